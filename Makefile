@@ -1,0 +1,61 @@
+# make demo        see it work: the classroom case study, printed and drawn into demo-output/
+# make test        everything that must hold: lint, types, tests, coverage
+# make lint        only the lint and type checks
+# make format      put every file into the one format
+# make peers       the libraries that the benchmarks compare with, one environment each, in .peers/
+# make bench-noise exact noise, side by side with its peers
+
+PYTHON ?= python3
+WORKERS ?= 2
+BIN := .venv/bin
+
+# A constraint reaches every install below, those that build a package included.
+export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+PEERS := $(patsubst benchmarks/peers/%.txt,%,$(wildcard benchmarks/peers/*.txt))
+
+.PHONY: demo test lint format peers bench-noise clean
+.DELETE_ON_ERROR:
+
+demo: .venv/installed-plot
+	$(BIN)/python -m sfumato demo --output demo-output
+
+test: lint
+	$(BIN)/pytest -n $(WORKERS) --cov --cov-report=term
+
+lint: .venv/installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: .venv/installed-dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+peers: $(PEERS:%=.peers/%/installed)
+
+bench-noise: .venv/installed-plot
+	$(BIN)/python benchmarks/noise.py
+
+clean:
+	rm -rf .venv .peers demo-output .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage .coverage.*
+
+# The stamps below carry the time of the last install, so that a second run starts at once.
+
+.venv/bin/python:
+	$(PYTHON) -m venv .venv
+
+.venv/installed-%: .venv/bin/python pyproject.toml constraints.txt
+	$(BIN)/python -m pip install --quiet --editable '.[$*]'
+	@touch $@
+
+# Peers pin versions that conflict with ours and with each other: their own files hold all their pins.
+.peers/%/installed: export PIP_CONSTRAINT :=
+.peers/%/installed: benchmarks/peers/%.txt
+	rm -rf .peers/$*
+	$(PYTHON) -m venv .peers/$*
+	.peers/$*/bin/python -m pip install --quiet --requirement $<
+	@touch $@
+
+.PRECIOUS: .venv/installed-% .peers/%/installed

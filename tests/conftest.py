@@ -1,0 +1,41 @@
+"""Settings that hold for every test."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+IN_CI = os.environ.get("CI") == "true"
+
+# Deadlines measure the machine, not the law; a failure found in CI must be found again on a desk.
+settings.register_profile("desk", deadline=None)
+settings.register_profile("ci", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("ci" if IN_CI else "desk")
+
+
+def refuse_in_ci(report: pytest.TestReport | pytest.CollectReport) -> None:
+    """Turns a skip whose reason is "needs …" into a failure: in CI everything must be installed."""
+    if IN_CI and report.skipped and isinstance(report.longrepr, tuple):
+        reason = str(report.longrepr[2]).removeprefix("Skipped: ")
+        if reason.startswith("needs "):
+            report.outcome = "failed"
+            report.longrepr = f"skipped in CI: {reason}. CI must install it."
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Looks at the report of every test."""
+    report = yield
+    refuse_in_ci(report)
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """Looks at files that are skipped as a whole."""
+    report = yield
+    refuse_in_ci(report)
+    return report

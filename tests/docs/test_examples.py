@@ -1,0 +1,73 @@
+"""Every example runs: the Python blocks of the pages, and the doctests of the package.
+
+The blocks of one page run in order in one namespace, as a reader would type them.
+"""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import importlib
+import pkgutil
+import re
+from pathlib import Path
+
+import pytest
+
+import sfumato
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
+BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+MODULES = sorted(
+    module.name
+    for module in pkgutil.walk_packages(sfumato.__path__, "sfumato.")
+    if not module.name.endswith("__main__")
+)
+
+
+def blocks(page: Path) -> list[tuple[int, str]]:
+    """Gives each Python block of a page with the line it starts on."""
+    text = page.read_text()
+    return [(text.count("\n", 0, found.start(1)), found.group(1)) for found in BLOCK.finditer(text)]
+
+
+def run_block(source: str, namespace: dict[str, object], name: str, line: int) -> None:
+    """Runs one block; a block of prompts is a doctest, so its output is compared."""
+    if ">>>" in source:
+        test = doctest.DocTestParser().get_doctest(source, namespace, name, name, line)
+        runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS, verbose=False)
+        report: list[str] = []
+        runner.run(test, out=report.append, clear_globs=False)
+        assert not runner.failures, "".join(report)
+        namespace.update(test.globs)
+    else:
+        tree = ast.parse(source, name)
+        exec(compile(ast.increment_lineno(tree, line), name, "exec"), namespace)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_python_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    namespace: dict[str, object] = {"__name__": "__main__"}
+    for line, source in blocks(page):
+        run_block(source, namespace, str(page.relative_to(ROOT)), line)
+
+
+def test_the_readme_has_a_tour_of_twenty_lines() -> None:
+    [(_, tour), *_] = blocks(ROOT / "README.md")
+    assert "import sfumato as sf" in tour
+    assert len([line for line in tour.splitlines() if line.strip()]) <= 20
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_doctests(name: str) -> None:
+    module = importlib.import_module(name)
+    assert doctest.testmod(module, optionflags=doctest.ELLIPSIS).failed == 0
+
+
+def test_a_wrong_example_is_noticed() -> None:
+    with pytest.raises(AssertionError):
+        run_block(">>> 1 + 1\n3\n", {}, "page", 1)
+    with pytest.raises(ZeroDivisionError):
+        run_block("1 / 0\n", {}, "page", 1)

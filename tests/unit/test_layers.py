@@ -1,0 +1,196 @@
+"""Imports point one way: each layer may import only the layers before it.
+
+The rules are in `LAYERS` and the tables after it. Everything is read from syntax trees, so that imports inside
+functions count too, and every rule is also run against a small source that breaks it: a rule that cannot fail protects
+nothing.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2] / "src" / "sfumato"
+
+# A line may import the lines above it. Names in one line may not import each other.
+LAYERS: tuple[tuple[str, ...], ...] = (
+    ("errors",),
+    ("exact",),
+    ("guarantee",),
+    ("entropy",),
+    ("noise",),
+    ("accounting",),
+    ("core",),
+    ("transforms",),
+    ("mechanisms",),
+    ("combinators",),
+    ("release",),
+    ("ledger",),
+    ("datasets",),
+    ("query", "local", "stats", "learn", "train", "synth"),
+    ("audit",),
+    ("attacks",),
+    ("service",),
+    ("server", "cli"),
+)
+RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
+
+# `__init__` gathers the public names of all layers and `__main__` starts the command line: no layer imports either.
+TOP = ("__init__", "__main__")
+
+# Arrows that the order allows and the design does not.
+FORBIDDEN = {"accounting": {"entropy"}}
+
+# Third-party packages: which layers may import them. A package that is not named here may be imported by nobody.
+ALLOWED_IN: dict[str, frozenset[str]] = {
+    "numpy": frozenset(RANK) - {"errors", "exact", "guarantee"},
+    "flint": frozenset({"exact", "noise", "accounting", "core", "mechanisms"}),  # probabilities are balls
+    "cryptography": frozenset({"entropy"}),
+    "altair": frozenset({"release"}),
+    "vl_convert": frozenset({"release"}),
+    "rich": frozenset({"release", "cli"}),
+    "typer": frozenset({"cli"}),
+    "pandas": frozenset({"release"}),
+}
+
+RANDOM_MODULES = {"random", "secrets"}
+RANDOM_CALLS = {
+    "os.urandom",
+    "os.getrandom",
+    "uuid.uuid1",
+    "uuid.uuid4",
+    "numpy.random",
+    "np.random",
+    "torch.normal",
+    "torch.randn",
+}
+RANDOM_HOME = "entropy"
+
+
+def layer_of(path: Path, root: Path) -> str:
+    return path.relative_to(root).parts[0].removesuffix(".py")
+
+
+def imported(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Gives every imported module, by its full dotted name, with its line."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, name.name) for name in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            module = node.module or ""
+            yield from ((node.lineno, f"{module}.{name.name}") for name in node.names)
+
+
+def layer_faults(layer: str, source: str) -> Iterator[str]:
+    """Says which imports of one file point the wrong way."""
+    if layer in TOP:
+        return
+    if layer not in RANK:
+        yield f"{layer} is not a layer: add it to LAYERS, or move the file"
+        return
+    for line, name in imported(ast.parse(source)):
+        package, _, rest = name.partition(".")
+        if package == "sfumato":
+            there = rest.partition(".")[0]
+            if there not in RANK:
+                yield f"line {line}: {layer} must import a layer, not sfumato.{there}"
+            elif there != layer and (RANK[there] >= RANK[layer] or there in FORBIDDEN.get(layer, ())):
+                yield f"line {line}: {layer} must not import {there}"
+        elif package not in sys.stdlib_module_names and layer not in ALLOWED_IN.get(package, ()):
+            yield f"line {line}: {layer} must not import {package}"
+
+
+def random_faults(layer: str, source: str) -> Iterator[str]:
+    """Says where a file draws randomness that is not `entropy`'s."""
+    if layer == RANDOM_HOME:
+        return
+    tree = ast.parse(source)
+    for line, name in imported(tree):
+        if name.partition(".")[0] in RANDOM_MODULES or any(is_within(name, call) for call in RANDOM_CALLS):
+            yield f"line {line}: imports {name}; randomness comes from sfumato.entropy"
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and any(is_within(ast.unparse(node), call) for call in RANDOM_CALLS):
+            yield f"line {node.lineno}: uses {ast.unparse(node)}; randomness comes from sfumato.entropy"
+
+
+def is_within(name: str, module: str) -> bool:
+    return name == module or name.startswith(module + ".")
+
+
+FILES = sorted(ROOT.rglob("*.py"))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_imports_point_one_way(path: Path) -> None:
+    assert not list(layer_faults(layer_of(path, ROOT), path.read_text()))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_randomness_has_one_home(path: Path) -> None:
+    assert not list(random_faults(layer_of(path, ROOT), path.read_text()))
+
+
+@pytest.mark.parametrize(
+    ("layer", "source"),
+    [
+        ("errors", "import sfumato.exact"),
+        ("exact", "from sfumato.noise import uniform"),
+        ("exact", "from sfumato import noise"),
+        ("noise", "def late():\n    from sfumato.core import domains"),
+        ("accounting", "from sfumato.entropy import SystemEntropy"),
+        ("query", "from sfumato.stats import quantiles"),
+        ("server", "from sfumato.cli import main"),
+        ("noise", "import scipy.special"),
+        ("transforms", "from flint import arb"),
+        ("exact", "import numpy"),
+        ("noise", "from pandas import DataFrame"),
+        ("mechanisms", "import altair"),
+        ("core", "import numpy as np, polars"),
+        ("mechanisms", "import sfumato"),
+        ("helpers", "import math"),
+    ],
+)
+def test_wrong_arrows_are_found(layer: str, source: str) -> None:
+    assert list(layer_faults(layer, source))
+
+
+@pytest.mark.parametrize(
+    ("layer", "source"),
+    [
+        ("exact", "from sfumato.errors import BadArgument"),
+        ("noise", "import math\nimport numpy as np\nfrom sfumato.noise.uniform import below"),
+        ("release", "def draw():\n    import altair"),
+        ("cli", "from sfumato.service import ask\nimport typer"),
+        ("__init__", "from sfumato.mechanisms.additive import laplace"),
+    ],
+)
+def test_right_arrows_pass(layer: str, source: str) -> None:
+    assert not list(layer_faults(layer, source))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import random",
+        "from random import choice",
+        "import secrets",
+        "import os\nos.urandom(8)",
+        "from os import urandom",
+        "import numpy as np\nnp.random.default_rng()",
+        "import numpy\nx = numpy.random",
+        "from numpy.random import default_rng",
+        "from numpy import random",
+        "import numpy.random as draws",
+    ],
+)
+def test_foreign_randomness_is_found(source: str) -> None:
+    assert list(random_faults("noise", source))
+    assert not list(random_faults("entropy", source))
+
+
+def test_words_that_only_look_random_pass() -> None:
+    assert not list(random_faults("mechanisms", "from sfumato.mechanisms.randomized_response import binary\nx.random"))

@@ -1,0 +1,156 @@
+"""House rules that a machine can check; the rest is in CONTRIBUTING.md."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterator
+from pathlib import Path
+
+import pytest
+
+import sfumato
+
+ROOT = Path(__file__).parents[2] / "src" / "sfumato"
+FILES = sorted(ROOT.rglob("*.py"))
+
+LONGEST_FILE = 400
+LONGEST_FUNCTION = 40
+NAMES_THAT_SAY_NOTHING = ("utils", "helpers", "common", "misc", "base")
+
+# What these folders hold carries a guarantee, and the docstring must state it.
+GUARANTEED_FOLDERS = ("transforms", "mechanisms", "noise")
+COMPONENTS = ("Transformation", "Measurement", "Partial")
+VALUE_BASES = ("Exception", "Enum", "NamedTuple", "TypedDict")
+
+
+def code_lines(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """Counts a function's lines without its decorators and docstring."""
+    body = function.body[1:] if ast.get_docstring(function) is not None else function.body
+    return 1 + (function.body[-1].end_lineno or 0) - body[0].lineno + 1 if body else 1
+
+
+def shape_faults(source: str) -> Iterator[str]:
+    """Says which functions are too long and which classes are neither abstract nor final."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and code_lines(node) > LONGEST_FUNCTION:
+            yield f"line {node.lineno}: {node.name} has {code_lines(node)} lines, more than {LONGEST_FUNCTION}"
+        if isinstance(node, ast.ClassDef):
+            yield from class_faults(node)
+
+
+def class_faults(node: ast.ClassDef) -> Iterator[str]:
+    decorators = [ast.unparse(decorator) for decorator in node.decorator_list]
+    bases = [ast.unparse(base).partition("[")[0].rpartition(".")[2] for base in node.bases]
+    has_state = any(isinstance(part, ast.AnnAssign) or getattr(part, "name", "") == "__init__" for part in node.body)
+    abstract = bool(bases) and not has_state and not decorators
+    if "final" not in decorators and not abstract and not any(base in VALUE_BASES for base in bases):
+        yield f"line {node.lineno}: class {node.name} is neither abstract without state nor @final"
+    for decorator in decorators:
+        if decorator.startswith("dataclass") and "frozen=True" not in decorator:
+            yield f"line {node.lineno}: dataclass {node.name} is not frozen"
+
+
+def word_faults(source: str) -> Iterator[str]:
+    """Says where a name calls a loss or a limit a budget."""
+    for node in ast.walk(ast.parse(source)):
+        name = getattr(node, "name", None) or getattr(node, "id", None) or getattr(node, "arg", None)
+        if isinstance(name, str) and "budget" in name.lower():
+            yield f"line {getattr(node, 'lineno', '?')}: {name}: what is spent is a loss, what may be spent is a limit"
+
+
+def docstring_faults(source: str, *, exported: Collection[str]) -> Iterator[str]:
+    """Says which exported components and which distributions do not state their guarantee."""
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and makes_promise(node, exported=exported):
+            text = ast.get_docstring(node) or ""
+            if "Guarantee:" not in text:
+                yield f"line {node.lineno}: the docstring of {node.name} has no 'Guarantee:' line"
+
+
+def makes_promise(node: ast.FunctionDef | ast.ClassDef, *, exported: Collection[str]) -> bool:
+    """Tells whether something builds a component for users, or is a distribution that samples."""
+    if isinstance(node, ast.FunctionDef):
+        gives = ast.unparse(node.returns) if node.returns else ""
+        return node.name in exported and any(component in gives for component in COMPONENTS)
+    if node.name.startswith("_") or any(ast.unparse(base).startswith(("Protocol", "ABC")) for base in node.bases):
+        return False
+    return any(isinstance(part, ast.FunctionDef) and part.name == "samples" for part in node.body)
+
+
+def clamp_docstring_faults(source: str) -> Iterator[str]:
+    return docstring_faults(source, exported={"clamp"})
+
+
+every_file = pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+
+
+@every_file
+def test_files_are_short_enough_to_read(path: Path) -> None:
+    lines = path.read_text().count("\n")
+    assert lines <= LONGEST_FILE
+
+
+@every_file
+def test_file_names_say_something(path: Path) -> None:
+    stem = path.stem
+    assert stem not in NAMES_THAT_SAY_NOTHING
+    assert not stem.startswith("base_")
+
+
+@every_file
+def test_functions_are_short_and_classes_abstract_or_final(path: Path) -> None:
+    if path.name != "errors.py":  # an exception tree is the one place for inheritance
+        assert not list(shape_faults(path.read_text()))
+
+
+@every_file
+def test_loss_and_limit_are_called_so(path: Path) -> None:
+    assert not list(word_faults(path.read_text()))
+
+
+@pytest.mark.parametrize(
+    "path",
+    [path for path in FILES if path.relative_to(ROOT).parts[0] in GUARANTEED_FOLDERS],
+    ids=lambda path: str(path.relative_to(ROOT)),
+)
+def test_docstrings_state_the_guarantee(path: Path) -> None:
+    assert not list(docstring_faults(path.read_text(), exported=sfumato.__all__))
+
+
+@pytest.mark.parametrize(
+    ("check", "source"),
+    [
+        (shape_faults, "def long():\n" + "    x = 1\n" * 40),
+        (shape_faults, "class Open:\n    pass"),
+        (shape_faults, "class Half(ABC):\n    count: int = 0"),
+        (shape_faults, "class Half(Noise):\n    def __init__(self): self.count = 0"),
+        (shape_faults, "@final\n@dataclass\nclass Changing:\n    x: int"),
+        (word_faults, "def spend(budget): ..."),
+        (word_faults, "class BudgetAccountant: ..."),
+        (clamp_docstring_faults, 'def clamp() -> Transformation:\n    """Clamps."""'),
+        (clamp_docstring_faults, 'class Noise:\n    """Draws."""\n    def samples(self): ...'),
+    ],
+)
+def test_each_rule_can_fail(check: object, source: str) -> None:
+    assert callable(check)
+    assert list(check(source))
+
+
+@pytest.mark.parametrize(
+    ("check", "source"),
+    [
+        (shape_faults, 'def short():\n    """Says\n' + "    a lot\n" * 40 + '    """\n    return 1'),
+        (shape_faults, "@final\n@dataclass(frozen=True)\nclass Fixed:\n    x: int"),
+        (shape_faults, "class Shape(Protocol[T]): ...\nclass Round(Shape): ..."),
+        (word_faults, "def spend(loss, limit): ..."),
+        (
+            clamp_docstring_faults,
+            'def clamp() -> Transformation:\n    """Clamps.\n\n    Guarantee: d_out = d_in\n    """',
+        ),
+        (clamp_docstring_faults, "def clamp() -> int: ..."),
+        (clamp_docstring_faults, "def build() -> Transformation: ..."),
+    ],
+)
+def test_each_rule_lets_good_code_pass(check: object, source: str) -> None:
+    assert callable(check)
+    assert not list(check(source))
