@@ -1,0 +1,163 @@
+"""Every exception that sfumato raises on purpose.
+
+The tree::
+
+    SfumatoError
+    ├── BadArgument (ValueError)          a parameter is out of range, of the wrong type, NaN …
+    ├── SpaceMismatch (TypeError)         a metric that is not defined on a domain
+    ├── CannotJoin (TypeError)            two components whose spaces differ
+    ├── NotChainable (TypeError)          something that is no component stands in a chain
+    ├── UnboundedColumn (ValueError)      values without bounds, so one unit could move the answer without limit
+    ├── NotNoisable (TypeError)           noise asked for where there is no number or vector to add it to
+    ├── UnknownSize (ValueError)          an aggregate that is only stable when the number of rows is known
+    ├── NotInDomain (ValueError)          data outside the domain it was declared to be in (never shows the data)
+    ├── NoDistance (ValueError)           two values between which a metric is not defined
+    ├── NoProvenRoute (TypeError)         a conversion or fact for which there is no theorem
+    ├── CannotCalibrate (ValueError)      no parameter meets the requested loss or accuracy
+    ├── ClaimRequired (ValueError)        something the software cannot check needs an explicit ``claim``
+    ├── Exhausted (RuntimeError)          an interactive mechanism that has given its last answer
+    ├── QueryRefused (ValueError)         an interactive mechanism declines one query and goes on
+    └── MissingExtra (ImportError)        an optional package is not installed
+
+An error says what happened, why it matters for privacy and what to write instead. It carries its facts as fields, and
+it never carries data.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+
+class SfumatoError(Exception):
+    """Is the root of every deliberate error."""
+
+
+class BadArgument(SfumatoError, ValueError):
+    """Reports a parameter that is out of range or of the wrong type."""
+
+    def __init__(self, name: str, must: str, got: object) -> None:
+        self.name, self.must, self.got = name, must, got
+        super().__init__(f"{name} must be {must}; got {shown(got)}.")
+
+
+class SpaceMismatch(SfumatoError, TypeError):
+    """Reports a metric that is not defined on a domain."""
+
+    def __init__(self, domain: object, metric: object, why: str) -> None:
+        self.domain, self.metric, self.why = domain, metric, why
+        super().__init__(f"{metric} is not a distance on {domain}: {why}")
+
+
+class CannotJoin(SfumatoError, TypeError):
+    """Reports two components whose spaces differ."""
+
+    def __init__(self, left: object, right: object, part: str) -> None:
+        self.left, self.right, self.part = left, right, part
+        super().__init__(
+            f"these do not fit together: the left side gives {part} {left}, the right side takes {right}. "
+            "Both must be equal, or the guarantee of the right side says nothing about the left."
+        )
+
+
+class NotChainable(SfumatoError, TypeError):
+    """Reports something in a chain that is neither a component nor an allowed function."""
+
+
+class UnboundedColumn(SfumatoError, ValueError):
+    """Reports values without bounds, where one unit could move the answer without limit."""
+
+    def __init__(self, verb: str, column: str | None = None) -> None:
+        self.verb, self.column = verb, column
+        what = f"{verb}({column!r})" if column else f"{verb}()"
+        super().__init__(
+            f"{what} has no bounds on its values, so one unit could move it without limit. "
+            f"Put clamp(lower, upper) before {verb}(), with bounds from public knowledge and never from the data."
+        )
+
+
+class NotNoisable(SfumatoError, TypeError):
+    """Reports noise asked for where there is no number, or no vector in the right norm, to add it to."""
+
+    def __init__(self, verb: str, space: object, norm: object) -> None:
+        self.verb, self.space, self.norm = verb, space, norm
+        super().__init__(
+            f"{verb}() adds noise to one number, or to a vector under {norm}, and this is {space}. Put an aggregate "
+            "before it, such as count(), sum() or mean(); for a vector, ask the aggregate for that norm "
+            f"(metric=sf.{type(norm).__name__}())."
+        )
+
+
+class UnknownSize(SfumatoError, ValueError):
+    """Reports an aggregate that is only stable when the number of rows is public."""
+
+    def __init__(self, verb: str, instead: str) -> None:
+        self.verb, self.instead = verb, instead
+        super().__init__(f"{verb}() is not stable when the number of rows is unknown. {instead}")
+
+
+class NotInDomain(SfumatoError, ValueError):
+    """Reports data outside its declared domain, without showing the data."""
+
+    def __init__(self, domain: object) -> None:
+        self.domain = domain
+        super().__init__(
+            f"the data is not in the declared domain {domain}. Declare what holds for every possible data set, or "
+            "put a transformation (clamp, resize, impute, keep) first that makes it so."
+        )
+
+
+class NoDistance(SfumatoError, ValueError):
+    """Reports two values between which a metric is not defined."""
+
+    def __init__(self, metric: object, why: str) -> None:
+        self.metric, self.why = metric, why
+        super().__init__(f"{metric} is not defined here: {why}")
+
+
+class NoProvenRoute(SfumatoError, TypeError):
+    """Reports a loss, fact or conversion for which no theorem is on file."""
+
+
+class CannotCalibrate(SfumatoError, ValueError):
+    """Reports that no parameter meets what was asked for."""
+
+
+class ClaimRequired(SfumatoError, ValueError):
+    """Reports something that cannot be checked and so needs an explicit claim."""
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+        super().__init__(
+            f"{what} cannot be checked by sfumato. If you vouch for it, pass claim=sf.claim('why it holds'); "
+            "the claim is recorded and printed with every release."
+        )
+
+
+class Exhausted(SfumatoError, RuntimeError):
+    """Reports an interactive mechanism that has given its last answer."""
+
+
+class QueryRefused(SfumatoError, ValueError):
+    """Reports one query that an interactive mechanism declines; nothing is spent and it goes on."""
+
+
+class MissingExtra(SfumatoError, ImportError):
+    """Reports an optional package that is not installed."""
+
+    def __init__(self, feature: str, extra: str) -> None:
+        self.feature, self.extra = feature, extra
+        super().__init__(f"{feature} needs optional packages: pip install 'sfumato[{extra}]'")
+
+
+def shown(value: object) -> str:
+    """Gives a short text of a public value for an error message; floats as ``:.3g``."""
+    match value:
+        case bool() | None:
+            return repr(value)
+        case float():
+            return repr(value) if value.is_integer() and abs(value) < 1000 else f"{value:.3g}"
+        case Fraction():
+            return str(value)
+        case _:
+            text = repr(value)
+            return text if len(text) <= 60 else text[:57] + "…"

@@ -1,0 +1,307 @@
+"""Exact numbers: rationals, square roots, balls, and the one place where rounding happens.
+
+Privacy numbers are `Fraction`s (or `Root`s, or `math.inf`) inside the library and become floats once, at the edge:
+losses with `up`, limits with `down`. Transcendental numbers are enclosed by Arb balls (python-flint) and enter as a
+rational on the safe side.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from functools import total_ordering
+from typing import TypeAlias, final
+
+from flint import arb, ctx, fmpq
+
+from sfumato.errors import BadArgument
+
+Number: TypeAlias = int | float | str | Decimal | Fraction
+"""What people type. Read as the decimal they see: ``0.1`` is one tenth."""
+
+Extended: TypeAlias = Fraction | float
+"""A rational, or ``math.inf`` (the only float that is stored)."""
+
+BITS = 128
+"""Default precision of ball arithmetic, in bits."""
+
+EXPONENT_MOST = 1 << 20
+"""Numbers whose binary exponent is larger than this (either way) are bounded, not written out."""
+
+_precision_lock = threading.RLock()
+
+
+def rational(value: Number, name: str = "number") -> Fraction:
+    """Reads a finite number exactly as it is written.
+
+    >>> rational(0.1) * 10 == 1
+    True
+    """
+    match value:
+        case bool():
+            raise BadArgument(name, "a number", value)
+        case Fraction():
+            return value
+        case int():
+            return Fraction(value)
+        case float():
+            if not math.isfinite(value):
+                raise BadArgument(name, "finite", value)
+            return Fraction(repr(float(value)))
+        case Decimal() | str():
+            try:
+                return Fraction(value)
+            except (ValueError, OverflowError, ZeroDivisionError):
+                raise BadArgument(name, "a finite number", value) from None
+    if hasattr(value, "item") and getattr(value, "ndim", None) == 0:
+        return rational(value.item(), name)
+    raise BadArgument(name, "a number", value)
+
+
+def positive(value: Number, name: str) -> Fraction:
+    """Reads a number that must be greater than zero."""
+    read = rational(value, name)
+    if read <= 0:
+        raise BadArgument(name, "greater than 0", value)
+    return read
+
+
+def non_negative(value: Number, name: str) -> Fraction:
+    """Reads a number that must not be negative."""
+    read = rational(value, name)
+    if read < 0:
+        raise BadArgument(name, "at least 0", value)
+    return read
+
+
+def probability(value: Number, name: str) -> Fraction:
+    """Reads a number in [0, 1]."""
+    read = rational(value, name)
+    if not 0 <= read <= 1:
+        raise BadArgument(name, "between 0 and 1", value)
+    return read
+
+
+def integer(value: object, name: str, *, least: int | None = None) -> int:
+    """Reads a whole number; refuses floats, even whole ones, and booleans."""
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise BadArgument(name, "a whole number", value)
+    read = int(value.__index__())
+    if least is not None and read < least:
+        raise BadArgument(name, f"a whole number of at least {least}", value)
+    return read
+
+
+@final
+@total_ordering
+@dataclass(frozen=True, eq=False)
+class Root:
+    """Is the square root of a rational that is no perfect square; keeps L2 distances exact."""
+
+    square: Fraction
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Root) and self.square == other.square
+
+    def __lt__(self, other: Root | Extended | int) -> bool:
+        if isinstance(other, Root):
+            return self.square < other.square
+        if other == math.inf:
+            return True
+        return other > 0 and self.square < Fraction(other) ** 2
+
+    def __hash__(self) -> int:
+        return hash(("root", self.square))
+
+    def __mul__(self, factor: Fraction | int) -> Root | Fraction:
+        return root(self.square * Fraction(factor) ** 2)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, divisor: Fraction | int) -> Root | Fraction:
+        return self * (1 / Fraction(divisor))
+
+    def __float__(self) -> float:
+        return up(self)
+
+    def __repr__(self) -> str:
+        return f"√{self.square}"
+
+
+Distance: TypeAlias = Fraction | Root | float
+"""A distance between values: rational, a square root, or ``math.inf``."""
+
+
+def root(square: Fraction | int) -> Root | Fraction:
+    """Gives the exact square root of a rational: a rational again where it is one."""
+    square = Fraction(square)
+    if square < 0:
+        raise BadArgument("square", "at least 0", square)
+    top, bottom = math.isqrt(square.numerator), math.isqrt(square.denominator)
+    if top * top == square.numerator and bottom * bottom == square.denominator:
+        return Fraction(top, bottom)
+    return Root(square)
+
+
+def squared(distance: Distance) -> Extended:
+    """Gives the exact square of a distance."""
+    match distance:
+        case Root():
+            return distance.square
+        case Fraction():
+            return distance**2
+        case _:
+            return math.inf if distance == math.inf else Fraction(distance) ** 2
+
+
+def as_distance(value: Number | Root, name: str = "distance") -> Distance:
+    """Reads a distance: a number of at least zero, a `Root`, or infinity."""
+    if isinstance(value, Root):
+        return value
+    if isinstance(value, float) and value == math.inf:
+        return math.inf
+    return non_negative(value, name)
+
+
+def rational_up(distance: Distance) -> Extended:
+    """Gives the distance itself when rational, else a rational just above it (within 2⁻¹²⁷ of it, relatively)."""
+    if isinstance(distance, Root):
+        square = distance.square
+        return upper(lambda: ball(square).sqrt())
+    return distance
+
+
+def up(value: Distance | int) -> float:
+    """Gives the least float that is not below the value."""
+    if isinstance(value, Root):
+        near = math.sqrt(value.square)
+        while Fraction(near) ** 2 < value.square:
+            near = math.nextafter(near, math.inf)
+        while near > 0 and Fraction(below := math.nextafter(near, 0)) ** 2 >= value.square:
+            near = below
+        return near
+    if value == math.inf:
+        return math.inf
+    exact = Fraction(value)
+    try:
+        near = exact.numerator / exact.denominator
+    except OverflowError:
+        return math.inf if exact > 0 else -math.nextafter(math.inf, 0)
+    return near if Fraction(near) >= exact else math.nextafter(near, math.inf)
+
+
+def down(value: Distance | int) -> float:
+    """Gives the greatest float that is not above the value."""
+    if isinstance(value, Root):
+        near = up(value)
+        return near if Fraction(near) ** 2 == value.square else math.nextafter(near, 0)
+    return math.inf if value == math.inf else 0.0 - up(-value)
+
+
+def text_up(value: Extended) -> str:
+    """Writes a number as people type it where that is exact, else as the least float that is not below it.
+
+    >>> text_up(Fraction(3, 5)), text_up(Fraction(2, 3))
+    ('0.6', '0.6666666666666667')
+    """
+    if value == math.inf:
+        return "inf"
+    try:
+        near = repr(float(value))
+    except OverflowError:
+        return repr(up(value))
+    return near if Fraction(near) == value else repr(up(value))
+
+
+@contextmanager
+def precision(bits: int) -> Iterator[None]:
+    """Sets the working precision of balls; one thread at a time, since python-flint keeps it globally."""
+    with _precision_lock:
+        before = ctx.prec
+        ctx.prec = bits
+        try:
+            yield
+        finally:
+            ctx.prec = before
+
+
+def ball(value: Fraction | int) -> arb:
+    """Gives the tightest ball around a rational at the working precision."""
+    exact = Fraction(value)
+    return arb(fmpq(exact.numerator, exact.denominator))
+
+
+def endpoints(value: arb) -> tuple[Extended, Extended]:
+    """Gives rational bounds that enclose a ball."""
+    if not value.is_finite():
+        return -math.inf, math.inf
+    return -_not_below(-value.lower()), _not_below(value.upper())
+
+
+def _not_below(point: arb) -> Extended:
+    """Gives an exact ball's number as a rational; beyond 2^±EXPONENT_MOST, something near that is not below it."""
+    mantissa, exponent = (int(part) for part in point.man_exp())
+    if abs(exponent) <= EXPONENT_MOST:
+        return mantissa * Fraction(2) ** exponent
+    if exponent > 0:
+        return math.inf if mantissa > 0 else -(Fraction(2) ** EXPONENT_MOST)
+    return Fraction(2) ** (mantissa.bit_length() - EXPONENT_MOST) if mantissa > 0 else Fraction(0)
+
+
+def enclose(compute: Callable[[], arb], bits: int = BITS) -> tuple[Extended, Extended]:
+    """Evaluates with balls at a precision and gives rational bounds."""
+    with precision(bits):
+        return endpoints(compute())
+
+
+def upper(compute: Callable[[], arb], bits: int = BITS) -> Extended:
+    """Gives a rational that is certainly not below the value."""
+    return enclose(compute, bits)[1]
+
+
+def lower(compute: Callable[[], arb], bits: int = BITS) -> Extended:
+    """Gives a rational that is certainly not above the value."""
+    return enclose(compute, bits)[0]
+
+
+def floor_of(compute: Callable[[], arb], bits: int = BITS, most: int = 1 << 20) -> int:
+    """Gives the floor of a real number, raising the precision until it is certain.
+
+    A number that *is* a whole number cannot be told from one just below it by balls: exact numbers must not come here.
+    """
+    while bits <= most:
+        low, high = enclose(compute, bits)
+        if low != -math.inf and high != math.inf and math.floor(low) == math.floor(high):
+            return math.floor(low)
+        bits *= 2
+    raise ArithmeticError("the floor could not be decided; is the number exactly whole?")
+
+
+def log_up(value: Extended) -> Extended:
+    """Gives a rational not below ln(value), for value > 0; exactly 0 at 1."""
+    if value == math.inf:
+        return math.inf
+    if value <= 0:
+        raise BadArgument("value", "greater than 0", value)
+    exact = Fraction(value)
+    return Fraction(0) if exact == 1 else upper(lambda: ball(exact).log())
+
+
+def log_down(value: Extended) -> Extended:
+    """Gives a rational not above ln(value), for value > 0; exactly 0 at 1."""
+    return -log_up(1 / Fraction(value)) if value != math.inf else math.inf
+
+
+def exp_up(value: Fraction | int) -> Extended:
+    """Gives a rational not below exp(value), or infinity where that is astronomical; exactly 1 at 0."""
+    return Fraction(1) if value == 0 else upper(lambda: ball(value).exp())
+
+
+def exp_down(value: Fraction | int) -> Fraction:
+    """Gives a rational not above exp(value); exactly 1 at 0."""
+    return Fraction(1) if value == 0 else max(Fraction(0), Fraction(lower(lambda: ball(value).exp())))

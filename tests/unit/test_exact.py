@@ -1,0 +1,174 @@
+"""Exact numbers and directed rounding."""
+
+from __future__ import annotations
+
+import math
+import threading
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from flint import arb, ctx
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sfumato.accounting.calibrate import greatest, greatest_integer, least, least_integer
+from sfumato.errors import BadArgument, CannotCalibrate
+from sfumato.exact import (
+    Root,
+    ball,
+    down,
+    enclose,
+    exp_down,
+    exp_up,
+    floor_of,
+    integer,
+    log_down,
+    log_up,
+    precision,
+    rational,
+    rational_up,
+    root,
+    squared,
+    up,
+)
+
+fractions = st.fractions(min_value=-(10**12), max_value=10**12, max_denominator=10**9)
+positives = st.fractions(min_value=Fraction(1, 10**9), max_value=10**9, max_denominator=10**9)
+
+
+@pytest.mark.parametrize(
+    ("typed", "read"),
+    [
+        (0.1, Fraction(1, 10)),
+        ("0.1", Fraction(1, 10)),
+        ("1/3", Fraction(1, 3)),
+        (Decimal("0.25"), Fraction(1, 4)),
+        (3, Fraction(3)),
+        (1e-300, Fraction(1, 10**300)),
+        (np.float64(0.1), Fraction(1, 10)),
+        (np.float32(0.5), Fraction(1, 2)),
+        (np.int64(7), Fraction(7)),
+        (np.array(2.5), Fraction(5, 2)),
+    ],
+)
+def test_numbers_are_read_as_people_see_them(typed: object, read: Fraction) -> None:
+    assert rational(typed) == read  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "bad", [math.nan, math.inf, -math.inf, "x", "", None, True, [1], Decimal("NaN"), "1/0", 1j, np.array([1.0])]
+)
+def test_what_is_no_number_is_refused(bad: object) -> None:
+    with pytest.raises(BadArgument):
+        rational(bad)  # type: ignore[arg-type]
+
+
+@given(fractions)
+def test_up_and_down_enclose_and_touch(value: Fraction) -> None:
+    assert Fraction(down(value)) <= value <= Fraction(up(value))
+    assert up(value) == down(value) or math.nextafter(down(value), math.inf) == up(value)
+
+
+@given(positives)
+def test_roots_are_exact_and_round_outward(square: Fraction) -> None:
+    found = root(square)
+    assert squared(found) == square
+    assert Fraction(down(found)) ** 2 <= square <= Fraction(up(found)) ** 2
+    assert math.nextafter(down(found), math.inf) >= up(found)
+    assert Fraction(rational_up(found)) ** 2 >= square
+
+
+@given(positives, positives)
+def test_roots_compare_like_their_squares(a: Fraction, b: Fraction) -> None:
+    assert (root(a) < root(b)) == (a < b)
+    assert (root(a) <= b) == (a <= b * b)
+    assert squared(root(a) * b) == a * b * b
+    assert squared(root(a) / b) == a / b**2
+
+
+def test_roots_of_squares_are_rational() -> None:
+    assert root(Fraction(9, 4)) == Fraction(3, 2) and isinstance(root(2), Root)
+    assert repr(root(2)) == "√2" and Fraction(float(root(2))) ** 2 >= 2
+    assert root(2) < math.inf and not root(2) < -1
+    with pytest.raises(BadArgument):
+        root(-1)
+
+
+def test_up_beyond_the_floats() -> None:
+    assert up(Fraction(10) ** 400) == math.inf
+    assert down(Fraction(10) ** 400) == math.nextafter(math.inf, 0)
+    assert up(math.inf) == down(math.inf) == math.inf
+    assert up(Fraction(1, 10**400)) == 5e-324 and down(Fraction(1, 10**400)) == 0
+
+
+@given(positives)
+def test_logarithms_and_exponentials_enclose(value: Fraction) -> None:
+    assert log_down(value) <= log_up(value)
+    assert math.isclose(up(log_up(value)), math.log(value), rel_tol=1e-12, abs_tol=1e-12)
+    small = min(value, Fraction(500))
+    assert exp_down(-small) <= exp_up(-small)
+    assert math.isclose(up(exp_up(-small)), math.exp(-small), rel_tol=1e-9)
+
+
+def test_logarithms_are_exact_where_they_can_be() -> None:
+    assert log_up(Fraction(1)) == log_down(Fraction(1)) == 0
+    assert exp_up(0) == exp_down(0) == 1
+    assert log_up(math.inf) == math.inf
+    with pytest.raises(BadArgument):
+        log_up(Fraction(0))
+
+
+def test_floors_are_certain() -> None:
+    assert floor_of(lambda: ball(3).log() * 10**40) == 10986122886681096913952452369225257046474
+    near = Fraction(10**60 - 1, 10**60)
+    assert floor_of(lambda: ball(5) * ball(near) + (ball(2).sqrt() ** 2 - 2) * 0, bits=64) == 4
+    with pytest.raises(ArithmeticError, match="exactly whole"):
+        floor_of(lambda: ball(2).sqrt() ** 2, most=1024)
+
+
+def test_balls_that_hold_nothing_are_open_ended() -> None:
+    assert enclose(lambda: arb(1) / arb(0)) == (-math.inf, math.inf)
+
+
+def test_precision_is_restored_and_not_shared_between_threads() -> None:
+    before, wrong = ctx.prec, []
+
+    def work(bits: int) -> None:
+        for _ in range(200):
+            with precision(bits):
+                if ctx.prec != bits:
+                    wrong.append(bits)
+                ball(Fraction(1, 3)).exp()
+
+    threads = [threading.Thread(target=work, args=(bits,)) for bits in (64, 128, 512)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong and ctx.prec == before
+
+
+@pytest.mark.parametrize("bad", [1.0, True, "1", None, 0])
+def test_whole_numbers_are_strict(bad: object) -> None:
+    with pytest.raises(BadArgument):
+        integer(bad, "n", least=1)
+    assert integer(np.int32(4), "n") == 4
+
+
+@given(positives)
+def test_searches_end_on_the_right_side(target: Fraction) -> None:
+    found = least(lambda x: x >= target)
+    assert found >= target > Fraction(math.nextafter(float(found), 0))
+    found = greatest(lambda x: x <= target)
+    assert found <= target < Fraction(math.nextafter(float(found), math.inf))
+
+
+def test_searches_over_whole_numbers() -> None:
+    assert least_integer(lambda n: n * n >= 50) == 8
+    assert greatest_integer(lambda n: n * n <= 50) == 7
+    with pytest.raises(CannotCalibrate):
+        least_integer(lambda n: False)
+    with pytest.raises(CannotCalibrate, match="one direction"):
+        least_integer(lambda n: n < 5)
