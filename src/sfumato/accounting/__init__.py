@@ -1,0 +1,1 @@
+"""Privacy losses: what a mechanism costs, and the theorems that say so. Deterministic; holds public numbers only."""
