@@ -1,0 +1,1 @@
+"""The framework: domains, metrics, spaces, and the two kinds of component that carry the theory."""

@@ -1,0 +1,263 @@
+"""Atoms: domains of single values, and the bounds that shrink them.
+
+A domain is a public statement that holds for *every* possible data set, whatever one individual does. Descriptors
+(bounds, size, norm) shrink it. They come from public knowledge, or from a transformation that enforces them; never
+from the data.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, TypeAlias, final
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.errors import BadArgument
+from sfumato.exact import Number, rational
+
+Data: TypeAlias = Any
+"""A member of some domain. The one place where values of any kind cross: the domain says what they are."""
+
+Array: TypeAlias = npt.NDArray[Any]
+
+LARGEST = math.nextafter(math.inf, 0)
+"""The largest float."""
+
+
+@final
+@dataclass(frozen=True)
+class Bounds:
+    """Is a closed interval of values, exact."""
+
+    lower: Fraction
+    upper: Fraction
+
+    @staticmethod
+    def read(between: tuple[Number, Number] | Bounds) -> Bounds:
+        """Reads ``(lower, upper)``; refuses NaN, infinity and reversed bounds."""
+        if isinstance(between, Bounds):
+            return between
+        if not isinstance(between, tuple | list) or len(between) != 2:
+            raise BadArgument("bounds", "a pair (lower, upper)", between)
+        lower, upper = rational(between[0], "the lower bound"), rational(between[1], "the upper bound")
+        if lower > upper:
+            raise BadArgument("bounds", "in order: the lower bound first", between)
+        return Bounds(lower, upper)
+
+    @property
+    def width(self) -> Fraction:
+        """Is upper minus lower."""
+        return self.upper - self.lower
+
+    @property
+    def magnitude(self) -> Fraction:
+        """Is the largest absolute value inside."""
+        return max(abs(self.lower), abs(self.upper))
+
+    def __contains__(self, value: Number) -> bool:
+        return self.lower <= Fraction(value) <= self.upper
+
+    def __str__(self) -> str:
+        return f"[{plain(self.lower)}, {plain(self.upper)}]"
+
+
+class Domain(ABC):
+    """Is a set of values."""
+
+    @abstractmethod
+    def member(self, value: Data) -> bool:
+        """Tells whether a value belongs; never raises, whatever the value."""
+
+
+class Atom(Domain):
+    """Is a domain of single values; `members` tests a whole column at once."""
+
+    @abstractmethod
+    def members(self, column: Array) -> bool:
+        """Tells whether every entry of a one-dimensional array belongs."""
+
+
+@final
+@dataclass(frozen=True)
+class Floats(Atom):
+    """Is the set of 64-bit floats; finite ones within bounds where given, NaN and infinities only where allowed.
+
+    >>> Floats(between=(0, 1)).member(0.5), Floats().member(float("nan")), Floats(nan=True).member(float("nan"))
+    (True, False, True)
+    """
+
+    between: Bounds | None = None
+    nan: bool = False
+    infinite: bool = False
+
+    def __post_init__(self) -> None:
+        if self.between is not None:
+            object.__setattr__(self, "between", Bounds.read(self.between))
+            if self.infinite:
+                raise BadArgument("infinite", "False where there are bounds", True)
+
+    def member(self, value: Data) -> bool:
+        if isinstance(value, bool | np.bool_) or not isinstance(value, float | int | np.floating | np.integer):
+            return False
+        number = exact_float(value)
+        if number is None:
+            return False
+        if math.isnan(number):
+            return self.nan
+        if self.between is not None:
+            low, high = float_bounds(self.between)
+            return low <= number <= high
+        return self.infinite or math.isfinite(number)
+
+    def members(self, column: Array) -> bool:
+        if column.dtype.kind != "f" and not whole_floats(column):
+            return False
+        column = column.astype(np.float64, copy=False)
+        missing = np.isnan(column)
+        if not self.nan and bool(missing.any()):
+            return False
+        present = column[~missing] if self.nan else column
+        if self.between is not None:
+            low, high = float_bounds(self.between)
+            return bool(((present >= low) & (present <= high)).all())
+        return self.infinite or bool(np.isfinite(present).all())
+
+    def __str__(self) -> str:
+        extras = (
+            [f"in {self.between}"] * (self.between is not None) + ["or NaN"] * self.nan + ["or ±inf"] * self.infinite
+        )
+        return " ".join(["floats", *extras])
+
+
+@final
+@dataclass(frozen=True)
+class Integers(Atom):
+    """Is the set of whole multiples of a public step, stored as whole numbers of steps; a step of 1 is plain integers.
+
+    Exact aggregates live here: a sum of floats is a whole number of grid steps, a mean of N values has the step
+    divided by N.
+
+    >>> str(Integers(between=(0, 10))), str(Integers(step=Fraction(1, 4)))
+    ('integers in [0, 10]', 'multiples of 1/4')
+    """
+
+    between: Bounds | None = None
+    step: Fraction = Fraction(1)
+
+    def __post_init__(self) -> None:
+        if self.between is not None:
+            object.__setattr__(self, "between", Bounds.read(self.between))
+        if not isinstance(self.step, Fraction) or self.step <= 0:
+            raise BadArgument("step", "a Fraction greater than 0", self.step)
+
+    def member(self, value: Data) -> bool:
+        if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
+            return False
+        return self.between is None or int(value) * self.step in self.between
+
+    def members(self, column: Array) -> bool:
+        if column.dtype == object:
+            return all(self.member(value) for value in column)
+        if column.dtype.kind not in "iu":
+            return False
+        if self.between is None or not column.size:
+            return True
+        return int(column.min()) * self.step in self.between and int(column.max()) * self.step in self.between
+
+    def __str__(self) -> str:
+        kind = "integers" if self.step == 1 else f"multiples of {self.step}"
+        return f"{kind} in {self.between}" if self.between is not None else kind
+
+
+@final
+@dataclass(frozen=True)
+class Categories(Atom):
+    """Is a finite, public set of values; the order is part of it, duplicates are refused.
+
+    >>> Categories(("yes", "no")).member("maybe")
+    False
+    """
+
+    values: tuple[Hashable, ...]
+
+    def __post_init__(self) -> None:
+        if isinstance(self.values, str) or not isinstance(self.values, Sequence):
+            raise BadArgument("categories", "a sequence of distinct values", self.values)
+        object.__setattr__(self, "values", tuple(self.values))
+        if not self.values:
+            raise BadArgument("categories", "at least one value", self.values)
+        if len(set(self.values)) < len(self.values):
+            raise BadArgument("categories", "distinct: a value listed twice would be counted as two", self.values)
+
+    def member(self, value: Data) -> bool:
+        try:
+            return value in set(self.values)
+        except TypeError:
+            return False
+
+    def members(self, column: Array) -> bool:
+        return all(self.member(value) for value in column.tolist())
+
+    def __str__(self) -> str:
+        listed = ", ".join(map(repr, self.values[:4])) + (", …" if len(self.values) > 4 else "")
+        return f"{{{listed}}}" if len(self.values) <= 4 else f"{len(self.values)} categories {{{listed}}}"
+
+
+BOOLEANS = Categories((False, True))
+"""The two truth values."""
+
+
+@final
+@dataclass(frozen=True)
+class Texts(Atom):
+    """Is the set of all texts."""
+
+    def member(self, value: Data) -> bool:
+        return isinstance(value, str)
+
+    def members(self, column: Array) -> bool:
+        return column.dtype.kind == "U" or all(isinstance(value, str) for value in column.tolist())
+
+    def __str__(self) -> str:
+        return "texts"
+
+
+def float_bounds(bounds: Bounds) -> tuple[float, float]:
+    """Gives the floats nearest to the bounds: a column of floats is within bounds when it lies between these two.
+
+    Whoever relies on the bounds exactly (sums, quantiles) puts the values onto a grid inside the exact bounds first.
+    """
+    return _float_near(bounds.lower), _float_near(bounds.upper)
+
+
+def _float_near(value: Fraction) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return LARGEST if value > 0 else -LARGEST
+
+
+def exact_float(value: Data) -> float | None:
+    """Gives a number as a float; None for a whole number that no float is equal to, which would move by being read."""
+    try:
+        read = float(value)
+    except OverflowError:
+        return None
+    return read if read == value or math.isnan(read) else None
+
+
+def whole_floats(column: Array) -> bool:
+    """Tells whether an integer column can be read as floats without loss."""
+    return column.dtype.kind in "iu" and (
+        not column.size or max(abs(int(column.min())), abs(int(column.max()))) <= 2**53
+    )
+
+
+def plain(value: Fraction) -> str:
+    """Gives a short text of a rational."""
+    return str(value) if value.denominator == 1 else f"{float(value):.6g}"

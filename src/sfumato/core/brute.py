@@ -1,0 +1,101 @@
+"""Brute force over small domains: slow, obvious oracles that anyone can run to check a claimed map."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from fractions import Fraction
+
+from flint import arb
+
+from sfumato.accounting.divergence import Probabilities, hockey_stick, max_divergence, renyi
+from sfumato.core.domains import Data
+from sfumato.core.measurement import Measurement
+from sfumato.core.metrics import Unit
+from sfumato.core.space import Space
+from sfumato.core.transformation import Transformation
+from sfumato.errors import BadArgument, NoDistance
+from sfumato.exact import BITS, Distance, Extended, Number, precision
+
+
+def neighbours(space: Space, members: Iterable[Data], *, d_in: Number | Unit = 1) -> Iterator[tuple[Data, Data]]:
+    """Gives every ordered pair of the members that are at most ``d_in`` apart."""
+    listed, allowed = list(members), space.metric.read(d_in)
+    for left in listed:
+        for right in listed:
+            try:
+                close = space.distance(left, right) <= allowed
+            except NoDistance:
+                close = False
+            if close:
+                yield left, right
+
+
+def brute_sensitivity(transformation: Transformation, members: Iterable[Data], *, d_in: Number | Unit = 1) -> Distance:
+    """Gives the largest distance between images of neighbours among some members: a lower bound on any valid map."""
+    pairs = neighbours(transformation.source, members, d_in=d_in)
+    return max(
+        (transformation.target.distance(transformation(left), transformation(right)) for left, right in pairs),
+        default=Fraction(0),
+    )
+
+
+def outcome_probabilities(measurement: Measurement, member: Data, *, missed: Fraction = Fraction(0)) -> dict[Data, arb]:
+    """Lists the exact distribution of a measurement's outcome on one member, up to a missed mass."""
+    if measurement.law is None:
+        raise BadArgument("the measurement", "one whose exact law is on file", measurement.how.mechanism)
+    with precision(BITS):
+        law = measurement.law(member)
+        return {outcome: law.probability(outcome) for outcome in law.outcomes(missed)}
+
+
+def brute_epsilon(
+    measurement: Measurement, members: Iterable[Data], *, d_in: Number | Unit = 1, missed: Fraction = Fraction(0)
+) -> tuple[Extended, Extended]:
+    """Encloses the true pure-DP loss over all neighbouring pairs of some members."""
+    return _worst(measurement, members, d_in, missed, max_divergence)
+
+
+def brute_delta(
+    measurement: Measurement,
+    members: Iterable[Data],
+    *,
+    epsilon: Extended,
+    d_in: Number | Unit = 1,
+    missed: Fraction = Fraction(0),
+) -> tuple[Extended, Extended]:
+    """Encloses the true δ at an ε over all neighbouring pairs of some members (outcomes in ``missed`` left out)."""
+    return _worst(measurement, members, d_in, missed, lambda p, q: hockey_stick(p, q, epsilon))
+
+
+def brute_renyi(
+    measurement: Measurement,
+    members: Iterable[Data],
+    *,
+    order: Fraction,
+    d_in: Number | Unit = 1,
+    missed: Fraction = Fraction(0),
+) -> tuple[Extended, Extended]:
+    """Encloses the true Rényi divergence of an order over all neighbouring pairs of some members."""
+    return _worst(measurement, members, d_in, missed, lambda p, q: renyi(p, q, order))
+
+
+def _worst(
+    measurement: Measurement,
+    members: Iterable[Data],
+    d_in: Number | Unit,
+    missed: Fraction,
+    divergence: Callable[[Probabilities, Probabilities], tuple[Extended, Extended]],
+) -> tuple[Extended, Extended]:
+    listed = list(members)
+    if measurement.law is None:
+        raise BadArgument("the measurement", "one whose exact law is on file", measurement.how.mechanism)
+    low: Extended = Fraction(0)
+    high: Extended = Fraction(0)
+    for left, right in neighbours(measurement.source, listed, d_in=d_in):
+        here = outcome_probabilities(measurement, left, missed=missed)
+        with precision(BITS):
+            law = measurement.law(right)
+            there = {outcome: law.probability(outcome) for outcome in here}
+        a, b = divergence(here, there)
+        low, high = max(low, a), max(high, b)
+    return low, high

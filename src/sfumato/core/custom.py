@@ -1,0 +1,71 @@
+"""Components that a user writes, behind an explicit claim."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sfumato.accounting.measures import Loss
+from sfumato.core.claim import Claim, required
+from sfumato.core.domains import Data
+from sfumato.core.measurement import Measurement
+from sfumato.core.record import How
+from sfumato.core.space import Space
+from sfumato.core.transformation import Transformation, checked_distance
+from sfumato.entropy import Entropy
+from sfumato.errors import BadArgument
+from sfumato.exact import Distance
+
+
+def transformation(
+    source: Space,
+    target: Space,
+    *,
+    function: Callable[[Data], Data],
+    map: Callable[[Distance], Distance],
+    claim: Claim | None = None,
+    name: str = "user-defined transformation",
+) -> Transformation:
+    """Makes a transformation from a function and a map that the caller vouches for.
+
+    Takes:      a source and a target space, a deterministic function and its stability map
+    Gives:      a transformation that joins everything else
+    Guarantee:  the caller's claim, and no more (proofs/framework.md#custom)
+    """
+    vouched = required(claim, "the stability of a user-defined transformation")
+    _check_callables(function, map)
+    return Transformation(
+        source,
+        target,
+        lambda data, _: function(data),
+        lambda d_in: checked_distance(map(d_in)),
+        (name,),
+        ("proofs/framework.md#custom",),
+        (vouched,),
+    )
+
+
+def measurement(
+    source: Space,
+    measure: type[Loss],
+    *,
+    function: Callable[[Data, Entropy], Data],
+    map: Callable[[Distance], Loss],
+    claim: Claim | None = None,
+    name: str = "user-defined measurement",
+) -> Measurement:
+    """Makes a measurement from a randomized function and a privacy map that the caller vouches for.
+
+    Takes:      a source space, a kind of loss, a function of data and entropy, and its privacy map
+    Gives:      a measurement that joins everything else
+    Guarantee:  the caller's claim, and no more (proofs/framework.md#custom)
+    """
+    vouched = required(claim, "the privacy of a user-defined measurement")
+    _check_callables(function, map)
+    how = How(name, claims=(vouched,), proofs=("proofs/framework.md#custom",))
+    return Measurement(source, measure, function, map, how)
+
+
+def _check_callables(function: object, map: object) -> None:
+    for given, what in ((function, "the function"), (map, "the map")):
+        if not callable(given):
+            raise BadArgument(what, "callable", given)

@@ -1,0 +1,294 @@
+"""Domains: describable sets of values, with a membership test.
+
+A domain is a public statement that holds for *every* possible data set, whatever one individual does. Descriptors
+(bounds, size, norm) shrink it. They come from public knowledge, or from a transformation that enforces them; never
+from the data.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import final
+
+import numpy as np
+
+from sfumato.core.atoms import (
+    BOOLEANS,
+    Array,
+    Atom,
+    Bounds,
+    Categories,
+    Data,
+    Domain,
+    Floats,
+    Integers,
+    Texts,
+    exact_float,
+    float_bounds,
+    plain,
+)
+from sfumato.errors import BadArgument, NotInDomain
+from sfumato.exact import Number, integer
+
+__all__ = [
+    "BOOLEANS",
+    "Array",
+    "Atom",
+    "Bounds",
+    "Categories",
+    "Custom",
+    "Data",
+    "Domain",
+    "Floats",
+    "Frame",
+    "Integers",
+    "Matrix",
+    "Norm",
+    "Stream",
+    "Texts",
+    "Vector",
+    "as_column",
+    "column",
+    "float_bounds",
+]
+
+
+@final
+@dataclass(frozen=True)
+class Vector(Domain):
+    """Is the set of columns of atoms: any number of rows, at least some number, or exactly a public size.
+
+    >>> str(Vector(Integers(), size=3)), Vector(Integers(), size=3).member([1, 2])
+    ('3 integers', False)
+    """
+
+    element: Atom
+    size: int | None = None
+    least: int = 0
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.element, Atom):
+            raise BadArgument("the element of a vector", "a domain of single values", self.element)
+        _check_size(self)
+
+    def member(self, value: Data) -> bool:
+        column = as_column(value, self.element)
+        return column is not None and _right_size(self, len(column)) and self.element.members(column)
+
+    def __str__(self) -> str:
+        return _sized(self, str(self.element))
+
+
+FLOATS = Floats()
+"""Every finite float."""
+
+
+@final
+@dataclass(frozen=True)
+class Norm:
+    """Bounds each row of a matrix: within a radius of an origin, in the L1 or L2 norm."""
+
+    radius: Fraction
+    order: int
+    origin: tuple[Fraction, ...]
+
+    def __post_init__(self) -> None:
+        if self.order not in (1, 2):
+            raise BadArgument("the order of a norm", "1 or 2", self.order)
+        if self.radius < 0:
+            raise BadArgument("the radius of a norm", "at least 0", self.radius)
+
+    def __str__(self) -> str:
+        return f"within L{self.order} distance {plain(self.radius)} of the origin" + (
+            "" if not any(self.origin) else " " + str(tuple(plain(x) for x in self.origin))
+        )
+
+
+@final
+@dataclass(frozen=True)
+class Matrix(Domain):
+    """Is the set of two-dimensional arrays with a public number of columns; rows may have a bounded norm."""
+
+    columns: int
+    element: Floats | Integers = FLOATS
+    norm: Norm | None = None
+    size: int | None = None
+    least: int = 0
+
+    def __post_init__(self) -> None:
+        integer(self.columns, "columns", least=1)
+        if self.norm is not None and len(self.norm.origin) != self.columns:
+            raise BadArgument("the origin of the norm", f"{self.columns} numbers", self.norm.origin)
+        _check_size(self)
+
+    def member(self, value: Data) -> bool:
+        rows = value if isinstance(value, np.ndarray) else _try_array(value)
+        if rows is None or rows.ndim != 2 or rows.shape[1] != self.columns or not _right_size(self, len(rows)):
+            return False
+        if not self.element.members(rows.reshape(-1)):
+            return False
+        return self.norm is None or all(_inside(row, self.norm, self.step) for row in rows.tolist())
+
+    @property
+    def step(self) -> Fraction:
+        """Is what one whole number in the array stands for; 1 for floats."""
+        return self.element.step if isinstance(self.element, Integers) else Fraction(1)
+
+    def __str__(self) -> str:
+        rows = f"rows of {self.columns} {self.element}"
+        return _sized(self, rows if self.norm is None else f"{rows} {self.norm}")
+
+
+@final
+@dataclass(frozen=True)
+class Frame(Domain):
+    """Is the set of tables with public column names; a member maps each name to a column, all of one length."""
+
+    columns: tuple[tuple[str, Atom], ...]
+    size: int | None = None
+    least: int = 0
+
+    def __post_init__(self) -> None:
+        names = [name for name, _ in self.columns]
+        if not names or len(set(names)) < len(names):
+            raise BadArgument("columns", "at least one, with distinct names", names)
+        _check_size(self)
+
+    def __getitem__(self, name: str) -> Atom:
+        for column, element in self.columns:
+            if column == name:
+                return element
+        known = ", ".join(column for column, _ in self.columns)
+        raise BadArgument("column", f"one of {known}", name)
+
+    def member(self, value: Data) -> bool:
+        if not hasattr(value, "keys") or set(value.keys()) != {name for name, _ in self.columns}:
+            return False
+        columns = [as_column(value[name], element) for name, element in self.columns]
+        lengths = {len(column) for column in columns if column is not None}
+        if any(column is None for column in columns) or len(lengths) != 1 or not _right_size(self, lengths.pop()):
+            return False
+        return all(
+            element.members(column)
+            for column, (_, element) in zip(columns, self.columns, strict=True)
+            if column is not None
+        )
+
+    def __str__(self) -> str:
+        return _sized(self, "rows of (" + ", ".join(f"{name}: {element}" for name, element in self.columns) + ")")
+
+
+@final
+@dataclass(frozen=True)
+class Stream(Domain):
+    """Is the set of streams whose elements, given one at a time, belong to a domain."""
+
+    element: Domain
+
+    def member(self, value: Data) -> bool:
+        return callable(value) or hasattr(value, "__iter__")
+
+    def __str__(self) -> str:
+        return f"a stream of {self.element}"
+
+
+@final
+@dataclass(frozen=True)
+class Custom(Domain):
+    """Is a set that the caller describes, by a name and a membership test: graphs, documents, trajectories."""
+
+    name: str
+    test: Callable[[Data], bool]
+
+    def member(self, value: Data) -> bool:
+        return bool(self.test(value))
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def as_column(value: Data, element: Atom) -> Array | None:
+    """Gives a one-dimensional array for a list, tuple, array or series; None where that cannot be done faithfully."""
+    if isinstance(value, np.ndarray):
+        return value if value.ndim == 1 else None
+    if isinstance(value, str | bytes | Mapping) or not hasattr(value, "__len__"):
+        return None
+    if isinstance(element, Categories | Texts):
+        entries = list(value)
+        column = np.empty(len(entries), dtype=object)
+        column[:] = entries
+        return column
+    if isinstance(value, Sequence) and any(isinstance(entry, bool | np.bool_ | str) for entry in value):
+        return None
+    if isinstance(element, Floats) and isinstance(value, Sequence) and not all(map(_is_float, value)):
+        return None
+    if isinstance(element, Integers):
+        return _integer_column(list(value))
+    made = _try_array(value)
+    if made is not None and not len(made):
+        made = made.astype(np.float64)
+    return made if made is not None and made.ndim == 1 else None
+
+
+def column(value: Data, element: Atom) -> Array:
+    """Gives the values of a member in normal form: float64 for floats, int64 (or Python ints) for integers."""
+    made = as_column(value, element)
+    if made is None:
+        raise NotInDomain(Vector(element))
+    if isinstance(element, Floats):
+        return made.astype(np.float64, copy=False)
+    if isinstance(element, Integers) and made.dtype != np.int64 and made.dtype != object:
+        fits = made.dtype.kind == "i" or not made.size or int(made.max()) < 2**63
+        return made.astype(np.int64) if fits else made.astype(object)
+    return made
+
+
+def _is_float(entry: Data) -> bool:
+    return isinstance(entry, float) or (isinstance(entry, int | np.number) and exact_float(entry) is not None)
+
+
+def _integer_column(entries: list[Data]) -> Array | None:
+    if not all(isinstance(entry, int | np.integer) for entry in entries):
+        return None
+    try:
+        return np.array(entries, dtype=np.int64)
+    except OverflowError:
+        return np.array([int(entry) for entry in entries], dtype=object)
+
+
+def _try_array(value: Data) -> Array | None:
+    try:
+        made = np.asarray(value)
+    except (ValueError, TypeError, OverflowError):
+        return None
+    return made if made.dtype.kind in "iuf" else None
+
+
+def _inside(row: list[Number], norm: Norm, step: Fraction) -> bool:
+    if not all(math.isfinite(value) for value in row if isinstance(value, float)):
+        return False
+    offsets = [abs(Fraction(value) * step - origin) for value, origin in zip(row, norm.origin, strict=True)]
+    if norm.order == 1:
+        return sum(offsets) <= norm.radius
+    return sum(offset**2 for offset in offsets) <= norm.radius**2
+
+
+def _check_size(domain: Vector | Matrix | Frame) -> None:
+    if domain.size is not None:
+        integer(domain.size, "size", least=0)
+    integer(domain.least, "the least size", least=0)
+    if domain.size is not None and domain.least > domain.size:
+        raise BadArgument("the least size", "no more than the size", domain.least)
+
+
+def _right_size(domain: Vector | Matrix | Frame, rows: int) -> bool:
+    return rows >= domain.least and (domain.size is None or rows == domain.size)
+
+
+def _sized(domain: Vector | Matrix | Frame, what: str) -> str:
+    if domain.size is not None:
+        return f"{domain.size} {what}"
+    return f"at least {domain.least} {what}" if domain.least else f"any number of {what}"

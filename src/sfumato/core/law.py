@@ -1,0 +1,83 @@
+"""Laws: the exact distribution of what a measurement returns, for auditing. Never used to make a release."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from math import prod
+from typing import final
+
+from flint import arb
+
+from sfumato.core.domains import Data
+from sfumato.exact import ball
+from sfumato.noise.distribution import Noise
+
+
+class Law(ABC):
+    """Is a discrete distribution over outcomes; probabilities are balls at the working precision."""
+
+    @abstractmethod
+    def probability(self, outcome: Data) -> arb:
+        """Encloses the probability of one outcome."""
+
+    @abstractmethod
+    def outcomes(self, missed: Fraction) -> Iterable[Data]:
+        """Lists outcomes that carry all but a given mass."""
+
+
+@final
+@dataclass(frozen=True)
+class FiniteLaw(Law):
+    """Is a distribution over finitely many outcomes."""
+
+    probabilities: Mapping[Hashable, arb]
+
+    def probability(self, outcome: Data) -> arb:
+        return self.probabilities.get(outcome, ball(0))
+
+    def outcomes(self, missed: Fraction) -> Iterable[Data]:
+        return self.probabilities.keys()
+
+    def through(self, function: Callable[[Data], Hashable]) -> FiniteLaw:
+        """Gives the distribution of a function of the outcome."""
+        image: dict[Hashable, arb] = {}
+        for outcome, probability in self.probabilities.items():
+            seen = function(outcome)
+            image[seen] = image.get(seen, ball(0)) + probability
+        return FiniteLaw(image)
+
+
+@final
+@dataclass(frozen=True)
+class ShiftedLaw(Law):
+    """Is the distribution of a whole number plus noise."""
+
+    noise: Noise
+    centre: int
+
+    def probability(self, outcome: Data) -> arb:
+        return self.noise.pmf(int(outcome) - self.centre)
+
+    def outcomes(self, missed: Fraction) -> Iterable[Data]:
+        low = self.centre + self.noise.quantile(missed / 2)
+        high = self.centre + self.noise.quantile(1 - missed / 2)
+        return range(low, high + 1)
+
+
+@final
+@dataclass(frozen=True)
+class ProductLaw(Law):
+    """Is the joint distribution of independent outcomes, as tuples."""
+
+    parts: tuple[Law, ...]
+
+    def probability(self, outcome: Data) -> arb:
+        return prod((part.probability(one) for part, one in zip(self.parts, outcome, strict=True)), start=ball(1))
+
+    def outcomes(self, missed: Fraction) -> Iterable[Data]:
+        share = missed / max(1, len(self.parts))
+        return product(*(part.outcomes(share) for part in self.parts))

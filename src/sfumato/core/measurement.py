@@ -1,0 +1,146 @@
+"""Measurements: randomized functions that may be released, at a known privacy loss."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, final
+
+from sfumato.accounting.measures import Loss
+from sfumato.core.domains import Data
+from sfumato.core.law import FiniteLaw, Law
+from sfumato.core.metrics import Unit
+from sfumato.core.queryable import Queryable
+from sfumato.core.record import How, Release
+from sfumato.core.space import Space
+from sfumato.entropy import Entropy, system
+from sfumato.errors import BadArgument, NotInDomain
+from sfumato.exact import Distance, Number, Root, probability
+
+if TYPE_CHECKING:
+    from sfumato.core.transformation import Transformation
+
+
+@final
+@dataclass(frozen=True)
+class Terms:
+    """Is what a release states besides its value: public, and the same for every data set."""
+
+    loss: Loss
+    unit: str
+    half_width: Data
+    confidence: Fraction
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Measurement:
+    """Is a randomized function on a space, with a map from distance to privacy loss.
+
+    ``function`` draws one outcome. ``privacy`` takes a distance in the source and gives a loss of kind ``measure``,
+    never rounded down. ``law`` gives the exact distribution of the outcome, where that is on file, so that the claim
+    can be checked. ``error`` gives the half-width that holds with a confidence, where that is on file.
+    """
+
+    source: Space
+    measure: type[Loss]
+    function: Callable[[Data, Entropy], Data]
+    privacy: Callable[[Distance], Loss]
+    how: How
+    law: Callable[[Data], Law] | None = None
+    error: Callable[[Fraction], Data] | None = None
+    _terms: dict[tuple[Number | Unit, Number], Terms] = field(default_factory=dict, init=False, repr=False)
+
+    def map(self, d_in: Number | Root | Unit) -> Loss:
+        """Gives the privacy loss between any two members at most ``d_in`` apart."""
+        loss = self.privacy(self.source.metric.read(d_in))
+        if not isinstance(loss, self.measure):
+            raise BadArgument("what a privacy map gives", f"a {self.measure.__name__} loss", loss)
+        return loss
+
+    def check(self, d_in: Number | Root | Unit, limit: Loss) -> bool:
+        """Tells whether the loss at distance ``d_in`` is within a limit of the same kind."""
+        return self.map(d_in).within(limit)
+
+    def __call__(
+        self, data: Data, *, d_in: Number | Unit = 1, confidence: Number = 0.95, entropy: Entropy | None = None
+    ) -> Release:
+        """Runs on a member of the source and gives the release.
+
+        ``d_in`` is how far apart neighbours are, for the stated loss; it changes nothing about the noise. Calling a
+        measurement directly is for a curator at work on their own data: it charges no ledger, and the release says so.
+        """
+        source = entropy or system()
+        terms = self._settled(d_in, confidence)
+        if not self.source.domain.member(data):
+            raise NotInDomain(self.source.domain)
+        return Release(
+            value=self.function(data, source),
+            loss=terms.loss,
+            unit=terms.unit,
+            how=self.how,
+            half_width=terms.half_width,
+            confidence=terms.confidence,
+            replayable=source.replayable,
+        )
+
+    def _settled(self, d_in: Number | Unit, confidence: Number) -> Terms:
+        try:
+            return self._terms[d_in, confidence]
+        except (KeyError, TypeError):
+            return self._settle(d_in, confidence)
+
+    def _settle(self, d_in: Number | Unit, confidence: Number) -> Terms:
+        """Works out what a release states besides its value; none of it depends on data, so it is worked out once."""
+        sure = probability(confidence, "confidence")
+        terms = Terms(
+            loss=self.map(d_in),
+            unit=d_in.protects if isinstance(d_in, Unit) else self.source.metric.unit(self.source.metric.read(d_in)),
+            half_width=None if self.error is None else self.error(sure),
+            confidence=sure,
+        )
+        self._terms[d_in, confidence] = terms
+        return terms
+
+    def after(self, first: Transformation) -> Measurement:
+        """Puts a transformation in front; its target must be this measurement's source."""
+        function, own_law = self.function, self.law
+        law = None if own_law is None or first.randomized else _law_after(first, own_law)
+        return replace(
+            self,
+            source=first.source,
+            function=lambda data, entropy: function(first.function(data, entropy), entropy),
+            privacy=lambda d_in: self.privacy(first.stretch(d_in)),
+            how=self.how.after(first.steps, first.claims, first.proofs),
+            law=law,
+        )
+
+    def then(self, function: Callable[[Data], Data], *, name: str | None = None) -> Measurement:
+        """Adds a post-processing step: any function of the outcome alone costs nothing. It must not see the data."""
+        before, law = self.function, self.law
+
+        def run(data: Data, entropy: Entropy) -> Data:
+            outcome = before(data, entropy)
+            return outcome.then(function) if isinstance(outcome, Queryable) else function(outcome)
+
+        def image(data: Data) -> Law:
+            found = law(data) if law is not None else None
+            if not isinstance(found, FiniteLaw):
+                raise NotImplementedError("the law of a function of infinitely many outcomes is not on file")
+            return found.through(function)
+
+        label = name or str(getattr(function, "__name__", type(function).__name__))
+        return replace(self, function=run, how=self.how.then(label), law=image if law else None, error=None)
+
+    def __rshift__(self, following: Callable[[Data], Data]) -> Measurement:
+        from sfumato.core.partial import finish
+
+        return finish(self, following)
+
+    def __repr__(self) -> str:
+        return f"Measurement({self.how}: {self.source} ⟶ {self.measure.__name__})"
+
+
+def _law_after(first: Transformation, law: Callable[[Data], Law]) -> Callable[[Data], Law]:
+    return lambda data: law(first(data))

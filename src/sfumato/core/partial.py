@@ -1,0 +1,112 @@
+"""Chaining: the one glue between spaces, transformations, measurements and post-processing functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Generic, NoReturn, TypeVar, cast, final
+
+from sfumato.core.domains import Data
+from sfumato.core.measurement import Measurement
+from sfumato.core.space import Space
+from sfumato.core.transformation import Transformation
+from sfumato.errors import CannotJoin, NotChainable
+from sfumato.guarantee import guarantee
+
+Build = TypeVar("Build", Transformation, Measurement)
+Next = TypeVar("Next", Transformation, Measurement)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Partial(Generic[Build]):
+    """Waits for its input space: ``space >> partial`` or ``transformation >> partial`` supplies it."""
+
+    name: str
+    build: Callable[[Space], Build]
+
+    def __rshift__(self, following: Partial[Next] | Callable[[Data], Data]) -> Partial[Next]:
+        """Joins two waiting components into one."""
+        if not callable(following):
+            _refuse(following)
+        name = following.name if isinstance(following, Partial) else "function"
+        return Partial(f"{self.name} >> {name}", lambda space: cast(Next, _follow(self.build(space), following)))
+
+    def __call__(self, *_: object, **__: object) -> NoReturn:
+        raise NotChainable(
+            f"{self.name} does not know yet what it works on. Put a space or a transformation on its left: "
+            f"space >> {self.name} gives something that can be called on data."
+        )
+
+    def __repr__(self) -> str:
+        return f"{self.name} (waiting for an input space)"
+
+
+def start(space: Space, following: object) -> Transformation | Measurement:
+    """Gives a component its input space."""
+    match following:
+        case Partial():
+            built: Transformation | Measurement = following.build(space)
+            return built
+        case Transformation() | Measurement():
+            _joins(space, following.source)
+            return following
+        case _:
+            return _refuse(following)
+
+
+@guarantee(
+    claim="d ↦ second(first(d)), where the space between is the same",
+    proof="proofs/framework.md#chaining",
+    reviewed="6eb13c353ccb",
+)
+def chain(first: Transformation, following: object) -> Transformation | Measurement:
+    """Joins a transformation and what comes after it, whose source must equal the first one's target."""
+    second = start(first.target, following)
+    if isinstance(second, Measurement):
+        return second.after(first)
+    return Transformation(
+        source=first.source,
+        target=second.target,
+        function=lambda data, entropy: second.function(first.function(data, entropy), entropy),
+        stretch=lambda d_in: second.stretch(first.stretch(d_in)),
+        steps=first.steps + second.steps,
+        proofs=tuple(dict.fromkeys(first.proofs + second.proofs)),
+        claims=first.claims + second.claims,
+        randomized=first.randomized or second.randomized,
+    )
+
+
+@guarantee(
+    claim="a function of the outcome keeps the map", proof="proofs/framework.md#postprocessing", reviewed="6a74b6fe79c5"
+)
+def finish(measurement: Measurement, following: object) -> Measurement:
+    """Adds post-processing to a measurement."""
+    if isinstance(following, Transformation | Measurement | Partial | Space):
+        raise NotChainable(
+            "a measurement has been made already: what follows can only be a plain function of its outcome. "
+            "A second look at the data is a second measurement and has its own price."
+        )
+    if not callable(following):
+        return _refuse(following)
+    return measurement.then(following)
+
+
+def _follow(first: Transformation | Measurement, following: object) -> Transformation | Measurement:
+    return finish(first, following) if isinstance(first, Measurement) else chain(first, following)
+
+
+def _joins(gives: Space, takes: Space) -> None:
+    if gives.domain != takes.domain:
+        raise CannotJoin(gives.domain, takes.domain, "the domain")
+    if gives.metric != takes.metric:
+        raise CannotJoin(gives.metric, takes.metric, "the metric")
+
+
+def _refuse(following: object) -> NoReturn:
+    if callable(following):
+        raise NotChainable(
+            "a plain function may only follow a measurement. Before one, sfumato must know how far the function can "
+            "move neighbours apart: use map_rows(…) for a function of one row, or sf.transformation(…) with a claim."
+        )
+    raise NotChainable(f"{type(following).__name__} is neither a component nor a function: it cannot stand in a chain.")

@@ -1,0 +1,162 @@
+"""Spaces: a domain with a metric on it. What transformations map between and mechanisms consume."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, final, overload
+
+from sfumato.core.domains import (
+    BOOLEANS,
+    Atom,
+    Bounds,
+    Categories,
+    Data,
+    Domain,
+    Floats,
+    Frame,
+    Integers,
+    Matrix,
+    Stream,
+    Texts,
+    Vector,
+)
+from sfumato.core.metrics import Absolute, AddRemove, ChangeOne, Discrete, Metric, VectorMetric
+from sfumato.errors import BadArgument, SpaceMismatch
+from sfumato.exact import Distance, Number
+
+if TYPE_CHECKING:
+    from sfumato.core.measurement import Measurement
+    from sfumato.core.partial import Build, Partial
+    from sfumato.core.transformation import Transformation
+
+
+@final
+@dataclass(frozen=True)
+class Space:
+    """Is a domain and a metric that is defined on it; checked once, here."""
+
+    domain: Domain
+    metric: Metric
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.domain, Domain) or not isinstance(self.metric, Metric):
+            raise BadArgument("a space", "a domain and a metric", (self.domain, self.metric))
+        why = self.metric.misfit(self.domain)
+        if why is not None:
+            raise SpaceMismatch(self.domain, self.metric, why)
+
+    def distance(self, left: Data, right: Data) -> Distance:
+        """Gives the distance between two members, in the unit of their values."""
+        found = self.metric.distance(left, right)
+        if isinstance(self.metric, Absolute | VectorMetric):
+            return found if found == float("inf") else found * step_of(self.domain)
+        return found
+
+    @overload
+    def __rshift__(self, following: Transformation) -> Transformation: ...
+    @overload
+    def __rshift__(self, following: Measurement) -> Measurement: ...
+    @overload
+    def __rshift__(self, following: Partial[Build]) -> Build: ...
+
+    def __rshift__(self, following: object) -> object:
+        from sfumato.core.partial import start
+
+        return start(self, following)
+
+    def __str__(self) -> str:
+        return f"{self.domain} under {self.metric}"
+
+
+def step_of(domain: Domain) -> Fraction:
+    """Gives what one stored whole number stands for in a domain of exact values; 1 elsewhere."""
+    match domain:
+        case Integers():
+            return domain.step
+        case Vector(element=Integers() as element) | Stream(element=Integers() as element):
+            return element.step
+        case _:
+            return Fraction(1)
+
+
+Kind = type | Atom | Sequence[object]
+"""How a person names a kind of value: ``float``, ``int``, ``bool``, ``str``, a list of categories, or a domain."""
+
+
+def atom(kind: Kind, *, between: tuple[Number, Number] | None = None) -> Atom:
+    """Reads a kind of value, with bounds for numbers."""
+    bounds = None if between is None else Bounds.read(between)
+    if kind is float:
+        return Floats(bounds)
+    if kind is int:
+        return Integers(bounds)
+    if bounds is not None:
+        raise BadArgument("between", "given for float or int only", between)
+    if kind is bool:
+        return BOOLEANS
+    if kind is str:
+        return Texts()
+    if isinstance(kind, Atom):
+        return kind
+    if isinstance(kind, Sequence) and not isinstance(kind, str):
+        return Categories(tuple(kind))
+    raise BadArgument("the kind of value", "float, int, bool, str, a list of categories or a domain", kind)
+
+
+def vector(
+    kind: Kind,
+    *,
+    between: tuple[Number, Number] | None = None,
+    size: int | None = None,
+    least: int = 0,
+    metric: Metric | None = None,
+) -> Space:
+    """Declares a column of values, one row to each unit of privacy.
+
+    Where the size is public, neighbours change one row; where it is not, they add or remove one. ``metric`` overrides
+    that.
+
+    >>> str(vector(float, size=25))
+    '25 floats under the change-one distance'
+    >>> str(vector(int, between=(0, 5)))
+    'any number of integers in [0, 5] under the add/remove distance'
+    """
+    return Space(Vector(atom(kind, between=between), size, least), metric or _default_metric(size))
+
+
+def matrix(
+    columns: int,
+    *,
+    between: tuple[Number, Number] | None = None,
+    size: int | None = None,
+    metric: Metric | None = None,
+) -> Space:
+    """Declares rows of floats with a public number of columns."""
+    bounds = None if between is None else Bounds.read(between)
+    return Space(Matrix(columns, Floats(bounds), size=size), metric or _default_metric(size))
+
+
+def frame(columns: Mapping[str, Kind], *, size: int | None = None, metric: Metric | None = None) -> Space:
+    """Declares a table by the names and kinds of its columns.
+
+    >>> str(frame({"age": int, "sex": ["f", "m"]}))
+    "any number of rows of (age: integers, sex: {'f', 'm'}) under the add/remove distance"
+    """
+    if not isinstance(columns, Mapping):
+        raise BadArgument("columns", "a mapping from names to kinds", columns)
+    return Space(
+        Frame(tuple((name, atom(kind)) for name, kind in columns.items()), size), metric or _default_metric(size)
+    )
+
+
+def scalar(kind: Kind, *, between: tuple[Number, Number] | None = None, metric: Metric | None = None) -> Space:
+    """Declares a single value: a number under the absolute distance, anything else under the discrete distance."""
+    domain = atom(kind, between=between)
+    usual: Metric = Absolute() if isinstance(domain, Floats | Integers) else Discrete()
+    return Space(domain, metric or usual)
+
+
+def _default_metric(size: int | None) -> Metric:
+    return AddRemove() if size is None else ChangeOne()

@@ -1,0 +1,80 @@
+"""Transformations: deterministic, stable functions between spaces."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, final, overload
+
+from sfumato.core.claim import Claim
+from sfumato.core.domains import Data
+from sfumato.core.metrics import Unit
+from sfumato.core.space import Space
+from sfumato.entropy import Entropy
+from sfumato.errors import BadArgument, NotInDomain
+from sfumato.exact import Distance, Number, Root
+
+if TYPE_CHECKING:
+    from sfumato.core.measurement import Measurement
+    from sfumato.core.partial import Build, Partial
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Transformation:
+    """Is a function between two spaces that moves neighbours apart by no more than its map says.
+
+    ``function`` takes a member of the source and randomness (which only a few transformations, such as resizing, use)
+    and gives a member of the target; ``randomized`` says that it does use it. ``stretch`` takes a distance in the
+    source and gives one in the target; it never rounds down.
+    """
+
+    source: Space
+    target: Space
+    function: Callable[[Data, Entropy], Data]
+    stretch: Callable[[Distance], Distance]
+    steps: tuple[str, ...] = ()
+    proofs: tuple[str, ...] = ()
+    claims: tuple[Claim, ...] = ()
+    randomized: bool = False
+
+    def map(self, d_in: Number | Root | Unit) -> Distance:
+        """Gives the largest distance between the images of any two members at most ``d_in`` apart."""
+        return checked_distance(self.stretch(self.source.metric.read(d_in)))
+
+    def check(self, d_in: Number | Root | Unit, d_out: Number | Root) -> bool:
+        """Tells whether members at most ``d_in`` apart have images at most ``d_out`` apart."""
+        return self.map(d_in) <= self.target.metric.read(d_out)
+
+    def __call__(self, data: Data, *, entropy: Entropy | None = None) -> Data:
+        """Runs on a member of the source. The result is exact, hence private: it is not for release."""
+        from sfumato.entropy import system
+
+        if not self.source.domain.member(data):
+            raise NotInDomain(self.source.domain)
+        return self.function(data, entropy or system())
+
+    @overload
+    def __rshift__(self, following: Transformation) -> Transformation: ...
+    @overload
+    def __rshift__(self, following: Measurement) -> Measurement: ...
+    @overload
+    def __rshift__(self, following: Partial[Build]) -> Build: ...
+
+    def __rshift__(self, following: object) -> object:
+        from sfumato.core.partial import chain
+
+        return chain(self, following)
+
+    def __repr__(self) -> str:
+        return f"Transformation({' → '.join(self.steps) or 'identity'}: {self.source} ⟶ {self.target})"
+
+
+def checked_distance(value: Distance) -> Distance:
+    """Gives a map's answer as an exact distance; refuses what is none: negative, NaN or not a number."""
+    number = isinstance(value, int | float | Fraction | Root) and not isinstance(value, bool)
+    if not number or value != value or not value >= 0:
+        raise BadArgument("what a map gives", "a distance of at least 0", value)
+    return value if isinstance(value, Fraction | Root) or value == math.inf else Fraction(value)
