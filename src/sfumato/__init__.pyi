@@ -1,0 +1,290 @@
+"""The public names and where they live: read by type checkers, and at run time to load each on first use."""
+
+from . import datasets, errors
+from .accounting.gaussian import analytic_sigma, classical_sigma, gaussian_delta, gaussian_epsilon
+from .accounting.guidance import odds_factor, posterior_cap, strength
+from .accounting.measures import ZCDP, Approx, BoundedRange, Loss, Pure
+from .accounting.trade_off import gaussian_trade_off, trade_off
+from .core.brute import (
+    brute_delta,
+    brute_epsilon,
+    brute_renyi,
+    brute_sensitivity,
+    neighbours,
+    outcome_probabilities,
+)
+from .core.calibrate import calibrate, calibrate_parameter
+from .core.claim import Claim, claim
+from .core.custom import measurement, transformation
+from .core.domains import Categories, Custom, Domain, Floats, Frame, Integers, Matrix, Stream, Texts, Vector
+from .core.measurement import Measurement
+from .core.metrics import (
+    L1,
+    L2,
+    Absolute,
+    AddRemove,
+    ChangeOne,
+    Discrete,
+    Hamming,
+    LInf,
+    Lp,
+    Metric,
+    Range,
+    Unit,
+    Windows,
+    adjacent,
+)
+from .core.queryable import Queryable
+from .core.record import Failure, How, Release
+from .core.space import Space, frame, matrix, scalar, vector
+from .core.transformation import Transformation
+from .entropy import Entropy, ReplayEntropy, SystemEntropy
+from .mechanisms.above_threshold import above_threshold, below_threshold
+from .mechanisms.accuracy import accuracy, chance_of, error_of, scale_for_accuracy
+from .mechanisms.additive import gaussian, laplace
+from .mechanisms.direct import (
+    dp_mean,
+    exponential_mechanism,
+    gaussian_mechanism,
+    laplace_mechanism,
+    randomized_answer,
+)
+from .mechanisms.estimators import (
+    estimated_count,
+    estimated_mean,
+    estimated_precision,
+    estimated_recall,
+    estimated_share,
+    estimated_shares,
+    noisy_mode,
+    valid_counts,
+)
+from .mechanisms.integer_noise import binomial, censored_laplace, staircase
+from .mechanisms.local_reports import local_laplace, local_mean_response
+from .mechanisms.matrix import channel, channel_delta, channel_epsilon, matrix_mechanism
+from .mechanisms.matrix_comparison import compare
+from .mechanisms.name_and_shame import delta_warning, name_and_shame
+from .mechanisms.noisy_max import laplace_noisy_max, laplace_noisy_max_with_lead
+from .mechanisms.propose_test_release import private_mode, propose_test_release
+from .mechanisms.quantile import median, quantile, quantile_among
+from .mechanisms.randomized_response import coin_flip_response, randomized_response
+from .mechanisms.response_accuracy import plan_response, response_error, response_variance
+from .mechanisms.selection import (
+    exponential,
+    exponential_error,
+    exponential_of,
+    gumbel_noisy_max,
+    permute_and_flip,
+    top_k,
+)
+from .mechanisms.sparse_vector import sparse_vector
+from .mechanisms.stability import stability_histogram
+from .mechanisms.timing import padded
+from .mechanisms.truncated import lower_estimate, truncated_laplace, upper_estimate
+from .release import charts
+from .transforms.aggregate import count, count_distinct, mean, sum
+from .transforms.casts import absolute, bin_by, cast, log
+from .transforms.columns import project, select
+from .transforms.conditions import between, is_in, is_nan, satisfies
+from .transforms.confusion import positives, true_positives
+from .transforms.filters import drop_nan, keep, mark
+from .transforms.histogram import count_by, count_each, rows_from_counts
+from .transforms.linear import linear
+from .transforms.lookup import local_sensitivity, sensitivity_table
+from .transforms.mode_gap import mode_gap
+from .transforms.moments import standard_deviation, variance
+from .transforms.norms import norm_clamp
+from .transforms.query_stream import query_stream
+from .transforms.reshape import repeat, resize
+from .transforms.rowwise import clamp, impute_nan, map_rows
+from .transforms.scalars import lipschitz, round_to, scale_by, shift_by, square
+from .transforms.scores import (
+    accuracy_scores,
+    as_range,
+    mode_scores,
+    quantile_scores,
+    revenue_scores,
+    threshold_accuracy_scores,
+)
+from .transforms.streams import batches, negated, sum_stream
+from .transforms.vectors import vector_mean, vector_sum
+
+__version__: str
+
+__all__ = [
+    "L1",
+    "L2",
+    "ZCDP",
+    "Absolute",
+    "AddRemove",
+    "Approx",
+    "BoundedRange",
+    "Categories",
+    "ChangeOne",
+    "Claim",
+    "Custom",
+    "Discrete",
+    "Domain",
+    "Entropy",
+    "Failure",
+    "Floats",
+    "Frame",
+    "Hamming",
+    "How",
+    "Integers",
+    "LInf",
+    "Loss",
+    "Lp",
+    "Matrix",
+    "Measurement",
+    "Metric",
+    "Pure",
+    "Queryable",
+    "Range",
+    "Release",
+    "ReplayEntropy",
+    "Space",
+    "Stream",
+    "SystemEntropy",
+    "Texts",
+    "Transformation",
+    "Unit",
+    "Vector",
+    "Windows",
+    "above_threshold",
+    "absolute",
+    "accuracy",
+    "accuracy_scores",
+    "adjacent",
+    "analytic_sigma",
+    "as_range",
+    "batches",
+    "below_threshold",
+    "between",
+    "bin_by",
+    "binomial",
+    "brute_delta",
+    "brute_epsilon",
+    "brute_renyi",
+    "brute_sensitivity",
+    "calibrate",
+    "calibrate_parameter",
+    "cast",
+    "censored_laplace",
+    "chance_of",
+    "channel",
+    "channel_delta",
+    "channel_epsilon",
+    "charts",
+    "claim",
+    "clamp",
+    "classical_sigma",
+    "coin_flip_response",
+    "compare",
+    "count",
+    "count_by",
+    "count_distinct",
+    "count_each",
+    "datasets",
+    "delta_warning",
+    "dp_mean",
+    "drop_nan",
+    "error_of",
+    "errors",
+    "estimated_count",
+    "estimated_mean",
+    "estimated_precision",
+    "estimated_recall",
+    "estimated_share",
+    "estimated_shares",
+    "exponential",
+    "exponential_error",
+    "exponential_mechanism",
+    "exponential_of",
+    "frame",
+    "gaussian",
+    "gaussian_delta",
+    "gaussian_epsilon",
+    "gaussian_mechanism",
+    "gaussian_trade_off",
+    "gumbel_noisy_max",
+    "impute_nan",
+    "is_in",
+    "is_nan",
+    "keep",
+    "laplace",
+    "laplace_mechanism",
+    "laplace_noisy_max",
+    "laplace_noisy_max_with_lead",
+    "linear",
+    "lipschitz",
+    "local_laplace",
+    "local_mean_response",
+    "local_sensitivity",
+    "log",
+    "lower_estimate",
+    "map_rows",
+    "mark",
+    "matrix",
+    "matrix_mechanism",
+    "mean",
+    "measurement",
+    "median",
+    "mode_gap",
+    "mode_scores",
+    "name_and_shame",
+    "negated",
+    "neighbours",
+    "noisy_mode",
+    "norm_clamp",
+    "odds_factor",
+    "outcome_probabilities",
+    "padded",
+    "permute_and_flip",
+    "plan_response",
+    "positives",
+    "posterior_cap",
+    "private_mode",
+    "project",
+    "propose_test_release",
+    "quantile",
+    "quantile_among",
+    "quantile_scores",
+    "query_stream",
+    "randomized_answer",
+    "randomized_response",
+    "repeat",
+    "resize",
+    "response_error",
+    "response_variance",
+    "revenue_scores",
+    "round_to",
+    "rows_from_counts",
+    "satisfies",
+    "scalar",
+    "scale_by",
+    "scale_for_accuracy",
+    "select",
+    "sensitivity_table",
+    "shift_by",
+    "sparse_vector",
+    "square",
+    "stability_histogram",
+    "staircase",
+    "standard_deviation",
+    "strength",
+    "sum",
+    "sum_stream",
+    "threshold_accuracy_scores",
+    "top_k",
+    "trade_off",
+    "transformation",
+    "true_positives",
+    "truncated_laplace",
+    "upper_estimate",
+    "valid_counts",
+    "variance",
+    "vector",
+    "vector_mean",
+    "vector_sum",
+]
