@@ -1,0 +1,114 @@
+"""The exact probabilities of the selections in `selection`, as balls; for tests, plots and small candidate sets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import permutations
+
+from flint import arb
+
+from sfumato.exact import BITS, ball, precision
+from sfumato.guarantee import guarantee
+from sfumato.noise.distribution import Noise
+
+ENDS = Fraction(1, 1 << 80)
+"""Noise values beyond this tail are not summed one by one; their mass widens the balls."""
+
+
+def known(exponents: Sequence[Fraction | None]) -> list[Fraction]:
+    """Gives the exponents that are possible."""
+    return [exponent for exponent in exponents if exponent is not None]
+
+
+@guarantee(
+    claim="widths[i] exp(exponent of i), over the sum of these",
+    proof="proofs/selection_sampling.md#exponential",
+    reviewed="53aee5746086",
+)
+def exponential_probabilities(
+    exponents: Sequence[Fraction | None], *, widths: Sequence[int] | None = None, bits: int = BITS
+) -> list[arb]:
+    """Encloses the probability of each candidate under `exponential_index` or `interval_index`."""
+    top = max(known(exponents))
+    sizes = widths if widths is not None else [1] * len(exponents)
+    with precision(bits):
+        weights = [
+            arb(0) if exponent is None else size * ball(exponent - top).exp()
+            for exponent, size in zip(exponents, sizes, strict=True)
+        ]
+        total = sum(weights, arb(0))
+        return [weight / total for weight in weights]
+
+
+@guarantee(
+    claim="p(i) times the expectation of 1 / (1 + other heads), with p = exp(exponent - best)",
+    proof="proofs/selection_sampling.md#flip",
+    reviewed="65ef039fb206",
+)
+def permute_and_flip_probabilities(exponents: Sequence[Fraction | None], *, bits: int = BITS) -> list[arb]:
+    """Encloses the probability of each candidate under `permute_and_flip_index`."""
+    top = max(known(exponents))
+    with precision(bits):
+        coins = [arb(0) if exponent is None else ball(exponent - top).exp() for exponent in exponents]
+        return [
+            coin * share([(1 - other, other) for j, other in enumerate(coins) if j != i])
+            for i, coin in enumerate(coins)
+        ]
+
+
+def share(others: Sequence[tuple[arb, arb]]) -> arb:
+    """Integrates the product of (a + b t) over t in [0, 1]: the chance to win a fair draw among the b that show up."""
+    product = [arb(1)]
+    for constant, slope in others:
+        product = [
+            (product[k] * constant if k < len(product) else arb(0)) + (product[k - 1] * slope if k else arb(0))
+            for k in range(len(product) + 1)
+        ]
+    return sum((term / (k + 1) for k, term in enumerate(product)), arb(0))
+
+
+@guarantee(
+    claim="the product of the exponential probabilities among those left, for each ordered choice",
+    proof="proofs/selection_sampling.md#peeling",
+    reviewed="13abf60f935b",
+)
+def top_k_probabilities(
+    exponents: Sequence[Fraction | None], *, k: int, bits: int = BITS
+) -> dict[tuple[int, ...], arb]:
+    """Encloses the probability of each ordered choice under `top_k_indices`."""
+    top = max(known(exponents))
+    with precision(bits):
+        weights = {i: ball(e - top).exp() for i, e in enumerate(exponents) if e is not None}
+        total = sum(weights.values(), arb(0))
+        found = {}
+        for order in permutations(weights, k):
+            chance, left = arb(1), total
+            for place in order:
+                chance, left = chance * weights[place] / left, left - weights[place]
+            found[order] = chance
+        return found
+
+
+@guarantee(
+    claim="the chance that a score plus noise is the largest, equal ones sharing evenly",
+    proof="proofs/selection_sampling.md#noisy",
+    reviewed="de8e02a52621",
+)
+def noisy_max_probabilities(scores: Sequence[int], *, noise: Noise, bits: int = BITS) -> list[arb]:
+    """Encloses the probability of each candidate under `noisy_max_index`."""
+    low, high = noise.quantile(ENDS), noise.quantile(1 - ENDS)
+    with precision(bits):
+        left_out = noise.cdf(low - 1, bits=bits) + noise.upper_tail(high + 1, bits=bits)
+        found = []
+        for i, score in enumerate(scores):
+            chance = arb(0)
+            for value in range(score + low, score + high + 1):
+                rivals = [
+                    (noise.cdf(value - other - 1, bits=bits), noise.pmf(value - other, bits=bits))
+                    for j, other in enumerate(scores)
+                    if j != i
+                ]
+                chance += noise.pmf(value - score, bits=bits) * share(rivals)
+            found.append(chance + arb(0).union(left_out))
+        return found
