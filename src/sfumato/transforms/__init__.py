@@ -1,0 +1,1 @@
+"""Stable transformations: what happens to data before noise, each with the map that says how far neighbours move."""

@@ -1,0 +1,132 @@
+"""Variance and standard deviation of a public number of values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+
+from sfumato.core.domains import Data, Integers, Vector
+from sfumato.core.metrics import Absolute, DatasetMetric
+from sfumato.core.partial import Partial
+from sfumato.core.space import Space
+from sfumato.core.transformation import Transformation
+from sfumato.errors import BadArgument, UnknownSize
+from sfumato.exact import Distance, integer, root
+from sfumato.guarantee import guarantee
+from sfumato.transforms.aggregate import bounds_of
+from sfumato.transforms.distances import ceil_to, exchanged_rows
+from sfumato.transforms.grids import FINENESS, RowGrid, exact_square_total, exact_total, power_of_two_below, row_grid
+from sfumato.transforms.rows import column_space
+
+SQUARE_FINENESS = 30
+"""Floats are put on a grid of about 2⁻³⁰ of their width before squaring: squares then have 60 bits."""
+
+
+@guarantee(
+    claim="(U - L)² k (N - k) / (N (N - ddof)) with k = min(exchanged rows, floor(N / 2)); reached",
+    proof="proofs/variance.md#variance",
+    reviewed="d6cf3b0ef346",
+)
+def variance_map(d_in: Distance, *, width: Fraction, metric: DatasetMetric, size: int, ddof: int) -> Fraction:
+    """Gives how far the variance of a public number of values can move."""
+    moved = min(exchanged_rows(d_in, metric=metric, size=size), Fraction(size // 2))
+    return width**2 * moved * (size - moved) / (size * (size - ddof))
+
+
+@guarantee(
+    claim="the square root of how far the variance can move; reached",
+    proof="proofs/variance.md#deviation",
+    reviewed="5d24775c0d18",
+)
+def deviation_map(d_in: Distance, *, width: Fraction, metric: DatasetMetric, size: int, ddof: int) -> Distance:
+    """Gives how far the standard deviation of a public number of values can move."""
+    return root(variance_map(d_in, width=width, metric=metric, size=size, ddof=ddof))
+
+
+def variance(*, ddof: int = 1) -> Partial[Transformation]:
+    """Gives the variance of a column, exactly: the squared distances to the mean, divided by N - ddof.
+
+    Takes:      numbers within bounds (clamp first) with a public size of at least 1 + ddof
+    Gives:      the variance as a whole number of (rational) steps
+    Guarantee:  d_out = (U - L)² k (N - k) / (N (N - ddof)), k = min(exchanged rows, floor(N / 2)); for one row and
+                ddof = 1 that is (U - L)² / N  (proofs/variance.md#variance)
+    Cost:       one pass over squares; nothing is rounded but floats, row by row, to a grid
+
+    >>> from sfumato.core.space import vector
+    >>> (vector(float, between=(0, 10), size=100) >> variance()).map(1)
+    Fraction(1, 1)
+    """
+    _check_ddof(ddof)
+
+    def build(space: Space) -> Transformation:
+        domain, metric, grid, size = _sized_numbers(space, "variance", ddof)
+        step = grid.step**2 / (size * (size - ddof))
+        width = bounds_of(domain).width
+        return Transformation(
+            space,
+            Space(Integers(None, step), Absolute()),
+            lambda data, _: spread(data, grid),
+            lambda d_in: variance_map(d_in, width=width, metric=metric, size=size, ddof=ddof),
+            (f"variance (divided by N - {ddof})",),
+            ("proofs/variance.md#variance",),
+        )
+
+    return Partial(f"variance(ddof={ddof})", build)
+
+
+def standard_deviation(*, ddof: int = 1) -> Partial[Transformation]:
+    """Gives the standard deviation of a column, rounded down to a fine power-of-two grid.
+
+    Takes:      numbers within bounds (clamp first) with a public size of at least 1 + ddof
+    Gives:      the square root of the variance, in whole numbers of steps
+    Guarantee:  d_out = √(how far the variance can move), rounded up to a step  (proofs/variance.md#deviation)
+    Cost:       one pass over squares and one exact integer square root
+
+    >>> from sfumato.core.space import vector
+    >>> (vector(float, between=(0, 10), size=100) >> standard_deviation()).map(1)
+    Fraction(1, 1)
+    """
+    _check_ddof(ddof)
+
+    def build(space: Space) -> Transformation:
+        domain, metric, grid, size = _sized_numbers(space, "standard_deviation", ddof)
+        width = bounds_of(domain).width
+        step = power_of_two_below(width or Fraction(1)) / 2**FINENESS
+        return Transformation(
+            space,
+            Space(Integers(None, step), Absolute()),
+            _rooted(grid, size * (size - ddof), step),
+            lambda d_in: ceil_to(deviation_map(d_in, width=width, metric=metric, size=size, ddof=ddof), step),
+            (f"standard deviation (divided by N - {ddof})",),
+            ("proofs/variance.md#deviation", "proofs/grids.md#rounded"),
+        )
+
+    return Partial(f"standard_deviation(ddof={ddof})", build)
+
+
+def _rooted(grid: RowGrid, divisor: int, step: Fraction) -> Callable[[Data, object], int]:
+    ratio = grid.step**2 / (divisor * step**2)
+    return lambda data, _: math.isqrt(math.floor(spread(data, grid) * ratio))
+
+
+def spread(data: Data, grid: RowGrid) -> int:
+    """Gives N Σx² - (Σx)² in squared steps, exactly; adding a constant to all values does not change it."""
+    offsets = grid.offsets(data)
+    total = exact_total(offsets, most=grid.span)
+    return len(offsets) * exact_square_total(offsets, most=grid.span) - total**2
+
+
+def _sized_numbers(space: Space, verb: str, ddof: int) -> tuple[Vector, DatasetMetric, RowGrid, int]:
+    domain, metric = column_space(space, verb)
+    grid = row_grid(domain.element, verb, fineness=SQUARE_FINENESS)
+    if domain.size is None:
+        raise UnknownSize(verb, "Fix the number of rows with resize(size, constant), or declare a public size=….")
+    if domain.size <= ddof:
+        raise BadArgument("size", f"more than ddof = {ddof} for {verb}()", domain.size)
+    return domain, metric, grid, domain.size
+
+
+def _check_ddof(ddof: int) -> None:
+    if integer(ddof, "ddof", least=0) > 1:
+        raise BadArgument("ddof", "0 or 1", ddof)

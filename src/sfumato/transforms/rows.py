@@ -1,0 +1,81 @@
+"""Collections of rows: what columns, matrices and frames have in common, for the transformations of this folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TypeAlias
+
+import numpy as np
+
+from sfumato.core.domains import Array, Atom, Data, Frame, Matrix, Vector, column
+from sfumato.core.metrics import AddRemove, ChangeOne, DatasetMetric, Hamming, Windows
+from sfumato.core.space import Space
+from sfumato.errors import BadArgument
+
+Rows: TypeAlias = Vector | Matrix | Frame
+"""A domain of collections of rows."""
+
+COUNTING = (AddRemove, ChangeOne, Hamming, Windows)
+"""The distances that the maps of this folder are proved for; a new one must be added to the proofs first."""
+
+
+def row_space(space: Space, verb: str) -> tuple[Rows, DatasetMetric]:
+    """Gives the domain and metric of a space of rows, or says what the verb needs."""
+    domain, metric = space.domain, space.metric
+    if not isinstance(domain, Vector | Matrix | Frame) or not isinstance(metric, COUNTING):
+        raise BadArgument(f"what {verb}() works on", "rows of data under a distance that counts rows", str(space))
+    return domain, metric
+
+
+def column_space(space: Space, verb: str) -> tuple[Vector, DatasetMetric]:
+    """Gives the domain and metric of a space of columns, or says what the verb needs."""
+    domain, metric = row_space(space, verb)
+    if not isinstance(domain, Vector):
+        hint = "; take one column of a frame with select(name)" if isinstance(domain, Frame) else ""
+        raise BadArgument(f"what {verb}() works on", f"one column of values{hint}", str(space))
+    return domain, metric
+
+
+def unsized(space: Space, domain: Rows) -> Space:
+    """Gives the space of the same rows in any number: a public size is lost, so neighbours add and remove."""
+    return Space(replace(domain, size=None, least=0), AddRemove())
+
+
+def atom_of(domain: Rows, name: str | None, verb: str) -> Atom:
+    """Gives the kind of value in a column: by name in a frame, without one in a single column."""
+    match domain:
+        case Frame() if name is not None:
+            return domain[name]
+        case Vector() if name is None:
+            return domain.element
+        case Frame():
+            raise BadArgument("column", f"named, since {verb}() asks about a frame here", name)
+        case Vector():
+            raise BadArgument("column", f"left out, since {verb}() asks about a single column here", name)
+        case _:
+            raise BadArgument(f"what {verb}() asks about", "a column, or a named column of a frame", str(domain))
+
+
+def values_of(data: Data, domain: Rows, name: str | None) -> Array:
+    """Gives one column of a member in normal form."""
+    if isinstance(domain, Frame) and name is not None:
+        return column(data[name], domain[name])
+    return column(data, domain.element) if isinstance(domain, Vector) else as_rows(data)
+
+
+def count_rows(data: Data, domain: Rows) -> int:
+    """Gives the number of rows of a member."""
+    return len(data[domain.columns[0][0]]) if isinstance(domain, Frame) else len(data)
+
+
+def each_column(data: Data, domain: Rows, function: Callable[[Array], Array]) -> Data:
+    """Applies a function that picks, repeats or adds rows to every column of a member alike."""
+    if isinstance(domain, Frame):
+        return {name: function(column(data[name], element)) for name, element in domain.columns}
+    return function(values_of(data, domain, None))
+
+
+def as_rows(data: Data) -> Array:
+    """Gives the rows of a matrix as a two-dimensional array."""
+    return np.asarray(data)

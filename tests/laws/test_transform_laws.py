@@ -1,0 +1,312 @@
+"""Laws that every transformation obeys: membership, stability on neighbours of any kind, monotone maps, chaining.
+
+`CASES` lists at least one case for every public transformation of the package; a test fails for one that has none.
+"""
+
+from __future__ import annotations
+
+import importlib
+import math
+import pkgutil
+import typing
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+import sfumato.transforms
+import sfumato.transforms.rowwise as rowwise
+from sfumato.core.claim import claim
+from sfumato.core.domains import Data, Floats, Frame, Integers, Matrix, Vector
+from sfumato.core.metrics import L1, L2, Absolute, AddRemove, ChangeOne, DatasetMetric, Hamming, LInf, Range, Windows
+from sfumato.core.partial import Partial
+from sfumato.core.rows import rows_of
+from sfumato.core.space import Space, frame, matrix, scalar, vector
+from sfumato.core.transformation import Transformation
+from sfumato.entropy import ReplayEntropy
+from sfumato.transforms.aggregate import count, count_distinct, mean, sum
+from sfumato.transforms.casts import absolute, bin_by, cast, log
+from sfumato.transforms.columns import project, select
+from sfumato.transforms.conditions import between, is_in, is_nan, satisfies
+from sfumato.transforms.confusion import positives, true_positives
+from sfumato.transforms.filters import drop_nan, keep, mark
+from sfumato.transforms.histogram import count_by, count_each, rows_from_counts
+from sfumato.transforms.linear import linear
+from sfumato.transforms.moments import standard_deviation, variance
+from sfumato.transforms.norms import norm_clamp
+from sfumato.transforms.reshape import repeat, resize
+from sfumato.transforms.rowwise import clamp, impute_nan, map_rows
+from sfumato.transforms.scalars import lipschitz, round_to, scale_by, shift_by, square
+from sfumato.transforms.vectors import vector_mean, vector_sum
+
+ELSEWHERE = {"scores", "score_moves", "cutoffs", "streams", "query_stream", "mode_gap"}
+"""Modules whose transformations have laws in test files of their own."""
+
+VOUCHED = claim("for this test")
+
+LARGE = [1.7e308, -1.7e308, 2.0**53 + 2, 1e300]
+finite = st.one_of(st.sampled_from([0.0, -0.0, 1.0, 0.1, 5e-324, *LARGE]), st.floats(-4, 4), st.integers(-3, 3))
+any_float = st.one_of(finite, st.sampled_from([math.nan, math.inf, -math.inf]))
+with_nan = st.one_of(finite, st.just(math.nan))
+whole = st.one_of(st.sampled_from([0, 1, 2**53 + 1, 2**63 - 1, -(2**63), 2**64, -(10**30)]), st.integers(-5, 5))
+small = st.integers(-2, 3)
+unit = st.floats(0, 1)
+letters = st.sampled_from(["a", "b", "c", "", "ä"])
+two_floats = st.tuples(finite, finite)
+people = st.tuples(whole, letters)
+
+ANY = Floats(nan=True, infinite=True)
+UNSIZED, SIZED, EVEN, ORDERED, WINDOWS = "unsized", "sized", "sized, add/remove", "ordered", "in stretches"
+METRICS = {
+    UNSIZED: AddRemove(),
+    SIZED: ChangeOne(),
+    EVEN: AddRemove(),
+    ORDERED: Hamming(),
+    WINDOWS: Windows(stretch=2),
+}
+SIZE = 4
+
+
+@dataclass(frozen=True)
+class Case:
+    """Is a transformation, the space it is tried on, and how to draw a row (or a member, where there are no rows)."""
+
+    space: Space
+    transform: Partial[Transformation]
+    row: st.SearchStrategy[Any]
+    drawn: bool = False  # uses randomness, so images of neighbours have no distance of their own
+
+
+def sized(domain: Data, adjacency: str) -> Space:
+    """Gives rows of a domain under one of the five adjacencies."""
+    size = None if adjacency == UNSIZED else SIZE
+    metric: DatasetMetric = METRICS[adjacency]
+    if isinstance(domain, Frame):
+        return frame(dict(domain.columns), size=size, metric=metric)
+    if isinstance(domain, Matrix):
+        return Space(Matrix(domain.columns, domain.element, domain.norm, size), metric)
+    return Space(Vector(domain, size), metric)
+
+
+BOX = Integers(between=(-2, 3))
+TABLE = frame({"age": int, "name": str}).domain
+ROWS: list[tuple[str, Data, Callable[[], Partial[Transformation]], st.SearchStrategy[Any]]] = [
+    ("clamp", Floats(infinite=True), lambda: clamp("-0.1", "0.3"), finite),
+    ("clamp", Integers(), lambda: clamp(-(2**70), 5), whole),
+    ("clamp", Matrix(2), lambda: clamp(-1, 1), two_floats),
+    ("impute_nan", ANY, lambda: impute_nan(0.5), any_float),
+    ("map_rows", Integers(), lambda: map_rows(lambda x: 6 / x, float, default=0, claim=VOUCHED), whole),
+    ("map_rows", TABLE, lambda: map_rows(lambda r: r["name"] * 2, str, default="", claim=VOUCHED), people),
+    ("cast", ANY, lambda: cast(int, default=7), any_float),
+    ("cast", Integers(), lambda: cast(float), whole),
+    ("absolute", ANY, absolute, any_float),
+    ("absolute", Integers(), absolute, whole),
+    ("log", Floats(("0.001", 4)), log, st.floats(0.001, 4)),
+    ("bin_by", Floats(infinite=True), lambda: bin_by([-1, "0.1", 10**9]), finite),
+    ("bin_by", Integers(), lambda: bin_by([-1, "0.5", 2**65]), whole),
+    ("select", TABLE, lambda: select("age"), people),
+    ("project", TABLE, lambda: project("name"), people),
+    ("keep", ANY, lambda: keep(between(-1, "0.1") | is_nan()), any_float),
+    ("keep", Integers(), lambda: keep(between(0, 2**64)), whole),
+    ("keep", TABLE, lambda: keep(is_in(["a", "b"], column="name") & ~between(0, 9, column="age")), people),
+    ("keep", TABLE, lambda: keep(satisfies(lambda row: 1 / row["age"] > 0, claim=VOUCHED)), people),
+    ("drop_nan", Floats(nan=True), drop_nan, with_nan),
+    ("mark", ANY, lambda: mark(between(0, 1)), any_float),
+    ("resize", BOX, lambda: resize(50, 0), small),
+    ("resize", TABLE, lambda: resize(50, {"age": 0, "name": ""}), people),
+    ("repeat", TABLE, lambda: repeat(3), people),
+    ("count", ANY, count, any_float),
+    ("count", TABLE, lambda: count(is_in(["a"], column="name")), people),
+    ("count_distinct", ANY, count_distinct, any_float),
+    ("count_distinct", Integers(), count_distinct, whole),
+    ("count_distinct", TABLE, count_distinct, people),
+    ("sum", Floats(("-0.1", "0.3")), sum, st.floats(-0.1, 0.3)),
+    ("sum", Floats((-(10**300), 10**308)), sum, st.floats(-1e300, 1e308)),
+    ("sum", Integers(between=(-(10**30), 2**64)), sum, whole),
+    ("vector_sum", Matrix(2, Floats((-1, 2))), lambda: vector_sum(metric=L2()), st.tuples(st.floats(-1, 2), unit)),
+    ("vector_sum", Matrix(2), lambda: norm_clamp(1, order=2, origin=["0.1", 3]) >> vector_sum(), two_floats),
+    ("norm_clamp", Matrix(2), lambda: norm_clamp("0.7", order=1), two_floats),
+    ("norm_clamp", Matrix(2), lambda: norm_clamp("0.7", order=2, origin=["-0.3", 0]), two_floats),
+    ("count_by", Integers(), lambda: count_by([0, 1, 2**53 + 1], metric=L2()), whole),
+    ("count_by", TABLE, lambda: count_by([(0, "a"), (1, "b")], other=True), people),
+    ("count_each", ANY, lambda: count_each([between(0, 1), is_nan(), between(-9, 9)], metric=L2()), any_float),
+    ("rows_from_counts", Integers(), lambda: count_by([0, 1]) >> rows_from_counts([0, 1], most=99), whole),
+]
+SIZED_ROWS: list[tuple[str, Data, Callable[[], Partial[Transformation]], st.SearchStrategy[Any]]] = [
+    ("mean", Floats(("-0.1", "0.3")), mean, st.floats(-0.1, 0.3)),
+    ("mean", BOX, mean, small),
+    ("variance", Floats(("-0.1", 4)), lambda: variance(ddof=0), st.floats(-0.1, 4)),
+    ("variance", Integers(between=(-(10**30), 10**30)), variance, st.integers(-(10**30), 10**30)),
+    ("standard_deviation", Floats((-1, 4)), standard_deviation, st.floats(-1, 4)),
+    ("standard_deviation", BOX, lambda: standard_deviation(ddof=0), small),
+    ("vector_mean", Matrix(2, Floats((0, 1))), vector_mean, st.tuples(unit, unit)),
+]
+exact_pair = st.lists(whole, min_size=2, max_size=2)
+MEMBERS: list[tuple[str, Space, Callable[[], Partial[Transformation]], st.SearchStrategy[Any]]] = [
+    ("scale_by", scalar(int), lambda: scale_by("-0.3"), whole),
+    ("scale_by", vector(int, size=2, metric=Range()), lambda: scale_by(0), exact_pair),
+    ("shift_by", Space(Integers(step=Fraction(1, 6)), Absolute()), lambda: shift_by("0.25"), whole),
+    ("shift_by", vector(int, size=2, metric=L2()), lambda: shift_by(-3), exact_pair),
+    ("square", scalar(int, between=(-3, 5)), square, st.integers(-3, 5)),
+    ("lipschitz", scalar(int), lambda: lipschitz(lambda x: abs(x) / 3, "0.34", step="0.01", claim=VOUCHED), whole),
+    ("round_to", scalar(float), lambda: round_to("0.3"), finite),
+    ("round_to", Space(Integers(step=Fraction(1, 7)), Absolute()), lambda: round_to(2), whole),
+    ("linear", vector(int, size=2, metric=L1()), lambda: linear([["0.5", -1], [3, 0], [1, 1]]), exact_pair),
+    ("linear", vector(int, size=2, metric=L2()), lambda: linear([["0.5", -1], [3, 0], [1, 1]]), exact_pair),
+    ("linear", vector(int, size=2, metric=LInf()), lambda: linear([["1/3", -1]]), exact_pair),
+]
+
+
+def every_case() -> Iterator[tuple[str, Case]]:
+    for name, domain, make, row in ROWS:
+        for adjacency in (UNSIZED, SIZED, EVEN, ORDERED, WINDOWS):
+            yield f"{name} {domain} {adjacency}", Case(sized(domain, adjacency), make(), row)
+    for name, domain, make, row in SIZED_ROWS:
+        for adjacency in (SIZED, EVEN, ORDERED, WINDOWS):
+            yield f"{name} {domain} {adjacency}", Case(sized(domain, adjacency), make(), row)
+    least = Space(Vector(Floats((-1, 2)), least=2), AddRemove())
+    yield "mean of at least two", Case(least, mean(), st.floats(-1, 2))
+    for name, space, make, member in MEMBERS:
+        yield f"{name} {space}", Case(space, make(), member)
+    judged = vector(bool, size=SIZE, metric=Hamming())
+    for name, make in (("true_positives", true_positives), ("positives", positives)):
+        yield name, Case(judged, make([True, False, True, False]), st.booleans())
+    yield "resize to fewer", Case(vector(int), resize(2, 0), whole, drawn=True)
+
+
+CASES = dict(every_case())
+every = pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
+
+
+def transformations() -> set[str]:
+    """Finds every public function of the package that gives a transformation."""
+    found = set()
+    for module in pkgutil.iter_modules(sfumato.transforms.__path__):
+        if module.name not in ELSEWHERE:
+            loaded = importlib.import_module(f"sfumato.transforms.{module.name}")
+            for name, thing in vars(loaded).items():
+                own = getattr(thing, "__module__", "") == loaded.__name__ and not name.startswith("_")
+                function = own and callable(thing) and not isinstance(thing, type)
+                if function and typing.get_type_hints(thing).get("return") == Partial[Transformation]:
+                    found.add(name)
+    return found
+
+
+def test_every_transformation_has_a_case() -> None:
+    tried = {label.partition(" ")[0] for label in CASES}
+    assert transformations() == tried
+
+
+def pack(rows: list[Any], space: Space) -> Data:
+    """Puts rows into the shape of a domain."""
+    match space.domain:
+        case Frame(columns=columns):
+            return {name: [row[i] for row in rows] for i, (name, _) in enumerate(columns)}
+        case Matrix(columns=columns):
+            return np.array([[float(x) for x in row] for row in rows]).reshape(-1, columns)
+    return rows
+
+
+def neighbours(case: Case, data: st.DataObject) -> tuple[Data, Data]:
+    """Draws two members that share most of their rows."""
+    domain = case.space.domain
+    if not isinstance(case.space.metric, DatasetMetric):
+        return data.draw(case.row), data.draw(case.row)
+    apart = data.draw(st.integers(0, 2))
+    size = domain.size
+    common = data.draw(st.lists(case.row, min_size=2, max_size=5)) if size is None else []
+    if size is not None:
+        common = data.draw(st.lists(case.row, min_size=size - apart, max_size=size - apart))
+    ours, theirs = (data.draw(st.lists(case.row, min_size=apart, max_size=apart)) for _ in range(2))
+    if size is None:
+        theirs = theirs[: data.draw(st.integers(0, apart))]
+    mixed = common + theirs
+    if not isinstance(case.space.metric, Hamming | Windows):
+        mixed = data.draw(st.permutations(mixed))
+    return pack(common + ours, case.space), pack(list(mixed), case.space)
+
+
+@every
+@settings(max_examples=15)
+@given(data=st.data())
+def test_images_are_members_neighbours_stay_close_and_data_is_not_changed(case: Case, data: st.DataObject) -> None:
+    made = case.space >> case.transform
+    left, right = neighbours(case, data)
+    before = repr((left, right))
+    images = [made(member, entropy=ReplayEntropy(1)) for member in (left, right)]
+    assert all(made.target.domain.member(image) for image in images)
+    assert repr((left, right)) == before
+    if not case.drawn:
+        assert made.target.distance(*images) <= made.stretch(made.source.distance(left, right))
+
+
+@every
+def test_maps_are_monotone_start_at_zero_and_name_a_proof(case: Case) -> None:
+    made = case.space >> case.transform
+    assert made.steps and made.proofs
+    ladder = [made.map(d_in) for d_in in (0, 1, 2, 3, 4, 5, 10, 10**6, 10**30, math.inf)]
+    assert ladder[0] == 0
+    assert all(low <= high for low, high in pairwise(ladder))
+    assert made.check(1, ladder[1])
+    if ladder[1] > 0 and ladder[1] != math.inf:
+        assert not made.check(10**30, 0)
+
+
+ALONE = {label: case for label, case in CASES.items() if (case.space >> case.transform).proofs == (rowwise.PROOF,)}
+
+
+@pytest.mark.parametrize("case", [c for label, c in ALONE.items() if label.endswith(UNSIZED)], ids=repr)
+@settings(max_examples=15)
+@given(data=st.data())
+def test_row_functions_treat_each_row_alone(case: Case, data: st.DataObject) -> None:
+    made = case.space >> case.transform
+    rows = data.draw(st.lists(case.row, max_size=5))
+    together = rows_of(made(pack(rows, case.space)))
+    assert together == [row for one in rows for row in rows_of(made(pack([one], case.space)))]
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("columns", [3, 8, 17, 129])
+def test_norm_clamp_does_not_look_at_other_rows(order: int, columns: int) -> None:
+    """A float reduction may group its terms by the shape of the array; one row's outcome must not depend on that."""
+    rows = np.array([[math.sin(7 * i + j) * 10 ** (j % 5) for j in range(columns)] for i in range(40)])
+    made = matrix(columns) >> norm_clamp("0.7", order=order)
+    together = made(rows)
+    for layout in (np.asfortranarray(rows), rows[::-1][::-1], rows[:, ::-1][:, ::-1]):
+        assert np.array_equal(made(layout), together)
+    for i in range(40):
+        assert np.array_equal(made(rows[i : i + 1])[0], together[i])
+
+
+@settings(max_examples=50)
+@given(st.lists(any_float, max_size=6), st.lists(any_float, max_size=2), st.integers(0, 40))
+def test_chained_maps_compose(common: list[float], added: list[float], d_in: int) -> None:
+    """P1-034."""
+    first = Space(Vector(ANY), AddRemove()) >> drop_nan()
+    second = first.target >> clamp(-2, 3)
+    third = second.target >> resize(5, 0)
+    last = third.target >> sum()
+    chain = first >> second >> third >> last
+    assert chain.map(d_in) == last.map(third.map(second.map(first.map(d_in))))
+    assert chain.source == first.source and chain.target == last.target
+    if len(common + added) <= 5:
+        images = chain(common), chain(common + added)
+        assert chain.target.distance(*images) <= chain.map(len(added))
+
+
+def test_the_law_catches_a_wrong_map() -> None:
+    """A sum that claims the map of a count is caught on two data sets."""
+    right = vector(int, between=(0, 9)) >> sum()
+    wrong = Transformation(right.source, right.target, right.function, lambda d_in: d_in)
+    assert wrong.target.distance(wrong([9]), wrong([])) > wrong.map(1)
+    assert right.target.distance(right([9]), right([])) <= right.map(1)
+
+
+def test_matrix_spaces_are_declared_like_this() -> None:
+    assert matrix(2) == sized(Matrix(2), UNSIZED)
