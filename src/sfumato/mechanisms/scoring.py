@@ -1,0 +1,94 @@
+"""What all private selection has in common: scores in, a choice out, a loss in the range distance of the scores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import final
+
+import numpy as np
+from flint import arb
+
+from sfumato.accounting.facts import loss_of
+from sfumato.accounting.measures import Loss
+from sfumato.core.domains import Array, Data, Integers, Vector, column
+from sfumato.core.law import FiniteLaw, Law
+from sfumato.core.measurement import Measurement
+from sfumato.core.metrics import LInf, Range
+from sfumato.core.record import How
+from sfumato.core.space import Space
+from sfumato.entropy import Entropy
+from sfumato.errors import BadArgument
+from sfumato.exact import up
+from sfumato.noise.selection import Exponents
+from sfumato.transforms.score_moves import range_map
+
+
+@final
+@dataclass(frozen=True)
+class ScoreGrid:
+    """Says how many scores there are and of which step they are whole multiples."""
+
+    element: Integers
+    size: int
+    metric: LInf | Range
+
+    @property
+    def step(self) -> Fraction:
+        """Is what one stored whole number stands for."""
+        return self.element.step
+
+
+def score_grid(space: Space, verb: str) -> ScoreGrid:
+    """Reads a space of score vectors, or says what the mechanism needs."""
+    match space.domain, space.metric:
+        case Vector(element=Integers() as element, size=int() as size), LInf() | Range() as metric if size >= 1:
+            return ScoreGrid(element, size, metric)
+        case _:
+            wanted = (
+                "a vector of exact scores (integers, or whole multiples of a step), one to each of a public list of "
+                "candidates, under the L∞ or range distance: such as mode_scores() or quantile_scores(…)"
+            )
+            raise BadArgument(f"what {verb}() works on", wanted, str(space))
+
+
+def selection(
+    space: Space,
+    chosen: object,
+    measure: type[Loss],
+    draw: Callable[[Array, Entropy], Data],
+    law: Callable[[Array], Law],
+    described: tuple[str, str],
+) -> Measurement:
+    """Builds the measurement that makes a choice from scores; ``chosen`` is the record that the facts on file know."""
+    name, proof = described
+    grid = score_grid(space, name)
+    parameters = tuple((key, _shown(value)) for key, value in vars(chosen).items())
+    return Measurement(
+        source=space,
+        measure=measure,
+        function=lambda data, entropy: draw(column(data, grid.element), entropy),
+        privacy=lambda d_in: loss_of(chosen, measure, range_map(d_in, grid.metric)),
+        how=How(name, (*parameters, ("candidates", str(grid.size))), proofs=(proof, "proofs/scores.md#range")),
+        law=lambda data: law(column(data, grid.element)),
+    )
+
+
+def drawable(scores: Array) -> Exponents:
+    """Gives scores as samplers take them: 64-bit integers, or rationals where 64 bits do not do."""
+    return scores if scores.dtype == np.int64 else [Fraction(int(score)) for score in scores]
+
+
+def scaled(scores: Array, unit: Fraction) -> list[Fraction]:
+    """Gives the exact exponents, score times unit."""
+    return [int(score) * unit for score in scores]
+
+
+def finite(probabilities: Iterable[tuple[Hashable, arb]]) -> FiniteLaw:
+    """Gives the distribution over finitely many outcomes."""
+    return FiniteLaw(dict(probabilities))
+
+
+def _shown(value: object) -> str:
+    return f"{up(value):.6g}" if isinstance(value, Fraction) else str(value)
