@@ -16,9 +16,9 @@ from sfumato.core.domains import Floats, Integers, Vector
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import L1, L2
 from sfumato.core.space import Space, scalar, vector
-from sfumato.exact import precision, up
+from sfumato.exact import power_of_two, precision, up
 from sfumato.mechanisms.additive import gaussian, laplace
-from sfumato.mechanisms.gridding import nearest_step, nearest_steps, power_of_two, saturating_add
+from sfumato.mechanisms.gridding import nearest_step, nearest_steps, saturating_add
 
 TINY = Fraction(1, 10**20)
 

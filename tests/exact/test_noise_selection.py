@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import permutations, product
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -13,10 +13,8 @@ from tests.exact.scripted_entropy import ScriptedEntropy, words
 from sfumato.errors import BadArgument
 from sfumato.exact import ball, precision
 from sfumato.noise import (
-    DiscreteLaplace,
     exponential_index,
     interval_index,
-    noisy_max_index,
     permute_and_flip_index,
     top_k_indices,
 )
@@ -24,7 +22,6 @@ from sfumato.noise.coins import flip_exp_many
 from sfumato.noise.selection import DEEPEST, field, pick
 from sfumato.noise.selection_laws import (
     exponential_probabilities,
-    noisy_max_probabilities,
     permute_and_flip_probabilities,
     top_k_probabilities,
 )
@@ -71,21 +68,6 @@ def test_peeling_probabilities_add_up_and_begin_with_the_exponential_law() -> No
         assert sum(orders.values(), arb(0)).overlaps(arb(1))
         first = [sum((chance for order, chance in orders.items() if order[0] == i), arb(0)) for i in range(6)]
     assert overlapping(first, single)
-
-
-def test_noisy_max_against_enumeration() -> None:
-    noise, scores = DiscreteLaplace(Fraction(1, 2)), [0, 1, 1]
-    found = noisy_max_probabilities(scores, noise=noise)
-    with precision(128):
-        brute = [arb(0)] * 3
-        for draws in product(range(-24, 25), repeat=3):
-            noisy = [score + draw for score, draw in zip(scores, draws, strict=True)]
-            ties = [i for i, value in enumerate(noisy) if value == max(noisy)]
-            mass = noise.pmf(draws[0]) * noise.pmf(draws[1]) * noise.pmf(draws[2])
-            for i in ties:
-                brute[i] += mass / len(ties)
-        assert all(abs(one - other) < arb(2) ** -60 for one, other in zip(found, brute, strict=True))
-        assert sum(found, arb(0)).overlaps(arb(1))
 
 
 @pytest.mark.parametrize(
@@ -165,12 +147,6 @@ def test_intervals_have_a_place_inside() -> None:
     for _ in range(200):
         chosen, offset = interval_index(exponents, widths=widths, entropy=entropy)
         assert 0 <= offset < widths[chosen]
-
-
-def test_noisy_max_does_not_overflow() -> None:
-    entropy, noise = ScriptedEntropy(b""), DiscreteLaplace(Fraction(10))
-    scores = np.array([2**63 - 1, 2**63 - 10**6, -(2**63) + 1], dtype=np.int64)
-    assert {noisy_max_index(scores, noise=noise, entropy=entropy) for _ in range(50)} == {0}
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,6 @@ from scipy.stats import chi2
 
 from sfumato.entropy import Entropy, ReplayEntropy
 from sfumato.noise import (
-    DiscreteLaplace,
     choose,
     exponential_index,
     flip,
@@ -21,14 +20,12 @@ from sfumato.noise import (
     flip_exp_many,
     flip_many,
     interval_index,
-    noisy_max_index,
     permutation,
     permute_and_flip_index,
     top_k_indices,
 )
 from sfumato.noise.selection_laws import (
     exponential_probabilities,
-    noisy_max_probabilities,
     permute_and_flip_probabilities,
     top_k_probabilities,
 )
@@ -94,14 +91,6 @@ def test_top_k() -> None:
     entropy = ReplayEntropy(4)
     drawn = [tuple(top_k_indices(LIST, k=2, entropy=entropy)) for _ in range(5_000)]
     assert fits(drawn, {order: float(chance) for order, chance in top_k_probabilities(LIST, k=2).items()})
-
-
-def test_noisy_max() -> None:
-    noise, entropy, scores = DiscreteLaplace(Fraction(2)), ReplayEntropy(5), [0, 1, 3, 3]
-    drawn = [noisy_max_index(np.array(scores), noise=noise, entropy=entropy) for _ in range(12_000)]
-    assert fits(drawn, dict(enumerate(map(float, noisy_max_probabilities(scores, noise=noise)))))
-    other = noisy_max_probabilities(scores, noise=DiscreteLaplace(Fraction(5, 2)))
-    assert not fits(drawn, dict(enumerate(map(float, other))))
 
 
 def z_score(hits: int, count: int, chance: float) -> float:

@@ -12,9 +12,9 @@ from hypothesis import given
 import sfumato.transforms.grids as grids
 from sfumato.core.domains import Bounds, Floats, Integers
 from sfumato.errors import BadArgument, UnboundedColumn
-from sfumato.exact import root
+from sfumato.exact import power_of_two, root
 from sfumato.transforms.distances import ceil_to
-from sfumato.transforms.grids import exact_square_total, exact_total, inside, power_of_two_below, row_grid
+from sfumato.transforms.grids import exact_square_total, exact_total, inside, row_grid
 
 
 @given(st.integers(1, 62), st.lists(st.integers(0, 2**62 - 1), max_size=9))
@@ -50,7 +50,7 @@ def test_a_float_lands_within_the_exact_bounds(lower: Fraction, width: Fraction,
 def test_steps_come_from_public_bounds_alone() -> None:
     assert row_grid(Floats((0, 100)), "sum").step == Fraction(64, 2**40)
     assert row_grid(Integers((0, 100), step=Fraction(1, 3)), "sum").step == Fraction(1, 3)
-    assert power_of_two_below(Fraction(3, 10)) == Fraction(1, 4)
+    assert power_of_two(Fraction(3, 10)) == Fraction(1, 4)
     with pytest.raises(BadArgument, match="wide enough"):
         inside(Bounds(Fraction(1, 3), Fraction(2, 3)), Fraction(1))
     with pytest.raises(UnboundedColumn):

@@ -17,7 +17,7 @@ from sfumato.core.domains import Array, Data, Floats, Integers, Vector, column
 from sfumato.core.metrics import L2, Absolute, Metric
 from sfumato.core.space import Space
 from sfumato.errors import BadArgument, NotNoisable
-from sfumato.exact import Distance, rational_up, root
+from sfumato.exact import Distance, power_of_two, rational_up, root
 from sfumato.guarantee import guarantee
 
 FINENESS = 40
@@ -81,13 +81,6 @@ def gridded(space: Space, *, norm: type[Metric], scale: Fraction, step: Fraction
             raise BadArgument("step", "left out for exact values: they have a step of their own", step)
         return Gridded(element, size, norm, element.step)
     return Gridded(element, size, norm, power_of_two(scale) / 2**FINENESS if step is None else _checked_step(step))
-
-
-def power_of_two(value: Fraction) -> Fraction:
-    """Gives the greatest power of two that is not above a positive rational."""
-    exponent = value.numerator.bit_length() - value.denominator.bit_length()
-    near = Fraction(2) ** exponent
-    return near if near <= value else near / 2
 
 
 def _checked_step(step: Fraction) -> Fraction:

@@ -21,13 +21,13 @@ from sfumato.core.record import How
 from sfumato.core.space import Space
 from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument
-from sfumato.exact import BITS, Number, positive, precision, probability, up
+from sfumato.exact import BITS, Number, positive, power_of_two, precision, probability, up
 from sfumato.guarantee import guarantee
 from sfumato.mechanisms.scoring import drawable, finite, scaled
 from sfumato.mechanisms.selection import exponential_of
 from sfumato.noise.selection import interval_index
 from sfumato.noise.selection_laws import exponential_probabilities
-from sfumato.transforms.grids import RowGrid, inside, power_of_two_below, row_grid
+from sfumato.transforms.grids import RowGrid, inside, row_grid
 from sfumato.transforms.rows import column_space
 from sfumato.transforms.rowwise import clamp
 from sfumato.transforms.score_moves import quantile_moves, rows_map
@@ -212,7 +212,7 @@ def support(element: Atom, step: Fraction | None) -> RowGrid:
     if step is not None:
         if not isinstance(element, Floats) or element.between is None:
             raise BadArgument("step", "left out for integers: they have a step of their own", step)
-        if power_of_two_below(step) != step:
+        if power_of_two(step) != step:
             raise BadArgument("step", "a power of two, such as 2**-20", step)
         grid = RowGrid(element, step, *inside(element.between, step))
     if not 0 < grid.span < MOST_POINTS:

@@ -17,6 +17,7 @@ import numpy as np
 
 from sfumato.core.domains import Array, Atom, Bounds, Data, Floats, Integers, column
 from sfumato.errors import BadArgument, UnboundedColumn
+from sfumato.exact import power_of_two
 from sfumato.guarantee import guarantee
 
 FINENESS = 40
@@ -78,7 +79,7 @@ def row_grid(element: Atom, verb: str, *, fineness: int = FINENESS) -> RowGrid:
     elif bounds.width == 0:
         step = abs(bounds.lower) or Fraction(1)
     else:
-        step = power_of_two_below(bounds.width) / 2**fineness
+        step = power_of_two(bounds.width) / 2**fineness
     return RowGrid(element, step, *inside(bounds, step))
 
 
@@ -93,12 +94,6 @@ def inside(bounds: Bounds, step: Fraction) -> tuple[int, int]:
     if low > high:
         raise BadArgument("bounds", "wide enough to hold a whole number of steps", str(bounds))
     return low, high
-
-
-def power_of_two_below(value: Fraction) -> Fraction:
-    """Gives the greatest power of two that is not above a positive rational."""
-    near = Fraction(2) ** (value.numerator.bit_length() - value.denominator.bit_length())
-    return near if near <= value else near / 2
 
 
 @guarantee(

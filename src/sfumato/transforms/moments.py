@@ -12,11 +12,11 @@ from sfumato.core.partial import Partial
 from sfumato.core.space import Space
 from sfumato.core.transformation import Transformation
 from sfumato.errors import BadArgument, UnknownSize
-from sfumato.exact import Distance, integer, root
+from sfumato.exact import Distance, integer, power_of_two, root
 from sfumato.guarantee import guarantee
 from sfumato.transforms.aggregate import bounds_of
 from sfumato.transforms.distances import ceil_to, exchanged_rows
-from sfumato.transforms.grids import FINENESS, RowGrid, exact_square_total, exact_total, power_of_two_below, row_grid
+from sfumato.transforms.grids import FINENESS, RowGrid, exact_square_total, exact_total, row_grid
 from sfumato.transforms.rows import column_space
 
 SQUARE_FINENESS = 30
@@ -92,7 +92,7 @@ def standard_deviation(*, ddof: int = 1) -> Partial[Transformation]:
     def build(space: Space) -> Transformation:
         domain, metric, grid, size = _sized_numbers(space, "standard_deviation", ddof)
         width = bounds_of(domain).width
-        step = power_of_two_below(width or Fraction(1)) / 2**FINENESS
+        step = power_of_two(width or Fraction(1)) / 2**FINENESS
         return Transformation(
             space,
             Space(Integers(None, step), Absolute()),

@@ -15,9 +15,8 @@ from sfumato.core.partial import Partial
 from sfumato.core.space import Space
 from sfumato.core.transformation import Transformation
 from sfumato.errors import BadArgument
-from sfumato.exact import Number, non_negative, rational
+from sfumato.exact import Number, non_negative, power_of_two, rational
 from sfumato.guarantee import guarantee
-from sfumato.transforms.grids import power_of_two_below
 from sfumato.transforms.rows import row_space
 from sfumato.transforms.rowwise import rowwise
 
@@ -113,7 +112,7 @@ def ball_on_grid(norm: Norm) -> Ball:
         step = Fraction(1, common)
     else:
         odd = common // (common & -common)
-        step = power_of_two_below(norm.radius * odd) / 2 ** RADIUS_BITS[norm.order] / odd
+        step = power_of_two(norm.radius * odd) / 2 ** RADIUS_BITS[norm.order] / odd
     if any((value / step).denominator != 1 for value in norm.origin):
         raise BadArgument("the origin", "rounder: it has digits far below the radius", norm.origin)
     return Ball(norm, step, math.floor(norm.radius / step), tuple(int(value / step) for value in norm.origin))

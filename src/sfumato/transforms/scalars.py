@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
@@ -16,7 +15,7 @@ from sfumato.core.partial import Partial
 from sfumato.core.space import Space
 from sfumato.core.transformation import Transformation
 from sfumato.errors import BadArgument, UnboundedColumn
-from sfumato.exact import Distance, Number, non_negative, positive, rational
+from sfumato.exact import Distance, Number, common_step, nearest_whole, non_negative, positive, rational
 from sfumato.guarantee import guarantee
 from sfumato.transforms.distances import ceil_to, times
 from sfumato.transforms.rowwise import collect
@@ -95,12 +94,6 @@ def shift_by(constant: Number) -> Partial[Transformation]:
         )
 
     return Partial(f"shift_by({constant})", build)
-
-
-def common_step(left: Fraction, right: Fraction) -> Fraction:
-    """Gives the largest step of which both numbers are whole multiples."""
-    top = math.gcd(left.numerator * right.denominator, right.numerator * left.denominator)
-    return Fraction(top, left.denominator * right.denominator)
 
 
 @guarantee(claim="on [L, U], d_out = 2 max(|L|, |U|) d_in", proof="proofs/scalars.md#square", reviewed="5ef1a2ace988")
@@ -224,11 +217,6 @@ def round_to(step: Number) -> Partial[Transformation]:
 
 def _exactly(value: Data) -> Fraction:
     return Fraction(int(value)) if isinstance(value, int | np.integer) else Fraction(float(value))
-
-
-def nearest_whole(value: Fraction) -> int:
-    """Rounds to the nearest whole number, halves up; monotone, and it commutes with adding whole numbers."""
-    return math.floor(value + Fraction(1, 2))
 
 
 def exact_element(space: Space, verb: str) -> Integers:

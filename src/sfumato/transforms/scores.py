@@ -6,7 +6,6 @@ which may add that all scores of neighbours move one way), or the range distance
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from fractions import Fraction
@@ -19,7 +18,7 @@ from sfumato.core.partial import Partial
 from sfumato.core.space import Space
 from sfumato.core.transformation import Transformation
 from sfumato.errors import BadArgument, UnknownSize
-from sfumato.exact import Number, probability
+from sfumato.exact import Number, common_step, probability
 from sfumato.transforms.cutoffs import Cutoffs, read_points
 from sfumato.transforms.rows import column_space, row_space
 from sfumato.transforms.score_moves import (
@@ -119,7 +118,7 @@ def revenue_scores(prices: Sequence[Number], *, metric: LInf | Range | None = No
     points = read_points(prices, "prices")
     if min(points) < 0:
         raise BadArgument("prices", "at least 0", prices)
-    step = common_step(points)
+    step = common_step(*points)
 
     def build(space: Space) -> Transformation:
         cutoffs = Cutoffs.of(points, column_space(space, "revenue_scores")[0].element, verb="revenue_scores")
@@ -282,12 +281,6 @@ def _quantile_scores(data: Data, cutoffs: Cutoffs, alpha: Fraction) -> Array:
         below, above = below.astype(object), above.astype(object)
     scores: Array = -np.abs((whole - part) * below - part * above)
     return scores
-
-
-def common_step(points: tuple[Fraction, ...]) -> Fraction:
-    """Gives the largest step of which all points are whole multiples."""
-    top = math.gcd(*(point.numerator for point in points))
-    return Fraction(top or 1, math.lcm(*(point.denominator for point in points)))
 
 
 def _times(counts: Array, steps: list[int]) -> Array:

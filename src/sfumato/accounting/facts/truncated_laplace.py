@@ -1,0 +1,88 @@
+"""What Laplace noise cut off at a distance costs: discrete, as it is drawn, and continuous, as the texts have it."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from sfumato.accounting.calibrate import least_integer
+from sfumato.accounting.facts.table import fact
+from sfumato.accounting.measures import Approx
+from sfumato.errors import NoProvenRoute
+from sfumato.exact import Distance, Number, ball, non_negative, positive, probability, rational_up, upper
+from sfumato.guarantee import guarantee
+from sfumato.noise.bounded import Truncated
+from sfumato.noise.discrete_laplace import DiscreteLaplace
+
+
+@fact(Truncated, Approx)
+@guarantee(
+    claim="epsilon = shift / scale, delta = the mass within shift of an end of the range; 1 if longer than the range",
+    proof="proofs/truncated_laplace.md#discrete",
+    reviewed="455d1ed64cdc",
+)
+def truncated_laplace_approx(noise: Truncated, shift: Distance) -> Approx:
+    """Gives the loss of truncated discrete Laplace noise on one whole number."""
+    if not isinstance(noise.noise, DiscreteLaplace):
+        raise NoProvenRoute("the loss of truncated noise is on file for Laplace noise only.")
+    whole = math.floor(rational_up(shift))
+    epsilon = whole / noise.noise.scale
+    if whole > noise.high - noise.low:
+        return Approx(epsilon, 1)
+    ends = upper(lambda: noise.cdf(noise.low + whole - 1)), upper(lambda: noise.upper_tail(noise.high - whole + 1))
+    return Approx(epsilon, min(Fraction(1), max(Fraction(end) for end in ends)) if whole else 0)
+
+
+def truncation_reach(*, scale: Fraction, shift: int, delta: Fraction) -> int:
+    """Gives the least reach, in steps, at which truncated Laplace noise of a scale keeps a δ for a shift.
+
+    >>> truncation_reach(scale=Fraction(1), shift=1, delta=Fraction(1, 10**6))
+    14
+    """
+
+    def keeps(reach: int) -> bool:
+        return (
+            truncated_laplace_approx(Truncated.within(DiscreteLaplace(scale), radius=reach), Fraction(shift)).delta
+            <= delta
+        )
+
+    # There δ is far below what is asked for; much further out masses are too small to write down.
+    enough = shift + math.ceil(scale * (delta.denominator.bit_length() + 64))
+    return least_integer(keeps, low=max(1, shift), high=enough, what="reach")
+
+
+@guarantee(
+    claim="epsilon = shift / scale; delta = (e^(shift/scale) − 1) / (2 (e^(reach/scale) − 1)) up to reach, and "
+    "the mass out of the shifted noise's reach beyond it",
+    proof="proofs/truncated_laplace.md#continuous",
+    reviewed="e59604786853",
+)
+def continuous_truncated_laplace(shift: Number, *, scale: Number, reach: Number) -> Approx:
+    """Gives the loss of *continuous* Laplace noise conditioned on |noise| <= reach; for comparison, nothing draws it.
+
+    >>> continuous_truncated_laplace(2, scale=1, reach=1).delta
+    Fraction(1, 1)
+    """
+    moved, size, cut = non_negative(shift, "shift"), positive(scale, "scale"), positive(reach, "reach")
+    if moved == 0:
+        return Approx(0, 0)
+    if moved >= 2 * cut:
+        return Approx(moved / size, 1)
+    if moved <= cut:
+        delta = upper(lambda: ball(moved / size).expm1() / (2 * ball(cut / size).expm1()))
+    else:
+        delta = upper(
+            lambda: 1 - (ball(-(moved - cut) / size).exp() - ball(-cut / size).exp()) / (-2 * ball(-cut / size).expm1())
+        )
+    return Approx(moved / size, min(Fraction(1), Fraction(delta)))
+
+
+def continuous_reach(shift: Number, *, scale: Number, delta: Number) -> Fraction:
+    """Gives the reach at which *continuous* truncated Laplace noise keeps a δ for a shift, rounded up.
+
+    >>> float(continuous_reach(0.01, scale=0.01, delta=1e-6)).__round__(6)
+    0.136637
+    """
+    moved, size, wanted = positive(shift, "shift"), positive(scale, "scale"), probability(delta, "delta")
+    found = upper(lambda: ball(size) * (ball(moved / size).expm1() / (2 * ball(positive(wanted, "delta")))).log1p())
+    return max(moved, Fraction(found))
