@@ -1,0 +1,123 @@
+"""The classroom case study in numbers: the leak, the private mean, the same attack again. Nothing here prints."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import final
+
+from sfumato.accounting.measures import Pure
+from sfumato.core.calibrate import calibrate_parameter
+from sfumato.core.measurement import Measurement
+from sfumato.core.record import Release
+from sfumato.core.space import step_of, vector
+from sfumato.core.transformation import Transformation
+from sfumato.datasets import Classroom
+from sfumato.exact import Distance, rational
+from sfumato.mechanisms.additive import laplace
+from sfumato.transforms.aggregate import mean
+from sfumato.transforms.rowwise import clamp
+
+CLOSE = 5
+"""A guess this many points off, or less, is taken as a hit."""
+
+
+def exact_mean(size: int, between: tuple[int, int]) -> Transformation:
+    """Builds the mean of a class whose size is public: exact, and so not for release."""
+    return vector(float, size=size) >> clamp(*between) >> mean()
+
+
+def private_mean(size: int, between: tuple[int, int], loss: Pure) -> tuple[Measurement, Fraction]:
+    """Builds the private mean with the least noise that keeps a loss, and gives the scale of that noise."""
+    average = exact_mean(size, between)
+    scale = calibrate_parameter(lambda candidate: average >> laplace(candidate), d_in=1, loss=loss)
+    return average >> laplace(scale), scale
+
+
+def recover_departed(before: float | Fraction, after: float | Fraction, *, size: int) -> Fraction:
+    """Works out the value of who left from the mean of ``size`` values and the mean of the rest.
+
+    >>> recover_departed(85, 87, size=10)
+    Fraction(67, 1)
+    """
+    return size * rational(before, "mean before") - (size - 1) * rational(after, "mean after")
+
+
+def recover_arrived(before: float | Fraction, after: float | Fraction, *, size: int) -> Fraction:
+    """Works out the value of who joined from the mean of ``size`` values and the mean of one more.
+
+    >>> recover_arrived(500_000, 505_000, size=25)
+    Fraction(630000, 1)
+    """
+    return (size + 1) * rational(after, "mean after") - size * rational(before, "mean before")
+
+
+@final
+@dataclass(frozen=True)
+class Leak:
+    """Is what two exact means give away."""
+
+    before: Fraction
+    after: Fraction
+    recovered: Fraction
+    sensitivity: Distance
+
+
+def leak(classroom: Classroom) -> Leak:
+    """Publishes both means exactly and subtracts them."""
+    before, after = (_exact(classroom, scores) for scores in (classroom.scores, classroom.after))
+    size = len(classroom.scores)
+    recovered = recover_departed(before, after, size=size)
+    return Leak(before, after, recovered, exact_mean(size, classroom.between).map(1))
+
+
+def _exact(classroom: Classroom, scores: Sequence[int]) -> Fraction:
+    average = exact_mean(len(scores), classroom.between)
+    return Fraction(average([float(score) for score in scores])) * step_of(average.target.domain)
+
+
+@final
+@dataclass(frozen=True)
+class Attack:
+    """Is the same subtraction on private means: one pair of releases that was published, and how repetitions fare."""
+
+    before: Release
+    after: Release
+    recovered: float
+    guesses: tuple[float, ...]
+    truth: float
+
+    @property
+    def median_error(self) -> float:
+        """Is the error that half of the attacks exceed."""
+        errors = sorted(abs(guess - self.truth) for guess in self.guesses)
+        return errors[len(errors) // 2]
+
+    @property
+    def hits(self) -> float:
+        """Is the share of attacks that come close."""
+        return sum(abs(guess - self.truth) <= CLOSE for guess in self.guesses) / len(self.guesses)
+
+
+def attack(classroom: Classroom, *, loss: Pure, times: int) -> Attack:
+    """Publishes both means privately and subtracts them; then does so in many other worlds, to see the spread."""
+    with_all, without = ([float(score) for score in scores] for scores in (classroom.scores, classroom.after))
+    size = len(with_all)
+    before, _ = private_mean(size, classroom.between, loss)
+    after, _ = private_mean(size - 1, classroom.between, loss)
+    pairs = [(before(with_all), after(without)) for _ in range(times + 1)]
+    found = [float(recover_departed(first.value, second.value, size=size)) for first, second in pairs]
+    return Attack(*pairs[0], found[0], tuple(found[1:]), float(classroom.departed))
+
+
+def errors_of_mean(
+    between: tuple[int, int], *, sizes: Sequence[int], losses: Sequence[Pure], confidence: Fraction = Fraction(95, 100)
+) -> dict[int, dict[Pure, float]]:
+    """Gives the error bar of the private mean for each class size and loss; it depends on no score."""
+    found: dict[int, dict[Pure, float]] = {}
+    for size in sizes:
+        for loss in losses:
+            made, _ = private_mean(size, between, loss)
+            found.setdefault(size, {})[loss] = float(made.error(confidence)) if made.error else float("inf")
+    return found

@@ -1,0 +1,44 @@
+"""Small data that travels with the package, for demonstrations and tests. None of it is about real people."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@final
+@dataclass(frozen=True)
+class Classroom:
+    """Is an exam in a class. Scores are private; their range and the roll of the class, and so its size, are public."""
+
+    scores: tuple[int, ...]
+    between: tuple[int, int]
+    leaves: str
+
+    @property
+    def after(self) -> tuple[int, ...]:
+        """Is the class once the last student on the roll has left."""
+        return self.scores[:-1]
+
+    @property
+    def departed(self) -> int:
+        """Is the score of the student who left."""
+        return self.scores[-1]
+
+
+CLASSROOM = Classroom(scores=(85, 84, 85, 89, 92, 95, 100, 83, 70, 67), between=(0, 100), leaves="Ari")
+"""The class whose mean is 85, and 87 once Ari has left."""
+
+
+def portrait() -> NDArray[np.bool_]:
+    """Gives a portrait in 147 rows of 116 pixels, true where there is ink.
+
+    >>> portrait().shape
+    (147, 116)
+    """
+    rows = files("sfumato.datasets").joinpath("portrait.txt").read_text(encoding="ascii").split()
+    return np.array([[letter == "#" for letter in row] for row in rows])

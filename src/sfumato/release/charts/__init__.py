@@ -1,0 +1,32 @@
+"""Every chart that sfumato draws. Functions take noises, losses and releases, give altair charts; `save` writes files.
+
+Needs the extra ``sfumato[plot]``; it is loaded when the first chart is drawn.
+"""
+
+from sfumato.release.charts.canvas import Chart, save
+from sfumato.release.charts.neighbours import delta_area, neighbours, odds, realised_losses
+from sfumato.release.charts.noise import accuracy, noise_densities
+from sfumato.release.charts.picture import randomized_picture
+from sfumato.release.charts.releases import classroom_figure, error_bars, errors_by_loss, guesses
+from sfumato.release.charts.windows import loss_distribution, per_query, range_windows, trade_offs, truncated_windows
+
+__all__ = [
+    "Chart",
+    "accuracy",
+    "classroom_figure",
+    "delta_area",
+    "error_bars",
+    "errors_by_loss",
+    "guesses",
+    "loss_distribution",
+    "neighbours",
+    "noise_densities",
+    "odds",
+    "per_query",
+    "randomized_picture",
+    "range_windows",
+    "realised_losses",
+    "save",
+    "trade_offs",
+    "truncated_windows",
+]

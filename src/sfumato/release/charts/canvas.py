@@ -1,0 +1,174 @@
+"""One look for every chart: colours, letters, axes, and how a chart becomes a file.
+
+Nothing here is global: the look travels inside each chart, so that drawing never changes how other charts of the same
+process look.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from sfumato.errors import BadArgument, MissingExtra
+
+if TYPE_CHECKING:
+    from altair.typing import ChartType
+
+Chart: TypeAlias = "ChartType"
+"""Any altair chart: single, layered or side by side."""
+
+INK, MUTED, FAINT, PAPER = "#1f2430", "#636b7a", "#e6e8ec", "#ffffff"
+
+BLUE, ORANGE, GREEN, PURPLE, SKY, AMBER = "#0072b2", "#d55e00", "#009e73", "#b65a93", "#3d9bd1", "#c98500"
+DEEP_GREEN = "#00694d"
+SERIES = (BLUE, ORANGE, GREEN, PURPLE, SKY, AMBER)
+"""Colours that colour-blind readers tell apart, after Okabe and Ito (2008), darkened where thin lines need it."""
+
+DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [4, 2], [10, 4])
+"""A second mark of difference, for print without colour."""
+
+FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
+
+WIDTH, HEIGHT = 560, 320
+PIXELS_PER_POINT = 2.5
+
+SUFFIXES = (".png", ".svg", ".html", ".json")
+
+
+def altair() -> Any:
+    """Loads altair, or says which extra brings it."""
+    try:
+        import altair as loaded
+    except ImportError:
+        raise MissingExtra("drawing charts", "plot") from None
+    return loaded
+
+
+def table(name: str, rows: Iterable[Mapping[str, object]]) -> Any:
+    """Holds the numbers of one layer under a name by which a reader of the chart's JSON finds them."""
+    return altair().InlineData(values=[dict(row) for row in rows], name=name)
+
+
+def series(names: Sequence[str], *, dashed: bool = False, key: str = "top") -> dict[str, Any]:
+    """Gives the encodings that tell named series apart, by colour and by dashes; ``key`` is the place of the legend."""
+    alt = altair()
+    legend = alt.Legend(title=None, orient=key)
+    colours = {"range": [SERIES[place % len(SERIES)] for place in range(len(names))], "domain": list(names)}
+    told = {"color": alt.Color("series:N", scale=alt.Scale(**colours), sort=None, legend=legend)}
+    if dashed:
+        dashes = [DASHES[place % len(DASHES)] for place in range(len(names))]
+        told["strokeDash"] = alt.StrokeDash(
+            "series:N", scale=alt.Scale(domain=list(names), range=dashes), sort=None, legend=legend
+        )
+    return told
+
+
+def note(text: str, *, x: float, y: float, name: str, align: str = "left", aside: float = 8, colour: str = INK) -> Any:
+    """Writes a few words beside a place of the plot; the place is in data units, ``aside`` in pixels."""
+    alt = altair()
+    offset = {"left": aside, "right": -aside, "center": 0}[align]
+    marked = alt.Chart(table(name, [{"x": x, "y": y, "text": text}])).mark_text(
+        align=align, dx=offset, baseline="middle", color=colour, fontSize=12, lineBreak="\n", lineHeight=16
+    )
+    return marked.encode(x="x:Q", y="y:Q", text="text:N")
+
+
+def across(title: str, *, field: str = "x", **scale: object) -> Any:
+    """Gives the horizontal axis of a quantity."""
+    alt = altair()
+    return alt.X(f"{field}:Q", title=title, scale=alt.Scale(**{"nice": False, "padding": 6, **scale}))
+
+
+def upward(title: str, *, field: str = "y", top: float | None = None, ticks: int = 6, **scale: object) -> Any:
+    """Gives the vertical axis of a quantity, with a little air above its ``top``."""
+    alt = altair()
+    domain = {} if top is None else {"domain": [0, 1.06 * top]}
+    return alt.Y(
+        f"{field}:Q", title=title, scale=alt.Scale(**{"nice": False, **domain, **scale}), axis=alt.Axis(tickCount=ticks)
+    )
+
+
+def upward_log(title: str, heights: Iterable[float], *, field: str = "y") -> Any:
+    """Gives a vertical axis in powers of ten that spans the heights."""
+    alt = altair()
+    seen = [math.log10(height) for height in heights if height > 0]
+    low, high = min(seen) - 0.2, max(seen) + 0.3
+    powers = range(math.ceil(low), math.floor(high) + 1)
+    ticks = [10.0**power for power in powers[:: max(1, len(powers) // 6)]]
+    words = "datum.value >= 0.001 ? format(datum.value, '~g') : format(datum.value, '.0e')"
+    return alt.Y(
+        f"{field}:Q",
+        title=title,
+        scale=alt.Scale(type="log", domain=[10.0**low, 10.0**high], nice=False),
+        axis=alt.Axis(values=ticks, labelExpr=words),
+    )
+
+
+def titled(chart: Any, title: str, *, subtitle: str | Sequence[str] = ()) -> Any:
+    """Gives a chart its headline and the sentences below it."""
+    return chart.properties(title=altair().TitleParams(text=title, **_below(subtitle)))
+
+
+def panel(chart: Any, title: str, *, width: float, height: float, subtitle: str | Sequence[str] = ()) -> Any:
+    """Gives one part of a figure its size and its own, smaller headline."""
+    headline = altair().TitleParams(text=title, fontSize=14, offset=12, subtitlePadding=4, **_below(subtitle))
+    return chart.properties(title=headline, width=width, height=height)
+
+
+def _below(subtitle: str | Sequence[str]) -> dict[str, list[str]]:
+    lines = [subtitle] if isinstance(subtitle, str) else list(subtitle)
+    return {"subtitle": lines} if lines else {}
+
+
+def finished(chart: Any) -> Chart:
+    """Applies the look; the last step, for altair allows one look for a whole figure."""
+    fonts = {"labelFont": FONT, "titleFont": FONT, "labelFontSize": 12, "titleFontWeight": "normal"}
+    lines = {"gridColor": FAINT, "domainColor": MUTED, "tickColor": FAINT, "titlePadding": 10, "labelPadding": 5}
+    keys = {"orient": "top", "direction": "horizontal", "columnPadding": 18, "offset": 6, "labelLimit": 360}
+    symbols = {"symbolStrokeWidth": 3, "symbolSize": 180, "symbolOpacity": 1}
+    headline = {"font": FONT, "fontSize": 17, "color": INK, "lineHeight": 22, "anchor": "start", "frame": "group"}
+    below = {"subtitleFont": FONT, "subtitleFontSize": 12.5, "subtitleColor": MUTED, "subtitleLineHeight": 17}
+    config = {
+        "view": {"stroke": None},
+        "axis": {**fonts, **lines, "titleFontSize": 12.5, "labelColor": MUTED, "titleColor": INK},
+        "legend": {**fonts, **keys, **symbols, "titleFontSize": 12, "labelColor": INK, "titleColor": MUTED},
+        "title": {**headline, **below, "subtitlePadding": 6, "offset": 16},
+        "text": {"font": FONT},
+        "line": {"strokeJoin": "round"},
+        "concat": {"spacing": 36},
+    }
+    done: Chart = chart.properties(background=PAPER, padding=24).configure(**config)
+    return done
+
+
+def save(chart: Chart, path: str | Path) -> Path:
+    """Writes a chart; the suffix says how: .png, .svg, .html (one file, works offline) or .json (Vega-Lite).
+
+    Folders on the way are made. Gives the path that was written.
+    """
+    target = Path(path)
+    if target.suffix not in SUFFIXES:
+        raise BadArgument("the suffix of a chart's file", " or ".join(SUFFIXES), target.suffix)
+    try:
+        import vl_convert
+    except ImportError:
+        raise MissingExtra("saving charts", "plot") from None
+    specification = chart.to_dict()
+    match target.suffix:
+        case ".png":
+            content = vl_convert.vegalite_to_png(specification, scale=PIXELS_PER_POINT)
+        case ".svg":
+            content = vl_convert.vegalite_to_svg(specification).encode()
+        case ".html":
+            content = vl_convert.vegalite_to_html(specification, bundle=True).encode()
+        case _:
+            content = json.dumps(specification, indent=1, ensure_ascii=False).encode()
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content)
+    except OSError:
+        raise BadArgument("the path of a chart", "a place that can be written to", str(target)) from None
+    return target

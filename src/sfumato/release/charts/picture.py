@@ -1,0 +1,59 @@
+"""The picture that gave the package its name: every pixel is uncertain, the portrait is clear."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.entropy import Entropy, system
+from sfumato.errors import BadArgument
+from sfumato.exact import Number, log_up, probability, up
+from sfumato.noise.bernoulli import Bernoulli
+from sfumato.release.charts.canvas import INK, Chart, altair, finished, panel, table, titled
+
+PIXEL = 3.2
+"""The side of a drawn pixel."""
+
+
+def flipped(
+    picture: NDArray[np.bool_], *, truthful: Number = Fraction(3, 4), entropy: Entropy | None = None
+) -> NDArray[np.bool_]:
+    """Keeps each pixel with probability ``truthful`` and flips it otherwise: randomized response, drawn exactly."""
+    kept = probability(truthful, "truthful")
+    if not Fraction(1, 2) <= kept < 1:
+        raise BadArgument("truthful", "at least 1/2 and less than 1", truthful)
+    flips = Bernoulli(1 - kept).samples(picture.size, entropy or system())
+    changed: NDArray[np.bool_] = picture ^ flips.astype(bool).reshape(picture.shape)
+    return changed
+
+
+def randomized_picture(
+    picture: NDArray[np.bool_], *, truthful: Number = Fraction(3, 4), entropy: Entropy | None = None
+) -> Chart:
+    """Draws a binary picture, and beside it the same picture after randomized response on every pixel."""
+    kept = probability(truthful, "truthful")
+    noisy = flipped(picture, truthful=kept, entropy=entropy)
+    changed = float(np.mean(noisy != picture))
+    epsilon = up(log_up(kept / (1 - kept)))
+    panels = [
+        _pixels(picture, "original", "The original"),
+        _pixels(noisy, "flipped", f"Each pixel flipped with probability {1 - kept}"),
+    ]
+    figure = altair().hconcat(*panels, spacing=44)
+    price = f"ε = ln {kept / (1 - kept)} = {epsilon:.4g} for each pixel"
+    below = f"{price}. {changed:.0%} of the pixels changed, and nobody can say which"
+    return finished(titled(figure, "Every pixel is uncertain, the picture is clear", subtitle=below))
+
+
+def _pixels(picture: NDArray[np.bool_], name: str, title: str) -> Any:
+    alt = altair()
+    height, width = picture.shape
+    rows = [{"row": place, "columns": np.flatnonzero(line).tolist()} for place, line in enumerate(picture)]
+    x = alt.X("column:Q", axis=None, scale=alt.Scale(domain=[-0.5, width - 0.5], nice=False))
+    y = alt.Y("row:Q", axis=None, scale=alt.Scale(domain=[height - 0.5, -0.5], nice=False, zero=False))
+    unfolded = alt.Chart(table(name, rows)).transform_flatten(["columns"], ["column"])
+    dots = unfolded.mark_square(size=(PIXEL + 0.4) ** 2, opacity=1, color=INK)
+    return panel(dots.encode(x=x, y=y), title, width=PIXEL * width, height=PIXEL * height)

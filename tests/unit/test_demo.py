@@ -1,0 +1,150 @@
+"""The demonstration: its numbers, and the command that tells it."""
+
+from __future__ import annotations
+
+import math
+import os
+import subprocess
+import sys
+from fractions import Fraction
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+from sfumato.accounting.measures import Pure
+from sfumato.cli.classroom import (
+    CLOSE,
+    attack,
+    errors_of_mean,
+    leak,
+    private_mean,
+    recover_arrived,
+    recover_departed,
+)
+from sfumato.datasets import CLASSROOM, portrait
+
+SCORES = (85, 84, 85, 89, 92, 95, 100, 83, 70, 67)
+
+
+def run(*arguments: str, before: str = "pass", folder: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """Runs the command in a fresh interpreter, after some statements, without a terminal."""
+    script = (
+        f"import sys; {before}; from sfumato.cli.main import main; sys.argv = ['sfumato', *{list(arguments)!r}]; main()"
+    )
+    return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=folder, encoding="utf-8")
+
+
+def test_A1_161_classroom_scores() -> None:
+    assert CLASSROOM.scores == SCORES
+    assert (sum(CLASSROOM.scores) / 10, sum(CLASSROOM.after) / 9) == (85, 87)
+
+
+def test_A1_159_exact_means_leak_the_departed_score() -> None:
+    told = leak(CLASSROOM)
+    assert (told.before, told.after, told.recovered) == (85, 87, 67)
+    assert told.sensitivity == 10
+    assert recover_departed(85, 87, size=10) == 67
+
+
+def test_A1_160_another_departure() -> None:
+    assert recover_departed(85, 84, size=10) == 94
+
+
+def test_A1_162_an_arrival_leaks_a_salary() -> None:
+    assert recover_arrived(500_000, 505_000, size=25) == 630_000
+
+
+def test_private_mean_has_the_least_noise_for_its_price() -> None:
+    made, scale = private_mean(10, (0, 100), Pure(1))
+    assert scale == 10
+    assert made.map(1) == Pure(1)
+    dearer, coarser = private_mean(9, (0, 100), Pure(1))
+    assert Fraction(100, 9) <= coarser < Fraction(100, 9) + Fraction(1, 10**12)
+    assert dearer.check(1, Pure(1))
+
+
+def test_the_attack_fails_on_private_means() -> None:
+    # The guess is off by the difference of two Laplace variables of scale 100, so that
+    # P(|error| <= t) = 1 - (1 + t/200) exp(-t/100). False alarms: |z| > 5.5, about 1e-7 for so rare an event.
+    found = attack(CLASSROOM, loss=Pure(1), times=3000)
+    share = 1 - (1 + CLOSE / 200) * math.exp(-CLOSE / 100)
+    assert abs(found.hits - share) < 5.5 * math.sqrt(share * (1 - share) / 3000)
+    assert 80 < found.median_error < 160
+    assert len(set(found.guesses)) > 2990
+    assert Pure("1.999999") <= found.before.loss.then(found.after.loss) <= Pure(2)
+
+
+def test_errors_of_the_mean_are_those_of_laplace_noise() -> None:
+    found = errors_of_mean((0, 100), sizes=(10, 1000), losses=(Pure(1), Pure("0.1")))
+    assert found[10][Pure(1)] == pytest.approx(10 * math.log(20))
+    assert found[1000][Pure("0.1")] == pytest.approx(math.log(20))
+
+
+def test_portrait_has_ink_and_paper() -> None:
+    assert 0.2 < portrait().mean() < 0.6
+
+
+def test_demo_tells_and_draws(tmp_path: Path) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-m", "sfumato", "demo"], capture_output=True, text=True, cwd=tmp_path, encoding="utf-8"
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stderr == ""
+    assert "10 × 85 − 9 × 87 = 67" in ran.stdout
+    for said in (
+        "sensitivity  10 points",
+        "Laplace of scale 10",
+        "ε = 1 for one student",
+        "± 29.9573 (95%)",
+        "× 2.718",
+    ):
+        assert said in ran.stdout
+    assert "classmate ε = 2" in ran.stdout
+    folder = tmp_path / "sfumato-demo"
+    assert sorted(path.name for path in folder.iterdir()) == ["classroom.png", "classroom.svg", "portrait.png"]
+    assert (folder / "classroom.png").read_bytes().startswith(b"\x89PNG")
+    assert "from exact means: 67, every time" in (folder / "classroom.svg").read_text(encoding="utf-8")
+    assert all(len(line.rstrip()) <= 80 for line in ran.stdout.splitlines())
+
+
+def test_demo_without_the_plot_extra_tells_and_says_what_to_install(tmp_path: Path) -> None:
+    first, second = (run("demo", before="sys.modules['altair'] = None", folder=tmp_path) for _ in range(2))
+    assert first.returncode == 0, first.stderr
+    assert "= 67" in first.stdout
+    assert "pip install 'sfumato[plot]'" in " ".join(first.stdout.split())
+    assert not list(tmp_path.iterdir())
+    assert first.stdout != second.stdout  # the noise is new each time
+
+
+def test_a_console_that_knows_no_greek_gets_question_marks(tmp_path: Path) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-m", "sfumato", "demo"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"},
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert "10 ? 85 ? 9 ? 87 = 67" in ran.stdout
+
+
+def test_a_refusal_is_one_line_and_exit_code_one(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    ran = run("demo", "--output", "file", folder=tmp_path)
+    assert ran.returncode == 1
+    [line] = ran.stderr.splitlines()
+    assert line.startswith("sfumato: ")
+    assert "written to" in line
+
+
+def test_randomness_of_a_release_cannot_be_seeded() -> None:
+    assert run("demo", "--seed", "1").returncode == 2
+
+
+def test_version() -> None:
+    assert run("version").stdout.strip() == version("sfumato")
+
+
+def test_no_command_shows_help() -> None:
+    assert "demo" in run().stdout
