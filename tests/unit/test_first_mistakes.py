@@ -1,0 +1,320 @@
+"""The mistakes that people make first, and the exact message that each gets."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+import sfumato as sf
+
+MISTAKES = [
+    (
+        "sf.vector(float) >> sf.mean() >> sf.laplace(scale=1)",
+        "UnboundedColumn",
+        "mean() has no bounds on its values, so one unit could move it without limit. Put clamp(lower, "
+        "upper) before mean(), with bounds from public knowledge and never from the data.",
+    ),
+    (
+        "sf.vector(float) >> sf.sum()",
+        "UnboundedColumn",
+        "sum() has no bounds on its values, so one unit could move it without limit. Put clamp(lower, "
+        "upper) before sum(), with bounds from public knowledge and never from the data.",
+    ),
+    (
+        "sf.vector(float) >> sf.clamp(0, 100) >> sf.mean()",
+        "UnknownSize",
+        "mean() is not stable when the number of rows is unknown. Release sum() and count() and divide, or "
+        "fix the number of rows with resize(size, constant), or declare a public size=… or least=… if "
+        "every possible data set has it.",
+    ),
+    (
+        "sf.vector(float) >> sf.clamp(100, 0)",
+        "BadArgument",
+        "bounds must be in order: the lower bound first; got (100, 0).",
+    ),
+    (
+        "sf.vector(float) >> sf.clamp(0, math.nan)",
+        "BadArgument",
+        "the upper bound must be finite; got nan.",
+    ),
+    (
+        "sf.vector(float) >> sf.clamp(0, math.inf)",
+        "BadArgument",
+        "the upper bound must be finite; got inf.",
+    ),
+    (
+        "sf.vector(float) >> sf.laplace(scale=1)",
+        "NotNoisable",
+        "laplace() adds noise to one number, or to a vector under the L1 distance, and this is any number "
+        "of floats under the add/remove distance. Put an aggregate before it, such as count(), sum() or "
+        "mean(); for a vector, ask the aggregate for that norm (metric=sf.L1()).",
+    ),
+    (
+        "sf.vector(float, size=3) >> sf.clamp(0, 1) >> sf.mean() >> sf.laplace(scale=0)",
+        "BadArgument",
+        "scale must be greater than 0; got 0.",
+    ),
+    (
+        "sf.vector(float, size=3) >> sf.clamp(0, 1) >> sf.mean() >> sf.laplace(scale=-1)",
+        "BadArgument",
+        "scale must be greater than 0; got -1.",
+    ),
+    (
+        "sf.vector(float, size=3) >> sf.clamp(0, 1) >> sf.mean() >> sf.laplace(scale='wide')",
+        "BadArgument",
+        "scale must be a finite number; got 'wide'.",
+    ),
+    (
+        "sf.vector(float, size=0) >> sf.clamp(0, 1) >> sf.mean()",
+        "BadArgument",
+        "size must be at least 1 for mean(): no rows have no mean; got 0.",
+    ),
+    (
+        "sf.vector('float')",
+        "BadArgument",
+        "the kind of value must be float, int, bool, str, a list of categories or a domain; got 'float'.",
+    ),
+    (
+        "sf.vector(list)",
+        "BadArgument",
+        "the kind of value must be float, int, bool, str, a list of categories or a domain; got <class 'list'>.",
+    ),
+    (
+        "sf.vector(str, between=(0, 1))",
+        "BadArgument",
+        "between must be given for float or int only; got (0, 1).",
+    ),
+    (
+        "sf.vector(float, size=-1)",
+        "BadArgument",
+        "size must be a whole number of at least 0; got -1.",
+    ),
+    (
+        "sf.vector(float, size=2.0)",
+        "BadArgument",
+        "size must be a whole number; got 2.0.",
+    ),
+    (
+        "sf.vector(float, metric=sf.ChangeOne())",
+        "SpaceMismatch",
+        "the change-one distance is not a distance on any number of floats: rows can only be exchanged "
+        "when the size of the data is public: give size=…, or resize(…) first.",
+    ),
+    (
+        "sf.laplace(scale=1)([1, 2, 3])",
+        "NotChainable",
+        "laplace(scale=1) does not know yet what it works on. Put a space or a transformation on its left: "
+        "space >> laplace(scale=1) gives something that can be called on data.",
+    ),
+    (
+        "sf.clamp(0, 1)([1, 2, 3])",
+        "NotChainable",
+        "clamp(0, 1) does not know yet what it works on. Put a space or a transformation on its left: "
+        "space >> clamp(0, 1) gives something that can be called on data.",
+    ),
+    (
+        "(sf.vector(float, size=3) >> sf.clamp(0, 1) >> sf.mean() >> sf.laplace(scale=1))([1.0, 2.0])",
+        "NotInDomain",
+        "the data is not in the declared domain 3 floats. Declare what holds for every possible data set, "
+        "or put a transformation (clamp, resize, impute, keep) first that makes it so.",
+    ),
+    (
+        "(sf.vector(float, size=3) >> sf.clamp(0, 1) >> sf.mean() >> sf.laplace(scale=1))([1.0, 2.0, math.nan])",
+        "NotInDomain",
+        "the data is not in the declared domain 3 floats. Declare what holds for every possible data set, "
+        "or put a transformation (clamp, resize, impute, keep) first that makes it so.",
+    ),
+    (
+        "(sf.vector(float, size=3) >> sf.clamp(0, 1) >> sf.mean() >> sf.laplace(scale=1))(['a', 'b', 'c'])",
+        "NotInDomain",
+        "the data is not in the declared domain 3 floats. Declare what holds for every possible data set, "
+        "or put a transformation (clamp, resize, impute, keep) first that makes it so.",
+    ),
+    (
+        "sf.vector(float, size=3) >> (lambda x: x)",
+        "NotChainable",
+        "a plain function may only follow a measurement. Before one, sfumato must know how far the "
+        "function can move neighbours apart: use map_rows(…) for a function of one row, or "
+        "sf.transformation(…) with a claim.",
+    ),
+    (
+        "sf.vector(float, size=3) >> sf.clamp(0, 1) >> sf.mean() >> sf.laplace(scale=1) >> sf.laplace(scale=1)",
+        "NotChainable",
+        "a measurement has been made already: what follows can only be a plain function of its outcome. A "
+        "second look at the data is a second measurement and has its own price.",
+    ),
+    (
+        "sf.vector(float, size=3) >> sf.clamp(0, 1) >> sf.mean() >> 3",
+        "NotChainable",
+        "int is neither a component nor a function: it cannot stand in a chain.",
+    ),
+    (
+        "(sf.scalar(int) >> sf.laplace(scale=1)).map(-1)",
+        "BadArgument",
+        "the distance must be at least 0; got -1.",
+    ),
+    (
+        "(sf.scalar(int) >> sf.laplace(scale=1)).map(math.nan)",
+        "BadArgument",
+        "the distance must be finite; got nan.",
+    ),
+    (
+        "(sf.vector(int) >> sf.count()).map(0.5)",
+        "BadArgument",
+        "the distance must be a whole number of rows; got 0.5.",
+    ),
+    (
+        "sf.Pure(1) <= sf.ZCDP(1)",
+        "NoProvenRoute",
+        "Pure and ZCDP are different kinds of privacy loss and cannot be compared or added; convert one of them first.",
+    ),
+    (
+        "sf.Pure(-1)",
+        "BadArgument",
+        "epsilon must be at least 0; got -1.",
+    ),
+    (
+        "sf.Approx(1, 2)",
+        "BadArgument",
+        "delta must be between 0 and 1; got 2.",
+    ),
+    (
+        "sf.calibrate(lambda s: sf.scalar(int) >> sf.laplace(scale=s), d_in=1, loss=sf.Pure(0))",
+        "CannotCalibrate",
+        "a loss of nothing leaves room for no answer that depends on the data; ask for more than 0.",
+    ),
+    (
+        "sf.calibrate(lambda s: sf.scalar(int) >> sf.laplace(scale=s), d_in=1, loss=1.0)",
+        "BadArgument",
+        "loss must be a privacy loss such as sf.Pure(0.5); got 1.0.",
+    ),
+    (
+        "sf.calibrate(lambda s: sf.scalar(int) >> sf.gaussian(scale=s), d_in=1, loss=sf.Pure(1))",
+        "NoProvenRoute",
+        "ZCDP and Pure are different kinds of privacy loss and cannot be compared or added; convert one of them first.",
+    ),
+    (
+        "sf.transformation(sf.scalar(int), sf.scalar(int), function=abs, map=lambda d: d)",
+        "ClaimRequired",
+        "the stability of a user-defined transformation cannot be checked by sfumato. If you vouch for it, "
+        "pass claim=sf.claim('why it holds'); the claim is recorded and printed with every release.",
+    ),
+    (
+        "sf.vector(['a', 'a'])",
+        "BadArgument",
+        "categories must be distinct: a value listed twice would be counted as two; got ('a', 'a').",
+    ),
+    (
+        "sf.scalar(['yes','no']) >> sf.randomized_response()",
+        "BadArgument",
+        "randomized_response() must be given either p or epsilon; got (None, None).",
+    ),
+    (
+        "sf.scalar(['yes','no']) >> sf.randomized_response(p=0.75, epsilon=1)",
+        "BadArgument",
+        "randomized_response() must be given either p or epsilon; got (0.75, 1).",
+    ),
+    (
+        "(sf.scalar(['yes','no']) >> sf.randomized_response(p=0.75))('maybe')",
+        "NotInDomain",
+        "the data is not in the declared domain {'yes', 'no'}. Declare what holds for every possible data "
+        "set, or put a transformation (clamp, resize, impute, keep) first that makes it so.",
+    ),
+    (
+        "sf.vector(['a','b']) >> sf.count_by(['a','b']) >> sf.gaussian(scale=1)",
+        "NotNoisable",
+        "gaussian() adds noise to one number, or to a vector under the L2 distance, and this is 2 integers "
+        "under the L1 distance. Put an aggregate before it, such as count(), sum() or mean(); for a "
+        "vector, ask the aggregate for that norm (metric=sf.L2()).",
+    ),
+    (
+        "sf.vector(float) >> sf.quantile(0.5, between=(0, 1), temperature=0)",
+        "BadArgument",
+        "temperature must be greater than 0; got 0.",
+    ),
+    (
+        "sf.vector(float) >> sf.quantile(1.5, between=(0, 1), temperature=1)",
+        "BadArgument",
+        "alpha must be between 0 and 1; got 1.5.",
+    ),
+    (
+        "sf.vector(float) >> sf.quantile(0.5, between=(1, 0), temperature=1)",
+        "BadArgument",
+        "bounds must be in order: the lower bound first; got (1, 0).",
+    ),
+    (
+        "sf.vector(float) >> sf.median(temperature=1)",
+        "UnboundedColumn",
+        "quantile() has no bounds on its values, so one unit could move it without limit. Put clamp(lower, "
+        "upper) before quantile(), with bounds from public knowledge and never from the data.",
+    ),
+    (
+        "sf.frame({'age': int}) >> sf.select('agee')",
+        "BadArgument",
+        "column must be one of age; got 'agee'.",
+    ),
+    (
+        "sf.ReplayEntropy(None)",
+        "BadArgument",
+        "seed must be a whole number; got None.",
+    ),
+    (
+        "sf.vector(float) >> sf.map_rows(lambda x: x + 1, float, default=0.0)",
+        "ClaimRequired",
+        "that a function of your own depends on one row at a time cannot be checked by sfumato. If you "
+        "vouch for it, pass claim=sf.claim('why it holds'); the claim is recorded and printed with every "
+        "release.",
+    ),
+    (
+        "sf.classical_sigma(epsilon=10, delta=1e-5)",
+        "BadArgument",
+        "epsilon must be at most 1 for the classical formula; analytic_sigma holds for every ε; got 10.",
+    ),
+    (
+        "sf.dp_mean([1.0, 2.0], between=(0, 10), epsilon=0)",
+        "CannotCalibrate",
+        "a loss of nothing leaves room for no answer that depends on the data; ask for more than 0.",
+    ),
+    (
+        "sf.scalar(['a', 'b', 'c', 'd']) >> sf.randomized_response(p=0.1)",
+        "BadArgument",
+        "p must be at least 1/4: the truth must be no rarer than another answer; got 1/10.",
+    ),
+    (
+        "sf.vector(float) >> sf.clamp(0, 10) >> sf.resize(0, constant=50)",
+        "BadArgument",
+        "the constant must be a row of any number of floats in [0, 10]; got 50.",
+    ),
+    (
+        "sf.matrix(2) >> sf.vector_sum() >> sf.gaussian(scale=1)",
+        "UnboundedColumn",
+        "vector_sum() has no bounds on its values, so one unit could move it without limit. Put "
+        "clamp(lower, upper) before vector_sum(), with bounds from public knowledge and never from the "
+        "data.",
+    ),
+    (
+        "sf.vector(float) >> sf.count() >> sf.laplace(0.0)",
+        "BadArgument",
+        "scale must be greater than 0; got 0.0.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("code", "kind", "message"), MISTAKES, ids=[code for code, _, _ in MISTAKES])
+def test_first_mistakes(code: str, kind: str, message: str) -> None:
+    with pytest.raises(getattr(sf.errors, kind)) as caught:
+        eval(code, {"sf": sf, "math": math})
+    assert str(caught.value) == message
+
+
+def test_every_message_ends_like_a_sentence_and_every_error_is_ours() -> None:
+    for _, kind, message in MISTAKES:
+        assert message.endswith((".", ")"))
+        assert issubclass(getattr(sf.errors, kind), sf.errors.SfumatoError)
+
+
+def test_the_tree_in_the_docstring_is_complete() -> None:
+    drawn = str(sf.errors.__doc__)
+    kinds = [name for name, kind in vars(sf.errors).items() if isinstance(kind, type) and issubclass(kind, Exception)]
+    assert [name for name in kinds if name not in drawn] == []
