@@ -203,6 +203,34 @@ def down(value: Distance | int) -> float:
     return math.inf if value == math.inf else 0.0 - up(-value)
 
 
+def power_of_two(value: Fraction) -> Fraction:
+    """Gives the greatest power of two that is not above a positive rational.
+
+    >>> power_of_two(Fraction(1, 3))
+    Fraction(1, 4)
+    """
+    near = Fraction(2) ** (value.numerator.bit_length() - value.denominator.bit_length())
+    return near if near <= value else near / 2
+
+
+def nearest_whole(value: Fraction) -> int:
+    """Rounds to the nearest whole number, halves up: monotone, and it commutes with adding whole numbers.
+
+    Rounding halves to even does not, so it must not be used where a distance matters (proofs/gridding.md).
+    """
+    return math.floor(value + Fraction(1, 2))
+
+
+def common_step(*points: Fraction) -> Fraction:
+    """Gives the largest step of which all points are whole multiples; some step where all of them are 0.
+
+    >>> common_step(Fraction(1, 2), Fraction(1, 3))
+    Fraction(1, 6)
+    """
+    top = math.gcd(*(point.numerator for point in points))
+    return Fraction(top or 1, math.lcm(*(point.denominator for point in points)))
+
+
 def text_up(value: Extended) -> str:
     """Writes a number as people type it where that is exact, else as the least float that is not below it.
 

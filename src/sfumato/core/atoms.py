@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, TypeAlias, final
 
@@ -184,6 +184,7 @@ class Categories(Atom):
     """
 
     values: tuple[Hashable, ...]
+    _known: frozenset[Hashable] = field(init=False, repr=False, compare=False, default=frozenset())
 
     def __post_init__(self) -> None:
         if isinstance(self.values, str) or not isinstance(self.values, Sequence):
@@ -191,17 +192,21 @@ class Categories(Atom):
         object.__setattr__(self, "values", tuple(self.values))
         if not self.values:
             raise BadArgument("categories", "at least one value", self.values)
-        if len(set(self.values)) < len(self.values):
+        object.__setattr__(self, "_known", frozenset(self.values))
+        if len(self._known) < len(self.values):
             raise BadArgument("categories", "distinct: a value listed twice would be counted as two", self.values)
 
     def member(self, value: Data) -> bool:
         try:
-            return value in set(self.values)
+            return value in self._known
         except TypeError:
             return False
 
     def members(self, column: Array) -> bool:
-        return all(self.member(value) for value in column.tolist())
+        try:
+            return self._known.issuperset(column.tolist())
+        except TypeError:
+            return False
 
     def __str__(self) -> str:
         listed = ", ".join(map(repr, self.values[:4])) + (", …" if len(self.values) > 4 else "")

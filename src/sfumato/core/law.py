@@ -13,7 +13,7 @@ from typing import final
 from flint import arb
 
 from sfumato.core.domains import Data
-from sfumato.exact import ball
+from sfumato.exact import BITS, ball, precision
 from sfumato.noise.distribution import Noise
 
 
@@ -76,7 +76,8 @@ class ProductLaw(Law):
     parts: tuple[Law, ...]
 
     def probability(self, outcome: Data) -> arb:
-        return prod((part.probability(one) for part, one in zip(self.parts, outcome, strict=True)), start=ball(1))
+        with precision(BITS):
+            return prod((part.probability(one) for part, one in zip(self.parts, outcome, strict=True)), start=ball(1))
 
     def outcomes(self, missed: Fraction) -> Iterable[Data]:
         share = missed / max(1, len(self.parts))

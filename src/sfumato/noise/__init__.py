@@ -13,7 +13,6 @@ from sfumato.noise.sampling import Integers
 from sfumato.noise.selection import (
     exponential_index,
     interval_index,
-    noisy_max_index,
     permute_and_flip_index,
     top_k_indices,
 )
@@ -42,7 +41,6 @@ __all__ = [
     "flip_exp_many",
     "flip_many",
     "interval_index",
-    "noisy_max_index",
     "permutation",
     "permute_and_flip_index",
     "top_k_indices",

@@ -23,7 +23,6 @@ from sfumato.exact import ball, down, integer, lower, positive
 from sfumato.guarantee import guarantee
 from sfumato.noise.bernoulli import flip_exp
 from sfumato.noise.coins import LARGEST_UNIT, flip_exp_many
-from sfumato.noise.distribution import Noise
 from sfumato.noise.inversion import WORD, Law, resolve
 
 Exponents: TypeAlias = Sequence[Fraction | None] | NDArray[np.int64]
@@ -221,18 +220,3 @@ def permute_and_flip_index(
         coins = [flip_exp((top - exponent) * positive(unit, "unit"), entropy=entropy) for exponent in known]
         heads = places[np.array(coins)]
     return int(heads[entropy.below(len(heads))])
-
-
-@guarantee(
-    claim="the place of the largest score plus noise, equal ones uniformly",
-    proof="proofs/selection_sampling.md#noisy",
-    reviewed="5a1e8688ec4c",
-)
-def noisy_max_index(scores: NDArray[np.int64], *, noise: Noise, entropy: Entropy) -> int:
-    """Adds independent noise to each score and gives the place of the largest, at random among equals."""
-    added = noise.samples(len(scores), entropy)
-    if max(int(np.abs(scores).max()), int(np.abs(added).max())) >= 1 << 62:
-        scores, added = scores.astype(object), added.astype(object)
-    noisy = scores + added
-    ties = np.flatnonzero(noisy == noisy.max())
-    return int(ties[entropy.below(len(ties))])

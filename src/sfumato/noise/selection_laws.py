@@ -10,7 +10,6 @@ from flint import arb
 
 from sfumato.exact import BITS, ball, precision
 from sfumato.guarantee import guarantee
-from sfumato.noise.distribution import Noise
 
 ENDS = Fraction(1, 1 << 80)
 """Noise values beyond this tail are not summed one by one; their mass widens the balls."""
@@ -87,28 +86,4 @@ def top_k_probabilities(
             for place in order:
                 chance, left = chance * weights[place] / left, left - weights[place]
             found[order] = chance
-        return found
-
-
-@guarantee(
-    claim="the chance that a score plus noise is the largest, equal ones sharing evenly",
-    proof="proofs/selection_sampling.md#noisy",
-    reviewed="de8e02a52621",
-)
-def noisy_max_probabilities(scores: Sequence[int], *, noise: Noise, bits: int = BITS) -> list[arb]:
-    """Encloses the probability of each candidate under `noisy_max_index`."""
-    low, high = noise.quantile(ENDS), noise.quantile(1 - ENDS)
-    with precision(bits):
-        left_out = noise.cdf(low - 1, bits=bits) + noise.upper_tail(high + 1, bits=bits)
-        found = []
-        for i, score in enumerate(scores):
-            chance = arb(0)
-            for value in range(score + low, score + high + 1):
-                rivals = [
-                    (noise.cdf(value - other - 1, bits=bits), noise.pmf(value - other, bits=bits))
-                    for j, other in enumerate(scores)
-                    if j != i
-                ]
-                chance += noise.pmf(value - score, bits=bits) * share(rivals)
-            found.append(chance + arb(0).union(left_out))
         return found
