@@ -127,7 +127,7 @@ class Measurement:
         def image(data: Data) -> Law:
             found = law(data) if law is not None else None
             if not isinstance(found, FiniteLaw):
-                raise NotImplementedError("the law of a function of infinitely many outcomes is not on file")
+                raise BadArgument("the law of a post-processed outcome", "asked for where outcomes are finite", "more")
             return found.through(function)
 
         label = name or str(getattr(function, "__name__", type(function).__name__))

@@ -1,0 +1,58 @@
+"""Units of privacy: a metric and a bound, with a name that is printed (P1-026, P1-027)."""
+
+from __future__ import annotations
+
+import pytest
+
+import sfumato as sf
+
+
+def test_a_unit_goes_where_a_distance_goes_and_is_printed() -> None:
+    patient = sf.Unit("a patient with up to 3 visits", sf.AddRemove(), bound=3)
+    visits = sf.vector(str) >> sf.count() >> sf.laplace(scale=6)
+    assert visits.map(patient) == visits.map(3) == sf.Pure(0.5)
+    assert visits.check(patient, sf.Pure(0.5))
+    release = visits(["a", "b"], d_in=patient)
+    assert release.unit == "a patient with up to 3 visits" and release.loss == sf.Pure(0.5)
+    assert "for a patient with up to 3 visits" in str(release)
+    build = sf.calibrate(lambda s: sf.vector(str) >> sf.count() >> sf.laplace(s), d_in=patient, loss=sf.Pure(1))
+    assert build.map(3) <= sf.Pure(1)
+
+
+def test_a_unit_of_another_metric_is_refused() -> None:
+    student = sf.Unit("a student", sf.ChangeOne())
+    with pytest.raises(sf.errors.CannotJoin, match=r"change-one.*add/remove"):
+        (sf.vector(str) >> sf.count() >> sf.laplace(scale=1)).map(student)
+
+
+@pytest.mark.parametrize("bound", [0, -1, 1.5, True])
+def test_bounds_of_units_are_whole_and_positive(bound: object) -> None:
+    with pytest.raises(sf.errors.BadArgument):
+        sf.Unit("a person", sf.AddRemove(), bound=bound)  # type: ignore[arg-type]
+    with pytest.raises(sf.errors.BadArgument, match="say who is protected"):
+        sf.Unit(" ", sf.AddRemove())
+
+
+def test_three_granularities_of_a_trajectory() -> None:
+    """P1-027: a whole trajectory, one location and w consecutive locations are three promises at three prices."""
+    places = ["home", "work", "shop"]
+    day = sf.vector(places, size=24, metric=sf.Hamming())
+    week = sf.vector(places, size=24, metric=sf.Windows(stretch=5))
+    user = sf.vector(places, size=24, metric=sf.Discrete())
+    hours = sf.count(sf.is_in(["shop"]))
+    assert (day >> hours >> sf.laplace(scale=1)).map(1) == sf.Pure(1)
+    assert (week >> hours >> sf.laplace(scale=1)).map(1) == sf.Pure(5)
+    assert (user >> sf.randomized_response(epsilon=1)).map(1) == sf.Pure(24)
+    assert week.metric.unit(sf.Windows(5).read(1)) == "any 5 consecutive rows changed"
+
+
+@pytest.mark.parametrize(
+    ("stretch", "changed", "windows"),
+    [(1, [0, 1, 2], 3), (2, [0, 1, 2], 2), (3, [0, 2, 4], 2), (5, [0, 4], 1), (2, [], 0)],
+)
+def test_windows_are_counted_greedily(stretch: int, changed: list[int], windows: int) -> None:
+    left = ["a"] * 6
+    right = ["b" if place in changed else "a" for place in range(6)]
+    assert sf.Windows(stretch=stretch).distance(left, right) == windows
+    with pytest.raises(sf.errors.NoDistance):
+        sf.Windows(stretch=stretch).distance(left, right[1:])
