@@ -1,7 +1,14 @@
 """The public names and where they live: read by type checkers, and at run time to load each on first use."""
 
-from . import datasets, errors
-from .accounting.gaussian import analytic_sigma, classical_sigma, gaussian_delta, gaussian_epsilon
+from . import datasets, errors, noise
+from .accounting.gaussian import (
+    analytic_sigma,
+    classical_sigma,
+    discrete_gaussian_delta,
+    discrete_gaussian_epsilon,
+    gaussian_delta,
+    gaussian_epsilon,
+)
 from .accounting.guidance import odds_factor, posterior_cap, strength
 from .accounting.measures import ZCDP, Approx, BoundedRange, Loss, Pure
 from .accounting.trade_off import gaussian_trade_off, trade_off
@@ -34,6 +41,7 @@ from .core.metrics import (
     Windows,
     adjacent,
 )
+from .core.partial import Partial
 from .core.queryable import Queryable
 from .core.record import Failure, How, Release
 from .core.space import Space, frame, matrix, scalar, vector
@@ -70,6 +78,7 @@ from .mechanisms.quantile import median, quantile, quantile_among
 from .mechanisms.randomized_response import coin_flip_response, randomized_response
 from .mechanisms.response_accuracy import plan_response, response_error, response_variance
 from .mechanisms.selection import (
+    candidate_of,
     exponential,
     exponential_error,
     exponential_of,
@@ -138,6 +147,7 @@ __all__ = [
     "Matrix",
     "Measurement",
     "Metric",
+    "Partial",
     "Pure",
     "Queryable",
     "Range",
@@ -169,6 +179,7 @@ __all__ = [
     "brute_sensitivity",
     "calibrate",
     "calibrate_parameter",
+    "candidate_of",
     "cast",
     "censored_laplace",
     "chance_of",
@@ -187,6 +198,8 @@ __all__ = [
     "count_each",
     "datasets",
     "delta_warning",
+    "discrete_gaussian_delta",
+    "discrete_gaussian_epsilon",
     "dp_mean",
     "drop_nan",
     "error_of",
@@ -235,6 +248,7 @@ __all__ = [
     "name_and_shame",
     "negated",
     "neighbours",
+    "noise",
     "noisy_mode",
     "norm_clamp",
     "odds_factor",

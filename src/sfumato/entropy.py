@@ -113,6 +113,10 @@ class SystemEntropy(Entropy):
         self._forget()
         _alive.add(self)
 
+    def __reduce__(self) -> tuple[type[SystemEntropy], tuple[()]]:
+        # A copy of key and buffer would give the same bytes again: a copy is a new source.
+        return SystemEntropy, ()
+
     @property
     def replayable(self) -> bool:
         """Is false: nobody can have these bits again."""
@@ -178,7 +182,8 @@ def _after_fork() -> None:
         source._forget()
 
 
-os.register_at_fork(after_in_child=_after_fork)
+if hasattr(os, "register_at_fork"):  # Windows has no forks
+    os.register_at_fork(after_in_child=_after_fork)
 
 _own = threading.local()
 

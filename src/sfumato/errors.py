@@ -29,7 +29,17 @@ from fractions import Fraction
 
 
 class SfumatoError(Exception):
-    """Is the root of every deliberate error."""
+    """Is the root of every deliberate error. Errors survive pickling, so that worker processes can raise them."""
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # The way of Exception would call __init__ with the finished text.
+        return _revived, (type(self), self.args, vars(self).copy())
+
+
+def _revived(kind: type[SfumatoError], args: tuple[object, ...], facts: dict[str, object]) -> SfumatoError:
+    made = kind.__new__(kind, *args)
+    vars(made).update(facts)
+    return made
 
 
 class BadArgument(SfumatoError, ValueError):
@@ -100,9 +110,11 @@ class NotInDomain(SfumatoError, ValueError):
 
     def __init__(self, domain: object) -> None:
         self.domain = domain
+        missing = " Where values may be missing, declare sf.Floats(nan=True) and put impute_nan or drop_nan first."
         super().__init__(
             f"the data is not in the declared domain {domain}. Declare what holds for every possible data set, or "
-            "put a transformation (clamp, resize, impute, keep) first that makes it so."
+            "put a transformation first that makes it so, such as clamp, resize or keep."
+            + (missing if "floats" in str(domain) else "")
         )
 
 

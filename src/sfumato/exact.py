@@ -8,11 +8,13 @@ rational on the safe side.
 from __future__ import annotations
 
 import math
+import operator
+import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from functools import total_ordering
 from typing import TypeAlias, final
@@ -59,7 +61,9 @@ def rational(value: Number, name: str = "number") -> Fraction:
             except (ValueError, OverflowError, ZeroDivisionError):
                 raise BadArgument(name, "a finite number", value) from None
     if hasattr(value, "item") and getattr(value, "ndim", None) == 0:
-        return rational(value.item(), name)
+        plain = value.item()
+        if type(plain) is not type(value):  # NumPy's long double gives itself
+            return rational(plain, name)
     raise BadArgument(name, "a number", value)
 
 
@@ -89,9 +93,12 @@ def probability(value: Number, name: str) -> Fraction:
 
 def integer(value: object, name: str, *, least: int | None = None) -> int:
     """Reads a whole number; refuses floats, even whole ones, and booleans."""
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
+    try:
+        read = None if isinstance(value, bool) else operator.index(value)  # type: ignore[arg-type]  # refused below
+    except TypeError:
+        read = None
+    if read is None:
         raise BadArgument(name, "a whole number", value)
-    read = int(value.__index__())
     if least is not None and read < least:
         raise BadArgument(name, f"a whole number of at least {least}", value)
     return read
@@ -104,6 +111,10 @@ class Root:
     """Is the square root of a rational that is no perfect square; keeps L2 distances exact."""
 
     square: Fraction
+
+    def __post_init__(self) -> None:
+        if self.square <= 0 or _rational_root(self.square) is not None:
+            raise BadArgument("square", "greater than 0 and no perfect square (exact.root reads any)", self.square)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Root) and self.square == other.square
@@ -142,10 +153,14 @@ def root(square: Fraction | int) -> Root | Fraction:
     square = Fraction(square)
     if square < 0:
         raise BadArgument("square", "at least 0", square)
+    found = _rational_root(square)
+    return Root(square) if found is None else found
+
+
+def _rational_root(square: Fraction) -> Fraction | None:
     top, bottom = math.isqrt(square.numerator), math.isqrt(square.denominator)
-    if top * top == square.numerator and bottom * bottom == square.denominator:
-        return Fraction(top, bottom)
-    return Root(square)
+    exact = top * top == square.numerator and bottom * bottom == square.denominator
+    return Fraction(top, bottom) if exact else None
 
 
 def squared(distance: Distance) -> Extended:
@@ -179,8 +194,8 @@ def rational_up(distance: Distance) -> Extended:
 def up(value: Distance | int) -> float:
     """Gives the least float that is not below the value."""
     if isinstance(value, Root):
-        near = math.sqrt(value.square)
-        while Fraction(near) ** 2 < value.square:
+        near = _near_root(value.square)
+        while near < math.inf and Fraction(near) ** 2 < value.square:
             near = math.nextafter(near, math.inf)
         while near > 0 and Fraction(below := math.nextafter(near, 0)) ** 2 >= value.square:
             near = below
@@ -195,11 +210,19 @@ def up(value: Distance | int) -> float:
     return near if Fraction(near) >= exact else math.nextafter(near, math.inf)
 
 
+def _near_root(square: Fraction) -> float:
+    """Gives a float within a few steps of a square root, also where the square itself is beyond the floats."""
+    half = (square.numerator.bit_length() - square.denominator.bit_length()) // 2
+    try:
+        return math.ldexp(math.sqrt(square / Fraction(4) ** half), half)
+    except OverflowError:
+        return math.inf
+
+
 def down(value: Distance | int) -> float:
     """Gives the greatest float that is not above the value."""
     if isinstance(value, Root):
-        near = up(value)
-        return near if Fraction(near) ** 2 == value.square else math.nextafter(near, 0)
+        return math.nextafter(up(value), 0)  # a root is no rational, so no float is equal to it
     return math.inf if value == math.inf else 0.0 - up(-value)
 
 
@@ -244,6 +267,35 @@ def text_up(value: Extended) -> str:
     except OverflowError:
         return repr(up(value))
     return near if Fraction(near) == value else repr(up(value))
+
+
+def _renew_lock() -> None:
+    """Gives a forked child a lock of its own: threads that wait for the old one exist only in the parent."""
+    global _precision_lock
+    _precision_lock = threading.RLock()
+
+
+# A fork waits until no other thread is inside `precision`, so that the child starts with a free lock and no precision
+# that a thread of the parent was about to put back.
+if hasattr(os, "register_at_fork"):  # Windows has no forks
+    os.register_at_fork(
+        before=lambda: _precision_lock.acquire(),
+        after_in_parent=lambda: _precision_lock.release(),
+        after_in_child=_renew_lock,
+    )
+
+
+def digits_up(value: Distance) -> str:
+    """Writes a number with six digits, rounded up.
+
+    >>> digits_up(Fraction(1, 3)), digits_up(Fraction(5))
+    ('0.333334', '5')
+    """
+    if value == math.inf:
+        return "inf"
+    exact = Fraction(rational_up(value))
+    rounding = Context(prec=6, rounding=ROUND_CEILING)
+    return f"{float(rounding.divide(Decimal(exact.numerator), Decimal(exact.denominator))):.6g}"
 
 
 @contextmanager

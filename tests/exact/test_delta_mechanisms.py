@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Hashable
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from sfumato.accounting.divergence import hockey_stick
@@ -20,13 +21,13 @@ from sfumato.accounting.measures import Approx
 from sfumato.core.brute import brute_delta, brute_epsilon, neighbours, outcome_probabilities
 from sfumato.core.claim import claim
 from sfumato.core.custom import transformation
-from sfumato.core.domains import Integers
+from sfumato.core.domains import Custom, Data, Integers
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import L1, Absolute, AddRemove, Hamming
 from sfumato.core.record import Failure
 from sfumato.core.space import Space, scalar, vector
 from sfumato.errors import BadArgument, CannotJoin, ClaimRequired, NoProvenRoute
-from sfumato.exact import precision
+from sfumato.exact import ball, precision
 from sfumato.mechanisms.additive import gaussian, laplace
 from sfumato.mechanisms.name_and_shame import delta_warning, name_and_shame
 from sfumato.mechanisms.propose_test_release import StabilityTest, over_steps, private_mode, propose_test_release
@@ -480,3 +481,49 @@ def test_every_outcome_of_a_law_can_be_drawn_and_no_other() -> None:
     for measurement, data in cases:
         seen = Counter(measurement(data).value for _ in range(600))
         assert set(seen) == {key for key, mass in outcome_probabilities(measurement, data).items() if mass > 0}
+
+
+@pytest.mark.parametrize(
+    ("kind", "plain", "odd"),
+    [
+        ([1, 2], [1] * 40, [True] + [1] * 39),
+        ([1, 2], [1] * 40, [1.0] + [1] * 39),
+        ([0.0, 1.0], [0.0] * 40, [-0.0] + [0.0] * 39),
+        (int, [1] * 40, [np.int64(1)] + [1] * 39),
+        (str, ["a"] * 40, [np.str_("a")] + ["a"] * 39),
+    ],
+    ids=["truth value", "float", "minus zero", "NumPy integer", "NumPy text"],
+)
+def test_how_one_row_is_written_does_not_show_in_a_released_key(kind: Data, plain: Data, odd: Data) -> None:
+    histogram = vector(kind) >> stability_histogram(scale=1, threshold=0)
+    mode = vector(kind) >> private_mode(scale=1, delta="0.1")
+    for data in (plain, odd):
+        (key, _), *none = histogram(data).value
+        assert not none and repr(key) == repr(plain[0]) and repr(mode(data).value) == repr(plain[0])
+
+
+def test_the_most_frequent_category_may_be_none() -> None:
+    mechanism = vector([None, "a"]) >> private_mode(scale=1, delta="0.1")
+    assert mechanism([None] * 40).value is None
+    assert mechanism([]).value is None
+
+
+def test_the_law_of_a_test_behind_a_test_adds_up() -> None:
+    space = vector(["a", "b"])
+    inner = space >> private_mode(scale=1, delta="0.1")
+    outer = propose_test_release(space >> mode_gap(), inner, scale=2, delta="0.2", claim=claim("holds everywhere"))
+    for data in ([], ["a"], ["a", "a", "b"]):
+        total = sum(outcome_probabilities(outer, data).values())
+        assert abs(total - 1) < ball(TINY)
+
+
+def test_no_path_no_promise_beyond_one_step() -> None:
+    """Members of a custom domain, such as tables of an even number of rows, need not have neighbours in between."""
+    space = Space(Custom("an even number of rows", lambda rows: len(rows) % 2 == 0), AddRemove())
+    distance = transformation(space, Space(Integers(), Absolute()), function=len, map=lambda d: d, claim=claim("rows"))
+    release = transformation(
+        space, Space(Integers(), Absolute()), function=len, map=lambda d: d, claim=claim("rows")
+    ) >> laplace(scale=1)
+    mechanism = propose_test_release(distance, release, scale=1, delta="0.01", claim=claim("stable"))
+    assert mechanism.map(1).epsilon == 2
+    assert mechanism.map(2) == Approx(math.inf, 1)

@@ -175,3 +175,10 @@ def test_predictions_must_line_up_with_their_labels() -> None:
     with pytest.raises(BadArgument, match="pair"):
         estimated_precision((1, 2, 3))
     assert isinstance((vector(bool, size=4, metric=Hamming()) >> positives(LABELS)).target.domain, Vector)
+
+
+def test_rounded_reports_at_an_epsilon_of_zero_say_nothing() -> None:
+    mechanism = scalar(int, between=(0, 3), metric=Discrete()) >> local_mean_response(epsilon=0)
+    assert mechanism.map(1) == Pure(0)
+    assert {mechanism(3).value for _ in range(200)} == {False, True}
+    assert all(abs(float(chance) - 0.5) < 1e-12 for chance in outcome_probabilities(mechanism, 3).values())

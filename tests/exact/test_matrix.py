@@ -41,10 +41,10 @@ def test_the_loss_is_that_of_the_enumerated_rows() -> None:
 
 def test_E1_20_only_neighbouring_rows_count() -> None:
     """The whole-column maximum over minimum is too large where not all inputs are neighbours, and never too small."""
-    path = matrix_mechanism(ROWS, inputs="abc", adjacency=[("a", "b"), ("b", "c")])
-    everyone = matrix_mechanism(ROWS, inputs="abc")
+    path = matrix_mechanism(ROWS, inputs=["a", "b", "c"], adjacency=[("a", "b"), ("b", "c")])
+    everyone = matrix_mechanism(ROWS, inputs=["a", "b", "c"])
     assert path.map(1).epsilon == log_up(Fraction(4)) == everyone.map(1).epsilon
-    lone = matrix_mechanism(ROWS, inputs="abc", adjacency=[("a", "b")])
+    lone = matrix_mechanism(ROWS, inputs=["a", "b", "c"], adjacency=[("a", "b")])
     assert lone.map(1).epsilon == log_up(Fraction(2)) < everyone.map(1).epsilon
     for measurement in (path, lone, everyone):
         for distance in (1, 2):
@@ -56,10 +56,10 @@ def test_E1_20_only_neighbouring_rows_count() -> None:
 
 
 def test_steps_between_inputs() -> None:
-    steps = channel(ROWS, inputs="abc", adjacency=[("a", "b")]).space
+    steps = channel(ROWS, inputs=["a", "b", "c"], adjacency=[("a", "b")]).space
     assert steps.distance("a", "b") == 1 and steps.distance("a", "a") == 0
     assert steps.distance("a", "c") == math.inf
-    assert matrix_mechanism(ROWS, inputs="abc", adjacency=[]).map(5) == Pure(0)
+    assert matrix_mechanism(ROWS, inputs=["a", "b", "c"], adjacency=[]).map(5) == Pure(0)
 
 
 @pytest.mark.parametrize("epsilon", ["0", "0.2", "0.5", "1", "1.3863", "2"])
@@ -109,11 +109,11 @@ def test_bad_matrices_are_refused(rows: list[list[float]]) -> None:
 
 def test_bad_names_are_refused() -> None:
     with pytest.raises(BadArgument, match="distinct"):
-        matrix_mechanism(ROWS, inputs="aab")
+        matrix_mechanism(ROWS, inputs=["a", "a", "b"])
     with pytest.raises(BadArgument, match="one for each row"):
-        matrix_mechanism(ROWS, outputs="ab")
+        matrix_mechanism(ROWS, outputs=["a", "b"])
     with pytest.raises(BadArgument, match="pairs of inputs"):
-        matrix_mechanism(ROWS, inputs="abc", adjacency=[("a", "z")])
+        matrix_mechanism(ROWS, inputs=["a", "b", "c"], adjacency=[("a", "z")])
     with pytest.raises(NotInDomain):
         matrix_mechanism(ROWS)(7)
 

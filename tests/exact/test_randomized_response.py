@@ -267,3 +267,24 @@ def test_the_release_names_p_and_rounds_the_loss_up() -> None:
     release = (scalar(bool) >> randomized_response(p="0.75"))(True)
     assert "p 0.75" in str(release)
     assert up(release.loss.epsilon) >= math.log(3)  # type: ignore[attr-defined]
+
+
+def test_options_beyond_64_bits_come_as_lists_or_arrays() -> None:
+    mechanism = vector(int, between=(2**63, 2**63 + 2), size=2) >> randomized_response(p="1")
+    for data in ([2**63, 2**63 + 2], np.array([2**63, 2**63 + 2], dtype=np.uint64)):
+        assert mechanism(data).value.tolist() == [2**63, 2**63 + 2]
+
+
+@pytest.mark.parametrize("options", [2, 3, 7])
+def test_an_epsilon_of_zero_says_nothing_about_the_truth(options: int) -> None:
+    """Weights of exp(0) = 1 must be divided by their sum: else the truth would be told always, at a loss of 0."""
+    mechanism = scalar(list(range(options))) >> randomized_response(epsilon=0)
+    assert mechanism.map(1) == Pure(0)
+    assert brute_epsilon(mechanism, range(options))[0] == 0
+    for truth in range(options):
+        chances = outcome_probabilities(mechanism, truth)
+        assert all(abs(float(chance) - 1 / options) < 1e-12 for chance in chances.values())
+        # One option is missed in 400 draws with a chance of at most 7 (6/7)^400 < 10^-25.
+        assert {mechanism(truth).value for _ in range(400)} == set(range(options))
+    column = vector(list(range(options)), size=400, metric=Hamming()) >> randomized_response(epsilon=0)
+    assert set(column([0] * 400).value.tolist()) == set(range(options))

@@ -28,6 +28,7 @@ from sfumato.errors import (
     NotChainable,
     NotInDomain,
     NotNoisable,
+    QueryRefused,
     SpaceMismatch,
 )
 from sfumato.mechanisms.additive import gaussian, laplace
@@ -270,3 +271,12 @@ def test_queryables_are_postprocessed_answer_by_answer() -> None:
     interactive = measurement(NUMBER, Pure, function=start, map=lambda d: Pure(0), claim=CLAIMED) >> (lambda y: 10 * y)
     queryable = interactive(1).value
     assert queryable(2) == 30 and queryable(4) == 50
+
+
+def test_a_query_that_asks_its_own_queryable_is_refused() -> None:
+    asked: list[Queryable] = []
+    queryable = Queryable(lambda query: asked[0](1) if query == "nested" else query)
+    asked.append(queryable)
+    with pytest.raises(QueryRefused, match="asks the queryable that is answering it"):
+        queryable("nested")
+    assert queryable(5) == 5, "and it goes on"

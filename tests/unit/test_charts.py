@@ -157,6 +157,26 @@ def test_A1_084_delta_is_the_area_above() -> None:
         assert (row["y"], row["y2"]) == (pytest.approx(density(row["x"])), pytest.approx(low))
 
 
+def test_delta_of_discrete_noise_counts_every_outcome() -> None:
+    for scale in (100, 1000, 5000):  # many outcomes are summed up in strides, and each stands for those beside it
+        found = uncovered(DiscreteGaussian(Fraction(scale)), centres=(0, scale), epsilon=1)
+        assert found == pytest.approx(0.1269367, rel=1e-4)
+
+
+def test_delta_of_discrete_noise_is_drawn_outcome_by_outcome() -> None:
+    chart = charts.delta_area(DiscreteGaussian(TWO), centres=(0, 1), loss=Pure("0.3"))
+    marks = [part["mark"]["type"] for part in parts(chart.to_dict()) if isinstance(part.get("mark"), dict)]
+    assert "bar" in marks
+    assert "area" not in marks
+    above = sum(row["y"] - row["y2"] for row in tables(chart)["above"])
+    assert above == pytest.approx(uncovered(DiscreteGaussian(TWO), centres=(0, 1), epsilon=0.3), rel=1e-2)
+    assert "bars add up" in headline(chart)
+
+
+def test_a_delta_of_zero_is_called_zero() -> None:
+    assert "δ = 0" in headline(charts.delta_area(Laplace(ONE), centres=(0, 1), loss=Pure(1)))
+
+
 def test_A1_076_realised_loss_of_laplace_noise() -> None:
     found = [realised_loss(Laplace(ONE), outcome, centres=(10, 11)) for outcome in (7, 10.5, 13)]
     assert found == [1, 0, -1]
@@ -335,8 +355,26 @@ def test_histogram_keeps_the_middle_98_per_cent() -> None:
 
 def test_guesses_mark_the_truth() -> None:
     found = tables(charts.guesses([60.0, 67.0, 80.0, 500.0], truth=67, possible=(0, 100)))
-    assert found["truth"] == [{"x": 67}]
-    assert found["possible"] == [{"x": 0, "x2": 100}]
+    assert found["truth"] == [{"series": "the truth: 67", "x": 67}]
+    assert found["possible"] == [{"series": "possible: 0 to 100", "x": 0, "x2": 100}]
+
+
+def horizontal(chart: Any) -> dict[str, Any]:
+    """The horizontal axis of a chart's first layer that names one."""
+    return next(part["encoding"]["x"] for part in parts(chart.to_dict()) if "encoding" in part)
+
+
+def test_guesses_and_all_that_was_possible_are_in_the_picture() -> None:
+    for found in ([66.0, 67.0, 68.0], [-500.0, 67.0, 500.0], [67.0, 67.0]):
+        low, high = horizontal(charts.guesses(found, truth=67, possible=(0, 100)))["scale"]["domain"]
+        assert low == min(0, *found)
+        assert high == max(100, *found)
+
+
+def test_guesses_say_how_many_lie_outside_the_picture() -> None:
+    few, many = ([67.0 + place for place in range(size)] for size in (50, 1000))
+    assert "further out" not in horizontal(charts.guesses(few, truth=67, possible=(0, 100)))["title"]
+    assert "2% of them lie further out" in horizontal(charts.guesses(many, truth=67, possible=(0, 100)))["title"]
 
 
 def test_errors_are_drawn_in_order_of_loss() -> None:
@@ -395,4 +433,6 @@ def test_importing_charts_loads_no_plotting_package() -> None:
 def test_colours_are_distinct_and_every_series_gets_one() -> None:
     assert len(set(canvas.SERIES)) == len(canvas.SERIES) == len(canvas.DASHES)
     many = [f"series {place}" for place in range(8)]
-    assert len(canvas.series(many)["color"].to_dict()["scale"]["range"]) == 8
+    told = {name: encoding.to_dict()["scale"]["range"] for name, encoding in canvas.series(many, dashed=True).items()}
+    looks = {(colour, tuple(dash)) for colour, dash in zip(told["color"], told["strokeDash"], strict=True)}
+    assert len(looks) == 8

@@ -96,7 +96,7 @@ def test_demo_tells_and_draws(tmp_path: Path) -> None:
         "sensitivity  10 points",
         "Laplace of scale 10",
         "ε = 1 for one student",
-        "± 29.9573 (95%)",
+        "± 29.9574 (95%)",
         "× 2.718",
     ):
         assert said in ran.stdout
@@ -142,8 +142,17 @@ def test_randomness_of_a_release_cannot_be_seeded() -> None:
     assert run("demo", "--seed", "1").returncode == 2
 
 
-def test_version() -> None:
-    assert run("version").stdout.strip() == version("sfumato")
+@pytest.mark.parametrize("asked", ["version", "--version"])
+def test_version(asked: str) -> None:
+    ran = run(asked)
+    assert (ran.returncode, ran.stdout.strip()) == (0, version("sfumato"))
+
+
+@pytest.mark.parametrize("asked", ["-h", "--help"])
+def test_help(asked: str) -> None:
+    ran = run(asked)
+    assert ran.returncode == 0
+    assert "demo" in ran.stdout
 
 
 def test_no_command_shows_help() -> None:

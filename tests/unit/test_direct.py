@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
+import numpy as np
 import pytest
 
 from sfumato.accounting.gaussian import discrete_gaussian_delta
@@ -166,3 +169,25 @@ def test_large_whole_numbers_are_read_exactly() -> None:
 def test_bad_numbers(ask: object, error: type[Exception]) -> None:
     with pytest.raises(error):
         ask()
+
+
+@pytest.mark.parametrize(
+    "make",
+    [int, np.int64, np.uint64, Decimal, Fraction, np.longdouble, lambda x: np.array(x), lambda x: np.array([x])],
+    ids=["int", "int64", "uint64", "Decimal", "Fraction", "longdouble", "array of no dimension", "array of one"],
+)
+def test_numbers_beyond_the_floats_are_read_exactly(make: Any) -> None:
+    """Through a float, whole numbers about 2⁶⁰ move in steps of 256: a claimed sensitivity of 1 would be false."""
+    step = Fraction(1, FINENESS)
+    near, far = make(2**60 + 128), make(2**60 + 129)
+    if make is np.longdouble:
+        near, far = np.longdouble(2**60) + 128, np.longdouble(2**60) + 129
+        if near == far:
+            pytest.skip("long double is no wider than double here")
+    assert whole_steps(far, step) - whole_steps(near, step) == FINENESS
+
+
+def test_an_array_of_no_dimension_is_one_coordinate() -> None:
+    """It cannot be iterated over, and an error would tell about the data."""
+    release = laplace_mechanism([1], lambda _: np.array(3.0), epsilon=1000, sensitivity=1, claim=VOUCHED, coordinates=2)
+    assert np.allclose(release.value, [3, 0], atol=0.5)

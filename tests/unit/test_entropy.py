@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import os
+import pickle
 import signal
 import threading
 from typing import cast
@@ -140,6 +142,13 @@ def test_one_source_shared_by_threads_gives_nothing_twice() -> None:
         thread.join()
     drawn = [piece for part in found for piece in part]
     assert len(set(drawn)) == len(drawn) == 16_000
+
+
+def test_a_copy_of_a_source_is_a_new_source() -> None:
+    source = SystemEntropy()
+    source.octets(8)  # there is a buffer now, of which a copy would give the same bytes
+    copies = [copy.copy(source), copy.deepcopy(source), pickle.loads(pickle.dumps(source))]
+    assert len({made.octets(32) for made in [source, *copies]}) == 4
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+import os
+import signal
 import threading
+import time
 from decimal import Decimal
 from fractions import Fraction
 
@@ -58,7 +61,22 @@ def test_numbers_are_read_as_people_see_them(typed: object, read: Fraction) -> N
 
 
 @pytest.mark.parametrize(
-    "bad", [math.nan, math.inf, -math.inf, "x", "", None, True, [1], Decimal("NaN"), "1/0", 1j, np.array([1.0])]
+    "bad",
+    [
+        "x",
+        "",
+        "1/0",
+        None,
+        True,
+        [1],
+        1j,
+        math.nan,
+        math.inf,
+        -math.inf,
+        Decimal("NaN"),
+        np.array([1.0]),
+        np.longdouble(1),
+    ],
 )
 def test_what_is_no_number_is_refused(bad: object) -> None:
     with pytest.raises(BadArgument):
@@ -101,6 +119,51 @@ def test_up_beyond_the_floats() -> None:
     assert down(Fraction(10) ** 400) == math.nextafter(math.inf, 0)
     assert up(math.inf) == down(math.inf) == math.inf
     assert up(Fraction(1, 10**400)) == 5e-324 and down(Fraction(1, 10**400)) == 0
+
+
+@pytest.mark.parametrize("power", [-1400, -650, -646, -324, -308, -20, 307, 308, 614, 616])
+def test_roots_of_squares_beyond_the_floats_round_outward(power: int) -> None:
+    square = Fraction(10) ** power * Fraction(14, 13)
+    low, high = down(Root(square)), up(Root(square))
+    assert math.nextafter(low, math.inf) == high
+    assert Fraction(low) ** 2 < square and (high == math.inf or square < Fraction(high) ** 2)
+
+
+@pytest.mark.parametrize("square", [Fraction(0), Fraction(-2), Fraction(4), Fraction(9, 4)])
+def test_a_root_is_of_a_number_that_is_no_square(square: Fraction) -> None:
+    # √4 would be neither equal to 2 nor ordered against it
+    with pytest.raises(BadArgument):
+        Root(square)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_child_is_not_stopped_by_a_precision_that_a_thread_of_its_parent_had() -> None:
+    inside, before = threading.Event(), ctx.prec
+
+    def work() -> None:
+        with precision(777):
+            inside.set()
+            time.sleep(0.2)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    inside.wait()
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)  # a child that waits for the lock would wait for ever
+        with precision(64):
+            pass
+        os._exit(0 if ctx.prec == before else 1)
+    thread.join()
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    with precision(99):
+        child = os.fork()  # the thread that forks may be inside itself
+        if child == 0:
+            signal.alarm(20)
+            os._exit(0 if ctx.prec == 99 and enclose(lambda: ball(1), 64) == (1, 1) else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert ctx.prec == before
 
 
 @given(positives)

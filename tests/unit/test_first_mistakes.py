@@ -117,19 +117,22 @@ MISTAKES = [
         "(sf.vector(float, size=3) >> sf.clamp(0, 1) >> sf.mean() >> sf.laplace(scale=1))([1.0, 2.0])",
         "NotInDomain",
         "the data is not in the declared domain 3 floats. Declare what holds for every possible data set, "
-        "or put a transformation (clamp, resize, impute, keep) first that makes it so.",
+        "or put a transformation first that makes it so, such as clamp, resize or keep. Where values may "
+        "be missing, declare sf.Floats(nan=True) and put impute_nan or drop_nan first.",
     ),
     (
         "(sf.vector(float, size=3) >> sf.clamp(0, 1) >> sf.mean() >> sf.laplace(scale=1))([1.0, 2.0, math.nan])",
         "NotInDomain",
         "the data is not in the declared domain 3 floats. Declare what holds for every possible data set, "
-        "or put a transformation (clamp, resize, impute, keep) first that makes it so.",
+        "or put a transformation first that makes it so, such as clamp, resize or keep. Where values may "
+        "be missing, declare sf.Floats(nan=True) and put impute_nan or drop_nan first.",
     ),
     (
         "(sf.vector(float, size=3) >> sf.clamp(0, 1) >> sf.mean() >> sf.laplace(scale=1))(['a', 'b', 'c'])",
         "NotInDomain",
         "the data is not in the declared domain 3 floats. Declare what holds for every possible data set, "
-        "or put a transformation (clamp, resize, impute, keep) first that makes it so.",
+        "or put a transformation first that makes it so, such as clamp, resize or keep. Where values may "
+        "be missing, declare sf.Floats(nan=True) and put impute_nan or drop_nan first.",
     ),
     (
         "sf.vector(float, size=3) >> (lambda x: x)",
@@ -167,7 +170,8 @@ MISTAKES = [
     (
         "sf.Pure(1) <= sf.ZCDP(1)",
         "NoProvenRoute",
-        "Pure and ZCDP are different kinds of privacy loss and cannot be compared or added; convert one of them first.",
+        "Pure and ZCDP are different kinds of privacy loss and cannot be compared or added. For Gaussian "
+        "noise in terms of (ε, δ) see sf.gaussian_mechanism and sf.discrete_gaussian_epsilon.",
     ),
     (
         "sf.Pure(-1)",
@@ -192,7 +196,8 @@ MISTAKES = [
     (
         "sf.calibrate(lambda s: sf.scalar(int) >> sf.gaussian(scale=s), d_in=1, loss=sf.Pure(1))",
         "NoProvenRoute",
-        "ZCDP and Pure are different kinds of privacy loss and cannot be compared or added; convert one of them first.",
+        "ZCDP and Pure are different kinds of privacy loss and cannot be compared or added. For Gaussian "
+        "noise in terms of (ε, δ) see sf.gaussian_mechanism and sf.discrete_gaussian_epsilon.",
     ),
     (
         "sf.transformation(sf.scalar(int), sf.scalar(int), function=abs, map=lambda d: d)",
@@ -219,7 +224,7 @@ MISTAKES = [
         "(sf.scalar(['yes','no']) >> sf.randomized_response(p=0.75))('maybe')",
         "NotInDomain",
         "the data is not in the declared domain {'yes', 'no'}. Declare what holds for every possible data "
-        "set, or put a transformation (clamp, resize, impute, keep) first that makes it so.",
+        "set, or put a transformation first that makes it so, such as clamp, resize or keep.",
     ),
     (
         "sf.vector(['a','b']) >> sf.count_by(['a','b']) >> sf.gaussian(scale=1)",

@@ -277,3 +277,10 @@ def test_thresholds_with_named_labels() -> None:
     scores = threshold_accuracy_scores([2, 3], feature="level", label="state", positive="ill")
     data = {"level": [1, 2, 3, 4], "state": ["well", "well", "ill", "ill"]}
     assert (space >> scores)(data).tolist() == [3, 4]
+
+
+def test_a_lead_beyond_the_floats_is_the_largest_float() -> None:
+    """No error may depend on the scores."""
+    space = Space(Vector(Integers(step=Fraction(1, 2)), 2), LInf())
+    winner, lead = (space >> laplace_noisy_max_with_lead(scale=1))([10**400, 0]).value
+    assert winner == 0 and lead == math.nextafter(math.inf, 0)

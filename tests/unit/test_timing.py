@@ -13,15 +13,18 @@ from sfumato.accounting.divergence import hockey_stick
 from sfumato.accounting.facts.truncated_laplace import continuous_reach, continuous_truncated_laplace
 from sfumato.accounting.measures import Approx
 from sfumato.core.claim import claim
-from sfumato.core.domains import Data
+from sfumato.core.domains import Custom, Data
 from sfumato.core.measurement import Measurement
+from sfumato.core.metrics import AddRemove
 from sfumato.core.record import Failure, How
 from sfumato.core.space import Space, scalar, vector
 from sfumato.entropy import Entropy
-from sfumato.errors import BadArgument, ClaimRequired
+from sfumato.errors import BadArgument, ClaimRequired, NoProvenRoute
+from sfumato.mechanisms.above_threshold import above_threshold
 from sfumato.mechanisms.additive import laplace
 from sfumato.mechanisms.name_and_shame import name_and_shame
 from sfumato.mechanisms.timing import NANOSECONDS, TICK, Clock, Padding, padded, padding_loss, release_moment
+from sfumato.transforms.query_stream import query_stream
 
 VOUCHED = claim("the loop runs once for each row, 10 ms at most")
 
@@ -140,3 +143,20 @@ def test_what_cannot_be_padded_is_refused() -> None:
     for bad in (0, -1, math.inf):
         with pytest.raises(BadArgument, match="seconds"):
             padded(sound, sensitivity_seconds=bad, scale_seconds=1, delta=1e-6, claim=VOUCHED)
+
+
+def test_what_answers_again_and_again_is_not_padded() -> None:
+    asked = vector(int) >> query_stream() >> above_threshold(4, scale=1)
+    waits = padded(asked, sensitivity_seconds="0.01", scale_seconds="0.01", delta="1e-6", claim=VOUCHED)
+    with pytest.raises(NoProvenRoute, match="later answers"):
+        waits([1, 2, 3])
+
+
+def test_times_add_up_only_along_a_path_of_neighbours() -> None:
+    padding = Padding.read(sensitivity=Fraction(1, 100), scale=Fraction(1, 100), delta=Fraction(1, 10**6))
+    assert padding_loss(padding, Fraction(1), path=False) == padding_loss(padding, Fraction(1))
+    assert padding_loss(padding, Fraction(2), path=False) == Approx(math.inf, 1)
+    space = Space(Custom("an even number of rows", lambda rows: len(rows) % 2 == 0), AddRemove())
+    made = Measurement(space, Approx, lambda data, entropy: 0, lambda d: Approx(0, 0), How("constant"))
+    waits = padded(made, sensitivity_seconds="0.01", scale_seconds="0.01", delta="1e-6", claim=VOUCHED)
+    assert waits.map(1).epsilon == 1 and waits.map(2) == Approx(math.inf, 1)

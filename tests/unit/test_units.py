@@ -56,3 +56,19 @@ def test_windows_are_counted_greedily(stretch: int, changed: list[int], windows:
     assert sf.Windows(stretch=stretch).distance(left, right) == windows
     with pytest.raises(sf.errors.NoDistance):
         sf.Windows(stretch=stretch).distance(left, right[1:])
+
+
+def test_a_release_states_the_loss_between_the_closest_data_sets() -> None:
+    """With a public size, rows are added and removed in pairs: a distance of 1 would be no distance at all."""
+    sized = sf.vector(float, size=10, metric=sf.AddRemove()) >> sf.clamp(0, 100) >> sf.mean() >> sf.laplace(scale=10)
+    assert sized.source.closest == 2 and sized.map(1) == sf.Pure(0)
+    release = sized([50.0] * 10)
+    assert release.loss == sf.Pure(1) and release.unit == "2 rows added or removed"
+    assert (sf.vector(float) >> sf.count() >> sf.laplace(scale=1))([1.0]).loss == sf.Pure(1)
+
+
+def test_counting_by_declared_categories() -> None:
+    counts = sf.vector(["a", "b"]) >> sf.count_by()
+    assert counts(["a", "a", "b"]).tolist() == [2, 1]
+    with pytest.raises(sf.errors.BadArgument, match="no declared categories"):
+        sf.vector(str) >> sf.count_by()

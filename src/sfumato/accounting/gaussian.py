@@ -47,7 +47,9 @@ MOST_BITS = 1 << 15
 
 
 def gaussian_delta(epsilon: Number, *, scale: Number | Root, sensitivity: Number | Root = 1) -> Fraction:
-    """Gives the least δ for which Gaussian noise keeps (ε, δ), rounded up.
+    """Gives the least δ for which *continuous* Gaussian noise keeps (ε, δ), rounded up.
+
+    That is the noise of the textbooks. What `gaussian()` draws is discrete: see `discrete_gaussian_delta`.
 
     >>> round(float(gaussian_delta(1, scale=1)), 7)
     0.1269367
@@ -62,7 +64,7 @@ def gaussian_delta(epsilon: Number, *, scale: Number | Root, sensitivity: Number
     reviewed="a5eb0df8429b",
 )
 def exact_gaussian_delta(epsilon: Fraction, sensitivity: Distance, scale: Distance) -> Fraction:
-    """Gives δ(ε) of Gaussian noise between neighbours that are exactly the sensitivity apart."""
+    """Gives δ(ε) of continuous Gaussian noise between neighbours that are exactly the sensitivity apart."""
     if sensitivity == 0:
         return Fraction(0)
 
@@ -108,7 +110,9 @@ def gaussian_upper_tail(value: arb) -> arb:
 
 
 def gaussian_epsilon(delta: Number, *, scale: Number | Root, sensitivity: Number | Root = 1) -> Fraction:
-    """Gives the least ε for which Gaussian noise keeps (ε, δ), rounded up to a float.
+    """Gives the least ε for which *continuous* Gaussian noise keeps (ε, δ), rounded up to a float.
+
+    That is the noise of the textbooks. What `gaussian()` draws is discrete: see `discrete_gaussian_delta`.
 
     >>> round(float(gaussian_epsilon(1e-6, scale=4.224679)), 4)
     1.0
@@ -120,7 +124,9 @@ def gaussian_epsilon(delta: Number, *, scale: Number | Root, sensitivity: Number
 
 
 def analytic_sigma(epsilon: Number, *, delta: Number, sensitivity: Number | Root = 1) -> Fraction:
-    """Gives the least scale of Gaussian noise that keeps (ε, δ), rounded up to a float; for every ε ≥ 0.
+    """Gives the least scale of *continuous* Gaussian noise that keeps (ε, δ), rounded up to a float; for every ε ≥ 0.
+
+    That is the noise of the textbooks. What `gaussian()` draws is discrete: see `discrete_gaussian_delta`.
 
     >>> round(float(analytic_sigma(1, delta=1e-6)), 6)
     4.224679
@@ -137,7 +143,9 @@ def analytic_sigma(epsilon: Number, *, delta: Number, sensitivity: Number | Root
     reviewed="89c3ccf893b2",
 )
 def classical_sigma(epsilon: Number, *, delta: Number, sensitivity: Number | Root = 1) -> Fraction:
-    """Gives the textbook scale of Gaussian noise for (ε, δ), rounded up; proved for ε up to 1 and refused beyond.
+    """Gives the classical scale of *continuous* Gaussian noise for (ε, δ), rounded up; refused beyond ε = 1, its proof.
+
+    That is the noise of the textbooks. What `gaussian()` draws is discrete: see `discrete_gaussian_delta`.
 
     >>> round(float(classical_sigma(1, delta=1e-6)), 6)
     5.298803
@@ -161,7 +169,7 @@ def discrete_gaussian_delta(noise: DiscreteGaussian, *, shift: int, epsilon: Num
 @guarantee(
     claim="delta = P(Z > eps s²/D - D/2) - exp(eps) P(Z > eps s²/D + D/2), rounded up",
     proof="proofs/gaussian_calibration.md#discrete",
-    reviewed="d22f72d0c431",
+    reviewed="3e8acd5e7354",
 )
 def exact_discrete_delta(noise: DiscreteGaussian, shift: int, epsilon: Fraction) -> Fraction:
     """Gives δ(ε) of discrete Gaussian noise between whole numbers exactly a shift apart."""
@@ -169,25 +177,14 @@ def exact_discrete_delta(noise: DiscreteGaussian, shift: int, epsilon: Fraction)
         return Fraction(0)
     middle = epsilon * noise.square / shift
     near = math.floor(middle - Fraction(shift, 2)) + 1
-    if near > 0 and _is_far(near, noise):
+    if near > 0 and Fraction(near) ** 2 > FAR * noise.square:
         return TINY
 
     def parts(bits: int) -> tuple[arb, arb]:
-        above = _discrete_upper_tail(noise, near, bits)
-        return above, above - ball(epsilon).exp() * _discrete_upper_tail(noise, near + shift, bits)
+        above = noise.upper_tail(near, bits=bits)
+        return above, above - ball(epsilon).exp() * noise.upper_tail(near + shift, bits=bits)
 
     return _sharpened(parts)
-
-
-def _discrete_upper_tail(noise: DiscreteGaussian, start: int, bits: int) -> arb:
-    if not _is_far(start, noise):
-        return noise.upper_tail(start, bits=bits)
-    rest = ball(TINY).union(arb(0))
-    return rest if start > 0 else 1 - rest
-
-
-def _is_far(start: int, noise: DiscreteGaussian) -> bool:
-    return Fraction(start) ** 2 > FAR * noise.square
 
 
 def discrete_gaussian_epsilon(noise: DiscreteGaussian, *, shift: int, delta: Number) -> Fraction:

@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Self, final
 
 from sfumato.errors import BadArgument, NoProvenRoute
-from sfumato.exact import Extended, Number, non_negative, probability, text_up, up
+from sfumato.exact import Extended, Number, digits_up, non_negative, probability, text_up
 
 
 def _amount(value: Number, name: str) -> Extended:
@@ -45,7 +45,8 @@ class Loss(ABC):
         if type(other) is not type(self):
             raise NoProvenRoute(
                 f"{type(self).__name__} and {type(other).__name__} are different kinds of privacy loss and cannot be "
-                "compared or added; convert one of them first."
+                "compared or added. For Gaussian noise in terms of (ε, δ) see sf.gaussian_mechanism and "
+                "sf.discrete_gaussian_epsilon."
             )
 
 
@@ -79,7 +80,7 @@ class Pure(Loss):
         return f"Pure(epsilon={text_up(self.epsilon)})"
 
     def __str__(self) -> str:
-        return f"ε = {up(self.epsilon):.6g}"
+        return f"ε = {digits_up(self.epsilon)}"
 
 
 @final
@@ -110,7 +111,7 @@ class Approx(Loss):
         return f"Approx(epsilon={text_up(self.epsilon)}, delta={text_up(self.delta)})"
 
     def __str__(self) -> str:
-        return f"ε = {up(self.epsilon):.6g}, δ = {up(self.delta):.3g}"
+        return f"ε = {digits_up(self.epsilon)}, δ = {digits_up(self.delta)}"
 
 
 @final
@@ -139,7 +140,7 @@ class ZCDP(Loss):
         return f"ZCDP(rho={text_up(self.rho)})"
 
     def __str__(self) -> str:
-        return f"ρ = {up(self.rho):.6g} (zCDP)"
+        return f"ρ = {digits_up(self.rho)} (zCDP)"
 
 
 @final
@@ -171,7 +172,7 @@ class BoundedRange(Loss):
         return f"BoundedRange(eta={text_up(self.eta)})"
 
     def __str__(self) -> str:
-        return f"η = {up(self.eta):.6g} (bounded range)"
+        return f"η = {digits_up(self.eta)} (bounded range)"
 
 
 def check_kind(measure: type[Loss], allowed: tuple[type[Loss], ...], what: str) -> None:

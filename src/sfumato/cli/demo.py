@@ -128,7 +128,7 @@ def draw_charts(found: Attack, errors: dict[int, dict[Pure, float]], *, output: 
     scores = [float(score) for score in CLASSROOM.scores]
     releases = {f"{loss}": private_mean(len(scores), CLASSROOM.between, loss)[0](scores) for loss in DRAWN}
     attacks = f"{len(found.guesses):,} attacks on private means, ε = 1"
-    told = f"Blue: {attacks}. {found.hits:.1%} come within {CLOSE} points of the truth"
+    told = f"{attacks}. {found.hits:.1%} come within {CLOSE} points of the truth"
     figure = classroom_figure(
         found.guesses,
         truth=found.truth,

@@ -22,11 +22,29 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 
+def _version(*, asked: bool) -> None:
+    if asked:
+        version()
+        raise typer.Exit
+
+
 @app.callback()
-def sfumato() -> None:
+def sfumato(
+    *,
+    asked: Annotated[
+        bool,
+        typer.Option(
+            "--version",
+            help="Prints the version and exits.",
+            callback=lambda asked: _version(asked=asked),
+            is_eager=True,
+        ),
+    ] = False,
+) -> None:
     """Differential privacy, exact and explained."""
 
 

@@ -37,6 +37,12 @@ class Bounds:
     lower: Fraction
     upper: Fraction
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "lower", rational(self.lower, "the lower bound"))
+        object.__setattr__(self, "upper", rational(self.upper, "the upper bound"))
+        if self.lower > self.upper:
+            raise BadArgument("bounds", "in order: the lower bound first", (self.lower, self.upper))
+
     @staticmethod
     def read(between: tuple[Number, Number] | Bounds) -> Bounds:
         """Reads ``(lower, upper)``; refuses NaN, infinity and reversed bounds."""
@@ -192,6 +198,8 @@ class Categories(Atom):
         object.__setattr__(self, "values", tuple(self.values))
         if not self.values:
             raise BadArgument("categories", "at least one value", self.values)
+        if not all(map(_can_be_looked_up, self.values)):
+            raise BadArgument("categories", "hashable and equal to themselves: no lists, no NaN", self.values)
         object.__setattr__(self, "_known", frozenset(self.values))
         if len(self._known) < len(self.values):
             raise BadArgument("categories", "distinct: a value listed twice would be counted as two", self.values)
@@ -199,18 +207,35 @@ class Categories(Atom):
     def member(self, value: Data) -> bool:
         try:
             return value in self._known
-        except TypeError:
+        except Exception:  # a value that cannot be hashed or compared is none of these
             return False
 
     def members(self, column: Array) -> bool:
         try:
             return self._known.issuperset(column.tolist())
-        except TypeError:
+        except Exception:  # a value that cannot be hashed or compared is none of these
             return False
 
     def __str__(self) -> str:
         listed = ", ".join(map(repr, self.values[:4])) + (", …" if len(self.values) > 4 else "")
         return f"{{{listed}}}" if len(self.values) <= 4 else f"{len(self.values)} categories {{{listed}}}"
+
+
+def categories(values: Sequence[Hashable]) -> Categories:
+    """Reads a public list of distinct values; refuses a single text, which would be read as its letters."""
+    if isinstance(values, str | bytes) or not hasattr(values, "__iter__"):
+        raise BadArgument("a public list of values", "a list or tuple", values)
+    return Categories(tuple(values))
+
+
+def _can_be_looked_up(value: Hashable) -> bool:
+    # NaN is found by being the same object, if at all: which rows it would count would depend on how they were stored.
+    if isinstance(value, tuple):
+        return all(map(_can_be_looked_up, value))
+    try:
+        return isinstance(hash(value), int) and bool(value == value)
+    except TypeError:
+        return False
 
 
 BOOLEANS = Categories((False, True))
@@ -251,9 +276,9 @@ def exact_float(value: Data) -> float | None:
     """Gives a number as a float; None for a whole number that no float is equal to, which would move by being read."""
     try:
         read = float(value)
-    except OverflowError:
+        return read if read == value or math.isnan(read) else None
+    except Exception:  # too large, or a number that cannot be read
         return None
-    return read if read == value or math.isnan(read) else None
 
 
 def whole_floats(column: Array) -> bool:

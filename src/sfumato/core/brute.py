@@ -9,6 +9,7 @@ from flint import arb
 
 from sfumato.accounting.divergence import Probabilities, hockey_stick, max_divergence, renyi
 from sfumato.core.domains import Data
+from sfumato.core.law import FiniteLaw, Law, ProductLaw, ShiftedLaw
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import Unit
 from sfumato.core.space import Space
@@ -45,7 +46,14 @@ def outcome_probabilities(measurement: Measurement, member: Data, *, missed: Fra
         raise BadArgument("the measurement", "one whose exact law is on file", measurement.how.mechanism)
     with precision(BITS):
         law = measurement.law(member)
+        if missed == 0 and not isinstance(law, FiniteLaw) and _endless(law):
+            raise BadArgument("missed", "greater than 0: this noise has no end", missed)
         return {outcome: law.probability(outcome) for outcome in law.outcomes(missed)}
+
+
+def _endless(law: Law) -> bool:
+    parts = law.parts if isinstance(law, ProductLaw) else (law,)
+    return any(isinstance(part, ShiftedLaw) and None in part.noise.support for part in parts)
 
 
 def brute_epsilon(

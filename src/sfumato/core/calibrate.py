@@ -10,6 +10,8 @@ from sfumato.accounting.calibrate import greatest, least
 from sfumato.accounting.measures import Loss
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import Unit
+from sfumato.core.partial import Partial
+from sfumato.core.transformation import Transformation
 from sfumato.errors import BadArgument, CannotCalibrate
 from sfumato.exact import Number
 from sfumato.guarantee import guarantee
@@ -20,7 +22,7 @@ Parameter = TypeVar("Parameter", Fraction, int)
 @guarantee(
     claim="the measurement built from the answer keeps the loss at d_in",
     proof="proofs/framework.md#calibration",
-    reviewed="45e02a9f0b39",
+    reviewed="c39ae2bd4f25",
 )
 def calibrate_parameter(
     build: Callable[[Fraction], Measurement], *, d_in: Number | Unit, loss: Loss, largest: bool = False
@@ -36,10 +38,15 @@ def calibrate_parameter(
             "a loss of nothing leaves room for no answer that depends on the data; ask for more than 0."
         )
 
+    if not callable(build) or isinstance(build, Measurement | Transformation | Partial):
+        wanted = "a function from a scale to a measurement: lambda scale: … >> laplace(scale)"
+        raise BadArgument("what calibrate() is given", wanted, type(build).__name__)
+
     def good(parameter: Fraction) -> bool:
         made = build(parameter)
         if not isinstance(made, Measurement):
-            raise BadArgument("what the function builds", "a measurement", type(made).__name__)
+            wanted = "a measurement; begin its chain with a space"
+            raise BadArgument("what the function builds", wanted, type(made).__name__)
         return made.check(d_in, loss)
 
     return greatest(good) if largest else least(good)

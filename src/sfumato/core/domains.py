@@ -26,12 +26,13 @@ from sfumato.core.atoms import (
     Floats,
     Integers,
     Texts,
+    categories,
     exact_float,
     float_bounds,
     plain,
 )
 from sfumato.errors import BadArgument, NotInDomain
-from sfumato.exact import Number, integer
+from sfumato.exact import Number, integer, non_negative, rational
 
 __all__ = [
     "BOOLEANS",
@@ -51,6 +52,7 @@ __all__ = [
     "Texts",
     "Vector",
     "as_column",
+    "categories",
     "column",
     "float_bounds",
 ]
@@ -98,8 +100,8 @@ class Norm:
     def __post_init__(self) -> None:
         if self.order not in (1, 2):
             raise BadArgument("the order of a norm", "1 or 2", self.order)
-        if self.radius < 0:
-            raise BadArgument("the radius of a norm", "at least 0", self.radius)
+        object.__setattr__(self, "radius", non_negative(self.radius, "the radius of a norm"))
+        object.__setattr__(self, "origin", tuple(rational(value, "the origin of a norm") for value in self.origin))
 
     def __str__(self) -> str:
         return f"within L{self.order} distance {plain(self.radius)} of the origin" + (
@@ -119,17 +121,21 @@ class Matrix(Domain):
     least: int = 0
 
     def __post_init__(self) -> None:
-        integer(self.columns, "columns", least=1)
+        object.__setattr__(self, "columns", integer(self.columns, "columns", least=1))
+        if not isinstance(self.element, Floats | Integers):
+            raise BadArgument("the element of a matrix", "a domain of numbers", self.element)
         if self.norm is not None and len(self.norm.origin) != self.columns:
             raise BadArgument("the origin of the norm", f"{self.columns} numbers", self.norm.origin)
         _check_size(self)
 
     def member(self, value: Data) -> bool:
-        rows = value if isinstance(value, np.ndarray) else _try_array(value)
+        rows = _try_array(value)
         if rows is None or rows.ndim != 2 or rows.shape[1] != self.columns or not _right_size(self, len(rows)):
             return False
         if not self.element.members(rows.reshape(-1)):
             return False
+        if rows.dtype.kind == "f":
+            rows = rows.astype(np.float64, copy=False)
         return self.norm is None or all(_inside(row, self.norm, self.step) for row in rows.tolist())
 
     @property
@@ -152,9 +158,13 @@ class Frame(Domain):
     least: int = 0
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "columns", tuple((name, element) for name, element in self.columns))
         names = [name for name, _ in self.columns]
         if not names or len(set(names)) < len(names):
             raise BadArgument("columns", "at least one, with distinct names", names)
+        for name, element in self.columns:
+            if not isinstance(element, Atom):
+                raise BadArgument(f"column {name}", "a domain of single values", element)
         _check_size(self)
 
     def __getitem__(self, name: str) -> Atom:
@@ -165,9 +175,11 @@ class Frame(Domain):
         raise BadArgument("column", f"one of {known}", name)
 
     def member(self, value: Data) -> bool:
-        if not hasattr(value, "keys") or set(value.keys()) != {name for name, _ in self.columns}:
+        try:
+            named = set(value.keys()) == {name for name, _ in self.columns}
+            columns = [as_column(value[name], element) for name, element in self.columns] if named else [None]
+        except Exception:  # whatever has no columns under these names is no table
             return False
-        columns = [as_column(value[name], element) for name, element in self.columns]
         lengths = {len(column) for column in columns if column is not None}
         if any(column is None for column in columns) or len(lengths) != 1 or not _right_size(self, lengths.pop()):
             return False
@@ -204,33 +216,44 @@ class Custom(Domain):
     test: Callable[[Data], bool]
 
     def member(self, value: Data) -> bool:
-        return bool(self.test(value))
+        try:
+            return bool(self.test(value))
+        except Exception:  # the test need not expect every kind of value
+            return False
 
     def __str__(self) -> str:
         return self.name
 
 
 def as_column(value: Data, element: Atom) -> Array | None:
-    """Gives a one-dimensional array for a list, tuple, array or series; None where that cannot be done faithfully."""
-    if isinstance(value, np.ndarray):
-        return value if value.ndim == 1 else None
-    if isinstance(value, str | bytes | Mapping) or not hasattr(value, "__len__"):
+    """Gives a one-dimensional array for a list, tuple, array or series; None where that cannot be done faithfully.
+
+    An array keeps its type, without the methods of a subclass. A masked array is refused: what is masked is neither
+    there nor missing.
+    """
+    try:
+        if isinstance(value, str | bytes | Mapping | np.ma.MaskedArray) or getattr(value, "ndim", 1) != 1:
+            return None
+        if isinstance(value, np.ndarray):
+            return np.asarray(value)
+        return _listed(value, element) if hasattr(value, "__len__") else None
+    except Exception:  # membership answers for any object, also for one that cannot be read
         return None
+
+
+def _listed(value: Data, element: Atom) -> Array | None:
     if isinstance(element, Categories | Texts):
         entries = list(value)
         column = np.empty(len(entries), dtype=object)
         column[:] = entries
         return column
-    if isinstance(value, Sequence) and any(isinstance(entry, bool | np.bool_ | str) for entry in value):
-        return None
-    if isinstance(element, Floats) and isinstance(value, Sequence) and not all(map(_is_float, value)):
-        return None
+    made = None if isinstance(value, Sequence) or not len(value) else _try_array(value)
     if isinstance(element, Integers):
-        return _integer_column(list(value))
-    made = _try_array(value)
-    if made is not None and not len(made):
-        made = made.astype(np.float64)
-    return made if made is not None and made.ndim == 1 else None
+        return made if made is not None and made.dtype.kind in "iu" else _integer_column(list(value))
+    if made is not None:
+        return made
+    entries = list(value)
+    return np.array(entries, dtype=np.float64) if all(map(_is_float, entries)) else None
 
 
 def column(value: Data, element: Atom) -> Array:
@@ -247,11 +270,14 @@ def column(value: Data, element: Atom) -> Array:
 
 
 def _is_float(entry: Data) -> bool:
-    return isinstance(entry, float) or (isinstance(entry, int | np.number) and exact_float(entry) is not None)
+    if isinstance(entry, float):
+        return True
+    number = isinstance(entry, int | np.integer | np.floating) and not isinstance(entry, bool)
+    return number and exact_float(entry) is not None
 
 
 def _integer_column(entries: list[Data]) -> Array | None:
-    if not all(isinstance(entry, int | np.integer) for entry in entries):
+    if not all(isinstance(entry, int | np.integer) and not isinstance(entry, bool) for entry in entries):
         return None
     try:
         return np.array(entries, dtype=np.int64)
@@ -260,9 +286,11 @@ def _integer_column(entries: list[Data]) -> Array | None:
 
 
 def _try_array(value: Data) -> Array | None:
+    if isinstance(value, np.ma.MaskedArray):
+        return None
     try:
         made = np.asarray(value)
-    except (ValueError, TypeError, OverflowError):
+    except Exception:  # membership answers for any object, also for one that cannot be read
         return None
     return made if made.dtype.kind in "iuf" else None
 
@@ -278,8 +306,8 @@ def _inside(row: list[Number], norm: Norm, step: Fraction) -> bool:
 
 def _check_size(domain: Vector | Matrix | Frame) -> None:
     if domain.size is not None:
-        integer(domain.size, "size", least=0)
-    integer(domain.least, "the least size", least=0)
+        object.__setattr__(domain, "size", integer(domain.size, "size", least=0))
+    object.__setattr__(domain, "least", integer(domain.least, "the least size", least=0))
     if domain.size is not None and domain.least > domain.size:
         raise BadArgument("the least size", "no more than the size", domain.least)
 

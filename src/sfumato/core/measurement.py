@@ -50,7 +50,7 @@ class Measurement:
     how: How
     law: Callable[[Data], Law] | None = None
     error: Callable[[Fraction], Data] | None = None
-    _terms: dict[tuple[Number | Unit, Number], Terms] = field(default_factory=dict, init=False, repr=False)
+    _terms: dict[tuple[object, ...], Terms] = field(default_factory=dict, init=False, repr=False)
 
     def map(self, d_in: Number | Root | Unit) -> Loss:
         """Gives the privacy loss between any two members at most ``d_in`` apart."""
@@ -64,15 +64,21 @@ class Measurement:
         return self.map(d_in).within(limit)
 
     def __call__(
-        self, data: Data, *, d_in: Number | Unit = 1, confidence: Number = 0.95, entropy: Entropy | None = None
+        self,
+        data: Data,
+        *,
+        d_in: Number | Unit | None = None,
+        confidence: Number = 0.95,
+        entropy: Entropy | None = None,
     ) -> Release:
         """Runs on a member of the source and gives the release.
 
-        ``d_in`` is how far apart neighbours are, for the stated loss; it changes nothing about the noise. Calling a
-        measurement directly is for a curator at work on their own data: it charges no ledger, and the release says so.
+        ``d_in`` is how far apart neighbours are, for the stated loss (as a rule 1, see `Space.closest`); it changes
+        nothing about the noise. Calling a measurement directly is for a curator at work on their own data: it charges
+        no ledger, and the release says so.
         """
         source = entropy or system()
-        terms = self._settled(d_in, confidence)
+        terms = self._settled(self.source.closest if d_in is None else d_in, confidence)
         if not self.source.domain.member(data):
             raise NotInDomain(self.source.domain)
         return Release(
@@ -86,22 +92,24 @@ class Measurement:
         )
 
     def _settled(self, d_in: Number | Unit, confidence: Number) -> Terms:
+        # Numbers that Python takes for equal are not read alike: 0.1 is one tenth, Fraction(0.1) more, True is refused.
+        key = (type(d_in), d_in, type(confidence), confidence)
         try:
-            return self._terms[d_in, confidence]
-        except (KeyError, TypeError):
+            return self._terms[key]
+        except KeyError:
+            return self._terms.setdefault(key, self._settle(d_in, confidence))
+        except TypeError:
             return self._settle(d_in, confidence)
 
     def _settle(self, d_in: Number | Unit, confidence: Number) -> Terms:
         """Works out what a release states besides its value; none of it depends on data, so it is worked out once."""
         sure = probability(confidence, "confidence")
-        terms = Terms(
+        return Terms(
             loss=self.map(d_in),
             unit=d_in.protects if isinstance(d_in, Unit) else self.source.metric.unit(self.source.metric.read(d_in)),
             half_width=None if self.error is None else self.error(sure),
             confidence=sure,
         )
-        self._terms[d_in, confidence] = terms
-        return terms
 
     def after(self, first: Transformation) -> Measurement:
         """Puts a transformation in front; its target must be this measurement's source."""

@@ -138,7 +138,7 @@ class Windows(DatasetMetric):
     stretch: int
 
     def __post_init__(self) -> None:
-        integer(self.stretch, "the stretch of a window", least=1)
+        object.__setattr__(self, "stretch", integer(self.stretch, "the stretch of a window", least=1))
 
     def distance(self, left: Data, right: Data) -> Distance:
         ours, theirs = rows_of(left), rows_of(right)
@@ -343,7 +343,7 @@ class Unit:
     def __post_init__(self) -> None:
         if not isinstance(self.protects, str) or not self.protects.strip():
             raise BadArgument("a unit", "named: say who is protected", self.protects)
-        integer(self.bound, "the bound of a unit", least=1)
+        object.__setattr__(self, "bound", integer(self.bound, "the bound of a unit", least=1))
 
 
 def adjacent(left: Data, right: Data, *, metric: Metric, bound: Number = 1, exactly: bool = False) -> bool:

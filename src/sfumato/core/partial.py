@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Generic, NoReturn, TypeVar, cast, final
+from typing import Any, Generic, NoReturn, TypeVar, final, overload
 
 from sfumato.core.domains import Data
 from sfumato.core.measurement import Measurement
@@ -25,12 +25,18 @@ class Partial(Generic[Build]):
     name: str
     build: Callable[[Space], Build]
 
-    def __rshift__(self, following: Partial[Next] | Callable[[Data], Data]) -> Partial[Next]:
-        """Joins two waiting components into one."""
+    @overload
+    def __rshift__(self, following: Partial[Next]) -> Partial[Next]: ...
+    @overload
+    def __rshift__(self, following: Callable[[Data], Data]) -> Partial[Measurement]: ...
+
+    def __rshift__(self, following: object) -> object:
+        """Joins two waiting components into one, or adds a function of the outcome."""
         if not callable(following):
             _refuse(following)
         name = following.name if isinstance(following, Partial) else "function"
-        return Partial(f"{self.name} >> {name}", lambda space: cast(Next, _follow(self.build(space), following)))
+        # Which of the two kinds comes out is known to the overloads above, and to `_follow` when it runs.
+        return Partial[Any](f"{self.name} >> {name}", lambda space: _follow(self.build(space), following))
 
     def __call__(self, *_: object, **__: object) -> NoReturn:
         raise NotChainable(
@@ -104,6 +110,9 @@ def _joins(gives: Space, takes: Space) -> None:
 
 
 def _refuse(following: object) -> NoReturn:
+    if callable(following) and str(getattr(following, "__module__", "")).startswith("sfumato."):
+        name = getattr(following, "__name__", type(following).__name__)
+        raise NotChainable(f"{name} makes a component when it is called: write {name}(…) in the chain.")
     if callable(following):
         raise NotChainable(
             "a plain function may only follow a measurement. Before one, sfumato must know how far the function can "

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import final
 
 from sfumato.core.domains import Data
+from sfumato.errors import QueryRefused
 
 
 @final
@@ -20,11 +21,18 @@ class Queryable:
     def __init__(self, answer: Callable[[Data], Data]) -> None:
         self._answer = answer
         self._turn = threading.Lock()
+        self._asking: int | None = None
 
     def __call__(self, query: Data = None) -> Data:
-        """Asks one query; concurrent callers take turns."""
+        """Asks one query; concurrent callers take turns. A query that asks its own queryable is refused."""
+        if self._asking == threading.get_ident():
+            raise QueryRefused("this query asks the queryable that is answering it; ask them one after the other.")
         with self._turn:
-            return self._answer(query)
+            self._asking = threading.get_ident()
+            try:
+                return self._answer(query)
+            finally:
+                self._asking = None
 
     def then(self, function: Callable[[Data], Data]) -> Queryable:
         """Gives a queryable whose answers have passed through a function."""

@@ -12,6 +12,7 @@ import numpy as np
 from sfumato.accounting.measures import Loss
 from sfumato.core.claim import Claim
 from sfumato.core.domains import Data
+from sfumato.exact import digits_up
 
 
 class Failure(Enum):
@@ -55,7 +56,7 @@ class How:
 
 
 @final
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Release:
     """Is what leaves: the value, its error bar, its price, who is protected, and how it was made.
 
@@ -74,7 +75,7 @@ class Release:
     charged: bool = False
 
     def __str__(self) -> str:
-        error = "" if self.half_width is None else f" ± {_short(self.half_width)} ({float(self.confidence):.0%})"
+        error = "" if self.half_width is None else f" ± {_width(self.half_width)} ({100 * float(self.confidence):.6g}%)"
         marks = ["uncharged"] * (not self.charged) + ["REPLAYABLE: not private"] * self.replayable
         lines = [
             f"{_short(self.value)}{error}",
@@ -85,13 +86,24 @@ class Release:
         lines += [f"  note   {self.how.failure.value}"] * (self.how.failure is not Failure.NONE)
         return "\n".join(lines)
 
+    __repr__ = __str__
+
+
+def _width(half_width: Data) -> str:
+    return digits_up(Fraction(half_width)) if isinstance(half_width, int | float) else _short(half_width)
+
 
 def _short(value: Data) -> str:
     if isinstance(value, float | np.floating):
         return f"{value:.6g}"
-    if isinstance(value, np.ndarray) and value.size > 8:
-        first = ", ".join(_short(entry) for entry in value[:4].tolist())
-        return f"[{first}, … {value.size} values]"
-    if isinstance(value, np.ndarray | list | tuple):
-        return "[" + ", ".join(_short(entry) for entry in list(value)) + "]"
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if isinstance(value, list | tuple):
+        few = value if len(value) <= 8 else value[:4]
+        rest = "" if few is value else f", … {len(value)} values"
+        return "[" + ", ".join(f"{e[0]}: {_short(e[1])}" if _pair(e) else _short(e) for e in few) + rest + "]"
     return str(value)
+
+
+def _pair(entry: Data) -> bool:
+    return isinstance(entry, tuple) and len(entry) == 2

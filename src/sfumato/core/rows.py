@@ -19,7 +19,7 @@ def records(data: Data) -> Counter[Hashable]:
 
 def rows_of(data: Data) -> list[Hashable]:
     """Gives the rows of a column, matrix or frame, in order, each in canonical form."""
-    if hasattr(data, "keys"):
+    if hasattr(data, "keys") and getattr(data, "ndim", 2) == 2:  # a pandas column has keys too: its row labels
         names = sorted(data.keys())
         return [tuple(map(canonical, row)) for row in zip(*(list(data[name]) for name in names), strict=True)]
     if isinstance(data, np.ndarray):

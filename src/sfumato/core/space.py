@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 @final
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Space:
     """Is a domain and a metric that is defined on it; checked once, here."""
 
@@ -46,6 +46,11 @@ class Space:
         why = self.metric.misfit(self.domain)
         if why is not None:
             raise SpaceMismatch(self.domain, self.metric, why)
+
+    @property
+    def closest(self) -> int:
+        """Is how far apart neighbours are: 1, or 2 where rows of a public number are added and removed."""
+        return 2 if isinstance(self.metric, AddRemove) and getattr(self.domain, "size", None) is not None else 1
 
     def distance(self, left: Data, right: Data) -> Distance:
         """Gives the distance between two members, in the unit of their values."""
@@ -68,6 +73,9 @@ class Space:
 
     def __str__(self) -> str:
         return f"{self.domain} under {self.metric}"
+
+    def __repr__(self) -> str:
+        return f"Space({self})"
 
 
 def step_of(domain: Domain) -> Fraction:

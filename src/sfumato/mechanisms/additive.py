@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from sfumato.accounting.facts import loss_of
 from sfumato.accounting.measures import ZCDP, Loss, Pure
-from sfumato.core.domains import Data, Floats
+from sfumato.core.domains import Data, Floats, Integers
 from sfumato.core.law import Law, ProductLaw, ShiftedLaw
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import L1, L2, Metric
@@ -20,7 +20,7 @@ from sfumato.core.record import How
 from sfumato.core.space import Space
 from sfumato.entropy import Entropy
 from sfumato.exact import Number, positive, up
-from sfumato.mechanisms.gridding import Gridded, gridded, saturating_add
+from sfumato.mechanisms.gridding import Gridded, exact_add, gridded
 from sfumato.noise.discrete_gaussian import DiscreteGaussian
 from sfumato.noise.discrete_laplace import DiscreteLaplace
 from sfumato.noise.distribution import Noise
@@ -104,7 +104,7 @@ def add_noise(data: Data, grid: Gridded, noise: Noise, entropy: Entropy) -> Data
     whole = grid.whole(data)
     if isinstance(whole, int):
         return grid.value(whole + noise.sample(entropy))
-    return grid.value(saturating_add(whole, noise.samples(len(whole), entropy)))
+    return grid.value(exact_add(whole, noise.samples(len(whole), entropy)))
 
 
 def half_width(grid: Gridded, noise: Noise, confidence: Fraction, coordinates: int) -> Data:
@@ -113,7 +113,7 @@ def half_width(grid: Gridded, noise: Noise, confidence: Fraction, coordinates: i
     width = noise.half_width(1 - missed) * grid.step
     if isinstance(grid.element, Floats):
         width += grid.step / 2
-    return int(width) if grid.step == 1 else up(width)
+    return int(width) if isinstance(grid.element, Integers) and grid.step == 1 else up(width)
 
 
 def _law(data: Data, grid: Gridded, noise: Noise) -> Law:

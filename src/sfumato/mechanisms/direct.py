@@ -8,9 +8,12 @@ number counts as 0, for an error would tell about the data.
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
+
+import numpy as np
 
 from sfumato.accounting.calibrate import least
 from sfumato.accounting.gaussian import analytic_sigma, discrete_gaussian_epsilon, exact_discrete_delta
@@ -247,14 +250,29 @@ def _anything(data: Data) -> bool:
 
 def _padded(values: Data, size: int) -> list[Data]:
     """Gives exactly so many values, whatever the function gave: missing ones are 0, and more are left out."""
-    given = list(values) if hasattr(values, "__iter__") else [values]
+    try:
+        given = list(values)
+    except TypeError:  # one number, or an array of no dimension
+        given = [values]
     return (given + [0] * size)[:size]
 
 
 def whole_steps(value: Data, step: Fraction) -> int:
-    """Gives a number in whole steps, halves up; 0 where it is not a finite number."""
+    """Gives a number in whole steps, halves up; 0 where it is not a finite number.
+
+    Numbers are read exactly: a detour through floats would move large ones by more than the caller claims.
+    """
+    if isinstance(value, np.ndarray) and value.size == 1:
+        value = value.reshape(-1)[0]
     try:
-        exact = Fraction(value if isinstance(value, int | Fraction) else float(value))
+        exact = Fraction(*value.as_integer_ratio()) if hasattr(value, "as_integer_ratio") else _whole_or_float(value)
     except (TypeError, ValueError, OverflowError):
         return 0
     return nearest_whole(exact / step)
+
+
+def _whole_or_float(value: Data) -> Fraction:
+    try:
+        return Fraction(operator.index(value))
+    except TypeError:
+        return Fraction(float(value))

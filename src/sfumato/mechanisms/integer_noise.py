@@ -21,7 +21,7 @@ from sfumato.errors import BadArgument
 from sfumato.exact import Distance, Number, integer, non_negative, positive, up
 from sfumato.guarantee import guarantee
 from sfumato.mechanisms.additive import add_noise, half_width
-from sfumato.mechanisms.gridding import Gridded, gridded, saturating_add
+from sfumato.mechanisms.gridding import Gridded, exact_add, gridded, narrowed
 from sfumato.noise.binomial import Binomial
 from sfumato.noise.bounded import Censored
 from sfumato.noise.discrete_laplace import DiscreteLaplace
@@ -78,10 +78,10 @@ def _clamped(data: Data, grid: Gridded, noise: Noise, low: int, high: int, entro
     whole = grid.whole(data)
     if isinstance(whole, int):
         return grid.value(min(max(whole + noise.sample(entropy), low), high))
-    noisy: Array = saturating_add(whole, noise.samples(len(whole), entropy))
+    noisy: Array = exact_add(whole, noise.samples(len(whole), entropy))
     # As Python integers where the range lies beyond 64 bits, though the values may not.
     fits = noisy.dtype != object and -(1 << 63) <= low <= high < 1 << 63
-    return grid.value((noisy if fits else noisy.astype(object)).clip(low, high))
+    return grid.value(narrowed((noisy if fits else noisy.astype(object)).clip(low, high)))
 
 
 def _censored_law(data: Data, grid: Gridded, noise: Noise, low: int, high: int) -> Law:

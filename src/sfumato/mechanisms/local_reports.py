@@ -20,7 +20,7 @@ from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument, UnboundedColumn
 from sfumato.exact import BITS, Number, ball, non_negative, positive, precision, probability, up
 from sfumato.guarantee import guarantee
-from sfumato.mechanisms.gridding import Gridded, saturating_add
+from sfumato.mechanisms.gridding import Gridded, exact_add
 from sfumato.mechanisms.per_person import ENTRIES_PROOF, Entries, entries_of
 from sfumato.mechanisms.randomized_response import Answer, offset_sampler, response_loss, unordered
 from sfumato.noise.digits import DigitSampler
@@ -68,7 +68,8 @@ def local_laplace(*, scale: Number | None = None, epsilon: Number | None = None)
                 (("scale", f"{up(wide):.6g}"), ("between", str(bounds))),
                 proofs=(NOISY_PROOF, ENTRIES_PROOF),
             ),
-            law=lambda data: _noisy_law(data, entries, grid, noise),
+            # The law of reports that are sorted afterwards is not on file.
+            law=(lambda data: _noisy_law(data, entries, grid, noise)) if entries.ordered else None,
         )
 
     return Partial("local_laplace()", build)
@@ -155,7 +156,7 @@ def _noisy(data: Data, entries: Entries, grid: RowGrid, noise: DiscreteLaplace, 
     values = Gridded(grid.element, entries.size, L1, grid.step)
     if single:
         return values.value(int(whole[0]) + noise.sample(entropy))
-    noisy = saturating_add(whole, noise.samples(len(whole), entropy))
+    noisy = exact_add(whole, noise.samples(len(whole), entropy))
     return values.value(noisy if entries.ordered else np.sort(noisy))
 
 
@@ -169,11 +170,7 @@ def _steps(data: Data, grid: RowGrid) -> Array:
 def _noisy_law(data: Data, entries: Entries, grid: RowGrid, noise: DiscreteLaplace) -> Law:
     whole = _steps([data] if entries.size is None else data, grid)
     parts = tuple(ShiftedLaw(noise, int(centre)) for centre in whole)
-    if entries.size is None:
-        return parts[0]
-    if not entries.ordered:
-        raise NotImplementedError("the law of sorted noisy reports is not on file; use the Hamming distance")
-    return ProductLaw(parts)
+    return parts[0] if entries.size is None else ProductLaw(parts)
 
 
 def _odds(data: Data, entries: Entries, bounds: Bounds) -> Iterable[tuple[int, int]]:

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import final
 
 from sfumato.accounting.measures import Approx, Loss, Pure
-from sfumato.core.domains import Categories, Data, Domain
+from sfumato.core.domains import Categories, Data, Domain, categories
 from sfumato.core.law import FiniteLaw
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import Discrete, Metric
@@ -142,8 +142,8 @@ def channel(
             raise BadArgument(
                 f"row {place} of the matrix", "numbers that sum to exactly 1 (write thirds as '1/3')", sum(row)
             )
-    names = Categories(tuple(range(len(read))) if inputs is None else tuple(inputs)).values
-    answers = Categories(tuple(range(len(read[0]))) if outputs is None else tuple(outputs)).values
+    names = categories(range(len(read)) if inputs is None else inputs).values
+    answers = categories(range(len(read[0])) if outputs is None else outputs).values
     if len(names) != len(read) or len(answers) != len(read[0]):
         raise BadArgument("inputs and outputs", "one for each row and each column", (len(names), len(answers)))
     return Channel(read, names, answers, None if adjacency is None else _edges(names, adjacency))

@@ -24,6 +24,7 @@ from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument
 from sfumato.exact import BITS, Number, ball, positive, precision
 from sfumato.guarantee import guarantee
+from sfumato.mechanisms.gridding import nearest_float
 from sfumato.mechanisms.scoring import score_grid, selection
 from sfumato.noise.discrete_laplace import DiscreteLaplace
 from sfumato.noise.geometric import Geometric
@@ -84,7 +85,7 @@ def laplace_noisy_max_with_lead(scale: Number) -> Partial[Measurement]:
 
         def draw(scores: Array, entropy: Entropy) -> Data:
             winner, lead = noisy_winner(scores, noise, entropy)
-            return winner, lead if grid.step == 1 else float(lead * grid.step)
+            return winner, lead if grid.step == 1 else nearest_float(lead, grid.step)
 
         return selection(
             space,

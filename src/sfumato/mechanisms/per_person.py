@@ -7,11 +7,12 @@ gets noise of its own, so a loss is what one entry costs times the number of ent
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import final
 
-from sfumato.core.domains import Atom, Domain, Integers, Vector
+from sfumato.core.domains import Atom, Categories, Domain, Integers, Vector
 from sfumato.core.metrics import L1, Absolute, AddRemove, ChangeOne, DatasetMetric, Discrete, Hamming, Metric
 from sfumato.core.space import Space, step_of
 from sfumato.errors import BadArgument, UnknownSize
@@ -99,3 +100,24 @@ def counting_metric(space: Space, verb: str) -> tuple[Vector, DatasetMetric]:
     if not isinstance(metric, AddRemove | ChangeOne | Hamming):
         raise BadArgument(f"what {verb}() works on", "rows under the add/remove or change-one distance", str(space))
     return domain, metric
+
+
+@guarantee(
+    claim="equal values give one and the same object: the listed category, a plain text, a plain whole number",
+    proof="proofs/stability_histogram.md#keys",
+    reviewed="70b41d726e16",
+)
+def public_key(element: Atom, order: Callable[[Hashable], int | str]) -> Callable[[Hashable], Hashable]:
+    """Gives the function from a value that occurs to how it is written in a release; None stays None.
+
+    Equal values need not look the same (1, 1.0 and True; 0.0 and -0.0; NumPy's and Python's numbers), and how one row
+    was written must not show.
+    """
+
+    def public(value: Hashable) -> Hashable:
+        if value is None and not (isinstance(element, Categories) and None in element.values):
+            return None
+        place = order(value)
+        return element.values[place] if isinstance(element, Categories) and isinstance(place, int) else place
+
+    return public

@@ -13,7 +13,7 @@ from flint import arb
 from sfumato.accounting.facts import loss_of
 from sfumato.accounting.measures import Approx, Loss, Pure
 from sfumato.core.claim import Claim, required
-from sfumato.core.domains import Data, Domain, Integers
+from sfumato.core.domains import Custom, Data, Domain, Integers
 from sfumato.core.law import FiniteLaw, Law
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import Absolute, AddRemove, ChangeOne, DatasetMetric, Hamming
@@ -25,7 +25,7 @@ from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument, CannotJoin, NoProvenRoute
 from sfumato.exact import BITS, Extended, Number, ball, log_up, positive, precision, probability, up, upper
 from sfumato.guarantee import guarantee
-from sfumato.mechanisms.per_person import counting_metric, rows_on_one_side
+from sfumato.mechanisms.per_person import counting_metric, public_key, rows_on_one_side
 from sfumato.noise.discrete_laplace import DiscreteLaplace
 from sfumato.noise.distribution import Noise
 from sfumato.transforms.mode_gap import gap_map, key_order, lead, most_frequent, tally
@@ -76,16 +76,18 @@ def tested_loss(test: Extended, false_pass: Fraction, release: Approx) -> Approx
 
 
 @guarantee(
-    claim="(kε, δ (e^(kε) − 1) / (e^ε − 1)) over k steps",
+    claim="(kε, δ (e^(kε) − 1) / (e^ε − 1)) over a path of k steps; nothing where there is none",
     proof="proofs/propose_test_release.md#group",
-    reviewed="7b63ac1c1eb2",
+    reviewed="bef5b8f15f6b",
 )
-def over_steps(one: Approx, steps: Extended) -> Approx:
+def over_steps(one: Approx, steps: Extended, *, path: bool = True) -> Approx:
     """Gives the loss over a path of neighbours, from the loss of one step."""
     if steps == 0:
         return Approx(0, 0)
     if steps == 1:
         return one
+    if not path:
+        return Approx(math.inf, 1)
     if steps == math.inf or one.epsilon == math.inf:
         return Approx(math.inf, 1 if one.delta else 0)
     epsilon, count = Fraction(one.epsilon), Fraction(steps)
@@ -118,7 +120,7 @@ def propose_test_release(
             "the distance to instability", "a whole number under the absolute distance", str(distance.target)
         )
     test, metric = StabilityTest.read(scale, delta), distance.source.metric
-    size, single = _size(distance.source.domain), _neighbour(distance.source)
+    size, single = _size(distance.source.domain), Fraction(distance.source.closest)
     if not isinstance(metric, AddRemove | ChangeOne | Hamming):
         raise BadArgument(
             "what propose_test_release() works on", "rows under a distance that counts rows", str(distance.source)
@@ -159,7 +161,9 @@ def _tested(
         source=distance.source,
         measure=Approx,
         function=draw,
-        privacy=lambda d_in: over_steps(one, rows_on_one_side(metric, size, d_in)),
+        privacy=lambda d_in: over_steps(
+            one, rows_on_one_side(metric, size, d_in), path=walkable(distance.source.domain)
+        ),
         how=release.how,
         law=law if inner is not None else None,
     )
@@ -177,8 +181,8 @@ class GatedLaw(Law):
         with precision(BITS):
             if outcome is not None:
                 return self.passing * self.outcome.probability(outcome)
-            # What passes may be None too, such as the most frequent of no values; noisy numbers never are.
-            empty = self.outcome.probability(None) if isinstance(self.outcome, FiniteLaw) else arb(0)
+            # What passes may be None too: the most frequent of no values, or a second test that fails.
+            empty = self.outcome.probability(None) if isinstance(self.outcome, FiniteLaw | GatedLaw) else arb(0)
             return 1 - self.passing + self.passing * empty
 
     def outcomes(self, missed: Fraction) -> Iterable[Data]:
@@ -203,6 +207,7 @@ def private_mode(scale: Number, *, delta: Number) -> Partial[Measurement]:
     def build(space: Space) -> Measurement:
         domain, metric = counting_metric(space, "private_mode")
         order = key_order(domain.element, "private_mode")
+        public = public_key(domain.element, order)
         margin = instability_margin(public_size=domain.size is not None)
         distance = Transformation(
             space,
@@ -214,7 +219,7 @@ def private_mode(scale: Number, *, delta: Number) -> Partial[Measurement]:
         mode = Measurement(
             space,
             Approx,
-            lambda data, _: most_frequent(tally(data), order),
+            lambda data, _: public(most_frequent(tally(data), order)),
             lambda _: Approx(0, 0),
             How(
                 "private mode",
@@ -224,7 +229,7 @@ def private_mode(scale: Number, *, delta: Number) -> Partial[Measurement]:
             ),
             lambda data: FiniteLaw({most_frequent(tally(data), order): arb(1)}),
         )
-        return _tested(distance, mode, test, Approx(0, 0), _neighbour(space), metric, domain.size)
+        return _tested(distance, mode, test, Approx(0, 0), Fraction(space.closest), metric, domain.size)
 
     return Partial(f"private_mode(scale={scale}, delta={delta})", build)
 
@@ -250,11 +255,11 @@ def as_approx(loss: Loss) -> Approx:
             raise NoProvenRoute(f"a {type(loss).__name__} loss cannot be stated as one ε and δ here; convert it first.")
 
 
+def walkable(domain: Domain) -> bool:
+    """Tells whether a path of neighbours, all of them members, joins any two members; not known of a custom domain."""
+    return not isinstance(domain, Custom)
+
+
 def _size(domain: Domain) -> int | None:
     size: int | None = getattr(domain, "size", None)
     return size
-
-
-def _neighbour(space: Space) -> Fraction:
-    """Gives the distance of the closest different data sets: 2 where rows of a public number are added and removed."""
-    return Fraction(2 if isinstance(space.metric, AddRemove) and _size(space.domain) is not None else 1)

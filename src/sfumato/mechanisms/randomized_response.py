@@ -65,22 +65,24 @@ class Answer:
 
     def chance(self, *, same: bool) -> arb:
         """Encloses the probability of the truth, or of one other option, at the working precision."""
-        kept = ball(self.truth) * ball(self.exponent).exp() if self.exponent else ball(self.truth)
-        total = kept + ball(self.other * (self.options - 1)) if self.exponent else arb(1)
-        return (kept if same else ball(self.other)) / total
+        if not self.exponent:
+            return ball((self.truth if same else self.other) / (self.truth + (self.options - 1) * self.other))
+        kept = ball(self.truth) * ball(self.exponent).exp()
+        return (kept if same else ball(self.other)) / (kept + ball((self.options - 1) * self.other))
 
 
 @guarantee(
     claim="offset 0 has the probability of the truth, every other offset that of one other option",
     proof="proofs/randomized_response.md#offsets",
-    reviewed="affaa8b9f162",
+    reviewed="4569cbf8ae6f",
 )
 def offset_law(answer: Answer) -> IndexLaw:
     """Gives the law of the offset between the truth's place and the report's, round the list of options."""
 
     def below(index: int) -> arb:
         if not answer.exponent:
-            return ball(answer.truth + (index - 1) * answer.other)
+            total = answer.truth + (answer.options - 1) * answer.other
+            return ball((answer.truth + (index - 1) * answer.other) / total)
         kept = ball(answer.truth) * ball(answer.exponent).exp()
         return (kept + ball((index - 1) * answer.other)) / (kept + ball((answer.options - 1) * answer.other))
 
@@ -243,7 +245,11 @@ def unordered(parts: Sequence[FiniteLaw], options: Sequence[Hashable]) -> Finite
 def _first_of_range(options: Sequence[Hashable]) -> int | None:
     """Gives the first option where they are consecutive whole numbers or truth values, else None."""
     first = options[0]
-    if not isinstance(first, int) or list(options) != list(range(int(first), int(first) + len(options))):
+    if (
+        not isinstance(first, int)
+        or abs(first) >= 1 << 62
+        or list(options) != list(range(int(first), int(first) + len(options)))
+    ):
         return None
     return int(first)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -26,8 +27,8 @@ from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument
 from sfumato.exact import BITS, Extended, Number, integer, positive, precision, probability, up, upper
 from sfumato.guarantee import guarantee
-from sfumato.mechanisms.gridding import saturating_add
-from sfumato.mechanisms.per_person import counting_metric, rows_on_one_side
+from sfumato.mechanisms.gridding import exact_add
+from sfumato.mechanisms.per_person import counting_metric, public_key, rows_on_one_side
 from sfumato.noise.discrete_laplace import DiscreteLaplace
 from sfumato.noise.distribution import Noise
 from sfumato.transforms.mode_gap import key_order, tally
@@ -145,11 +146,12 @@ def stability_histogram(
     def build(space: Space) -> Measurement:
         domain, metric = counting_metric(space, "stability_histogram")
         order = key_order(domain.element, "stability_histogram")
+        public = public_key(domain.element, order)
         exchanged = domain.size is not None
         return Measurement(
             source=space,
             measure=Approx,
-            function=lambda data, entropy: _release(data, order, noise, limit, entropy),
+            function=lambda data, entropy: _release(tally(data), public, order, noise, limit, entropy),
             privacy=lambda d_in: histogram_loss(
                 noise, limit, rows_on_one_side(metric, domain.size, d_in), exchanged=exchanged
             ),
@@ -166,12 +168,17 @@ def stability_histogram(
 
 
 def _release(
-    data: Data, order: Callable[[Hashable], int | str], noise: Noise, threshold: int, entropy: Entropy
+    tallied: Counter[Hashable],
+    public: Callable[[Hashable], Hashable],
+    order: Callable[[Hashable], int | str],
+    noise: Noise,
+    threshold: int,
+    entropy: Entropy,
 ) -> Histogram:
-    counts = sorted(tally(data).items(), key=lambda pair: order(pair[0]))
+    counts = sorted(tallied.items(), key=lambda pair: order(pair[0]))
     exact = np.array([count for _, count in counts], dtype=np.int64)
-    noisy = saturating_add(exact, noise.samples(len(exact), entropy)).tolist()
-    return tuple((key, found) for (key, _), found in zip(counts, noisy, strict=True) if found > threshold)
+    noisy = exact_add(exact, noise.samples(len(exact), entropy)).tolist()
+    return tuple((public(key), found) for (key, _), found in zip(counts, noisy, strict=True) if found > threshold)
 
 
 @final

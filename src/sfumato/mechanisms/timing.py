@@ -19,12 +19,13 @@ from sfumato.core.claim import Claim, required
 from sfumato.core.domains import Data
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import DatasetMetric
+from sfumato.core.queryable import Queryable
 from sfumato.core.record import Failure
 from sfumato.entropy import Entropy
-from sfumato.errors import BadArgument
+from sfumato.errors import BadArgument, NoProvenRoute
 from sfumato.exact import Distance, Number, positive, probability, rational_up, up
 from sfumato.guarantee import guarantee
-from sfumato.mechanisms.propose_test_release import as_approx
+from sfumato.mechanisms.propose_test_release import as_approx, walkable
 from sfumato.noise.bounded import Truncated
 from sfumato.noise.discrete_laplace import DiscreteLaplace
 
@@ -112,7 +113,7 @@ def padded(
         scale=positive(scale_seconds, "scale_seconds"),
         delta=_positive_probability(delta),
     )
-    watch = clock or Clock()
+    watch, path = clock or Clock(), walkable(measurement.source.domain)
     shown = (
         ("padding scale", f"{up(positive(scale_seconds, 'scale_seconds')):.3g} s"),
         ("longest padding", f"{up(padding.longest):.3g} s"),
@@ -121,7 +122,7 @@ def padded(
         measurement,
         measure=Approx,
         function=lambda data, entropy: _run(measurement, padding, watch, data, entropy),
-        privacy=lambda d_in: as_approx(measurement.privacy(d_in)).then(padding_loss(padding, d_in)),
+        privacy=lambda d_in: as_approx(measurement.privacy(d_in)).then(padding_loss(padding, d_in, path=path)),
         how=replace(
             measurement.how,
             parameters=(*measurement.how.parameters, *shown),
@@ -137,6 +138,11 @@ def _run(measurement: Measurement, padding: Padding, clock: Clock, data: Data, e
     wait = padding.ticks(entropy)
     start = clock.now()
     outcome = measurement.function(data, entropy)
+    if isinstance(outcome, Queryable):
+        raise NoProvenRoute(
+            "padded() hides how long one outcome takes, and this measurement gives something to ask again and again: "
+            "the time of its later answers would not be hidden. Pad a measurement that answers at once."
+        )
     clock.wait_until(start + release_moment(clock.now() - start, wait))
     return outcome
 
@@ -153,16 +159,16 @@ def release_moment(elapsed: int, wait: int) -> int:
 
 
 @guarantee(
-    claim="the loss of truncated Laplace noise at a shift of d_in times the sensitivity",
+    claim="the loss of truncated Laplace noise at a shift of d_in times the sensitivity, along a path; else nothing",
     proof=PROOF,
-    reviewed="b221494df40f",
+    reviewed="6d8515a75f62",
 )
-def padding_loss(padding: Padding, d_in: Distance) -> Approx:
+def padding_loss(padding: Padding, d_in: Distance, *, path: bool = True) -> Approx:
     """Gives what the time of the release tells, between data sets d_in neighbours apart."""
     steps = rational_up(d_in)
     if steps == 0:
         return Approx(0, 0)
-    if steps == math.inf:
+    if steps == math.inf or (steps > 1 and not path):
         return Approx(math.inf, 1)
     return truncated_laplace_approx(padding.noise, steps * padding.sensitivity)
 

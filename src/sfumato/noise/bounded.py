@@ -10,6 +10,7 @@ from typing import final
 
 import numpy as np
 from flint import arb, ctx
+from numpy.typing import NDArray
 
 from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument
@@ -18,10 +19,10 @@ from sfumato.guarantee import guarantee
 from sfumato.noise.digits import DigitSampler
 from sfumato.noise.distribution import Noise
 from sfumato.noise.inversion import WORD, Law, Table, resolve
-from sfumato.noise.sampling import Integers, draw_array, saturated
+from sfumato.noise.sampling import LARGEST, SMALLEST, Integers, draw_array, saturated
 
-OFTEN = Fraction(1, 8)
-"""A range at least this likely is hit by drawing until it is."""
+OFTEN, SELDOM = Fraction(1, 8), Fraction(1, 1024)
+"""A range more likely than this (a short one, which may have a table, and a long one) is hit by drawing until it is."""
 
 LISTED = 1 << 11
 """An unlikely range of up to this many integers gets a table of its own."""
@@ -33,17 +34,26 @@ RARE = Fraction(1, 1 << 100)
 """What lies beyond these quantiles is one piece on each side."""
 
 
-@guarantee(claim="P(low <= Z <= high)", proof="proofs/bounded.md#mass", reviewed="5f0ca0c0370a")
+SHARPEST = 1 << 12
+"""Up to this many bits a mass is sharpened that is a small difference of large ones."""
+
+
+@guarantee(claim="P(low <= Z <= high)", proof="proofs/bounded.md#mass", reviewed="5c5612e730bd")
 def mass_between(noise: Noise, *, low: int, high: int, bits: int) -> arb:
-    """Encloses the mass of a range, from whichever side loses less."""
+    """Encloses the mass of a range, from whichever side loses less, to about half the bits where that can be had."""
     if high < low:
         return arb(0)
-    with precision(bits):
-        if low > 0:
-            return noise.upper_tail(low, bits=bits) - noise.upper_tail(high + 1, bits=bits)
-        if high < 0:
-            return noise.cdf(high, bits=bits) - noise.cdf(low - 1, bits=bits)
-        return 1 - noise.cdf(low - 1, bits=bits) - noise.upper_tail(high + 1, bits=bits)
+    sharp = bits
+    while True:
+        with precision(sharp):
+            above, below = noise.upper_tail(low, bits=sharp), noise.cdf(high, bits=sharp)
+            if above < below:
+                mass = above - noise.upper_tail(high + 1, bits=sharp)
+            else:
+                mass = below - noise.cdf(low - 1, bits=sharp)
+        if 2 * mass.rel_accuracy_bits() >= bits or sharp >= SHARPEST:
+            return mass
+        sharp *= 2
 
 
 def pieces(noise: Noise, *, low: int, high: int) -> Iterator[tuple[int, int]]:
@@ -88,7 +98,8 @@ class Truncated(Noise):
 
     Takes:      a distribution, and a range that it can hit
     Guarantee:  P(Z = z) / P(low <= Z <= high), exactly (proofs/bounded.md#truncated)
-    Cost:       that of the distribution over the chance of the range; a table where the range is unlikely and short
+    Cost:       that of the distribution over the chance of the range; a table where the range is unlikely and short;
+                milliseconds a draw where it is long and less likely than 1 in 1024
 
     >>> from sfumato.noise.discrete_laplace import DiscreteLaplace
     >>> Truncated.within(DiscreteLaplace(Fraction(10)), radius=10).support
@@ -123,11 +134,11 @@ class Truncated(Noise):
     def samples(self, count: int, entropy: Entropy) -> Integers:
         """Draws an array of independent integers."""
         if not _often(self):
-            wide = self.high - self.low >= LISTED
-            if wide:
-                values = np.array([self._listed(entropy) for _ in range(count)], dtype=object)
-                return values if max(abs(self.low), abs(self.high)) >> 63 else values.astype(np.int64)
-            return draw_array(_table(self), count=count, entropy=entropy, wide=False)
+            far = self.low < SMALLEST or self.high > LARGEST
+            if self.high - self.low < LISTED:
+                return draw_array(_table(self), count=count, entropy=entropy, wide=far)
+            values = np.array([self._listed(entropy) for _ in range(count)], dtype=object)
+            return values if far else values.astype(np.int64)
         drawn = self.noise.samples(count, entropy)
         missed = np.flatnonzero((drawn < self.low) | (drawn > self.high))
         while len(missed):
@@ -191,7 +202,10 @@ def truncated_law(truncated: Truncated) -> Law:
 
 @lru_cache(maxsize=256)
 def _often(truncated: Truncated) -> bool:
-    return bool(mass_between(truncated.noise, low=truncated.low, high=truncated.high, bits=BITS) > ball(OFTEN))
+    mass = mass_between(truncated.noise, low=truncated.low, high=truncated.high, bits=BITS)
+    if not mass > 0:
+        raise BadArgument("range", "one that the distribution can hit", (truncated.low, truncated.high))
+    return bool(mass > ball(OFTEN if truncated.high - truncated.low < LISTED else SELDOM))
 
 
 @lru_cache(maxsize=64)
@@ -230,8 +244,9 @@ class Censored(Noise):
     def samples(self, count: int, entropy: Entropy) -> Integers:
         """Draws an array of independent integers."""
         drawn = self.noise.samples(count, entropy)
-        if drawn.dtype == object:
-            return np.minimum(np.maximum(drawn, self.low), self.high)
+        if drawn.dtype == object or self.low > LARGEST or self.high < SMALLEST:
+            whole: NDArray[np.object_] = np.minimum(np.maximum(drawn.astype(object), self.low), self.high)
+            return whole
         return np.minimum(np.maximum(drawn, saturated(self.low)), saturated(self.high))
 
     def pmf(self, value: int, *, bits: int = BITS) -> arb:

@@ -45,6 +45,11 @@ def inside(p: Number) -> Fraction:
     return read
 
 
+def logarithm(p: Fraction) -> arb:
+    """Encloses ln p, as sharply next to p = 1 as next to 0."""
+    return ball(p).log() if 2 * p < 1 else ball(p - 1).log1p()
+
+
 def two_sided(reference: Reference, *, distance: Number, centre: Number = 0, bits: int = BITS) -> arb:
     """Encloses P(|Y - centre| >= distance)."""
     middle, away = rational(centre, "centre"), rational(distance, "distance")
@@ -139,7 +144,8 @@ class Gaussian(Reference):
         """Encloses the x with P(Y <= x) = p."""
         read = inside(p)
         with precision(bits):
-            return ball(self.location) - ball(self.scale) * arb(2).sqrt() * ball(2 * read).erfcinv()
+            away = ball(self.scale) * arb(2).sqrt() * ball(2 * min(read, 1 - read)).erfcinv()
+            return ball(self.location) + (-away if 2 * read < 1 else away)
 
     def mean(self, *, bits: int = BITS) -> arb:
         """Encloses the mean, the location."""
@@ -194,7 +200,7 @@ class Gumbel(Reference):
         """Encloses the x with P(Y <= x) = p."""
         read = inside(p)
         with precision(bits):
-            return ball(self.location) - ball(self.scale) * (-ball(read).log()).log()
+            return ball(self.location) - ball(self.scale) * (-logarithm(read)).log()
 
     def mean(self, *, bits: int = BITS) -> arb:
         """Encloses the mean, location + γ scale."""
@@ -240,7 +246,7 @@ class Exponential(Reference):
         """Encloses the x with P(Y <= x) = p."""
         read = inside(p)
         with precision(bits):
-            return -ball(self.scale) * ball(1 - read).log()
+            return -ball(self.scale) * logarithm(1 - read)
 
     def mean(self, *, bits: int = BITS) -> arb:
         """Encloses the mean, the scale."""

@@ -68,7 +68,11 @@ class Noise(Protocol):
             return low
         if high is not None and wanted == 1:
             return high
-        found = least(lambda value: at_least(lambda bits: self.cdf(value, bits=bits), wanted))
+        # Whichever tail is small is compared: next to 1, probabilities that differ may agree to any number of bits.
+        if 2 * wanted <= 1:
+            found = least(lambda value: at_least(lambda bits: self.cdf(value, bits=bits), wanted))
+        else:
+            found = least(lambda value: at_most(lambda bits: self.upper_tail(value + 1, bits=bits), 1 - wanted))
         return found if low is None else max(found, low)
 
     def half_width(self, confidence: Number) -> int:

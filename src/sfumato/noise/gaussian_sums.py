@@ -17,6 +17,9 @@ from sfumato.guarantee import guarantee
 SUMMED_BELOW = 64
 """Term-by-term sums are used below this σ; above, Euler-Maclaurin needs few terms."""
 
+STEEP = 4
+"""Term-by-term sums are also used from σ²/4 on, where each term is less than exp(-1/4) times the one before."""
+
 MOST_TERMS = 120
 
 
@@ -50,11 +53,11 @@ def direct_sum(square: Fraction, *, start: int, width: int = 1, offset: int = 0)
 @guarantee(
     claim="sum over z >= start of exp(-z² / 2σ²), for start >= 0",
     proof="proofs/discrete_gaussian.md#tails",
-    reviewed="e879ab1750e8",
+    reviewed="4f696e5c5314",
 )
 def tail_sum(square: Fraction, *, start: int) -> arb:
     """Sums exp(-z² / 2σ²) over the integers from a start on."""
-    if whole_root(square) < SUMMED_BELOW:
+    if whole_root(square) < SUMMED_BELOW or STEEP * start >= square:
         return direct_sum(square, start=start)
     sigma = ball(square).sqrt()
     place = start / sigma
@@ -68,19 +71,16 @@ def tail_sum(square: Fraction, *, start: int) -> arb:
         order = 2 * half
         factorial *= order * (order - 1)
         total += height * here * power * arb(fmpq.bernoulli(order)) / factorial
-        rest = _remainder(order, factorial, power / sigma, gauss) * sigma
+        size = (arb(factorial) * (2 * arb.pi()).sqrt() * gauss).sqrt()
+        if place * place > 4 * order + 2:  # beyond all zeros of the Hermite polynomial, whose integral is then known
+            size = size.min(height * here)
+        rest = 4 * power / (2 * arb.pi()) ** order * size
         if rest <= total * arb(2) ** -ctx.prec:
             break
         before, here = here, place * here - (order - 1) * before
         before, here = here, place * here - order * before
         power /= sigma * sigma
     return total + rest.union(-rest)
-
-
-def _remainder(order: int, factorial: int, power: arb, gauss: arb) -> arb:
-    """Bounds the Euler-Maclaurin remainder of even order, over σ; power is σ to the minus order."""
-    weight = 4 * power / (2 * arb.pi()) ** order
-    return weight * (arb(factorial) * (2 * arb.pi()).sqrt() * gauss).sqrt()
 
 
 def power_sum(rate: arb, *, power: int) -> arb:

@@ -91,16 +91,16 @@ def resolve(law: Law, prefix: int, bits: int, entropy: Entropy) -> int:
 @guarantee(
     claim="u < T means U < F; u > T + 1 means U > F, for the 64 leading bits u of U",
     proof="proofs/inversion.md#thresholds",
-    reviewed="cf39a0274ba8",
+    reviewed="12cf02d9d3dc",
 )
 def thresholds(masses: Iterable[arb]) -> NDArray[np.uint64]:
     """Turns cumulative masses F(1), F(2), … into 64-bit thresholds; call it at `TABLE_BITS` of precision."""
-    unit, half = arb(2) ** WORD, arb(0.5)
+    unit, quarter = arb(2) ** WORD, arb(0.25)
     found = []
     for mass in masses:
         scaled = mass * unit
         whole = scaled.lower().floor().unique_fmpz()
-        if whole is None or not scaled.rad() < half:
+        if whole is None or not scaled.rad() < quarter:
             raise ArithmeticError("a cumulative mass is not known well enough for a table; raise the precision")
         found.append(min(max(int(whole), 0), TOP))
     return np.maximum.accumulate(np.array(found, dtype=np.uint64))

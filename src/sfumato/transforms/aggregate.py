@@ -19,7 +19,7 @@ from sfumato.guarantee import guarantee
 from sfumato.transforms.conditions import Condition, read_condition
 from sfumato.transforms.distances import ceil_to, exchanged_rows, times
 from sfumato.transforms.grids import RowGrid, exact_total, row_grid
-from sfumato.transforms.rows import Rows, column_space, count_rows, row_space
+from sfumato.transforms.rows import Rows, column_space, count_rows, each_column, row_space
 from sfumato.transforms.vectors import vector_mean, vector_sum
 
 
@@ -111,7 +111,7 @@ def distinct_rows(data: Data, domain: Rows) -> int:
         if values.dtype == np.int64:
             ranked = np.sort(values)
             return int(np.count_nonzero(ranked[1:] != ranked[:-1])) + bool(len(ranked))
-    return len(records(data))
+    return len(records(each_column(data, domain, lambda values: values)))
 
 
 @guarantee(

@@ -155,6 +155,8 @@ def log() -> Partial[Transformation]:
         if not isinstance(element, Floats) or element.nan or element.between is None or element.between.lower <= 0:
             raise BadArgument("what log() works on", "floats within bounds above 0: clamp them first", str(element))
         lower, upper = float_bounds(element.between)
+        if lower == 0:
+            raise BadArgument("the lower bound of log()", "at least the smallest float above 0", str(element))
         bounds = Bounds(Fraction(log_down(Fraction(lower))), Fraction(log_up(Fraction(upper))))
 
         def logarithms(data: Data) -> Array:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.core.claim import Claim, required
-from sfumato.core.domains import Atom, Bounds, Categories, Data, Floats, Integers, Texts, float_bounds
+from sfumato.core.domains import Atom, Bounds, Categories, Data, Floats, Integers, Texts, categories, float_bounds
 from sfumato.errors import BadArgument
 from sfumato.exact import Number
 from sfumato.transforms.rows import Rows, atom_of, values_of
@@ -96,9 +96,9 @@ def is_in(values: Sequence[Hashable], *, column: str | None = None) -> Condition
     """Asks whether a value is one of a public list.
 
     >>> is_in(["red", "blond"], column="hair").text
-    'hair in 2 values'
+    'hair among 2 public values'
     """
-    listed = Categories(tuple(values))
+    listed = categories(values)
     wanted = frozenset(listed.values)
 
     def check(domain: Rows) -> None:
@@ -111,7 +111,7 @@ def is_in(values: Sequence[Hashable], *, column: str | None = None) -> Condition
     def narrowed(element: Atom) -> Atom:
         return listed if isinstance(element, Categories | Texts) else element
 
-    return Condition(_named(f"in {len(wanted)} values", column), test, check, column, narrowed)
+    return Condition(_named(f"among {len(wanted)} public values", column), test, check, column, narrowed)
 
 
 def is_nan(*, column: str | None = None) -> Condition:

@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 
 from sfumato.core.claim import Claim, required
-from sfumato.core.domains import Array, Categories, Data, Frame, Integers, Matrix, Vector
+from sfumato.core.domains import Array, Categories, Data, Frame, Integers, Matrix, Vector, categories
 from sfumato.core.metrics import L1, L2, AddRemove, DatasetMetric, LInf, VectorMetric
 from sfumato.core.partial import Partial
 from sfumato.core.space import Space
@@ -60,7 +60,7 @@ def spread_map(
 
 
 def count_by(
-    keys: Sequence[Hashable],
+    keys: Sequence[Hashable] | None = None,
     *,
     other: bool = False,
     metric: VectorMetric | None = None,
@@ -68,7 +68,7 @@ def count_by(
     each: int | None = None,
     claim: Claim | None = None,
 ) -> Partial[Transformation]:
-    """Counts the rows of each public key, in the order of the keys.
+    """Counts the rows of each public key, in the order of the keys; by default the categories of a column.
 
     Takes:      a column (keys are values) or a frame (keys are tuples of values), under any distance that counts rows;
                 rows with another key are left out, or counted in one more bin at the end with ``other=True``. ``cells``
@@ -83,8 +83,7 @@ def count_by(
     >>> (vector(str) >> count_by(["a", "b"])).map(1), (vector(str, size=9) >> count_by(["a", "b"])).map(1)
     (Fraction(1, 1), Fraction(2, 1))
     """
-    listed = Categories(tuple(keys)).values
-    bins = len(listed) + other
+    given = None if keys is None else categories(keys).values
     norm = read_norm(metric, "count_by")
     bounds = _spread(cells, each, claim)
 
@@ -92,6 +91,10 @@ def count_by(
         domain, rows = row_space(space, "count_by")
         if isinstance(domain, Matrix):
             raise BadArgument("what count_by() works on", "a column or a frame", str(space))
+        listed = _declared(domain) if given is None else given
+        bins = len(listed) + other
+        if isinstance(domain, Frame):
+            _check_tuples(listed, domain)
 
         def stretch(d_in: Distance) -> Distance:
             if bounds is None:
@@ -109,7 +112,20 @@ def count_by(
             () if claim is None else (claim,),
         )
 
-    return Partial(f"count_by({len(listed)} keys)", build)
+    return Partial("count_by()" if given is None else f"count_by({len(given)} keys)", build)
+
+
+def _declared(domain: Vector | Frame) -> tuple[Hashable, ...]:
+    if isinstance(domain, Vector) and isinstance(domain.element, Categories):
+        return domain.element.values
+    raise BadArgument("the keys of count_by()", "listed, where the column has no declared categories", None)
+
+
+def _check_tuples(keys: Sequence[Hashable], domain: Frame) -> None:
+    width = len(domain.columns)
+    for key in keys:
+        if not isinstance(key, tuple) or len(key) != width:
+            raise BadArgument("a key of a frame", f"a tuple of {width} values, one for each column in order", key)
 
 
 def _spread(cells: int | None, each: int | None, claim: Claim | None) -> tuple[int, int] | None:
@@ -231,7 +247,7 @@ def rows_from_counts(keys: Sequence[Hashable], *, most: int) -> Partial[Transfor
     >>> (vector(str) >> count_by(["a", "b"]) >> rows_from_counts(["a", "b"], most=1000)).map(1)
     Fraction(1, 1)
     """
-    listed = Categories(tuple(keys))
+    listed = categories(keys)
     cap = integer(most, "most", least=0)
 
     def build(space: Space) -> Transformation:

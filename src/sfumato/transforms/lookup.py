@@ -35,7 +35,7 @@ def sensitivity_table(
     """
     bounds = None if between is None else Bounds.read(between)
     if size is not None:
-        integer(size, "size", least=1 + ddof)
+        size = integer(size, "size", least=1 + ddof)
     counting = AddRemove() if metric is None else metric
     if size is None and not isinstance(counting, AddRemove):
         raise BadArgument("size", f"given, since {counting} needs one", size)

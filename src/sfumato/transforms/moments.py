@@ -57,7 +57,7 @@ def variance(*, ddof: int = 1) -> Partial[Transformation]:
     >>> (vector(float, between=(0, 10), size=100) >> variance()).map(1)
     Fraction(1, 1)
     """
-    _check_ddof(ddof)
+    ddof = _read_ddof(ddof)
 
     def build(space: Space) -> Transformation:
         domain, metric, grid, size = _sized_numbers(space, "variance", ddof)
@@ -87,7 +87,7 @@ def standard_deviation(*, ddof: int = 1) -> Partial[Transformation]:
     >>> (vector(float, between=(0, 10), size=100) >> standard_deviation()).map(1)
     Fraction(1, 1)
     """
-    _check_ddof(ddof)
+    ddof = _read_ddof(ddof)
 
     def build(space: Space) -> Transformation:
         domain, metric, grid, size = _sized_numbers(space, "standard_deviation", ddof)
@@ -127,6 +127,8 @@ def _sized_numbers(space: Space, verb: str, ddof: int) -> tuple[Vector, DatasetM
     return domain, metric, grid, domain.size
 
 
-def _check_ddof(ddof: int) -> None:
-    if integer(ddof, "ddof", least=0) > 1:
+def _read_ddof(ddof: int) -> int:
+    read = integer(ddof, "ddof", least=0)
+    if read > 1:
         raise BadArgument("ddof", "0 or 1", ddof)
+    return read

@@ -82,7 +82,7 @@ def _single_row(constant: Data, domain: Rows) -> Data:
         raise BadArgument("the constant", f"a row of {domain}", constant)
     if isinstance(domain, Frame):
         return {name: column(single[name], element) for name, element in domain.columns}
-    return as_rows(single) if isinstance(domain, Matrix) else column(single, domain.element)
+    return as_rows(single, domain) if isinstance(domain, Matrix) else column(single, domain.element)
 
 
 @guarantee(

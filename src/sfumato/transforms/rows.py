@@ -61,7 +61,11 @@ def values_of(data: Data, domain: Rows, name: str | None) -> Array:
     """Gives one column of a member in normal form."""
     if isinstance(domain, Frame) and name is not None:
         return column(data[name], domain[name])
-    return column(data, domain.element) if isinstance(domain, Vector) else as_rows(data)
+    if isinstance(domain, Matrix):
+        return as_rows(data, domain)
+    if isinstance(domain, Vector):
+        return column(data, domain.element)
+    raise BadArgument("column", "named, since this is a frame", name)
 
 
 def count_rows(data: Data, domain: Rows) -> int:
@@ -76,6 +80,7 @@ def each_column(data: Data, domain: Rows, function: Callable[[Array], Array]) ->
     return function(values_of(data, domain, None))
 
 
-def as_rows(data: Data) -> Array:
-    """Gives the rows of a matrix as a two-dimensional array."""
-    return np.asarray(data)
+def as_rows(data: Data, domain: Matrix) -> Array:
+    """Gives the rows of a matrix as a two-dimensional array in normal form: float64, int64 or Python integers."""
+    rows = np.asarray(data)
+    return column(rows.reshape(-1), domain.element).reshape(rows.shape)

@@ -30,7 +30,7 @@ from sfumato.core.transformation import Transformation
 from sfumato.errors import BadArgument
 from sfumato.exact import Distance, Number, rational
 from sfumato.guarantee import guarantee
-from sfumato.transforms.rows import Rows, as_rows, column_space, row_space, values_of
+from sfumato.transforms.rows import Rows, column_space, row_space, values_of
 
 PROOF = "proofs/rowwise.md#map"
 
@@ -100,15 +100,14 @@ def holds_whole(bounds: Bounds, element: Integers) -> bool:
 
 def clamp_values(data: Data, domain: Rows, element: Floats | Integers, bounds: Bounds) -> Array:
     """Gives a copy of a column or matrix with every value moved to the nearest one within the bounds."""
+    values = values_of(data, domain, None)
     if isinstance(element, Floats):
-        values = as_rows(data).astype(np.float64) if isinstance(domain, Matrix) else column(data, element)
         return np.asarray(np.clip(values, *float_bounds(bounds)))
-    values = as_rows(data) if isinstance(domain, Matrix) else column(data, element)
     low, high = math.ceil(bounds.lower / element.step), math.floor(bounds.upper / element.step)
     ends = np.iinfo(np.int64)
-    if values.dtype == object or values.dtype.kind == "u" or low > ends.max or high < ends.min:
+    if values.dtype == object or low > ends.max or high < ends.min:
         return np.asarray(np.clip(values.astype(object), low, high))
-    return np.asarray(np.clip(values.astype(np.int64, copy=False), max(low, ends.min), min(high, ends.max)))
+    return np.asarray(np.clip(values, max(low, ends.min), min(high, ends.max)))
 
 
 def impute_nan(constant: Number) -> Partial[Transformation]:

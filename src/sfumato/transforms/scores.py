@@ -12,7 +12,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from sfumato.core.domains import Array, Categories, Data, Frame, Integers, Texts, Vector, as_column
+from sfumato.core.domains import Array, Categories, Data, Frame, Integers, Texts, Vector, as_column, categories
 from sfumato.core.metrics import AddRemove, DatasetMetric, LInf, Metric, Range
 from sfumato.core.partial import Partial
 from sfumato.core.space import Space
@@ -198,7 +198,9 @@ def threshold_accuracy_scores(
         table[label]  # refuses a name that is no column
 
         def agreements(data: Data) -> Array:
-            values, actual = cutoffs.values(data[feature]), (_objects(data[label]) == positive).astype(bool)
+            values = cutoffs.values(data[feature])
+            # A list and no array on the left: an array would match a tuple against itself place by place.
+            actual = np.array([bool(given == positive) for given in _objects(data[label]).tolist()], dtype=bool)
             called = cutoffs.passed if strict else cutoffs.reached
             scores: Array = called(values[actual]) + (int((~actual).sum()) - called(values[~actual]))
             return scores
@@ -297,7 +299,7 @@ def _counts(data: Data, domain: Vector, categories: tuple[Hashable, ...]) -> Arr
 
 def _categories(domain: Vector, given: Sequence[Hashable] | None) -> tuple[Hashable, ...]:
     if given is not None and isinstance(domain.element, Categories | Texts | Integers):
-        return Categories(tuple(given)).values
+        return categories(given).values
     if isinstance(domain.element, Categories):
         return domain.element.values
     wanted = "categories, or texts or integers and a list of categories"

@@ -141,7 +141,7 @@ def _summed(space: Space, metric: VectorMetric | None, verb: str, divisor: int |
     return Transformation(
         space,
         Space(Vector(Integers(None, step * share), domain.columns), wanted),
-        lambda data, _: totals(as_rows(data)),
+        lambda data, _: totals(as_rows(data, domain)),
         lambda d_in: times(vector_sum_map(d_in, reach=reach, metric=rows, size=domain.size), share),
         ("sum of rows" if divisor is None else "mean of rows",),
         (PROOF,),

@@ -23,7 +23,6 @@ Chart: TypeAlias = "ChartType"
 INK, MUTED, FAINT, PAPER = "#1f2430", "#636b7a", "#e6e8ec", "#ffffff"
 
 BLUE, ORANGE, GREEN, PURPLE, SKY, AMBER = "#0072b2", "#d55e00", "#009e73", "#b65a93", "#3d9bd1", "#c98500"
-DEEP_GREEN = "#00694d"
 SERIES = (BLUE, ORANGE, GREEN, PURPLE, SKY, AMBER)
 """Colours that colour-blind readers tell apart, after Okabe and Ito (2008), darkened where thin lines need it."""
 
@@ -33,6 +32,8 @@ DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [4, 2], [10, 4])
 FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
 
 WIDTH, HEIGHT = 560, 320
+LETTER, SYMBOL = 6.5, 50
+"""How wide a letter of a legend is, and its symbol with the space around it; in pixels, about."""
 PIXELS_PER_POINT = 2.5
 
 SUFFIXES = (".png", ".svg", ".html", ".json")
@@ -52,18 +53,30 @@ def table(name: str, rows: Iterable[Mapping[str, object]]) -> Any:
     return altair().InlineData(values=[dict(row) for row in rows], name=name)
 
 
-def series(names: Sequence[str], *, dashed: bool = False, key: str = "top") -> dict[str, Any]:
+def series(names: Sequence[str], *, dashed: bool = False, key: str = "top", width: float = WIDTH) -> dict[str, Any]:
     """Gives the encodings that tell named series apart, by colour and by dashes; ``key`` is the place of the legend."""
     alt = altair()
-    legend = alt.Legend(title=None, orient=key)
+    shape = {"symbolType": "stroke"} if dashed else {}
+    legend = alt.Legend(title=None, orient=key, columns=columns_of(names, width=width), **shape)
     colours = {"range": [SERIES[place % len(SERIES)] for place in range(len(names))], "domain": list(names)}
     told = {"color": alt.Color("series:N", scale=alt.Scale(**colours), sort=None, legend=legend)}
     if dashed:
-        dashes = [DASHES[place % len(DASHES)] for place in range(len(names))]
+        # From the second round of colours on, the dashes move on by one: no two series look the same.
+        dashes = [DASHES[(place + place // len(SERIES)) % len(DASHES)] for place in range(len(names))]
         told["strokeDash"] = alt.StrokeDash(
             "series:N", scale=alt.Scale(domain=list(names), range=dashes), sort=None, legend=legend
         )
     return told
+
+
+def columns_of(names: Sequence[str], *, width: float = WIDTH) -> int:
+    """Gives how many entries of a legend fit on one line, so that it is about as wide as the plot, or less.
+
+    >>> columns_of(["Laplace", "Gaussian"]), columns_of(["truncated discrete Laplace, scale 1000"] * 7)
+    (2, 1)
+    """
+    widths = [len(name) * LETTER + SYMBOL for name in names]
+    return len(names) if sum(widths) <= width else max(1, int(width / max(widths)))
 
 
 def note(text: str, *, x: float, y: float, name: str, align: str = "left", aside: float = 8, colour: str = INK) -> Any:
@@ -79,7 +92,8 @@ def note(text: str, *, x: float, y: float, name: str, align: str = "left", aside
 def across(title: str, *, field: str = "x", **scale: object) -> Any:
     """Gives the horizontal axis of a quantity."""
     alt = altair()
-    return alt.X(f"{field}:Q", title=title, scale=alt.Scale(**{"nice": False, "padding": 6, **scale}))
+    axis = alt.Axis(labelOverlap=True, labelSeparation=8)
+    return alt.X(f"{field}:Q", title=title, scale=alt.Scale(**{"nice": False, "padding": 6, **scale}), axis=axis)
 
 
 def upward(title: str, *, field: str = "y", top: float | None = None, ticks: int = 6, **scale: object) -> Any:

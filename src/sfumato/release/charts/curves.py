@@ -108,6 +108,11 @@ def curve(
     ]
 
 
+def few(noise: Shape, rows: Sequence[Row]) -> bool:
+    """Tells whether outcomes are whole numbers, so few that they are drawn one by one."""
+    return discrete(noise) and len({row["x"] for row in rows}) <= FEW
+
+
 def quantity(noises: Iterable[Shape]) -> str:
     """Says what the heights of these noises are."""
     kinds = {discrete(noise) for noise in noises}
@@ -178,7 +183,8 @@ def uncovered(noise: Shape, *, centres: Sequence[Number], epsilon: Number) -> fl
         for spot in at
     ]
     if discrete(noise):
-        return sum(gap for _, gap in gaps)
+        stride = float(at[1] - at[0]) if len(at) > 1 else 1.0  # over many outcomes, each stands for some beside it
+        return stride * sum(gap for _, gap in gaps)
     return sum((right - left) * (one + other) / 2 for (left, one), (right, other) in pairwise(gaps))
 
 

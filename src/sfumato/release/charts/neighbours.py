@@ -34,6 +34,7 @@ from sfumato.release.charts.curves import (
     Shape,
     centres_of,
     curve,
+    few,
     height,
     label,
     places,
@@ -44,6 +45,9 @@ from sfumato.release.charts.curves import (
     window,
 )
 from sfumato.release.charts.noise import named_noises
+
+NOTHING = 1e-12
+"""A δ below this is the rounding of a sum of floats."""
 
 
 def odds(losses: Sequence[Pure], *, title: str = "Small ε keeps the odds near even; large ε does not") -> Chart:
@@ -65,7 +69,7 @@ def odds(losses: Sequence[Pure], *, title: str = "Small ε keeps the odds near e
     dots = alt.Chart(table("losses", marked)).mark_point(color=ORANGE, size=90, filled=True, opacity=1).encode(x=x, y=y)
     words = [
         note(
-            f"ε = {short(row['x'])}: × {row['y']:.4g}",
+            f"ε = {short(row['x'])}: × {_plain(row['y'])}",
             x=row["x"],
             y=row["y2"],
             align="left" if row["x"] in lifts else "right",
@@ -75,6 +79,15 @@ def odds(losses: Sequence[Pure], *, title: str = "Small ε keeps the odds near e
     ]
     chart = alt.layer(line, stalks, dots, *words).properties(width=WIDTH, height=HEIGHT)
     return finished(titled(chart, title, subtitle="Posterior odds are at most e^ε times the prior odds"))
+
+
+def _plain(factor: float) -> str:
+    return f"{factor:.4g}" if factor < 1000 else f"{factor:,.0f}"
+
+
+def stroke(*, apart: bool) -> dict[str, Any]:
+    """Draws a line, or points on a thin one, which say that the outcomes are whole numbers and nothing lies between."""
+    return {"strokeWidth": 1.2, "point": {"size": 28}} if apart else {"strokeWidth": 2.5}
 
 
 def neighbours(
@@ -91,7 +104,7 @@ def neighbours(
     ]
     said, x = quantity([noise]), across("outcome")
     told = series([f"data set {name}" for name in names], dashed=True, key="bottom")
-    base = alt.Chart(table("outcomes", rows)).mark_line(strokeWidth=2.5)
+    base = alt.Chart(table("outcomes", rows)).mark_line(**stroke(apart=few(noise, rows)))
     linear = base.encode(x=x, y=upward(said, top=max(row["y"] for row in rows)), **told)
     y = upward_log(said, [row["y"] for row in rows])
     logarithmic = base.transform_filter("datum.y > 0").encode(x=x, y=y, **told)
@@ -107,7 +120,7 @@ def neighbours(
 
 
 def _gap(noise: Shape, low: Fraction, high: Fraction, pair: tuple[Fraction, Fraction], *, x: Any, y: Any) -> list[Any]:
-    """Marks the gap between the two curves a quarter of the way in, where it has reached its full size."""
+    """Marks the gap between the two curves a quarter of the way in; for Laplace noise it has its full size there."""
     alt = altair()
     middle = (3 * low + min(pair)) / 4
     at = min(places(noise, low, high), key=lambda place: abs(place - middle))
@@ -138,12 +151,19 @@ def delta_area(noise: Shape, *, centres: Sequence[Number], loss: Pure, title: st
         {"x": one["x"], "y": one["y"], "y2": min(one["y"], other["y"])} for one, other in zip(left, raised, strict=True)
     ]
     x, y = across("outcome"), upward(quantity([noise]), top=max(row["y"] for row in left + right))
-    area = alt.Chart(table("above", above)).mark_area(color=ORANGE, opacity=0.55).encode(x=x, y=y, y2="y2:Q")
-    lines = alt.Chart(table("outcomes", left + right + raised)).mark_line(strokeWidth=2.2, clip=True)
-    chart = alt.layer(area, lines.encode(x=x, y=y, **series(names, dashed=True))).properties(width=WIDTH, height=HEIGHT)
+    apart = few(noise, left)
+    shaded = alt.Chart(table("above", above))
+    area = (
+        shaded.mark_bar(color=ORANGE, opacity=0.55, size=9) if apart else shaded.mark_area(color=ORANGE, opacity=0.55)
+    )
+    lines = alt.Chart(table("outcomes", left + right + raised)).mark_line(clip=True, **stroke(apart=apart))
+    told = lines.encode(x=x, y=y, **series(names, dashed=True))
+    chart = alt.layer(area.encode(x=x, y=y, y2="y2:Q"), told).properties(width=WIDTH, height=HEIGHT)
     delta = uncovered(noise, centres=pair, epsilon=up(loss.epsilon))
-    headline = title or f"At ε = {short(loss.epsilon)} a share δ = {delta:.3g} stays uncovered"
-    return finished(titled(chart, headline, subtitle=f"Noise: {label(noise)}. The shaded area is δ"))
+    share = f"a share δ = {delta:.3g} stays uncovered" if delta > NOTHING else "nothing stays uncovered: δ = 0"
+    below = "" if delta <= NOTHING else ". The shaded bars add up to δ" if apart else ". The shaded area is δ"
+    headline = title or f"At ε = {short(loss.epsilon)} {share}"
+    return finished(titled(chart, headline, subtitle=f"Noise: {label(noise)}{below}"))
 
 
 def realised_losses(

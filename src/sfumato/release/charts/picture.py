@@ -43,8 +43,9 @@ def randomized_picture(
         _pixels(noisy, "flipped", f"Each pixel flipped with probability {1 - kept}"),
     ]
     figure = altair().hconcat(*panels, spacing=44)
-    price = f"ε = ln {kept / (1 - kept)} = {epsilon:.4g} for each pixel"
-    below = f"{price}. {changed:.0%} of the pixels changed, and nobody can say which"
+    factor = kept / (1 - kept)
+    price = f"ε = ln {factor} = {epsilon:.4g} for each pixel: its colour changes the odds by × {factor} at most"
+    below = f"{price}. {changed:.0%} of the pixels changed"
     return finished(titled(figure, "Every pixel is uncertain, the picture is clear", subtitle=below))
 
 

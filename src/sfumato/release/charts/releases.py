@@ -12,7 +12,6 @@ from sfumato.errors import BadArgument
 from sfumato.exact import up
 from sfumato.release.charts.canvas import (
     BLUE,
-    DEEP_GREEN,
     GREEN,
     HEIGHT,
     INK,
@@ -23,7 +22,6 @@ from sfumato.release.charts.canvas import (
     across,
     altair,
     finished,
-    note,
     panel,
     series,
     table,
@@ -78,52 +76,74 @@ def bars(rows: Sequence[Row], *, measured: str) -> Any:
 
 
 def guesses(
-    found: Sequence[float], *, truth: float, possible: tuple[float, float], title: str = "What the attack finds"
+    found: Sequence[float],
+    *,
+    truth: float,
+    possible: tuple[float, float],
+    measured: str = "what the attack works out",
+    title: str = "What the attack finds",
 ) -> Chart:
     """Draws how an attack's guesses spread around the secret, and the range that the secret was known to be in."""
+    words = ("guesses", f"the truth: {short(truth)}", f"possible: {short(possible[0])} to {short(possible[1])}")
+    drawn = spread(found, truth=truth, possible=possible, measured=measured, words=words)
+    chart = drawn.properties(width=WIDTH, height=HEIGHT)
     share = sum(abs(guess - truth) <= (possible[1] - possible[0]) / 20 for guess in found) / len(found)
-    chart = spread(found, truth=truth, possible=possible).properties(width=WIDTH, height=HEIGHT)
     below = f"{len(found)} attacks; {share:.1%} came within a twentieth of the possible range of the truth"
     return finished(titled(chart, title, subtitle=below))
 
 
-def spread(found: Sequence[float], *, truth: float, possible: tuple[float, float], bins: int = 48) -> Any:
-    """Draws the histogram of the middle 98 % of guesses."""
+def spread(
+    found: Sequence[float],
+    *,
+    truth: float,
+    possible: tuple[float, float],
+    measured: str,
+    words: tuple[str, str, str],
+    bins: int = 48,
+) -> Any:
+    """Draws the histogram of the middle 98 % of guesses; the words name the guesses, the truth and what is possible."""
     alt = altair()
-    rows = histogram(found, bins=bins)
-    top = max(row["y"] for row in rows)
-    x = across(
-        "score that the attack works out (2 % of them lie further out)",
-        domain=[rows[0]["x"], rows[-1]["x2"]],
-        padding=0,
+    low, high = middle_of(found)
+    ends = [min(low, possible[0]), max(high, possible[1])]
+    rows = histogram(found, bins=max(6, round(bins * (high - low) / (ends[1] - ends[0]))))
+    left_out = 1 - sum(row["y"] for row in rows) / 100
+    further = f" ({left_out:.0%} of them lie further out)" if left_out > 0.001 else ""
+    x = across(measured + further, domain=ends, padding=0)
+    y = upward("share of attacks, %", top=max(row["y"] for row in rows), ticks=5)
+    guessed, true, known = words
+    scale = alt.Scale(domain=list(words), range=[BLUE, ORANGE, GREEN])
+    legend = alt.Legend(title=None, orient="top", symbolType="square", symbolSize=120)
+    told = alt.Color("series:N", scale=scale, legend=legend)
+    band = alt.Chart(table("possible", [{"series": known, "x": possible[0], "x2": possible[1]}]))
+    boxes = alt.Chart(table("guesses", [{"series": guessed, **row} for row in rows]))
+    line = alt.Chart(table("truth", [{"series": true, "x": truth}]))
+    return alt.layer(
+        band.mark_rect(opacity=0.16).encode(x=x, x2="x2:Q", color=told),
+        boxes.mark_rect(opacity=0.72, stroke="white", strokeWidth=0.6).encode(
+            x=x, x2="x2:Q", y=y, y2="y2:Q", color=told
+        ),
+        line.mark_rule(strokeWidth=3).encode(x=x, color=told),
     )
-    y = upward("share of attacks, %", top=1.25 * top, ticks=5)
-    band = [{"x": possible[0], "x2": possible[1]}]
-    area = alt.Chart(table("possible", band)).mark_rect(color=GREEN, opacity=0.16).encode(x=x, x2="x2:Q")
-    boxes = alt.Chart(table("guesses", rows)).mark_rect(color=BLUE, opacity=0.72, stroke="white", strokeWidth=0.6)
-    line = alt.Chart(table("truth", [{"x": truth}])).mark_rule(color=ORANGE, strokeWidth=3).encode(x=x)
-    exact = f"from exact means: {short(truth)}, every time"
-    known = f"scores that exist: {short(possible[0])} to {short(possible[1])}"
-    words = [
-        note(exact, x=possible[1], y=1.2 * top, name="truth_word", colour=ORANGE),
-        note(known, x=possible[0], y=1.2 * top, align="right", name="possible_word", colour=DEEP_GREEN),
-    ]
-    return alt.layer(area, boxes.encode(x=x, x2="x2:Q", y=y, y2="y2:Q"), line, *words)
+
+
+def middle_of(found: Sequence[float]) -> tuple[float, float]:
+    """Gives the ends of what is left without the outermost percent on each side."""
+    if len(found) < 2:
+        raise BadArgument("found", "at least two guesses", len(found))
+    ordered, cut = sorted(found), len(found) // 100
+    return ordered[cut], ordered[-1 - cut]
 
 
 def histogram(found: Sequence[float], *, bins: int) -> list[Row]:
     """Counts numbers in equal bins between their outermost percents, in per cent of all of them."""
-    ordered = sorted(found)
-    if len(ordered) < 2 or bins < 1:
-        raise BadArgument("found", "at least two guesses", len(ordered))
-    cut = len(ordered) // 100
-    low, high = ordered[cut], ordered[-1 - cut]
+    low, high = middle_of(found)
     width = (high - low) / bins or 1.0
     counts = [0] * bins
-    for guess in ordered[cut : len(ordered) - cut]:
+    cut = len(found) // 100
+    for guess in sorted(found)[cut : len(found) - cut]:
         counts[min(bins - 1, math.floor((guess - low) / width))] += 1
     return [
-        {"x": low + place * width, "x2": low + (place + 1) * width, "y": 100 * count / len(ordered), "y2": 0}
+        {"x": low + place * width, "x2": low + (place + 1) * width, "y": 100 * count / len(found), "y2": 0}
         for place, count in enumerate(counts)
     ]
 
@@ -132,12 +152,12 @@ def errors_by_loss(
     errors: Errors, *, measured: str = "error at 95 %", title: str = "More loss buys less error"
 ) -> Chart:
     """Draws error against ε for several ways of answering."""
-    chart = error_lines(errors, measured=measured).properties(width=WIDTH, height=HEIGHT)
+    chart = error_lines(errors, measured=measured, legend=True).properties(width=WIDTH, height=HEIGHT)
     return finished(titled(chart, title))
 
 
-def error_lines(errors: Errors, *, measured: str) -> Any:
-    """Draws one line for each way of answering, on logarithmic scales, with its name on it."""
+def error_lines(errors: Errors, *, measured: str, legend: bool = False) -> Any:
+    """Draws one line for each way of answering, on logarithmic scales, with its name on it or in a legend."""
     alt = altair()
     rows: list[Row] = [
         {"series": name, "x": up(loss.epsilon), "y": float(error)}
@@ -148,11 +168,14 @@ def error_lines(errors: Errors, *, measured: str) -> Any:
         raise BadArgument("errors", "positive errors at positive losses", errors)
     x = across("privacy loss ε", type="log").axis(values=sorted({row["x"] for row in rows}), format="~g")
     y = upward_log(measured, [row["y"] for row in rows])
-    told = {channel: encoding.legend(None) for channel, encoding in series(list(errors), dashed=True).items()}
-    lines = alt.Chart(table("errors", rows)).mark_line(strokeWidth=2.5).encode(x=x, y=y, **told)
+    told = series(list(errors), dashed=True)
+    lines = alt.Chart(table("errors", rows)).mark_line(strokeWidth=2.5)
+    if legend:
+        return lines.encode(x=x, y=y, **told)
+    told = {channel: encoding.legend(None) for channel, encoding in told.items()}
     starts = [next(row for row in rows if row["series"] == name) for name in errors]
     names = alt.Chart(table("names", starts)).mark_text(align="left", dx=14, dy=-3, fontSize=12)
-    return alt.layer(lines, names.encode(x=x, y=y, text="series:N", color=told["color"]))
+    return alt.layer(lines.encode(x=x, y=y, **told), names.encode(x=x, y=y, text="series:N", color=told["color"]))
 
 
 def classroom_figure(
@@ -168,8 +191,9 @@ def classroom_figure(
     alt = altair()
     ends = alt.Chart(table("limits", [{"x": end} for end in possible])).mark_rule(color=MUTED, strokeDash=[2, 3])
     means = alt.layer(ends.encode(x="x:Q"), bars(release_rows(releases), measured="mean score, points"))
+    words = ("from private means", f"from exact means: {short(truth)}, every time", "scores that exist")
     attack = panel(
-        spread(found, truth=truth, possible=possible),
+        spread(found, truth=truth, possible=possible, measured="score that the attack works out", words=words),
         "The attack: work out a score from the mean with it and the mean without it",
         width=830,
         height=230,

@@ -127,7 +127,7 @@ def trade_offs(curves: Mapping[str, TradeOff], *, title: str = "No test can be b
     diagonal = alt.Chart(table("perfect", [{"x": 0, "y": 1}, {"x": 1, "y": 0}]))
     perfect = diagonal.mark_line(color=MUTED, strokeDash=[2, 3]).encode(x=x, y=y)
     lines = alt.Chart(table("curves", rows)).mark_line(strokeWidth=2.5)
-    told = lines.encode(x=x, y=y, **series(list(curves), dashed=True))
+    told = lines.encode(x=x, y=y, **series(list(curves), dashed=True, width=400))
     word = note("perfect privacy", x=0.62, y=0.42, name="perfect_word", colour=MUTED)
     chart = alt.layer(perfect, told, word).properties(width=400, height=400)
     return finished(titled(chart, title, subtitle="Telling two neighbours apart from one release"))
