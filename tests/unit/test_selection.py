@@ -17,12 +17,9 @@ from sfumato.core.space import Space, frame, vector
 from sfumato.entropy import ReplayEntropy
 from sfumato.errors import BadArgument, NoProvenRoute, NotInDomain, UnboundedColumn
 from sfumato.mechanisms.noisy_max import (
-    LARGE,
-    exact_sum,
     laplace_noisy_max,
     laplace_noisy_max_with_lead,
     noisy_winner,
-    unsaturated,
 )
 from sfumato.mechanisms.quantile import median, quantile, quantile_among
 from sfumato.mechanisms.selection import (
@@ -202,20 +199,6 @@ def test_a_single_candidate_is_chosen() -> None:
 def test_top_k_of_all_is_an_order() -> None:
     picked = (SCORES >> top_k(3, temperature=1) >> candidate_of("abc")).function([0, 900, 300], ReplayEntropy(1))
     assert picked == ("b", "c", "a")
-
-
-def test_noise_that_64_bits_cut_short_is_drawn_on() -> None:
-    """Saturated draws are replaced by LARGE + a geometric of unbounded size; the others stay."""
-    noise = DiscreteLaplace(Fraction(1 << 50))
-    drawn = np.array([5, np.iinfo(np.int64).max, np.iinfo(np.int64).min, -7])
-    whole = unsaturated(drawn, noise, ReplayEntropy(4))
-    assert (whole[0], whole[3]) == (5, -7)
-    assert whole[1] >= LARGE
-    assert whole[2] <= -LARGE
-    assert whole[1] != -whole[2]
-    assert unsaturated(np.array([1, 2]), noise, ReplayEntropy(4)).dtype == np.int64
-    assert exact_sum(np.array([2**62, 1]), np.array([2**62, 1])).tolist() == [2**63, 2]
-    assert exact_sum(np.array([1, 2]), np.array([3, 4])).dtype == np.int64
 
 
 def test_the_lead_counts_ties_by_place() -> None:

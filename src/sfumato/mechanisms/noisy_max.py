@@ -24,13 +24,9 @@ from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument
 from sfumato.exact import BITS, Number, ball, positive, precision
 from sfumato.guarantee import guarantee
-from sfumato.mechanisms.gridding import nearest_float
+from sfumato.mechanisms.gridding import exact_add, nearest_float
 from sfumato.mechanisms.scoring import score_grid, selection
 from sfumato.noise.discrete_laplace import DiscreteLaplace
-from sfumato.noise.geometric import Geometric
-
-LARGE = 1 << 61
-"""Below this, scores and noise are added in 64 bits; from here on, in unbounded integers."""
 
 
 def laplace_noisy_max(scale: Number) -> Partial[Measurement]:
@@ -102,40 +98,15 @@ def laplace_noisy_max_with_lead(scale: Number) -> Partial[Measurement]:
 @guarantee(
     claim="the first place of the largest of scores + independent noise, and how far it could fall and still be that",
     proof="proofs/noisy_max.md#lead",
-    reviewed="adde53e7b9fd",
+    reviewed="1af79f20c34f",
 )
 def noisy_winner(scores: Array, noise: DiscreteLaplace, entropy: Entropy) -> tuple[int, int]:
     """Adds noise to every score and gives the winner and its lead in steps (0 for a single candidate)."""
-    noisy = exact_sum(scores, unsaturated(noise.samples(len(scores), entropy), noise, entropy))
+    noisy = exact_add(scores, noise.samples(len(scores), entropy))
     winner = int(np.argmax(noisy))
     # A tie is lost to a candidate before, and won against one after.
     needed = [int(part.max()) + tie for part, tie in ((noisy[:winner], 1), (noisy[winner + 1 :], 0)) if len(part)]
     return winner, int(noisy[winner]) - max(needed, default=int(noisy[winner]))
-
-
-@guarantee(
-    claim="draws that 64 bits cut short are made whole: given Z ≥ T, Z − T is geometric",
-    proof="proofs/noisy_max.md#unsaturated",
-    reviewed="d451b5b33d51",
-)
-def unsaturated(drawn: Array, noise: DiscreteLaplace, entropy: Entropy) -> Array:
-    """Redraws the far tail of discrete Laplace draws in unbounded integers; almost never has anything to do."""
-    far = np.flatnonzero((drawn >= LARGE) | (drawn <= -LARGE))
-    if not len(far) or drawn.dtype == object:
-        return drawn
-    whole = drawn.astype(object)
-    beyond = Geometric(noise.scale)
-    for place in far:
-        size = LARGE + beyond.sample(entropy)
-        whole[place] = size if drawn[place] > 0 else -size
-    return whole
-
-
-def exact_sum(left: Array, right: Array) -> Array:
-    """Adds arrays of whole numbers, in 64 bits where no sum can leave them, else in unbounded integers."""
-    small = all(part.dtype != object and not bool(((part >= LARGE) | (part <= -LARGE)).any()) for part in (left, right))
-    total: Array = left + right if small else left.astype(object) + right.astype(object)
-    return total
 
 
 @final

@@ -182,7 +182,7 @@ class CoinSampler:
         parts, rest = divmod(self.trials, PART)
         heads = np.full(count, -self.offset, dtype=np.int64)
         for _ in range(parts):
-            heads += _table(PART).many(count, entropy)
+            heads += _table(PART).many(count, entropy).astype(np.int64)
         if rest:
-            heads += _table(rest).many(count, entropy)
+            heads += _table(rest).many(count, entropy).astype(np.int64)
         return heads

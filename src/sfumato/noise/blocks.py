@@ -21,7 +21,7 @@ from sfumato.guarantee import guarantee
 from sfumato.noise.certified import exp_minus
 from sfumato.noise.gaussian_sums import direct_sum, whole_root
 from sfumato.noise.inversion import TABLE_BITS, Law, Table, resolve
-from sfumato.noise.sampling import saturated
+from sfumato.noise.sampling import Integers, as_integers, placed, saturated
 
 REACH = Fraction(97, 10)
 """A table reaches this many σ; less than 2^-70 of the mass lies beyond."""
@@ -135,8 +135,8 @@ class BlockSampler:
             return (block | place) ^ side
         return None
 
-    def many(self, count: int, entropy: Entropy) -> NDArray[np.int64]:
-        """Draws an array of integers, saturating at the ends of 64 bits."""
+    def many(self, count: int, entropy: Entropy) -> Integers:
+        """Draws an array of integers, of Python's where 64 bits do not hold one of them."""
         index, beyond = self.blocks.many(count, entropy)
         words = np.frombuffer(entropy.octets(self.squeeze.itemsize * count), dtype=self.squeeze.dtype)
         place = (words & self.squeeze.dtype.type((1 << self.shift) - 1)).astype(np.int64)
@@ -147,12 +147,11 @@ class BlockSampler:
             kept[far] = True
         unsure = np.flatnonzero(~kept)
         rejected = unsure[~self._keep(value[unsure], place[unsure], coin[unsure], entropy)]
+        whole: Integers = value
         for far, block in beyond.items():
             found = self._attempt(block, entropy)
-            value[far] = saturated(self.one(entropy) if found is None else found)
-        if len(rejected):
-            value[rejected] = self.many(len(rejected), entropy)
-        return value
+            whole = placed(whole, np.array([far]), as_integers([self.one(entropy) if found is None else found]))
+        return placed(whole, rejected, self.many(len(rejected), entropy)) if len(rejected) else whole
 
     def _keep(
         self, value: NDArray[np.int64], place: NDArray[np.int64], coin: Words, entropy: Entropy

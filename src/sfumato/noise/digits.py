@@ -19,7 +19,7 @@ from sfumato.entropy import Entropy
 from sfumato.exact import ball, precision
 from sfumato.guarantee import guarantee
 from sfumato.noise.inversion import CELL, CELLS, TABLE_BITS, Law, Table
-from sfumato.noise.sampling import saturated
+from sfumato.noise.sampling import Integers, as_integers, placed, saturated
 
 PLAIN_SCALE = 16
 """Up to this scale one table holds every value that ever occurs in practice."""
@@ -96,8 +96,8 @@ class DigitSampler:
             value ^= table.after(heads % CELLS, entropy) << shift
         return value
 
-    def many(self, count: int, entropy: Entropy) -> NDArray[np.int64]:
-        """Draws an array of integers, saturating at the ends of 64 bits."""
+    def many(self, count: int, entropy: Entropy) -> Integers:
+        """Draws an array of integers, of Python's where 64 bits do not hold one of them."""
         index, beyond = self.leading.many(count, entropy)
         value = self.bases.take(index)
         for place in beyond:
@@ -105,9 +105,8 @@ class DigitSampler:
         for table, shift in self.lower:
             digit, _ = table.many(count, entropy)
             value ^= digit.astype(np.int64) << shift
-        for place, far in beyond.items():
-            value[place] = saturated(self.base(far) ^ int(value[place]))
-        return value
+        far = as_integers([self.base(index) ^ int(value[place]) for place, index in beyond.items()])
+        return placed(value, np.array(list(beyond), dtype=np.int64), far) if beyond else value
 
 
 def lower_tables(scale: Fraction) -> tuple[tuple[Table, int], ...]:

@@ -33,7 +33,7 @@ class Noise(Protocol):
         """Draws one integer, of any size."""
 
     def samples(self, count: int, entropy: Entropy) -> Integers:
-        """Draws an array of independent integers; 64-bit ones saturate and never wrap."""
+        """Draws an array of independent integers: 64-bit ones, or Python's where those do not hold them all."""
 
     def pmf(self, value: int, *, bits: int = BITS) -> arb:
         """Encloses P(Z = value)."""

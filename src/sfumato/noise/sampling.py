@@ -27,8 +27,8 @@ class Sampler(Protocol):
     def one(self, entropy: Entropy) -> int:
         """Draws one integer."""
 
-    def many(self, count: int, entropy: Entropy) -> NDArray[np.int64]:
-        """Draws a chunk of integers, saturating at the ends of 64 bits."""
+    def many(self, count: int, entropy: Entropy) -> Integers:
+        """Draws a chunk of integers; an array of Python integers in the rare case that 64 bits do not hold them."""
 
 
 @final
@@ -53,8 +53,8 @@ class Deferred:
             return self._direct(entropy)
         return self.table().one(entropy)
 
-    def many(self, count: int, entropy: Entropy) -> NDArray[np.int64]:
-        """Draws a chunk of integers, saturating at the ends of 64 bits."""
+    def many(self, count: int, entropy: Entropy) -> Integers:
+        """Draws a chunk of integers."""
         return self.table().many(count, entropy)
 
     def table(self) -> Sampler:
@@ -77,8 +77,22 @@ def draw_array(sampler: Sampler, *, count: int, entropy: Entropy, wide: bool) ->
         for place in range(count):
             numbers[place] = sampler.one(entropy)
         return numbers
-    drawn = np.empty(count, dtype=np.int64)
+    drawn: Integers = np.empty(count, dtype=np.int64)
     for start in range(0, count, CHUNK):
-        size = min(CHUNK, count - start)
-        drawn[start : start + size] = sampler.many(size, entropy)
+        end = min(start + CHUNK, count)
+        drawn = placed(drawn, slice(start, end), sampler.many(end - start, entropy))
     return drawn
+
+
+def placed(numbers: Integers, places: NDArray[np.int64] | slice, found: Integers) -> Integers:
+    """Puts numbers into an array, which becomes one of Python integers where 64 bits do not hold them all."""
+    if found.dtype == object and numbers.dtype != object:
+        numbers = numbers.astype(object)
+    numbers[places] = found
+    return numbers
+
+
+def as_integers(values: list[int]) -> Integers:
+    """Gives an array of 64-bit integers where they do, else of Python integers."""
+    fits = all(SMALLEST <= value <= LARGEST for value in values)
+    return np.array(values, dtype=np.int64) if fits else np.array(values, dtype=object)

@@ -9,7 +9,6 @@ from typing import final
 
 import numpy as np
 from flint import arb
-from numpy.typing import NDArray
 
 from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument
@@ -19,7 +18,7 @@ from sfumato.noise.digits import DigitSampler
 from sfumato.noise.distribution import Noise
 from sfumato.noise.geometric import Geometric
 from sfumato.noise.inversion import Law, Table
-from sfumato.noise.sampling import Integers, draw_array
+from sfumato.noise.sampling import Integers, draw_array, placed
 from sfumato.noise.uniform import below_many
 
 WIDEST = 1 << 51
@@ -151,18 +150,18 @@ class StairSampler:
             if value or not negative:
                 return -value if negative else value
 
-    def many(self, count: int, entropy: Entropy) -> NDArray[np.int64]:
-        """Draws an array of integers; magnitudes that could pass 64 bits are stopped at 2^62."""
+    def many(self, count: int, entropy: Entropy) -> Integers:
+        """Draws an array of integers, of Python's where 64 bits might not hold one of them."""
         stairs = self.staircase
-        turns = np.asarray(Geometric(1 / stairs.decay).samples(count, entropy), dtype=np.int64)
+        turns = Geometric(1 / stairs.decay).samples(count, entropy)
         place = below_many(stairs.step, count=count, entropy=entropy)
         if stairs.step < stairs.width:
             lower = np.flatnonzero(_steps(stairs).many(count, entropy))
             place[lower] = stairs.step + below_many(stairs.width - stairs.step, count=len(lower), entropy=entropy)
-        value = np.minimum(turns, (1 << 62) // stairs.width) * stairs.width + place
+        if int(turns.max(initial=0)) > (1 << 62) // stairs.width:
+            turns = turns.astype(object)
+        value: Integers = turns * stairs.width + place
         negative = (entropy.halves(count) & np.uint16(1)).astype(np.int64)
         redrawn = np.flatnonzero((value == 0) & (negative == 1))
         value = np.where(negative == 1, -value, value)
-        if len(redrawn):
-            value[redrawn] = self.many(len(redrawn), entropy)
-        return value
+        return placed(value, redrawn, self.many(len(redrawn), entropy)) if len(redrawn) else value
