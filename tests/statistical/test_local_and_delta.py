@@ -19,7 +19,7 @@ from sfumato.core.domains import Data
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import Discrete, Hamming
 from sfumato.core.space import scalar, vector
-from sfumato.entropy import system
+from sfumato.entropy import ReplayEntropy
 from sfumato.exact import Number
 from sfumato.mechanisms.integer_noise import binomial, censored_laplace, staircase
 from sfumato.mechanisms.local_reports import local_laplace, local_mean_response
@@ -59,7 +59,7 @@ def law_of(measurement: Measurement, data: Data) -> dict[Hashable, float]:
 
 
 def outcomes(measurement: Measurement, data: Data, draws: int = DRAWS) -> Iterable[Hashable]:
-    entropy = system()
+    entropy = ReplayEntropy(20)
     return (measurement.function(data, entropy) for _ in range(draws))
 
 
@@ -111,7 +111,7 @@ def test_columns_of_answers_are_independent_and_right(given: dict[str, Number]) 
     size = 200_000
     measurement = vector(bool, size=size, metric=Hamming()) >> randomized_response(**given)  # type: ignore[arg-type]
     truth = np.arange(size) % 2 == 0
-    answers = measurement.function(truth, system())
+    answers = measurement.function(truth, ReplayEntropy(21))
     kept = answers == truth
     pairs = Counter(zip(kept[::2].tolist(), kept[1::2].tolist(), strict=True))
     single = law_of(scalar(bool) >> randomized_response(**given), True)[True]  # type: ignore[arg-type]
@@ -125,7 +125,7 @@ def test_columns_of_answers_are_independent_and_right(given: dict[str, Number]) 
 
 def test_keys_of_a_histogram_have_noise_of_their_own() -> None:
     """Two keys of one count: equal noise would make their noisy counts equal every time."""
-    measurement, entropy = vector(str) >> stability_histogram(scale=2, threshold=0), system()
+    measurement, entropy = vector(str) >> stability_histogram(scale=2, threshold=0), ReplayEntropy(22)
     drawn = [dict(measurement.function(["a"] * 100 + ["b"] * 100, entropy)) for _ in range(4000)]
     same = sum(pair["a"] == pair["b"] for pair in drawn)
     # P(equal) = Σ pmf² is about 0.13 at scale 2; 5.7 standard deviations around it are false at 1e-8.
