@@ -74,3 +74,23 @@ def test_logic_moves_the_fingerprint_and_prose_does_not() -> None:
         return 3 * scale
 
     assert fingerprint(plain) != before
+
+
+def test_every_proof_that_is_named_anywhere_exists() -> None:
+    """Docstrings, contributors' pages and the proofs themselves point at headings that are there."""
+    files = [
+        *(ROOT / "src").rglob("*.py"),
+        *ROOT.glob("*.md"),
+        *(ROOT / "docs").glob("*.md"),
+        *(ROOT / "proofs").glob("*.md"),
+    ]
+    named = re.compile(r"(?:proofs/)?(\w+)\.md#([\w-]+)")
+    pages = {page.stem: anchors(page) for page in (ROOT / "proofs").glob("*.md")}
+    missing = [
+        f"{file.name}: {found[0]}"
+        for file in files
+        for found in named.finditer(file.read_text(encoding="utf-8"))
+        if found[1] in pages or "proofs/" in found[0]
+        if found[2] not in pages.get(found[1], set())
+    ]
+    assert missing == []

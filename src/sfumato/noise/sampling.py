@@ -1,4 +1,4 @@
-"""How samplers hand out numbers: in cache-sized chunks, as 64-bit integers that saturate, or as unbounded integers."""
+"""How samplers hand out numbers: in cache-sized chunks, as 64-bit integers, or as Python's where those do not do."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Deferred:
 
 
 def saturated(value: int) -> int:
-    """Moves a whole number into the range of 64 bits."""
+    """Moves a whole number into the range of 64 bits: for bounds and tables, never for a draw."""
     return min(max(value, SMALLEST), LARGEST)
 
 
