@@ -72,6 +72,12 @@ EXAMPLES = [
     ),
     Example("randomized_response", lambda: sf.scalar(["a", "b", "c"]) >> sf.randomized_response(p="0.5"), "abc"),
     Example("randomized_response", lambda: sf.vector(letters, size=2) >> sf.randomized_response(epsilon=1), pairs),
+    Example("randomized_response", lambda: sf.scalar(["a", "b", "c"]) >> sf.randomized_response(epsilon=0), "abc"),
+    Example(
+        "local_mean_response",
+        lambda: sf.scalar(int, between=(0, 3), metric=sf.Discrete()) >> sf.local_mean_response(epsilon=0),
+        range(4),
+    ),
     Example("coin_flip_response", lambda: sf.scalar(bool) >> sf.coin_flip_response(), (False, True)),
     Example("matrix_mechanism", lambda: sf.matrix_mechanism([["0.5", "0.5"], ["0.2", "0.8"]]), (0, 1)),
     Example("name_and_shame", lambda: sf.vector(letters) >> sf.name_and_shame("0.1"), columns),
