@@ -14,7 +14,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, Context, Decimal
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from functools import total_ordering
 from typing import TypeAlias, final
@@ -34,6 +34,9 @@ BITS = 128
 
 EXPONENT_MOST = 1 << 20
 """Numbers whose binary exponent is larger than this (either way) are bounded, not written out."""
+
+MOST_DIGITS, FLOAT_POWER = 16, 300
+"""How many digits are written out, and between which powers of ten floats hold them all."""
 
 _precision_lock = threading.RLock()
 
@@ -254,19 +257,27 @@ def common_step(*points: Fraction) -> Fraction:
     return Fraction(top or 1, math.lcm(*(point.denominator for point in points)))
 
 
-def text_up(value: Extended) -> str:
-    """Writes a number as people type it where that is exact, else as the least float that is not below it.
+def text(value: Extended) -> str:
+    """Writes a number so that what reads it gets the same number; one that takes many digits ends in "…".
 
-    >>> text_up(Fraction(3, 5)), text_up(Fraction(2, 3))
-    ('0.6', '0.6666666666666667')
+    >>> text(Fraction(3, 5)), text(Fraction(1, 3)), text(Fraction(1, 10**400)), text(Fraction(2) / 3**50)
+    ('0.6', "'1/3'", "'1E-400'", '2.7859111381970765e-24…')
     """
     if value == math.inf:
         return "inf"
-    try:
-        near = repr(float(value))
-    except OverflowError:
-        return repr(up(value))
-    return near if Fraction(near) == value else repr(up(value))
+    exact, short = Fraction(value), decimal_of(Fraction(value), MOST_DIGITS, ROUND_FLOOR)
+    near = repr(float(exact)) if abs(short.adjusted()) <= FLOAT_POWER else "0"
+    if Fraction(near) == exact:
+        return near
+    if exact.denominator.bit_length() + exact.numerator.bit_length() < 3 * MOST_DIGITS or Fraction(short) == exact:
+        return f"'{short if Fraction(short) == exact else exact}'"
+    return f"{short}…".replace("E", "e") if near == "0" else f"{down(exact)!r}…"
+
+
+def decimal_of(value: Fraction, digits: int, rounding: str) -> Decimal:
+    """Gives a decimal of so many digits beside a number, or the number itself where that has no more."""
+    widest = Context(prec=digits, rounding=rounding, Emin=MIN_EMIN, Emax=MAX_EMAX)
+    return widest.normalize(widest.divide(Decimal(value.numerator), Decimal(value.denominator)))
 
 
 def _renew_lock() -> None:
@@ -285,17 +296,17 @@ if hasattr(os, "register_at_fork"):  # Windows has no forks
     )
 
 
-def digits_up(value: Distance) -> str:
-    """Writes a number with six digits, rounded up.
+def digits_up(value: Distance, digits: int = 6) -> str:
+    """Writes a number with a few digits, six unless told, rounded up.
 
-    >>> digits_up(Fraction(1, 3)), digits_up(Fraction(5))
-    ('0.333334', '5')
+    >>> digits_up(Fraction(1, 3)), digits_up(Fraction(5)), digits_up(Fraction(2, 3 * 10**400), digits=3)
+    ('0.333334', '5', '6.67e-401')
     """
     if value == math.inf:
         return "inf"
-    exact = Fraction(rational_up(value))
-    rounding = Context(prec=6, rounding=ROUND_CEILING)
-    return f"{float(rounding.divide(Decimal(exact.numerator), Decimal(exact.denominator))):.6g}"
+    rounded = decimal_of(Fraction(rational_up(value)), digits, ROUND_CEILING)
+    beyond_floats = abs(rounded.adjusted()) > FLOAT_POWER
+    return f"{rounded:g}" if beyond_floats else f"{float(rounded):.{digits}g}"
 
 
 @contextmanager

@@ -7,6 +7,7 @@ import os
 import signal
 import threading
 import time
+from ast import literal_eval
 from decimal import Decimal
 from fractions import Fraction
 
@@ -21,6 +22,7 @@ from sfumato.errors import BadArgument, CannotCalibrate
 from sfumato.exact import (
     Root,
     ball,
+    digits_up,
     down,
     enclose,
     exp_down,
@@ -34,6 +36,7 @@ from sfumato.exact import (
     rational_up,
     root,
     squared,
+    text,
     up,
 )
 
@@ -235,3 +238,24 @@ def test_searches_over_whole_numbers() -> None:
         least_integer(lambda n: False)
     with pytest.raises(CannotCalibrate, match="one direction"):
         least_integer(lambda n: n < 5)
+
+
+@pytest.mark.parametrize("number", ["0.3", "1e-6", "1/3", "-2/7", "1e-400", "7e500", "0", "12", "0.1234567890123456"])
+def test_what_is_written_reads_back(number: str) -> None:
+    assert rational(literal_eval(text(Fraction(number)))) == Fraction(number)
+
+
+@pytest.mark.parametrize(
+    "number", [Fraction(2, 3**60), Fraction(10**400, 3**60), Fraction(0.1), Fraction(3**900 + 1, 2)]
+)
+def test_what_is_not_written_out_does_not_read_back(number: Fraction) -> None:
+    assert text(number).endswith("…")
+    assert Fraction(text(number).removesuffix("…")) <= number
+    with pytest.raises(SyntaxError):
+        literal_eval(text(number))
+
+
+@given(st.fractions(min_value=Fraction(1, 10**30)), st.integers(-2000, 2000), st.sampled_from([3, 6]))
+def test_digits_are_never_below_the_number(value: Fraction, power: int, digits: int) -> None:
+    number = value * Fraction(10) ** power
+    assert number <= Fraction(digits_up(number, digits)) <= number * (1 + Fraction(10) ** (1 - digits))

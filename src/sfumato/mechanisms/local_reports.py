@@ -44,7 +44,7 @@ def local_laplace(*, scale: Number | None = None, epsilon: Number | None = None)
     >>> from sfumato.core.metrics import Discrete
     >>> from sfumato.core.space import scalar
     >>> (scalar(int, between=(18, 100), metric=Discrete()) >> local_laplace(scale=3)).map(1)
-    Pure(epsilon=27.333333333333336)
+    Pure(epsilon='82/3')
     """
     if (scale is None) == (epsilon is None):
         raise BadArgument("local_laplace()", "given either scale or epsilon", (scale, epsilon))

@@ -237,7 +237,7 @@ def matrix_mechanism(
     Cost:       one look-up
 
     >>> matrix_mechanism([[0.75, 0.25], [0.25, 0.75]]).map(1)
-    Pure(epsilon=1.0986122886681098)
+    Pure(epsilon=1.0986122886681096…)
     """
     made = channel(rows, inputs=inputs, outputs=outputs, adjacency=adjacency)
     fixed = None if epsilon is None else non_negative(epsilon, "epsilon")

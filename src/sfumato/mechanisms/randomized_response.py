@@ -124,7 +124,7 @@ def randomized_response(*, p: Number | None = None, epsilon: Number | None = Non
     >>> (scalar(bool) >> randomized_response(epsilon=1)).map(1)
     Pure(epsilon=1.0)
     >>> (scalar(["a", "b", "c", "d"]) >> randomized_response(p=0.4)).map(1)
-    Pure(epsilon=0.6931471805599454)
+    Pure(epsilon=0.6931471805599453…)
     """
     if (p is None) == (epsilon is None):
         raise BadArgument("randomized_response()", "given either p or epsilon", (p, epsilon))
@@ -144,7 +144,7 @@ def coin_flip_response(*, q: Number = Fraction(1, 2)) -> Partial[Measurement]:
 
     >>> from sfumato.core.space import scalar
     >>> (scalar(bool) >> coin_flip_response()).map(1)
-    Pure(epsilon=1.0986122886681098)
+    Pure(epsilon=1.0986122886681096…)
     """
     truth = coin_flip_probability(probability(q, "q"))
 

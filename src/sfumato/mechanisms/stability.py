@@ -133,7 +133,7 @@ def stability_histogram(
 
     >>> from sfumato.core.space import vector
     >>> (vector(str) >> stability_histogram(scale=1, delta=1e-6)).map(1)
-    Approx(epsilon=1.0, delta=6.078...e-07)
+    Approx(epsilon=1.0, delta=6.078...e-07…)
     """
     if (delta is None) == (threshold is None):
         raise BadArgument("stability_histogram()", "given either delta or threshold", (delta, threshold))
