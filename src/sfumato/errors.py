@@ -14,6 +14,7 @@ The tree::
     ├── NoDistance (ValueError)           two values between which a metric is not defined
     ├── NoProvenRoute (TypeError)         a conversion or fact for which there is no theorem
     ├── CannotCalibrate (ValueError)      no parameter meets the requested loss or accuracy
+    ├── UnknownFormat (ValueError)        a stored record that this version cannot read with certainty
     ├── ClaimRequired (ValueError)        something the software cannot check needs an explicit ``claim``
     ├── Exhausted (RuntimeError)          an interactive mechanism that has given its last answer
     ├── QueryRefused (ValueError)         an interactive mechanism declines one query and goes on
@@ -132,6 +133,17 @@ class NoProvenRoute(SfumatoError, TypeError):
 
 class CannotCalibrate(SfumatoError, ValueError):
     """Reports that no parameter meets what was asked for."""
+
+
+class UnknownFormat(SfumatoError, ValueError):
+    """Reports a stored record that cannot be read with certainty, so that nothing is guessed."""
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+        super().__init__(
+            f"this record cannot be read: {what}. A loss that is guessed may be too small, so nothing is guessed: read "
+            "it with the version of sfumato that wrote it or a newer one, or write the event anew."
+        )
 
 
 class ClaimRequired(SfumatoError, ValueError):

@@ -12,6 +12,8 @@ from typing import final
 
 from sfumato.accounting.facts.table import fact
 from sfumato.accounting.measures import ZCDP, BoundedRange, Pure
+from sfumato.accounting.renyi import Renyi
+from sfumato.accounting.shapes import RangeCurve
 from sfumato.exact import Distance, rational_up, squared
 from sfumato.guarantee import guarantee
 
@@ -70,6 +72,17 @@ def exponential_zcdp(selection: ExponentialSelection, shift: Distance) -> ZCDP:
     return ZCDP(squared(shift) / selection.temperature**2 / 8)
 
 
+@fact(ExponentialSelection, Renyi)
+@guarantee(
+    claim="all that a bounded range of range / temperature allows",
+    proof="proofs/renyi.md#range",
+    reviewed="5eaa510c3cdb",
+)
+def exponential_renyi(selection: ExponentialSelection, shift: Distance) -> Renyi:
+    """Gives the Rényi loss of one exponential selection."""
+    return Renyi.of(RangeCurve(rational_up(shift) / selection.temperature))
+
+
 @fact(TopSelection, Pure)
 @guarantee(claim="epsilon = k range / temperature", proof="proofs/top_k.md#pure", reviewed="890ca83224b4")
 def top_pure(selection: TopSelection, shift: Distance) -> Pure:
@@ -82,6 +95,17 @@ def top_pure(selection: TopSelection, shift: Distance) -> Pure:
 def top_zcdp(selection: TopSelection, shift: Distance) -> ZCDP:
     """Gives the zCDP loss of a ranked choice of k candidates."""
     return ZCDP(selection.count * squared(shift) / selection.temperature**2 / 8)
+
+
+@fact(TopSelection, Renyi)
+@guarantee(
+    claim="k times all that a bounded range of range / temperature allows",
+    proof="proofs/renyi.md#range",
+    reviewed="08a82dbcbdf8",
+)
+def top_renyi(selection: TopSelection, shift: Distance) -> Renyi:
+    """Gives the Rényi loss of a ranked choice of k candidates."""
+    return Renyi.of(RangeCurve(rational_up(shift) / selection.temperature), times=selection.count)
 
 
 @fact(PermuteAndFlip, Pure)
