@@ -1,0 +1,280 @@
+"""The only fold over events: what a whole plan costs, of one kind of loss.
+
+Rows of the tables answer for one use; nothing but this file knows about repetition, sequences and partitions.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from functools import lru_cache
+from typing import TypeVar
+
+from sfumato.accounting import amplify, leaves, repeat_select, selected_curves
+from sfumato.accounting.convert import convert, routes
+from sfumato.accounting.events import (
+    Event,
+    Mixture,
+    Parallel,
+    Repeat,
+    RepeatAndSelect,
+    Sampled,
+    Shuffled,
+    Stated,
+    parts_of,
+)
+from sfumato.accounting.events import Sequence as InSequence
+from sfumato.accounting.measures import Approx, BoundedRange, Loss, Pure
+from sfumato.accounting.pld import PLD
+from sfumato.accounting.relation import Relation
+from sfumato.accounting.tables import AMPLIFIERS, LEAVES, SELECTORS, SHUFFLERS, Row, Total
+from sfumato.errors import BadArgument, NoProvenRoute
+from sfumato.guarantee import guarantee
+
+ROWS = (leaves, repeat_select, selected_curves, amplify)
+"""The modules that fill the tables; named here so that every row is on file before the first question."""
+
+DEEPEST = 64
+"""Events may lie this deep inside each other; sequences and repetitions at the top of a plan do not count."""
+
+MOST_PARTS = 10_000_000
+"""A plan may have this many parts written out; a `Repeat` counts its event once."""
+
+USUAL = Fraction(1, 10**6)
+"""Where two bounds of one mechanism cannot be compared everywhere, they are compared at this δ."""
+
+L = TypeVar("L", bound=Loss)
+
+
+def total(event: Event, kind: type[L], *, relation: Relation | None = None) -> L:
+    """Gives what a plan costs: the loss of everything in it, composed.
+
+    ``relation`` says which data sets are neighbours; only events with parts on different units need it.
+
+    >>> from sfumato.accounting.events import Laplace
+    >>> from sfumato.accounting.measures import Pure
+    >>> total(Repeat(Laplace(scale=10), 3), Pure)
+    Pure(epsilon=0.3)
+    """
+    if not isinstance(event, Event):
+        raise BadArgument("event", "an event such as sf.events.Gaussian(scale=1)", event)
+    if not (isinstance(kind, type) and issubclass(kind, Loss)):
+        raise BadArgument("kind", "a kind of loss such as sf.Pure or sf.ZCDP", kind)
+    if relation is not None and not isinstance(relation, Relation):
+        raise BadArgument("relation", "sf.Relation.ADD_REMOVE or sf.Relation.CHANGE_ONE", relation)
+    _check_size(event)
+    return _fold(event, kind, relation)
+
+
+def _fold(event: Event, kind: type[L], relation: Relation | None) -> L:
+    return sequence_loss([(_once(part, kind, relation), count) for part, count in _flattened(event).items()], kind)
+
+
+def _flattened(event: Event) -> dict[Event, int]:
+    """Gives what runs on the same data, each distinct event with how often; without recursion, and in order."""
+    counts: dict[Event, int] = {}
+    waiting: list[tuple[Event, int]] = [(event, 1)]
+    while waiting:
+        part, count = waiting.pop()
+        match part:
+            case InSequence(parts=parts):
+                waiting.extend((inner, count) for inner in reversed(parts))
+            case Repeat(event=inner, times=times):
+                if times:
+                    waiting.append((inner, count * times))
+            case _:
+                counts[part] = counts.get(part, 0) + count
+    return counts
+
+
+@guarantee(
+    claim="the losses, each composed with itself as often as it is used, composed",
+    proof="proofs/compose.md#sequence",
+    reviewed="5e8cbf2a9138",
+)
+def sequence_loss(uses: Sequence[tuple[L, int]], kind: type[L]) -> L:
+    """Composes losses, each used a number of times; two by two, so that long sums stay balanced."""
+    losses = [loss.times(count) for loss, count in uses]
+    while len(losses) > 1:
+        pairs = zip(losses[::2], losses[1::2], strict=False)
+        losses = [one.then(other) for one, other in pairs] + losses[len(losses) // 2 * 2 :]
+    return losses[0] if losses else kind.nothing()
+
+
+def _once(event: Event, kind: type[L], relation: Relation | None) -> L:
+    match event:
+        case Stated(loss=loss):
+            return stated_loss(loss, relation, kind) if isinstance(loss, kind) else convert(loss, kind)
+        case Parallel(parts=parts):
+            return _parallel(event, kind, _needed(relation, event)) if parts else kind.nothing()
+        case Mixture(parts=parts, weights=weights):
+            possible = dict.fromkeys(part for part, weight in zip(parts, weights, strict=True) if weight)
+            return mixture_loss([_fold(part, kind, relation) for part in possible], kind)
+    return _looked_up(event, kind, relation)
+
+
+@guarantee(
+    claim="the loss itself; of a distribution whose sides differ both ways round, unless units are added or removed",
+    proof="proofs/compose.md#stated",
+    reviewed="6d7799fedbec",
+)
+def stated_loss(loss: L, relation: Relation | None, kind: type[L]) -> L:
+    """Gives a stated loss as it may be met: an exchange may go either way, each time anew."""
+    if isinstance(loss, PLD) and relation is not Relation.ADD_REMOVE:
+        return _of_kind(PLD.widest([loss, loss.turned()]), kind)
+    return loss
+
+
+def _looked_up(event: Event, kind: type[L], relation: Relation | None) -> L:
+    """Asks the table: the row of this kind if there is one that applies, else the best of what other rows imply."""
+    rows, use = _rows_for(event, relation)
+    refused: NoProvenRoute | None = None
+    if kind in rows:
+        try:
+            return _of_kind(use(rows[kind], kind), kind)
+        except NoProvenRoute as refusal:
+            refused = refusal
+    found: list[L] = []
+    for other in rows:
+        if other is not kind and _implies(other, kind):
+            try:
+                found.append(convert(use(rows[other], other), kind))
+            except NoProvenRoute as refusal:
+                refused = refused or refusal
+    if found:
+        return _tightest(found)
+    names = ", ".join(sorted(other.__name__ for other in rows)) or "none"
+    raise NoProvenRoute(
+        f"no theorem on file gives the {kind.__name__} loss of this {type(event).__name__} (kinds on file: {names}). "
+        + (str(refused) if refused else "Ask for one of those, or state a loss you can prove: sf.events.Stated.")
+    ) from refused
+
+
+@lru_cache(maxsize=512)
+def _implies(stronger: type[Loss], kind: type[Loss]) -> bool:
+    """Tells whether one kind of loss gives another without choosing a δ: only then is its row worth asking."""
+    return any(
+        all(not step.only and (step.target is not Approx or step.source is Pure) for step in route)
+        for route in routes(stronger, kind)
+    )
+
+
+def _rows_for(
+    event: Event, relation: Relation | None
+) -> tuple[Mapping[type[Loss], Row], Callable[[Row, type[Loss]], Loss]]:
+    """Gives the rows for one event, by kind of loss, and how a row is asked."""
+
+    def inner(kind: type[Loss], held_to: Relation | None) -> Total:
+        return lambda part: _fold(part, kind, held_to)
+
+    match event:
+        case Sampled(event=part, sampling=sampling):
+            whole = _needed(relation, event)
+            rows = {kind: row for (filed, kind), row in AMPLIFIERS.items() if filed is type(sampling)}
+            return rows, lambda row, kind: row(part, sampling, whole, inner(kind, Relation.ADD_REMOVE))
+        case Shuffled(event=part, reports=reports):
+            whole = _needed(relation, event)
+            return SHUFFLERS, lambda row, kind: row(part, reports, whole, inner(kind, Relation.CHANGE_ONE))
+        case RepeatAndSelect(event=part, runs=runs):
+            rows = {kind: row for (filed, kind), row in SELECTORS.items() if filed is type(runs)}
+            return rows, lambda row, kind: row(part, runs, inner(kind, relation))
+    return {kind: row for (filed, kind), row in LEAVES.items() if filed is type(event)}, lambda row, kind: row(event)
+
+
+def _parallel(event: Parallel, kind: type[L], relation: Relation) -> L:
+    present = _costs(event, kind, Relation.ADD_REMOVE)
+    if relation is Relation.ADD_REMOVE:
+        return parallel_loss(present, event.overlap, kind)
+    return exchange_loss(present, _costs(event, kind, Relation.CHANGE_ONE), event.overlap, kind)
+
+
+def _costs(event: Parallel, kind: type[L], relation: Relation) -> list[L]:
+    """Gives the loss of each part; of equal parts only as many as one unit can touch, the rest change nothing."""
+    costs: list[L] = []
+    for part, count in Counter(event.parts).items():
+        costs += [_fold(part, kind, relation)] * min(count, 2 * event.overlap)
+    return costs
+
+
+@guarantee(
+    claim="one unit is in at most `overlap` parts: no composition of that many of the parts exceeds this",
+    proof="proofs/compose.md#parallel",
+    reviewed="75b2cde88324",
+)
+def parallel_loss(losses: Sequence[L], overlap: int, kind: type[L]) -> L:
+    """Gives the loss of parts on a partition when one unit is added or removed."""
+    return kind.widest(losses, count=overlap)
+
+
+@guarantee(
+    claim="an exchanged unit is replaced in m of its parts and leaves or enters at most 2 (overlap - m) others",
+    proof="proofs/compose.md#parallel-change-one",
+    reviewed="08411740a6f7",
+)
+def exchange_loss(present: Sequence[L], replaced: Sequence[L], overlap: int, kind: type[L]) -> L:
+    """Gives the loss of parts on a partition when one unit is exchanged for another."""
+    if present == replaced:
+        return kind.widest(present, count=min(2 * overlap, len(present)))
+    ways: list[L] = []
+    for shared in range(min(overlap, len(present)) + 1):
+        moved = min(2 * (overlap - shared), len(present))
+        parts = [kind.widest(replaced, count=shared)] if shared else []
+        parts += [kind.widest(present, count=moved)] if moved else []
+        ways.append(sequence_loss([(part, 1) for part in parts], kind))
+    return kind.widest(ways, count=1)
+
+
+@guarantee(
+    claim="a public draw among mechanisms costs no more than the dearest of them; bounded range: refused",
+    proof="proofs/compose.md#mixture",
+    reviewed="2af2e7b7715c",
+)
+def mixture_loss(losses: Sequence[L], kind: type[L]) -> L:
+    """Gives the loss of one of several mechanisms, drawn without the data; the draw may be published."""
+    if len(losses) > 1 and kind is BoundedRange:
+        raise NoProvenRoute(
+            "a draw among mechanisms of bounded range may have twice that range (proofs/compose.md): ask for Pure."
+        )
+    return losses[0] if len(losses) == 1 else kind.widest(losses, count=1)
+
+
+def _needed(relation: Relation | None, event: Event) -> Relation:
+    if relation is None:
+        why = f"given, for {type(event).__name__} costs differ: sf.Relation.ADD_REMOVE or sf.Relation.CHANGE_ONE"
+        raise BadArgument("relation", why, None)
+    return relation
+
+
+def _of_kind(loss: Loss, kind: type[L]) -> L:
+    if not isinstance(loss, kind):
+        raise BadArgument("what a row of the tables gives", kind.__name__, type(loss).__name__)
+    return loss
+
+
+def _tightest(losses: Sequence[L]) -> L:
+    """Gives the least of several losses that all hold; of distributions the one that looks least at a usual δ."""
+    if len(losses) > 1 and isinstance(losses[0], PLD):
+        prices = [loss.epsilon(USUAL, tolerance=0.01).upper for loss in losses if isinstance(loss, PLD)]
+        return losses[prices.index(min(prices))]
+    best = losses[0]
+    for loss in losses[1:]:
+        try:
+            best = loss if loss.within(best) else best
+        except NoProvenRoute:  # two curves that cross: either holds
+            continue
+    return best
+
+
+def _check_size(event: Event) -> None:
+    """Refuses plans nested so deep, or written out so long, that walking them would not end well."""
+    waiting, seen = [(event, 0)], 0
+    while waiting:
+        part, depth = waiting.pop()
+        seen += 1
+        if depth > DEEPEST:
+            raise BadArgument("the event", f"nested at most {DEEPEST} deep", f"more than {DEEPEST} levels")
+        if seen > MOST_PARTS:
+            raise BadArgument("the event", f"of at most {MOST_PARTS} parts; use sf.events.Repeat", "more")
+        step = 1 if depth or not isinstance(part, InSequence | Repeat) else 0
+        waiting.extend((inner, depth + step) for inner in parts_of(part))

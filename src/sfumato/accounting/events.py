@@ -1,0 +1,390 @@
+"""Events: public, frozen descriptions of what ran, for one accountant to add up.
+
+An event holds public numbers only: it may be printed, stored and published. The format is versioned (`codec`): an event
+is never removed, never gains a required field, never changes its meaning; an unknown one is refused.
+
+A *shift* is the largest distance between the exact answers of two neighbours, in the unit of the noise. It belongs to
+the relation that the plan is held to, with three exceptions. Inside `Sampled` it is what the presence of one unit
+changes, whatever the relation. Inside `Parallel` it covers both, the presence of a unit in the part and, where units
+may be exchanged, its replacement. Inside `Shuffled` it lies between any two inputs of one unit's local event.
+"""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Hashable
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from typing import final
+
+from sfumato.accounting.facts import FACTS
+from sfumato.accounting.measures import Loss
+from sfumato.errors import BadArgument
+from sfumato.exact import Distance, Number, Root, as_distance, integer, non_negative, positive, probability, rational
+
+MOST_TIMES = 10**18
+"""Nothing is repeated more often than this."""
+
+
+class Event(ABC):  # noqa: B024  (a mark of kind; the tables of `compose` hold what is done with it)
+    """Is something that ran, or is planned."""
+
+
+def _event(value: object, name: str) -> None:
+    if not isinstance(value, Event):
+        raise BadArgument(name, "an event such as sf.events.Gaussian(scale=1)", value)
+
+
+def _events(parts: tuple[Event, ...]) -> tuple[Event, ...]:
+    for part in parts:
+        _event(part, "each of the parts")
+    return parts
+
+
+def _listed(parts: tuple[Event, ...], *more: str) -> str:
+    return ", ".join([*map(repr, parts), *more])
+
+
+@final
+@dataclass(frozen=True)
+class Gaussian(Event):
+    """Is continuous Gaussian noise of a scale on an answer (number or vector) that moves by at most ``shift`` in L2.
+
+    What `sf.gaussian` draws is discrete: its event is `Noise(DiscreteGaussian(…), shift)`.
+    """
+
+    scale: Distance
+    shift: Distance
+
+    def __init__(self, scale: Number | Root, shift: Number | Root = 1) -> None:
+        object.__setattr__(self, "scale", scale if isinstance(scale, Root) else positive(scale, "scale"))
+        object.__setattr__(self, "shift", as_distance(shift, "shift"))
+
+
+@final
+@dataclass(frozen=True)
+class Laplace(Event):
+    """Is continuous Laplace noise of a scale on one number that moves by at most ``shift``."""
+
+    scale: Fraction
+    shift: Distance
+
+    def __init__(self, scale: Number, shift: Number | Root = 1) -> None:
+        object.__setattr__(self, "scale", positive(scale, "scale"))
+        object.__setattr__(self, "shift", as_distance(shift, "shift"))
+
+
+@final
+@dataclass(frozen=True)
+class Noise(Event):
+    """Is integer noise (a `sfumato.noise` distribution) on whole numbers that move by at most ``shift``.
+
+    With more than one coordinate the shift is in the norm of the noise: L1 for Laplace, L2 for Gaussian.
+    """
+
+    noise: Hashable
+    shift: Distance
+    coordinates: int
+
+    def __init__(self, noise: Hashable, shift: Number | Root = 1, *, coordinates: int = 1) -> None:
+        if isinstance(noise, type) or not callable(getattr(noise, "upper_tail", None)):
+            raise BadArgument("noise", "integer noise such as sf.noise.DiscreteLaplace(10)", noise)
+        object.__setattr__(self, "noise", noise)
+        object.__setattr__(self, "shift", as_distance(shift, "shift"))
+        object.__setattr__(self, "coordinates", integer(coordinates, "coordinates", least=1))
+
+
+@final
+@dataclass(frozen=True)
+class Selection(Event):
+    """Is a choice among public candidates (`facts.selection`) whose scores move by at most a range ``shift``."""
+
+    selection: Hashable
+    shift: Distance
+
+    def __init__(self, selection: Hashable, shift: Number | Root = 1) -> None:
+        if not any(kind is type(selection) for kind, _ in FACTS) or callable(getattr(selection, "upper_tail", None)):
+            raise BadArgument("selection", "a way to choose such as ExponentialSelection(temperature)", selection)
+        for field in fields(selection):  # type: ignore[arg-type]  # every selection with a fact is a dataclass
+            positive(getattr(selection, field.name), f"the {field.name} of the selection")
+        object.__setattr__(self, "selection", selection)
+        object.__setattr__(self, "shift", as_distance(shift, "shift"))
+
+
+@final
+@dataclass(frozen=True)
+class Response(Event):
+    """Is k-ary randomized response: the truth is exp(ε) times as likely as each other option; for any two inputs."""
+
+    epsilon: Fraction
+    options: int
+
+    def __init__(self, epsilon: Number, options: int = 2) -> None:
+        object.__setattr__(self, "epsilon", non_negative(epsilon, "epsilon"))
+        object.__setattr__(self, "options", integer(options, "options", least=2))
+
+
+@final
+@dataclass(frozen=True)
+class Stated(Event):
+    """Is a mechanism of which only a loss is known, between the neighbours that a shift would speak of in its place."""
+
+    loss: Loss
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.loss, Loss):
+            raise BadArgument("loss", "a privacy loss such as sf.Pure(0.5)", self.loss)
+        if not isinstance(self.note, str):
+            raise BadArgument("note", "a text", self.note)
+
+
+@final
+@dataclass(frozen=True, repr=False)
+class Sequence(Event):
+    """Is several events on the same data, each possibly chosen in the light of the answers before it."""
+
+    parts: tuple[Event, ...]
+
+    def __init__(self, *parts: Event) -> None:
+        object.__setattr__(self, "parts", _events(parts))
+
+    def __repr__(self) -> str:
+        return f"Sequence({_listed(self.parts)})"
+
+
+@final
+@dataclass(frozen=True)
+class Repeat(Event):
+    """Is one event, ``times`` times on the same data, at most 10¹⁸."""
+
+    event: Event
+    times: int
+
+    def __post_init__(self) -> None:
+        _event(self.event, "event")
+        object.__setattr__(self, "times", integer(self.times, "times", least=0))
+        if self.times > MOST_TIMES:
+            raise BadArgument("times", f"at most {MOST_TIMES}", "more")
+
+
+@final
+@dataclass(frozen=True, repr=False)
+class Parallel(Event):
+    """Is one event on each part of a partition fixed without the data; a unit is in at most ``overlap`` parts.
+
+    Each part is chosen without the answers of the others.
+    """
+
+    parts: tuple[Event, ...]
+    overlap: int
+
+    def __init__(self, *parts: Event, overlap: int = 1) -> None:
+        object.__setattr__(self, "parts", _events(parts))
+        object.__setattr__(self, "overlap", integer(overlap, "overlap", least=1))
+
+    def __repr__(self) -> str:
+        return f"Parallel({_listed(self.parts, f'overlap={self.overlap}')})"
+
+
+@final
+@dataclass(frozen=True, repr=False)
+class Mixture(Event):
+    """Is one of several events, drawn with public weights that do not depend on the data; the draw may be published."""
+
+    parts: tuple[Event, ...]
+    weights: tuple[Fraction, ...]
+
+    def __init__(self, *parts: Event, weights: tuple[Number, ...]) -> None:
+        events = _events(parts)
+        if not isinstance(weights, tuple | list):
+            raise BadArgument("weights", "one for each part, adding up to 1", weights)
+        shares = tuple(probability(weight, "each weight") for weight in weights)
+        if len(shares) != len(events) or sum(shares) != 1:
+            raise BadArgument("weights", "one for each part, adding up to 1", weights)
+        object.__setattr__(self, "parts", events)
+        object.__setattr__(self, "weights", shares)
+
+    def __repr__(self) -> str:
+        return f"Mixture({_listed(self.parts, f'weights={self.weights!r}')})"
+
+
+class Sampling(ABC):  # noqa: B024  (a mark of kind; the tables of `compose` hold what is done with it)
+    """Is a way to draw a secret random part of the data, before an event runs on it."""
+
+
+@final
+@dataclass(frozen=True)
+class Poisson(Sampling):
+    """Is each unit kept independently with a probability."""
+
+    rate: Fraction
+
+    def __init__(self, rate: Number) -> None:
+        object.__setattr__(self, "rate", probability(rate, "rate"))
+
+
+@final
+@dataclass(frozen=True)
+class TruncatedPoisson(Sampling):
+    """Is `Poisson` sampling of a population whose size is public, cut at random to at most ``most`` units."""
+
+    rate: Fraction
+    most: int
+    population: int
+
+    def __init__(self, rate: Number, *, most: int, population: int) -> None:
+        object.__setattr__(self, "rate", probability(rate, "rate"))
+        object.__setattr__(self, "most", integer(most, "most", least=1))
+        object.__setattr__(self, "population", integer(population, "population", least=1))
+
+
+@final
+@dataclass(frozen=True)
+class WithoutReplacement(Sampling):
+    """Is a uniformly random subset of exactly ``sample`` of a population of public size."""
+
+    sample: int
+    population: int
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "population", integer(self.population, "population", least=1))
+        object.__setattr__(self, "sample", integer(self.sample, "sample", least=0))
+        if self.sample > self.population:
+            raise BadArgument("sample", "at most the population", self.sample)
+
+
+@final
+@dataclass(frozen=True)
+class WithReplacement(Sampling):
+    """Is ``draws`` independent uniform draws from a population of public size; a unit may be drawn more than once."""
+
+    draws: int
+    population: int
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "population", integer(self.population, "population", least=1))
+        object.__setattr__(self, "draws", integer(self.draws, "draws", least=0))
+
+
+@final
+@dataclass(frozen=True)
+class Sampled(Event):
+    """Is an event on a random sample that stays secret."""
+
+    event: Event
+    sampling: Sampling
+
+    def __post_init__(self) -> None:
+        _event(self.event, "event")
+        if not isinstance(self.sampling, Sampling):
+            raise BadArgument("sampling", "a way to sample such as sf.events.Poisson(0.01)", self.sampling)
+
+
+@final
+@dataclass(frozen=True)
+class Shuffled(Event):
+    """Is a local event run by each of ``reports`` units on their own, the reports then put in random order."""
+
+    event: Event
+    reports: int
+
+    def __post_init__(self) -> None:
+        _event(self.event, "event")
+        object.__setattr__(self, "reports", integer(self.reports, "reports", least=1))
+
+
+@final
+@dataclass(frozen=True)
+class Tree(Event):
+    """Is Gaussian noise on every node of a complete tree over ``steps`` leaves; a unit adds up to ``shift`` to a leaf.
+
+    A unit takes part in at most ``participations`` leaves, any two of them at least ``separation`` apart; one that is
+    exchanged for it takes part in the same. Every node is the sum of its leaves plus noise of the scale.
+    """
+
+    scale: Fraction
+    steps: int
+    participations: int
+    separation: int
+    branching: int
+    shift: Distance
+
+    def __init__(
+        self,
+        scale: Number,
+        *,
+        steps: int,
+        participations: int = 1,
+        separation: int = 1,
+        branching: int = 2,
+        shift: Number | Root = 1,
+    ) -> None:
+        object.__setattr__(self, "scale", positive(scale, "scale"))
+        object.__setattr__(self, "steps", integer(steps, "steps", least=1))
+        object.__setattr__(self, "participations", integer(participations, "participations", least=1))
+        object.__setattr__(self, "separation", integer(separation, "separation", least=1))
+        object.__setattr__(self, "branching", integer(branching, "branching", least=2))
+        object.__setattr__(self, "shift", as_distance(shift, "shift"))
+
+
+class Runs(ABC):  # noqa: B024  (a mark of kind; the tables of `compose` hold what is done with it)
+    """Is the law of how often a mechanism is run before its best answer is chosen."""
+
+
+@final
+@dataclass(frozen=True)
+class TruncatedNegativeBinomial(Runs):
+    """Is the law of Papernot and Steinke with shape η and stopping γ: η = 1 geometric, η = 0 logarithmic."""
+
+    shape: Fraction
+    stop: Fraction
+
+    def __init__(self, shape: Number, stop: Number) -> None:
+        read = rational(shape, "shape")
+        if read <= -1:
+            raise BadArgument("shape", "greater than -1", shape)
+        chance = positive(stop, "stop")
+        if chance >= 1:
+            raise BadArgument("stop", "less than 1", stop)
+        object.__setattr__(self, "shape", read)
+        object.__setattr__(self, "stop", chance)
+
+
+@final
+@dataclass(frozen=True)
+class PoissonRuns(Runs):
+    """Is a Poisson number of runs with a mean; nothing is released when it is 0."""
+
+    mean: Fraction
+
+    def __init__(self, mean: Number) -> None:
+        object.__setattr__(self, "mean", positive(mean, "mean"))
+
+
+@final
+@dataclass(frozen=True)
+class RepeatAndSelect(Event):
+    """Is an event run a random number of times, of which only the best outcome is published."""
+
+    event: Event
+    runs: Runs
+
+    def __post_init__(self) -> None:
+        _event(self.event, "event")
+        if not isinstance(self.runs, Runs):
+            raise BadArgument("runs", "a law of runs such as sf.events.PoissonRuns(10)", self.runs)
+
+
+def parts_of(event: Event) -> tuple[Event, ...]:
+    """Gives the events directly inside an event; none for a basic one.
+
+    >>> parts_of(Repeat(Laplace(2), 3))
+    (Laplace(scale=Fraction(2, 1), shift=Fraction(1, 1)),)
+    """
+    match event:
+        case Sequence() | Parallel() | Mixture():
+            return event.parts
+        case Repeat() | Sampled() | Shuffled() | RepeatAndSelect():
+            return (event.event,)
+    return ()

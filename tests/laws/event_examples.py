@@ -1,0 +1,134 @@
+"""One example or more of everything public in accounting: what the laws and the codec are tried on."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from sfumato.accounting import events as ev
+from sfumato.accounting.adaptive.advanced import AdvancedFilter
+from sfumato.accounting.adaptive.filters import SumFilter
+from sfumato.accounting.adaptive.odometers import AnytimeOdometer, SumOdometer
+from sfumato.accounting.adaptive.slots import Slots
+from sfumato.accounting.amplify.curves_fixed import FixedSizeCurve
+from sfumato.accounting.amplify.curves_poisson import PoissonCurve, SampledGaussianCurve
+from sfumato.accounting.concentrated import GDP, ApproxZCDP
+from sfumato.accounting.facts.selection import ExponentialSelection, NoisyMaximum, PermuteAndFlip, TopSelection
+from sfumato.accounting.measures import ZCDP, Approx, BoundedRange, Loss, Pure
+from sfumato.accounting.pairs.either import EitherPair, RangePair
+from sfumato.accounting.pairs.exchanged import ExchangedNoisePair
+from sfumato.accounting.pairs.finite import ApproxPair, FinitePair, ResponsePair
+from sfumato.accounting.pairs.gaussian import ExchangedGaussianPair, GaussianPair
+from sfumato.accounting.pairs.integer import IntegerNoisePair
+from sfumato.accounting.pairs.laplace import LaplacePair
+from sfumato.accounting.pairs.mixed import MixedPair
+from sfumato.accounting.pairs.sampled import AddedPair, ExchangedPair, RemovedPair
+from sfumato.accounting.pld import PLD
+from sfumato.accounting.profile import Profile
+from sfumato.accounting.renyi import Renyi
+from sfumato.accounting.selected_curves import PoissonSelectedCurve, SelectedCurve
+from sfumato.accounting.shapes import LaplaceCurve, Linear, PureCurve
+from sfumato.accounting.trade_off import TradeOff
+from sfumato.exact import Root
+from sfumato.noise import Binomial, DiscreteGaussian, DiscreteLaplace, Staircase, Truncated
+
+HALF = Fraction(1, 2)
+
+BASIC: tuple[ev.Event, ...] = (
+    ev.Gaussian(3),
+    ev.Gaussian(Root(Fraction(7)), shift=Root(Fraction(2))),
+    ev.Laplace(4, shift=2),
+    ev.Noise(DiscreteLaplace(Fraction(5)), shift=2),
+    ev.Noise(DiscreteLaplace(Fraction(5)), shift=2, coordinates=3),
+    ev.Noise(DiscreteGaussian(Fraction(5)), shift=Root(Fraction(3)), coordinates=2),
+    ev.Noise(DiscreteGaussian.from_square(8)),
+    ev.Noise(Staircase(HALF, width=2, step=1), shift=1),
+    ev.Noise(Truncated(DiscreteLaplace(Fraction(2)), -40, 40), shift=1),
+    ev.Selection(ExponentialSelection(Fraction(4))),
+    ev.Selection(TopSelection(3, Fraction(8)), shift=2),
+    ev.Selection(PermuteAndFlip(Fraction(4))),
+    ev.Selection(NoisyMaximum(Fraction(4))),
+    ev.Response(0.5),
+    ev.Response(1, options=5),
+    ev.Stated(Pure(0.25), "a survey"),
+    ev.Stated(Approx(0.25, 1e-9)),
+    ev.Stated(ZCDP(0.01)),
+    ev.Stated(ApproxZCDP(0.01, 1e-9)),
+    ev.Stated(GDP(0.2)),
+    ev.Stated(Renyi({2: 0.1, 8: 0.5, 32: 2})),
+    ev.Stated(BoundedRange(0.5)),
+    ev.Tree(10, steps=9, participations=3, separation=2),
+)
+
+COMPOSITE: tuple[ev.Event, ...] = (
+    ev.Sequence(ev.Gaussian(3), ev.Laplace(4), ev.Gaussian(3)),
+    ev.Repeat(ev.Laplace(20), 7),
+    ev.Parallel(ev.Laplace(4), ev.Laplace(3), ev.Gaussian(5)),
+    ev.Parallel(ev.Laplace(4), ev.Laplace(3), ev.Laplace(2), overlap=2),
+    ev.Mixture(ev.Laplace(4), ev.Laplace(3), weights=(HALF, HALF)),
+    ev.Sampled(ev.Gaussian(2), ev.Poisson(0.1)),
+    ev.Sampled(ev.Laplace(2), ev.Poisson(0.1)),
+    ev.Sampled(ev.Laplace(2), ev.WithoutReplacement(10, 100)),
+    ev.Sampled(ev.Stated(Pure(0.5)), ev.WithReplacement(3, 100)),
+    ev.Sampled(ev.Laplace(2), ev.TruncatedPoisson(0.01, most=40, population=1000)),
+    ev.Shuffled(ev.Response(1), 1000),
+    ev.RepeatAndSelect(ev.Laplace(2), ev.TruncatedNegativeBinomial(0, 0.1)),
+    ev.RepeatAndSelect(ev.Gaussian(5), ev.TruncatedNegativeBinomial(1, 0.01)),
+    ev.RepeatAndSelect(ev.Stated(Approx(0.1, 0.001)), ev.PoissonRuns(5)),
+)
+
+EXAMPLES = BASIC + COMPOSITE
+"""Every class of event, of sampling and of runs is here; a test says so."""
+
+BARE = (
+    Pure(math.inf),
+    BoundedRange(0.5),
+    GDP(Root(Fraction(3))),
+    Binomial(trials=20),
+    Profile.of(Approx(1, 0.01), Pure(3)),
+    Renyi.widest([Renyi.of(PureCurve(1)), Renyi.of(LaplaceCurve(2))], count=1).group(3).times(4),
+    Renyi.of(SampledGaussianCurve(Fraction(1, 10), Fraction(2))),
+    Renyi.of(PoissonCurve(Renyi.of(LaplaceCurve(1)), Fraction(1, 10))),
+    Renyi.of(FixedSizeCurve(Renyi.of(LaplaceCurve(1)), Fraction(1, 10))),
+    Renyi.of(SelectedCurve(Renyi.of(Linear(1)), ev.TruncatedNegativeBinomial(0, 0.1))),
+    Renyi.of(PoissonSelectedCurve(Renyi.of(Linear(1)), ev.PoissonRuns(3))),
+    GaussianPair(HALF),
+    ExchangedGaussianPair(HALF, HALF),
+    ExchangedNoisePair(IntegerNoisePair(DiscreteLaplace(Fraction(3)), 2), HALF),
+    LaplacePair(HALF),
+    ResponsePair(1, 3),
+    ApproxPair(1, HALF),
+    IntegerNoisePair(DiscreteLaplace(Fraction(3)), 2),
+    RemovedPair(GaussianPair(1), HALF),
+    AddedPair(LaplacePair(1), HALF),
+    ExchangedPair(GaussianPair(1), Fraction(1, 3)),
+    FinitePair(((-1, Fraction(1, 4)), (HALF, HALF)), Fraction(1, 4)),
+    MixedPair((GaussianPair(1), GaussianPair(4)), (Fraction(99, 100), Fraction(1, 100))),
+    EitherPair((GaussianPair(1), LaplacePair(1))),
+    RangePair(1),
+    PLD.of(GaussianPair(1)).then(PLD.of(RemovedPair(LaplacePair(1), HALF)).times(3)),
+    TradeOff([(0, 1), (0.25, 0.25), (1, 0)]),
+    SumFilter(Approx(1, 1e-6), spent=Approx(0.25, 1e-7)),
+    AdvancedFilter(Approx(1, 1e-6), reserve=5e-7, order=22, divergence=0.25, delta=1e-9),
+    Slots((Pure(0.5), Pure(0.25)), used=1),
+    SumOdometer(ZCDP(0.1)),
+    AnytimeOdometer(delta=1e-6, orders=[(2, HALF), (16, HALF)], spent=ZCDP(0.01)),
+    ev.Poisson(0),
+    ev.Stated(Pure(1), note="Größe ≤ 3 “quoted”\n"),
+)
+"""Public records that are no event, and texts that are hard to write."""
+
+
+def final_classes(base: type) -> set[type]:
+    """Gives every class below a base that has none below itself."""
+    below: set[type] = set()
+    for kind in base.__subclasses__():
+        below |= final_classes(kind) or {kind}
+    return below
+
+
+def kinds_of_loss() -> list[type[Loss]]:
+    """Gives every kind of loss, by name."""
+    return sorted(
+        (kind for kind in final_classes(Loss) if kind.__module__.startswith("sfumato.")), key=lambda kind: kind.__name__
+    )

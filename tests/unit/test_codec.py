@@ -1,0 +1,147 @@
+"""The stored form: everything comes back as it was, version 1 keeps its meaning, and what is unknown is refused."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import is_dataclass
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from tests.laws.event_examples import BARE, EXAMPLES, final_classes
+
+from sfumato.accounting import compose, records
+from sfumato.accounting.adaptive.filters import SumFilter
+from sfumato.accounting.codec import DEEPEST, from_json, from_plain, to_json, to_plain
+from sfumato.accounting.curves import Curve
+from sfumato.accounting.events import Event, Gaussian, Laplace, Repeat, Runs, Sampling, Sequence, Stated
+from sfumato.accounting.measures import Loss, Pure
+from sfumato.accounting.pairs.pair import Pair
+from sfumato.errors import BadArgument, UnknownFormat
+from sfumato.exact import Root
+
+GOLDEN = Path(__file__).parent / "golden" / "events_v1.json"
+
+assert compose.ROWS  # imported so that every curve and pair of the rows exists
+
+
+@pytest.mark.parametrize("value", EXAMPLES + BARE, ids=lambda value: type(value).__name__)
+def test_everything_comes_back_as_it_was(value: object) -> None:
+    assert from_plain(to_plain(value)) == value
+    assert from_json(to_json(value)) == value
+    assert to_json(from_json(to_json(value))) == to_json(value)
+
+
+def test_version_1_keeps_its_meaning() -> None:
+    """Lines of this file were written once. New ones may be added; none is ever edited."""
+    lines = json.loads(GOLDEN.read_text(encoding="utf-8"))
+    assert [to_plain(from_plain(line)) for line in lines] == lines
+    missing = [to_json(value) for value in EXAMPLES + BARE if to_plain(value) not in lines]
+    assert not missing, "these examples are read or written in another way than before, or are new: add them"
+
+
+@pytest.mark.parametrize("base", [Event, Sampling, Runs, Loss, Curve, Pair], ids=lambda base: base.__name__)
+def test_no_public_class_is_missing(base: type) -> None:
+    ours = {kind for kind in final_classes(base) if kind.__module__.startswith("sfumato.") and is_dataclass(kind)}
+    assert ours <= set(records.NAMES), f"add to accounting/records.py: {sorted(map(str, ours - set(records.NAMES)))}"
+
+
+def test_names_are_unique_and_stand_for_the_class_of_that_name() -> None:
+    assert len(records.NAMES) == len(records.RECORDS)
+    assert all(kind.__name__ == name for kind, name in records.NAMES.items())
+
+
+def test_the_form_is_the_documented_one() -> None:
+    assert to_plain(Gaussian(Root(Fraction(2)), shift=math.inf)) == {
+        "format": "sfumato/accounting",
+        "version": 1,
+        "kind": "Gaussian",
+        "scale": {"root": "2"},
+        "shift": "inf",
+    }
+    assert to_plain(Stated(Pure(0.3), "why"))["note"] == {"text": "why"}
+    assert to_plain(Stated(Pure(0.3)))["loss"] == {"kind": "Pure", "epsilon": "3/10"}
+
+
+def test_long_rationals_are_written_in_hexadecimal() -> None:
+    long = Pure(Fraction(3**20_000, 2**20_000))
+    assert from_json(to_json(long)) == long
+    assert "hexadecimal" in to_json(long)
+
+
+GOOD = to_plain(Laplace(2))
+FAULTS: dict[str, object] = {
+    "no dictionary": [GOOD],
+    "nothing": None,
+    "another format": GOOD | {"format": "other"},
+    "no format": {key: value for key, value in GOOD.items() if key != "format"},
+    "a later version": GOOD | {"version": 2},
+    "a version that is no number": GOOD | {"version": True},
+    "an unknown kind": GOOD | {"kind": "Cauchy"},
+    "a kind by module path": GOOD | {"kind": "os.system"},
+    "no kind": {key: value for key, value in GOOD.items() if key != "kind"},
+    "an unknown field": GOOD | {"colour": "1"},
+    "a missing field": {key: value for key, value in GOOD.items() if key != "shift"},
+    "nothing in a field": GOOD | {"shift": None},
+    "nothing where a state was": to_plain(SumFilter(Pure(1), spent=Pure(0.5))) | {"spent": None},
+    "a float": GOOD | {"scale": 0.5},
+    "NaN": GOOD | {"scale": math.nan},
+    "a whole number where a part should be": GOOD | {"kind": "Repeat", "event": 3, "times": 2},
+    "not in lowest terms": GOOD | {"scale": "2/4"},
+    "a division by zero": GOOD | {"scale": "1/0"},
+    "a text": GOOD | {"scale": "1e9"},
+    "a negative scale": GOOD | {"scale": "-2"},
+    "a root of nothing": GOOD | {"shift": {"root": "0"}},
+    "a root that is rational": GOOD | {"shift": {"root": "4"}},
+    "a dictionary without a kind": GOOD | {"shift": {}},
+    "a relation that is none": GOOD | {"shift": {"relation": "any"}},
+    "a field of another class": GOOD | {"scale": to_plain(Pure(1)) | {"format": "x"}},
+}
+
+
+@pytest.mark.parametrize("plain", FAULTS.values(), ids=FAULTS)
+def test_the_unknown_is_refused(plain: object) -> None:
+    with pytest.raises(UnknownFormat, match="nothing is guessed"):
+        from_plain(plain)
+
+
+TEXTS = {
+    "no JSON": "{",
+    "NaN": to_json(Laplace(2)).replace('"2"', "NaN"),
+    "Infinity": to_json(Laplace(2)).replace('"2"', "Infinity"),
+    "a float": to_json(Laplace(2)).replace('"2"', "2.0"),
+    "the same key twice": to_json(Laplace(2)).replace('"scale"', '"scale": "7", "scale"'),
+    "a huge whole number": to_json(Repeat(Laplace(2), 7)).replace(" 7}", " " + "7" * 5000 + "}"),
+    "far too deep": "[" * 100_000 + "]" * 100_000,
+    "lists too deep": to_json(Sequence()).replace("[]", "[" * 900 + "]" * 900),
+    "roots too deep": to_json(Laplace(2)).replace('"2"', '{"root": ' * 900 + '"2"' + "}" * 900),
+}
+
+
+@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
+def test_bad_texts_are_refused(text: str) -> None:
+    with pytest.raises(UnknownFormat):
+        from_json(text)
+    with pytest.raises(UnknownFormat):
+        from_json(text.encode())  # type: ignore[arg-type]  # what a user may try
+
+
+def test_depth_is_bounded_both_ways() -> None:
+    deep: Event = Laplace(1)
+    for _ in range(DEEPEST):
+        deep = Sequence(deep)
+    with pytest.raises(BadArgument, match="nested"):
+        to_json(deep)
+    assert from_json(to_json(deep.parts[0])) == deep.parts[0]
+    plain: dict[str, object] = {"kind": "Laplace", "scale": "1", "shift": "1"}
+    for _ in range(DEEPEST + 1):
+        plain = {"kind": "Sequence", "parts": [plain]}
+    with pytest.raises(UnknownFormat, match="nested"):
+        from_plain({"format": "sfumato/accounting", "version": 1, **plain})
+
+
+def test_only_public_records_are_written() -> None:
+    for value in (3, "text", object(), [Laplace(1)], Laplace):
+        with pytest.raises(BadArgument, match="public record"):
+            to_json(value)
