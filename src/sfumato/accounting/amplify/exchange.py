@@ -1,0 +1,68 @@
+"""Two ways in which one unit can matter to a sample: by being in it or not, and by being exchanged for another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Protocol, TypeVar
+
+from sfumato.accounting.events import Event, Gaussian, Laplace, Noise, Repeat, Response, Selection, Sequence
+from sfumato.accounting.measures import Loss
+from sfumato.guarantee import guarantee
+
+L = TypeVar("L", bound=Loss)
+
+
+class Side(Protocol):
+    """Is one of the two ways, as a function from the sampled event to its loss."""
+
+    def __call__(self, inner: Event, total: Callable[[Event], L], /) -> L:
+        """Gives the loss of the event, of the kind that ``total`` gives."""
+
+
+def presence(inner: Event, total: Callable[[Event], L]) -> L:
+    """Gives the loss for one unit more or fewer among the sampled: what shifts inside `Sampled` speak of."""
+    return total(inner)
+
+
+@guarantee(
+    claim="a unit exchanged moves answers by at most twice what its presence does, and costs a response no more than "
+    "any two inputs do; else a group of two",
+    proof="proofs/amplification.md#exchange",
+    reviewed="8edf6a9cf1c9",
+)
+def exchange(inner: Event, total: Callable[[Event], L]) -> L:
+    """Gives the loss for one sampled unit exchanged for another."""
+    doubled = twice_as_far(inner)
+    return total(inner).group(2) if doubled is None else total(doubled)
+
+
+def twice_as_far(event: Event) -> Event | None:
+    """Gives an event with every shift doubled; None where it has parts that are not described by shifts.
+
+    A response stays what it is: it is stated for any two inputs.
+
+    >>> twice_as_far(Repeat(Laplace(scale=3), 2))
+    Repeat(event=Laplace(scale=Fraction(3, 1), shift=Fraction(2, 1)), times=2)
+    """
+    match event:
+        case Gaussian() | Laplace() | Noise() | Selection():
+            return replace(event, shift=event.shift * 2)
+        case Response():
+            return event
+        case Repeat(event=inner, times=times):
+            doubled = twice_as_far(inner)
+            return None if doubled is None else Repeat(doubled, times)
+        case Sequence(parts=parts):
+            found = [twice_as_far(part) for part in parts]
+            return None if None in found else Sequence(*(part for part in found if part is not None))
+    return None
+
+
+def counts_alike(event: Event) -> bool:
+    """Tells whether an exchange is no larger a change than presence: nothing but responses, for any two inputs.
+
+    >>> counts_alike(Repeat(Response(1), 2)), counts_alike(Laplace(1))
+    (True, False)
+    """
+    return twice_as_far(event) == event

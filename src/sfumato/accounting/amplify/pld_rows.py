@@ -1,0 +1,145 @@
+"""The rows of the accountant's table that say what sampling saves in privacy-loss distributions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+
+from sfumato.accounting.amplify.curves_fixed import chance_of_cut
+from sfumato.accounting.amplify.draws import drawn_often
+from sfumato.accounting.amplify.exchange import exchange
+from sfumato.accounting.amplify.rates import REDRAWN, exchanged_only
+from sfumato.accounting.events import Event, Poisson, TruncatedPoisson, WithoutReplacement, WithReplacement
+from sfumato.accounting.pairs.exchanged import ExchangedNoisePair
+from sfumato.accounting.pairs.gaussian import ExchangedGaussianPair, GaussianPair
+from sfumato.accounting.pairs.integer import IntegerNoisePair
+from sfumato.accounting.pairs.laplace import LaplacePair
+from sfumato.accounting.pairs.mixed import MixedPair
+from sfumato.accounting.pairs.pair import Pair
+from sfumato.accounting.pairs.sampled import ExchangedPair, RemovedPair
+from sfumato.accounting.pld import PLD
+from sfumato.accounting.relation import Relation
+from sfumato.accounting.tables import amplifier
+from sfumato.errors import NoProvenRoute
+from sfumato.guarantee import guarantee
+
+Total = Callable[[Event], PLD]
+
+
+def only_pair(loss: PLD) -> Pair | None:
+    """Gives the one pair of a loss, None where there is nothing; refuses several."""
+    if loss == PLD.nothing():
+        return None
+    if len(loss.alternatives) > 1 or len(loss.alternatives[0]) > 1 or loss.alternatives[0][0][1] > 1:
+        raise NoProvenRoute(
+            "sampling is on file for one mechanism on each sample (several Gaussian ones count as one): draw a new "
+            "sample for each, or account in Approx or Renyi."
+        )
+    return loss.alternatives[0][0][0]
+
+
+@amplifier(Poisson, PLD)
+@guarantee(
+    claim="one more or fewer: (1-q)Q + qP against Q, and back; one exchanged: noise on either side for Gaussian, "
+    "Laplace and integer noise, else q h(1 + (x-1)/q) from the pair for an exchange",
+    proof="proofs/pairs.md#sampling-rows",
+    reviewed="e6347065dd02",
+)
+def poisson_pld(inner: Event, sampling: Poisson, relation: Relation, total: Total) -> PLD:
+    """Gives the dominating pair of a mechanism on a Poisson sample."""
+    loss = total(inner)
+    pair = only_pair(loss)
+    if pair is None or sampling.rate == 0:
+        return PLD.nothing()
+    if relation is Relation.ADD_REMOVE:
+        return _removed(loss, sampling.rate)
+    if isinstance(pair, GaussianPair):
+        return PLD.of(ExchangedGaussianPair(pair.square, sampling.rate))
+    if isinstance(pair, LaplacePair | IntegerNoisePair):
+        return PLD.of(_either_side(pair, sampling.rate))
+    return _exchanged(exchange(inner, total), sampling.rate)
+
+
+def _either_side(pair: LaplacePair | IntegerNoisePair, rate: Fraction) -> Pair:
+    """Gives the pair of noise that leans to either side; at a rate of 1 that is twice the shift."""
+    return ExchangedNoisePair(pair, rate) if rate < 1 else _moved(pair, 2)
+
+
+def _moved(pair: Pair, times: int) -> Pair:
+    """Gives the pair of noise at so many times the shift."""
+    match pair:
+        case GaussianPair(square=square):
+            return GaussianPair(times**2 * square)
+        case LaplacePair(ratio=ratio):
+            return LaplacePair(times * ratio)
+        case IntegerNoisePair(shift=shift):
+            return replace(pair, shift=times * shift)
+    raise NoProvenRoute(REDRAWN)
+
+
+@amplifier(WithoutReplacement, PLD)
+@guarantee(
+    claim="one exchanged: g h(1 + (x-1)/g) from the pair for an exchange, and its mirror image",
+    proof="proofs/pairs.md#sampling-rows",
+    reviewed="b48738e45cbc",
+)
+def fixed_size_pld(inner: Event, sampling: WithoutReplacement, relation: Relation, total: Total) -> PLD:
+    """Gives the dominating pair of a mechanism on a random subset of fixed size."""
+    exchanged_only(sampling, relation)
+    return _exchanged(exchange(inner, total), Fraction(sampling.sample, sampling.population))
+
+
+@amplifier(TruncatedPoisson, PLD)
+@guarantee(
+    claim="Poisson sampling's pair and, with at least the chance that a sample is cut, the pair for an exchange in its "
+    "place, sampled at the same rate",
+    proof="proofs/pairs.md#sampling-rows",
+    reviewed="fbf38e2029ad",
+)
+def truncated_pld(inner: Event, sampling: TruncatedPoisson, relation: Relation, total: Total) -> PLD:
+    """Gives the dominating pair under Poisson sampling when samples above a size are cut to it at random."""
+    whole = poisson_pld(inner, Poisson(sampling.rate), relation, total)
+    usual, chance = only_pair(whole), chance_of_cut(sampling.rate, sampling.most, sampling.population)
+    if usual is None or chance == 0 or sampling.most >= sampling.population:
+        return whole
+    cut = exchange(inner, total)
+    cut = _exchanged(cut, sampling.rate) if relation is Relation.CHANGE_ONE else _removed(cut, sampling.rate)
+    rare = only_pair(cut)
+    if rare is None or rare == usual or chance == 1:
+        return cut
+    return PLD.of(MixedPair((usual, rare), (1 - chance, chance)))
+
+
+@amplifier(WithReplacement, PLD)
+@guarantee(
+    claim="one exchanged: g h(1 + (x-1)/g) and its mirror image, g the chance to be drawn at all, h the mean over how "
+    "often, k times at k times the shift of an exchange",
+    proof="proofs/pairs.md#sampling-rows",
+    reviewed="7ad896db445b",
+)
+def redrawn_pld(inner: Event, sampling: WithReplacement, relation: Relation, total: Total) -> PLD:
+    """Gives the dominating pair of noise on independent uniform draws, in which a unit may come up several times."""
+    exchanged_only(sampling, relation)
+    pair = only_pair(exchange(inner, total))
+    if pair is None or sampling.draws == 0:
+        return PLD.nothing()
+    if pair.largest is not None:  # what is pure has a better theorem, in Pure
+        raise NoProvenRoute(REDRAWN)
+    rate, often = drawn_often(sampling.draws, Fraction(1, sampling.population))
+    mixed = MixedPair((_moved(pair, times) for times, _ in often), (weight for _, weight in often))
+    return PLD.of(mixed if rate == 1 else ExchangedPair(mixed, rate))
+
+
+def _removed(loss: PLD, rate: Fraction) -> PLD:
+    pair = only_pair(loss)
+    if pair is None or rate == 0:
+        return PLD.nothing()
+    return PLD.of(pair if rate == 1 else RemovedPair(pair, rate))
+
+
+def _exchanged(loss: PLD, rate: Fraction) -> PLD:
+    pair = only_pair(loss)
+    if pair is None or rate == 0:
+        return PLD.nothing()
+    return PLD.of(pair if rate == 1 else ExchangedPair(pair, rate))

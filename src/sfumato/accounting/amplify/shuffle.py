@@ -1,0 +1,162 @@
+"""What it saves that the reports of many units are put in random order before anyone sees them.
+
+Each unit runs the same kind of local randomizer, pure at ε0, on its own data, and sends one report that carries nothing
+else. The neighbours exchange one unit's data; the number of reports is public. If the shuffler fails, ε0 remains.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+
+from flint import arb
+
+from sfumato.accounting.amplify.blanket import hidden_delta
+from sfumato.accounting.events import Event
+from sfumato.accounting.measures import Pure
+from sfumato.accounting.profile import Profile
+from sfumato.accounting.relation import Relation
+from sfumato.accounting.tables import shuffler
+from sfumato.errors import BadArgument, NoProvenRoute
+from sfumato.exact import Extended, Number, ball, integer, lower, non_negative, rational, up, upper
+from sfumato.guarantee import guarantee
+
+POINTS = 24
+"""How many promises stand for the profile of shuffled reports."""
+
+CLOSE = Fraction(1, 1 << 24)
+"""An ε is sought until its δ, or the ε itself, is this close to the goal, relatively."""
+
+
+FLOOR = Fraction(1, 1 << 64)
+"""A δ of the profile of shuffled reports below this need not be sharp."""
+
+PATIENCE = 16
+"""A search that has not ended after so many steps goes on by halves."""
+
+
+def shuffled_delta(epsilon0: Number, *, reports: int, epsilon: Number) -> Fraction:
+    """Gives a δ at an ε for shuffled reports of any local randomizer that is pure at ε0, rounded up.
+
+    >>> round(float(shuffled_delta(1, reports=1000, epsilon=0.1)) * 1e4, 4)
+    0.8201
+    """
+    local, count = non_negative(epsilon0, "epsilon0"), integer(reports, "reports", least=1)
+    return Fraction(hidden_delta(local, count, non_negative(epsilon, "epsilon")))
+
+
+def shuffled_epsilon(epsilon0: Number, *, reports: int, delta: Number) -> Fraction:
+    """Gives an ε at a δ for shuffled reports of any local randomizer that is pure at ε0; never more than ε0.
+
+    >>> round(float(shuffled_epsilon(1, reports=10_000, delta=1e-6)), 5)
+    0.04321
+    """
+    local, count, allowed = non_negative(epsilon0, "epsilon0"), integer(reports, "reports", least=1), _delta(delta)
+    low, high = Fraction(0), local
+    found = hidden_delta(local, count, low, allowed)
+    if found <= allowed:
+        return low
+    aim = _height(allowed * (1 - CLOSE / 2))
+    seen, middle = [(low, _height(found))], min(local / 2, Fraction(_spread(local, count) * aim))
+    while high - low > CLOSE * high:
+        if not low < middle < high or len(seen) > PATIENCE:
+            middle = (low + high) / 2
+        found = hidden_delta(local, count, middle, allowed)
+        if allowed * (1 - CLOSE) <= found <= allowed:
+            return middle
+        low, high = (low, middle) if found <= allowed else (middle, high)
+        seen.append((middle, _height(found) if found else math.inf))
+        middle = _guess(aim, *seen[-2:])
+    return high  # what is handed back is always a point that was checked
+
+
+def _guess(aim: float, one: tuple[Fraction, float], other: tuple[Fraction, float]) -> Fraction:
+    """Gives about the ε of a height, on the straight line through two others; below 0 where there is none."""
+    rise = other[1] - one[1]
+    share = (aim - one[1]) / rise if rise else math.inf
+    return Fraction(up(one[0] + (other[0] - one[0]) * Fraction(share))) if math.isfinite(share) else Fraction(-1)
+
+
+def _spread(epsilon0: Fraction, reports: int) -> float:
+    """Gives about how far the privacy loss of shuffled reports spreads, in floats."""
+    grown = math.expm1(min(50.0, up(epsilon0)))
+    return min(up(epsilon0), 2 * grown / math.sqrt((grown + 2) * reports))
+
+
+def _height(delta: Extended) -> float:
+    """Gives √ln(1/δ), which grows nearly in proportion to ε."""
+    exact = Fraction(delta)
+    return math.sqrt(max(0.0, math.log(exact.denominator) - math.log(exact.numerator)))
+
+
+@guarantee(
+    claim="ln(1 + (e^e0 - 1)/(e^e0 + 1) (8 sqrt(e^e0 ln(4/delta)/n) + 8 e^e0/n)) where e0 <= ln(n/(16 ln(2/delta))), "
+    "rounded up; never more than e0",
+    proof="proofs/shuffling.md#closed-form",
+    reviewed="3c411c63dcc6",
+)
+def shuffled_epsilon_closed(epsilon0: Number, *, reports: int, delta: Number) -> Fraction:
+    """Gives the closed-form ε of Feldman, McMillan and Talwar (2021), and ε0 itself outside its range.
+
+    `shuffled_epsilon` is several times smaller.
+
+    >>> round(float(shuffled_epsilon_closed(1, reports=10_000, delta=1e-6)), 5)
+    0.21403
+    """
+    local, count, allowed = non_negative(epsilon0, "epsilon0"), integer(reports, "reports", least=2), _delta(delta)
+    if not local <= lower(lambda: (count / (16 * ball(2 / allowed).log())).log()):
+        return local
+
+    def enclosed() -> arb:
+        grown = ball(local).exp()
+        root = (grown * ball(4 / allowed).log() / count).sqrt()
+        found: arb = (ball(local).expm1() / (grown + 1) * (8 * root + 8 * grown / count)).log1p()
+        return found
+
+    return min(local, Fraction(upper(enclosed)))
+
+
+@shuffler(Pure)
+@guarantee(
+    claim="one unit exchanged: the loss of its own report, since shuffling is post-processing",
+    proof="proofs/shuffling.md#pure",
+    reviewed="d685a911b0e7",
+)
+def shuffled_pure(inner: Event, reports: int, relation: Relation, total: Callable[[Event], Pure]) -> Pure:
+    """Gives the pure loss of shuffled reports: without a δ, that of one report."""
+    _exchanged_only(relation)
+    return total(inner)
+
+
+@shuffler(Profile)
+@guarantee(
+    claim="one unit exchanged: the certified delta at each of some epsilons up to that of the local randomizer",
+    proof="proofs/shuffling.md#sum",
+    reviewed="f4af4fc0aa83",
+)
+def shuffled_profile(inner: Event, reports: int, relation: Relation, total: Callable[[Event], Profile]) -> Profile:
+    """Gives the profile of shuffled reports of a local randomizer that is pure."""
+    _exchanged_only(relation)
+    local = total(inner).epsilon(0)
+    if local == math.inf:
+        raise NoProvenRoute("shuffling is on file for local reports that are pure: state them as sf.Pure(epsilon).")
+    exact = Fraction(local)
+    spread = _spread(exact, reports)
+    steps = sorted({min(exact, Fraction(spread * step / 3)) for step in range(POINTS)} | {exact})
+    return Profile([(epsilon, Fraction(hidden_delta(exact, reports, epsilon, FLOOR))) for epsilon in steps])
+
+
+def _exchanged_only(relation: Relation) -> None:
+    if relation is not Relation.CHANGE_ONE:
+        raise NoProvenRoute(
+            "the number of shuffled reports is public, so one unit more or fewer would show. "
+            "Ask under sf.Relation.CHANGE_ONE."
+        )
+
+
+def _delta(value: Number) -> Fraction:
+    read = rational(value, "delta")
+    if not 0 < read < 1:
+        raise BadArgument("delta", "greater than 0 and less than 1", value)
+    return read
