@@ -1,0 +1,293 @@
+"""Filters: whether one more mechanism may run, when each was chosen in the light of all answers before it.
+
+A filter is a value: public numbers, no data, no randomness. `admits` asks, `after` charges; whoever holds the data
+charges first and looks afterwards. A filter, with all that it admits, is itself a mechanism whose loss is its limit, so
+that one can stand inside another: ``parent.after(child.limit)``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import accumulate
+from typing import Protocol, Self, TypeVar, final
+
+from sfumato.accounting.concentrated import GDP, ApproxZCDP
+from sfumato.accounting.events import Event
+from sfumato.accounting.measures import ZCDP, Approx, BoundedRange, Loss, Pure
+from sfumato.accounting.renyi import Renyi
+from sfumato.errors import BadArgument, NoProvenRoute, QueryRefused
+from sfumato.exact import Extended, digits_up
+from sfumato.guarantee import guarantee
+
+L = TypeVar("L", bound=Loss)
+
+ADDS: dict[type[Loss], str] = {
+    Pure: "proofs/filters.md#pure",
+    Approx: "proofs/filters.md#approximate",
+    ZCDP: "proofs/filters.md#renyi",
+    Renyi: "proofs/filters.md#renyi",
+    ApproxZCDP: "proofs/filters.md#approximate-concentrated",
+    GDP: "proofs/filters.md#gaussian",
+}
+"""The kinds of loss whose running sum is a valid stopping rule, and where each is proved."""
+
+
+class Filter(Protocol):
+    """Is a rule that decides from stated losses alone whether one more mechanism may run."""
+
+    @property
+    def limit(self) -> Loss:
+        """Gives what the whole interaction costs at most, however it goes and whenever it stops."""
+
+    @property
+    def spent(self) -> Loss:
+        """Gives what was admitted so far."""
+
+    @property
+    def guarantee(self) -> str:
+        """Says in one sentence what is promised, and where it is proved."""
+
+    @property
+    def interleaves(self) -> bool:
+        """Tells whether mechanisms that answer many questions may be admitted and then asked in turns."""
+
+    def admits(self, loss: Loss) -> bool:
+        """Tells whether a mechanism of this loss may run now."""
+
+    def after(self, loss: Loss) -> Self:
+        """Gives the filter once a mechanism of this loss is charged; refuses, and stays as it is, where it may not."""
+
+
+@final
+@dataclass(frozen=True)
+class SumFilter:
+    """Is the filter that admits while the composed loss stays within the limit.
+
+    >>> so_far = SumFilter(Pure(1)).after(Pure(0.7))
+    >>> so_far.admits(Pure(0.3)), so_far.admits(Pure(0.31)), so_far.left
+    (True, False, Pure(epsilon=0.3))
+    """
+
+    limit: Loss
+    spent: Loss
+
+    def __init__(self, limit: Loss, *, spent: Loss | None = None) -> None:
+        check_adds(limit)
+        check_orders(limit)
+        start: Loss = same_kind(type(limit).nothing() if spent is None else spent, limit, "spent")
+        if isinstance(start, Renyi) and isinstance(limit, Renyi):
+            check_stated(start, orders_of(limit))
+            start = kept(start, orders_of(limit))
+        if not start.within(limit):
+            raise BadArgument("spent", "within the limit", start)
+        object.__setattr__(self, "limit", limit)
+        object.__setattr__(self, "spent", start)
+
+    @property
+    def left(self) -> Loss:
+        """Gives the largest loss that is still admitted."""
+        return remainder(self.limit, self.spent)
+
+    @property
+    def guarantee(self) -> str:
+        """Says in one sentence what is promised, and where it is proved."""
+        return f"{self.limit} for the whole interaction, however it goes ({ADDS[type(self.limit)]})"
+
+    @property
+    def interleaves(self) -> bool:
+        """Tells whether mechanisms that answer many questions may be admitted and then asked in turns."""
+        return may_interleave(type(self.limit))
+
+    def admits(self, loss: Loss) -> bool:
+        """Tells whether a mechanism of this loss may run now."""
+        return sum_admits(self.spent, self._counted(loss), self.limit)
+
+    def after(self, loss: Loss) -> SumFilter:
+        """Gives the filter once a mechanism of this loss is charged; refuses where it may not run."""
+        cost = self._counted(loss)
+        if not sum_admits(self.spent, cost, self.limit):
+            raise QueryRefused(refusal(loss, self.spent.then(cost), self.limit))
+        return SumFilter(self.limit, spent=self.spent.then(cost))
+
+    def _counted(self, loss: Loss) -> Loss:
+        return counted(same_kind(loss, self.limit, "loss"), self.limit)
+
+
+def filter_for(limit: Loss) -> SumFilter:
+    """Gives the filter that keeps an interaction within a limit; refuses kinds for which there is no valid rule.
+
+    For a long row of small losses under an `Approx` limit see `AdvancedFilter`.
+
+    >>> filter_for(ZCDP(0.5)).admits(ZCDP(0.4))
+    True
+    """
+    return SumFilter(limit)
+
+
+@guarantee(
+    claim="if each mechanism is admitted only while the composed loss is within the limit, the whole is within it",
+    proof="proofs/filters.md#sums",
+    reviewed="e0d0683af6ee",
+)
+def sum_admits(spent: Loss, loss: Loss, limit: Loss) -> bool:
+    """Tells whether a loss still fits, for the kinds in `ADDS`."""
+    return spent.then(loss).within(limit)
+
+
+def counted(loss: Loss, limit: Loss) -> Loss:
+    """Gives what of a loss is counted: all of it, but of a Rényi curve its bounds at the orders of the limit only."""
+    if isinstance(loss, Renyi) and isinstance(limit, Renyi):
+        check_stated(loss, orders_of(limit))
+        return at_orders(loss, orders_of(limit))
+    return loss
+
+
+def orders_of(limit: Renyi) -> tuple[Fraction, ...]:
+    """Gives the orders at which a Rényi limit is stated."""
+    return limit.orders().listed or ()
+
+
+def check_stated(loss: Renyi, orders: Iterable[Fraction]) -> None:
+    """Refuses a Rényi loss that is not stated at an order that is counted, or above it."""
+    for order in orders:
+        if loss.orders().from_above(order) is None:
+            raise NoProvenRoute(
+                f"this Rényi loss is not stated at an order as high as {digits_up(order)}, which is counted here: "
+                "state it there too, or leave that order out from the start."
+            )
+
+
+@guarantee(
+    claim="at each of some orders the bound that is stated there, or at a higher one of them where that is less",
+    proof="proofs/filters.md#renyi",
+    reviewed="f78db683fbe9",
+)
+def at_orders(loss: Renyi, orders: Iterable[Fraction]) -> Renyi:
+    """Gives a table of one Rényi loss at some orders."""
+    return Renyi({order: loss.at(order) for order in orders})
+
+
+@guarantee(
+    claim="at each of some orders not less than the sum of the bounds at that order",
+    proof="proofs/filters.md#renyi",
+    reviewed="700a011aec83",
+)
+def kept(spent: Renyi, orders: Iterable[Fraction]) -> Renyi:
+    """Gives a table of a sum of Rényi losses at some orders: as short as that of one, and rising with the order."""
+    rising = sorted(orders)
+    return Renyi(dict(zip(rising, accumulate((spent.at(order) for order in rising), max), strict=True)))
+
+
+@guarantee(
+    claim="pure, approximate, concentrated, Renyi and Gaussian filters hold for mechanisms asked in turns",
+    proof="proofs/filters.md#concurrent",
+    reviewed="adf3841b43dc",
+)
+def may_interleave(kind: type[Loss]) -> bool:
+    """Tells whether a filter of this kind also holds for interactive mechanisms whose questions are interleaved."""
+    return kind in (Pure, Approx, ZCDP, Renyi, GDP)
+
+
+@guarantee(
+    claim="what was spent, composed with the remainder, is the limit",
+    proof="proofs/filters.md#left",
+    reviewed="a8c8bc5600ac",
+)
+def remainder(limit: Loss, spent: Loss) -> Loss:
+    """Gives what a limit leaves once something within it is spent."""
+    match limit, spent:
+        case Pure(), Pure():
+            return Pure(_less(limit.epsilon, spent.epsilon))
+        case Approx(delta=Fraction(numerator=1, denominator=1)), _:
+            return limit  # promises nothing, so nothing can use it up
+        case ApproxZCDP(delta=Fraction(numerator=1, denominator=1)), _:
+            return limit
+        case Approx(), Approx():
+            return Approx(_less(limit.epsilon, spent.epsilon), limit.delta - spent.delta)
+        case ZCDP(), ZCDP():
+            return ZCDP(_less(limit.rho, spent.rho))
+        case ApproxZCDP(), ApproxZCDP():
+            return ApproxZCDP(_less(limit.rho, spent.rho), (limit.delta - spent.delta) / (1 - spent.delta))
+        case GDP(), GDP():
+            return GDP.of_square(_less(limit.square, spent.square))
+        case Renyi(), Renyi():
+            return Renyi({order: _less(limit.at(order), spent.at(order)) for order in orders_of(limit)})
+    raise NoProvenRoute("there is no rule for what is left of " + type(limit).__name__ + ".")
+
+
+def _less(limit: Extended, spent: Extended) -> Extended:
+    return math.inf if limit == math.inf else Fraction(limit) - Fraction(spent)
+
+
+def check_adds(limit: object) -> None:
+    """Refuses a kind of loss whose running composition is no valid stopping rule."""
+    check_loss(limit, "limit", "sf.Pure(1)")
+    check_range(limit)
+    if type(limit) not in ADDS:
+        kind = type(limit).__name__
+        raise NoProvenRoute(
+            f"stopping when the composed {kind} reaches a limit is not valid if mechanisms are chosen after seeing "
+            "answers: the whole can then leak more than the limit (proofs/filters.md#refused). For spending chosen as "
+            "one goes, limit Pure, Approx, ZCDP, Renyi or GDP, or use sf.AdvancedFilter; if the losses of all steps "
+            f"are fixed before the first answer, sf.Slots takes {kind} too."
+        )
+
+
+def check_range(loss: object) -> None:
+    """Refuses bounded ranges, which do not add up."""
+    if isinstance(loss, BoundedRange):
+        raise NoProvenRoute(
+            "bounded ranges do not add up when the next mechanism is chosen after seeing an answer (proofs/top_k.md): "
+            "limit Pure or ZCDP, and convert each bounded range to that."
+        )
+
+
+def check_orders(limit: Loss) -> None:
+    """Refuses a Rényi limit that is not stated at chosen orders: a limit at no order at all would admit everything."""
+    if isinstance(limit, Renyi) and not orders_of(limit):
+        raise NoProvenRoute(
+            "a Rényi limit must be stated at chosen orders, such as sf.Renyi({2: 0.5, 8: 1.0}); for a bound in "
+            "proportion to every order use sf.ZCDP."
+        )
+
+
+def check_loss(loss: object, name: str, example: str = "sf.Pure(0.5)") -> None:
+    """Refuses what is no loss; of what has one, says how to get it."""
+    if isinstance(loss, Loss):
+        return
+    must = f"a privacy loss such as {example}"
+    if isinstance(loss, Event):
+        must += "; that of an event is sf.total(event, sf.Pure), or of another kind"
+    elif callable(getattr(loss, "map", None)):
+        must += "; that of a measurement is measurement.map(1)"
+    raise BadArgument(name, must, loss)
+
+
+def same_kind(loss: object, limit: L, name: str) -> L:
+    """Gives a loss of the limit's kind back and refuses others: nothing is converted behind the caller's back."""
+    check_loss(loss, name)
+    if type(loss) is not type(limit):
+        kind = type(limit).__name__
+        at_delta = ", delta=…" if isinstance(limit, Approx) and not isinstance(loss, Pure) else ""
+        raise NoProvenRoute(
+            f"what is counted here is {kind}, and the {name} is {type(loss).__name__}. Convert it first, where there "
+            f"is a theorem: sf.convert(loss, sf.{kind}{at_delta})."
+        )
+    return loss
+
+
+def refusal(loss: Loss, total: Loss, limit: Loss) -> str:
+    """Words why a loss was not admitted. What is left is not printed: it would have to be rounded, and then not fit."""
+    if isinstance(total, Renyi) and isinstance(limit, Renyi):
+        order = next(order for order in orders_of(limit) if total.at(order) > limit.at(order))
+        would = f"at order {digits_up(order)} the total would be {digits_up(total.at(order))}"
+        reason = f"{would}, and the limit there is {digits_up(limit.at(order))}"
+    else:
+        reason = f"with it the total would be {total}, and the limit is {limit}"
+    return (
+        f"{loss} does not fit: {reason}. Nothing ran and nothing was spent; ask for something cheaper (`left` is what "
+        "still fits, to the last digit)."
+    )
