@@ -4,6 +4,8 @@ Needs the extra ``sfumato[plot]``; it is loaded when the first chart is drawn.
 """
 
 from sfumato.release.charts.canvas import Chart, save
+from sfumato.release.charts.growth import growth, scales
+from sfumato.release.charts.losses import loss_masses, posteriors, profiles, trade_off_lines
 from sfumato.release.charts.neighbours import delta_area, neighbours, odds, realised_losses
 from sfumato.release.charts.noise import accuracy, noise_densities
 from sfumato.release.charts.picture import randomized_picture
@@ -17,16 +19,22 @@ __all__ = [
     "delta_area",
     "error_bars",
     "errors_by_loss",
+    "growth",
     "guesses",
     "loss_distribution",
+    "loss_masses",
     "neighbours",
     "noise_densities",
     "odds",
     "per_query",
+    "posteriors",
+    "profiles",
     "randomized_picture",
     "range_windows",
     "realised_losses",
     "save",
+    "scales",
+    "trade_off_lines",
     "trade_offs",
     "truncated_windows",
 ]

@@ -29,7 +29,9 @@ SERIES = (BLUE, ORANGE, GREEN, PURPLE, SKY, AMBER)
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [4, 2], [10, 4])
 """A second mark of difference, for print without colour."""
 
-FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
+FONT = "Liberation Sans, Arial, Helvetica, DejaVu Sans, sans-serif"
+RAISED_FONT, RAISED = "DejaVu Sans, Arial, sans-serif", frozenset("⁰⁴⁵⁶⁷⁸⁹⁺⁻")
+"""Raised figures, as in 10⁻⁶, are missing from the first font, and renderers take any other for the whole line."""
 
 WIDTH, HEIGHT = 560, 320
 LETTER, SYMBOL = 6.5, 50
@@ -57,6 +59,7 @@ def series(names: Sequence[str], *, dashed: bool = False, key: str = "top", widt
     """Gives the encodings that tell named series apart, by colour and by dashes; ``key`` is the place of the legend."""
     alt = altair()
     shape = {"symbolType": "stroke"} if dashed else {}
+    shape |= {"labelFont": RAISED_FONT} if RAISED & set("".join(names)) else {}
     legend = alt.Legend(title=None, orient=key, columns=columns_of(names, width=width), **shape)
     colours = {"range": [SERIES[place % len(SERIES)] for place in range(len(names))], "domain": list(names)}
     told = {"color": alt.Color("series:N", scale=alt.Scale(**colours), sort=None, legend=legend)}

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from fractions import Fraction
 
 from sfumato.accounting.measures import Approx, BoundedRange, Pure
-from sfumato.accounting.trade_off import TradeOff
+from sfumato.accounting.trade_off import MissCurve
 from sfumato.errors import BadArgument
 from sfumato.exact import integer, up
 from sfumato.noise.distribution import Noise
@@ -30,6 +29,7 @@ from sfumato.release.charts.canvas import (
     upward_log,
 )
 from sfumato.release.charts.curves import Row, label, loss_atoms, profile_point, short
+from sfumato.release.charts.readings import Promised, misses_of, rates_of
 
 
 def truncated_windows(noise: Noise, *, shift: int, title: str | None = None) -> Chart:
@@ -115,13 +115,20 @@ def loss_distribution(noise: Noise, *, shift: int, loss: Pure | None = None, tit
     return finished(titled(chart, title or "How often which loss is realised", subtitle=below))
 
 
-def trade_offs(curves: Mapping[str, TradeOff], *, title: str = "No test can be below its curve") -> Chart:
-    """Draws trade-off curves: the least share of misses for each share of false alarms, beside perfect privacy."""
+def trade_offs(curves: Mapping[str, MissCurve | Promised], *, title: str = "No test can be below its curve") -> Chart:
+    """Draws trade-off curves: the least share of misses for each share of false alarms, beside perfect privacy.
+
+    A curve is a loss, or a function from false alarms to misses.
+    """
     alt = altair()
-    if not curves:
-        raise BadArgument("curves", "one or more trade-off curves", curves)
-    steps = [Fraction(step, 200) for step in range(201)]
-    rows = [{"series": name, "x": float(step), "y": found(step)} for name, found in curves.items() for step in steps]
+    if not isinstance(curves, Mapping) or not curves:
+        raise BadArgument("curves", "one or more trade-off curves by name, such as {'ε = 1': sf.Pure(1)}", curves)
+    read = {name: misses_of(curve, name) for name, curve in curves.items()}
+    rows = [
+        {"series": name, "x": float(rate), "y": misses(rate)}
+        for name, (misses, corners) in read.items()
+        for rate in rates_of(corners)
+    ]
     x = across("false alarms: share of tests that accuse wrongly", domain=[0, 1], padding=0).axis(labelFlush=False)
     y = upward("misses: share that fails to notice", domain=[0, 1])
     diagonal = alt.Chart(table("perfect", [{"x": 0, "y": 1}, {"x": 1, "y": 0}]))
