@@ -1,6 +1,22 @@
 """The public names and where they live: read by type checkers, and at run time to load each on first use."""
 
 from . import datasets, errors, noise
+from .accounting import events
+from .accounting.account import Account, account
+from .accounting.adaptive.advanced import AdvancedFilter
+from .accounting.adaptive.filters import SumFilter, filter_for
+from .accounting.adaptive.odometers import AnytimeOdometer, SumOdometer
+from .accounting.adaptive.slots import Slots
+from .accounting.advanced import advanced_composition, basic_composition, classic_advanced_epsilon, mixture_of_losses
+from .accounting.amplify.curves_poisson import simplified_sampled_bound
+from .accounting.amplify.population import chance_drawn, cluster_amplified, population_amplified
+from .accounting.amplify.shuffle import shuffled_delta, shuffled_epsilon, shuffled_epsilon_closed
+from .accounting.bracket import Bracket
+from .accounting.codec import from_json, to_json
+from .accounting.comparison import compare_accounting
+from .accounting.compose import total
+from .accounting.concentrated import GDP, ApproxZCDP
+from .accounting.convert import convert, explain_route, routes, strength_graph
 from .accounting.gaussian import (
     analytic_sigma,
     classical_sigma,
@@ -10,8 +26,28 @@ from .accounting.gaussian import (
     gaussian_epsilon,
 )
 from .accounting.guidance import odds_factor, posterior_cap, strength
+from .accounting.meaning import Attacker, explain
 from .accounting.measures import ZCDP, Approx, BoundedRange, Loss, Pure
-from .accounting.trade_off import gaussian_trade_off, trade_off
+from .accounting.optimal import mixed_delta, mixed_epsilon, optimal_delta, optimal_epsilon
+from .accounting.plans import calibrate_plan, greatest_rate, most_steps, noise_multiplier
+from .accounting.pld import PLD
+from .accounting.profile import Profile
+from .accounting.relation import Relation
+from .accounting.renyi import Renyi
+from .accounting.renyi_conversion import (
+    approx_zcdp_delta,
+    approx_zcdp_epsilon,
+    preserved_probability,
+    renyi_delta,
+    renyi_epsilon,
+    renyi_order,
+    zcdp_delta,
+    zcdp_epsilon,
+    zcdp_epsilon_simple,
+    zcdp_rho,
+    zcdp_rho_simple,
+)
+from .accounting.trade_off import TradeOff, gaussian_trade_off, trade_off
 from .core.brute import (
     brute_delta,
     brute_epsilon,
@@ -121,13 +157,21 @@ from .transforms.vectors import vector_mean, vector_sum
 __version__: str
 
 __all__ = [
+    "GDP",
     "L1",
     "L2",
+    "PLD",
     "ZCDP",
     "Absolute",
+    "Account",
     "AddRemove",
+    "AdvancedFilter",
+    "AnytimeOdometer",
     "Approx",
+    "ApproxZCDP",
+    "Attacker",
     "BoundedRange",
+    "Bracket",
     "Categories",
     "ChangeOne",
     "Claim",
@@ -148,26 +192,38 @@ __all__ = [
     "Measurement",
     "Metric",
     "Partial",
+    "Profile",
     "Pure",
     "Queryable",
     "Range",
+    "Relation",
     "Release",
+    "Renyi",
     "ReplayEntropy",
+    "Slots",
     "Space",
     "Stream",
+    "SumFilter",
+    "SumOdometer",
     "SystemEntropy",
     "Texts",
+    "TradeOff",
     "Transformation",
     "Unit",
     "Vector",
     "Windows",
     "above_threshold",
     "absolute",
+    "account",
     "accuracy",
     "accuracy_scores",
     "adjacent",
+    "advanced_composition",
     "analytic_sigma",
+    "approx_zcdp_delta",
+    "approx_zcdp_epsilon",
     "as_range",
+    "basic_composition",
     "batches",
     "below_threshold",
     "between",
@@ -179,9 +235,11 @@ __all__ = [
     "brute_sensitivity",
     "calibrate",
     "calibrate_parameter",
+    "calibrate_plan",
     "candidate_of",
     "cast",
     "censored_laplace",
+    "chance_drawn",
     "chance_of",
     "channel",
     "channel_delta",
@@ -189,9 +247,13 @@ __all__ = [
     "charts",
     "claim",
     "clamp",
+    "classic_advanced_epsilon",
     "classical_sigma",
+    "cluster_amplified",
     "coin_flip_response",
     "compare",
+    "compare_accounting",
+    "convert",
     "count",
     "count_by",
     "count_distinct",
@@ -210,16 +272,22 @@ __all__ = [
     "estimated_recall",
     "estimated_share",
     "estimated_shares",
+    "events",
+    "explain",
+    "explain_route",
     "exponential",
     "exponential_error",
     "exponential_mechanism",
     "exponential_of",
+    "filter_for",
     "frame",
+    "from_json",
     "gaussian",
     "gaussian_delta",
     "gaussian_epsilon",
     "gaussian_mechanism",
     "gaussian_trade_off",
+    "greatest_rate",
     "gumbel_noisy_max",
     "impute_nan",
     "is_in",
@@ -243,21 +311,30 @@ __all__ = [
     "mean",
     "measurement",
     "median",
+    "mixed_delta",
+    "mixed_epsilon",
+    "mixture_of_losses",
     "mode_gap",
     "mode_scores",
+    "most_steps",
     "name_and_shame",
     "negated",
     "neighbours",
     "noise",
+    "noise_multiplier",
     "noisy_mode",
     "norm_clamp",
     "odds_factor",
+    "optimal_delta",
+    "optimal_epsilon",
     "outcome_probabilities",
     "padded",
     "permute_and_flip",
     "plan_response",
+    "population_amplified",
     "positives",
     "posterior_cap",
+    "preserved_probability",
     "private_mode",
     "project",
     "propose_test_release",
@@ -267,12 +344,16 @@ __all__ = [
     "query_stream",
     "randomized_answer",
     "randomized_response",
+    "renyi_delta",
+    "renyi_epsilon",
+    "renyi_order",
     "repeat",
     "resize",
     "response_error",
     "response_variance",
     "revenue_scores",
     "round_to",
+    "routes",
     "rows_from_counts",
     "satisfies",
     "scalar",
@@ -281,16 +362,23 @@ __all__ = [
     "select",
     "sensitivity_table",
     "shift_by",
+    "shuffled_delta",
+    "shuffled_epsilon",
+    "shuffled_epsilon_closed",
+    "simplified_sampled_bound",
     "sparse_vector",
     "square",
     "stability_histogram",
     "staircase",
     "standard_deviation",
     "strength",
+    "strength_graph",
     "sum",
     "sum_stream",
     "threshold_accuracy_scores",
+    "to_json",
     "top_k",
+    "total",
     "trade_off",
     "transformation",
     "true_positives",
@@ -301,4 +389,9 @@ __all__ = [
     "vector",
     "vector_mean",
     "vector_sum",
+    "zcdp_delta",
+    "zcdp_epsilon",
+    "zcdp_epsilon_simple",
+    "zcdp_rho",
+    "zcdp_rho_simple",
 ]

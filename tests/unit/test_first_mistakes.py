@@ -170,8 +170,9 @@ MISTAKES = [
     (
         "sf.Pure(1) <= sf.ZCDP(1)",
         "NoProvenRoute",
-        "Pure and ZCDP are different kinds of privacy loss and cannot be compared or added. For Gaussian "
-        "noise in terms of (ε, δ) see sf.gaussian_mechanism and sf.discrete_gaussian_epsilon.",
+        "Pure and ZCDP are different kinds of privacy loss and cannot be compared or added. Turn both "
+        "into one kind first, where theorems allow it: sf.convert(loss, sf.ZCDP), or sf.convert(loss, sf.Approx, "
+        "delta=1e-6).",
     ),
     (
         "sf.Pure(-1)",
@@ -196,8 +197,9 @@ MISTAKES = [
     (
         "sf.calibrate(lambda s: sf.scalar(int) >> sf.gaussian(scale=s), d_in=1, loss=sf.Pure(1))",
         "NoProvenRoute",
-        "ZCDP and Pure are different kinds of privacy loss and cannot be compared or added. For Gaussian "
-        "noise in terms of (ε, δ) see sf.gaussian_mechanism and sf.discrete_gaussian_epsilon.",
+        "ZCDP and Pure are different kinds of privacy loss and cannot be compared or added. Turn both "
+        "into one kind first, where theorems allow it: sf.convert(loss, sf.ZCDP), or sf.convert(loss, sf.Approx, "
+        "delta=1e-6).",
     ),
     (
         "sf.transformation(sf.scalar(int), sf.scalar(int), function=abs, map=lambda d: d)",
