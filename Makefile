@@ -1,9 +1,10 @@
-# make demo        see it work: the classroom case study, printed and drawn into demo-output/
-# make test        everything that must hold: lint, types, tests, coverage
-# make lint        only the lint and type checks
-# make format      put every file into the one format
-# make peers       the libraries that the benchmarks compare with, one environment each, in .peers/
-# make bench-noise exact noise, side by side with its peers
+# make demo              see it work: the classroom case study, printed and drawn into demo-output/
+# make test              everything that must hold: lint, types, tests, coverage
+# make lint              only the lint and type checks
+# make format            put every file into the one format
+# make peers             the libraries that the benchmarks compare with, one environment each, in .peers/
+# make bench-noise       exact noise, side by side with its peers
+# make bench-accounting  the accountant, side by side with its peers (some minutes)
 
 PYTHON ?= python3
 WORKERS ?= 2
@@ -15,7 +16,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 PEERS := $(patsubst benchmarks/peers/%.txt,%,$(wildcard benchmarks/peers/*.txt))
 
-.PHONY: demo test lint format peers bench-noise clean
+.PHONY: demo test lint format peers bench-noise bench-accounting clean
 .DELETE_ON_ERROR:
 
 demo: .venv/installed-plot
@@ -37,6 +38,9 @@ peers: $(PEERS:%=.peers/%/installed)
 
 bench-noise: .venv/installed-plot
 	$(BIN)/python benchmarks/noise.py
+
+bench-accounting: .venv/installed-plot
+	$(BIN)/python benchmarks/accounting.py
 
 clean:
 	rm -rf .venv .peers demo-output .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage .coverage.*

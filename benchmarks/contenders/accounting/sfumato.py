@@ -1,0 +1,75 @@
+"""sfumato's accountant: the certified bracket of the tightest way, and Rényi curves alone."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from contenders.accounting.answers import Ends, answer, answer_sigma
+from contenders.accounting.cases import (
+    CHANGE_ONE,
+    COUNT,
+    EXCHANGE,
+    GAUSSIANS,
+    LAPLACES,
+    QUESTIONS,
+    SCALE,
+    SIGMA_DELTA,
+    SIGMA_EPSILON,
+    SIGMA_RATE,
+    SIGMA_STEPS,
+    TRAININGS,
+    Question,
+)
+from sfumato.accounting import events
+from sfumato.accounting.account import account
+from sfumato.accounting.plans import noise_multiplier
+from sfumato.accounting.relation import Relation
+from sfumato.accounting.renyi import Renyi
+from sfumato.exact import down, up
+from side_by_side.stopwatch import report_version
+
+
+def plan(case: str) -> events.Event:
+    """Describes a case."""
+    if case in TRAININGS:
+        asked = TRAININGS[case]
+        step = events.Sampled(events.Gaussian(asked.noise), events.Poisson(asked.rate))
+        return events.Repeat(step, asked.steps)
+    if case == "gauss":
+        return events.Repeat(events.Gaussian(SCALE), COUNT)
+    return events.Sequence(*map(events.Gaussian, GAUSSIANS), *map(events.Laplace, LAPLACES))
+
+
+def relation(question: Question) -> Relation:
+    """Gives the neighbours that a question is about."""
+    return Relation.CHANGE_ONE if question.relation == CHANGE_ONE else Relation.ADD_REMOVE
+
+
+def bracket(question: Question) -> Ends:
+    """Works ε out in the tightest way."""
+    found = account(plan(question.case), delta=question.delta, relation=relation(question)).epsilon
+    return down(found.lower), up(found.upper)
+
+
+def by_renyi(question: Question) -> Ends:
+    """Works ε out by Rényi curves."""
+    found = account(plan(question.case), delta=question.delta, relation=relation(question), ways=(Renyi,))
+    return None, up(found.epsilon.upper)
+
+
+def sigma() -> float:
+    """Calibrates the noise of DP-SGD."""
+    return up(noise_multiplier(SIGMA_EPSILON, delta=SIGMA_DELTA, rate=SIGMA_RATE, steps=SIGMA_STEPS))
+
+
+def main() -> None:
+    """Answers every question."""
+    report_version("sfumato")
+    for question in QUESTIONS:
+        answer(question, way="bracket", work=partial(bracket, question))
+        if question != EXCHANGE:
+            answer(question, way="RDP", work=partial(by_renyi, question))
+    answer_sigma(way="bracket", work=sigma)
+
+
+main()
