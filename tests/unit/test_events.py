@@ -11,6 +11,7 @@ import pytest
 from tests.laws.event_examples import EXAMPLES, final_classes
 
 from sfumato.accounting import events as ev
+from sfumato.accounting.compose import parts_of
 from sfumato.accounting.facts.selection import ExponentialSelection, TopSelection
 from sfumato.accounting.leaves import tree_square
 from sfumato.accounting.measures import Pure
@@ -87,7 +88,7 @@ def test_every_class_has_an_example(base: type) -> None:
     while waiting:
         event = waiting.pop()
         shown |= {type(event), type(getattr(event, "sampling", None)), type(getattr(event, "runs", None))}
-        waiting.extend(ev.parts_of(event))
+        waiting.extend(parts_of(event))
     assert final_classes(base) <= shown
 
 

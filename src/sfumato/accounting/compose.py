@@ -22,7 +22,6 @@ from sfumato.accounting.events import (
     Sampled,
     Shuffled,
     Stated,
-    parts_of,
 )
 from sfumato.accounting.events import Sequence as InSequence
 from sfumato.accounting.measures import Approx, BoundedRange, Loss, Pure
@@ -264,6 +263,21 @@ def _tightest(losses: Sequence[L]) -> L:
         except NoProvenRoute:  # two curves that cross: either holds
             continue
     return best
+
+
+def parts_of(event: Event) -> tuple[Event, ...]:
+    """Gives the events directly inside an event; none for a basic one.
+
+    >>> from sfumato.accounting.events import Laplace
+    >>> parts_of(Repeat(Laplace(2), 3))
+    (Laplace(scale=Fraction(2, 1), shift=Fraction(1, 1)),)
+    """
+    match event:
+        case InSequence() | Parallel() | Mixture():
+            return event.parts
+        case Repeat() | Sampled() | Shuffled() | RepeatAndSelect():
+            return (event.event,)
+    return ()
 
 
 def _check_size(event: Event) -> None:

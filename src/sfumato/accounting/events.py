@@ -15,12 +15,16 @@ from abc import ABC
 from collections.abc import Hashable
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from typing import final
+from typing import Any, final
 
 from sfumato.accounting.facts import FACTS
+from sfumato.accounting.facts.selection import ExponentialSelection, NoisyMaximum, PermuteAndFlip, TopSelection
 from sfumato.accounting.measures import Loss
 from sfumato.errors import BadArgument
 from sfumato.exact import Distance, Number, Root, as_distance, integer, non_negative, positive, probability, rational
+
+WAYS_TO_CHOOSE = (ExponentialSelection, NoisyMaximum, PermuteAndFlip, TopSelection)
+"""What a `Selection` may hold; named here so that users find them beside the events."""
 
 MOST_TIMES = 10**18
 """Nothing is repeated more often than this."""
@@ -39,6 +43,18 @@ def _events(parts: tuple[Event, ...]) -> tuple[Event, ...]:
     for part in parts:
         _event(part, "each of the parts")
     return parts
+
+
+def _exact(selection: Any) -> Hashable:
+    """Gives a way to choose with its numbers read exactly; every one that has a fact is a dataclass of numbers."""
+    read = {
+        field.name: integer(getattr(selection, field.name), f"the {field.name} of the selection", least=1)
+        if field.type == "int"
+        else positive(getattr(selection, field.name), f"the {field.name} of the selection")
+        for field in fields(selection)
+    }
+    found: Hashable = type(selection)(**read)
+    return found
 
 
 def _listed(parts: tuple[Event, ...], *more: str) -> str:
@@ -104,10 +120,10 @@ class Selection(Event):
 
     def __init__(self, selection: Hashable, shift: Number | Root = 1) -> None:
         if not any(kind is type(selection) for kind, _ in FACTS) or callable(getattr(selection, "upper_tail", None)):
-            raise BadArgument("selection", "a way to choose such as ExponentialSelection(temperature)", selection)
-        for field in fields(selection):  # type: ignore[arg-type]  # every selection with a fact is a dataclass
-            positive(getattr(selection, field.name), f"the {field.name} of the selection")
-        object.__setattr__(self, "selection", selection)
+            raise BadArgument(
+                "selection", "a way to choose such as sf.events.ExponentialSelection(temperature)", selection
+            )
+        object.__setattr__(self, "selection", _exact(selection))
         object.__setattr__(self, "shift", as_distance(shift, "shift"))
 
 
@@ -374,17 +390,3 @@ class RepeatAndSelect(Event):
         _event(self.event, "event")
         if not isinstance(self.runs, Runs):
             raise BadArgument("runs", "a law of runs such as sf.events.PoissonRuns(10)", self.runs)
-
-
-def parts_of(event: Event) -> tuple[Event, ...]:
-    """Gives the events directly inside an event; none for a basic one.
-
-    >>> parts_of(Repeat(Laplace(2), 3))
-    (Laplace(scale=Fraction(2, 1), shift=Fraction(1, 1)),)
-    """
-    match event:
-        case Sequence() | Parallel() | Mixture():
-            return event.parts
-        case Repeat() | Sampled() | Shuffled() | RepeatAndSelect():
-            return (event.event,)
-    return ()

@@ -13,8 +13,9 @@ from fractions import Fraction
 from typing import final
 
 from sfumato.accounting.account import WAYS, Kind, account
+from sfumato.accounting.compose import parts_of
 from sfumato.accounting.concentrated import GDP
-from sfumato.accounting.events import Event, Gaussian, Poisson, Repeat, Sampled, Sequence, Tree, parts_of
+from sfumato.accounting.events import Event, Gaussian, Poisson, Repeat, Sampled, Sequence, Tree
 from sfumato.accounting.measures import Approx
 from sfumato.accounting.pld import PLD
 from sfumato.accounting.relation import Relation
