@@ -6,17 +6,23 @@ import math
 from fractions import Fraction
 
 import pytest
+from flint import arb
 
 import sfumato as sf
+from sfumato.accounting.amplify.draws import drawn_often
 from sfumato.accounting.attained import attained
 from sfumato.accounting.evaluate import crossing
-from sfumato.accounting.pairs.either import EitherPair
+from sfumato.accounting.lattice import lattice_law
+from sfumato.accounting.pairs.either import EitherPair, RangePair
 from sfumato.accounting.pairs.finite import ApproxPair, FinitePair, ResponsePair
 from sfumato.accounting.pairs.gaussian import GaussianPair
 from sfumato.accounting.pairs.integer import IntegerNoisePair
 from sfumato.accounting.pairs.laplace import LaplacePair
+from sfumato.accounting.pairs.mixed import MixedPair
+from sfumato.accounting.pairs.pair import Pair
 from sfumato.accounting.pairs.sampled import RemovedPair
 from sfumato.accounting.pld import PLD, covering
+from sfumato.exact import precision
 from sfumato.noise import DiscreteLaplace
 
 e = sf.events
@@ -157,3 +163,55 @@ def test_one_composition_covers_several() -> None:
     whole = PLD(alternatives).times(2)
     for one in alternatives:
         assert PLD([one]).times(2).delta(1).lower <= whole.delta(1).upper
+
+
+def test_what_leaks_has_a_finite_loss_after_sampling() -> None:
+    """Without the unit, the outcome that only it could not give: its loss is -ln(1 - q), not infinite and not 0."""
+    pair = ApproxPair(0, TENTH)
+    added = RemovedPair(pair, "1/2").reversed()
+    assert added.largest == pytest.approx(math.log(2), abs=1e-12) and added.largest >= math.log(2)
+    both = PLD([[(RemovedPair(pair, "1/2"), 1), (added, 1)]])
+    for epsilon, exact in ((0, "0.095"), ("0.1", "0.09027"), ("0.3", "0.07926"), ("0.6", "0.05800")):
+        found = both.delta(epsilon)
+        assert found.lower - Fraction(1, 10**4) <= Fraction(exact) <= found.upper + Fraction(1, 10**5)
+    assert both.epsilon("0.07").upper > Fraction(3, 10)
+
+
+@pytest.mark.parametrize("pair", [RemovedPair(RangePair(2), "1/100"), GaussianPair(1), LaplacePair(1)], ids=str)
+@pytest.mark.parametrize("places", [[-30, 0, 7, 10, 76, 89], [-900, -899, 0, 1, 400], [0, 10, 500, 2000]], ids=str)
+def test_the_law_from_below_stays_below_in_its_first_cells(pair: Pair, places: list[int]) -> None:
+    with precision(128):
+        law, lines = lattice_law(pair, places, Fraction(1, 1000), anchored=True), pair.lines()
+        for place in range(places[0] - 20, places[-1] + 20, 3):
+            ratio = (arb(place) / 1000).exp()
+            line = lines(arb(place) / 1000)
+            shares = [
+                (mass, 1 - ratio / (arb(at) / 1000).exp()) for at, mass in zip(law.places, law.below, strict=True)
+            ]
+            below = sum((mass * share for mass, share in shares if share > 0), arb(0)) - law.short
+            assert float(below.mid()) <= float((line.here - ratio * line.there).mid()) + 1e-25
+
+
+def test_one_use_is_read_off_its_profile() -> None:
+    """(1 - q) Q + q P against Q where P leaks: δ(ε) = q·h(1 + (e^ε - 1)/q), worked out by hand at ε = 0.1."""
+    found = PLD.of(RemovedPair(ApproxPair("1/2", TENTH), "1/2")).delta(TENTH)
+    inner = 1 + 2 * math.expm1(0.1)
+    exact = (0.1 + 0.9 * (math.exp(0.5) - inner) / (math.exp(0.5) + 1)) / 2
+    assert float(found.upper) == pytest.approx(exact, abs=1e-12) and found.width < Fraction(1, 10**12)
+    laplace = PLD.of(LaplacePair(1)).epsilon(1e-5)
+    assert float(laplace.upper) == pytest.approx(1 + 2 * math.log1p(-1e-5), abs=1e-8)
+    assert PLD.of(ApproxPair(1, TENTH)).epsilon("0.05").upper == math.inf
+
+
+def test_lists_are_asked_for() -> None:
+    for wrong in (lambda: MixedPair(3, [1]), lambda: MixedPair([LaplacePair(1)], 5), lambda: PLD.widest(5)):
+        with pytest.raises(sf.errors.BadArgument):
+            wrong()
+    with pytest.raises(sf.errors.NoProvenRoute, match="too many"):
+        drawn_often(10**12, Fraction(1, 2))
+
+
+def test_a_single_loss_and_its_search_end() -> None:
+    """Hints of a law at one point have no width: the search must move all the same."""
+    assert PLD.of(ApproxPair(0, TENTH)).epsilon("0.05").upper == math.inf
+    assert PLD.of(FinitePair(((0, Fraction(9, 10)),), TENTH)).epsilon("0.05").upper == math.inf

@@ -6,18 +6,20 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import final
 
 from flint import arb
 
 from sfumato.accounting.bracket import Bracket
 from sfumato.accounting.lattice import BITS, Law, lattice_law, profile_values
-from sfumato.accounting.pairs.pair import Pair
+from sfumato.accounting.pairs.pair import Lines, Pair
+from sfumato.accounting.pairs.sampled import SURE
 from sfumato.accounting.spread import MOST_COINS, Coins, coins, unspread
 from sfumato.accounting.steering import Sketch, Sketches, cells, reach, sketch, tilt_for_delta, tilt_for_epsilon
 from sfumato.accounting.tilted import Composed, composed, delta_bounds
 from sfumato.errors import NoProvenRoute
-from sfumato.exact import Extended, common_step, endpoints, precision
+from sfumato.exact import Extended, ball, common_step, endpoints, precision
 from sfumato.guarantee import guarantee
 
 Composition = Sequence[tuple[Pair, int]]
@@ -34,11 +36,11 @@ SMOOTH, LOOSE = 2.5, 1.5
 GENTLE = 0.75
 """The share of the saddle point's tilt that is used: little sharpness is lost, and rare large losses stay rare."""
 
-SURE = 2.0**40
-"""A loss above all finite ones."""
-
 FAR = 10**9
 """A tilt is sought for no larger ε than this."""
+
+PLAIN = Fraction(1, 1 << 70)
+"""Down to this δ one use of one pair is read off its profile."""
 
 RAREST = 1e-280
 """A tilt is sought for no smaller δ than this."""
@@ -148,6 +150,10 @@ def sketched(composition: Composition, delta: float) -> Sketches:
         return Sketches([sketch(pair, count, max(RAREST, delta * TAIL / uses)) for pair, count in composition])
 
 
+def _single(composition: Composition) -> bool:
+    return len(composition) == 1 and composition[0][1] == 1
+
+
 def scale_of(sketches: Sketches, tilt: float) -> float:
     """Gives about the ε that a tilt is for, and not much less than the spread of the loss."""
     _, mean, spread = sketches.log_moment(tilt)
@@ -187,11 +193,42 @@ def total_variation(composition: Composition) -> Extended:
         return endpoints(sum((count * height for height, count in heights), arb(0)))[1]
 
 
+@guarantee(
+    claim="the profile of one pair itself",
+    proof="proofs/pairs.md#once",
+    reviewed="2ddfa68a71b2",
+)
+def once(lines: Lines, epsilon: Fraction) -> tuple[Fraction, Fraction]:
+    """Bounds δ(ε) of one use of one pair, by its lines, with no lattice in between."""
+    with precision(BITS):
+        ratio = ball(epsilon).exp()
+        low, high = endpoints(profile_values([lines(ball(epsilon))], [ratio])[0])
+    return max(Fraction(0), Fraction(low)), Fraction(min(Fraction(1), high))
+
+
+@lru_cache(maxsize=16)
+def prepared(pair: Pair) -> Lines:
+    """Prepares the lines of a pair, once for many questions."""
+    with precision(BITS):
+        return pair.lines()
+
+
+def epsilon_once(pair: Pair, delta: Fraction) -> Bracket:
+    """Encloses ε(δ) of one use of one pair."""
+    lines, hints = prepared(pair), pair.hints(max(float(delta), RAREST))
+    start, scale = max(0.0, hints[-1]), (hints[-1] - hints[0]) / 8
+    upper = crossing(lambda epsilon: once(lines, epsilon)[1], delta, start=start, scale=scale)[1]
+    lower = crossing(lambda epsilon: once(lines, epsilon)[0], delta, start=start, scale=scale)[0]
+    return Bracket(lower, upper)
+
+
 def delta_bracket(composition: Composition, epsilon: Fraction, *, tolerance: float = TOLERANCE) -> Bracket:
     """Encloses δ(ε)."""
     end = end_of(composition)
     if end is not None and epsilon >= end[0]:
         return Bracket(end[1], end[2])
+    if _single(composition) and epsilon < FAR:
+        return Bracket(*once(prepared(composition[0][0]), epsilon))
     sketches = sketched(composition, 1e-20)
     steep = tilt_for_epsilon(sketches, float(min(epsilon, Fraction(FAR))))
     plan = planned(sketches, composition, GENTLE * steep, tolerance * scale_of(sketches, steep))
@@ -233,6 +270,9 @@ def epsilon_bracket(composition: Composition, delta: Fraction, *, tolerance: flo
     if total_variation(composition) <= delta:
         return Bracket(Fraction(0), Fraction(0))
     end = end_of(composition)
+    if _single(composition) and delta > PLAIN:
+        found = epsilon_once(composition[0][0], delta)
+        return Bracket(found.lower, min(found.upper, end[0])) if end is not None and end[2] <= delta else found
     sketches = sketched(composition, float(delta))
     found = _sought(composition, sketches, delta, delta, tolerance)
     if found.upper == math.inf:
@@ -281,7 +321,7 @@ def crossing(
 
     left = right = max(0.0, start)
     high = low = height(left)
-    stride = 1e-6 * max(scale, start, 5e-324)
+    stride = 1e-6 * max(scale, start, 1e-12)
     while high <= 0:
         if left <= 0 or start - left > 40 * scale + 1:
             return Fraction(0), Fraction(left)

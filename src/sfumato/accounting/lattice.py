@@ -109,13 +109,14 @@ def joined_masses(values: list[arb], ratios: list[arb]) -> list[arb]:
 @guarantee(
     claim="chords between points that are below the supporting lines of their cells are below the profile",
     proof="proofs/lattice.md#below",
-    reviewed="8af389ed5fc2",
+    reviewed="fc069500f6a9",
 )
 def dominated_masses(middles: list[Line], touching: list[Line], ratios: list[arb]) -> tuple[list[arb], arb]:
     """Gives masses of a law that the pair dominates, from one supporting line inside each cell."""
     cells = zip(middles, pairwise(touching), pairwise(ratios), strict=True)
     kept = [_kept(line, ends, cell) for line, ends, cell in cells]
-    points = [arb((1 - ratios[0]).lower())]
+    first = kept[0][0]
+    points = [_lesser(1 - ratios[0], first.here - ratios[0] * first.there)]
     for (left, _), (right, _), ratio in zip(kept, kept[1:], ratios[1:], strict=False):
         points.append(_lesser(left.here - ratio * left.there, right.here - ratio * right.there))
     points.append(arb(0))

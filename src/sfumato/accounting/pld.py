@@ -94,6 +94,8 @@ class PLD(Loss):
     def widest(cls, losses: Sequence[Self], *, count: int = 1) -> Self:
         """Gives a loss that no composition of ``count`` of these exceeds."""
         whole = integer(count, "count", least=1)
+        if not isinstance(losses, Iterable):
+            raise BadArgument("losses", "a list of losses", losses)
         for loss in losses:
             cls.nothing()._same(loss)
         if not losses:

@@ -9,6 +9,7 @@ import numpy as np
 from flint import arb
 
 from sfumato.accounting.amplify.binomial import Counted, binomial_span
+from sfumato.errors import NoProvenRoute
 from sfumato.exact import Extended, ball, endpoints, precision, up, upper
 from sfumato.guarantee import guarantee
 
@@ -20,6 +21,9 @@ NEARLY = Fraction(1, 1 << 40)
 
 OFTEN_BITS, RARE = 140, Fraction(1, 1 << 120)
 """Numbers of draws are looked at up to one that has a chance of less than this to be exceeded."""
+
+WIDEST = 10**5
+"""No more numbers of draws than this are listed."""
 
 MOST_PARTS = 24
 """Numbers of draws are told apart in no more parts than this."""
@@ -112,13 +116,17 @@ def near_excess(start: float, epsilon: float, draws: int, share: float) -> float
     claim="a chance not below that to be drawn, and a law of how often, not below that of a unit that is drawn, in "
     "stochastic order; what the weights leave of 1 is for all larger numbers",
     proof="proofs/amplification.md#drawn-often",
-    reviewed="2db591f54964",
+    reviewed="003ff3bfddd2",
 )
 def drawn_often(draws: int, share: Fraction) -> tuple[Fraction, tuple[tuple[int, Fraction], ...]]:
     """Bounds how often a unit comes up: the chance that it does, and then numbers of draws with their weights."""
     if share == 1 or draws == 1:
         return (share if draws == 1 else Fraction(1)), ((draws, Fraction(1)),)
     low, high = binomial_span(draws, up(share), OFTEN_BITS)
+    if high - low > WIDEST:
+        raise NoProvenRoute(
+            "a unit comes up in too many different numbers of draws to list. Sample without replacement."
+        )
     with precision(FINE):
         drawn = Counted(draws, ball(share).log(), ball(1 - share).log(), (low, high))
         ever = -(draws * ball(-share).log1p()).expm1()

@@ -30,6 +30,8 @@ class MixedPair(Pair):
     weights: tuple[Fraction, ...]
 
     def __init__(self, pairs: Iterable[Pair], weights: Iterable[Number]) -> None:
+        if not isinstance(pairs, Iterable) or not isinstance(weights, Iterable):
+            raise BadArgument("pairs and weights", "two lists of the same length", (pairs, weights))
         object.__setattr__(self, "pairs", tuple(pairs))
         object.__setattr__(self, "weights", tuple(positive(weight, "each of the weights") for weight in weights))
         if not self.pairs or not all(isinstance(pair, Pair) for pair in self.pairs):

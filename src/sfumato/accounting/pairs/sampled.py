@@ -14,6 +14,9 @@ from sfumato.errors import BadArgument
 from sfumato.exact import Number, ball, exp_down, log_up, probability, up, upper
 from sfumato.guarantee import guarantee
 
+SURE = 2**40
+"""A loss above all finite ones that are worked with."""
+
 STEEP = 10**6
 """Beyond this, the largest loss of a sampled pair is not worked out."""
 
@@ -97,9 +100,13 @@ class AddedPair(Pair):
 
     @property
     def largest(self) -> Fraction:
-        """Gives −ln(1 − q + q·exp(−ℓ)) for the largest ℓ without sampling, rounded up; there is always one."""
-        end = self.pair.reversed().largest
-        seldom = Fraction(0) if end is None else exp_down(-end)
+        """Gives −ln(1 − q + q·exp(−ℓ)) for the largest ℓ without sampling, rounded up; there is always one.
+
+        Where that may be infinite, it is −ln(1 − q).
+        """
+        back = self.pair.reversed()
+        end = back.largest if back.lines()(arb(SURE)).here.is_zero() else None
+        seldom = Fraction(0) if end is None or end >= SURE else exp_down(-end)
         return Fraction(log_up(1 / (1 - self.rate + self.rate * seldom)))
 
     @property
