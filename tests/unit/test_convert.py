@@ -150,10 +150,10 @@ def test_the_tightest_way_wins() -> None:
     assert [step.target for step in wide.steps] == [ZCDP]
     assert wide.tight
     assert wide.loss.within(convert(Pure(20), ZCDP))
-    # At a δ the curve of a range beats both pure ε and η²/8.
+    # At a δ the profile of a range beats its curve, pure ε and zCDP.
     small = explain_route(BoundedRange(1), Approx, delta="1e-2")
-    assert [step.target for step in small.steps] == [Renyi, Approx]
-    for way in (Pure, ZCDP):
+    assert [step.target for step in small.steps] == [PLD, Approx]
+    for way in (Pure, ZCDP, Renyi):
         assert small.loss.within(convert(convert(BoundedRange(1), way), Approx, delta="1e-2"))
 
 
