@@ -215,3 +215,8 @@ def test_a_single_loss_and_its_search_end() -> None:
     """Hints of a law at one point have no width: the search must move all the same."""
     assert PLD.of(ApproxPair(0, TENTH)).epsilon("0.05").upper == math.inf
     assert PLD.of(FinitePair(((0, Fraction(9, 10)),), TENTH)).epsilon("0.05").upper == math.inf
+
+
+def test_losses_beyond_what_balls_can_tell_are_only_bounded() -> None:
+    found = PLD.of(LaplacePair(10**10), 2).epsilon(1e-6)
+    assert (found.lower, found.upper) == (0, 2 * 10**10)

@@ -7,7 +7,6 @@ import math
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 from statistics import NormalDist
@@ -16,6 +15,7 @@ from typing import Any
 import altair
 import numpy as np
 import pytest
+from tests.unit.chart_reading import headline, parts, tables
 
 from sfumato.accounting.measures import Approx, BoundedRange, Pure
 from sfumato.accounting.realised import gaussian_realised, laplace_realised
@@ -39,30 +39,6 @@ from sfumato.transforms.aggregate import mean
 from sfumato.transforms.rowwise import clamp
 
 ONE, TWO = Fraction(1), Fraction(2)
-
-
-def parts(specification: object) -> Iterator[dict[str, Any]]:
-    """Every object inside a chart's JSON."""
-    if isinstance(specification, dict):
-        yield specification
-        for value in specification.values():
-            yield from parts(value)
-    elif isinstance(specification, list):
-        for value in specification:
-            yield from parts(value)
-
-
-def tables(chart: Any) -> dict[str, list[dict[str, Any]]]:
-    """The rows of every named table of a chart."""
-    specification = chart.to_dict()
-    found = {part["name"]: part["values"] for part in parts(specification) if {"name", "values"} <= part.keys()}
-    return found | specification.get("datasets", {})
-
-
-def headline(chart: Any) -> str:
-    """The title and the sentences below it."""
-    title = chart.to_dict()["title"]
-    return " ".join([title["text"], *title.get("subtitle", [])])
 
 
 def by_series(rows: list[dict[str, Any]]) -> dict[str, dict[float, float]]:

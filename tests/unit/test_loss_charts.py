@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
@@ -11,6 +11,7 @@ from statistics import NormalDist
 from typing import Any
 
 import pytest
+from tests.unit.chart_reading import headline, parts, tables
 
 from sfumato.accounting.account import account
 from sfumato.accounting.bracket import Bracket
@@ -27,30 +28,6 @@ from sfumato.accounting.trade_off import TradeOff, gaussian_trade_off, trade_off
 from sfumato.errors import BadArgument, NoProvenRoute
 from sfumato.exact import up
 from sfumato.release import charts
-
-
-def parts(specification: object) -> Iterator[dict[str, Any]]:
-    """Every object inside a chart's JSON."""
-    if isinstance(specification, dict):
-        yield specification
-        for value in specification.values():
-            yield from parts(value)
-    elif isinstance(specification, list):
-        for value in specification:
-            yield from parts(value)
-
-
-def tables(chart: Any) -> dict[str, list[dict[str, Any]]]:
-    """The rows of every named table of a chart."""
-    specification = chart.to_dict()
-    found = {part["name"]: part["values"] for part in parts(specification) if {"name", "values"} <= part.keys()}
-    return found | specification.get("datasets", {})
-
-
-def words(chart: Any) -> str:
-    """The title and the sentences below it."""
-    title = chart.to_dict()["title"]
-    return " ".join([title["text"], *title.get("subtitle", [])])
 
 
 def named(rows: list[dict[str, Any]], name: str) -> dict[float, float]:
@@ -163,7 +140,7 @@ def test_P1_071_masses_and_the_gaussian_law() -> None:
     assert sum(row["y"] for row in found["losses"]) == pytest.approx(1, abs=1e-4)
     assert all(row["y"] == pytest.approx(0.1 * law.pdf(row["x"])) for row in found["gaussian"])
     assert {row["series"] for row in found["losses"] if row["x"] > 1} == {"loss above ε"}
-    assert "δ(ε) = 0.127" in words(chart)  # A1-084, by cells of 0.1
+    assert "δ(ε) = 0.127" in headline(chart)  # A1-084, by cells of 0.1
 
 
 def test_infinite_loss_is_told_and_counted() -> None:
@@ -171,7 +148,7 @@ def test_infinite_loss_is_told_and_counted() -> None:
     laws: list[Any] = [pair, [*pair.atoms, (math.inf, pair.infinite)]]
     for law in laws:
         chart = charts.loss_masses(law, loss=Pure("0.5"))
-        assert "δ(ε) = 0.01 Infinite loss has mass 0.01" in words(chart)
+        assert "δ(ε) = 0.01 Infinite loss has mass 0.01" in headline(chart)
         assert [row["x"] for row in tables(chart)["losses"]] == [-0.5, 0.5]
     with pytest.raises(BadArgument, match=r"add up to 1; .* add \(math.inf, pair.infinite\); got 0.99"):
         charts.loss_masses(pair.atoms)

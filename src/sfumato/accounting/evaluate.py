@@ -37,7 +37,7 @@ GENTLE = 0.75
 """The share of the saddle point's tilt that is used: little sharpness is lost, and rare large losses stay rare."""
 
 FAR = 10**9
-"""A tilt is sought for no larger ε than this."""
+"""No larger losses than this are put on a lattice, nor ε asked for there: beyond it balls blur."""
 
 PLAIN = Fraction(1, 1 << 70)
 """Down to this δ one use of one pair is read off its profile."""
@@ -82,7 +82,7 @@ def planned(sketches: Sketches, composition: Composition, tilt: float, width: fl
     # A law taken whole needs room for what rounding outwards adds to each use.
     margins = [(4 * uses if extra == 0 else 4) * fine for _, extra in (below, above)]
     span = below[0] + above[0] + sum(margins)
-    if not (math.isfinite(mean) and 0 < span < math.inf and fine > 0):
+    if not (math.isfinite(mean) and 0 < span < math.inf and fine > 0) or sketches.farthest() > FAR:
         return None
     step = _aligned(composition, fine, span) or Fraction(span / (min(MOST_PLACES, _power_above(span / fine)) - 4))
     start = math.floor(Fraction(mean - below[0] - margins[0]) / step) - 2

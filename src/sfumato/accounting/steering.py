@@ -92,6 +92,10 @@ class Sketches:
         """Gives the widest range of losses of one use."""
         return max(float(part.losses[-1] - part.losses[0]) for part in self.parts)
 
+    def farthest(self) -> float:
+        """Gives the largest loss of one use, either way."""
+        return max(float(np.max(np.abs(part.losses))) for part in self.parts)
+
     def shares(self, tilt: float) -> list[float]:
         """Gives the part of the tilted variance that belongs to all uses of each pair."""
         spreads = self._counts * self._moments(tilt)[2]

@@ -8,7 +8,7 @@ from typing import final
 
 from flint import arb
 
-from sfumato.accounting.pairs.pair import ALL, NONE, Line, Lines, Pair, rank
+from sfumato.accounting.pairs.pair import ALL, NONE, Line, Lines, Pair, largest_of, rank
 from sfumato.errors import BadArgument
 from sfumato.exact import Number, ball, positive, up
 from sfumato.guarantee import guarantee
@@ -45,9 +45,7 @@ class EitherPair(Pair):
     @property
     def largest(self) -> Fraction | None:
         """Gives the largest of all, if all have one."""
-        ends = [pair.largest for pair in self.pairs]
-        known = [end for end in ends if end is not None]
-        return max(known) if len(known) == len(ends) else None
+        return largest_of(self.pairs)
 
     @property
     def smooth(self) -> bool:

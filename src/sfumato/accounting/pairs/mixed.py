@@ -9,7 +9,7 @@ from typing import final
 
 from flint import arb
 
-from sfumato.accounting.pairs.pair import Line, Lines, Pair
+from sfumato.accounting.pairs.pair import Line, Lines, Pair, largest_of
 from sfumato.errors import BadArgument
 from sfumato.exact import Number, ball, positive, up
 from sfumato.guarantee import guarantee
@@ -55,8 +55,7 @@ class MixedPair(Pair):
     @property
     def largest(self) -> Fraction | None:
         """Gives the largest of all."""
-        ends = [pair.largest for pair in self.pairs]
-        return None if None in ends else max(end for end in ends if end is not None)
+        return largest_of(self.pairs)
 
     @property
     def smooth(self) -> bool:

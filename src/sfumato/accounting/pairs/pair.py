@@ -8,7 +8,7 @@ lies below h everywhere and meets it at exp(ℓ).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import fields, is_dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple, TypeAlias
@@ -64,6 +64,13 @@ class Pair(ABC):
     def anchor(self) -> Fraction | None:
         """Gives a step of which every loss that carries a mass of its own is a whole multiple, if there is one."""
         return self.pitch
+
+
+def largest_of(pairs: Iterable[Pair]) -> Fraction | None:
+    """Gives a number that no finite loss of several pairs exceeds, if all have one."""
+    ends = [pair.largest for pair in pairs]
+    known = [end for end in ends if end is not None]
+    return max(known) if len(known) == len(ends) else None
 
 
 def rank(record: object) -> tuple[Any, ...]:
