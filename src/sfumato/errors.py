@@ -18,6 +18,7 @@ The tree::
     ├── ClaimRequired (ValueError)        something the software cannot check needs an explicit ``claim``
     ├── Exhausted (RuntimeError)          an interactive mechanism that has given its last answer
     ├── QueryRefused (ValueError)         an interactive mechanism declines one query and goes on
+    ├── RunFailed (RuntimeError)          a measurement broke off while it looked at the data; what it costs is spent
     └── MissingExtra (ImportError)        an optional package is not installed
 
 An error says what happened, why it matters for privacy and what to write instead. It carries its facts as fields, and
@@ -163,6 +164,17 @@ class Exhausted(SfumatoError, RuntimeError):
 
 class QueryRefused(SfumatoError, ValueError):
     """Reports one query that an interactive mechanism declines; nothing is spent and it goes on."""
+
+
+class RunFailed(SfumatoError, RuntimeError):
+    """Reports a measurement that broke off while it looked at the data: it was charged, and why it failed is hidden."""
+
+    def __init__(self, mechanism: str) -> None:
+        self.mechanism = mechanism
+        super().__init__(
+            f"{mechanism} broke off while it looked at the data. What it costs has been charged; why it failed is not "
+            "shown, because that could tell something about the data. Try it on made-up data."
+        )
 
 
 class MissingExtra(SfumatoError, ImportError):

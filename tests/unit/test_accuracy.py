@@ -164,7 +164,9 @@ def test_accuracy_of_a_measurement_follows_its_confidence() -> None:
 
 
 def test_measurements_without_an_error_on_file_say_so() -> None:
-    own = measurement(scalar(int), Pure, function=lambda x, _: x, map=lambda _: Pure(math.inf), claim=claim("none"))
+    own = measurement(
+        scalar(int), Pure, function=lambda x, _: x, map=lambda d: Pure(math.inf if d else 0), claim=claim("none")
+    )
     with pytest.raises(BadArgument, match="whose error is on file"):
         accuracy(own)
 

@@ -212,13 +212,13 @@ def test_calibration_refuses_what_cannot_be() -> None:
         calibrate(lambda parameter: laplace(scale=parameter), d_in=1, loss=Pure(1))  # type: ignore[arg-type,return-value]
 
     def stubborn(_: Fraction) -> Measurement:
-        return measurement(NUMBER, Pure, function=lambda x, _: 0, map=lambda d: Pure(5), claim=CLAIMED)
+        return measurement(NUMBER, Pure, function=lambda x, _: 0, map=lambda d: Pure(5 * d), claim=CLAIMED)
 
     with pytest.raises(CannotCalibrate, match="even the most private"):
         calibrate(stubborn, d_in=1, loss=Pure(1))
 
     def rising(parameter: Fraction) -> Measurement:
-        return measurement(NUMBER, Pure, function=lambda x, _: 0, map=lambda d: Pure(parameter), claim=CLAIMED)
+        return measurement(NUMBER, Pure, function=lambda x, _: 0, map=lambda d: Pure(parameter * d), claim=CLAIMED)
 
     with pytest.raises(CannotCalibrate, match="one direction"):
         calibrate(rising, d_in=1, loss=Pure(1))
@@ -268,8 +268,8 @@ def test_queryables_are_postprocessed_answer_by_answer() -> None:
     def start(data: int, entropy: Entropy) -> Queryable:
         return Queryable(lambda query: data + query)
 
-    interactive = measurement(NUMBER, Pure, function=start, map=lambda d: Pure(0), claim=CLAIMED) >> (lambda y: 10 * y)
-    queryable = interactive(1).value
+    free = measurement(NUMBER, Pure, function=start, map=lambda d: Pure(0), claim=CLAIMED, interactive=True)
+    queryable = (free >> (lambda y: 10 * y))(1).value
     assert queryable(2) == 30 and queryable(4) == 50
 
 

@@ -8,6 +8,7 @@ from sfumato.accounting.measures import Loss
 from sfumato.core.claim import Claim, required
 from sfumato.core.domains import Data
 from sfumato.core.measurement import Measurement
+from sfumato.core.queryable import Queryable
 from sfumato.core.record import How
 from sfumato.core.space import Space
 from sfumato.core.transformation import Transformation, checked_distance
@@ -52,17 +53,30 @@ def measurement(
     map: Callable[[Distance], Loss],
     claim: Claim | None = None,
     name: str = "user-defined measurement",
+    interactive: bool = False,
 ) -> Measurement:
     """Makes a measurement from a randomized function and a privacy map that the caller vouches for.
 
-    Takes:      a source space, a kind of loss, a function of data and entropy, and its privacy map
+    Takes:      a source space, a kind of loss, a function of data and entropy, and its privacy map, nothing at distance
+                0; ``interactive`` where the outcome is or holds a `Queryable`, which must be made before it is given
     Gives:      a measurement that joins everything else
     Guarantee:  the caller's claim, and no more (proofs/framework.md#custom)
     """
     vouched = required(claim, "the privacy of a user-defined measurement")
     _check_callables(function, map)
+    nearest = map(source.metric.read(0))
+    if isinstance(nearest, measure) and not nearest.within(measure.nothing()):
+        must = "nothing at distance 0: what the metric cannot tell apart must look alike (rows in order: sf.Hamming())"
+        raise BadArgument("the privacy map", must, nearest)
     how = How(name, claims=(vouched,), proofs=("proofs/framework.md#custom",))
-    return Measurement(source, measure, function, map, how)
+
+    def run(data: Data, entropy: Entropy) -> Data:
+        outcome = function(data, entropy)
+        if isinstance(outcome, Queryable) and not interactive:
+            raise BadArgument("interactive", "True for a measurement that gives a queryable", interactive)
+        return outcome
+
+    return Measurement(source, measure, run, map, how, interactive=interactive)
 
 
 def _check_callables(function: object, map: object) -> None:

@@ -53,6 +53,7 @@ def start(space: Space, following: object) -> Transformation | Measurement:
     match following:
         case Partial():
             built: Transformation | Measurement = following.build(space)
+            _joins(space, built.source)
             return built
         case Transformation() | Measurement():
             _joins(space, following.source)

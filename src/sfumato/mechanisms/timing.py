@@ -19,7 +19,6 @@ from sfumato.core.claim import Claim, required
 from sfumato.core.domains import Data
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import DatasetMetric
-from sfumato.core.queryable import Queryable
 from sfumato.core.record import Failure
 from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument, NoProvenRoute
@@ -106,6 +105,11 @@ def padded(
     Fraction(1, 1)
     """
     vouched = required(claim, "that the running times on neighbours differ by no more than sensitivity_seconds")
+    if measurement.interactive:
+        raise NoProvenRoute(
+            "padded() hides how long one outcome takes, and this measurement gives something to ask again and again: "
+            "the time of its later answers would not be hidden. Pad a measurement that answers at once."
+        )
     if not isinstance(measurement.source.metric, DatasetMetric):
         raise BadArgument("what padded() works on", "a measurement on rows of data", str(measurement.source))
     padding = Padding.read(
@@ -138,11 +142,6 @@ def _run(measurement: Measurement, padding: Padding, clock: Clock, data: Data, e
     wait = padding.ticks(entropy)
     start = clock.now()
     outcome = measurement.function(data, entropy)
-    if isinstance(outcome, Queryable):
-        raise NoProvenRoute(
-            "padded() hides how long one outcome takes, and this measurement gives something to ask again and again: "
-            "the time of its later answers would not be hidden. Pad a measurement that answers at once."
-        )
     clock.wait_until(start + release_moment(clock.now() - start, wait))
     return outcome
 

@@ -72,18 +72,21 @@ class Slots:
     def admits(self, loss: Loss) -> bool:
         """Tells whether a mechanism of this loss may run in the next slot."""
         asked = same_kind(loss, self.slices[0], "loss")
-        return bool(self.left) and asked.within(self.left[0])
+        return self.used < len(self.slices) and asked.within(self.slices[self.used])
 
     def after(self, loss: Loss) -> Slots:
         """Gives the slots once a mechanism is charged to the next one; refuses where it may not run."""
         if not self.admits(loss):
-            if not self.left:
+            if self.used == len(self.slices):
                 raise Exhausted("all slots are used: the limit is spent, and nothing more may run.")
             raise QueryRefused(
-                f"{loss} does not fit into the next slot, {self.left[0]}. Nothing ran and nothing was spent; ask for "
-                "something that costs no more than the slot."
+                f"{loss} does not fit into the next slot, {self.slices[self.used]}. Nothing ran and nothing was spent; "
+                "ask for something that costs no more than the slot."
             )
-        return Slots(self.slices, used=self.used + 1)
+        following = object.__new__(Slots)  # the slices were read when the first was made
+        object.__setattr__(following, "slices", self.slices)
+        object.__setattr__(following, "used", self.used + 1)
+        return following
 
 
 @guarantee(

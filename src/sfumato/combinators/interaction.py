@@ -1,0 +1,184 @@
+"""Interaction: measurements chosen one after another, in the light of the answers, under a rule that says when to stop.
+
+All of these are one state machine over a rule of `accounting.adaptive`: fixed slices, or a filter. A query is charged
+first and run afterwards; a refusal changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import final
+
+from sfumato.accounting.adaptive.advanced import AdvancedFilter
+from sfumato.accounting.adaptive.filters import SumFilter
+from sfumato.accounting.adaptive.slots import Slots
+from sfumato.accounting.measures import Loss
+from sfumato.combinators.questions import Left, Questions, Spent, charged_at, check_turns, outcome_of
+from sfumato.core.branches import InteractiveLaw
+from sfumato.core.claim import Claim, required
+from sfumato.core.domains import Data
+from sfumato.core.measurement import Measurement
+from sfumato.core.metrics import Unit
+from sfumato.core.partial import Partial
+from sfumato.core.queryable import Queryable
+from sfumato.core.record import Failure, How
+from sfumato.core.space import Space
+from sfumato.core.spread import Gap, Spread, Stated
+from sfumato.errors import BadArgument, QueryRefused
+from sfumato.guarantee import guarantee
+
+Rule = Slots | SumFilter | AdvancedFilter
+"""What decides whether one more measurement may run."""
+
+PROOF = "proofs/interaction.md#compositors"
+
+
+def adaptive_composition(
+    slices: Iterable[Loss], *, d_in: Stated | Unit | None = None, claim: Claim | None = None
+) -> Partial[Measurement]:
+    """Answers measurements chosen one after another, each paid from the next of some losses that were fixed before.
+
+    An interactive answer can be asked until the next query is put; that ends it for good (see
+    `concurrent_composition`). A query that costs more than its slice is refused, and nothing changes. Queries that rest
+    on a user's claim are taken only where ``claim`` vouches for them all.
+
+    Takes:      any space; the slices, all of one kind of loss, are what a query may cost at distance ``d_in``,
+                that of neighbours unless given
+    Gives:      a queryable that takes measurements (or what waits for its space) and gives their outcomes, and that
+                takes `Spent` and `Left`
+    Guarantee:  the slices composed, at every distance up to d_in  (proofs/interaction.md#compositors)
+    Cost:       that of the queries
+
+    >>> from sfumato.accounting.measures import Pure
+    >>> from sfumato.core.space import vector
+    >>> (vector(int) >> adaptive_composition([Pure(0.3), Pure(0.2)], d_in=2)).map(1)
+    Pure(epsilon=0.5)
+    """
+    return _interactive("adaptive composition", Slots(slices), d_in, claim, concurrent=False)
+
+
+def concurrent_composition(
+    slices: Iterable[Loss], *, d_in: Stated | Unit | None = None, claim: Claim | None = None
+) -> Partial[Measurement]:
+    """Answers measurements as `adaptive_composition` does; interactive answers stay open and may be asked in turns.
+
+    Takes:      any space; slices of Pure, Approx, ZCDP, Renyi or GDP: for other kinds there is no theorem
+    Gives:      a queryable that takes measurements (or what waits for its space) and gives their outcomes, and that
+                takes `Spent` and `Left`
+    Guarantee:  the slices composed, at every distance up to d_in  (proofs/interaction.md#concurrent)
+    Cost:       that of the queries
+
+    >>> from sfumato.accounting.measures import ZCDP
+    >>> from sfumato.core.space import vector
+    >>> (vector(int) >> concurrent_composition([ZCDP(0.3), ZCDP(0.2)])).map(1)
+    ZCDP(rho=0.5)
+    """
+    return _interactive("concurrent composition", Slots(slices), d_in, claim, concurrent=True)
+
+
+def filtered(
+    limit: Loss | SumFilter | AdvancedFilter,
+    *,
+    d_in: Stated | Unit | None = None,
+    concurrent: bool = False,
+    claim: Claim | None = None,
+) -> Partial[Measurement]:
+    """Answers measurements chosen one after another, at prices chosen as one goes, while a limit is kept.
+
+    A query that no longer fits is refused; a cheaper one may still pass.
+
+    Takes:      any space; a limit of Pure, Approx, ZCDP, ApproxZCDP, Renyi (at stated orders) or GDP, for what all
+                queries together may cost at distance ``d_in``, or a filter such as `AdvancedFilter`
+    Gives:      a queryable that takes measurements (or what waits for its space) and gives their outcomes, and that
+                takes `Spent` and `Left`
+    Guarantee:  the limit, at every distance up to d_in  (proofs/interaction.md#compositors, proofs/filters.md#sums)
+    Cost:       that of the queries
+
+    >>> from sfumato.accounting.measures import Pure
+    >>> from sfumato.core.space import vector
+    >>> (vector(int) >> filtered(Pure(1.1))).map(1)
+    Pure(epsilon=1.1)
+    """
+    rule = limit if isinstance(limit, SumFilter | AdvancedFilter) else SumFilter(limit)
+    if not _fresh(rule):
+        raise BadArgument("limit", "one of which nothing is spent yet", rule)
+    return _interactive("filter", rule, d_in, claim, concurrent=concurrent)
+
+
+def _fresh(rule: SumFilter | AdvancedFilter) -> bool:
+    if isinstance(rule, AdvancedFilter):
+        return rule.divergence == 0 and rule.delta == 0
+    return rule == SumFilter(rule.limit)
+
+
+@guarantee(
+    claim="the limit of the rule, at distances up to the one at which queries are charged; larger ones are refused",
+    proof=PROOF,
+    reviewed="5a6b696c311c",
+)
+def interaction_loss(distance: Gap, *, counted_at: Gap, limit: Loss) -> Loss:
+    """Gives what an interaction costs at most, however it goes."""
+    if distance in (0, Spread(0, 0, 0)):
+        return type(limit).nothing()
+    if not distance <= counted_at:
+        raise BadArgument("the distance", "at most the d_in at which queries are charged", distance)
+    return limit
+
+
+def _interactive(
+    name: str, rule: Rule, d_in: Stated | Unit | None, claim: Claim | None, *, concurrent: bool
+) -> Partial[Measurement]:
+    kind = type(rule.limit)
+    check_turns(kind, proven=not concurrent or rule.interleaves)
+
+    def build(space: Space) -> Measurement:
+        counted_at = charged_at(space, d_in)
+
+        def begun(run: Callable[[Measurement], Data]) -> Callable[[Data], Data]:
+            questions = Questions(space, kind, run, concurrent=concurrent, vouched=claim is not None)
+            return Exchange(questions, rule, counted_at).answer
+
+        return Measurement(
+            source=space,
+            measure=kind,
+            function=lambda data, entropy: Queryable(begun(lambda asked: outcome_of(asked, data, entropy))),
+            privacy=lambda distance: interaction_loss(distance, counted_at=counted_at, limit=rule.limit),
+            how=How(
+                name,
+                (("limit", str(rule.limit)), ("charged at distance", str(counted_at))),
+                claims=() if claim is None else (required(claim, "the queries"),),
+                proofs=(PROOF,),
+                failure=Failure.DISTINGUISHING if getattr(rule.limit, "delta", 0) else Failure.NONE,
+            ),
+            law=lambda data: InteractiveLaw(lambda recorder: begun(lambda asked: recorder.run(asked, data))),
+            interactive=True,
+        )
+
+    return Partial(f"{name}({rule.limit})", build)
+
+
+@final
+class Exchange:
+    """Is the state of one interaction: the rule as it stands, and what asks the data."""
+
+    def __init__(self, questions: Questions, rule: Rule, counted_at: Gap) -> None:
+        self._questions, self._rule, self._counted_at = questions, rule, counted_at
+
+    def answer(self, query: Data) -> Data:
+        """Answers a measurement once it is charged, or a question about what was spent."""
+        match query:
+            case Spent():
+                return self._spent(query)
+            case Left():
+                return self._rule.left
+        asked = self._questions.read(query)
+        cost = self._questions.price(lambda: asked.map(self._counted_at))
+        charged = self._questions.price(lambda: self._rule.after(cost))
+        self._questions.next_turn()
+        self._rule = charged
+        return self._questions.run(asked)
+
+    def _spent(self, query: Spent) -> Loss:
+        if query.d_in is not None and not self._questions.space.metric.read(query.d_in) <= self._counted_at:
+            raise QueryRefused("queries are charged at a smaller distance than this; an odometer knows every distance.")
+        return self._rule.spent
