@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
+from functools import reduce
 
 from flint import arb
 
 from sfumato.accounting.divergence import Probabilities, hockey_stick, max_divergence, renyi
 from sfumato.core.domains import Data
-from sfumato.core.law import FiniteLaw, Law, ProductLaw, ShiftedLaw
+from sfumato.core.law import endless
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import Unit
 from sfumato.core.space import Space
+from sfumato.core.spread import Gap, Spread, Stated
 from sfumato.core.transformation import Transformation
 from sfumato.errors import BadArgument, NoDistance
-from sfumato.exact import BITS, Distance, Extended, Number, precision
+from sfumato.exact import BITS, Extended, precision
 
 
-def neighbours(space: Space, members: Iterable[Data], *, d_in: Number | Unit = 1) -> Iterator[tuple[Data, Data]]:
+def neighbours(space: Space, members: Iterable[Data], *, d_in: Stated | Unit = 1) -> Iterator[tuple[Data, Data]]:
     """Gives every ordered pair of the members that are at most ``d_in`` apart."""
     listed, allowed = list(members), space.metric.read(d_in)
     for left in listed:
@@ -31,13 +33,12 @@ def neighbours(space: Space, members: Iterable[Data], *, d_in: Number | Unit = 1
                 yield left, right
 
 
-def brute_sensitivity(transformation: Transformation, members: Iterable[Data], *, d_in: Number | Unit = 1) -> Distance:
+def brute_sensitivity(transformation: Transformation, members: Iterable[Data], *, d_in: Stated | Unit = 1) -> Gap:
     """Gives the largest distance between images of neighbours among some members: a lower bound on any valid map."""
     pairs = neighbours(transformation.source, members, d_in=d_in)
-    return max(
-        (transformation.target.distance(transformation(left), transformation(right)) for left, right in pairs),
-        default=Fraction(0),
-    )
+    nearest = transformation.target.metric.read(0)
+    found = (transformation.target.distance(transformation(left), transformation(right)) for left, right in pairs)
+    return reduce(lambda most, one: most.wider(one) if isinstance(most, Spread) else max(most, one), found, nearest)
 
 
 def outcome_probabilities(measurement: Measurement, member: Data, *, missed: Fraction = Fraction(0)) -> dict[Data, arb]:
@@ -46,18 +47,13 @@ def outcome_probabilities(measurement: Measurement, member: Data, *, missed: Fra
         raise BadArgument("the measurement", "one whose exact law is on file", measurement.how.mechanism)
     with precision(BITS):
         law = measurement.law(member)
-        if missed == 0 and not isinstance(law, FiniteLaw) and _endless(law):
+        if missed == 0 and endless(law):
             raise BadArgument("missed", "greater than 0: this noise has no end", missed)
         return {outcome: law.probability(outcome) for outcome in law.outcomes(missed)}
 
 
-def _endless(law: Law) -> bool:
-    parts = law.parts if isinstance(law, ProductLaw) else (law,)
-    return any(isinstance(part, ShiftedLaw) and None in part.noise.support for part in parts)
-
-
 def brute_epsilon(
-    measurement: Measurement, members: Iterable[Data], *, d_in: Number | Unit = 1, missed: Fraction = Fraction(0)
+    measurement: Measurement, members: Iterable[Data], *, d_in: Stated | Unit = 1, missed: Fraction = Fraction(0)
 ) -> tuple[Extended, Extended]:
     """Encloses the true pure-DP loss over all neighbouring pairs of some members."""
     return _worst(measurement, members, d_in, missed, max_divergence)
@@ -68,7 +64,7 @@ def brute_delta(
     members: Iterable[Data],
     *,
     epsilon: Extended,
-    d_in: Number | Unit = 1,
+    d_in: Stated | Unit = 1,
     missed: Fraction = Fraction(0),
 ) -> tuple[Extended, Extended]:
     """Encloses the true δ at an ε over all neighbouring pairs of some members (outcomes in ``missed`` left out)."""
@@ -80,7 +76,7 @@ def brute_renyi(
     members: Iterable[Data],
     *,
     order: Fraction,
-    d_in: Number | Unit = 1,
+    d_in: Stated | Unit = 1,
     missed: Fraction = Fraction(0),
 ) -> tuple[Extended, Extended]:
     """Encloses the true Rényi divergence of an order over all neighbouring pairs of some members."""
@@ -90,7 +86,7 @@ def brute_renyi(
 def _worst(
     measurement: Measurement,
     members: Iterable[Data],
-    d_in: Number | Unit,
+    d_in: Stated | Unit,
     missed: Fraction,
     divergence: Callable[[Probabilities, Probabilities], tuple[Extended, Extended]],
 ) -> tuple[Extended, Extended]:

@@ -11,9 +11,9 @@ from sfumato.accounting.measures import Loss
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import Unit
 from sfumato.core.partial import Partial
+from sfumato.core.spread import Stated
 from sfumato.core.transformation import Transformation
 from sfumato.errors import BadArgument, CannotCalibrate
-from sfumato.exact import Number
 from sfumato.guarantee import guarantee
 
 Parameter = TypeVar("Parameter", Fraction, int)
@@ -22,10 +22,10 @@ Parameter = TypeVar("Parameter", Fraction, int)
 @guarantee(
     claim="the measurement built from the answer keeps the loss at d_in",
     proof="proofs/framework.md#calibration",
-    reviewed="c39ae2bd4f25",
+    reviewed="999cdff2d353",
 )
 def calibrate_parameter(
-    build: Callable[[Fraction], Measurement], *, d_in: Number | Unit, loss: Loss, largest: bool = False
+    build: Callable[[Fraction], Measurement], *, d_in: Stated | Unit, loss: Loss, largest: bool = False
 ) -> Fraction:
     """Finds the least parameter (with ``largest``, the greatest) whose measurement keeps the loss at distance ``d_in``.
 
@@ -53,7 +53,7 @@ def calibrate_parameter(
 
 
 def calibrate(
-    build: Callable[[Fraction], Measurement], *, d_in: Number | Unit, loss: Loss, largest: bool = False
+    build: Callable[[Fraction], Measurement], *, d_in: Stated | Unit, loss: Loss, largest: bool = False
 ) -> Measurement:
     """Builds the measurement with the least noise that keeps a loss.
 

@@ -14,9 +14,10 @@ from sfumato.core.metrics import Unit
 from sfumato.core.queryable import Queryable
 from sfumato.core.record import How, Release
 from sfumato.core.space import Space
+from sfumato.core.spread import Gap, Stated
 from sfumato.entropy import Entropy, system
 from sfumato.errors import BadArgument, NotInDomain
-from sfumato.exact import Distance, Number, Root, probability
+from sfumato.exact import Number, probability
 
 if TYPE_CHECKING:
     from sfumato.core.transformation import Transformation
@@ -40,26 +41,28 @@ class Measurement:
 
     ``function`` draws one outcome. ``privacy`` takes a distance in the source and gives a loss of kind ``measure``,
     never rounded down. ``law`` gives the exact distribution of the outcome, where that is on file, so that the claim
-    can be checked. ``error`` gives the half-width that holds with a confidence, where that is on file.
+    can be checked. ``error`` gives the half-width that holds with a confidence, where that is on file. ``interactive``
+    says that an outcome is, or holds, queryables, which go on answering.
     """
 
     source: Space
     measure: type[Loss]
     function: Callable[[Data, Entropy], Data]
-    privacy: Callable[[Distance], Loss]
+    privacy: Callable[[Gap], Loss]
     how: How
     law: Callable[[Data], Law] | None = None
     error: Callable[[Fraction], Data] | None = None
+    interactive: bool = False
     _terms: dict[tuple[object, ...], Terms] = field(default_factory=dict, init=False, repr=False)
 
-    def map(self, d_in: Number | Root | Unit) -> Loss:
+    def map(self, d_in: Stated | Unit) -> Loss:
         """Gives the privacy loss between any two members at most ``d_in`` apart."""
         loss = self.privacy(self.source.metric.read(d_in))
         if not isinstance(loss, self.measure):
             raise BadArgument("what a privacy map gives", f"a {self.measure.__name__} loss", loss)
         return loss
 
-    def check(self, d_in: Number | Root | Unit, limit: Loss) -> bool:
+    def check(self, d_in: Stated | Unit, limit: Loss) -> bool:
         """Tells whether the loss at distance ``d_in`` is within a limit of the same kind."""
         return self.map(d_in).within(limit)
 
@@ -67,7 +70,7 @@ class Measurement:
         self,
         data: Data,
         *,
-        d_in: Number | Unit | None = None,
+        d_in: Stated | Unit | None = None,
         confidence: Number = 0.95,
         entropy: Entropy | None = None,
     ) -> Release:
@@ -91,7 +94,7 @@ class Measurement:
             replayable=source.replayable,
         )
 
-    def _settled(self, d_in: Number | Unit, confidence: Number) -> Terms:
+    def _settled(self, d_in: Stated | Unit, confidence: Number) -> Terms:
         # Numbers that Python takes for equal are not read alike: 0.1 is one tenth, Fraction(0.1) more, True is refused.
         key = (type(d_in), d_in, type(confidence), confidence)
         try:
@@ -101,7 +104,7 @@ class Measurement:
         except TypeError:
             return self._settle(d_in, confidence)
 
-    def _settle(self, d_in: Number | Unit, confidence: Number) -> Terms:
+    def _settle(self, d_in: Stated | Unit, confidence: Number) -> Terms:
         """Works out what a release states besides its value; none of it depends on data, so it is worked out once."""
         sure = probability(confidence, "confidence")
         return Terms(

@@ -12,6 +12,7 @@ import numpy as np
 
 from sfumato.core.domains import Custom, Data, Domain, Floats, Frame, Integers, Matrix, Stream, Vector
 from sfumato.core.rows import canonical, records, rows_of
+from sfumato.core.spread import Gap, Spread, Stated
 from sfumato.errors import BadArgument, CannotJoin, NoDistance
 from sfumato.exact import Distance, Number, Root, as_distance, integer, rational, root, upper
 
@@ -20,7 +21,7 @@ class Metric(ABC):
     """Measures how far apart two members of a domain are."""
 
     @abstractmethod
-    def distance(self, left: Data, right: Data) -> Distance:
+    def distance(self, left: Data, right: Data) -> Gap:
         """Gives the distance; the slow, obvious reference that tests rely on."""
 
     @abstractmethod
@@ -28,25 +29,31 @@ class Metric(ABC):
         """Says why this is no distance on the domain, or gives None where it is one."""
 
     @abstractmethod
-    def unit(self, distance: Distance) -> str:
+    def unit(self, distance: Gap) -> str:
         """Says in words what a distance of that size protects."""
 
-    def read(self, distance: Number | Root | Unit) -> Distance:
+    def read(self, distance: Stated | Unit) -> Gap:
         """Reads a distance that a person typed, or a unit of privacy in this metric."""
         return as_distance(self._plain(distance), "the distance")
 
-    def _plain(self, distance: Number | Root | Unit) -> Number | Root:
+    def _own(self, distance: Stated | Unit) -> Stated:
         if not isinstance(distance, Unit):
             return distance
         if distance.metric != self:
             raise CannotJoin(distance.metric, self, "a unit of privacy in")
         return distance.bound
 
+    def _plain(self, distance: Stated | Unit) -> Number | Root:
+        found = self._own(distance)
+        if isinstance(found, Spread | tuple):
+            raise BadArgument("the distance", "one number: only data in parts has a spread", found)
+        return found
+
 
 class DatasetMetric(Metric):
     """Is a metric that counts rows, so that its distances are whole numbers."""
 
-    def read(self, distance: Number | Root | Unit) -> Distance:
+    def read(self, distance: Stated | Unit) -> Distance:
         read = as_distance(self._plain(distance), "the distance")
         if isinstance(read, Root) or (isinstance(read, Fraction) and read.denominator != 1):
             raise BadArgument("the distance", "a whole number of rows", distance)
@@ -236,10 +243,13 @@ def differences(left: Data, right: Data, metric: Metric) -> list[Fraction]:
 @final
 @dataclass(frozen=True)
 class L1(VectorMetric):
-    """Is the sum of the coordinates' distances."""
+    """Is the sum of the coordinates' distances; on a stream, of the elements' distances over all of its steps."""
 
     def distance(self, left: Data, right: Data) -> Distance:
         return sum((abs(gap) for gap in differences(left, right, self)), Fraction(0))
+
+    def misfit(self, domain: Domain) -> str | None:
+        return None if isinstance(domain, Stream) else super().misfit(domain)
 
     def __str__(self) -> str:
         return "the L1 distance"
@@ -338,15 +348,16 @@ class Unit:
 
     protects: str
     metric: Metric
-    bound: int = 1
+    bound: int | Spread = 1
 
     def __post_init__(self) -> None:
         if not isinstance(self.protects, str) or not self.protects.strip():
             raise BadArgument("a unit", "named: say who is protected", self.protects)
-        object.__setattr__(self, "bound", integer(self.bound, "the bound of a unit", least=1))
+        if not isinstance(self.bound, Spread):
+            object.__setattr__(self, "bound", integer(self.bound, "the bound of a unit", least=1))
 
 
-def adjacent(left: Data, right: Data, *, metric: Metric, bound: Number = 1, exactly: bool = False) -> bool:
+def adjacent(left: Data, right: Data, *, metric: Metric, bound: Stated = 1, exactly: bool = False) -> bool:
     """Tells whether two data sets are neighbours: at most (or, on request, exactly) a bound apart.
 
     >>> adjacent([1, 2], [1, 2], metric=AddRemove()), adjacent([1, 2], [1, 2], metric=AddRemove(), exactly=True)
@@ -357,7 +368,7 @@ def adjacent(left: Data, right: Data, *, metric: Metric, bound: Number = 1, exac
         found = metric.distance(left, right)
     except NoDistance:
         return False
-    return found == allowed if exactly else found <= allowed
+    return bool(found == allowed if exactly else found <= allowed)
 
 
 def _number(value: Data, metric: Metric) -> Fraction:

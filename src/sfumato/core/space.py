@@ -23,8 +23,9 @@ from sfumato.core.domains import (
     Vector,
 )
 from sfumato.core.metrics import Absolute, AddRemove, ChangeOne, Discrete, Metric, VectorMetric
+from sfumato.core.spread import Gap
 from sfumato.errors import BadArgument, SpaceMismatch
-from sfumato.exact import Distance, Number
+from sfumato.exact import Number
 
 if TYPE_CHECKING:
     from sfumato.core.measurement import Measurement
@@ -52,7 +53,7 @@ class Space:
         """Is how far apart neighbours are: 1, or 2 where rows of a public number are added and removed."""
         return 2 if isinstance(self.metric, AddRemove) and getattr(self.domain, "size", None) is not None else 1
 
-    def distance(self, left: Data, right: Data) -> Distance:
+    def distance(self, left: Data, right: Data) -> Gap:
         """Gives the distance between two members, in the unit of their values."""
         found = self.metric.distance(left, right)
         if isinstance(self.metric, Absolute | VectorMetric):

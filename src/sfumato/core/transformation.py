@@ -12,9 +12,10 @@ from sfumato.core.claim import Claim
 from sfumato.core.domains import Data
 from sfumato.core.metrics import Unit
 from sfumato.core.space import Space
+from sfumato.core.spread import Gap, Spread, Stated
 from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument, NotInDomain
-from sfumato.exact import Distance, Number, Root
+from sfumato.exact import Root
 
 if TYPE_CHECKING:
     from sfumato.core.measurement import Measurement
@@ -34,19 +35,19 @@ class Transformation:
     source: Space
     target: Space
     function: Callable[[Data, Entropy], Data]
-    stretch: Callable[[Distance], Distance]
+    stretch: Callable[[Gap], Gap]
     steps: tuple[str, ...] = ()
     proofs: tuple[str, ...] = ()
     claims: tuple[Claim, ...] = ()
     randomized: bool = False
 
-    def map(self, d_in: Number | Root | Unit) -> Distance:
+    def map(self, d_in: Stated | Unit) -> Gap:
         """Gives the largest distance between the images of any two members at most ``d_in`` apart."""
         return checked_distance(self.stretch(self.source.metric.read(d_in)))
 
-    def check(self, d_in: Number | Root | Unit, d_out: Number | Root) -> bool:
+    def check(self, d_in: Stated | Unit, d_out: Stated) -> bool:
         """Tells whether members at most ``d_in`` apart have images at most ``d_out`` apart."""
-        return self.map(d_in) <= self.target.metric.read(d_out)
+        return bool(self.map(d_in) <= self.target.metric.read(d_out))
 
     def __call__(self, data: Data, *, entropy: Entropy | None = None) -> Data:
         """Runs on a member of the source. The result is exact, hence private: it is not for release."""
@@ -72,8 +73,10 @@ class Transformation:
         return f"Transformation({' → '.join(self.steps) or 'identity'}: {self.source} ⟶ {self.target})"
 
 
-def checked_distance(value: Distance) -> Distance:
+def checked_distance(value: Gap) -> Gap:
     """Gives a map's answer as an exact distance; refuses what is none: negative, NaN or not a number."""
+    if isinstance(value, Spread):
+        return value
     number = isinstance(value, int | float | Fraction | Root) and not isinstance(value, bool)
     if not number or value != value or not value >= 0:
         raise BadArgument("what a map gives", "a distance of at least 0", value)

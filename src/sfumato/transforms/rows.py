@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from sfumato.core.domains import Array, Atom, Data, Frame, Matrix, Vector, column
+from sfumato.core.domains import Array, Atom, Data, Frame, Integers, Matrix, Vector, column
 from sfumato.core.metrics import AddRemove, ChangeOne, DatasetMetric, Hamming, Windows
 from sfumato.core.space import Space
 from sfumato.errors import BadArgument
@@ -84,3 +84,22 @@ def as_rows(data: Data, domain: Matrix) -> Array:
     """Gives the rows of a matrix as a two-dimensional array in normal form: float64, int64 or Python integers."""
     rows = np.asarray(data)
     return column(rows.reshape(-1), domain.element).reshape(rows.shape)
+
+
+def by_element(part: Data, domain: Rows, function: Callable[[Array, Atom], Array]) -> Data:
+    """Applies a function of values and their kind to every column of rows in normal form."""
+    if isinstance(domain, Frame):
+        return {name: function(part[name], element) for name, element in domain.columns}
+    if isinstance(domain, Matrix):
+        return function(part.reshape(-1), domain.element).reshape(part.shape)
+    return function(part, domain.element)
+
+
+def own_type(part: Data, domain: Rows) -> Data:
+    """Gives some rows of a member in arrays whose type depends on these rows alone, not on those that were left out."""
+    return by_element(part, domain, _narrow)
+
+
+def _narrow(values: Array, element: Atom) -> Array:
+    # A column with one number beyond 64 bits is one of Python integers throughout.
+    return column(values.tolist(), element) if isinstance(element, Integers) and values.dtype == object else values

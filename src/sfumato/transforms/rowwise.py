@@ -196,12 +196,13 @@ def each_row(data: Data, domain: Rows) -> list[Data]:
     """Gives the rows of a member as Python values, or as mappings from names to them."""
     if isinstance(domain, Frame):
         names = [name for name, _ in domain.columns]
-        columns = [_one_nan(values_of(data, domain, name)).tolist() for name in names]
+        columns = [one_nan(values_of(data, domain, name)).tolist() for name in names]
         return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
-    return list(_one_nan(values_of(data, domain, None)).tolist())
+    return list(one_nan(values_of(data, domain, None)).tolist())
 
 
-def _one_nan(values: Array) -> Array:
+def one_nan(values: Array) -> Array:
+    """Gives every NaN of a column the same bits."""
     # Distances take all NaN for one value, so no function of a row may tell them apart by sign or payload.
     return np.where(np.isnan(values), np.nan, values) if values.dtype.kind == "f" else values
 

@@ -17,9 +17,10 @@ from sfumato.core.partial import Partial
 from sfumato.core.queryable import Queryable
 from sfumato.core.rows import records
 from sfumato.core.space import Kind, Space, atom
+from sfumato.core.spread import Stated
 from sfumato.core.transformation import Transformation
 from sfumato.errors import BadArgument, Exhausted, NoDistance, NotInDomain, QueryRefused
-from sfumato.exact import Distance, Number, Root
+from sfumato.exact import Distance, Number
 from sfumato.guarantee import guarantee
 from sfumato.transforms.aggregate import sum as total
 from sfumato.transforms.rowwise import clamp
@@ -59,7 +60,7 @@ class PerBatch(Metric):
     def unit(self, distance: Distance) -> str:
         return f"{self.rows.unit(distance)} in every batch"
 
-    def read(self, distance: Number | Root | Unit) -> Distance:
+    def read(self, distance: Stated | Unit) -> Distance:
         return self.rows.read(self._plain(distance))
 
     def __str__(self) -> str:
