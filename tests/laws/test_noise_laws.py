@@ -22,8 +22,10 @@ from sfumato.noise import (
     DiscreteLaplace,
     Geometric,
     Noise,
+    Poisson,
     Staircase,
     Truncated,
+    TruncatedNegativeBinomial,
     Uniform,
     choose,
     enclosure,
@@ -52,6 +54,14 @@ unbounded = st.one_of(
         st.integers(0, 10**6),
     ),
 )
+counts = st.one_of(
+    st.builds(
+        TruncatedNegativeBinomial,
+        st.fractions(min_value=Fraction(-9, 10), max_value=9, max_denominator=100),
+        st.fractions(min_value=Fraction(1, 1000), max_value=Fraction(99, 100), max_denominator=10**6),
+    ),
+    st.fractions(min_value=Fraction(1, 100), max_value=10**4, max_denominator=100).map(Poisson),
+)
 bounded = st.one_of(
     chances.map(Bernoulli),
     small.map(BernoulliExp),
@@ -67,7 +77,7 @@ bounded = st.one_of(
         st.integers(0, 50),
     ),
 )
-noises = st.one_of(unbounded, bounded)
+noises = st.one_of(unbounded, counts, bounded)
 
 
 @given(noises, st.integers(-(10**16), 10**16) | st.integers(-100, 100))

@@ -25,8 +25,10 @@ from sfumato.noise import (
     DiscreteLaplace,
     Geometric,
     Noise,
+    Poisson,
     Staircase,
     Truncated,
+    TruncatedNegativeBinomial,
     Uniform,
 )
 
@@ -71,6 +73,11 @@ LAWS: dict[str, tuple[Noise, Noise, Noise]] = {
         f"gaussian {scale}": scaled(DiscreteGaussian, scale)
         for scale in ("1/2", "1", "10", "63", "64", "100", "10000", "10000000", "1099511627776", "1000000000000000")
     },
+    "runs, geometric": scaled(lambda stop: TruncatedNegativeBinomial(Fraction(1), stop), "1/10"),
+    "runs, logarithmic": scaled(lambda stop: TruncatedNegativeBinomial(Fraction(0), stop), "1/50"),
+    "runs, shape -1/2": scaled(lambda shape: TruncatedNegativeBinomial(shape, Fraction(1, 20)), "-1/2"),
+    "runs, shape 5/2": scaled(lambda stop: TruncatedNegativeBinomial(Fraction(5, 2), stop), "3/100"),
+    **{f"poisson {mean}": scaled(Poisson, mean) for mean in ("1/4", "10", "1000")},
     "gaussian root": scaled(lambda square: DiscreteGaussian.from_square(square), "12345/7"),
     "staircase": scaled(lambda decay: Staircase(decay, 7, 3), "3/2"),
     "staircase, one step": scaled(lambda decay: Staircase(decay, 4, 4), "1/2"),

@@ -305,6 +305,29 @@ MISTAKES = [
         "BadArgument",
         "scale must be greater than 0; got 0.0.",
     ),
+    (
+        "sf.vector(int) >> sf.on_poisson_sample(sf.count() >> sf.gaussian(scale=1), rate=0.1)",
+        "NoProvenRoute",
+        "no theorem says what on_poisson_sample() costs in ZCDP. Restate the loss of the measurement first: "
+        "sf.measured_in(measurement, sf.Renyi), or sf.Approx with a delta.",
+    ),
+    (
+        "sf.vector(int, size=9) >> sf.on_poisson_sample(sf.count() >> sf.laplace(scale=1), rate=0.1)",
+        "BadArgument",
+        "what on_poisson_sample() works on must be rows of unknown number under sf.AddRemove(), for a random "
+        "sample may have any number of them; got '9 integers under the change-one distance'.",
+    ),
+    (
+        "sf.known_sample(sf.count() >> sf.laplace(scale=1), population=1000)",
+        "ClaimRequired",
+        "that the data is a secret, uniformly random sample of the population cannot be checked by sfumato. If you "
+        "vouch for it, pass claim=sf.claim('why it holds'); the claim is recorded and printed with every release.",
+    ),
+    (
+        "sf.best_of(sf.count() >> sf.laplace(scale=1))",
+        "BadArgument",
+        "how often to run must be given once: stop=0.01, or runs=sf.events.PoissonRuns(10); got (None, None).",
+    ),
 ]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -13,6 +13,7 @@ from typing import final
 from flint import arb
 
 from sfumato.core.domains import Data
+from sfumato.errors import BadArgument
 from sfumato.exact import BITS, ball, precision
 from sfumato.noise.distribution import Noise
 
@@ -82,3 +83,45 @@ class ProductLaw(Law):
     def outcomes(self, missed: Fraction) -> Iterable[Data]:
         share = missed / max(1, len(self.parts))
         return product(*(part.outcomes(share) for part in self.parts))
+
+
+@final
+@dataclass(frozen=True)
+class MixtureLaw(Law):
+    """Is one of several distributions, drawn with weights that add up to 1."""
+
+    parts: tuple[tuple[Fraction, Law], ...]
+
+    def probability(self, outcome: Data) -> arb:
+        with precision(BITS):
+            return sum((ball(weight) * part.probability(outcome) for weight, part in self.parts), start=ball(0))
+
+    def outcomes(self, missed: Fraction) -> Iterable[Data]:
+        return dict.fromkeys(outcome for _, part in self.parts for outcome in part.outcomes(missed))
+
+
+def listed(law: Law) -> FiniteLaw:
+    """Gives a law of finitely many outcomes with all of them written out; refuses one without end."""
+    if isinstance(law, FiniteLaw):
+        return law
+    if endless(law) or not all(isinstance(leaf, FiniteLaw | ShiftedLaw) for leaf in leaves(law)):
+        raise BadArgument("the law of one outcome", "one of finitely many outcomes, for this to be listed", "more")
+    return FiniteLaw({outcome: law.probability(outcome) for outcome in law.outcomes(Fraction(0))})
+
+
+def endless(law: Law) -> bool:
+    """Tells whether some part of a law is noise without end."""
+    return any(isinstance(leaf, ShiftedLaw) and None in leaf.noise.support for leaf in leaves(law))
+
+
+def leaves(law: Law) -> Iterator[Law]:
+    """Gives the laws that a law is put together from."""
+    match law:
+        case ProductLaw(parts=parts):
+            for part in parts:
+                yield from leaves(part)
+        case MixtureLaw(parts=weighed):
+            for _, part in weighed:
+                yield from leaves(part)
+        case _:
+            yield law

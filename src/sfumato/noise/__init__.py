@@ -9,6 +9,8 @@ from sfumato.noise.discrete_gaussian import DiscreteGaussian
 from sfumato.noise.discrete_laplace import DiscreteLaplace
 from sfumato.noise.distribution import Noise, enclosure
 from sfumato.noise.geometric import Geometric
+from sfumato.noise.negative_binomial import TruncatedNegativeBinomial
+from sfumato.noise.poisson import Poisson
 from sfumato.noise.sampling import Integers
 from sfumato.noise.selection import (
     exponential_index,
@@ -30,8 +32,10 @@ __all__ = [
     "Geometric",
     "Integers",
     "Noise",
+    "Poisson",
     "Staircase",
     "Truncated",
+    "TruncatedNegativeBinomial",
     "Uniform",
     "choose",
     "enclosure",

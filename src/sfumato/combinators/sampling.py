@@ -1,0 +1,285 @@
+"""Amplification by sampling: a measurement that sees a secret random part of the data costs less.
+
+Sampling loses accuracy. It pays where the data is a sample already, or where a step must be cheap and is repeated.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+
+from sfumato.accounting.amplify.population import chance_drawn, population_amplified
+from sfumato.accounting.amplify.sampled_rows import three_laws
+from sfumato.accounting.compose import total
+from sfumato.accounting.events import Poisson, Sampled, Stated
+from sfumato.accounting.measures import Approx, Loss, Pure
+from sfumato.accounting.relation import Relation
+from sfumato.accounting.renyi import Renyi
+from sfumato.combinators.together import joined
+from sfumato.combinators.wrapping import Component, lesser, proven
+from sfumato.core.claim import Claim, required
+from sfumato.core.domains import Array, Data
+from sfumato.core.law import Law, MixtureLaw
+from sfumato.core.measurement import Measurement
+from sfumato.core.metrics import AddRemove, ChangeOne, DatasetMetric
+from sfumato.core.partial import Partial, start
+from sfumato.core.record import How
+from sfumato.core.rows import records
+from sfumato.core.space import Space
+from sfumato.core.spread import Gap
+from sfumato.entropy import Entropy
+from sfumato.errors import BadArgument, NoProvenRoute, UnknownSize
+from sfumato.exact import Number, integer, up
+from sfumato.guarantee import guarantee
+from sfumato.noise.bernoulli import Bernoulli
+from sfumato.noise.uniform import choose
+from sfumato.transforms.distances import exchanged_rows
+from sfumato.transforms.rows import Rows, count_rows, each_column, own_type, row_space
+
+PROOF = "proofs/amplification.md#wrappers"
+
+MOST_ROWS = 12
+"""Laws are written out over every sample of at most so many rows."""
+
+
+def on_poisson_sample(measurement: Component, rate: Number) -> Partial[Measurement]:
+    """Keeps each row independently with a probability and runs a measurement on those kept. The sample stays secret.
+
+    The number of rows kept is random and secret too, so that the measurement must be one for data of unknown size.
+
+    Takes:      a measurement of rows of unknown number, in Pure, Approx or Renyi; the rate, in (0, 1]
+    Gives:      its outcome on the sample
+    Guarantee:  Pure: ln(1 + rate (exp(ε) − 1)) for one row, and never more than without sampling
+                (proofs/amplification.md#wrappers)
+    Cost:       2 bytes of entropy a row, and the measurement on the rows kept
+
+    >>> from sfumato.core.space import vector
+    >>> from sfumato.transforms.aggregate import count
+    >>> from sfumato.mechanisms.additive import laplace
+    >>> sampled = vector(int) >> on_poisson_sample(count() >> laplace(scale=1), rate=0.1)
+    >>> round(float(sampled.map(1).epsilon), 6)
+    0.158565
+    """
+    sampling = Poisson(rate)
+    if sampling.rate == 0:
+        raise BadArgument("rate", "greater than 0 and at most 1", rate)
+    chance = sampling.rate
+
+    def build(space: Space) -> Measurement:
+        domain, metric = row_space(space, "on_poisson_sample")
+        if not isinstance(metric, AddRemove) or domain.size is not None or domain.least:
+            what = "rows of unknown number under sf.AddRemove(), for a random sample may have any number of them"
+            raise BadArgument("what on_poisson_sample() works on", what, str(space))
+        inner = proven(start(space, measurement), "on_poisson_sample")
+
+        def privacy(d_in: Gap) -> Loss:
+            if d_in in (0, math.inf):
+                return inner.map(d_in)
+            return poisson_sample_loss(inner.map(1), inner.map(d_in), chance, int(d_in))
+
+        return Measurement(
+            source=space,
+            measure=inner.measure,
+            function=lambda data, entropy: inner.function(poisson_sample(data, domain, chance, entropy), entropy),
+            privacy=privacy,
+            how=_described("on a Poisson sample", inner, ("rate", f"{up(chance):.3g}")),
+            law=_law_over(inner, domain, lambda rows: _poisson_subsets(rows, chance)),
+        )
+
+    return Partial(f"on_poisson_sample(rate={rate})", build)
+
+
+def on_fixed_sample(measurement: Component, size: int) -> Partial[Measurement]:
+    """Draws a fixed number of rows without replacement and runs a measurement on them. The sample stays secret.
+
+    Takes:      a measurement of ``size`` rows, in Pure, Approx or Renyi, for data of a public number of rows
+    Gives:      its outcome on the sample
+    Guarantee:  Pure: ln(1 + q (exp(ε) − 1)) for one row exchanged, q the share of rows drawn
+                (proofs/amplification.md#wrappers)
+    Cost:       8 bytes of entropy a row at most, and the measurement on the rows drawn
+
+    >>> from sfumato.core.space import vector
+    >>> from sfumato.transforms.aggregate import mean
+    >>> from sfumato.mechanisms.additive import laplace
+    >>> sampled = vector(float, between=(0, 10), size=100) >> on_fixed_sample(mean() >> laplace(scale=0.5), size=10)
+    >>> round(float(sampled.map(1).epsilon), 6)
+    0.494029
+    """
+    drawn = integer(size, "size", least=1)
+
+    def build(space: Space) -> Measurement:
+        domain, metric, rows = _exchangeable(space, "on_fixed_sample")
+        if drawn > rows:
+            raise BadArgument("size", f"at most the {rows} rows there are", size)
+        smaller = Space(replace(domain, size=drawn, least=0), metric)
+        inner = proven(start(smaller, measurement), "on_fixed_sample")
+        return Measurement(
+            source=space,
+            measure=inner.measure,
+            function=lambda data, entropy: inner.function(fixed_sample(data, domain, drawn, entropy), entropy),
+            privacy=_population_map(inner, metric, drawn, rows),
+            how=_described("on a sample of fixed size", inner, ("size", f"{drawn} of {rows}")),
+            law=_law_over(inner, domain, lambda most: _equal_subsets(most, drawn)),
+        )
+
+    return Partial(f"on_fixed_sample(size={size})", build)
+
+
+def known_sample(measurement: Component, *, population: int, claim: Claim | None = None) -> Partial[Measurement]:
+    """Charges less because the data is itself a random sample of a larger population. It does not sample.
+
+    A distance counts rows of the *population*: a unit that may own three of them is at distance 3.
+
+    Takes:      a measurement of a public number of rows, in Pure, Approx or Renyi; a lower bound on the size of the
+                population, and the claim that the rows were drawn from it uniformly, without replacement and in secret
+    Gives:      the outcome of the measurement
+    Guarantee:  Pure: ln(1 + q (exp(ε) − 1)) for one row exchanged, q = rows / population, if the claim holds
+                (proofs/amplification.md#wrappers)
+    Cost:       that of the measurement
+
+    >>> from sfumato.core.claim import claim
+    >>> from sfumato.core.space import vector
+    >>> from sfumato.transforms.aggregate import mean
+    >>> from sfumato.mechanisms.additive import laplace
+    >>> drawn = claim("drawn by lot from the register, list destroyed")
+    >>> answer = known_sample(mean() >> laplace(scale=0.5), population=100, claim=drawn)
+    >>> round(float((vector(float, between=(0, 10), size=10) >> answer).map(1).epsilon), 6)
+    0.494029
+    """
+    vouched = required(claim, "that the data is a secret, uniformly random sample of the population")
+    whole = integer(population, "population", least=1)
+
+    def build(space: Space) -> Measurement:
+        _, metric, rows = _exchangeable(space, "known_sample")
+        if whole < rows:
+            raise BadArgument("population", f"at least the {rows} rows of the sample", population)
+        inner = proven(start(space, measurement), "known_sample")
+        how = _described("on a known sample", inner, ("sample", f"{rows} of at least {whole}"))
+        return replace(
+            inner,
+            privacy=_population_map(inner, metric, rows, whole),
+            how=replace(how, claims=(vouched, *how.claims)),
+            law=None,  # of a sample that is given there is one, but the loss speaks of the population
+        )
+
+    return Partial(f"known_sample(population={population})", build)
+
+
+@guarantee(claim="each row is kept independently with the probability", proof=PROOF, reviewed="ab5688c50b46")
+def poisson_sample(data: Data, domain: Rows, rate: Fraction, entropy: Entropy) -> Data:
+    """Draws a Poisson sample of the rows of a member."""
+    kept = Bernoulli(rate).samples(count_rows(data, domain), entropy)
+    return _taken(data, domain, kept.astype(np.bool_))
+
+
+@guarantee(
+    claim="every ordered choice of so many different rows is equally likely", proof=PROOF, reviewed="cb64702d538f"
+)
+def fixed_sample(data: Data, domain: Rows, size: int, entropy: Entropy) -> Data:
+    """Draws rows of a member without replacement."""
+    return _taken(data, domain, choose(count_rows(data, domain), k=size, entropy=entropy))
+
+
+@guarantee(
+    claim="k rows more or fewer: k steps of the loss of a Poisson sample for one row, or the loss of all k unsampled",
+    proof=PROOF,
+    reviewed="805094fa619a",
+)
+def poisson_sample_loss(one: Loss, whole: Loss, rate: Fraction, rows: int) -> Loss:
+    """Gives the loss on a Poisson sample, from those of the measurement for one row and for all that differ."""
+    stepwise = total(Sampled(Stated(one), Poisson(rate)), type(one), relation=Relation.ADD_REMOVE).group(rows)
+    return lesser(stepwise, whole)
+
+
+@guarantee(
+    claim="k rows exchanged: k steps of the loss at the chance that one row is drawn, or the loss for all k at the "
+    "chance that any is",
+    proof=PROOF,
+    reviewed="b045978d0f96",
+)
+def fixed_sample_loss(one: Loss, whole: Loss, rows: int, sample: int, population: int) -> Loss:
+    """Gives the loss on a sample of fixed size, from those of the measurement for one row and for all that differ."""
+    stepwise = _amplified(one, 1, sample, population).group(rows)
+    return lesser(stepwise, _amplified(whole, rows, sample, population))
+
+
+def _amplified(loss: Loss, rows: int, sample: int, population: int) -> Loss:
+    """Gives what a loss for exchanging sampled rows comes to when any of them is drawn by chance only."""
+    match loss:
+        case Pure():
+            return population_amplified(loss, sample=sample, population=population, rows=rows)
+        case Approx():
+            return population_amplified(loss, sample=sample, population=population, rows=rows)
+        case Renyi():
+            return three_laws(loss, chance_drawn(rows, sample=sample, population=population))
+    raise NoProvenRoute("no theorem says what sampling saves in this kind of loss.")
+
+
+def _population_map(inner: Measurement, metric: DatasetMetric, sample: int, population: int) -> Callable[[Gap], Loss]:
+    def privacy(d_in: Gap) -> Loss:
+        rows = int(exchanged_rows(d_in, metric=metric, size=population))
+        if rows == 0:
+            return inner.map(0)
+        return fixed_sample_loss(inner.map(inner.source.closest), inner.map(d_in), rows, sample, population)
+
+    return privacy
+
+
+def _exchangeable(space: Space, verb: str) -> tuple[Rows, DatasetMetric, int]:
+    """Gives the rows of a space of public size and any order, their distance, and how many there are."""
+    domain, metric = row_space(space, verb)
+    if domain.size is None:
+        raise UnknownSize(verb, "Give size=…, or resize(…) first; for data of unknown size use on_poisson_sample(…).")
+    if not isinstance(metric, ChangeOne | AddRemove):
+        raise BadArgument(f"what {verb}() works on", "rows in any order, under sf.ChangeOne()", str(space))
+    return domain, metric, domain.size
+
+
+def _described(name: str, inner: Measurement, shown: tuple[str, str]) -> How:
+    how = joined(name, [inner], PROOF)
+    return replace(how, parameters=(shown, ("measurement", str(inner.how))))
+
+
+def _law_over(
+    inner: Measurement, domain: Rows, samples: Callable[[int], Iterable[tuple[Fraction, tuple[int, ...]]]]
+) -> Callable[[Data], Law] | None:
+    """Gives the exact law over all samples; equal ones are brought together."""
+    own = inner.law
+    if own is None:
+        return None
+
+    def law(data: Data) -> Law:
+        rows = count_rows(data, domain)
+        if rows > MOST_ROWS:
+            raise BadArgument("the law on a sample", f"asked for at most {MOST_ROWS} rows", rows)
+        weights: dict[Hashable, Fraction] = {}
+        drawn: dict[Hashable, Data] = {}
+        for weight, places in samples(rows):
+            sample = _taken(data, domain, np.array(places, dtype=np.int64))
+            key = frozenset(records(sample).items())
+            drawn.setdefault(key, sample)
+            weights[key] = weights.get(key, Fraction(0)) + weight
+        return MixtureLaw(tuple((weights[key], own(sample)) for key, sample in drawn.items() if weights[key]))
+
+    return law
+
+
+def _taken(data: Data, domain: Rows, places: Array) -> Data:
+    """Gives some rows of a member, by a mask or by their places."""
+    return own_type(each_column(data, domain, lambda column: column[places]), domain)
+
+
+def _poisson_subsets(rows: int, rate: Fraction) -> Iterable[tuple[Fraction, tuple[int, ...]]]:
+    for size in range(rows + 1):
+        weight = rate**size * (1 - rate) ** (rows - size)
+        yield from ((weight, places) for places in itertools.combinations(range(rows), size))
+
+
+def _equal_subsets(rows: int, size: int) -> Iterable[tuple[Fraction, tuple[int, ...]]]:
+    weight = Fraction(1, math.comb(rows, size))
+    return ((weight, places) for places in itertools.combinations(range(rows), size))

@@ -1,0 +1,136 @@
+"""Honest tuning: trying settings on private data costs what all the tries cost, or is drawn and selected in secret."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+from sfumato.accounting.compose import total
+from sfumato.accounting.events import Mixture, Stated
+from sfumato.combinators.best_of import attempted, scored
+from sfumato.combinators.together import alike, composition, joined
+from sfumato.combinators.wrapping import Component, answering, components
+from sfumato.core.domains import Data
+from sfumato.core.law import Law, MixtureLaw, listed
+from sfumato.core.measurement import Measurement
+from sfumato.core.partial import Partial, start
+from sfumato.core.space import Space
+from sfumato.entropy import Entropy
+from sfumato.errors import BadArgument
+from sfumato.exact import Number, non_negative
+from sfumato.guarantee import guarantee
+from sfumato.noise.categorical import Categorical
+
+ALL_PROOF = "proofs/repeat_and_select.md#all"
+DRAWN_PROOF = "proofs/repeat_and_select.md#drawn"
+
+
+def best_of_all(measurements: Sequence[Component]) -> Partial[Measurement]:
+    """Runs every one of some measurements and releases the outcome with the highest score; all of them are paid for.
+
+    Charging for the winner alone would be wrong: which one wins depends on all. With many candidates it is cheaper to
+    draw them at random: ``best_of(random_candidate(…), stop=…)``.
+
+    Takes:      measurements of one space and one kind of loss, each with an outcome (score, payload)
+    Gives:      (score, (place, payload)) of the best; of equal scores the first in the list
+    Guarantee:  the composition of all the losses  (proofs/repeat_and_select.md#all)
+    Cost:       that of all the measurements
+
+    >>> from sfumato.core.space import scalar
+    >>> from sfumato.mechanisms.additive import laplace
+    >>> one = scalar(int) >> laplace(scale=10) >> (lambda answer: (answer, "payload"))
+    >>> (one.source >> best_of_all([one] * 5)).map(1)
+    Pure(epsilon=0.5)
+    """
+    given = components(measurements)
+
+    def build(space: Space) -> Measurement:
+        runs = [attempted(answering(start(space, one), "best_of_all")) for one in given]
+        together = space >> composition(runs)
+        function, law = together.function, together.law
+        return replace(
+            together,
+            function=lambda data, entropy: best_among(function(data, entropy)),
+            how=joined("best of all", runs, ALL_PROOF),
+            law=None if law is None else lambda data: listed(law(data)).through(best_among),
+            error=None,
+        )
+
+    return Partial(f"best_of_all({len(given)} measurements)", build)
+
+
+def random_candidate(
+    measurements: Sequence[Component], *, weights: Sequence[Number] | None = None
+) -> Partial[Measurement]:
+    """Draws one of some measurements without looking at the data and runs it: one try in a search for a setting.
+
+    Takes:      measurements of one space and one kind of loss, each with an outcome (score, payload); weights, equal
+                unless said otherwise
+    Gives:      (score, (place, payload)), the place in the list that was drawn: to be wrapped in `best_of`
+    Guarantee:  that of the dearest of them that can be drawn  (proofs/repeat_and_select.md#drawn)
+    Cost:       that of the one drawn
+
+    >>> from sfumato.core.space import scalar
+    >>> from sfumato.mechanisms.additive import laplace
+    >>> tries = [laplace(scale=scale) >> (lambda answer: (answer, "payload")) for scale in (5, 10)]
+    >>> (scalar(int) >> random_candidate(tries)).map(1)
+    Pure(epsilon=0.2)
+    """
+    given = components(measurements)
+    draw = Categorical(_weights(weights, len(given)))
+
+    def build(space: Space) -> Measurement:
+        parts = alike([answering(start(space, one), "random_candidate") for one in given], "random_candidate")
+        kind, chances = parts[0].measure, draw.probabilities
+
+        def run(data: Data, entropy: Entropy) -> Data:
+            place = draw.sample(entropy)
+            return placed(place, scored(parts[place].function(data, entropy)))
+
+        return Measurement(
+            source=space,
+            measure=kind,
+            function=run,
+            privacy=lambda d_in: total(Mixture(*(Stated(part.map(d_in)) for part in parts), weights=chances), kind),
+            how=joined("one drawn at random", parts, DRAWN_PROOF),
+            law=_drawn_law(parts, chances),
+        )
+
+    return Partial(f"random_candidate({len(given)} measurements)", build)
+
+
+@guarantee(
+    claim="the highest score, the first of equal ones; a function of the outcomes",
+    proof=ALL_PROOF,
+    reviewed="0460055a56c6",
+)
+def best_among(candidates: Sequence[Data]) -> Data:
+    """Gives the best of some candidates, with its place."""
+    place = max(range(len(candidates)), key=lambda one: (candidates[one][0], -one))
+    return placed(place, candidates[place])
+
+
+@guarantee(claim="a function of the draw and the outcome", proof=DRAWN_PROOF, reviewed="0111ab709527")
+def placed(place: int, candidate: Data) -> Data:
+    """Gives a candidate with the place it has among the measurements."""
+    return candidate[0], (place, candidate[1])
+
+
+def _drawn_law(parts: Sequence[Measurement], chances: Sequence[Fraction]) -> Callable[[Data], Law] | None:
+    laws = [part.law for part in parts if part.law is not None]
+    if len(laws) < len(parts):
+        return None
+
+    def tagged(place: int, data: Data) -> Law:
+        return listed(laws[place](data)).through(lambda outcome: placed(place, scored(outcome)))
+
+    return lambda data: listed(MixtureLaw(tuple((chance, tagged(place, data)) for place, chance in enumerate(chances))))
+
+
+def _weights(weights: Sequence[Number] | None, count: int) -> tuple[Fraction, ...]:
+    if weights is None:
+        return (Fraction(1),) * count
+    if not isinstance(weights, Sequence) or len(weights) != count:
+        raise BadArgument("weights", f"one for each of the {count} measurements", weights)
+    return tuple(non_negative(weight, "each weight") for weight in weights)
