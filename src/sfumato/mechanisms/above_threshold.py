@@ -9,14 +9,17 @@ from sfumato.mechanisms.sparse_vector import sparse_vector
 from sfumato.transforms.streams import negated
 
 
-def above_threshold(threshold: Number, *, scale: Number, query_scale: Number | None = None) -> Partial[Measurement]:
+def above_threshold(
+    threshold: Number, *, scale: Number, query_scale: Number | None = None, gap: bool = False
+) -> Partial[Measurement]:
     """Tells for each element of a stream whether it is, about, at or above a threshold; it ends with the first hit.
 
     The noise on the threshold is drawn once, with ``scale``; every element gets fresh noise of ``query_scale``,
-    which is 2 · scale unless given. After the hit, `Exhausted` is raised.
+    which is 2 · scale unless given. After the hit, `Exhausted` is raised. With ``gap`` the hit is answered by how far
+    the noisy value is above the noisy threshold, at no further loss, and a miss by None.
 
     Takes:      a stream of numbers under the L∞ distance, monotonic or not
-    Gives:      a queryable whose answers are true or false
+    Gives:      a queryable whose answers are true or false; with ``gap``, numbers of at least 0 or None
     Guarantee:  Pure(d_in / scale + 2 · d_in / query_scale); without the 2 where monotonic
                 (proofs/sparse_vector.md#above-threshold)
     Cost:       one draw of noise an answer; misses are free
@@ -29,14 +32,18 @@ def above_threshold(threshold: Number, *, scale: Number, query_scale: Number | N
     >>> (batches(float) >> sum_stream(0, 10) >> above_threshold(100, scale=15)).map(1)
     Pure(epsilon=1.0)
     """
-    return sparse_vector(threshold, count=1, scale=scale, query_scale=query_scale)
+    return sparse_vector(threshold, count=1, scale=scale, query_scale=query_scale, gap=gap)
 
 
-def below_threshold(threshold: Number, *, scale: Number, query_scale: Number | None = None) -> Partial[Measurement]:
+def below_threshold(
+    threshold: Number, *, scale: Number, query_scale: Number | None = None, gap: bool = False
+) -> Partial[Measurement]:
     """Tells for each element of a stream whether it is, about, at or below a threshold; it ends with the first hit.
 
+    With ``gap`` the hit is answered by how far the noisy value is below the noisy threshold, and a miss by None.
+
     Takes:      a stream of numbers under the L∞ distance, monotonic or not
-    Gives:      a queryable whose answers are true or false
+    Gives:      a queryable whose answers are true or false; with ``gap``, numbers of at least 0 or None
     Guarantee:  that of `above_threshold` on the negated stream  (proofs/sparse_vector.md, proofs/streams.md#negation)
     Cost:       one draw of noise an answer; misses are free
 
@@ -45,4 +52,4 @@ def below_threshold(threshold: Number, *, scale: Number, query_scale: Number | N
     Pure(epsilon=1.0)
     """
     level = -rational(threshold, "threshold")
-    return negated() >> above_threshold(level, scale=scale, query_scale=query_scale)
+    return negated() >> above_threshold(level, scale=scale, query_scale=query_scale, gap=gap)

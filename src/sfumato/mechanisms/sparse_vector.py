@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache, cached_property
 from typing import final
 
 from flint import arb
 
 from sfumato.accounting.measures import Pure
 from sfumato.core.domains import Data, Integers
-from sfumato.core.law import FiniteLaw
+from sfumato.core.law import FiniteLaw, Law
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import LInf
 from sfumato.core.partial import Partial
@@ -23,6 +24,7 @@ from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument, Exhausted
 from sfumato.exact import BITS, Distance, Number, ball, integer, positive, precision, rational, rational_up, up
 from sfumato.guarantee import guarantee
+from sfumato.mechanisms.gridding import nearest_float
 from sfumato.noise.discrete_laplace import DiscreteLaplace
 from sfumato.transforms.streams import member, number_domain, reader
 
@@ -31,7 +33,9 @@ PROOF = "proofs/sparse_vector.md#map"
 MISSED = Fraction(1, 1 << 200)
 """What the law of a transcript may leave uncertain."""
 
-Transcript = tuple[bool, ...]
+GAP_PROOF = "proofs/sparse_vector.md#gap"
+
+Transcript = tuple[Data, ...]
 """What an observer sees: one answer for each element, up to the last hit or the end of the stream."""
 
 
@@ -45,6 +49,15 @@ class Comparison:
     threshold_noise: DiscreteLaplace
     query_noise: DiscreteLaplace
     count: int
+    gap: bool = False
+
+    def answer(self, above: int) -> Data:
+        """Gives what is said of a noisy value so many steps above the noisy threshold."""
+        if not self.gap:
+            return above >= 0
+        if above < 0:
+            return None
+        return above if self.element.step == 1 else nearest_float(above, self.element.step)
 
 
 @guarantee(
@@ -61,17 +74,21 @@ def sparse_vector_loss(d_in: Distance, *, scale: Fraction, query_scale: Fraction
 
 
 def sparse_vector(
-    threshold: Number, *, count: int, scale: Number, query_scale: Number | None = None
+    threshold: Number, *, count: int, scale: Number, query_scale: Number | None = None, gap: bool = False
 ) -> Partial[Measurement]:
     """Tells for each element of a stream whether it is, about, at or above a threshold, until a number of hits.
 
     The noise on the threshold is drawn once, with ``scale``; every element gets fresh noise of ``query_scale``, which
-    is 2 · count · scale unless given. After the last hit, `Exhausted` is raised.
+    is 2 · count · scale unless given. After the last hit, `Exhausted` is raised. With ``gap`` a hit is answered by how
+    far the noisy value is above the noisy threshold, at no further loss, and a miss by None.
+
+    One threshold for all hits is cheaper than a new `above_threshold` after each: at equal scale and query scale,
+    count · d_in / scale falls to d_in / scale.
 
     Takes:      a stream of numbers under the L∞ distance, monotonic or not
-    Gives:      a queryable whose answers are true or false
+    Gives:      a queryable whose answers are true or false; with ``gap``, numbers of at least 0 or None
     Guarantee:  Pure(d_in / scale + 2 · count · d_in / query_scale); without the 2 where monotonic
-                (proofs/sparse_vector.md#map)
+                (proofs/sparse_vector.md#map, with gaps #gap)
     Cost:       one draw of noise an answer; misses are free
 
     >>> from sfumato.core.domains import Stream
@@ -93,6 +110,7 @@ def sparse_vector(
             DiscreteLaplace(size / element.step),
             DiscreteLaplace(query_size / element.step),
             hits,
+            gap,
         )
         return Measurement(
             source=space,
@@ -101,8 +119,13 @@ def sparse_vector(
             privacy=lambda d_in: sparse_vector_loss(
                 d_in, scale=size, query_scale=query_size, count=hits, monotonic=monotonic
             ),
-            how=How(name, _described(level, size, query_size, hits), proofs=(PROOF,)),
-            law=lambda stream: transcript_law(rule, stream),
+            how=How(
+                f"{name} with gaps" if gap else name,
+                _described(level, size, query_size, hits),
+                proofs=(GAP_PROOF if gap else PROOF,),
+            ),
+            law=lambda stream: GapLaw(rule, listed(rule, stream)) if gap else transcript_law(rule, stream),
+            interactive=True,
         )
 
     return Partial(f"sparse_vector({threshold}, count={count})", build)
@@ -122,7 +145,7 @@ def compare(rule: Comparison, stream: Data, entropy: Entropy) -> Queryable:
     level = rule.threshold + rule.threshold_noise.sample(entropy)
     following, left = reader(stream), rule.count
 
-    def answer(query: Data) -> bool:
+    def answer(query: Data) -> Data:
         nonlocal left
         if left == 0:
             raise Exhausted(
@@ -130,23 +153,28 @@ def compare(rule: Comparison, stream: Data, entropy: Entropy) -> Queryable:
                 "its own price."
             )
         value = int(member(following(query), rule.element))
-        hit = value + rule.query_noise.sample(entropy) >= level
-        left -= hit
-        return hit
+        above = value + rule.query_noise.sample(entropy) - level
+        left -= above >= 0
+        return rule.answer(above)
 
     return Queryable(answer)
+
+
+def listed(rule: Comparison, stream: Iterable[int]) -> list[int]:
+    """Gives the elements of a stream that is listed; a function has no law of its own."""
+    if callable(stream):
+        raise BadArgument("the stream", "a list of numbers: the law depends on all that is asked", "a function")
+    return [int(member(value, rule.element)) for value in stream]
 
 
 @guarantee(
     claim="P(transcript) = sum over z of P(Z = z) times the chance of each answer, given a threshold moved by z",
     proof="proofs/sparse_vector.md#law",
-    reviewed="8f64ac701f14",
+    reviewed="af39c3b2a3b8",
 )
 def transcript_law(rule: Comparison, stream: Iterable[int], *, missed: Fraction = MISSED) -> FiniteLaw:
     """Gives the exact distribution of everything an observer sees, for a stream whose elements are listed."""
-    if callable(stream):
-        raise BadArgument("the stream", "a list of numbers: the law depends on all that is asked", "a function")
-    values = [int(member(value, rule.element)) for value in stream]
+    values = listed(rule, stream)
     reach = rule.threshold_noise.quantile(1 - missed / 2)
     found: dict[Transcript, arb] = {}
     with precision(BITS):
@@ -172,3 +200,71 @@ def answers_given(rule: Comparison, values: list[int], level: int) -> list[tuple
             (ended if stopped else grown).append(((*transcript, True), chance * hit))
         open_ends = grown
     return ended + open_ends
+
+
+@final
+class Masses:
+    """Keeps the masses of a comparison's noise that were worked out before: each is needed for many transcripts."""
+
+    def __init__(self, rule: Comparison, missed: Fraction) -> None:
+        reach = rule.threshold_noise.quantile(1 - missed / 2)
+        self.shifts = {shift: rule.threshold_noise.pmf(shift) for shift in range(-reach, reach + 1)}
+        self.beyond = rule.threshold_noise.tail(reach + 1).union(ball(0))
+        self.exactly = cache(rule.query_noise.pmf)
+        self.miss = cache(lambda level: rule.query_noise.cdf(level - 1))
+
+
+@guarantee(
+    claim="P(answers) = sum over z of P(Z = z) times the chance of each miss and of each gap, given a threshold moved "
+    "by z; a None is a miss, a number of steps a hit",
+    proof=GAP_PROOF,
+    reviewed="8e4d9c578fd5",
+)
+def gaps_probability(rule: Comparison, values: list[int], steps: Sequence[int | None], known: Masses) -> arb:
+    """Encloses the probability of a row of answers with gaps, for the elements that were compared."""
+    with precision(BITS):
+        chance = known.beyond
+        for shift, term in known.shifts.items():
+            level = rule.threshold + shift
+            for value, above in zip(values, steps, strict=False):
+                term *= known.miss(level - value) if above is None else known.exactly(above + level - value)
+            chance += term
+        return chance
+
+
+@final
+@dataclass(frozen=True)
+class GapLaw(Law):
+    """Is the distribution of everything an observer sees where hits come with their gaps."""
+
+    rule: Comparison
+    values: list[int]
+
+    @cached_property
+    def known(self) -> Masses:
+        """Is the masses of the noise."""
+        return Masses(self.rule, MISSED)
+
+    def probability(self, outcome: Data) -> arb:
+        hits = sum(answer is not None for answer in outcome)
+        ended = hits == self.rule.count and outcome[-1] is not None
+        if hits > self.rule.count or len(outcome) > len(self.values) or not (ended or len(outcome) == len(self.values)):
+            return ball(0)
+        steps = [None if answer is None else round(Fraction(answer) / self.rule.element.step) for answer in outcome]
+        return gaps_probability(self.rule, self.values, steps, self.known)
+
+    def outcomes(self, missed: Fraction) -> Iterable[Data]:
+        """Lists answers with gaps up to where the noise on one of the comparisons is unlikely to go."""
+        share = missed / (2 * max(1, len(self.values)))
+        reach = self.rule.query_noise.quantile(1 - share) + self.rule.threshold_noise.quantile(1 - share)
+        open_ends: list[Transcript] = [()]
+        ended: list[Transcript] = []
+        for value in self.values:
+            most = max(0, value - self.rule.threshold) + reach
+            grown: list[Transcript] = []
+            for seen in open_ends:
+                grown.append((*seen, None))
+                last = sum(answer is not None for answer in seen) + 1 == self.rule.count
+                (ended if last else grown).extend((*seen, self.rule.answer(above)) for above in range(most + 1))
+            open_ends = grown
+        return ended + open_ends

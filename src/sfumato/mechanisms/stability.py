@@ -151,7 +151,7 @@ def stability_histogram(
         return Measurement(
             source=space,
             measure=Approx,
-            function=lambda data, entropy: _release(tally(data), public, order, noise, limit, entropy),
+            function=lambda data, entropy: shown_counts(tally(data), public, order, noise, limit, entropy),
             privacy=lambda d_in: histogram_loss(
                 noise, limit, rows_on_one_side(metric, domain.size, d_in), exchanged=exchanged
             ),
@@ -167,7 +167,7 @@ def stability_histogram(
     return Partial(f"stability_histogram(scale={scale})", build)
 
 
-def _release(
+def shown_counts(
     tallied: Counter[Hashable],
     public: Callable[[Hashable], Hashable],
     order: Callable[[Hashable], int | str],
@@ -175,6 +175,7 @@ def _release(
     threshold: int,
     entropy: Entropy,
 ) -> Histogram:
+    """Adds noise to every count and lists, in the order of the keys, those that exceed a threshold."""
     counts = sorted(tallied.items(), key=lambda pair: order(pair[0]))
     exact = np.array([count for _, count in counts], dtype=np.int64)
     noisy = exact_add(exact, noise.samples(len(exact), entropy)).tolist()

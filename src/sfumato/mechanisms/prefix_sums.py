@@ -1,0 +1,287 @@
+"""Ways to measure a row of increments so that all their running totals come out well: a binary tree, a square root.
+
+A way is a public matrix of whole numbers. Its entries times the increments get the noise; running totals are a public
+linear function of the noisy entries. Each entry depends on increments up to its own step only, so that all of it can
+be done while a stream runs.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import final
+
+import numpy as np
+from flint import fmpz_poly
+from numpy.typing import NDArray
+
+from sfumato.core.domains import Array
+from sfumato.guarantee import guarantee
+from sfumato.mechanisms.gridding import narrowed
+
+Floats = NDArray[np.float64]
+
+GRID_BITS = 20
+"""The square root's entries are whole numbers of 2⁻²⁰."""
+
+SAFE = 1 << 61
+"""Sums of magnitudes below this stay exact in 64 bits."""
+
+
+@guarantee(
+    claim="the most nodes, of complete blocks of 2^h steps, that hold one step",
+    proof="proofs/running_counts.md#tree",
+    reviewed="9652367aeecc",
+)
+def tree_depth(steps: int) -> int:
+    """Gives how many entries of the tree one increment is part of, at most."""
+    return steps.bit_length()
+
+
+@guarantee(
+    claim="(largest column sum of absolute values, largest column sum of squares) of the lower triangular matrix with "
+    "these whole numbers down every column",
+    proof="proofs/running_counts.md#square-root",
+    reviewed="669604303c6e",
+)
+def toeplitz_columns(weights: tuple[int, ...]) -> tuple[int, int]:
+    """Gives the largest column sums of absolute values and of squares."""
+    return sum(abs(weight) for weight in weights), sum(weight * weight for weight in weights)
+
+
+class PrefixSums(ABC):
+    """Is a public way to measure increments: the entries to which noise is added, and the totals read off them."""
+
+    @property
+    @abstractmethod
+    def length(self) -> int:
+        """Is how many steps there are."""
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """Is how many entries there are."""
+
+    @property
+    @abstractmethod
+    def columns(self) -> tuple[int, int]:
+        """Is the largest column sum of absolute values, and of squares: what one increment adds to the entries."""
+
+    @abstractmethod
+    def entries(self, increments: Array) -> Array:
+        """Gives all exact entries, in the order in which a stream completes them."""
+
+    @abstractmethod
+    def totals(self, noisy: Floats) -> Floats:
+        """Gives the running totals that noisy entries stand for."""
+
+    @abstractmethod
+    def spread(self) -> Floats:
+        """Gives the variance of each running total, in variances of the noise on one entry."""
+
+    @abstractmethod
+    def adding(self, most: int | None) -> Callable[[int], list[int]]:
+        """Gives a function from each next increment to the exact entries that it completes.
+
+        ``most`` is a public bound on the magnitude of increments, or None: which arithmetic is used depends on no data.
+        """
+
+    @abstractmethod
+    def totalling(self) -> Callable[[list[float]], float]:
+        """Gives a function from the noisy entries of each next step to the running total."""
+
+
+@final
+@dataclass(frozen=True)
+class BinaryTree(PrefixSums):
+    """Sums every block of 2^h steps that starts at a multiple of 2^h: a running total is a sum of few blocks.
+
+    Blocks are estimated from below: a node and the sum of its halves are both noisy sums of the same steps, and are
+    averaged with the weights of least variance.
+    """
+
+    steps: int
+
+    @property
+    def length(self) -> int:
+        return self.steps
+
+    @property
+    def size(self) -> int:
+        return 2 * self.steps - self.steps.bit_count()
+
+    @property
+    def columns(self) -> tuple[int, int]:
+        return tree_depth(self.steps), tree_depth(self.steps)
+
+    @cached_property
+    def variances(self) -> tuple[float, ...]:
+        """Is the variance of the estimate of a block of 2^h steps, for each h."""
+        found = [1.0]
+        for _ in range(1, self.steps.bit_length()):
+            found.append(2 * found[-1] / (1 + 2 * found[-1]))
+        return tuple(found)
+
+    def entries(self, increments: Array) -> Array:
+        prefix = np.concatenate(([0], np.cumsum(roomy(increments, 1))))
+        found = np.zeros(self.size, dtype=prefix.dtype)
+        for height in range(self.steps.bit_length()):
+            ends = np.arange(1 << height, self.steps + 1, 1 << height)
+            found[place(ends, height)] = prefix[ends] - prefix[ends - (1 << height)]
+        return narrowed(found)
+
+    def totals(self, noisy: Floats) -> Floats:
+        times = np.arange(1, self.steps + 1)
+        found, below = np.zeros(self.steps), np.zeros(0)
+        for height, variance in enumerate(self.variances):
+            own = noisy[place(np.arange(1 << height, self.steps + 1, 1 << height), height)]
+            halves = below[0 : 2 * len(own) : 2] + below[1 : 2 * len(own) : 2] if height else own
+            below = variance * own + (1 - variance) * halves
+            ending = times >> height
+            found += np.where(ending & 1, below[np.maximum(ending, 1) - 1], 0.0)
+        return found
+
+    def spread(self) -> Floats:
+        times, found = np.arange(1, self.steps + 1), np.zeros(self.steps)
+        for height, variance in enumerate(self.variances):
+            found += variance * (times >> height & 1)
+        return found
+
+    def adding(self, most: int | None) -> Callable[[int], list[int]]:
+        prefix = [0]
+
+        def add(increment: int) -> list[int]:
+            prefix.append(prefix[-1] + increment)
+            time = len(prefix) - 1
+            heights = (time & -time).bit_length()
+            return [prefix[time] - prefix[time - (1 << height)] for height in range(heights)]
+
+        return add
+
+    def totalling(self) -> Callable[[list[float]], float]:
+        last, before = [0.0] * len(self.variances), [0.0] * len(self.variances)
+        time = 0
+
+        def total(noisy: list[float]) -> float:
+            nonlocal time
+            time += 1
+            for height, own in enumerate(noisy):
+                halves = before[height - 1] + last[height - 1] if height else own
+                variance = self.variances[height]
+                before[height], last[height] = last[height], variance * own + (1 - variance) * halves
+            return sum(block for height, block in enumerate(last) if time >> height & 1)
+
+        return total
+
+
+def place(ends: NDArray[np.int64], height: int) -> NDArray[np.int64]:
+    """Gives where the block of 2^height steps that ends at a time stands among all, by time and then by height."""
+    earlier = ends - 1
+    return 2 * earlier - np.bitwise_count(earlier) + height
+
+
+@final
+@dataclass(frozen=True)
+class SquareRoot(PrefixSums):
+    """Multiplies by the square root of the matrix of running totals, on a grid; the other root reads the totals off.
+
+    The series of the matrix of running totals is 1 / (1 − x); its square root's coefficients are those of
+    (1 − x)^(−1/2). What rounding to the grid changes is undone exactly by its inverse.
+    """
+
+    steps: int
+
+    @cached_property
+    def weights(self) -> NDArray[np.int64]:
+        """Is the first column of the matrix, in whole numbers of 2^−20."""
+        later = np.arange(1, self.steps)
+        root = np.concatenate(([1.0], np.cumprod(1 - 1 / (2 * later))))
+        whole: NDArray[np.int64] = np.rint(root * 2**GRID_BITS).astype(np.int64)
+        return whole
+
+    @cached_property
+    def reading(self) -> Floats:
+        """Is the first column of the matrix that turns noisy entries into running totals."""
+        totals: Floats = np.cumsum(inverse_series(self.weights / 2**GRID_BITS))
+        scaled: Floats = totals / 2**GRID_BITS
+        return scaled
+
+    @property
+    def length(self) -> int:
+        return self.steps
+
+    @property
+    def size(self) -> int:
+        return self.steps
+
+    @cached_property
+    def columns(self) -> tuple[int, int]:
+        return toeplitz_columns(tuple(self.weights.tolist()))
+
+    def entries(self, increments: Array) -> Array:
+        whole = (fmpz_poly(self.weights.tolist()) * fmpz_poly([int(entry) for entry in increments])).coeffs()
+        padded = [int(entry) for entry in whole[: self.steps]] + [0] * (self.steps - len(whole))
+        return narrowed(np.array(padded, dtype=object))
+
+    def totals(self, noisy: Floats) -> Floats:
+        return product_series(self.reading, noisy)
+
+    def spread(self) -> Floats:
+        return np.cumsum(self.reading**2)
+
+    def adding(self, most: int | None) -> Callable[[int], list[int]]:
+        fits = most is not None and most * self.columns[0] < SAFE
+        weights = self.weights if fits else self.weights.astype(object)
+        seen, time = np.zeros(self.steps, dtype=weights.dtype), 0
+
+        def add(increment: int) -> list[int]:
+            nonlocal time
+            seen[time] = increment
+            time += 1
+            return [int(weights[time - 1 :: -1] @ seen[:time])]
+
+        return add
+
+    def totalling(self) -> Callable[[list[float]], float]:
+        seen, time = np.zeros(self.steps), 0
+
+        def total(noisy: list[float]) -> float:
+            nonlocal time
+            seen[time] = noisy[0]
+            time += 1
+            return float(self.reading[time - 1 :: -1] @ seen[:time])
+
+        return total
+
+
+def roomy(increments: Array, factor: int) -> Array:
+    """Gives whole numbers in 64 bits where sums of so many times their magnitudes fit, else as Python's."""
+    if increments.dtype != object and float(np.abs(increments.astype(np.float64)).sum()) * factor < SAFE:
+        return increments
+    return increments.astype(object)
+
+
+def product_series(left: Floats, right: Floats) -> Floats:
+    """Gives as many coefficients of the product of two series as the first has, in floats."""
+    size = 1 << (2 * len(left) - 1).bit_length()
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.fft.irfft(np.fft.rfft(left, size) * np.fft.rfft(right, size), size)[: len(left)]
+
+
+def inverse_series(series: Floats) -> Floats:
+    """Gives the coefficients of 1 / series in floats, twice as many in every turn (Newton's method)."""
+    found = np.array([1 / series[0]])
+    while len(found) < len(series):
+        part = np.concatenate((found, np.zeros(len(found))))[: len(series)]
+        rest = -product_series(part, series[: len(part)])
+        rest[0] += 2
+        found = product_series(part, rest)
+    return found
+
+
+@lru_cache(maxsize=16)
+def prefix_sums(method: type[BinaryTree] | type[SquareRoot], steps: int) -> BinaryTree | SquareRoot:
+    """Gives a way of measuring; the same one for the same number of steps, since its tables take time."""
+    return method(steps)

@@ -1,0 +1,231 @@
+"""Streams that are watched: a private running total after every step."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import final
+
+import numpy as np
+
+from sfumato.accounting.facts import loss_of
+from sfumato.accounting.measures import ZCDP, Loss, Pure
+from sfumato.core.branches import InteractiveLaw, Recorder
+from sfumato.core.domains import Data, Integers, Stream, Vector, column
+from sfumato.core.law import ProductLaw, ShiftedLaw
+from sfumato.core.measurement import Measurement
+from sfumato.core.metrics import L1, Absolute
+from sfumato.core.partial import Partial
+from sfumato.core.queryable import Queryable
+from sfumato.core.record import How
+from sfumato.core.space import Space
+from sfumato.entropy import Entropy
+from sfumato.errors import BadArgument, Exhausted
+from sfumato.exact import Distance, Extended, Number, integer, rational_up, root, squared
+from sfumato.guarantee import guarantee
+from sfumato.mechanisms.gridding import exact_add, nearest_float, nearest_floats
+from sfumato.mechanisms.prefix_sums import BinaryTree, PrefixSums, SquareRoot, prefix_sums
+from sfumato.noise.discrete_gaussian import DiscreteGaussian
+from sfumato.noise.discrete_laplace import DiscreteLaplace
+from sfumato.transforms.distances import times
+from sfumato.transforms.streams import member, reader
+
+PROOF = "proofs/running_counts.md#loss"
+
+METHODS = {"tree": BinaryTree, "square root": SquareRoot}
+
+MOST_STEPS = 1 << 24
+"""So many steps at most: their noise is drawn in advance."""
+
+
+@guarantee(
+    claim="increments d_in apart in L1 have entries at most d_in · (largest column sum) apart in L1, and d_in · root "
+    "of (largest column sum of squares) in L2",
+    proof=PROOF,
+    reviewed="024eeeb7d09a",
+)
+def entries_distance(d_in: Distance, *, columns: tuple[int, int], kind: type[Loss]) -> Distance:
+    """Gives how far apart the entries of neighbours are: in L1 for Laplace noise, in L2 for Gaussian."""
+    return times(d_in, columns[0]) if kind is Pure else times(d_in, root(columns[1]))
+
+
+@final
+@dataclass(frozen=True)
+class Plan:
+    """Holds the public facts of running totals: how increments are measured, and with which noise."""
+
+    element: Integers
+    sums: PrefixSums
+    noise: DiscreteLaplace | DiscreteGaussian
+    kind: type[Loss]
+
+    @property
+    def most(self) -> int | None:
+        """Is the largest magnitude of an increment, in steps, where bounds are public."""
+        bounds = self.element.between
+        return None if bounds is None else math.ceil(bounds.magnitude / self.element.step)
+
+    def loss(self, d_in: Distance) -> Loss:
+        """Gives the loss between increments at a distance."""
+        if d_in == math.inf:
+            return self.kind(math.inf)  # type: ignore[call-arg]  # Pure and ZCDP take one number
+        shift = entries_distance(times(d_in, 1 / self.element.step), columns=self.sums.columns, kind=self.kind)
+        return loss_of(self.noise, self.kind, shift)
+
+    def value(self, noisy: list[int]) -> list[float]:
+        """Gives noisy entries as floats, in the unit of the increments."""
+        return [nearest_float(entry, self.element.step) for entry in noisy]
+
+
+def running_counts(
+    *, loss: Pure | ZCDP, steps: int | None = None, method: str = "best", d_in: Number = 1
+) -> Partial[Measurement]:
+    """Gives the running total of increments after every step, however many steps a unit contributes to.
+
+    ``method`` is "tree" (binary tree), "square root" (of the matrix of running totals), or the one of less variance.
+    Under ZCDP that is the square root, under Pure as a rule the tree.
+
+    Takes:      a vector of whole increments under the L1 distance, such as count_by(days) gives, or a stream of them
+                under L1 and the number of ``steps``; the loss to keep at ``d_in``
+    Gives:      the running totals, as floats; for a stream, a queryable that gives the next one at each call
+    Guarantee:  ``loss`` at ``d_in``, for whole streams, also where later increments depend on earlier answers
+                (proofs/running_counts.md#loss, #adaptive)
+    Cost:       some µs a step at once; in a stream one pass over the past (square root; ten times faster where the
+                bounds of increments are public), or log steps (tree)
+
+    >>> from sfumato.core.space import vector
+    >>> (vector(int, size=365, metric=L1()) >> running_counts(loss=ZCDP(0.125))).map(1)
+    ZCDP(rho=0.125)
+    """
+    if not isinstance(loss, Pure | ZCDP) or not 0 < _amount(loss) < math.inf:
+        raise BadArgument("the loss of running_counts()", "Pure(ε) or ZCDP(ρ), more than 0 and finite", loss)
+    if method != "best" and method not in METHODS:
+        raise BadArgument("method", "'best', 'tree' or 'square root'", method)
+
+    def build(space: Space) -> Measurement:
+        element, length, streamed = _increments(space, steps)
+        near = times(space.metric.read(d_in), 1 / element.step)
+        if not 0 < near < math.inf:
+            raise BadArgument("d_in", "more than 0 and finite", d_in)
+        sums = _chosen(method, length, type(loss))
+        plan = Plan(element, sums, _noise(sums, loss, near), type(loss))
+        return watched(space, plan) if streamed else _at_once(space, plan)
+
+    return Partial(f"running_counts({loss})", build)
+
+
+def _amount(loss: Pure | ZCDP) -> Extended:
+    return loss.epsilon if isinstance(loss, Pure) else loss.rho
+
+
+def _increments(space: Space, steps: int | None) -> tuple[Integers, int, bool]:
+    domain, given = space.domain, None if steps is None else integer(steps, "steps", least=1)
+    size: int | None
+    match domain:
+        case Vector(element=Integers() as element, size=int() as size) if isinstance(space.metric, L1):
+            if given is not None and given != size:
+                raise BadArgument("steps", f"left out, or the length of the vector, {size}", steps)
+        case Stream(element=Integers() as element) if isinstance(space.metric, L1):
+            size = given
+        case _:
+            wanted = "a vector or a stream of whole increments under the L1 distance"
+            raise BadArgument("what running_counts() works on", wanted, str(space))
+    if size is None or not 1 <= size <= MOST_STEPS:
+        raise BadArgument("steps", f"given, from 1 to {MOST_STEPS}", size)
+    return element, size, isinstance(domain, Stream)
+
+
+def _chosen(method: str, steps: int, kind: type[Loss]) -> PrefixSums:
+    if method != "best":
+        return prefix_sums(METHODS[method], steps)
+    known = [prefix_sums(one, steps) for one in METHODS.values()]
+    return min(known, key=lambda sums: relative_variance(sums, kind).mean())
+
+
+def relative_variance(sums: PrefixSums, kind: type[Loss]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """Gives the variance of every running total where that of a single noisy count is 1 at the same loss."""
+    absolute, squares = sums.columns
+    return sums.spread() * (float(absolute) ** 2 if kind is Pure else float(squares))
+
+
+def _noise(sums: PrefixSums, loss: Pure | ZCDP, near: Distance) -> DiscreteLaplace | DiscreteGaussian:
+    apart = entries_distance(near, columns=sums.columns, kind=type(loss))
+    if isinstance(loss, Pure):
+        return DiscreteLaplace(Fraction(rational_up(apart)) / Fraction(loss.epsilon))
+    return DiscreteGaussian.from_square(Fraction(squared(apart)) / (2 * Fraction(loss.rho)))
+
+
+def _how(plan: Plan) -> How:
+    names = {kind: name for name, kind in METHODS.items()}
+    scale = f"{float(plan.noise.scale):.6g}"
+    return How(
+        "running counts",
+        (("method", names[type(plan.sums)]), ("steps", str(plan.sums.length)), ("scale", scale)),
+        proofs=(PROOF,),
+    )
+
+
+def noisy_entries(space: Space, plan: Plan) -> Measurement:
+    """Builds the measurement of all entries at once, before running totals are read off."""
+
+    def draw(data: Data, entropy: Entropy) -> Data:
+        return exact_add(plan.sums.entries(column(data, plan.element)), plan.noise.samples(plan.sums.size, entropy))
+
+    def law(data: Data) -> ProductLaw:
+        exact = plan.sums.entries(column(data, plan.element))
+        return ProductLaw(tuple(ShiftedLaw(plan.noise, int(entry)) for entry in exact))
+
+    return Measurement(space, plan.kind, draw, plan.loss, _how(plan), law)
+
+
+def _at_once(space: Space, plan: Plan) -> Measurement:
+    def totals(noisy: Data) -> Data:
+        return plan.sums.totals(nearest_floats(noisy, plan.element.step))
+
+    return noisy_entries(space, plan).then(totals, name="running totals")
+
+
+def watched(space: Space, plan: Plan) -> Measurement:
+    """Builds the measurement of a stream, whose outcome answers step by step."""
+    one = Measurement(
+        Space(Integers(), Absolute()),
+        plan.kind,
+        lambda data, entropy: int(data) + plan.noise.sample(entropy),
+        lambda d_in: loss_of(plan.noise, plan.kind, d_in),
+        How("one entry", proofs=(PROOF,)),
+        lambda data: ShiftedLaw(plan.noise, int(data)),
+    )
+
+    def function(stream: Data, entropy: Entropy) -> Queryable:
+        drawn: Iterator[Data] = iter(plan.noise.samples(plan.sums.size, entropy))
+        return Queryable(_answering(plan, stream, lambda exact: exact + int(next(drawn))))
+
+    def opened(stream: Data) -> Callable[[Recorder], Callable[[Data], Data]]:
+        return lambda recorder: _answering(plan, stream, lambda exact: int(recorder.run(one, exact)))
+
+    return Measurement(
+        space,
+        plan.kind,
+        function,
+        plan.loss,
+        _how(plan),
+        law=lambda stream: InteractiveLaw(opened(stream)),
+        interactive=True,
+    )
+
+
+def _answering(plan: Plan, stream: Data, noisy: Callable[[int], int]) -> Callable[[Data], float]:
+    following, add, total = reader(stream), plan.sums.adding(plan.most), plan.sums.totalling()
+    left = plan.sums.length
+
+    def answer(query: Data) -> float:
+        nonlocal left
+        if left == 0:
+            raise Exhausted("all the steps that were paid for have been given. More steps are a new measurement.")
+        increment = int(member(following(query), plan.element))
+        left -= 1
+        return total(plan.value([noisy(entry) for entry in add(increment)]))
+
+    return answer
