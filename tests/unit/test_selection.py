@@ -249,10 +249,12 @@ def test_a_law_over_a_fine_grid_is_not_listed() -> None:
 
 
 def test_a_fine_level_and_a_fine_grid_together() -> None:
-    """A level with a large denominator uses unbounded integers for the scores."""
+    """A level with a large denominator is taken as the nearest fraction of small numbers, and priced as that."""
     measurement = vector(int, between=(0, 9)) >> quantile("0.333333333333333333333", temperature=Fraction(1, 50))
     assert measurement.function([0, 1, 2, 3, 4, 5, 6, 7, 8], ReplayEntropy(1)) in (2, 3)
-    assert measurement.map(1) == Pure(2 * (1 - Fraction("0.333333333333333333333")) * 50)
+    assert measurement.map(1) == Pure(2 * (1 - Fraction(1, 3)) * 50)
+    extreme = vector(int, between=(0, 9)) >> quantile(Fraction(1, 10**40), temperature=1)
+    assert extreme.map(1) == Pure(2 * (1 - Fraction(1, 1 << 20)))
 
 
 def test_thresholds_with_named_labels() -> None:

@@ -57,7 +57,8 @@ def quantile(
     clamped to the bounds and rounded to the grid, row by row. Integers are their own grid; floats get one of about 2⁻⁴⁰
     of the width, unless ``step`` (a power of two) says otherwise.
 
-    Takes:      a column of numbers without NaN; bounds here or from clamp(); alpha in [0, 1] (½ is the median)
+    Takes:      a column of numbers without NaN; bounds here or from clamp(); alpha in [0, 1] (½ is the median), taken
+                as the nearest fraction with a denominator up to 2²⁰
     Gives:      a grid point: an integer for integers, else the nearest float
     Guarantee:  epsilon = eta = r / temperature, rho = (r / temperature)² / 8, with r = 2 max(alpha, 1 − alpha) for each
                 row added or removed, 2 for each row exchanged; at alpha 0 and 1 always 1  (proofs/quantile.md#loss)
@@ -67,7 +68,7 @@ def quantile(
     >>> (vector(float) >> quantile(0.5, between=(0, 100), temperature=1)).map(1)
     Pure(epsilon=1.0)
     """
-    level, heat = probability(alpha, "alpha"), positive(temperature, "temperature")
+    level, heat = simple(probability(alpha, "alpha")), positive(temperature, "temperature")
     fixed = None if step is None else positive(step, "step")
     check_kind(measure, (Pure, BoundedRange, ZCDP), "quantile")
 
@@ -134,6 +135,18 @@ def quantile_among(
     """
     score = quantile_scores(candidates, alpha=alpha, metric=Range())
     return score >> exponential_of(list(candidates), temperature=temperature, measure=measure)
+
+
+def simple(alpha: Fraction) -> Fraction:
+    """Gives a quantile as a fraction of small numbers, no more than 2⁻²⁰ away; 0 and 1 only for themselves.
+
+    Scores then stay within 64 bits; for a share with many digits, such as 0.123456789, Python's integers would be slow.
+
+    >>> simple(Fraction("0.123456789")), simple(Fraction(1, 10**40))
+    (Fraction(10, 81), Fraction(1, 1048576))
+    """
+    near = alpha.limit_denominator(SMALL)
+    return near if near == alpha or 0 < near < 1 else min(max(alpha, Fraction(1, SMALL)), Fraction(SMALL - 1, SMALL))
 
 
 @final
