@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -192,16 +193,21 @@ def bin_by(edges: Sequence[Number]) -> Partial[Transformation]:
                 "what bin_by() works on", "numbers without NaN (impute_nan or drop_nan first)", str(element)
             )
         target = replace(domain, element=Categories(tuple(range(len(cuts) + 1))))
-        return rowwise(space, target, lambda data: _bins(data, element, cuts), f"bins by {len(cuts)} edges")
+        places = _edges(element, cuts)
+        return rowwise(space, target, lambda data: _bins(column(data, element), places), f"bins by {len(cuts)} edges")
 
     return Partial(f"bin_by({len(cuts)} edges)", build)
 
 
-def _bins(data: Data, element: Floats | Integers, cuts: list[Fraction]) -> Array:
-    values = column(data, element)
+def _edges(element: Floats | Integers, cuts: list[Fraction]) -> Array:
+    """Gives the edges in the form that the column has."""
     if isinstance(element, Floats):
-        return np.searchsorted(np.array([_saturated(cut) for cut in cuts]), values, side="right")
-    whole = [math.ceil(cut / element.step) for cut in cuts]
-    if values.dtype == np.int64 and all(-(2**63) <= edge < 2**63 for edge in whole):
-        return np.searchsorted(np.array(whole, dtype=np.int64), values, side="right")
-    return np.array([sum(int(value) >= edge for edge in whole) for value in values], dtype=np.int64)
+        return np.array([_saturated(cut) for cut in cuts])
+    return column([math.ceil(cut / element.step) for cut in cuts], element)
+
+
+def _bins(values: Array, places: Array) -> Array:
+    if object not in (values.dtype, places.dtype):
+        return np.searchsorted(places, values, side="right")
+    edges = places.tolist()
+    return np.array([bisect_right(edges, int(value)) for value in values], dtype=np.int64)

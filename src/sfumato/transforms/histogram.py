@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from fractions import Fraction
+from typing import TypeGuard
 
 import numpy as np
 
@@ -151,9 +152,21 @@ def tally(data: Data, domain: Rows, keys: Sequence[Hashable], *, other: bool) ->
         columns = [values_of(data, domain, name).tolist() for name, _ in domain.columns]
         found: Counter[Hashable] = Counter(zip(*columns, strict=True))
     else:
-        found = Counter(values_of(data, domain, None).tolist())
+        values = values_of(data, domain, None)
+        if values.dtype == np.int64 and _consecutive(keys):
+            inside = values[(values >= keys[0]) & (values <= keys[-1])] - keys[0]
+            tallied = np.bincount(inside, minlength=len(keys))
+            return np.append(tallied, len(values) - len(inside)) if other else tallied
+        found = Counter(values.tolist())
     counts = [found.get(key, 0) for key in keys]
     return np.array([*counts, found.total() - sum(counts)] if other else counts, dtype=np.int64)
+
+
+def _consecutive(keys: Sequence[Hashable]) -> TypeGuard[Sequence[int]]:
+    first = keys[0]
+    if not isinstance(first, int) or not -(2**63) <= first < 2**63 - len(keys):
+        return False
+    return tuple(keys) == tuple(range(first, first + len(keys)))
 
 
 @guarantee(
