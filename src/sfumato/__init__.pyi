@@ -1,6 +1,6 @@
 """The public names and where they live: read by type checkers, and at run time to load each on first use."""
 
-from . import datasets, errors, noise
+from . import datasets, errors, noise, stats
 from .accounting import events
 from .accounting.account import Account, account
 from .accounting.adaptive.advanced import AdvancedFilter
@@ -48,6 +48,16 @@ from .accounting.renyi_conversion import (
     zcdp_rho_simple,
 )
 from .accounting.trade_off import TradeOff, gaussian_trade_off, trade_off
+from .combinators.best_of import best_of
+from .combinators.interaction import adaptive_composition, concurrent_composition, filtered
+from .combinators.odometer import Odometer, odometer
+from .combinators.parallel import parallel
+from .combinators.questions import Left, Spent
+from .combinators.restated import measured_in
+from .combinators.sampling import known_sample, on_fixed_sample, on_poisson_sample
+from .combinators.strategy import asked_by
+from .combinators.together import composition
+from .combinators.tuning import best_of_all, random_candidate
 from .core.brute import (
     brute_delta,
     brute_epsilon,
@@ -78,9 +88,11 @@ from .core.metrics import (
     adjacent,
 )
 from .core.partial import Partial
+from .core.parts import PartDistance, Parts
 from .core.queryable import Queryable
 from .core.record import Failure, How, Release
 from .core.space import Space, frame, matrix, scalar, vector
+from .core.spread import Spread
 from .core.transformation import Transformation
 from .entropy import Entropy, ReplayEntropy, SystemEntropy
 from .mechanisms.above_threshold import above_threshold, below_threshold
@@ -128,20 +140,25 @@ from .mechanisms.timing import padded
 from .mechanisms.truncated import lower_estimate, truncated_laplace, upper_estimate
 from .release import charts
 from .transforms.aggregate import count, count_distinct, mean, sum
+from .transforms.bands import log_bands
 from .transforms.casts import absolute, bin_by, cast, log
 from .transforms.columns import project, select
 from .transforms.conditions import between, is_in, is_nan, satisfies
 from .transforms.confusion import positives, true_positives
 from .transforms.filters import drop_nan, keep, mark
+from .transforms.groups import group_by
 from .transforms.histogram import count_by, count_each, rows_from_counts
+from .transforms.keyed import sizes, sums
 from .transforms.linear import linear
 from .transforms.lookup import local_sensitivity, sensitivity_table
 from .transforms.mode_gap import mode_gap
 from .transforms.moments import standard_deviation, variance
 from .transforms.norms import norm_clamp
+from .transforms.parts import equal_parts, random_parts
 from .transforms.query_stream import query_stream
 from .transforms.reshape import repeat, resize
 from .transforms.rowwise import clamp, impute_nan, map_rows
+from .transforms.sample_and_aggregate import sample_and_aggregate
 from .transforms.scalars import lipschitz, round_to, scale_by, shift_by, square
 from .transforms.scores import (
     accuracy_scores,
@@ -186,12 +203,16 @@ __all__ = [
     "How",
     "Integers",
     "LInf",
+    "Left",
     "Loss",
     "Lp",
     "Matrix",
     "Measurement",
     "Metric",
+    "Odometer",
+    "PartDistance",
     "Partial",
+    "Parts",
     "Profile",
     "Pure",
     "Queryable",
@@ -202,6 +223,8 @@ __all__ = [
     "ReplayEntropy",
     "Slots",
     "Space",
+    "Spent",
+    "Spread",
     "Stream",
     "SumFilter",
     "SumOdometer",
@@ -217,15 +240,19 @@ __all__ = [
     "account",
     "accuracy",
     "accuracy_scores",
+    "adaptive_composition",
     "adjacent",
     "advanced_composition",
     "analytic_sigma",
     "approx_zcdp_delta",
     "approx_zcdp_epsilon",
     "as_range",
+    "asked_by",
     "basic_composition",
     "batches",
     "below_threshold",
+    "best_of",
+    "best_of_all",
     "between",
     "bin_by",
     "binomial",
@@ -253,6 +280,8 @@ __all__ = [
     "coin_flip_response",
     "compare",
     "compare_accounting",
+    "composition",
+    "concurrent_composition",
     "convert",
     "count",
     "count_by",
@@ -264,6 +293,7 @@ __all__ = [
     "discrete_gaussian_epsilon",
     "dp_mean",
     "drop_nan",
+    "equal_parts",
     "error_of",
     "errors",
     "estimated_count",
@@ -280,6 +310,7 @@ __all__ = [
     "exponential_mechanism",
     "exponential_of",
     "filter_for",
+    "filtered",
     "frame",
     "from_json",
     "gaussian",
@@ -288,11 +319,13 @@ __all__ = [
     "gaussian_mechanism",
     "gaussian_trade_off",
     "greatest_rate",
+    "group_by",
     "gumbel_noisy_max",
     "impute_nan",
     "is_in",
     "is_nan",
     "keep",
+    "known_sample",
     "laplace",
     "laplace_mechanism",
     "laplace_noisy_max",
@@ -303,12 +336,14 @@ __all__ = [
     "local_mean_response",
     "local_sensitivity",
     "log",
+    "log_bands",
     "lower_estimate",
     "map_rows",
     "mark",
     "matrix",
     "matrix_mechanism",
     "mean",
+    "measured_in",
     "measurement",
     "median",
     "mixed_delta",
@@ -325,10 +360,14 @@ __all__ = [
     "noisy_mode",
     "norm_clamp",
     "odds_factor",
+    "odometer",
+    "on_fixed_sample",
+    "on_poisson_sample",
     "optimal_delta",
     "optimal_epsilon",
     "outcome_probabilities",
     "padded",
+    "parallel",
     "permute_and_flip",
     "plan_response",
     "population_amplified",
@@ -342,6 +381,8 @@ __all__ = [
     "quantile_among",
     "quantile_scores",
     "query_stream",
+    "random_candidate",
+    "random_parts",
     "randomized_answer",
     "randomized_response",
     "renyi_delta",
@@ -355,6 +396,7 @@ __all__ = [
     "round_to",
     "routes",
     "rows_from_counts",
+    "sample_and_aggregate",
     "satisfies",
     "scalar",
     "scale_by",
@@ -366,15 +408,18 @@ __all__ = [
     "shuffled_epsilon",
     "shuffled_epsilon_closed",
     "simplified_sampled_bound",
+    "sizes",
     "sparse_vector",
     "square",
     "stability_histogram",
     "staircase",
     "standard_deviation",
+    "stats",
     "strength",
     "strength_graph",
     "sum",
     "sum_stream",
+    "sums",
     "threshold_accuracy_scores",
     "to_json",
     "top_k",

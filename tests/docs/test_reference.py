@@ -72,3 +72,10 @@ def test_every_chart_is_among_the_pictures() -> None:
 def test_every_page_is_linked_from_the_index() -> None:
     linked = set(LINK.findall((ROOT / "docs" / "index.md").read_text(encoding="utf-8")))
     assert {page.name for page in DOCS} - {"index.md"} <= linked
+
+
+def test_every_algorithm_is_on_its_page() -> None:
+    page = (ROOT / "docs" / "algorithms.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"sf\.stats\.(\w+)", page))
+    functions = {name for name in sfumato.stats.__all__ if not isinstance(getattr(sfumato.stats, name), type)}
+    assert functions - named - {"log_bands"} == set()  # a transformation, which the reference has

@@ -31,21 +31,37 @@ from sfumato.core.space import Space, frame, matrix, scalar, vector
 from sfumato.core.transformation import Transformation
 from sfumato.entropy import ReplayEntropy
 from sfumato.transforms.aggregate import count, count_distinct, mean, sum
+from sfumato.transforms.bands import log_bands
 from sfumato.transforms.casts import absolute, bin_by, cast, log
+from sfumato.transforms.clusters import cluster_totals, squared_distances
 from sfumato.transforms.columns import project, select
 from sfumato.transforms.conditions import between, is_in, is_nan, satisfies
 from sfumato.transforms.confusion import positives, true_positives
+from sfumato.transforms.deviations import clamped_deviations, deviations
 from sfumato.transforms.filters import drop_nan, keep, mark
 from sfumato.transforms.histogram import count_by, count_each, rows_from_counts
 from sfumato.transforms.linear import linear
 from sfumato.transforms.moments import standard_deviation, variance
 from sfumato.transforms.norms import norm_clamp
+from sfumato.transforms.outside import moved_up, radius_scores
 from sfumato.transforms.reshape import repeat, resize
 from sfumato.transforms.rowwise import clamp, impute_nan, map_rows
 from sfumato.transforms.scalars import lipschitz, round_to, scale_by, shift_by, square
 from sfumato.transforms.vectors import vector_mean, vector_sum
+from sfumato.transforms.weighted_counts import weighted_counts
 
-ELSEWHERE = {"scores", "score_moves", "cutoffs", "streams", "query_stream", "mode_gap"}
+ELSEWHERE = {
+    "scores",
+    "score_moves",
+    "cutoffs",
+    "streams",
+    "query_stream",
+    "mode_gap",
+    "groups",
+    "parts",
+    "keyed",
+    "sample_and_aggregate",
+}
 """Modules whose transformations have laws in test files of their own."""
 
 VOUCHED = claim("for this test")
@@ -110,6 +126,8 @@ ROWS: list[tuple[str, Data, Callable[[], Partial[Transformation]], st.SearchStra
     ("log", Floats(("0.001", 4)), log, st.floats(0.001, 4)),
     ("bin_by", Floats(infinite=True), lambda: bin_by([-1, "0.1", 10**9]), finite),
     ("bin_by", Integers(), lambda: bin_by([-1, "0.5", 2**65]), whole),
+    ("log_bands", Floats(infinite=True), log_bands, finite),
+    ("log_bands", Integers(), log_bands, whole),
     ("select", TABLE, lambda: select("age"), people),
     ("project", TABLE, lambda: project("name"), people),
     ("keep", ANY, lambda: keep(between(-1, "0.1") | is_nan()), any_float),
@@ -136,6 +154,27 @@ ROWS: list[tuple[str, Data, Callable[[], Partial[Transformation]], st.SearchStra
     ("count_by", Integers(), lambda: count_by([0, 1, 2**53 + 1], metric=L2()), whole),
     ("count_by", TABLE, lambda: count_by([(0, "a"), (1, "b")], other=True), people),
     ("count_each", ANY, lambda: count_each([between(0, 1), is_nan(), between(-9, 9)], metric=L2()), any_float),
+    ("deviations", Floats(infinite=True), lambda: deviations(1000.0), finite),
+    ("clamped_deviations", Floats(infinite=True), lambda: clamped_deviations(1.5, 4.0), finite),
+    ("moved_up", Floats(infinite=True), lambda: moved_up([0.5, 1.0, 4.0]), finite),
+    (
+        "radius_scores",
+        Floats(infinite=True),
+        lambda: radius_scores([0.5, 1.0, 4.0], alpha="0.75", penalties=[0, 1, "2.5"]),
+        finite,
+    ),
+    (
+        "squared_distances",
+        Matrix(2, Floats((-1, 2))),
+        lambda: squared_distances([(0, 0), (1, 1)], most=3),
+        st.tuples(st.floats(-1, 2), unit),
+    ),
+    (
+        "cluster_totals",
+        Matrix(2, Floats((-1, 2))),
+        lambda: cluster_totals([(0, 0), (1, 1)], metric=L2()),
+        st.tuples(st.floats(-1, 2), unit),
+    ),
     ("rows_from_counts", Integers(), lambda: count_by([0, 1]) >> rows_from_counts([0, 1], most=99), whole),
 ]
 SIZED_ROWS: list[tuple[str, Data, Callable[[], Partial[Transformation]], st.SearchStrategy[Any]]] = [
@@ -148,6 +187,7 @@ SIZED_ROWS: list[tuple[str, Data, Callable[[], Partial[Transformation]], st.Sear
     ("vector_mean", Matrix(2, Floats((0, 1))), vector_mean, st.tuples(unit, unit)),
 ]
 exact_pair = st.lists(whole, min_size=2, max_size=2)
+WEIGHTS = np.array([[3, -(2**24) + 1], [4, 0], [0, 1]], dtype=np.int32)
 MEMBERS: list[tuple[str, Space, Callable[[], Partial[Transformation]], st.SearchStrategy[Any]]] = [
     ("scale_by", scalar(int), lambda: scale_by("-0.3"), whole),
     ("scale_by", vector(int, size=2, metric=Range()), lambda: scale_by(0), exact_pair),
@@ -160,6 +200,13 @@ MEMBERS: list[tuple[str, Space, Callable[[], Partial[Transformation]], st.Search
     ("linear", vector(int, size=2, metric=L1()), lambda: linear([["0.5", -1], [3, 0], [1, 1]]), exact_pair),
     ("linear", vector(int, size=2, metric=L2()), lambda: linear([["0.5", -1], [3, 0], [1, 1]]), exact_pair),
     ("linear", vector(int, size=2, metric=LInf()), lambda: linear([["1/3", -1]]), exact_pair),
+    ("weighted_counts", vector(int, size=2, metric=L1()), lambda: weighted_counts(WEIGHTS, metric=L2()), exact_pair),
+    (
+        "weighted_counts",
+        vector(int, size=2, metric=L1()),
+        lambda: weighted_counts(WEIGHTS, own=7, metric=L1()),
+        exact_pair,
+    ),
 ]
 
 

@@ -1,0 +1,36 @@
+"""Algorithms on data: bounds, quantiles, hierarchies, histograms, means, clusters and streams, built from the core."""
+
+from sfumato.mechanisms.unknown_keys import histogram, select_keys
+from sfumato.stats.bounds import bounds_by_histogram
+from sfumato.stats.clustering import Clustering, clustering_score, k_means, scored_k_means
+from sfumato.stats.consistency import consistent_layers
+from sfumato.stats.hierarchies import hierarchical_counts
+from sfumato.stats.histograms import consistent_counts
+from sfumato.stats.keys import top_keys
+from sfumato.stats.means import LocatedMean, mean_without_bounds
+from sfumato.stats.quantiles import bounds_by_quantiles, quantiles
+from sfumato.stats.streams import running_counts
+from sfumato.stats.trees import Tree, tree
+from sfumato.transforms.bands import log_bands
+
+__all__ = [
+    "Clustering",
+    "LocatedMean",
+    "Tree",
+    "bounds_by_histogram",
+    "bounds_by_quantiles",
+    "clustering_score",
+    "consistent_counts",
+    "consistent_layers",
+    "hierarchical_counts",
+    "histogram",
+    "k_means",
+    "log_bands",
+    "mean_without_bounds",
+    "quantiles",
+    "running_counts",
+    "scored_k_means",
+    "select_keys",
+    "top_keys",
+    "tree",
+]
