@@ -5,6 +5,7 @@
 # make peers             the libraries that the benchmarks compare with, one environment each, in .peers/
 # make bench-noise       exact noise, side by side with its peers
 # make bench-accounting  the accountant, side by side with its peers (some minutes)
+# make bench-algorithms  the error of algorithms, side by side with their peers (some minutes)
 
 PYTHON ?= python3
 WORKERS ?= 2
@@ -16,7 +17,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 PEERS := $(patsubst benchmarks/peers/%.txt,%,$(wildcard benchmarks/peers/*.txt))
 
-.PHONY: demo test lint format peers bench-noise bench-accounting clean
+.PHONY: demo test lint format peers bench-noise bench-accounting bench-algorithms clean
 .DELETE_ON_ERROR:
 
 demo: .venv/installed-plot
@@ -41,6 +42,9 @@ bench-noise: .venv/installed-plot
 
 bench-accounting: .venv/installed-plot
 	$(BIN)/python benchmarks/accounting.py
+
+bench-algorithms: .venv/installed-plot
+	$(BIN)/python benchmarks/algorithms.py
 
 clean:
 	rm -rf .venv .peers demo-output .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage .coverage.*
