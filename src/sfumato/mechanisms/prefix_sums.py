@@ -66,6 +66,11 @@ class PrefixSums(ABC):
 
     @property
     @abstractmethod
+    def unit(self) -> int:
+        """Is what an increment of 1 counts for in the entry of its own step."""
+
+    @property
+    @abstractmethod
     def columns(self) -> tuple[int, int]:
         """Is the largest column sum of absolute values, and of squares: what one increment adds to the entries."""
 
@@ -111,6 +116,10 @@ class BinaryTree(PrefixSums):
     @property
     def size(self) -> int:
         return 2 * self.steps - self.steps.bit_count()
+
+    @property
+    def unit(self) -> int:
+        return 1
 
     @property
     def columns(self) -> tuple[int, int]:
@@ -215,6 +224,10 @@ class SquareRoot(PrefixSums):
     @property
     def size(self) -> int:
         return self.steps
+
+    @property
+    def unit(self) -> int:
+        return 1 << GRID_BITS
 
     @cached_property
     def columns(self) -> tuple[int, int]:

@@ -23,7 +23,7 @@ from sfumato.core.record import How
 from sfumato.core.space import Space
 from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument, Exhausted
-from sfumato.exact import Distance, Extended, Number, integer, rational_up, root, squared
+from sfumato.exact import Distance, Extended, Number, integer, rational_up, root, squared, up
 from sfumato.guarantee import guarantee
 from sfumato.mechanisms.gridding import exact_add, nearest_float, nearest_floats
 from sfumato.mechanisms.prefix_sums import BinaryTree, PrefixSums, SquareRoot, prefix_sums
@@ -159,7 +159,7 @@ def _noise(sums: PrefixSums, loss: Pure | ZCDP, near: Distance) -> DiscreteLapla
 
 def _how(plan: Plan) -> How:
     names = {kind: name for name, kind in METHODS.items()}
-    scale = f"{float(plan.noise.scale):.6g}"
+    scale = f"{up(plan.noise.scale * plan.element.step / plan.sums.unit):.6g}"
     return How(
         "running counts",
         (("method", names[type(plan.sums)]), ("steps", str(plan.sums.length)), ("scale", scale)),
