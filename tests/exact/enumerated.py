@@ -1,11 +1,14 @@
-"""The largest distance between images, by distance between data sets, over all pairs of some members at once."""
+"""What enumerations share: the largest distance between images over all pairs at once, and laws worked out once."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 
 from sfumato.core.domains import Data
+from sfumato.core.measurement import Measurement
 from sfumato.core.transformation import Transformation
 from sfumato.errors import NoDistance
 from sfumato.exact import Distance
@@ -26,3 +29,11 @@ def farthest(made: Transformation, members: Iterable[Data], most: int) -> list[D
     for d_in in range(1, most + 1):
         found[d_in] = max(found[d_in], found[d_in - 1])
     return found
+
+
+def remembered(measurement: Measurement) -> Measurement:
+    """Gives the same measurement with a law that is worked out once for each member."""
+    law = measurement.law
+    assert law is not None
+    once = cache(lambda data: law(list(data)))
+    return replace(measurement, law=lambda data: once(tuple(data)))

@@ -212,7 +212,7 @@ def chi_square(drawn: list[Any], law: dict[Any, float]) -> float:
     return sum((drawn.count(key) - len(drawn) * p) ** 2 / (len(drawn) * p) for key, p in law.items())
 
 
-def test_A1_117_A2_027_composition_has_the_product_law_and_its_sum_is_reached() -> None:
+def test_A1_117_composition_has_the_product_law_and_its_sum_is_reached() -> None:
     both = BIT >> sf.composition([told("0.6"), told("0.75")])
     assert both.law is not None
     outcomes = list(itertools.product((True, False), repeat=2))

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import replace
 from fractions import Fraction
-from functools import cache
 from itertools import combinations_with_replacement
 
 import pytest
+from tests.exact.enumerated import remembered
 
 from sfumato.accounting.measures import ZCDP, BoundedRange, Pure
 from sfumato.core.brute import brute_epsilon, brute_renyi, neighbours, outcome_probabilities
@@ -29,13 +28,6 @@ SLACK = Fraction(1, 10**25)
 def sharp_balls() -> Iterator[None]:
     with precision(BITS):
         yield
-
-
-def remembered(measurement: Measurement) -> Measurement:
-    law = measurement.law
-    assert law is not None
-    once = cache(lambda data: law(list(data)))
-    return replace(measurement, law=lambda data: once(tuple(data)))
 
 
 def law_of(measurement: Measurement, data: list[Data]) -> Law:

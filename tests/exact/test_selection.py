@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from fractions import Fraction
-from functools import cache
 from itertools import product
 
 import numpy as np
 import pytest
 from flint import acb, arb
+from tests.exact.enumerated import remembered
 
 from sfumato.accounting.divergence import max_divergence, renyi
 from sfumato.accounting.measures import ZCDP, BoundedRange, Pure
@@ -34,14 +33,6 @@ SCALES = (Fraction(1, 2), Fraction(2))
 def sharp_balls() -> Iterator[None]:
     with precision(BITS):
         yield
-
-
-def remembered(measurement: Measurement) -> Measurement:
-    """Gives the same measurement with a law that is worked out once for each member."""
-    law = measurement.law
-    assert law is not None
-    once = cache(lambda data: law(list(data)))
-    return replace(measurement, law=lambda data: once(tuple(data)))
 
 
 def scores(size: int, metric: Metric, step: Fraction = Fraction(1)) -> Space:

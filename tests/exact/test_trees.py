@@ -6,16 +6,15 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
-from functools import cache
 from itertools import combinations_with_replacement, product
 
 import numpy as np
 import pytest
+from tests.exact.enumerated import remembered
 
 import sfumato as sf
 from sfumato.core.brute import brute_epsilon, brute_renyi, brute_sensitivity
 from sfumato.core.domains import Array
-from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import L1, L2
 from sfumato.exact import BITS, precision, root
 from sfumato.mechanisms.layered_counts import Layer, layered_counts, layered_loss, noise_for
@@ -35,13 +34,6 @@ NEGLIGIBLE = Fraction(1, 10**9)
 def sharp_balls() -> Iterator[None]:
     with precision(BITS):
         yield
-
-
-def remembered(measurement: Measurement) -> Measurement:
-    law = measurement.law
-    assert law is not None
-    once = cache(lambda data: law(list(data)))
-    return replace(measurement, law=lambda data: once(tuple(data)))
 
 
 def multisets(values: range, sizes: range) -> list[list[int]]:

@@ -522,8 +522,17 @@ def test_claims_of_queries_are_asked_for_and_printed() -> None:
     assert "our own mechanisms, reviewed" in str(release)
 
 
-def test_many_slices_stay_quick() -> None:
+def test_thousands_of_slices_are_used_one_by_one() -> None:
     asked = opened(COLUMN >> sf.adaptive_composition([sf.Pure(1)] * 3000), ROWS)
     for _ in range(3000):
         asked(counted(1))
     assert asked(sf.Left()) == ()
+
+
+def test_asking_the_release_instead_of_its_value_says_what_to_write() -> None:
+    release = (COLUMN >> sf.filtered(sf.Pure(1)))(ROWS)
+    with pytest.raises(sf.errors.NotChainable, match=r"release\.value\(query\)"):
+        release(counted(1))
+    for chain in (lambda: COLUMN >> release, lambda: (COLUMN >> counted(1)) >> release):  # type: ignore[operator]
+        with pytest.raises(sf.errors.NotChainable):
+            chain()

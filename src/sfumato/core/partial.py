@@ -8,6 +8,7 @@ from typing import Any, Generic, NoReturn, TypeVar, final, overload
 
 from sfumato.core.domains import Data
 from sfumato.core.measurement import Measurement
+from sfumato.core.record import Release
 from sfumato.core.space import Space
 from sfumato.core.transformation import Transformation
 from sfumato.errors import CannotJoin, NotChainable
@@ -85,11 +86,11 @@ def chain(first: Transformation, following: object) -> Transformation | Measurem
 
 
 @guarantee(
-    claim="a function of the outcome keeps the map", proof="proofs/framework.md#postprocessing", reviewed="6a74b6fe79c5"
+    claim="a function of the outcome keeps the map", proof="proofs/framework.md#postprocessing", reviewed="4706791bcc1d"
 )
 def finish(measurement: Measurement, following: object) -> Measurement:
     """Adds post-processing to a measurement."""
-    if isinstance(following, Transformation | Measurement | Partial | Space):
+    if isinstance(following, Transformation | Measurement | Partial | Space | Release):
         raise NotChainable(
             "a measurement has been made already: what follows can only be a plain function of its outcome. "
             "A second look at the data is a second measurement and has its own price."
@@ -111,6 +112,10 @@ def _joins(gives: Space, takes: Space) -> None:
 
 
 def _refuse(following: object) -> NoReturn:
+    if isinstance(following, Release):
+        raise NotChainable(
+            "a release is the record of what left: nothing in a chain, and nothing to look at data with."
+        )
     if callable(following) and str(getattr(following, "__module__", "")).startswith("sfumato."):
         name = getattr(following, "__name__", type(following).__name__)
         raise NotChainable(f"{name} makes a component when it is called: write {name}(…) in the chain.")

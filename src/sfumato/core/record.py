@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from enum import Enum
 from fractions import Fraction
-from typing import final
+from typing import NoReturn, final
 
 import numpy as np
 
 from sfumato.accounting.measures import Loss
 from sfumato.core.claim import Claim
 from sfumato.core.domains import Data
+from sfumato.errors import NotChainable
 from sfumato.exact import digits_up
 
 
@@ -87,6 +88,12 @@ class Release:
         return "\n".join(lines)
 
     __repr__ = __str__
+
+    def __call__(self, *_: object, **__: object) -> NoReturn:
+        raise NotChainable(
+            "a release is the record of what left, and cannot be asked. Where its value goes on answering, ask that: "
+            "release.value(query)."
+        )
 
 
 def _width(half_width: Data) -> str:
