@@ -16,9 +16,17 @@ The tree::
     ├── CannotCalibrate (ValueError)      no parameter meets the requested loss or accuracy
     ├── UnknownFormat (ValueError)        a stored record that this version cannot read with certainty
     ├── ClaimRequired (ValueError)        something the software cannot check needs an explicit ``claim``
+    ├── BadCodebook (ValueError)          a codebook that says what it must not, or leaves out what it must say
     ├── Exhausted (RuntimeError)          an interactive mechanism that has given its last answer
     ├── QueryRefused (ValueError)         an interactive mechanism declines one query and goes on
     ├── RunFailed (RuntimeError)          a measurement broke off while it looked at the data; what it costs is spent
+    ├── LimitReached (RuntimeError)       a charge does not fit an account of a ledger; says what is left
+    ├── AccountRefused (ValueError)       an account that is unknown, closed, expired, or opened already on other terms
+    ├── PermitUsed (RuntimeError)         a permit works once, for what it was charged for, in the process that charged
+    ├── NotKept (RuntimeError)            a release was paid for and made, but could not be stored; the error carries it
+    ├── ClockWentBack (RuntimeError)      the clock is behind the last entry of a ledger
+    ├── LedgerUnavailable (RuntimeError)  a ledger that cannot be read or written now; nothing was charged
+    ├── LedgerDamaged (ValueError)        a ledger whose entries were changed, removed or cannot be read
     └── MissingExtra (ImportError)        an optional package is not installed
 
 An error says what happened, why it matters for privacy and what to write instead. It carries its facts as fields, and
@@ -158,6 +166,14 @@ class ClaimRequired(SfumatoError, ValueError):
         )
 
 
+class BadCodebook(SfumatoError, ValueError):
+    """Reports what is wrong in a codebook, and where in it."""
+
+    def __init__(self, where: str, why: str) -> None:
+        self.where, self.why = where, why
+        super().__init__(f"codebook, {where}: {why}" + ("" if why.endswith("?") else "."))
+
+
 class Exhausted(SfumatoError, RuntimeError):
     """Reports an interactive mechanism that has given its last answer."""
 
@@ -174,6 +190,64 @@ class RunFailed(SfumatoError, RuntimeError):
         super().__init__(
             f"{mechanism} broke off while it looked at the data. What it costs has been charged; why it failed is not "
             "shown, because that could tell something about the data. Try it on made-up data."
+        )
+
+
+class LimitReached(SfumatoError, RuntimeError):
+    """Reports a charge that does not fit an account; carries what was asked for, the limit, and what is left."""
+
+    def __init__(self, account: str, asked: object, left: object, limit: object, why: str) -> None:
+        self.account, self.asked, self.left, self.limit, self.why = account, asked, left, limit, why
+        super().__init__(f"{account} cannot pay {asked}: {why}")
+
+
+class AccountRefused(SfumatoError, ValueError):
+    """Reports an account that is unknown, closed, expired, or was opened on other terms."""
+
+
+class PermitUsed(SfumatoError, RuntimeError):
+    """Reports a permit that was used already, or is used for something else or somewhere else."""
+
+
+class NotKept(SfumatoError, RuntimeError):
+    """Reports a release that was paid for and made but could not be stored; ``release`` is the release."""
+
+    def __init__(self, release: object) -> None:
+        self.release = release
+        super().__init__(
+            "the release was charged and made, but the ledger could not store it, so that asking again would cost "
+            "again. It is not lost: this error carries it as `release`."
+        )
+
+
+class ClockWentBack(SfumatoError, RuntimeError):
+    """Reports a clock that is behind the last entry of a ledger."""
+
+    def __init__(self, now: object, last: object) -> None:
+        self.now, self.last = now, last
+        super().__init__(
+            f"the clock says {now}, and the last entry of the ledger was made at {last}. Periods and expiry would be "
+            "counted wrongly, so nothing was charged: set the clock right and try again."
+        )
+
+
+class LedgerUnavailable(SfumatoError, RuntimeError):
+    """Reports a ledger that cannot be read or written now; ``certain`` tells whether surely nothing was charged."""
+
+    def __init__(self, why: str, *, certain: bool = True) -> None:
+        self.why, self.certain = why, certain
+        so = "Nothing was charged and nothing ran" if certain else "Nothing ran; it may have been charged all the same"
+        super().__init__(f"the ledger cannot be used: {why}. {so}.")
+
+
+class LedgerDamaged(SfumatoError, ValueError):
+    """Reports a ledger whose entries were changed or removed, or cannot be read."""
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+        super().__init__(
+            f"the ledger is damaged: {what}. What was spent can no longer be told, so nothing more is released: "
+            "bring back a copy that verifies."
         )
 
 

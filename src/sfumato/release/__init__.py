@@ -1,5 +1,6 @@
-"""What leaves, and how it looks: charts of noise, losses and releases."""
+"""What leaves, and how it looks: records of releases, intervals, renderings, tables, charts."""
 
-from sfumato.release import charts
+import lazy_loader
 
-__all__ = ["charts"]
+# Charts are loaded when they are asked for: records are needed everywhere, and must cost next to nothing.
+__getattr__, __dir__, __all__ = lazy_loader.attach(__name__, submodules=["charts"])

@@ -1,0 +1,212 @@
+"""The records that leave: how something was made, and what was released."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from fractions import Fraction
+from functools import cache
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, final
+
+from sfumato.accounting.measures import Loss
+from sfumato.errors import NotChainable
+from sfumato.exact import Number
+from sfumato.noise.distribution import Noise
+from sfumato.release.claim import Claim
+
+if TYPE_CHECKING:
+    from sfumato.release.charts.canvas import Chart
+    from sfumato.release.estimate import Estimate
+    from sfumato.release.interval import Interval
+    from sfumato.release.table import ReleaseTable
+
+Value: TypeAlias = Any
+"""What was released: a number, an array, a table; whatever the mechanism gives."""
+
+
+class Failure(Enum):
+    """Says what happens in the rare case that a δ allows for."""
+
+    NONE = "the stated loss always holds"
+    GRACEFUL = "beyond δ the loss grows slowly"
+    DISTINGUISHING = "with probability up to δ an outcome may tell neighbours apart with certainty"
+
+
+@final
+@dataclass(frozen=True)
+class How:
+    """Describes how a release is made; public facts only, safe to print anywhere."""
+
+    mechanism: str
+    parameters: tuple[tuple[str, str], ...] = ()
+    steps: tuple[str, ...] = ()
+    postprocessing: tuple[str, ...] = ()
+    claims: tuple[Claim, ...] = ()
+    proofs: tuple[str, ...] = ()
+    failure: Failure = Failure.NONE
+
+    def after(self, steps: tuple[str, ...], claims: tuple[Claim, ...], proofs: tuple[str, ...]) -> How:
+        """Puts the steps of a transformation in front."""
+        return replace(
+            self,
+            steps=steps + self.steps,
+            claims=claims + self.claims,
+            proofs=tuple(dict.fromkeys(proofs + self.proofs)),
+        )
+
+    def then(self, name: str) -> How:
+        """Adds a post-processing step."""
+        return replace(self, postprocessing=(*self.postprocessing, name))
+
+    def __str__(self) -> str:
+        parameters = ", ".join(f"{name} {value}" for name, value in self.parameters)
+        made = f"{self.mechanism}({parameters})" if parameters else self.mechanism
+        return " → ".join((*self.steps, made, *self.postprocessing))
+
+
+@final
+@dataclass(frozen=True)
+class Fact:
+    """Is a public fact that a release rests on, such as a bound, and where it comes from."""
+
+    what: str
+    source: str
+
+    def __str__(self) -> str:
+        return f"{self.what} ({self.source})"
+
+
+@final
+@dataclass(frozen=True)
+class Noised:
+    """Is what was added to each coordinate of an exact value: integer noise, in whole steps, independent of the rest.
+
+    ``rounding`` is how far the value was moved before, at most; ``offset`` is a public number of steps added on top.
+    """
+
+    noise: Noise
+    step: Fraction
+    coordinates: int = 1
+    rounding: Fraction = Fraction(0)
+    offset: int = 0
+
+
+@final
+@dataclass(frozen=True)
+class Receipt:
+    """Is the entry of a ledger that paid for a release: which one, its digest, and the account it was charged to."""
+
+    entry: int
+    digest: str
+    account: str
+    time: str
+
+    def __str__(self) -> str:
+        return f"entry {self.entry} of {self.account}, {self.time}, {self.digest[:12]}…"
+
+
+@cache
+def made_by() -> str:
+    """Names the program and its version."""
+    return f"sfumato {version('sfumato')}"
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Release:
+    """Is what leaves: the value, its error bar, its price, who is protected, and how it was made.
+
+    ``half_width`` is the error of the mechanism at the stated confidence (None where no such statement is on file): the
+    released value is within it of the exact one with at least that probability. It says nothing about clamping or
+    sampling. ``noise`` is what was added, where the value is an exact one with noise on it. ``receipt`` is the entry of
+    the ledger that paid; without one the release is uncharged.
+    """
+
+    value: Value
+    loss: Loss
+    unit: str
+    how: How
+    half_width: Value = None
+    confidence: Fraction = Fraction(95, 100)
+    replayable: bool = False
+    adjacency: str = ""
+    noise: Noised | None = None
+    data: str = ""
+    facts: tuple[Fact, ...] = ()
+    receipt: Receipt | None = None
+    version: str = field(default_factory=made_by)
+
+    @property
+    def charged(self) -> bool:
+        """Tells whether a ledger was charged for it."""
+        return self.receipt is not None
+
+    def interval(self, confidence: Number | None = None) -> Interval | list[Interval] | None:
+        """Gives where the exact value is, with a confidence: for a vector one interval an entry, which hold together.
+
+        Without ``confidence`` it is the stated one. None where nothing is on file about the error at that confidence.
+        """
+        from sfumato.release.interval import interval_of
+
+        return interval_of(self, confidence)
+
+    def estimate(self) -> Estimate | list[Estimate]:
+        """Gives the value, or every entry of it, as a number to compute with: results keep right intervals."""
+        from sfumato.release.estimate import estimate_of
+
+        return estimate_of(self)
+
+    def __str__(self) -> str:
+        from sfumato.release.render.text import short_text
+
+        return short_text(self)
+
+    __repr__ = __str__
+
+    def __call__(self, *_: object, **__: object) -> NoReturn:
+        raise NotChainable(
+            "a release is the record of what left, and cannot be asked. Where its value goes on answering, ask that: "
+            "release.value(query)."
+        )
+
+    def to_text(self) -> str:
+        """Writes everything that the release says as plain text; `print` shows less."""
+        return self._written("text")
+
+    def to_html(self) -> str:
+        """Writes a fragment of HTML, without scripts; notebooks show it by themselves."""
+        return self._written("html")
+
+    def to_markdown(self) -> str:
+        """Writes Markdown."""
+        return self._written("markdown")
+
+    def to_latex(self) -> str:
+        """Writes LaTeX; it needs the package booktabs."""
+        return self._written("latex")
+
+    def to_json(self) -> str:
+        """Writes a flat JSON object for readers, complete."""
+        return self._written("json")
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+    def _written(self, form: str) -> str:
+        from sfumato.release.render import written
+        from sfumato.release.render.sheet import sheet
+
+        return written(sheet(self), form)
+
+    def plot(self, **options: Any) -> Chart:
+        """Draws the values with their error bars: see `charts.release`, which takes the options."""
+        from sfumato.release.charts.one_release import release
+
+        return release(self, **options)
+
+    def table(self, *, scope: str = "None", url: str = "None", delta: Number | None = None) -> ReleaseTable:
+        """Gives the release table of this release alone."""
+        from sfumato.release.table import ReleaseTable
+
+        return ReleaseTable.of([self], scope=scope, url=url, delta=delta)
