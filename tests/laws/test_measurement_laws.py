@@ -180,7 +180,7 @@ def test_every_exported_mechanism_has_an_example() -> None:
         and not isinstance(thing, type)
         and typing.get_type_hints(thing).get("return") in made
     }
-    builders = {"measurement", "calibrate"}
+    builders = {"measurement", "calibrate", "calibrate_to_accuracy"}
     of_populations = {"known_sample"}  # tests/exact/test_sampling_wrappers.py
     compositors = {"adaptive_composition", "concurrent_composition", "filtered"}  # tests/exact/test_interaction.py
     assert exported - builders - compositors - of_populations == {example.name for example in EXAMPLES}

@@ -22,7 +22,6 @@ from hypothesis import given, settings
 
 import sfumato.transforms
 import sfumato.transforms.rowwise as rowwise
-from sfumato.core.claim import claim
 from sfumato.core.domains import Data, Floats, Frame, Integers, Matrix, Vector
 from sfumato.core.metrics import L1, L2, Absolute, AddRemove, ChangeOne, DatasetMetric, Hamming, LInf, Range, Windows
 from sfumato.core.partial import Partial
@@ -30,6 +29,7 @@ from sfumato.core.rows import rows_of
 from sfumato.core.space import Space, frame, matrix, scalar, vector
 from sfumato.core.transformation import Transformation
 from sfumato.entropy import ReplayEntropy
+from sfumato.release.claim import claim
 from sfumato.transforms.aggregate import count, count_distinct, mean, sum
 from sfumato.transforms.bands import log_bands
 from sfumato.transforms.casts import absolute, bin_by, cast, log

@@ -24,6 +24,7 @@ from sfumato.core.domains import Data
 from sfumato.core.law import FiniteLaw, Law, listed
 from sfumato.core.measurement import Measurement
 from sfumato.core.partial import Partial, start
+from sfumato.core.plan import constructor
 from sfumato.core.space import Space
 from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument
@@ -43,6 +44,7 @@ LONGEST = 10_000
 """A Decimal of a larger exponent, written out, could fill all memory: it is no score."""
 
 
+@constructor
 def best_of(measurement: Component, *, runs: Runs | None = None, stop: Number | None = None) -> Partial[Measurement]:
     """Runs a measurement a random number of times and releases the outcome with the highest score, and nothing else.
 

@@ -15,17 +15,18 @@ from sfumato.accounting.adaptive.slots import Slots
 from sfumato.accounting.measures import Loss
 from sfumato.combinators.questions import Left, Questions, Spent, charged_at, check_turns, outcome_of
 from sfumato.core.branches import InteractiveLaw
-from sfumato.core.claim import Claim, required
 from sfumato.core.domains import Data
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import Unit
 from sfumato.core.partial import Partial
+from sfumato.core.plan import constructor
 from sfumato.core.queryable import Queryable
-from sfumato.core.record import Failure, How
 from sfumato.core.space import Space
 from sfumato.core.spread import Gap, Spread, Stated
 from sfumato.errors import BadArgument, QueryRefused
 from sfumato.guarantee import guarantee
+from sfumato.release.claim import Claim, required
+from sfumato.release.record import Failure, How
 
 Rule = Slots | SumFilter | AdvancedFilter
 """What decides whether one more measurement may run."""
@@ -33,6 +34,7 @@ Rule = Slots | SumFilter | AdvancedFilter
 PROOF = "proofs/interaction.md#compositors"
 
 
+@constructor
 def adaptive_composition(
     slices: Iterable[Loss], *, d_in: Stated | Unit | None = None, claim: Claim | None = None
 ) -> Partial[Measurement]:
@@ -57,6 +59,7 @@ def adaptive_composition(
     return _interactive("adaptive composition", Slots(slices), d_in, claim, concurrent=False)
 
 
+@constructor
 def concurrent_composition(
     slices: Iterable[Loss], *, d_in: Stated | Unit | None = None, claim: Claim | None = None
 ) -> Partial[Measurement]:
@@ -76,6 +79,7 @@ def concurrent_composition(
     return _interactive("concurrent composition", Slots(slices), d_in, claim, concurrent=True)
 
 
+@constructor
 def filtered(
     limit: Loss | SumFilter | AdvancedFilter,
     *,

@@ -12,7 +12,6 @@ from sfumato.accounting.adaptive.odometers import SumOdometer
 from sfumato.accounting.measures import Loss
 from sfumato.combinators.interaction import filtered
 from sfumato.combinators.questions import Questions, Spent, check_turns, outcome_of
-from sfumato.core.claim import Claim
 from sfumato.core.domains import Data
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import Unit
@@ -22,6 +21,7 @@ from sfumato.core.spread import Stated
 from sfumato.entropy import Entropy, system
 from sfumato.errors import BadArgument, NotInDomain
 from sfumato.guarantee import guarantee
+from sfumato.release.claim import Claim
 
 PROOF = "proofs/interaction.md#odometers"
 

@@ -17,6 +17,7 @@ from sfumato.core.law import Law, ProductLaw
 from sfumato.core.measurement import Measurement
 from sfumato.core.partial import Partial, start
 from sfumato.core.parts import PartDistance, Parts
+from sfumato.core.plan import constructor
 from sfumato.core.space import Space
 from sfumato.core.spread import Spread
 from sfumato.entropy import Entropy
@@ -124,6 +125,7 @@ def _priced(ways: list[Callable[[], L]]) -> list[L]:
     return found
 
 
+@constructor
 def parallel(measurements: Component | Sequence[Component]) -> Partial[Measurement]:
     """Runs one mechanism on each part of partitioned data and gives all outcomes, in the order of the keys.
 

@@ -7,11 +7,13 @@ from dataclasses import replace
 from sfumato.accounting.convert import convert
 from sfumato.accounting.measures import Loss
 from sfumato.core.measurement import Measurement
+from sfumato.core.plan import constructor
 from sfumato.errors import BadArgument
 from sfumato.exact import Number
 from sfumato.guarantee import guarantee
 
 
+@constructor
 @guarantee(
     claim="the loss that the map gives, converted by a proven route",
     proof="proofs/interaction.md#restated",

@@ -22,13 +22,12 @@ from sfumato.accounting.relation import Relation
 from sfumato.accounting.renyi import Renyi
 from sfumato.combinators.together import joined
 from sfumato.combinators.wrapping import Component, lesser, proven
-from sfumato.core.claim import Claim, required
 from sfumato.core.domains import Array, Data
 from sfumato.core.law import Law, MixtureLaw
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import AddRemove, ChangeOne, DatasetMetric
 from sfumato.core.partial import Partial, start
-from sfumato.core.record import How
+from sfumato.core.plan import constructor
 from sfumato.core.rows import records
 from sfumato.core.space import Space
 from sfumato.core.spread import Gap
@@ -38,6 +37,8 @@ from sfumato.exact import Number, integer, up
 from sfumato.guarantee import guarantee
 from sfumato.noise.bernoulli import Bernoulli
 from sfumato.noise.uniform import choose
+from sfumato.release.claim import Claim, required
+from sfumato.release.record import How
 from sfumato.transforms.distances import exchanged_rows
 from sfumato.transforms.rows import Rows, count_rows, each_column, own_type, row_space
 
@@ -47,6 +48,7 @@ MOST_ROWS = 12
 """Laws are written out over every sample of at most so many rows."""
 
 
+@constructor
 def on_poisson_sample(measurement: Component, rate: Number) -> Partial[Measurement]:
     """Keeps each row independently with a probability and runs a measurement on those kept. The sample stays secret.
 
@@ -94,6 +96,7 @@ def on_poisson_sample(measurement: Component, rate: Number) -> Partial[Measureme
     return Partial(f"on_poisson_sample(rate={rate})", build)
 
 
+@constructor
 def on_fixed_sample(measurement: Component, size: int) -> Partial[Measurement]:
     """Draws a fixed number of rows without replacement and runs a measurement on them. The sample stays secret.
 
@@ -130,6 +133,7 @@ def on_fixed_sample(measurement: Component, size: int) -> Partial[Measurement]:
     return Partial(f"on_fixed_sample(size={size})", build)
 
 
+@constructor
 def known_sample(measurement: Component, *, population: int, claim: Claim | None = None) -> Partial[Measurement]:
     """Charges less because the data is itself a random sample of a larger population. It does not sample.
 
@@ -142,7 +146,7 @@ def known_sample(measurement: Component, *, population: int, claim: Claim | None
                 (proofs/amplification.md#wrappers)
     Cost:       that of the measurement
 
-    >>> from sfumato.core.claim import claim
+    >>> from sfumato.release.claim import claim
     >>> from sfumato.core.space import vector
     >>> from sfumato.transforms.aggregate import mean
     >>> from sfumato.mechanisms.additive import laplace

@@ -9,12 +9,14 @@ from sfumato.core.branches import InteractiveLaw, Strategy
 from sfumato.core.domains import Data
 from sfumato.core.law import Law
 from sfumato.core.measurement import Measurement
+from sfumato.core.plan import constructor
 from sfumato.core.queryable import Circle, Turn, current
 from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument
 from sfumato.guarantee import guarantee
 
 
+@constructor
 @guarantee(
     claim="what is made of the answers of an interaction keeps its map, whatever was asked",
     proof="proofs/interaction.md#strategies",

@@ -8,18 +8,20 @@ from fractions import Fraction
 from sfumato.accounting.adaptive.filters import may_interleave
 from sfumato.accounting.compose import sequence_loss
 from sfumato.combinators.wrapping import Component, components
-from sfumato.core.claim import Claim
 from sfumato.core.domains import Data
 from sfumato.core.law import Law, ProductLaw
 from sfumato.core.measurement import Measurement
 from sfumato.core.partial import Partial, start
-from sfumato.core.record import Failure, How
+from sfumato.core.plan import constructor
 from sfumato.core.space import Space
 from sfumato.errors import BadArgument, NoProvenRoute
+from sfumato.release.claim import Claim
+from sfumato.release.record import Failure, How
 
 PROOF = "proofs/interaction.md#together"
 
 
+@constructor
 def composition(measurements: Sequence[Component]) -> Partial[Measurement]:
     """Releases several measurements of the same data together; all are fixed before the first one runs.
 

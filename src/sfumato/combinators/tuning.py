@@ -15,6 +15,7 @@ from sfumato.core.domains import Data
 from sfumato.core.law import Law, MixtureLaw, listed
 from sfumato.core.measurement import Measurement
 from sfumato.core.partial import Partial, start
+from sfumato.core.plan import constructor
 from sfumato.core.space import Space
 from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument
@@ -26,6 +27,7 @@ ALL_PROOF = "proofs/repeat_and_select.md#all"
 DRAWN_PROOF = "proofs/repeat_and_select.md#drawn"
 
 
+@constructor
 def best_of_all(measurements: Sequence[Component]) -> Partial[Measurement]:
     """Runs every one of some measurements and releases the outcome with the highest score; all of them are paid for.
 
@@ -60,6 +62,7 @@ def best_of_all(measurements: Sequence[Component]) -> Partial[Measurement]:
     return Partial(f"best_of_all({len(given)} measurements)", build)
 
 
+@constructor
 def random_candidate(
     measurements: Sequence[Component], *, weights: Sequence[Number] | None = None
 ) -> Partial[Measurement]:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from sfumato.accounting.measures import Loss
-from sfumato.core.claim import Claim, required
 from sfumato.core.domains import Data
 from sfumato.core.measurement import Measurement
 from sfumato.core.queryable import Queryable
-from sfumato.core.record import How
 from sfumato.core.space import Space
 from sfumato.core.transformation import Transformation, checked_distance
 from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument
 from sfumato.exact import Distance
+from sfumato.release.claim import Claim, required
+from sfumato.release.record import How
 
 
 def transformation(

@@ -11,13 +11,14 @@ from sfumato.accounting.measures import Loss
 from sfumato.core.domains import Data
 from sfumato.core.law import FiniteLaw, Law
 from sfumato.core.metrics import Unit
+from sfumato.core.plan import Described, Plan, extended, followed_by, planned
 from sfumato.core.queryable import Queryable
-from sfumato.core.record import How, Release
 from sfumato.core.space import Space
 from sfumato.core.spread import Gap, Stated
 from sfumato.entropy import Entropy, system
 from sfumato.errors import BadArgument, NotInDomain
 from sfumato.exact import Number, probability
+from sfumato.release.record import How, Noised, Release
 
 if TYPE_CHECKING:
     from sfumato.core.transformation import Transformation
@@ -36,13 +37,14 @@ class Terms:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Measurement:
+class Measurement(Described):
     """Is a randomized function on a space, with a map from distance to privacy loss.
 
     ``function`` draws one outcome. ``privacy`` takes a distance in the source and gives a loss of kind ``measure``,
     never rounded down. ``law`` gives the exact distribution of the outcome, where that is on file, so that the claim
-    can be checked. ``error`` gives the half-width that holds with a confidence, where that is on file. ``interactive``
-    says that an outcome is, or holds, queryables, which go on answering.
+    can be checked. ``error`` gives the half-width that holds with a confidence, where that is on file; ``noise`` is
+    what is added, where the outcome is an exact value with noise on it. ``interactive`` says that an outcome is, or
+    holds, queryables, which go on answering. ``plan`` is how it was built (see `core.plan`).
     """
 
     source: Space
@@ -52,7 +54,9 @@ class Measurement:
     how: How
     law: Callable[[Data], Law] | None = None
     error: Callable[[Fraction], Data] | None = None
+    noise: Noised | None = None
     interactive: bool = False
+    plan: Plan | None = field(default=None, init=False, repr=False)
     _terms: dict[tuple[object, ...], Terms] = field(default_factory=dict, init=False, repr=False)
 
     def map(self, d_in: Stated | Unit) -> Loss:
@@ -81,7 +85,7 @@ class Measurement:
         no ledger, and the release says so.
         """
         source = entropy or system()
-        terms = self._settled(self.source.closest if d_in is None else d_in, confidence)
+        terms = self.terms(self.source.closest if d_in is None else d_in, confidence)
         if not self.source.domain.member(data):
             raise NotInDomain(self.source.domain)
         return Release(
@@ -92,9 +96,11 @@ class Measurement:
             half_width=terms.half_width,
             confidence=terms.confidence,
             replayable=source.replayable,
+            adjacency=str(self.source.metric),
+            noise=self.noise,
         )
 
-    def _settled(self, d_in: Stated | Unit, confidence: Number) -> Terms:
+    def terms(self, d_in: Stated | Unit, confidence: Number) -> Terms:
         # Numbers that Python takes for equal are not read alike: 0.1 is one tenth, Fraction(0.1) more, True is refused.
         key = (type(d_in), d_in, type(confidence), confidence)
         try:
@@ -142,7 +148,9 @@ class Measurement:
             return found.through(function)
 
         label = name or str(getattr(function, "__name__", type(function).__name__))
-        return replace(self, function=run, how=self.how.then(label), law=image if law else None, error=None)
+        how = self.how.then(label)
+        made = replace(self, function=run, how=how, law=image if law else None, error=None, noise=None)
+        return planned(made, extended(self.plan, followed_by(function, name)))
 
     def __rshift__(self, following: Callable[[Data], Data]) -> Measurement:
         from sfumato.core.partial import finish

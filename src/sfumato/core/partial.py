@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import nullcontext
+from dataclasses import dataclass, field
 from typing import Any, Generic, NoReturn, TypeVar, final, overload
 
 from sfumato.core.domains import Data
 from sfumato.core.measurement import Measurement
-from sfumato.core.record import Release
+from sfumato.core.plan import Described, Plan, extended, followed_by, joined, planned, unplanned
 from sfumato.core.space import Space
 from sfumato.core.transformation import Transformation
 from sfumato.errors import CannotJoin, NotChainable
 from sfumato.guarantee import guarantee
+from sfumato.release.record import Release
 
 Build = TypeVar("Build", Transformation, Measurement)
 Next = TypeVar("Next", Transformation, Measurement)
@@ -20,11 +22,15 @@ Next = TypeVar("Next", Transformation, Measurement)
 
 @final
 @dataclass(frozen=True, eq=False)
-class Partial(Generic[Build]):
-    """Waits for its input space: ``space >> partial`` or ``transformation >> partial`` supplies it."""
+class Partial(Described, Generic[Build]):
+    """Waits for its input space: ``space >> partial`` or ``transformation >> partial`` supplies it.
+
+    ``plan`` is how it was built (see `core.plan`).
+    """
 
     name: str
     build: Callable[[Space], Build]
+    plan: Plan | None = field(default=None, init=False, repr=False)
 
     @overload
     def __rshift__(self, following: Partial[Next]) -> Partial[Next]: ...
@@ -37,7 +43,10 @@ class Partial(Generic[Build]):
             _refuse(following)
         name = following.name if isinstance(following, Partial) else "function"
         # Which of the two kinds comes out is known to the overloads above, and to `_follow` when it runs.
-        return Partial[Any](f"{self.name} >> {name}", lambda space: _follow(self.build(space), following))
+        made = Partial[Any](f"{self.name} >> {name}", lambda space: _follow(self.build(space), following))
+        if isinstance(following, Partial):
+            return planned(made, joined(self, following))
+        return made if isinstance(following, Described) else planned(made, extended(self.plan, followed_by(following)))
 
     def __call__(self, *_: object, **__: object) -> NoReturn:
         raise NotChainable(
@@ -53,14 +62,33 @@ def start(space: Space, following: object) -> Transformation | Measurement:
     """Gives a component its input space."""
     match following:
         case Partial():
-            built: Transformation | Measurement = following.build(space)
+            with unplanned() if following.plan is not None else nullcontext():
+                built: Transformation | Measurement = following.build(space)
             _joins(space, built.source)
-            return built
+            return planned(built, joined(space, following))
         case Transformation() | Measurement():
             _joins(space, following.source)
             return following
         case _:
             return _refuse(following)
+
+
+def join(first: Transformation, following: object) -> Transformation | Measurement:
+    """Joins a transformation and what comes after it (see `chain`), and their plans."""
+    with unplanned():
+        made = chain(first, following)
+    if isinstance(following, Partial) or (isinstance(following, Described) and _begins(following, first.target)):
+        return planned(made, joined(first, following))
+    return made
+
+
+def _begins(following: Described, space: Space) -> bool:
+    """Tells whether the plan of what is built already begins with the very space that it is now given.
+
+    Spaces join where Python takes them for equal, and to Python 1 and True are equal categories.
+    """
+    known = space.plan
+    return known is not None and following.plan is not None and following.plan["space"] == known["space"]
 
 
 @guarantee(
@@ -101,7 +129,7 @@ def finish(measurement: Measurement, following: object) -> Measurement:
 
 
 def _follow(first: Transformation | Measurement, following: object) -> Transformation | Measurement:
-    return finish(first, following) if isinstance(first, Measurement) else chain(first, following)
+    return finish(first, following) if isinstance(first, Measurement) else join(first, following)
 
 
 def _joins(gives: Space, takes: Space) -> None:

@@ -137,6 +137,6 @@ def shielded(run: Callable[[], Data], name: str = "an interactive answer") -> Da
         return run()
     except (QueryRefused, Exhausted, RunFailed):
         raise
-    except Exception:
+    except (Exception, SystemExit, GeneratorExit):
         failed = RunFailed(name)
     raise failed  # here, and not above, so that it does not carry what went wrong with it

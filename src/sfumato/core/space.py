@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING, final, overload
 
 from sfumato.core.domains import (
@@ -23,6 +24,7 @@ from sfumato.core.domains import (
     Vector,
 )
 from sfumato.core.metrics import Absolute, AddRemove, ChangeOne, Discrete, Metric, VectorMetric
+from sfumato.core.plan import Described, Plan, record_of
 from sfumato.core.spread import Gap
 from sfumato.errors import BadArgument, SpaceMismatch
 from sfumato.exact import Number
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
 
 @final
 @dataclass(frozen=True, repr=False)
-class Space:
+class Space(Described):
     """Is a domain and a metric that is defined on it; checked once, here."""
 
     domain: Domain
@@ -47,6 +49,12 @@ class Space:
         why = self.metric.misfit(self.domain)
         if why is not None:
             raise SpaceMismatch(self.domain, self.metric, why)
+
+    @cached_property
+    def plan(self) -> Plan | None:
+        """Is its description; None where a part of it is the caller's own."""
+        described = record_of(self)
+        return None if described is None else {"space": described, "steps": []}
 
     @property
     def closest(self) -> int:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, final, overload
 
-from sfumato.core.claim import Claim
 from sfumato.core.domains import Data
 from sfumato.core.metrics import Unit
+from sfumato.core.plan import Described, Plan
 from sfumato.core.space import Space
 from sfumato.core.spread import Gap, Spread, Stated
 from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument, NotInDomain
 from sfumato.exact import Root
+from sfumato.release.claim import Claim
 
 if TYPE_CHECKING:
     from sfumato.core.measurement import Measurement
@@ -24,12 +25,12 @@ if TYPE_CHECKING:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Transformation:
+class Transformation(Described):
     """Is a function between two spaces that moves neighbours apart by no more than its map says.
 
     ``function`` takes a member of the source and randomness (which only a few transformations, such as resizing, use)
     and gives a member of the target; ``randomized`` says that it does use it. ``stretch`` takes a distance in the
-    source and gives one in the target; it never rounds down.
+    source and gives one in the target; it never rounds down. ``plan`` is how it was built (see `core.plan`).
     """
 
     source: Space
@@ -40,6 +41,7 @@ class Transformation:
     proofs: tuple[str, ...] = ()
     claims: tuple[Claim, ...] = ()
     randomized: bool = False
+    plan: Plan | None = field(default=None, init=False, repr=False)
 
     def map(self, d_in: Stated | Unit) -> Gap:
         """Gives the largest distance between the images of any two members at most ``d_in`` apart."""
@@ -65,9 +67,9 @@ class Transformation:
     def __rshift__(self, following: Partial[Build]) -> Build: ...
 
     def __rshift__(self, following: object) -> object:
-        from sfumato.core.partial import chain
+        from sfumato.core.partial import join
 
-        return chain(self, following)
+        return join(self, following)
 
     def __repr__(self) -> str:
         return f"Transformation({' → '.join(self.steps) or 'identity'}: {self.source} ⟶ {self.target})"

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from sfumato.core.measurement import Measurement
 from sfumato.core.partial import Partial
+from sfumato.core.plan import constructor
 from sfumato.exact import Number, rational
 from sfumato.mechanisms.sparse_vector import sparse_vector
 from sfumato.transforms.streams import negated
 
 
+@constructor
 def above_threshold(
     threshold: Number, *, scale: Number, query_scale: Number | None = None, gap: bool = False
 ) -> Partial[Measurement]:
@@ -35,6 +37,7 @@ def above_threshold(
     return sparse_vector(threshold, count=1, scale=scale, query_scale=query_scale, gap=gap)
 
 
+@constructor
 def below_threshold(
     threshold: Number, *, scale: Number, query_scale: Number | None = None, gap: bool = False
 ) -> Partial[Measurement]:

@@ -18,12 +18,13 @@ from sfumato.accounting.gaussian import unit_bounds
 from sfumato.core.domains import Data
 from sfumato.core.measurement import Measurement
 from sfumato.errors import BadArgument, CannotCalibrate
-from sfumato.exact import BITS, Number, ball, integer, lower, non_negative, positive, precision, probability, upper
+from sfumato.exact import BITS, Number, ball, integer, non_negative, positive, precision, probability, upper
 from sfumato.guarantee import guarantee
 from sfumato.noise.continuous import Gaussian, Laplace, two_sided
 from sfumato.noise.discrete_gaussian import DiscreteGaussian
 from sfumato.noise.discrete_laplace import DiscreteLaplace
 from sfumato.noise.distribution import at_most
+from sfumato.release.interval import share_of_each
 
 AdditiveNoise: TypeAlias = DiscreteLaplace | DiscreteGaussian | Laplace | Gaussian
 """What the statements here are about; the first two in whole steps, the others as textbooks have them."""
@@ -115,21 +116,6 @@ def scale_for_accuracy(
     if not reached(found):
         raise CannotCalibrate("no scale within reason misses as rarely as this beta asks.")
     return found
-
-
-@guarantee(
-    claim="coordinates that each miss with the share, independently (union: or not), miss together with at most beta",
-    proof="proofs/accuracy.md#coordinates",
-    reviewed="4ddfd4e823b8",
-)
-def share_of_each(beta: Fraction, *, coordinates: int, union: bool) -> Fraction:
-    """Gives how often each coordinate may be off, so that all are right together but for a chance of ``beta``."""
-    if coordinates == 1 or beta == 1:
-        return beta
-    if union:
-        return beta / coordinates
-    kept, part = 1 - beta, Fraction(1, coordinates)
-    return Fraction(lower(lambda: -(ball(kept).log() * ball(part)).expm1()))
 
 
 @guarantee(

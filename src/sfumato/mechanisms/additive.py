@@ -16,7 +16,7 @@ from sfumato.core.law import Law, ProductLaw, ShiftedLaw
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import L1, L2, Metric
 from sfumato.core.partial import Partial
-from sfumato.core.record import How
+from sfumato.core.plan import constructor
 from sfumato.core.space import Space
 from sfumato.entropy import Entropy
 from sfumato.exact import Number, positive, up
@@ -24,8 +24,11 @@ from sfumato.mechanisms.gridding import Gridded, exact_add, gridded
 from sfumato.noise.discrete_gaussian import DiscreteGaussian
 from sfumato.noise.discrete_laplace import DiscreteLaplace
 from sfumato.noise.distribution import Noise
+from sfumato.release.interval import share_of_each
+from sfumato.release.record import How, Noised
 
 
+@constructor
 def laplace(scale: Number, *, step: Number | None = None) -> Partial[Measurement]:
     """Adds Laplace noise of a scale, drawn exactly on the integers or on the values' grid.
 
@@ -48,6 +51,7 @@ def laplace(scale: Number, *, step: Number | None = None) -> Partial[Measurement
     )
 
 
+@constructor
 def gaussian(scale: Number, *, step: Number | None = None) -> Partial[Measurement]:
     """Adds Gaussian noise of a scale (its standard deviation), drawn exactly on the integers or on the values' grid.
 
@@ -96,6 +100,7 @@ def additive(
         ),
         law=lambda data: _law(data, grid, noise),
         error=lambda confidence: half_width(grid, noise, confidence, coordinates),
+        noise=noised(grid, noise),
     )
 
 
@@ -107,12 +112,21 @@ def add_noise(data: Data, grid: Gridded, noise: Noise, entropy: Entropy) -> Data
     return grid.value(exact_add(whole, noise.samples(len(whole), entropy)))
 
 
+def noised(grid: Gridded, noise: Noise, offset: int = 0) -> Noised:
+    """Gives the record of fresh noise on every coordinate of a grid."""
+    coordinates, rounding = 1 if grid.size is None else grid.size, rounding_of(grid)
+    return Noised(noise, grid.step, coordinates, rounding, offset)
+
+
+def rounding_of(grid: Gridded) -> Fraction:
+    """Gives how far values are moved to the grid, at most: floats half a step, exact values not at all."""
+    return grid.step / 2 if isinstance(grid.element, Floats) else Fraction(0)
+
+
 def half_width(grid: Gridded, noise: Noise, confidence: Fraction, coordinates: int) -> Data:
-    """Gives the error that *all* coordinates keep together with a confidence (by a union bound), in values."""
-    missed = (1 - confidence) / max(1, coordinates)
-    width = noise.half_width(1 - missed) * grid.step
-    if isinstance(grid.element, Floats):
-        width += grid.step / 2
+    """Gives the error that all coordinates, which are independent, keep together with a confidence, in values."""
+    missed = share_of_each(1 - confidence, coordinates=max(1, coordinates), union=False)
+    width = noise.half_width(1 - missed) * grid.step + rounding_of(grid)
     return int(width) if isinstance(grid.element, Integers) and grid.step == 1 else up(width)
 
 

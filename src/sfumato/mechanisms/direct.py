@@ -19,12 +19,10 @@ from sfumato.accounting.calibrate import least
 from sfumato.accounting.gaussian import analytic_sigma, discrete_gaussian_epsilon, exact_discrete_delta
 from sfumato.accounting.measures import Approx, Pure
 from sfumato.core.calibrate import calibrate
-from sfumato.core.claim import Claim
 from sfumato.core.custom import transformation
 from sfumato.core.domains import Custom, Data, Integers, Vector
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import L1, Absolute, AddRemove, ChangeOne, LInf
-from sfumato.core.record import Failure, Release
 from sfumato.core.space import Space, scalar, step_of, vector
 from sfumato.core.transformation import Transformation
 from sfumato.entropy import Entropy
@@ -35,6 +33,8 @@ from sfumato.mechanisms.additive import gaussian, laplace
 from sfumato.mechanisms.randomized_response import randomized_response
 from sfumato.mechanisms.selection import exponential_of
 from sfumato.noise.discrete_gaussian import DiscreteGaussian
+from sfumato.release.claim import Claim
+from sfumato.release.record import Failure, Release
 from sfumato.transforms.aggregate import mean
 from sfumato.transforms.rowwise import clamp
 
@@ -62,7 +62,7 @@ def laplace_mechanism(
 
     ``sensitivity`` is the most that the statistic moves, in the L1 distance where it has several ``coordinates``.
 
-    >>> from sfumato.core.claim import claim
+    >>> from sfumato.release.claim import claim
     >>> laplace_mechanism([1, 0, 1], sum, epsilon=0.5, sensitivity=1, claim=claim("bits: one row moves it by 1")).loss
     Pure(epsilon=0.5)
     """
@@ -88,7 +88,7 @@ def gaussian_mechanism(
 ) -> Release:
     """Releases a number with the least Gaussian noise that keeps (ε, δ), for neighbours one row apart and every ε.
 
-    >>> from sfumato.core.claim import claim
+    >>> from sfumato.release.claim import claim
     >>> bits = claim("bits: one row moves it by 1")
     >>> gaussian_mechanism([1, 0], sum, epsilon=1, delta=1e-6, sensitivity=1, claim=bits).loss <= Approx(1, 1e-6)
     True
@@ -158,7 +158,7 @@ def exponential_mechanism(
 ) -> Release:
     """Releases a candidate with a high score(data, candidate), with odds exp(ε · score / (2 · sensitivity)).
 
-    >>> from sfumato.core.claim import claim
+    >>> from sfumato.release.claim import claim
     >>> votes = claim("one row has one vote")
     >>> exponential_mechanism(
     ...     ["a", "b", "a"], ["a", "b"], score=lambda rows, x: rows.count(x), epsilon=1, sensitivity=1, claim=votes

@@ -14,25 +14,27 @@ from sfumato.core.law import Law, ProductLaw, ShiftedLaw
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import L1
 from sfumato.core.partial import Partial
-from sfumato.core.record import Failure, How
+from sfumato.core.plan import constructor
 from sfumato.core.space import Space
 from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument
 from sfumato.exact import Distance, Number, integer, non_negative, positive, up
 from sfumato.guarantee import guarantee
-from sfumato.mechanisms.additive import add_noise, half_width
+from sfumato.mechanisms.additive import add_noise, half_width, noised
 from sfumato.mechanisms.gridding import Gridded, exact_add, gridded, narrowed
 from sfumato.noise.binomial import Binomial
 from sfumato.noise.bounded import Censored
 from sfumato.noise.discrete_laplace import DiscreteLaplace
 from sfumato.noise.distribution import Noise
 from sfumato.noise.staircase import Staircase
+from sfumato.release.record import Failure, How
 
 CENSORED_PROOF = "proofs/integer_noise.md#censored"
 STAIRCASE_PROOF = "proofs/integer_noise.md#staircase"
 BINOMIAL_PROOF = "proofs/integer_noise.md#binomial"
 
 
+@constructor
 def censored_laplace(scale: Number, *, between: tuple[Number, Number]) -> Partial[Measurement]:
     """Adds Laplace noise and moves the result into a public range (the truncated geometric mechanism).
 
@@ -91,6 +93,7 @@ def _censored_law(data: Data, grid: Gridded, noise: Noise, low: int, high: int) 
     return ProductLaw(tuple(ShiftedLaw(Censored(noise, low - int(x), high - int(x)), int(x)) for x in whole))
 
 
+@constructor
 def staircase(*, epsilon: Number, width: Number, step: Number | None = None) -> Partial[Measurement]:
     """Adds staircase noise: flat between jumps, so that a move of up to a width costs one epsilon.
 
@@ -127,6 +130,7 @@ def staircase(*, epsilon: Number, width: Number, step: Number | None = None) -> 
             ),
             law=lambda data: ShiftedLaw(noise, int(grid.whole(data))),
             error=lambda confidence: half_width(grid, noise, confidence, 1),
+            noise=noised(grid, noise),
         )
 
     return Partial(f"staircase(epsilon={epsilon}, width={width})", build)
@@ -137,6 +141,7 @@ def _first_stair(decay: Fraction, width: int) -> int:
     return min(width, max(1, round(width / (1 + math.exp(min(float(decay) / 2, 50.0))))))
 
 
+@constructor
 def binomial(trials: int, *, epsilon: Number) -> Partial[Measurement]:
     """Adds the number of heads in fair coin tosses, less half the tosses.
 
@@ -168,6 +173,7 @@ def binomial(trials: int, *, epsilon: Number) -> Partial[Measurement]:
             ),
             law=lambda data: ShiftedLaw(noise, int(grid.whole(data))),
             error=lambda confidence: half_width(grid, noise, confidence, 1),
+            noise=noised(grid, noise),
         )
 
     return Partial(f"binomial({trials}, epsilon={epsilon})", build)

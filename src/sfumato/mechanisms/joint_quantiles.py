@@ -17,7 +17,7 @@ from sfumato.core.domains import Array, Bounds, Data
 from sfumato.core.law import FiniteLaw
 from sfumato.core.measurement import Measurement
 from sfumato.core.partial import Partial
-from sfumato.core.record import How
+from sfumato.core.plan import constructor
 from sfumato.core.space import Space
 from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument
@@ -26,6 +26,7 @@ from sfumato.guarantee import guarantee
 from sfumato.mechanisms.quantile import MOST_LISTED, point_value, support
 from sfumato.mechanisms.recursive_quantiles import parts_of, read_levels, spread
 from sfumato.noise.ordered_points import MOST_POINTS, draw_ordered
+from sfumato.release.record import How
 from sfumato.transforms.grids import RowGrid
 from sfumato.transforms.rows import column_space
 from sfumato.transforms.rowwise import clamp
@@ -40,6 +41,7 @@ MOST_ROWS = 1 << 40
 PROOFS = ("proofs/joint_quantiles.md#loss", "proofs/quantiles.md#spread")
 
 
+@constructor
 def joint_quantiles(
     alphas: Iterable[Number],
     *,

@@ -17,7 +17,7 @@ from sfumato.core.law import Law, ProductLaw, ShiftedLaw
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import L1, L2, DatasetMetric, VectorMetric
 from sfumato.core.partial import Partial
-from sfumato.core.record import How
+from sfumato.core.plan import constructor
 from sfumato.core.space import Space
 from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument
@@ -26,6 +26,7 @@ from sfumato.guarantee import guarantee
 from sfumato.mechanisms.gridding import exact_add
 from sfumato.noise.discrete_gaussian import DiscreteGaussian
 from sfumato.noise.discrete_laplace import DiscreteLaplace
+from sfumato.release.record import How
 from sfumato.transforms.histogram import count_by, count_by_map
 from sfumato.transforms.rows import row_space
 
@@ -93,6 +94,7 @@ def shift_of(space: Space, loss: Loss, d_in: Distance, *, verb: str) -> Distance
     return count_by_map(d_in, norm=NORMS[type(loss)], metric=metric, size=domain.size, bins=2)
 
 
+@constructor
 def layered_counts(keys: Sequence[Hashable], layers: Sequence[Layer], *, measure: type[Loss]) -> Partial[Measurement]:
     """Counts the rows of each public key, adds the counts up in every layer, and adds that layer's noise.
 

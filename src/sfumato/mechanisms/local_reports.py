@@ -14,7 +14,7 @@ from sfumato.core.law import FiniteLaw, Law, ProductLaw, ShiftedLaw
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import L1
 from sfumato.core.partial import Partial
-from sfumato.core.record import How
+from sfumato.core.plan import constructor
 from sfumato.core.space import Space
 from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument, UnboundedColumn
@@ -26,12 +26,14 @@ from sfumato.mechanisms.randomized_response import Answer, offset_sampler, respo
 from sfumato.noise.digits import DigitSampler
 from sfumato.noise.discrete_laplace import DiscreteLaplace
 from sfumato.noise.sampling import draw_array
+from sfumato.release.record import How
 from sfumato.transforms.grids import RowGrid, row_grid
 
 NOISY_PROOF = "proofs/local_reports.md#noisy"
 ROUNDED_PROOF = "proofs/local_reports.md#rounded"
 
 
+@constructor
 def local_laplace(*, scale: Number | None = None, epsilon: Number | None = None) -> Partial[Measurement]:
     """Adds Laplace noise to each person's own number, wide enough to hide where in its bounds the number lies.
 
@@ -81,6 +83,7 @@ def noisy_report_loss(noise: DiscreteLaplace, span: int, entries: int) -> Pure:
     return Pure(entries * span / noise.scale)
 
 
+@constructor
 def local_mean_response(*, p: Number | None = None, epsilon: Number | None = None) -> Partial[Measurement]:
     """Rounds each person's number to a bound at random, without bias, and answers that by randomized response.
 

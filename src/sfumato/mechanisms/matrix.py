@@ -18,7 +18,7 @@ from sfumato.core.domains import Categories, Data, Domain, categories
 from sfumato.core.law import FiniteLaw
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import Discrete, Metric
-from sfumato.core.record import Failure, How
+from sfumato.core.plan import constructor
 from sfumato.core.rows import canonical
 from sfumato.core.space import Space
 from sfumato.entropy import Entropy
@@ -38,6 +38,7 @@ from sfumato.exact import (
 )
 from sfumato.guarantee import guarantee
 from sfumato.noise.categorical import Categorical
+from sfumato.release.record import Failure, How
 
 Edges = frozenset[tuple[int, int]]
 """Neighbouring inputs, by their places in the list of inputs, in both directions."""
@@ -220,6 +221,7 @@ def _uncovered_up(row: Sequence[Fraction], other: Sequence[Fraction], epsilon: F
         return upper(lambda: sum(parts, ball(0)))
 
 
+@constructor
 def matrix_mechanism(
     rows: Sequence[Sequence[Number]],
     *,

@@ -14,7 +14,7 @@ from sfumato.core.domains import Data
 from sfumato.core.law import FiniteLaw
 from sfumato.core.measurement import Measurement
 from sfumato.core.partial import Partial
-from sfumato.core.record import Failure, How
+from sfumato.core.plan import constructor
 from sfumato.core.space import Space
 from sfumato.entropy import Entropy
 from sfumato.exact import BITS, Extended, Number, ball, integer, precision, probability, up
@@ -22,10 +22,12 @@ from sfumato.guarantee import guarantee
 from sfumato.mechanisms.per_person import counting_metric, rows_on_one_side
 from sfumato.mechanisms.randomized_response import options_of, places_of
 from sfumato.noise.bernoulli import Bernoulli
+from sfumato.release.record import Failure, How
 
 PROOF = "proofs/name_and_shame.md#loss"
 
 
+@constructor
 def name_and_shame(delta: Number) -> Partial[Measurement]:
     """Publishes each row in the clear with probability delta: private on paper, a disgrace in fact. Never use it.
 

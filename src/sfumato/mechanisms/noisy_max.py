@@ -19,6 +19,7 @@ from sfumato.core.domains import Array, Data
 from sfumato.core.law import FiniteLaw, Law
 from sfumato.core.measurement import Measurement
 from sfumato.core.partial import Partial
+from sfumato.core.plan import constructor
 from sfumato.core.space import Space
 from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument
@@ -29,6 +30,7 @@ from sfumato.mechanisms.scoring import score_grid, selection
 from sfumato.noise.discrete_laplace import DiscreteLaplace
 
 
+@constructor
 def laplace_noisy_max(scale: Number) -> Partial[Measurement]:
     """Chooses the candidate whose score is largest after Laplace noise on each; the first of those that tie.
 
@@ -58,6 +60,7 @@ def laplace_noisy_max(scale: Number) -> Partial[Measurement]:
     return Partial(f"laplace_noisy_max(scale={scale})", build)
 
 
+@constructor
 def laplace_noisy_max_with_lead(scale: Number) -> Partial[Measurement]:
     """Chooses as `laplace_noisy_max`, and says what the winner's noisy score could lose and still win.
 

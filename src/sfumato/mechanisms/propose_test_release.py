@@ -12,13 +12,12 @@ from flint import arb
 
 from sfumato.accounting.facts import loss_of
 from sfumato.accounting.measures import Approx, Loss, Pure
-from sfumato.core.claim import Claim, required
 from sfumato.core.domains import Custom, Data, Domain, Integers
 from sfumato.core.law import FiniteLaw, Law
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import Absolute, AddRemove, ChangeOne, DatasetMetric, Hamming
 from sfumato.core.partial import Partial
-from sfumato.core.record import Failure, How
+from sfumato.core.plan import constructor
 from sfumato.core.space import Space, step_of
 from sfumato.core.transformation import Transformation
 from sfumato.entropy import Entropy
@@ -28,6 +27,8 @@ from sfumato.guarantee import guarantee
 from sfumato.mechanisms.per_person import counting_metric, public_key, rows_on_one_side
 from sfumato.noise.discrete_laplace import DiscreteLaplace
 from sfumato.noise.distribution import Noise
+from sfumato.release.claim import Claim, required
+from sfumato.release.record import Failure, How
 from sfumato.transforms.mode_gap import gap_map, key_order, lead, most_frequent, tally
 
 GENERAL_PROOF = "proofs/propose_test_release.md#general"
@@ -99,6 +100,7 @@ def over_steps(one: Approx, steps: Extended, *, path: bool = True) -> Approx:
     return Approx(count * epsilon, min(Fraction(1), Fraction(grown)))
 
 
+@constructor
 def propose_test_release(
     distance: Transformation, release: Measurement, *, scale: Number, delta: Number, claim: Claim | None = None
 ) -> Measurement:
@@ -189,6 +191,7 @@ class GatedLaw(Law):
         return (None, *self.outcome.outcomes(missed))
 
 
+@constructor
 def private_mode(scale: Number, *, delta: Number) -> Partial[Measurement]:
     """Releases the most frequent value, of a set that need not be known, where it leads by enough; None otherwise.
 

@@ -17,7 +17,7 @@ from sfumato.core.law import FiniteLaw
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import Range
 from sfumato.core.partial import Partial
-from sfumato.core.record import How
+from sfumato.core.plan import constructor
 from sfumato.core.space import Space
 from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument
@@ -27,6 +27,7 @@ from sfumato.mechanisms.scoring import drawable, finite, scaled
 from sfumato.mechanisms.selection import exponential_of
 from sfumato.noise.selection import interval_index
 from sfumato.noise.selection_laws import exponential_probabilities
+from sfumato.release.record import How
 from sfumato.transforms.grids import RowGrid, inside, row_grid
 from sfumato.transforms.rows import column_space
 from sfumato.transforms.rowwise import clamp
@@ -43,6 +44,7 @@ SMALL = 1 << 20
 """Numbers that stay below 2⁶² when multiplied by any number of rows that a machine can hold."""
 
 
+@constructor
 def quantile(
     alpha: Number,
     *,
@@ -98,6 +100,7 @@ def quantile(
     return Partial(f"quantile({alpha}, temperature={temperature})", build)
 
 
+@constructor
 def median(
     *,
     temperature: Number,
@@ -119,6 +122,7 @@ def median(
     return quantile(Fraction(1, 2), temperature=temperature, between=between, step=step, measure=measure)
 
 
+@constructor
 def quantile_among(
     candidates: Sequence[Number], *, alpha: Number, temperature: Number, measure: type[Loss] = Pure
 ) -> Partial[Measurement]:

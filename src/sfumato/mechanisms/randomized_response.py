@@ -23,7 +23,7 @@ from sfumato.core.domains import Array, Atom, Categories, Data, Integers
 from sfumato.core.law import FiniteLaw, Law, ProductLaw
 from sfumato.core.measurement import Measurement
 from sfumato.core.partial import Partial
-from sfumato.core.record import How
+from sfumato.core.plan import constructor
 from sfumato.core.space import Space
 from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument
@@ -34,6 +34,7 @@ from sfumato.noise.digits import DigitSampler
 from sfumato.noise.inversion import Law as IndexLaw
 from sfumato.noise.inversion import Table
 from sfumato.noise.sampling import draw_array
+from sfumato.release.record import How
 
 LOSS_PROOF = "proofs/randomized_response.md#loss"
 
@@ -110,6 +111,7 @@ def offset_sampler(answer: Answer) -> DigitSampler:
     return DigitSampler.of(Table.listing(offset_law(answer), answer.options), base=lambda index: index)
 
 
+@constructor
 def randomized_response(*, p: Number | None = None, epsilon: Number | None = None) -> Partial[Measurement]:
     """Answers truthfully with probability p, and else with one of the other options, each equally likely.
 
@@ -134,6 +136,7 @@ def randomized_response(*, p: Number | None = None, epsilon: Number | None = Non
     return Partial(label, lambda space: _build(space, truth, loss))
 
 
+@constructor
 def coin_flip_response(*, q: Number = Fraction(1, 2)) -> Partial[Measurement]:
     """Answers truthfully with probability q, and else as a fair coin falls: the classic survey with two coins.
 

@@ -24,7 +24,7 @@ from sfumato.core.law import FiniteLaw
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import DatasetMetric, Range
 from sfumato.core.partial import Partial
-from sfumato.core.record import How
+from sfumato.core.plan import constructor
 from sfumato.core.space import Space
 from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument
@@ -34,6 +34,7 @@ from sfumato.mechanisms.quantile import MOST_LISTED, MOST_POINTS, SMALL, point_v
 from sfumato.mechanisms.scoring import drawable, scaled
 from sfumato.noise.selection import interval_index
 from sfumato.noise.selection_laws import exponential_probabilities
+from sfumato.release.record import How
 from sfumato.transforms.distances import exchanged_rows
 from sfumato.transforms.grids import RowGrid
 from sfumato.transforms.rows import column_space
@@ -50,6 +51,7 @@ SHARPNESS = 1 << 20
 PROOFS = ("proofs/quantiles.md#rows", "proofs/quantiles.md#added", "proofs/quantiles.md#exchanged")
 
 
+@constructor
 def recursive_quantiles(
     alphas: Iterable[Number],
     *,

@@ -16,12 +16,12 @@ from sfumato.core.domains import Array, Data, Integers, Vector, column
 from sfumato.core.law import FiniteLaw, Law
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import LInf, Range
-from sfumato.core.record import How
 from sfumato.core.space import Space
 from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument
 from sfumato.exact import up
 from sfumato.noise.selection import Exponents
+from sfumato.release.record import How
 from sfumato.transforms.score_moves import range_map
 
 

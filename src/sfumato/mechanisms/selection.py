@@ -16,6 +16,7 @@ from sfumato.accounting.measures import ZCDP, BoundedRange, Loss, Pure, check_ki
 from sfumato.core.domains import Data
 from sfumato.core.measurement import Measurement
 from sfumato.core.partial import Partial
+from sfumato.core.plan import constructor
 from sfumato.core.space import Space
 from sfumato.errors import BadArgument
 from sfumato.exact import Extended, Number, integer, log_up, non_negative, positive, rational
@@ -27,6 +28,7 @@ from sfumato.noise.selection_laws import exponential_probabilities, permute_and_
 EXPONENTIAL = "proofs/exponential.md#pure"
 
 
+@constructor
 def exponential(temperature: Number, *, measure: type[Loss] = Pure) -> Partial[Measurement]:
     """Chooses a candidate with probability proportional to exp(score / temperature): the exponential mechanism.
 
@@ -45,6 +47,7 @@ def exponential(temperature: Number, *, measure: type[Loss] = Pure) -> Partial[M
     return _exponential("exponential", positive(temperature, "temperature"), measure)
 
 
+@constructor
 def gumbel_noisy_max(scale: Number, *, measure: type[Loss] = Pure) -> Partial[Measurement]:
     """Chooses the candidate whose score is largest after Gumbel noise on each: the same law as `exponential`.
 
@@ -61,6 +64,7 @@ def gumbel_noisy_max(scale: Number, *, measure: type[Loss] = Pure) -> Partial[Me
     return _exponential("gumbel_noisy_max", positive(scale, "scale"), measure)
 
 
+@constructor
 def exponential_of(
     candidates: Sequence[Data], *, temperature: Number, measure: type[Loss] = Pure
 ) -> Partial[Measurement]:
@@ -88,6 +92,7 @@ def exponential_of(
     return Partial(f"exponential_of({len(candidates)} candidates, temperature={temperature})", build)
 
 
+@constructor
 def permute_and_flip(scale: Number) -> Partial[Measurement]:
     """Chooses the candidate whose score is largest after exponential noise on each; never worse than `exponential`.
 
@@ -118,6 +123,7 @@ def permute_and_flip(scale: Number) -> Partial[Measurement]:
     return Partial(f"permute_and_flip(scale={scale})", build)
 
 
+@constructor
 def top_k(count: int, *, temperature: Number, measure: type[Loss] = Pure) -> Partial[Measurement]:
     """Chooses several candidates, best first: each as `exponential` does among those that are left.
 

@@ -17,8 +17,8 @@ from sfumato.core.law import FiniteLaw, Law
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import LInf
 from sfumato.core.partial import Partial
+from sfumato.core.plan import constructor
 from sfumato.core.queryable import Queryable
-from sfumato.core.record import How
 from sfumato.core.space import Space
 from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument, Exhausted
@@ -26,6 +26,7 @@ from sfumato.exact import BITS, Distance, Number, ball, integer, positive, preci
 from sfumato.guarantee import guarantee
 from sfumato.mechanisms.gridding import nearest_float
 from sfumato.noise.discrete_laplace import DiscreteLaplace
+from sfumato.release.record import How
 from sfumato.transforms.streams import member, number_domain, reader
 
 PROOF = "proofs/sparse_vector.md#map"
@@ -73,6 +74,7 @@ def sparse_vector_loss(d_in: Distance, *, scale: Fraction, query_scale: Fraction
     return Pure(moved / scale + (1 if monotonic else 2) * count * moved / query_scale)
 
 
+@constructor
 def sparse_vector(
     threshold: Number, *, count: int, scale: Number, query_scale: Number | None = None, gap: bool = False
 ) -> Partial[Measurement]:

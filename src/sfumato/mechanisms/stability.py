@@ -21,7 +21,7 @@ from sfumato.core.domains import Data
 from sfumato.core.law import Law
 from sfumato.core.measurement import Measurement
 from sfumato.core.partial import Partial
-from sfumato.core.record import Failure, How
+from sfumato.core.plan import constructor
 from sfumato.core.space import Space
 from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument
@@ -31,6 +31,7 @@ from sfumato.mechanisms.gridding import exact_add
 from sfumato.mechanisms.per_person import counting_metric, public_key, rows_on_one_side
 from sfumato.noise.discrete_laplace import DiscreteLaplace
 from sfumato.noise.distribution import Noise
+from sfumato.release.record import Failure, How
 from sfumato.transforms.mode_gap import key_order, tally
 
 LOSS_PROOF = "proofs/stability_histogram.md#loss"
@@ -119,6 +120,7 @@ def stability_threshold(scale: Number, *, delta: Number, rows: int = 1) -> int:
     )
 
 
+@constructor
 def stability_histogram(
     scale: Number, *, delta: Number | None = None, threshold: int | None = None, rows: int = 1
 ) -> Partial[Measurement]:

@@ -15,11 +15,10 @@ from typing import final
 
 from sfumato.accounting.facts.truncated_laplace import truncated_laplace_approx, truncation_reach
 from sfumato.accounting.measures import Approx
-from sfumato.core.claim import Claim, required
 from sfumato.core.domains import Data
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import DatasetMetric
-from sfumato.core.record import Failure
+from sfumato.core.plan import constructor
 from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument, NoProvenRoute
 from sfumato.exact import Distance, Number, positive, probability, rational_up, up
@@ -27,6 +26,8 @@ from sfumato.guarantee import guarantee
 from sfumato.mechanisms.propose_test_release import as_approx, walkable
 from sfumato.noise.bounded import Truncated
 from sfumato.noise.discrete_laplace import DiscreteLaplace
+from sfumato.release.claim import Claim, required
+from sfumato.release.record import Failure
 
 PROOF = "proofs/timing.md#padding"
 
@@ -78,6 +79,7 @@ class Padding:
         return self.noise.high + self.noise.sample(entropy)
 
 
+@constructor
 def padded(
     measurement: Measurement,
     *,
@@ -96,7 +98,7 @@ def padded(
                 took  (proofs/timing.md#padding)
     Cost:       a wait of about scale · ln(1 / delta)
 
-    >>> from sfumato.core.claim import claim
+    >>> from sfumato.release.claim import claim
     >>> from sfumato.core.space import vector
     >>> from sfumato.mechanisms.name_and_shame import name_and_shame
     >>> slow = vector(["a", "b"]) >> name_and_shame(0)

@@ -12,20 +12,23 @@ from sfumato.core.law import ShiftedLaw
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import L1
 from sfumato.core.partial import Partial
-from sfumato.core.record import Failure, How
+from sfumato.core.plan import constructor
 from sfumato.core.space import Space
 from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument
 from sfumato.exact import Distance, Number, positive, up
 from sfumato.guarantee import guarantee
+from sfumato.mechanisms.additive import noised, rounding_of
 from sfumato.mechanisms.gridding import Gridded, gridded
 from sfumato.noise.bounded import Truncated
 from sfumato.noise.discrete_laplace import DiscreteLaplace
+from sfumato.release.record import Failure, How
 
 DISCRETE_PROOF = "proofs/truncated_laplace.md#discrete"
 ONE_SIDED_PROOF = "proofs/truncated_laplace.md#one-sided"
 
 
+@constructor
 def truncated_laplace(scale: Number, *, reach: Number) -> Partial[Measurement]:
     """Adds Laplace noise conditioned on being no larger than a reach.
 
@@ -42,6 +45,7 @@ def truncated_laplace(scale: Number, *, reach: Number) -> Partial[Measurement]:
     return _partial("truncated_laplace", scale, reach, 0, DISCRETE_PROOF)
 
 
+@constructor
 def upper_estimate(scale: Number, *, reach: Number) -> Partial[Measurement]:
     """Adds truncated Laplace noise and the reach: never below the exact value, at most twice the reach above it.
 
@@ -57,6 +61,7 @@ def upper_estimate(scale: Number, *, reach: Number) -> Partial[Measurement]:
     return _partial("upper_estimate", scale, reach, 1, ONE_SIDED_PROOF)
 
 
+@constructor
 def lower_estimate(scale: Number, *, reach: Number) -> Partial[Measurement]:
     """Adds truncated Laplace noise less the reach: never above the exact value, at most twice the reach below it.
 
@@ -92,8 +97,7 @@ def _build(space: Space, name: str, scale: Fraction, reach: Fraction, side: int,
     def draw(data: Data, entropy: Entropy) -> Data:
         return grid.value(_whole(grid, data) + noise.sample(entropy) + offset)
 
-    blur = grid.step / 2 if isinstance(grid.element, Floats) else Fraction(0)
-    width = (radius + abs(offset)) * grid.step + blur
+    width = (radius + abs(offset)) * grid.step + rounding_of(grid)
     return Measurement(
         source=space,
         measure=Approx,
@@ -107,6 +111,7 @@ def _build(space: Space, name: str, scale: Fraction, reach: Fraction, side: int,
         ),
         law=lambda data: ShiftedLaw(noise, _whole(grid, data) + offset),
         error=lambda _: int(width) if width.denominator == 1 else up(width),
+        noise=noised(grid, noise, offset),
     )
 
 

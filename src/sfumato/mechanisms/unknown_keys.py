@@ -19,7 +19,7 @@ from sfumato.core.law import FiniteLaw, Law
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import DatasetMetric
 from sfumato.core.partial import Partial
-from sfumato.core.record import Failure, How
+from sfumato.core.plan import constructor
 from sfumato.core.space import Space
 from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument
@@ -28,6 +28,7 @@ from sfumato.guarantee import guarantee
 from sfumato.mechanisms.per_person import counting_metric, public_key, rows_on_one_side
 from sfumato.mechanisms.stability import Histogram, HistogramLaw, shown_counts
 from sfumato.noise.categorical import Categorical
+from sfumato.release.record import Failure, How
 from sfumato.transforms.mode_gap import key_order, tally
 
 LOSS_PROOF = "proofs/key_selection.md#loss"
@@ -163,6 +164,7 @@ def loss_of_a_row(loss: Approx, rows: int, *, exchanged: bool) -> tuple[Fraction
     return epsilon, delta
 
 
+@constructor
 def histogram(*, loss: Approx, d_in: Number = 1) -> Partial[Measurement]:
     """Lists the values of a column that occur often enough, with noisy counts; nobody needs to know the values before.
 
@@ -190,6 +192,7 @@ def histogram(*, loss: Approx, d_in: Number = 1) -> Partial[Measurement]:
     )
 
 
+@constructor
 def select_keys(*, loss: Approx, d_in: Number = 1) -> Partial[Measurement]:
     """Lists the values of a column that occur often enough; nobody needs to know the values before.
 

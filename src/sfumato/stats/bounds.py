@@ -13,6 +13,7 @@ from sfumato.core.domains import Array, Integers
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import L1, L2, VectorMetric
 from sfumato.core.partial import Partial
+from sfumato.core.plan import constructor
 from sfumato.core.space import Space
 from sfumato.errors import BadArgument, CannotCalibrate
 from sfumato.exact import Number, positive, probability
@@ -48,6 +49,7 @@ def _level(noise: DiscreteLaplace | DiscreteGaussian, alpha: Fraction) -> int:
         raise BadArgument("scale and alpha", must, (noise.scale, alpha)) from None
 
 
+@constructor
 def bounds_by_histogram(scale: Number, *, alpha: Number = 1e-9, measure: type[Loss] = Pure) -> Partial[Measurement]:
     """Finds bounds for a column: the outer edges of the lowest and the highest band whose noisy count is significant.
 

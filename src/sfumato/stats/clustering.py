@@ -18,6 +18,7 @@ from sfumato.core.domains import Array
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import L1, L2, Unit
 from sfumato.core.partial import Partial
+from sfumato.core.plan import constructor
 from sfumato.core.queryable import Queryable
 from sfumato.core.space import Space
 from sfumato.core.transformation import Transformation
@@ -57,6 +58,7 @@ class Clustering:
     sizes: tuple[float, ...]
 
 
+@constructor
 def k_means(
     clusters: int,
     *,
@@ -101,6 +103,7 @@ def k_means(
     return Partial(f"k_means({clusters}, rounds={rounds})", build)
 
 
+@constructor
 def scored_k_means(
     clusters: Sequence[int], *, loss: Loss, rounds: int = 3, d_in: Number | Unit | None = None
 ) -> Partial[Measurement]:

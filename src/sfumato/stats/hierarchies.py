@@ -15,6 +15,7 @@ from sfumato.core.domains import Array, Categories, Frame, categories
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import Unit
 from sfumato.core.partial import Partial
+from sfumato.core.plan import constructor
 from sfumato.core.space import Space
 from sfumato.errors import BadArgument
 from sfumato.exact import Number, positive
@@ -27,6 +28,7 @@ TINIEST = 1e-150
 """Noise that is all but never there counts as this wide: what has no deviation cannot be weighed."""
 
 
+@constructor
 def hierarchical_counts(
     levels: Sequence[Sequence[str]],
     *,

@@ -7,11 +7,13 @@ from collections.abc import Hashable, Sequence
 from sfumato.accounting.measures import Loss, Pure
 from sfumato.core.measurement import Measurement
 from sfumato.core.partial import Partial
+from sfumato.core.plan import constructor
 from sfumato.exact import Number
 from sfumato.mechanisms.selection import candidate_of, top_k
 from sfumato.transforms.scores import mode_scores
 
 
+@constructor
 def top_keys(
     count: int, *, keys: Sequence[Hashable], temperature: Number, measure: type[Loss] = Pure
 ) -> Partial[Measurement]:

@@ -16,6 +16,7 @@ from sfumato.core.domains import Integers
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import Unit
 from sfumato.core.partial import Partial
+from sfumato.core.plan import constructor
 from sfumato.core.queryable import Queryable
 from sfumato.core.space import Space
 from sfumato.core.transformation import Transformation
@@ -98,6 +99,7 @@ class LocatedMean:
     deviation: float
 
 
+@constructor
 def mean_without_bounds(*, loss: Loss, d_in: Number | Unit | None = None) -> Partial[Measurement]:
     """Estimates the mean of a column for which no bounds are known, wherever it lies and whatever its scale.
 
@@ -250,6 +252,7 @@ class Stages:
         )
 
 
+@constructor
 def median_radius(
     away: Partial[Transformation], octaves: Sequence[int], nats: Sequence[float], heat: Fraction, kind: type[Loss]
 ) -> Partial[Measurement]:

@@ -17,6 +17,7 @@ from sfumato.core.domains import Bounds, Data
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import Unit
 from sfumato.core.partial import Partial
+from sfumato.core.plan import constructor
 from sfumato.core.queryable import Queryable
 from sfumato.core.space import Space
 from sfumato.entropy import Entropy
@@ -50,6 +51,7 @@ FEW, LEAST = 16, 8
 """Of more than ``FEW`` quantiles some may be interpolated, between this many that are chosen at least."""
 
 
+@constructor
 def quantiles(
     alphas: Iterable[Number],
     *,
@@ -204,6 +206,7 @@ class CountFirst:
         return choice.filled(ask(choice.made))
 
 
+@constructor
 def bounds_by_quantiles(
     low: Number = 0.05,
     high: Number = 0.95,

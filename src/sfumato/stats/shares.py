@@ -13,6 +13,7 @@ from sfumato.accounting.measures import ZCDP, Loss, Pure
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import Unit
 from sfumato.core.partial import Partial
+from sfumato.core.plan import constructor
 from sfumato.errors import BadArgument
 from sfumato.exact import Extended, Number, rational_up, root, up
 from sfumato.mechanisms.additive import gaussian, laplace
@@ -46,6 +47,7 @@ def parameter_for(build: Callable[[Fraction], Measurement], loss: Spendable, d_i
     return (ratio if isinstance(loss, Pure) else Fraction(rational_up(root(ratio)))) or Fraction(1)
 
 
+@constructor
 def noise_of(kind: type[Loss], scale: Fraction) -> Partial[Measurement]:
     """Gives the additive noise of a kind of loss: Laplace for Pure, Gaussian for ZCDP."""
     return laplace(scale) if kind is Pure else gaussian(scale)

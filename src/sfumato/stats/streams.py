@@ -18,8 +18,8 @@ from sfumato.core.law import ProductLaw, ShiftedLaw
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import L1, Absolute
 from sfumato.core.partial import Partial
+from sfumato.core.plan import constructor
 from sfumato.core.queryable import Queryable
-from sfumato.core.record import How
 from sfumato.core.space import Space
 from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument, Exhausted
@@ -29,6 +29,7 @@ from sfumato.mechanisms.gridding import exact_add, nearest_float, nearest_floats
 from sfumato.mechanisms.prefix_sums import BinaryTree, PrefixSums, SquareRoot, prefix_sums
 from sfumato.noise.discrete_gaussian import DiscreteGaussian
 from sfumato.noise.discrete_laplace import DiscreteLaplace
+from sfumato.release.record import How
 from sfumato.transforms.distances import times
 from sfumato.transforms.streams import member, reader
 
@@ -79,6 +80,7 @@ class Plan:
         return [nearest_float(entry, self.element.step) for entry in noisy]
 
 
+@constructor
 def running_counts(
     *, loss: Pure | ZCDP, steps: int | None = None, method: str = "best", d_in: Number = 1
 ) -> Partial[Measurement]:

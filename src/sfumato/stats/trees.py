@@ -17,6 +17,7 @@ from sfumato.core.domains import Array
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import Unit
 from sfumato.core.partial import Partial
+from sfumato.core.plan import constructor
 from sfumato.core.space import Space
 from sfumato.core.transformation import Transformation
 from sfumato.errors import BadArgument
@@ -92,6 +93,7 @@ class Tree:
         return f"Tree({len(self.counts)} bins in {ends}, total {self.total:.6g})"
 
 
+@constructor
 def tree(
     edges: Sequence[Number],
     *,

@@ -10,6 +10,7 @@ import numpy as np
 from sfumato.core.domains import Bounds, Data, Floats, Integers, Matrix, Vector, column
 from sfumato.core.metrics import Absolute, AddRemove, DatasetMetric
 from sfumato.core.partial import Partial
+from sfumato.core.plan import constructor
 from sfumato.core.rows import records
 from sfumato.core.space import Space
 from sfumato.core.transformation import Transformation
@@ -36,6 +37,7 @@ def count_map(d_in: Distance, *, metric: DatasetMetric, size: int | None, all_ro
     return Fraction(0) if all_rows else exchanged_rows(d_in, metric=metric, size=size)
 
 
+@constructor
 def count(condition: Condition | None = None) -> Partial[Transformation]:
     """Counts the rows, or those that meet a condition.
 
@@ -75,6 +77,7 @@ def count(condition: Condition | None = None) -> Partial[Transformation]:
     return Partial(f"count({'' if wanted is None else wanted.text})", build)
 
 
+@constructor
 def count_distinct() -> Partial[Transformation]:
     """Counts the different rows.
 
@@ -126,6 +129,7 @@ def sum_map(d_in: Distance, *, bounds: Bounds, metric: DatasetMetric, size: int 
     return times(exchanged_rows(d_in, metric=metric, size=size), bounds.width)
 
 
+@constructor
 def sum() -> Partial[Transformation]:
     """Adds up the values of a column, exactly; on a matrix, the rows (see vector_sum).
 
@@ -199,6 +203,7 @@ def least_mean_map(d_in: Distance, *, bounds: Bounds, least: int) -> Fraction:
     return bounds.width * Fraction(added) / (least + Fraction(added) - Fraction(removed))
 
 
+@constructor
 def mean() -> Partial[Transformation]:
     """Averages the values of a column, exactly; on a matrix, the rows (see vector_mean).
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from sfumato.core.domains import Array, Categories, Floats, Integers, column
 from sfumato.core.partial import Partial
+from sfumato.core.plan import constructor
 from sfumato.core.space import Space
 from sfumato.core.transformation import Transformation
 from sfumato.errors import BadArgument
@@ -24,6 +25,7 @@ BANDS = Categories(tuple(range(-LAST, LAST + 1)))
 """Every band: −2099 … 2099."""
 
 
+@constructor
 def log_bands() -> Partial[Transformation]:
     """Tells for every number which band of doubling width it falls into, by its exact binary exponent.
 

@@ -24,6 +24,7 @@ from sfumato.core.domains import (
     float_bounds,
 )
 from sfumato.core.partial import Partial
+from sfumato.core.plan import constructor
 from sfumato.core.space import Space
 from sfumato.core.transformation import Transformation
 from sfumato.errors import BadArgument
@@ -34,6 +35,7 @@ from sfumato.transforms.rowwise import rowwise
 LARGEST = math.nextafter(math.inf, 0)
 
 
+@constructor
 def cast(kind: type, *, default: int = 0) -> Partial[Transformation]:
     """Reads every value as another kind of number: ``cast(int)`` or ``cast(float)``.
 
@@ -100,6 +102,7 @@ def _saturated(value: Fraction) -> float:
         return LARGEST if value > 0 else -LARGEST
 
 
+@constructor
 def absolute() -> Partial[Transformation]:
     """Takes the absolute value of every number.
 
@@ -136,6 +139,7 @@ def _folded(bounds: Bounds) -> Bounds:
     return Bounds(nearest, bounds.magnitude)
 
 
+@constructor
 def log() -> Partial[Transformation]:
     """Takes the natural logarithm of every number.
 
@@ -169,6 +173,7 @@ def log() -> Partial[Transformation]:
     return Partial("log()", build)
 
 
+@constructor
 def bin_by(edges: Sequence[Number]) -> Partial[Transformation]:
     """Tells for every number which of the bins between public edges it falls into.
 

@@ -13,6 +13,7 @@ import numpy as np
 from sfumato.core.domains import Array, Bounds, Data, Floats, Integers, Matrix, Vector, float_bounds
 from sfumato.core.metrics import L1, L2, DatasetMetric
 from sfumato.core.partial import Partial
+from sfumato.core.plan import constructor
 from sfumato.core.space import Space
 from sfumato.core.transformation import Transformation
 from sfumato.errors import BadArgument, UnboundedColumn
@@ -158,6 +159,7 @@ def cluster_totals_map(
     return times(apart, exchanged_rows(d_in, metric=metric, size=size))
 
 
+@constructor
 def cluster_totals(
     centroids: Sequence[Sequence[Number]], *, weight: Number | None = None, metric: L1 | L2 | None = None
 ) -> Partial[Transformation]:
@@ -206,6 +208,7 @@ def cluster_totals(
     return Partial(f"cluster_totals({len(centroids)} centroids)", build)
 
 
+@constructor
 def squared_distances(centroids: Sequence[Sequence[Number]], *, most: Number) -> Partial[Transformation]:
     """Gives the squared distance of every row to its nearest public centroid, clamped to a public bound.
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from sfumato.core.domains import Data, Frame, Vector
 from sfumato.core.partial import Partial
+from sfumato.core.plan import constructor
 from sfumato.core.space import Space
 from sfumato.core.transformation import Transformation
 from sfumato.errors import BadArgument
@@ -13,6 +14,7 @@ from sfumato.transforms.rows import row_space, values_of
 from sfumato.transforms.rowwise import rowwise
 
 
+@constructor
 def select(name: str) -> Partial[Transformation]:
     """Takes one column of a frame.
 
@@ -34,6 +36,7 @@ def select(name: str) -> Partial[Transformation]:
     return Partial(f"select({name!r})", build)
 
 
+@constructor
 def project(*names: str) -> Partial[Transformation]:
     """Keeps some columns of a frame and drops the others.
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import final
 
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.core.claim import Claim, required
 from sfumato.core.domains import Atom, Bounds, Categories, Data, Floats, Integers, Texts, categories, float_bounds
+from sfumato.core.plan import Described, Plan, constructor
 from sfumato.errors import BadArgument
 from sfumato.exact import Number
+from sfumato.release.claim import Claim, required
 from sfumato.transforms.rows import Rows, atom_of, values_of
 from sfumato.transforms.rowwise import each_row, holds_whole
 
@@ -22,7 +23,7 @@ Truths = npt.NDArray[np.bool_]
 
 @final
 @dataclass(frozen=True)
-class Condition:
+class Condition(Described):
     """Is a yes/no question to one row; ``&``, ``|`` and ``~`` combine conditions.
 
     ``test`` answers for all rows of a member of a domain; ``check`` refuses a domain it does not fit, before any data
@@ -35,13 +36,17 @@ class Condition:
     column: str | None = None
     narrowed: Callable[[Atom], Atom] | None = None
     claims: tuple[Claim, ...] = ()
+    plan: Plan | None = field(default=None, init=False, repr=False, compare=False)
 
+    @constructor
     def __and__(self, other: Condition) -> Condition:
         return self._with(other, "and", np.logical_and)
 
+    @constructor
     def __or__(self, other: Condition) -> Condition:
         return self._with(other, "or", np.logical_or)
 
+    @constructor
     def __invert__(self) -> Condition:
         return replace(
             self, text=f"not ({self.text})", test=lambda data, domain: ~self.test(data, domain), narrowed=None
@@ -60,6 +65,7 @@ class Condition:
         )
 
 
+@constructor
 def between(lower: Number, upper: Number, *, column: str | None = None) -> Condition:
     """Asks whether a number lies in [lower, upper]; NaN does not.
 
@@ -92,6 +98,7 @@ def between(lower: Number, upper: Number, *, column: str | None = None) -> Condi
     return Condition(_named(f"in {bounds}", column), test, check, column, narrowed)
 
 
+@constructor
 def is_in(values: Sequence[Hashable], *, column: str | None = None) -> Condition:
     """Asks whether a value is one of a public list.
 
@@ -114,6 +121,7 @@ def is_in(values: Sequence[Hashable], *, column: str | None = None) -> Condition
     return Condition(_named(f"among {len(wanted)} public values", column), test, check, column, narrowed)
 
 
+@constructor
 def is_nan(*, column: str | None = None) -> Condition:
     """Asks whether a float is NaN.
 
@@ -132,12 +140,13 @@ def is_nan(*, column: str | None = None) -> Condition:
     return Condition(_named("NaN", column), test, check, column)
 
 
+@constructor
 def satisfies(predicate: Callable[[Data], bool], *, claim: Claim | None = None) -> Condition:
     """Asks a question of your own of each row: a value of a column, or a mapping from names to values of a frame.
 
     A row for which the predicate fails counts as a no. The claim says that it depends on its row and nothing else.
 
-    >>> from sfumato.core.claim import claim
+    >>> from sfumato.release.claim import claim
     >>> satisfies(str.isupper, claim=claim("a pure function")).text
     'a condition of the caller'
     """

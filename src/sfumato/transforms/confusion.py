@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sfumato.core.domains import BOOLEANS, Bounds, Data, Integers, Vector, column
 from sfumato.core.metrics import L1, Absolute, Hamming
 from sfumato.core.partial import Partial
+from sfumato.core.plan import constructor
 from sfumato.core.space import Space
 from sfumato.core.transformation import Transformation
 from sfumato.errors import BadArgument
@@ -20,6 +21,7 @@ from sfumato.transforms.distances import exchanged_rows
 PROOF = "proofs/confusion.md#map"
 
 
+@constructor
 def true_positives(expected: Sequence[bool]) -> Partial[Transformation]:
     """Counts the positive predictions whose public label is positive too.
 
@@ -50,6 +52,7 @@ def true_positives(expected: Sequence[bool]) -> Partial[Transformation]:
     return Partial("true_positives(…)", build)
 
 
+@constructor
 def positives(expected: Sequence[bool]) -> Partial[Transformation]:
     """Counts the positive predictions that are true and those that are false.
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from sfumato.core.domains import Array, Bounds, Data, Floats, column
 from sfumato.core.partial import Partial
+from sfumato.core.plan import constructor
 from sfumato.core.space import Space
 from sfumato.core.transformation import Transformation
 from sfumato.errors import BadArgument
@@ -19,6 +20,7 @@ from sfumato.transforms.rowwise import rowwise
 LARGEST = float(np.finfo(np.float64).max)
 
 
+@constructor
 def deviations(centre: float) -> Partial[Transformation]:
     """Gives how far every value is from a public centre; what is beyond the largest float stops there.
 
@@ -34,6 +36,7 @@ def deviations(centre: float) -> Partial[Transformation]:
     return _moved(centre, (0, LARGEST), np.abs, f"distance from {centre:.6g}")
 
 
+@constructor
 def clamped_deviations(centre: float, radius: float) -> Partial[Transformation]:
     """Gives every value minus a public centre, clamped to a public radius.
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from sfumato.core.domains import BOOLEANS, Array, Atom, Data, Floats, Frame, Vector
 from sfumato.core.metrics import DatasetMetric
 from sfumato.core.partial import Partial
+from sfumato.core.plan import constructor
 from sfumato.core.space import Space
 from sfumato.core.transformation import Transformation
 from sfumato.errors import BadArgument
@@ -30,6 +31,7 @@ def filter_map(d_in: Distance, *, metric: DatasetMetric, size: int | None) -> Di
     return d_in if size is None else times(exchanged_rows(d_in, metric=metric, size=size), 2)
 
 
+@constructor
 def keep(condition: Condition) -> Partial[Transformation]:
     """Keeps the rows that meet a condition.
 
@@ -53,6 +55,7 @@ def keep(condition: Condition) -> Partial[Transformation]:
     return Partial(f"keep({wanted.text})", build)
 
 
+@constructor
 def drop_nan() -> Partial[Transformation]:
     """Drops the rows that are NaN.
 
@@ -77,6 +80,7 @@ def drop_nan() -> Partial[Transformation]:
     return Partial("drop_nan()", build)
 
 
+@constructor
 def mark(condition: Condition) -> Partial[Transformation]:
     """Turns each row into the truth of a condition.
 

@@ -9,7 +9,6 @@ from itertools import product, repeat
 
 import numpy as np
 
-from sfumato.core.claim import Claim, required
 from sfumato.core.domains import (
     Array,
     Atom,
@@ -25,12 +24,14 @@ from sfumato.core.domains import (
 )
 from sfumato.core.metrics import DatasetMetric
 from sfumato.core.partial import Partial
+from sfumato.core.plan import constructor
 from sfumato.core.space import Space
 from sfumato.core.spread import Spread, Whole
 from sfumato.core.transformation import Transformation
 from sfumato.errors import BadArgument
 from sfumato.exact import Distance, integer
 from sfumato.guarantee import guarantee
+from sfumato.release.claim import Claim, required
 from sfumato.transforms.group_bounds import Descriptors, GroupBounds, read_bounds
 from sfumato.transforms.parts import cut, moved_rows, parted, times_sides
 from sfumato.transforms.rows import row_space, values_of
@@ -54,6 +55,7 @@ def group_spread(
     return Spread(min(parts, times_sides(sides, touched)), times_sides(sides, whole), largest)
 
 
+@constructor
 def group_by(
     *columns: str,
     keys: Sequence[Hashable] | None = None,
@@ -77,7 +79,7 @@ def group_by(
                 a group are all alike, grouped by every column  (proofs/parts.md#group-by)
     Cost:       one hash and one sort of the rows
 
-    >>> from sfumato.core.claim import claim
+    >>> from sfumato.release.claim import claim
     >>> from sfumato.core.space import frame
     >>> people = frame({"country": ["fr", "de"], "year": [1, 2, 3]})
     >>> known = claim("a person is registered in one country, once a year")

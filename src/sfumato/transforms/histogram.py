@@ -10,15 +10,16 @@ from typing import TypeGuard
 
 import numpy as np
 
-from sfumato.core.claim import Claim, required
 from sfumato.core.domains import Array, Categories, Data, Frame, Integers, Matrix, Vector, categories
 from sfumato.core.metrics import L1, L2, AddRemove, DatasetMetric, LInf, VectorMetric
 from sfumato.core.partial import Partial
+from sfumato.core.plan import constructor
 from sfumato.core.space import Space
 from sfumato.core.transformation import Transformation
 from sfumato.errors import BadArgument
 from sfumato.exact import Distance, integer, rational_up, root
 from sfumato.guarantee import guarantee
+from sfumato.release.claim import Claim, required
 from sfumato.transforms.conditions import Condition, read_condition
 from sfumato.transforms.distances import exchanged_rows, times
 from sfumato.transforms.rows import Rows, row_space, values_of
@@ -60,6 +61,7 @@ def spread_map(
     return Fraction(rows) * sides if isinstance(norm, L1) else root((full * each**2 + rest**2) * sides)
 
 
+@constructor
 def count_by(
     keys: Sequence[Hashable] | None = None,
     *,
@@ -186,6 +188,7 @@ def count_each_map(
     return times(rows, touched) if isinstance(norm, L1) else times(rows, root(touched))
 
 
+@constructor
 def count_each(
     conditions: Sequence[Condition],
     *,
@@ -247,6 +250,7 @@ def rows_from_counts_map(d_in: Distance) -> Distance:
     return math.inf if counts == math.inf else Fraction(math.floor(counts))
 
 
+@constructor
 def rows_from_counts(keys: Sequence[Hashable], *, most: int) -> Partial[Transformation]:
     """Gives a data set with as many rows of each key as its count says: the inverse of count_by.
 

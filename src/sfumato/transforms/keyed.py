@@ -10,6 +10,7 @@ from sfumato.core.domains import Array, Bounds, Data, Floats, Integers, Vector
 from sfumato.core.metrics import L1, AddRemove, ChangeOne, DatasetMetric, LInf, VectorMetric
 from sfumato.core.partial import Partial
 from sfumato.core.parts import PartDistance, Parts
+from sfumato.core.plan import constructor
 from sfumato.core.space import Space
 from sfumato.core.spread import Spread
 from sfumato.core.transformation import Transformation
@@ -49,6 +50,7 @@ def part_space(space: Space, verb: str) -> tuple[Parts, DatasetMetric]:
     return space.domain, space.metric.rows
 
 
+@constructor
 def sizes(*, metric: VectorMetric | None = None) -> Partial[Transformation]:
     """Counts the rows of each part, in the order of the keys; 0 for a key that no row has.
 
@@ -75,6 +77,7 @@ def sizes(*, metric: VectorMetric | None = None) -> Partial[Transformation]:
     return Partial("sizes()", build)
 
 
+@constructor
 def sums(
     lower: Number, upper: Number, *, column: str | None = None, metric: VectorMetric | None = None
 ) -> Partial[Transformation]:

@@ -11,6 +11,7 @@ import numpy as np
 from sfumato.core.domains import Array, Data, Integers, Vector
 from sfumato.core.metrics import L1, L2, LInf
 from sfumato.core.partial import Partial
+from sfumato.core.plan import constructor
 from sfumato.core.space import Space
 from sfumato.core.transformation import Transformation
 from sfumato.errors import BadArgument
@@ -84,6 +85,7 @@ def linear_map(d_in: Distance, *, norm: Fraction | Root) -> Distance:
     return times(d_in, norm)
 
 
+@constructor
 def linear(matrix: Sequence[Sequence[Number]]) -> Partial[Transformation]:
     """Multiplies an exact vector by a public matrix.
 

@@ -11,6 +11,7 @@ import numpy as np
 from sfumato.core.domains import Atom, Categories, Data, Integers, Texts
 from sfumato.core.metrics import Absolute, AddRemove, ChangeOne, DatasetMetric, Hamming
 from sfumato.core.partial import Partial
+from sfumato.core.plan import constructor
 from sfumato.core.space import Space
 from sfumato.core.transformation import Transformation
 from sfumato.errors import BadArgument
@@ -22,6 +23,7 @@ from sfumato.transforms.rows import column_space
 PROOF = "proofs/mode_gap.md#map"
 
 
+@constructor
 def mode_gap() -> Partial[Transformation]:
     """Counts by how many rows the most frequent value leads the next; 0 for a tie or no rows.
 

@@ -9,6 +9,7 @@ from fractions import Fraction
 from sfumato.core.domains import Data, Integers, Vector
 from sfumato.core.metrics import Absolute, DatasetMetric
 from sfumato.core.partial import Partial
+from sfumato.core.plan import constructor
 from sfumato.core.space import Space
 from sfumato.core.transformation import Transformation
 from sfumato.errors import BadArgument, UnknownSize
@@ -44,6 +45,7 @@ def deviation_map(d_in: Distance, *, width: Fraction, metric: DatasetMetric, siz
     return root(variance_map(d_in, width=width, metric=metric, size=size, ddof=ddof))
 
 
+@constructor
 def variance(*, ddof: int = 1) -> Partial[Transformation]:
     """Gives the variance of a column, exactly: the squared distances to the mean, divided by N - ddof.
 
@@ -75,6 +77,7 @@ def variance(*, ddof: int = 1) -> Partial[Transformation]:
     return Partial(f"variance(ddof={ddof})", build)
 
 
+@constructor
 def standard_deviation(*, ddof: int = 1) -> Partial[Transformation]:
     """Gives the standard deviation of a column, rounded down to a fine power-of-two grid.
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from sfumato.core.domains import Array, Data, Floats, Integers, Matrix, Norm
 from sfumato.core.partial import Partial
+from sfumato.core.plan import constructor
 from sfumato.core.space import Space
 from sfumato.core.transformation import Transformation
 from sfumato.errors import BadArgument
@@ -59,6 +60,7 @@ class Ball:
         return np.asarray(offsets + np.array(self.origin, dtype=np.int64))
 
 
+@constructor
 def norm_clamp(radius: Number, *, order: int = 2, origin: Sequence[Number] | Number = 0) -> Partial[Transformation]:
     """Pulls every row of a matrix to within a radius of an origin, along the line between them.
 

@@ -11,6 +11,7 @@ import numpy as np
 from sfumato.core.domains import Array, Bounds, Data, Floats, Integers, Vector, column
 from sfumato.core.metrics import Range
 from sfumato.core.partial import Partial
+from sfumato.core.plan import constructor
 from sfumato.core.space import Space
 from sfumato.core.transformation import Transformation
 from sfumato.errors import BadArgument
@@ -22,6 +23,7 @@ from sfumato.transforms.rowwise import collect, rowwise
 from sfumato.transforms.scores import quantile_scores
 
 
+@constructor
 def radius_scores(radii: Sequence[float], *, alpha: Number, penalties: Sequence[Number]) -> Partial[Transformation]:
     """Scores increasing public radii by how close they are to a quantile of the rows, less a penalty to each.
 
@@ -44,6 +46,7 @@ def radius_scores(radii: Sequence[float], *, alpha: Number, penalties: Sequence[
     return moved_up(radii) >> quantile_scores(radii, alpha=alpha, metric=Range()) >> _penalised(each)
 
 
+@constructor
 def moved_up(radii: Sequence[float]) -> Partial[Transformation]:
     """Moves every value up to the next of some public values, and what is beyond the last to the largest float.
 

@@ -13,11 +13,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from sfumato.core.claim import Claim, required
 from sfumato.core.domains import Array, Data, Frame
 from sfumato.core.metrics import ChangeOne, DatasetMetric
 from sfumato.core.partial import Partial
 from sfumato.core.parts import PartDistance, Parts
+from sfumato.core.plan import constructor
 from sfumato.core.space import Space
 from sfumato.core.spread import Spread, Whole
 from sfumato.core.transformation import Transformation
@@ -26,6 +26,7 @@ from sfumato.errors import BadArgument, UnknownSize
 from sfumato.exact import Distance, integer, rational_up
 from sfumato.guarantee import guarantee
 from sfumato.noise.uniform import below_many, permutation
+from sfumato.release.claim import Claim, required
 from sfumato.transforms.distances import exchanged_rows
 from sfumato.transforms.rows import Rows, count_rows, each_column, own_type, row_space, values_of
 
@@ -75,6 +76,7 @@ def label_spread(moved: Whole, *, sides: int, identifiers: int | None, parts: in
     return Spread(min(parts, moved if identifiers is None else min(every, identifiers)), every, every)
 
 
+@constructor
 def random_parts(
     count: int, *, by: str | None = None, units: int = 1, claim: Claim | None = None
 ) -> Partial[Transformation]:
@@ -166,6 +168,7 @@ def equal_spread(d_in: Distance, *, metric: DatasetMetric, size: int, parts: int
     return Spread(min(exchanged, parts), exchanged, min(exchanged, -(-size // parts)))
 
 
+@constructor
 def equal_parts(count: int) -> Partial[Transformation]:
     """Shuffles the rows and cuts them into so many parts of public sizes, as equal as can be.
 

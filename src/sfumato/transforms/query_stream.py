@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from sfumato.core.claim import Claim
 from sfumato.core.domains import Data, Domain, Frame, Integers, Matrix, Stream, Vector
 from sfumato.core.metrics import Absolute, AddRemove, ChangeOne, Hamming, LInf
 from sfumato.core.partial import Partial, start
+from sfumato.core.plan import constructor
 from sfumato.core.queryable import Queryable
 from sfumato.core.space import Space
 from sfumato.core.transformation import Transformation
@@ -16,6 +16,7 @@ from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument, QueryRefused, SfumatoError
 from sfumato.exact import Distance, Number, Root, nearest_whole, positive, power_of_two, rational_up
 from sfumato.guarantee import guarantee
+from sfumato.release.claim import Claim
 
 QUERY_PROOF = "proofs/streams.md#query-stream"
 GRID_PROOF = "proofs/streams.md#grid"
@@ -67,6 +68,7 @@ def chain_link(space: Space) -> int | None:
             return None
 
 
+@constructor
 def query_stream(
     d_in: Number = 1, *, d_out: Number = 1, step: Number | None = None, claim: Claim | None = None
 ) -> Partial[Transformation]:

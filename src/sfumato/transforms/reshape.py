@@ -9,6 +9,7 @@ import numpy as np
 from sfumato.core.domains import Array, Data, Frame, Matrix, column
 from sfumato.core.metrics import AddRemove, ChangeOne, DatasetMetric, Hamming, Windows
 from sfumato.core.partial import Partial
+from sfumato.core.plan import constructor
 from sfumato.core.space import Space
 from sfumato.core.transformation import Transformation
 from sfumato.entropy import Entropy
@@ -37,6 +38,7 @@ def resize_map(
     return times(exchanged, 2) if isinstance(target, AddRemove) else exchanged
 
 
+@constructor
 def resize(size: int, constant: Data, *, metric: DatasetMetric | None = None) -> Partial[Transformation]:
     """Gives the data a public size: pads with a constant row, or keeps a uniformly random subset.
 
@@ -116,6 +118,7 @@ def repeat_map(d_in: Distance, *, copies: int) -> Distance:
     return times(d_in, copies)
 
 
+@constructor
 def repeat(copies: int) -> Partial[Transformation]:
     """Puts several copies of the data one after another.
 

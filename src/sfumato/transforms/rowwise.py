@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from sfumato.core.claim import Claim, required
 from sfumato.core.domains import (
     Array,
     Atom,
@@ -25,11 +24,13 @@ from sfumato.core.domains import (
     float_bounds,
 )
 from sfumato.core.partial import Partial
+from sfumato.core.plan import constructor
 from sfumato.core.space import Kind, Space, atom
 from sfumato.core.transformation import Transformation
 from sfumato.errors import BadArgument
 from sfumato.exact import Distance, Number, rational
 from sfumato.guarantee import guarantee
+from sfumato.release.claim import Claim, required
 from sfumato.transforms.rows import Rows, column_space, row_space, values_of
 
 PROOF = "proofs/rowwise.md#map"
@@ -54,6 +55,7 @@ def rowwise(
     return Transformation(space, target, lambda data, _: function(data), rowwise_map, (name,), (PROOF,), claims)
 
 
+@constructor
 def clamp(lower: Number, upper: Number) -> Partial[Transformation]:
     """Moves every value into [lower, upper].
 
@@ -110,6 +112,7 @@ def clamp_values(data: Data, domain: Rows, element: Floats | Integers, bounds: B
     return np.asarray(np.clip(values, max(low, ends.min), min(high, ends.max)))
 
 
+@constructor
 def impute_nan(constant: Number) -> Partial[Transformation]:
     """Replaces every NaN by a constant.
 
@@ -151,6 +154,7 @@ def _float(value: Number) -> float:
         return math.inf
 
 
+@constructor
 def map_rows(
     function: Callable[[Data], Data],
     kind: Kind,
@@ -167,7 +171,7 @@ def map_rows(
                 and was not made from the data  (proofs/rowwise.md#map)
     Cost:       one Python call a row
 
-    >>> from sfumato.core.claim import claim
+    >>> from sfumato.release.claim import claim
     >>> from sfumato.core.space import vector
     >>> pure = claim("len is a pure function")
     >>> (vector(str) >> map_rows(len, int, default=0, between=(0, 280), claim=pure)).map(2)

@@ -8,16 +8,17 @@ from fractions import Fraction
 
 import numpy as np
 
-from sfumato.core.claim import Claim, required
 from sfumato.core.domains import Array, Atom, Data, Floats, Integers, Vector, column, float_bounds
 from sfumato.core.metrics import ChangeOne
 from sfumato.core.partial import Partial
+from sfumato.core.plan import constructor
 from sfumato.core.space import Kind, Space, atom
 from sfumato.core.spread import Spread
 from sfumato.core.transformation import Transformation
 from sfumato.errors import BadArgument
 from sfumato.exact import Distance, Number
 from sfumato.guarantee import guarantee
+from sfumato.release.claim import Claim, required
 from sfumato.transforms.keyed import part_space
 from sfumato.transforms.parts import random_parts
 from sfumato.transforms.rows import Rows, by_element, count_rows
@@ -36,6 +37,7 @@ def aggregate_map(spread: Spread) -> Distance:
     return math.inf if spread.parts == math.inf else Fraction(spread.parts)
 
 
+@constructor
 def sample_and_aggregate(
     function: Function,
     kind: Kind = float,
@@ -63,7 +65,7 @@ def sample_and_aggregate(
     Cost:       one shuffle and one sort of the rows, one call a part
 
     >>> import numpy as np
-    >>> from sfumato.core.claim import claim
+    >>> from sfumato.release.claim import claim
     >>> from sfumato.core.space import vector
     >>> from sfumato.transforms.aggregate import mean
     >>> alone = claim("np.median is a function of its argument")
@@ -85,6 +87,7 @@ def sample_and_aggregate(
     return Partial(f"sample_and_aggregate(…, parts={parts})", build)
 
 
+@constructor
 def aggregates(
     function: Function, element: Atom, *, default: Data, claims: tuple[Claim, ...]
 ) -> Partial[Transformation]:

@@ -8,15 +8,16 @@ from fractions import Fraction
 
 import numpy as np
 
-from sfumato.core.claim import Claim, required
 from sfumato.core.domains import Bounds, Data, Floats, Integers, Vector
 from sfumato.core.metrics import Absolute, VectorMetric
 from sfumato.core.partial import Partial
+from sfumato.core.plan import constructor
 from sfumato.core.space import Space
 from sfumato.core.transformation import Transformation
 from sfumato.errors import BadArgument, UnboundedColumn
 from sfumato.exact import Distance, Number, common_step, nearest_whole, non_negative, positive, rational
 from sfumato.guarantee import guarantee
+from sfumato.release.claim import Claim, required
 from sfumato.transforms.distances import ceil_to, times
 from sfumato.transforms.rowwise import collect
 
@@ -27,6 +28,7 @@ def scale_map(d_in: Distance, *, factor: Fraction) -> Distance:
     return times(d_in, abs(factor))
 
 
+@constructor
 def scale_by(factor: Number) -> Partial[Transformation]:
     """Multiplies an exact number, or every entry of an exact vector, by a constant.
 
@@ -64,6 +66,7 @@ def shift_map(d_in: Distance) -> Distance:
     return d_in
 
 
+@constructor
 def shift_by(constant: Number) -> Partial[Transformation]:
     """Adds a constant to an exact number, or to every entry of an exact vector.
 
@@ -102,6 +105,7 @@ def square_map(d_in: Distance, *, bounds: Bounds) -> Distance:
     return times(d_in, 2 * bounds.magnitude)
 
 
+@constructor
 def square() -> Partial[Transformation]:
     """Squares an exact number within bounds.
 
@@ -143,6 +147,7 @@ def lipschitz_map(d_in: Distance, *, constant: Fraction, step: Fraction) -> Dist
     return ceil_to(times(d_in, constant), step)
 
 
+@constructor
 def lipschitz(
     function: Callable[[Fraction], Number], constant: Number, *, step: Number, claim: Claim | None = None
 ) -> Partial[Transformation]:
@@ -154,7 +159,7 @@ def lipschitz(
                 |f(x) - f(y)| <= constant |x - y| on the whole domain  (proofs/scalars.md#lipschitz)
     Cost:       one call
 
-    >>> from sfumato.core.claim import claim
+    >>> from sfumato.release.claim import claim
     >>> from sfumato.core.space import scalar
     >>> (scalar(int) >> lipschitz(abs, 1, step=1, claim=claim("abs is 1-Lipschitz"))).map(3)
     Fraction(3, 1)
@@ -187,6 +192,7 @@ def _value(function: Callable[[Fraction], Number], number: Fraction) -> Fraction
         return Fraction(0)
 
 
+@constructor
 def round_to(step: Number) -> Partial[Transformation]:
     """Puts a number on a grid: the nearest whole number of steps, halves up.
 

@@ -15,6 +15,7 @@ import numpy as np
 from sfumato.core.domains import Array, Categories, Data, Frame, Integers, Texts, Vector, as_column, categories
 from sfumato.core.metrics import AddRemove, DatasetMetric, LInf, Metric, Range
 from sfumato.core.partial import Partial
+from sfumato.core.plan import constructor
 from sfumato.core.space import Space
 from sfumato.core.transformation import Transformation
 from sfumato.errors import BadArgument, UnknownSize
@@ -35,6 +36,7 @@ SMALL = 1 << 20
 """Numbers that stay below 2⁶² when multiplied by any number of rows that a machine can hold."""
 
 
+@constructor
 def quantile_scores(
     candidates: Sequence[Number], *, alpha: Number, metric: LInf | Range | None = None
 ) -> Partial[Transformation]:
@@ -68,6 +70,7 @@ def quantile_scores(
     return Partial(f"quantile_scores({len(points)} candidates, alpha={alpha})", build)
 
 
+@constructor
 def mode_scores(
     categories: Sequence[Hashable] | None = None, *, metric: LInf | Range | None = None
 ) -> Partial[Transformation]:
@@ -100,6 +103,7 @@ def mode_scores(
     return Partial("mode_scores()", build)
 
 
+@constructor
 def revenue_scores(prices: Sequence[Number], *, metric: LInf | Range | None = None) -> Partial[Transformation]:
     """Scores each price by what it would earn: the price times the number of rows that value the good at least as much.
 
@@ -135,6 +139,7 @@ def revenue_scores(prices: Sequence[Number], *, metric: LInf | Range | None = No
     return Partial(f"revenue_scores({len(points)} prices)", build)
 
 
+@constructor
 def accuracy_scores(
     predictions: Sequence[str], *, label: str, metric: LInf | Range | None = None
 ) -> Partial[Transformation]:
@@ -168,6 +173,7 @@ def accuracy_scores(
     return Partial(f"accuracy_scores({len(names)} predictions)", build)
 
 
+@constructor
 def threshold_accuracy_scores(
     thresholds: Sequence[Number],
     *,
@@ -210,6 +216,7 @@ def threshold_accuracy_scores(
     return Partial(f"threshold_accuracy_scores({len(points)} thresholds)", build)
 
 
+@constructor
 def as_range() -> Partial[Transformation]:
     """Measures the distance between score vectors by their range: a constant added to all scores does not count.
 

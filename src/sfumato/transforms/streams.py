@@ -14,6 +14,7 @@ from typing import final
 from sfumato.core.domains import Bounds, Data, Domain, Integers, Stream, Vector
 from sfumato.core.metrics import AddRemove, ChangeOne, LInf, Metric, Unit
 from sfumato.core.partial import Partial
+from sfumato.core.plan import constructor
 from sfumato.core.queryable import Queryable
 from sfumato.core.rows import records
 from sfumato.core.space import Kind, Space, atom
@@ -123,6 +124,7 @@ def sums_are_monotonic(space: Space, *, lower: Fraction, upper: Fraction) -> boo
     return lower >= 0 or upper <= 0
 
 
+@constructor
 def sum_stream(lower: Number, upper: Number) -> Partial[Transformation]:
     """Gives the sum of every batch of a stream, after moving each value into [lower, upper].
 
@@ -169,6 +171,7 @@ def negation_map(d_in: Distance) -> Distance:
     return d_in
 
 
+@constructor
 def negated() -> Partial[Transformation]:
     """Changes the sign of every element of a stream, so that what was low is high.
 

@@ -13,6 +13,7 @@ import numpy as np
 from sfumato.core.domains import Array, Bounds, Integers, Matrix, Norm, Vector
 from sfumato.core.metrics import L1, L2, DatasetMetric, LInf, VectorMetric
 from sfumato.core.partial import Partial
+from sfumato.core.plan import constructor
 from sfumato.core.space import Space
 from sfumato.core.transformation import Transformation
 from sfumato.errors import BadArgument, UnboundedColumn, UnknownSize
@@ -88,6 +89,7 @@ def _product(rows: Distance, length: Distance) -> Distance:
     return times(counted, int(length > 0)) if counted == math.inf else times(length, Fraction(counted))
 
 
+@constructor
 def vector_sum(*, metric: VectorMetric | None = None) -> Partial[Transformation]:
     """Adds up the rows of a matrix, exactly.
 
@@ -104,6 +106,7 @@ def vector_sum(*, metric: VectorMetric | None = None) -> Partial[Transformation]
     return Partial("vector_sum()", lambda space: _summed(space, metric, "vector_sum", None))
 
 
+@constructor
 def vector_mean(*, metric: VectorMetric | None = None) -> Partial[Transformation]:
     """Averages the rows of a matrix of public size, exactly.
 

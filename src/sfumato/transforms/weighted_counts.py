@@ -7,6 +7,7 @@ import numpy as np
 from sfumato.core.domains import Array, Data, Integers, Vector, column
 from sfumato.core.metrics import L1, L2, VectorMetric
 from sfumato.core.partial import Partial
+from sfumato.core.plan import constructor
 from sfumato.core.space import Space
 from sfumato.core.transformation import Transformation
 from sfumato.errors import BadArgument
@@ -43,6 +44,7 @@ def longest_column(matrix: Array, own: int, *, squared: bool) -> int:
     return int(sums.max())
 
 
+@constructor
 def weighted_counts(matrix: Array, *, own: int = 0, metric: VectorMetric) -> Partial[Transformation]:
     """Multiplies a vector of counts by a large public matrix of whole numbers; below it, each count times ``own``.
 
