@@ -8,6 +8,7 @@ from sfumato.release.charts.growth import growth, scales
 from sfumato.release.charts.losses import loss_masses, posteriors, profiles, trade_off_lines
 from sfumato.release.charts.neighbours import delta_area, neighbours, odds, realised_losses
 from sfumato.release.charts.noise import accuracy, noise_densities
+from sfumato.release.charts.one_release import release
 from sfumato.release.charts.picture import randomized_picture
 from sfumato.release.charts.releases import classroom_figure, error_bars, errors_by_loss, guesses
 from sfumato.release.charts.windows import loss_distribution, per_query, range_windows, trade_offs, truncated_windows
@@ -32,6 +33,7 @@ __all__ = [
     "randomized_picture",
     "range_windows",
     "realised_losses",
+    "release",
     "save",
     "scales",
     "trade_off_lines",

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sfumato.accounting.measures import Pure
-from sfumato.core.record import Release
 from sfumato.errors import BadArgument
 from sfumato.exact import up
 from sfumato.release.charts.canvas import (
@@ -30,6 +29,7 @@ from sfumato.release.charts.canvas import (
     upward_log,
 )
 from sfumato.release.charts.curves import Row, short
+from sfumato.release.record import Release
 
 Errors = Mapping[str, Mapping[Pure, float]]
 """For each way of answering, the error at each loss."""
@@ -62,7 +62,7 @@ def release_rows(releases: Mapping[str, Release]) -> list[Row]:
     return rows
 
 
-def bars(rows: Sequence[Row], *, measured: str) -> Any:
+def bars(rows: Sequence[Row], *, measured: str, **scale: Any) -> Any:
     """Draws one bar with a dot for each row, in order."""
     alt = altair()
     order = [str(row["name"]) for row in rows]
@@ -71,8 +71,8 @@ def bars(rows: Sequence[Row], *, measured: str) -> Any:
     )
     data = alt.Chart(table("releases", rows))
     line = data.mark_rule(color=BLUE, strokeWidth=3, opacity=0.45)
-    dots = data.mark_circle(color=BLUE, size=110, opacity=1).encode(x=across(measured), y=names)
-    return alt.layer(line.encode(x=across(measured, field="low"), x2="high:Q", y=names), dots)
+    dots = data.mark_circle(color=BLUE, size=110, opacity=1).encode(x=across(measured, **scale), y=names)
+    return alt.layer(line.encode(x=across(measured, field="low", **scale), x2="high:Q", y=names), dots)
 
 
 def guesses(

@@ -1,0 +1,141 @@
+"""Entries of a registry of deployments: what was released, by whom, at what loss; in one shape for all of them.
+
+The columns are those of the public registry of deployments (`datasets.deployments`), so that one's own releases stand
+beside others; the further facts are those that Dwork, Kohli and Mulligan (2019) ask of an epsilon registry.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from typing import final
+
+from sfumato.accounting.measures import Approx, Loss, Pure
+from sfumato.exact import digits_up
+from sfumato.release.record import Release
+from sfumato.release.render import written
+from sfumato.release.render.csv import lines
+from sfumato.release.render.document import Document, Table
+from sfumato.release.render.sheet import loss_numbers
+from sfumato.release.render.words import clean
+from sfumato.release.table import composed
+
+VARIANTS = {
+    "Pure": "Pure DP",
+    "Approx": "Approximate DP",
+    "ZCDP": "Zero-concentrated DP",
+    "ApproxZCDP": "Zero-concentrated DP",
+    "GDP": "Gaussian DP",
+    "BoundedRange": "Bounded range",
+}
+"""What the registry calls the kinds of loss."""
+
+_PARAMETER = re.compile(r"(\w+)=([0-9.]+(?:e-?[0-9]+)?)(?:;|$)")
+
+
+@final
+@dataclass(frozen=True)
+class RegistryEntry:
+    """Is one deployment: facts as texts, empty where unknown. The first fourteen are the columns of the registry."""
+
+    name: str
+    curator: str = ""
+    published: str = ""
+    region: str = ""
+    sector: str = ""
+    product: str = ""
+    variant: str = ""
+    unit: str = ""
+    parameters: str = ""
+    model: str = ""
+    releases: str = ""
+    mechanisms: str = ""
+    source: str = ""
+    status: str = ""
+    use_cases: str = ""
+    loss_each: str = ""
+    rate: str = ""
+    limit: str = ""
+    justification: str = ""
+
+    @classmethod
+    def of(
+        cls,
+        releases: Sequence[Release],
+        *,
+        name: str,
+        total: Loss | None = None,
+        limit: Loss | None = None,
+        period: str = "",
+        **stated: str,
+    ) -> RegistryEntry:
+        """Makes the entry of some releases about the same data: numbers come from losses, other facts are stated.
+
+        ``total`` is what the releases cost together, as a ledger knows it; left out, their losses are composed.
+        ``period`` is the time in which that was spent.
+        """
+        loss = composed([release.loss for release in releases]) if total is None else total
+        found = {
+            "name": name,
+            "variant": VARIANTS.get(type(loss).__name__, type(loss).__name__),
+            "unit": _each(release.unit for release in releases),
+            "parameters": _parameters(loss),
+            "model": "Central",
+            "releases": "One release" if len(releases) == 1 else "Many releases",
+            "mechanisms": _each(release.how.mechanism for release in releases),
+            "status": "Draft",
+            "loss_each": _each(str(release.loss) for release in releases),
+            "rate": f"{loss} in {period}" if period else "",
+            "limit": "" if limit is None else str(limit),
+        }
+        return cls(**(found | stated))
+
+    def number(self, parameter: str) -> Fraction | None:
+        """Gives one of the parameters, such as "epsilon", as a number; None where it is not stated as one.
+
+        >>> RegistryEntry("reports", parameters="epsilon=4.8; delta=4e-10").number("epsilon")
+        Fraction(24, 5)
+        """
+        found = dict(_PARAMETER.findall(self.parameters)).get(parameter)
+        return None if found is None else Fraction(found)
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """Are all facts, in the order of `COLUMNS` and then of `FURTHER`."""
+        return tuple(clean(getattr(self, column)) for column in (*COLUMNS, *FURTHER))
+
+    def to_json(self) -> str:
+        """Writes a flat JSON object."""
+        return written(self.document(), "json")
+
+    def to_csv(self) -> str:
+        """Writes two lines of comma-separated values: the names of the columns, and the entry."""
+        return to_csv([self])
+
+    def document(self) -> Document:
+        """Gives what the entry says, for any form."""
+        facts = dict(zip((*COLUMNS, *FURTHER), self.cells, strict=True))
+        rows = tuple((name.replace("_", " "), said) for name, said in facts.items() if said)
+        return Document(self.name, tables=(Table(rows),), record=lambda: facts)
+
+
+_NAMES = tuple(part.name for part in fields(RegistryEntry))
+COLUMNS, FURTHER = _NAMES[:14], _NAMES[14:]
+"""The columns of the registry, and what an epsilon registry asks further."""
+
+
+def to_csv(entries: Iterable[RegistryEntry]) -> str:
+    """Writes entries as comma-separated values, in the columns of the registry and those after them."""
+    return lines([(*COLUMNS, *FURTHER), *(entry.cells for entry in entries)])
+
+
+def _parameters(loss: Loss) -> str:
+    parts = {name: value for name, value in vars(loss).items() if name in loss_numbers(loss)}
+    shown = {name: digits_up(value) for name, value in parts.items() if value or isinstance(loss, Pure | Approx)}
+    return "; ".join(f"{name}={value}" for name, value in shown.items()) or clean(loss)
+
+
+def _each(parts: Iterable[str]) -> str:
+    return "; ".join(dict.fromkeys(part for part in parts if part))

@@ -1,0 +1,111 @@
+"""What a record says, in order, free of any form: what every renderer reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+from sfumato.release.render.words import clean, number, numeric, paired, short, width
+
+
+@final
+@dataclass(frozen=True)
+class Entry:
+    """Is one of several released values: its name, the value, and the half of its error bar (None where unknown)."""
+
+    name: str
+    value: Any
+    half_width: Any
+
+    @property
+    def shown(self) -> str:
+        """Is the value as a reader sees it."""
+        return number(self.value, error=self.half_width) if numeric(self.value) else short(self.value)
+
+    @property
+    def error(self) -> str:
+        """Is the half of the error bar as a reader sees it."""
+        return "" if self.half_width is None else width(self.half_width)
+
+
+@final
+@dataclass(frozen=True)
+class Table:
+    """Is a table with a head, or of names and what they say, if the head is empty. Its texts are made harmless."""
+
+    rows: tuple[tuple[str, ...], ...]
+    head: tuple[str, ...] = ()
+    title: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rows", tuple(tuple(clean(cell) for cell in row) for row in self.rows))
+        object.__setattr__(self, "head", tuple(clean(cell) for cell in self.head))
+        object.__setattr__(self, "title", clean(self.title))
+
+
+@final
+@dataclass(frozen=True)
+class Document:
+    """Is a record as a reader sees it: a headline, warnings, the first of its values, tables.
+
+    ``count`` is how many values there are in all. ``record`` makes the whole record for programs, where that is asked.
+    """
+
+    title: str
+    headline: str = ""
+    aside: str = ""
+    warnings: tuple[str, ...] = ()
+    entries: tuple[Entry, ...] = ()
+    entries_head: tuple[str, str, str] = ("", "value", "±")
+    count: int = 0
+    tables: tuple[Table, ...] = ()
+    record: Callable[[], Any] = dict
+
+    def __post_init__(self) -> None:
+        for name in ("title", "headline", "aside"):
+            object.__setattr__(self, name, clean(getattr(self, name)))
+        object.__setattr__(self, "warnings", tuple(clean(warning) for warning in self.warnings))
+
+    def shortened(self, most: int) -> tuple[tuple[Entry, ...], str]:
+        """Gives the first values, and a sentence on those that were left out."""
+        if self.count <= most:
+            return self.entries, ""
+        return self.entries[:most], f"{self.count - most} more values are not shown; the JSON form has all."
+
+
+def entries_of(value: Any, half_width: Any = None, *, most: int | None = None) -> tuple[Entry, ...]:
+    """Reads several values, the first ``most``, off lists, arrays, dictionaries, pairs of names and values.
+
+    A single value has none.
+    """
+    named = named_values(value)
+    if named is None:
+        return ()
+    widths = _widths([name for name, _ in named], half_width)[:most]
+    named = named[:most]
+    return tuple(Entry(clean(name, most=120), one, wide) for (name, one), wide in zip(named, widths, strict=True))
+
+
+def named_values(value: Any) -> list[tuple[Any, Any]] | None:
+    """Gives the names and the values of something that holds several; those without names are counted from 1."""
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if isinstance(value, Mapping):
+        return list(value.items())
+    if not isinstance(value, list | tuple):
+        return None
+    if value and all(paired(one) for one in value):
+        return [(name, one) for name, one in value]
+    return list(enumerate(value, start=1))
+
+
+def _widths(names: Sequence[Any], half_width: Any) -> list[Any]:
+    if isinstance(half_width, Mapping):
+        return [half_width.get(name) for name in names]
+    found = half_width.tolist() if isinstance(half_width, np.ndarray) else half_width
+    if isinstance(found, list | tuple):
+        return list(found) if len(found) == len(names) else [None] * len(names)
+    return [found] * len(names)

@@ -1,0 +1,52 @@
+"""Writes records as plain text, for terminals and logs; `short_text` is what `print` shows of a release."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sfumato.release.record import Failure, Release
+from sfumato.release.render.document import Document
+from sfumato.release.render.sheet import headline
+from sfumato.release.render.words import clean, percent
+
+MOST = 20
+"""How many values are shown."""
+
+
+def short_text(release: Release) -> str:
+    """Writes a release in a few lines: the value, its error, its loss, who is protected, how it was made."""
+    confidence = "" if release.half_width is None else f" ({percent(release.confidence)})"
+    marks = ["uncharged"] * (not release.charged) + ["REPLAYABLE: not private"] * release.replayable
+    lines = [
+        f"{headline(release)}{confidence}",
+        f"  loss   {release.loss} for {release.unit}" + (f" [{'; '.join(marks)}]" if marks else ""),
+        f"  how    {release.how}",
+        *(f"  claim  {claim}" for claim in release.how.claims),
+        *(f"  fact   {fact}" for fact in release.facts),
+        *[f"  note   {release.how.failure.value}"] * (release.how.failure is not Failure.NONE),
+        *([] if release.receipt is None else [f"  paid   {release.receipt}"]),
+    ]
+    return "\n".join(clean(line) for line in lines)
+
+
+def write(document: Document) -> str:
+    """Writes everything that a document says, in columns."""
+    first = " ".join(part for part in (document.headline, document.aside) if part) or document.title
+    lines = [first, *(f"! {warning}" for warning in document.warnings)]
+    entries, left_out = document.shortened(MOST)
+    if entries:
+        rows = [(entry.name, entry.shown, entry.error) for entry in entries]
+        lines += ["", *columns(rows, head=document.entries_head)] + [f"  {left_out}"] * bool(left_out)
+    for table in document.tables:
+        lines += ["", *([table.title] * bool(table.title)), *columns(table.rows, head=table.head)]
+    return "\n".join(lines) + "\n"
+
+
+def columns(rows: Sequence[Sequence[str]], *, head: Sequence[str] = ()) -> list[str]:
+    """Writes rows in columns that are as wide as their widest cell."""
+    every = [head, *rows] if any(head) else list(rows)
+    widths = [max(len(row[place]) for row in every) for place in range(len(every[0]))] if every else []
+    lines = [
+        "  " + "  ".join(cell.ljust(wide) for cell, wide in zip(row, widths, strict=True)).rstrip() for row in every
+    ]
+    return [lines[0], "  " + "  ".join("─" * wide for wide in widths), *lines[1:]] if any(head) else lines

@@ -1,0 +1,278 @@
+"""The release table: eight facts that anyone who publishes private statistics should state, read off what ran.
+
+ε and δ are converted from losses and never typed. Several tables stand side by side, to be compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import reduce
+from typing import Any, final
+
+from sfumato.accounting.convert import convert
+from sfumato.accounting.measures import Approx, Loss, Pure
+from sfumato.errors import BadArgument, NoProvenRoute
+from sfumato.exact import Extended, Number, digits_up
+from sfumato.guarantee import guarantee
+from sfumato.release.record import Release
+from sfumato.release.render import written
+from sfumato.release.render.document import Document, Table
+from sfumato.release.render.sheet import headline
+from sfumato.release.render.words import clean, never_below, percent
+
+FIELDS = (
+    "Project Scope",
+    "Preprocessing methods",
+    "ε",
+    "δ",
+    "Unit of privacy",
+    "Mechanism",
+    "Implementation",
+    "URL",
+)
+"""What a release table states, all of it: "None" and 0.0 are answers, and a blank is none."""
+
+STEP_FIELDS = ("release", "step", "what", "loss", "error")
+"""What the longer table states about each step on the way."""
+
+
+@final
+@dataclass(frozen=True)
+class Step:
+    """Is one step on the way to a release; a step that is no mechanism has no loss of its own."""
+
+    release: int
+    kind: str
+    what: str
+    loss: str = ""
+    error: str = ""
+
+
+@final
+@dataclass(frozen=True)
+class Row:
+    """Is what one project states about its releases; the loss is their total, as (ε, δ).
+
+    ``native`` is the total as it was composed, and ``period`` the time for which the guarantee holds.
+    """
+
+    scope: str
+    preprocessing: str
+    loss: Approx
+    unit: str
+    mechanism: str
+    implementation: str
+    url: str
+    native: Loss
+    period: str = ""
+    steps: tuple[Step, ...] = ()
+
+    @property
+    def epsilon(self) -> Extended:
+        """Is the ε of the total."""
+        return self.loss.epsilon
+
+    @property
+    def delta(self) -> Fraction:
+        """Is the δ of the total."""
+        return self.loss.delta
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """Are the eight facts as texts, in the order of `FIELDS`; ε and δ are rounded up."""
+        numbers = (digits_up(self.epsilon), digits_up(self.delta) if self.delta else "0.0")
+        return (self.scope, self.preprocessing, *numbers, self.unit, self.mechanism, self.implementation, self.url)
+
+
+@final
+@dataclass(frozen=True)
+class ReleaseTable:
+    """Is the release table of one project, or of several side by side.
+
+    >>> from sfumato.accounting.measures import Pure
+    >>> from sfumato.release.record import How
+    >>> count = Release(812, Pure(0.2), "one device", How("laplace", (("scale", "5"),)), half_width=15)
+    >>> print(count.table(scope="Broadband use by zip code").to_text())
+    DP release table
+    <BLANKLINE>
+      Name                   Value
+      ─────────────────────  ─────────────────────────
+      Project Scope          Broadband use by zip code
+      Preprocessing methods  None
+      ε                      0.2
+      δ                      0.0
+      Unit of privacy        one device
+      Mechanism              laplace
+      Implementation         sfumato ...
+      URL                    None
+    <BLANKLINE>
+    """
+
+    rows: tuple[Row, ...]
+
+    @classmethod
+    def of(
+        cls,
+        releases: Sequence[Release],
+        *,
+        scope: str,
+        url: str,
+        total: Loss | None = None,
+        delta: Number | None = None,
+        unit: str | None = None,
+        period: str = "",
+    ) -> ReleaseTable:
+        """Makes the table of the releases of one project, which are about the same data.
+
+        ``total`` is what they cost together, as a ledger knows it; left out, their losses are composed. A total that is
+        no (ε, δ), such as ρ, needs the δ at which to state its ε.
+        """
+        given = tuple(releases)
+        if not given or not all(isinstance(release, Release) for release in given):
+            raise BadArgument("releases", "one or more releases", releases)
+        protected = _one_unit(given, stated=unit, total=total)
+        native = composed([release.loss for release in given]) if total is None else total
+        stated = _stated(native, delta)
+        other = "" if isinstance(native, Pure | Approx) else f" ({native})"
+        row = Row(
+            scope=_said(scope, "scope"),
+            preprocessing=_each(" → ".join(release.how.steps) for release in given),
+            loss=stated,
+            unit=protected,
+            mechanism=_each(release.how.mechanism for release in given) + other,
+            implementation=_each(release.version for release in given),
+            url=_said(url, "url"),
+            native=native,
+            period=period,
+            steps=tuple(step for place, release in enumerate(given, start=1) for step in _steps(place, release)),
+        )
+        return cls((row,))
+
+    def beside(self, *others: ReleaseTable) -> ReleaseTable:
+        """Puts tables side by side, so that projects can be compared fact by fact."""
+        return ReleaseTable(sum((table.rows for table in others), self.rows))
+
+    def document(self, *, steps: bool = False) -> Document:
+        """Gives what the table says; with ``steps``, one more row for each step on the way."""
+        columns = zip(*(row.cells for row in self.rows), strict=True)
+        facts = [(name, *cells) for name, cells in zip(FIELDS, columns, strict=True)]
+        head = ("Name", *(["Value"] if len(self.rows) == 1 else [str(place + 1) for place in range(len(self.rows))]))
+        tables = [Table(tuple(facts), head=head)]
+        if steps:
+            tables += [Table(_step_rows(row), head=STEP_FIELDS, title=f"Steps: {row.scope}") for row in self.rows]
+        return Document(
+            "DP release table", tables=tuple(tables), record=lambda: [_record(row, steps=steps) for row in self.rows]
+        )
+
+    def to_text(self, *, steps: bool = False) -> str:
+        """Writes plain text."""
+        return written(self.document(steps=steps), "text")
+
+    def to_html(self, *, steps: bool = False) -> str:
+        """Writes a fragment of HTML, without scripts."""
+        return written(self.document(steps=steps), "html")
+
+    def to_markdown(self, *, steps: bool = False) -> str:
+        """Writes Markdown."""
+        return written(self.document(steps=steps), "markdown")
+
+    def to_latex(self, *, steps: bool = False) -> str:
+        """Writes LaTeX; it needs the package booktabs."""
+        return written(self.document(steps=steps), "latex")
+
+    def to_json(self, *, steps: bool = False) -> str:
+        """Writes a list of flat JSON objects, one for each project."""
+        return written(self.document(steps=steps), "json")
+
+    def to_csv(self, *, steps: bool = False) -> str:
+        """Writes comma-separated values that a spreadsheet opens without running anything."""
+        return written(self.document(steps=steps), "csv")
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+
+@guarantee(
+    claim="the composition of the losses, one after another; pure ones count as approximate ones where both occur",
+    proof="proofs/losses.md#several",
+    reviewed="eaae2b3668e7",
+)
+def composed(losses: Sequence[Loss]) -> Loss:
+    """Composes the losses of several releases about the same data."""
+    kinds = {type(loss) for loss in losses}
+    alike = [convert(loss, Approx) for loss in losses] if kinds == {Pure, Approx} else losses
+    return reduce(lambda first, second: first.then(second), alike)
+
+
+def _stated(loss: Loss, delta: Number | None) -> Approx:
+    """Gives a loss as (ε, δ)."""
+    try:
+        return convert(loss, Approx, delta=delta)
+    except NoProvenRoute:
+        if delta is not None:
+            raise
+        must = f"stated, since {loss} gives one ε for each δ: write delta=1e-6, say"
+        raise BadArgument("the delta of a release table", must, delta) from None
+
+
+def _one_unit(releases: Sequence[Release], *, stated: str | None, total: Loss | None) -> str:
+    """Gives who is protected, which must be the same for all, for losses of different units do not add up."""
+    units = list(dict.fromkeys(release.unit for release in releases))
+    if len(units) > 1 and (stated is None or total is None):
+        raise BadArgument(
+            "the releases of one table",
+            "about one unit of privacy, since losses for different units do not add up; make one table for each, or "
+            "state the total and the unit that it holds for: total=…, unit=…",
+            units,
+        )
+    return _said(units[0] if stated is None else stated, "unit")
+
+
+def _said(text: str, name: str) -> str:
+    if not isinstance(text, str) or not text.strip():
+        raise BadArgument(name, "a text; write 'None' where there is none", text)
+    return text.strip()
+
+
+def _each(parts: Iterable[str]) -> str:
+    """Lists what differs, once each; "None" where there is nothing."""
+    return "; ".join(dict.fromkeys(part for part in parts if part)) or "None"
+
+
+def _steps(place: int, release: Release) -> list[Step]:
+    how = release.how
+    parameters = ", ".join(f"{name} {value}" for name, value in how.parameters)
+    error = (
+        ""
+        if release.half_width is None
+        else f"{headline(release).rpartition(' ± ')[2]} at {percent(release.confidence)}"
+    )
+    made = Step(
+        place,
+        "mechanism",
+        f"{how.mechanism} ({parameters})" if parameters else how.mechanism,
+        str(release.loss),
+        "" if not error else f"± {error}",
+    )
+    before = [Step(place, "preprocessing", step) for step in how.steps]
+    return [*before, made, *(Step(place, "post-processing", step) for step in how.postprocessing)]
+
+
+def _step_rows(row: Row) -> tuple[tuple[str, ...], ...]:
+    found = [(str(step.release), step.kind, step.what, step.loss, step.error) for step in row.steps]
+    period = [("", "period", row.period, "", "")] if row.period else []
+    return (*found, ("", "total", "", str(row.native), ""), *period)
+
+
+def _record(row: Row, *, steps: bool) -> dict[str, Any]:
+    facts: dict[str, Any] = {name: clean(cell) for name, cell in zip(FIELDS, row.cells, strict=True)}
+    facts |= {"ε": never_below(row.epsilon), "δ": never_below(row.delta)}
+    if steps:
+        named = [dict(zip(STEP_FIELDS, map(clean, cells), strict=True)) for cells in _step_rows(row)]
+        facts |= {"total": str(row.native), "period": clean(row.period), "steps": named}
+    return facts

@@ -1,0 +1,74 @@
+"""Releases that the tests of renderers and tables share."""
+
+from __future__ import annotations
+
+import sfumato as sf
+from sfumato.release.record import Fact, Failure, How, Receipt, Release
+
+HOSTILE = (
+    "</td><script>alert(1)</script>",
+    '" onmouseover="alert(1)',
+    "a | b | c",
+    "**bold** [x](javascript:alert(1)) `code` <b>",
+    r"\input{/etc/passwd} $x^2$ 50% #1 & ~ {}",
+    "[4pt] *",
+    "=HYPERLINK(1)",
+    "@SUM(1)",
+    "+1+1",
+    "-1+1",
+    "\t=1+1",
+    "\x1b[31mred\x1b[0m\x07",
+    "two\nlines\r\nor more\u2028",
+    "\u202egnp.exe\u200b",
+    "lone \ud800 surrogate",
+    "中文 ελ 😀",
+)
+
+
+def one_number() -> Release:
+    return Release(
+        value=72.25,
+        loss=sf.Pure("0.5"),
+        unit="one row changed",
+        how=How(
+            "laplace",
+            (("scale", "8"), ("step", "2.33e-12")),
+            steps=("clamp to [0, 100]", "mean"),
+            claims=(sf.claim("the list of students is public"),),
+            proofs=("proofs/mean.md#known", "proofs/additive.md#laplace"),
+        ),
+        half_width=23.97,
+        adjacency="the change-one distance",
+        data="scores, version 3",
+        facts=(Fact("scores are between 0 and 100", "codebook"),),
+        receipt=Receipt(7, "5f" * 32, "school", "2025-03-01T09:00:00Z"),
+        version="sfumato 0.1.0",
+    )
+
+
+def several() -> Release:
+    return Release(
+        value=[("walk", 30), ("bus & tram", -4), ("car", 112)],
+        loss=sf.Approx(1, 1e-6),
+        unit="one person",
+        how=How("stability histogram", (("scale", "2"),), postprocessing=("sorted",), failure=Failure.DISTINGUISHING),
+        half_width=6,
+        replayable=True,
+        adjacency="the add/remove distance",
+        version="sfumato 0.1.0",
+    )
+
+
+def hostile(text: str) -> Release:
+    return Release(
+        value={text: 1, "b": text},
+        loss=sf.Pure(1),
+        unit=text,
+        how=How(text, ((text, text),), (text,), (text,), (sf.claim(text),), (text,), Failure.GRACEFUL),
+        half_width={text: 1},
+        adjacency=text,
+        data=text,
+        facts=(Fact(text, text),),
+        receipt=Receipt(1, text, text, text),
+        version=text,
+    )
