@@ -1,13 +1,20 @@
-"""Small data that travels with the package, for demonstrations and tests. None of it is about real people."""
+"""Small data that travels with the package, for demonstrations and tests. None of it is about real people.
+
+`deployments` holds facts from the OpenDP deployments registry, Copyright (c) 2025 OpenDP, MIT License.
+"""
 
 from __future__ import annotations
 
+import csv
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
+
+from sfumato.codebook import Codebook
+from sfumato.release.registry import RegistryEntry
 
 
 @final
@@ -29,6 +36,11 @@ class Classroom:
         """Is the score of the student who left."""
         return self.scores[-1]
 
+    @property
+    def codebook(self) -> Codebook:
+        """Is what is public about the class."""
+        return Codebook.read(files("sfumato.datasets").joinpath("classroom.yaml").read_text(encoding="utf-8"))
+
 
 CLASSROOM = Classroom(scores=(85, 84, 85, 89, 92, 95, 100, 83, 70, 67), between=(0, 100), leaves="Ari")
 """The class whose mean is 85, and 87 once Ari has left."""
@@ -42,3 +54,14 @@ def portrait() -> NDArray[np.bool_]:
     """
     rows = files("sfumato.datasets").joinpath("portrait.txt").read_text(encoding="ascii").split()
     return np.array([[letter == "#" for letter in row] for row in rows])
+
+
+def deployments() -> tuple[RegistryEntry, ...]:
+    """Gives 41 deployments of differential privacy with their parameters, to compare one's own with.
+
+    >>> [float(found.number("epsilon")) for found in deployments() if found.curator == "LinkedIn"]
+    [34.9, 4.8]
+    """
+    text = files("sfumato.datasets").joinpath("deployments.csv").read_text(encoding="utf-8")
+    _, *lines = text.splitlines()  # the first line says where the facts are from
+    return tuple(RegistryEntry(**row) for row in csv.DictReader(lines))

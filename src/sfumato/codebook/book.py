@@ -1,0 +1,252 @@
+"""The codebook: public facts on data, written down before anything is spent."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import final
+
+from sfumato.codebook.columns import Plain
+from sfumato.codebook.entries import TOP, Entries, listed
+from sfumato.codebook.sampling import Sampling
+from sfumato.codebook.strict_yaml import read_text, write_text
+from sfumato.codebook.tables import FACT, Table
+from sfumato.core.metrics import Unit
+from sfumato.core.space import Space
+from sfumato.errors import BadArgument, BadCodebook, shown
+from sfumato.release.record import Fact
+
+FORMAT = 1
+"""The version of the format; the first entry of every codebook."""
+
+SHEET = ("motivation", "composition", "collection", "preprocessing", "uses", "distribution", "maintenance")
+"""The sections of a datasheet (Gebru and others 2021, arXiv 1803.09010)."""
+
+
+@final
+@dataclass(frozen=True)
+class Codebook:
+    """Is what is public about one or several tables: who is protected, columns, bounds, and where each fact is from.
+
+    None of it may come from the private data; a bound that was read off the data is refused.
+
+    >>> book = Codebook.read({
+    ...     "codebook": 1, "title": "An exam", "unit": {"protects": "a student"},
+    ...     "tables": {"scores": {
+    ...         "size": {"exactly": 10, "source": "the roll of the class"},
+    ...         "contributions": {"rows": 1, "source": "one exam each"},
+    ...         "columns": {"score": {"type": "int", "between": [0, 100], "source": "the marking scheme"}},
+    ...     }},
+    ... })
+    >>> str(book.space())
+    '10 rows of (score: integers in [0, 100]) under the change-one distance'
+    >>> book.unit
+    Unit(protects='a student', metric=ChangeOne(), bound=1)
+    """
+
+    title: str
+    protects: str
+    tables: tuple[Table, ...]
+    id: str = ""
+    description: str = ""
+    scope: str = ""
+    contact: str = ""
+    url: str = ""
+    created: datetime.date | None = None
+    collected: tuple[datetime.date, ...] = ()
+    sampling: Sampling | None = None
+    invariants: tuple[Fact, ...] = ()
+    public: tuple[Fact, ...] = ()
+    releases: tuple[Fact, ...] = ()
+    not_protected: tuple[str, ...] = ()
+    datasheet: tuple[tuple[str, str], ...] = ()
+
+    @staticmethod
+    def read(given: str | Path | Mapping[str, object]) -> Codebook:
+        """Reads a codebook from a file, from its text (YAML or JSON), or from plain data."""
+        if isinstance(given, Mapping):
+            return _read(given)
+        if not isinstance(given, str | Path):
+            raise BadArgument("a codebook", "a path, a text or a mapping", type(given).__name__)
+        if isinstance(given, Path) or ("\n" not in given and not given.lstrip().startswith("{")):
+            return _read(read_text(_content(Path(given))))
+        return _read(read_text(given))
+
+    def table(self, name: str | None = None) -> Table:
+        """Gives a table; the only one where no name is given."""
+        names = [table.name for table in self.tables]
+        if name is None and len(names) > 1:
+            raise BadArgument("table", f"one of {listed(names)}: there are several", None)
+        for table in self.tables:
+            if name in (None, table.name):
+                return table
+        raise BadArgument("table", f"one of {listed(names)}", name)
+
+    def space(self, table: str | None = None, *, columns: Sequence[str] | None = None) -> Space:
+        """Gives a table, or some columns of it, as a space: what `sf.frame` would declare, from the codebook."""
+        return self.table(table).space(columns)
+
+    def unit_in(self, table: str | None = None) -> Unit:
+        """Gives who is protected in a table, as a distance: how many rows one unit may have, by a stated fact."""
+        found = self.table(table)
+        bounds, where = found.contributions, f"table {found.name!r}"
+        if found.public:
+            raise BadCodebook(where, f"it is public: nothing in it is of {self.protects}")
+        if bounds is None or bounds.rows is None:
+            raise BadCodebook(
+                where,
+                f"how many rows may {self.protects} have? Without a bound nobody knows what noise hides. Write "
+                "contributions: {rows: 1, source: …} if that is so in every possible table",
+            )
+        if bounds.by != FACT:
+            raise BadCodebook(
+                where,
+                f"at most {bounds.rows} rows for {self.protects} hold only once the table is cut to them (by: "
+                f"{bounds.by}); the data as it stands may have more",
+            )
+        return Unit(self.protects, found.metric, bounds.rows)
+
+    @property
+    def unit(self) -> Unit:
+        """Is who is protected, where all protected tables agree on it."""
+        found = {table.name: self.unit_in(table.name) for table in self.tables if not table.public}
+        if len(set(found.values())) != 1:
+            raise BadArgument("table", f"one of {listed([*found])}, whose units differ: unit_in(table)", None)
+        return next(iter(found.values()))
+
+    def facts(self, table: str | None = None, *, columns: Sequence[str] | None = None) -> tuple[Fact, ...]:
+        """Gives the public facts that a release rests on: of one table or of all, of some columns or of all."""
+        tables = self.tables if table is None and columns is None else (self.table(table),)
+        found = (fact for one in tables for fact in one.facts(self.protects, columns))
+        return (*found, *self.invariants, *self.public, *self.releases)
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """Are the things to look at before anything is published; none of them stops anything."""
+        found = []
+        if self.created is None:
+            found.append("it does not say when it was created, so nobody knows whether that was before the data came")
+        elif self.collected and self.created > self.collected[0]:
+            found.append(
+                f"it was created on {self.created}, after collection began on {self.collected[0]}: what it states may "
+                "have been read off the data"
+            )
+        found += [
+            f"{table.name}.{column.name} is sensitive for whole groups: {column.sensitive}"
+            for table in self.tables
+            for column in table.columns
+            if column.sensitive
+        ]
+        if self.sampling is not None and self.sampling.why_not is not None and self.sampling.method != "census":
+            found.append(f"sampling saves nothing: {self.sampling.why_not}")
+        return tuple(found)
+
+    @property
+    def digest(self) -> str:
+        """Is a fingerprint of all that is stated, the same however it was written down."""
+        text = json.dumps(self.to_plain(), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def to_plain(self) -> Plain:
+        """Gives the codebook as plain data, of which `read` makes the same codebook; decimals as texts."""
+        return {key: _plain(value) for key, value in self._tree().items()}
+
+    def to_yaml(self) -> str:
+        """Gives the codebook as YAML, of which `read` makes the same codebook."""
+        return write_text(self._tree())
+
+    def _tree(self) -> Plain:
+        unit = {"protects": self.protects, "id": self.id}
+        said = {
+            "codebook": FORMAT,
+            "title": self.title,
+            **{key: getattr(self, key) for key in ("description", "scope", "contact", "url")},
+            "created": self.created and str(self.created),
+            "collected": [str(day) for day in self.collected],
+            "unit": {key: value for key, value in unit.items() if value},
+            "not_protected": list(self.not_protected),
+            "sampling": self.sampling and self.sampling.tree(),
+            **{key: _facts(getattr(self, key)) for key in ("invariants", "public", "releases")},
+            "datasheet": dict(self.datasheet),
+            "tables": {table.name: table.tree() for table in self.tables},
+        }
+        return {key: value for key, value in said.items() if value}
+
+
+def _read(given: object) -> Codebook:
+    entries = Entries.read(given, TOP)
+    if entries.value("codebook") != FORMAT:
+        entries.refuse(f"it must begin with codebook: {FORMAT}, the version of the format that this program reads")
+    unit = entries.inner("unit") or entries.missing("unit", "say who is protected, as in unit: {protects: a person}")
+    id_column = unit.text("id")
+    sheet = entries.inner("datasheet")
+    sampling = entries.inner("sampling")
+    found = Codebook(
+        title=entries.needed("title", "say in a few words what the data is"),
+        protects=unit.needed("protects", "say who is protected, in words that are printed with every release"),
+        tables=_tables(entries, id_column),
+        id=id_column,
+        description=entries.text("description"),
+        scope=entries.text("scope"),
+        contact=entries.text("contact"),
+        url=entries.text("url"),
+        created=next(iter(_one_date(entries)), None),
+        collected=entries.dates("collected"),
+        sampling=sampling and Sampling.read(sampling),
+        invariants=entries.facts("invariants"),
+        public=entries.facts("public"),
+        releases=entries.facts("releases"),
+        not_protected=entries.texts("not_protected"),
+        datasheet=() if sheet is None else tuple((key, sheet.text(key)) for key in SHEET if sheet.has(key)),
+    )
+    for part in (entries, unit, *([sheet] if sheet else [])):
+        part.done()
+    return found
+
+
+def _tables(entries: Entries, id_column: str) -> tuple[Table, ...]:
+    given = entries.inner("tables")
+    if given is None or not given.given:
+        entries.missing("tables", "name each table and its columns")
+    found = []
+    for name, table in given.given.items():
+        if not isinstance(name, str) or not name.strip():
+            entries.refuse(f"the name of a table must be a text; got {shown(name)} (put it in quotes)")
+        found.append(Table.read(name, table, id_column=id_column))
+    if id_column and not any(table.id for table in found):
+        entries.refuse(f"the unit has the id {id_column!r}, and no table has such a column")
+    return tuple(found)
+
+
+def _one_date(entries: Entries) -> tuple[datetime.date, ...]:
+    found = entries.dates("created")
+    return found if len(found) < 2 else entries.refuse("created must be one date")
+
+
+def _content(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError, ValueError) as fault:
+        raise BadArgument(
+            "a codebook", "a file that can be read as UTF-8 (or a text of several lines)", str(path)
+        ) from fault
+
+
+def _facts(facts: Sequence[Fact]) -> list[dict[str, str]]:
+    return [{"what": fact.what, "source": fact.source} for fact in facts]
+
+
+def _plain(value: object) -> object:
+    match value:
+        case Mapping():
+            return {key: _plain(part) for key, part in value.items()}
+        case list():
+            return [_plain(part) for part in value]
+        case Decimal():
+            return f"{value:f}"
+    return value

@@ -1,0 +1,210 @@
+"""Columns of a codebook: what values they may have, by public knowledge, and where that knowledge is from."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Hashable
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from math import isfinite
+from typing import NoReturn, TypeAlias, final
+
+from sfumato.codebook.entries import Entries, listed, number_text, read_date, storable
+from sfumato.core.atoms import Atom, Bounds, Categories, Floats, Integers, Texts
+from sfumato.errors import BadArgument, BadCodebook, shown
+from sfumato.exact import rational
+from sfumato.release.record import Fact
+
+Day: TypeAlias = datetime.date
+Plain: TypeAlias = dict[str, object]
+
+TYPES = ("float", "int", "bool", "str", "categories", "date")
+
+MOST_DAYS = 100_000
+"""A date column with more days than this is no list of days."""
+
+INFINITE = {"inf", "infinity", ".inf", "+inf", "-inf", "-.inf", "+.inf", "-infinity"}
+
+
+@final
+@dataclass(frozen=True)
+class Column:
+    """Is what is public about one column: its type, the values it may have, and where that is known from.
+
+    ``between`` holds for numbers and dates, ``categories`` for the rest; neither ever comes from the data. ``missing``
+    says how missing values arise and what is done about them, ``erroneous`` the same of values that cannot be right;
+    ``sensitive`` says why what this column tells about whole groups needs a second look before it is published.
+    """
+
+    name: str
+    type: str
+    table: str
+    between: Bounds | tuple[Day, Day] | None = None
+    categories: tuple[Hashable, ...] = ()
+    source: str = ""
+    nullable: bool = False
+    missing: str = ""
+    erroneous: str = ""
+    sensitive: str = ""
+    description: str = ""
+
+    @staticmethod
+    def read(name: str, value: object, table: str) -> Column:
+        """Reads a column, or says what is wrong with it."""
+        entries = Entries.read(value, f"table {table!r}, column {name!r}")
+        has_list = entries.has("categories")
+        if not (has_list or entries.has("type")):
+            entries.missing("type", f"one of {listed(TYPES)}")
+        kind = entries.one_of("type", TYPES, usual="categories")
+        if has_list != (kind == "categories"):
+            entries.refuse("categories and type must agree: only type: categories has a list, and it needs one")
+        between = _bounds(entries, kind)
+        found = Column(
+            name=name,
+            type=kind,
+            table=table,
+            between=between,
+            categories=_categories(entries) if has_list else (),
+            source=entries.source("its values are") if has_list or between else entries.text("source"),
+            nullable=entries.truth("nullable"),
+            missing=entries.text("missing"),
+            erroneous=entries.text("erroneous"),
+            sensitive=entries.text("sensitive"),
+            description=entries.text("description"),
+        )
+        if found.missing and not found.nullable:
+            entries.refuse("it says what is done about missing values, and not that there may be any: nullable: true")
+        entries.done()
+        return found
+
+    @property
+    def atom(self) -> Atom:
+        """Is the domain of one value; a missing one is NaN among floats, and None among categories."""
+        match self.type, self.between:
+            case "float", between:
+                return Floats(between if isinstance(between, Bounds) else None, nan=self.nullable)
+            case (("bool" | "categories"), _):
+                listed_values = (False, True) if self.type == "bool" else self.categories
+                return Categories((*listed_values, *[None] * self.nullable))
+            case "date", (first, last):
+                days = (first + datetime.timedelta(day) for day in range((last - first).days + 1))
+                return Categories((*days, *[None] * self.nullable))
+        if self.nullable or self.type == "date":
+            raise BadCodebook(self._place, self._no_domain())
+        return Integers(self.between if isinstance(self.between, Bounds) else None) if self.type == "int" else Texts()
+
+    def _no_domain(self) -> str:
+        if self.type == "date":
+            return "without bounds there is no end of dates: give between: [first, last], with its source"
+        return (
+            f"{self.type} values have no missing one in memory: leave the column out (columns=[…]), or declare it as "
+            "float, whose missing value is NaN, or as categories, which may have None"
+        )
+
+    @property
+    def _place(self) -> str:
+        return f"table {self.table!r}, column {self.name!r}"
+
+    def facts(self) -> tuple[Fact, ...]:
+        """Gives what a release that uses this column rests on."""
+        if not self.source:
+            return ()
+        if self.between is None:
+            values = ", ".join(map(str, self.categories[:6])) + (", …" if len(self.categories) > 6 else "")
+            return (Fact(f"{self.table}.{self.name} is one of {len(self.categories)}: {values}", self.source),)
+        range_text = str(self.between) if isinstance(self.between, Bounds) else f"[{listed(self.between)}]"
+        return (Fact(f"{self.table}.{self.name} is in {range_text}", self.source),)
+
+    def tree(self) -> Plain:
+        """Gives the column as plain data, in a fixed order, without what was not said."""
+        between = self.between
+        if isinstance(between, Bounds):
+            ends: list[object] = [number_text(between.lower), number_text(between.upper)]
+        else:
+            ends = [str(day) for day in between or ()]
+        words = {key: getattr(self, key) for key in ("source", "missing", "erroneous", "sensitive", "description")}
+        said = {
+            "type": self.type,
+            "between": ends,
+            "categories": list(self.categories),
+            "nullable": self.nullable,
+            **words,
+        }
+        return {key: value for key, value in said.items() if value}
+
+
+def _bounds(entries: Entries, kind: str) -> Bounds | tuple[Day, Day] | None:
+    given = entries.value("between")
+    if given is None:
+        return None
+    if kind not in ("float", "int", "date"):
+        entries.refuse(f"between is for numbers and dates, and this is {kind or 'of no type'}")
+    if not isinstance(given, list | tuple) or len(given) != 2:
+        entries.refuse(f"between must be two values, [lower, upper]; got {shown(given)}")
+    if kind == "date":
+        return _days(entries, given)
+    lower, upper = (_number(entries, part) for part in given)
+    if lower >= upper:
+        entries.refuse(
+            f"between must have its lower bound first, and some room: {_short(lower)} is not below {_short(upper)}"
+        )
+    if kind == "int" and not lower.denominator == upper.denominator == 1:
+        entries.refuse(f"between must be whole numbers for an int column; got {shown(given)}")
+    return Bounds(lower, upper)
+
+
+def _days(entries: Entries, given: list[object] | tuple[object, ...]) -> tuple[Day, Day]:
+    def refuse(got: str) -> NoReturn:
+        entries.refuse(f"between {got}")
+
+    first, last = (read_date(part, refuse) for part in given)
+    if first >= last:
+        entries.refuse(f"between must have its first day first: {first} is not before {last}")
+    if (last - first).days >= MOST_DAYS:
+        entries.refuse(f"between must hold at most {MOST_DAYS} days; got {first} to {last}")
+    return first, last
+
+
+def _number(entries: Entries, value: object) -> Fraction:
+    text = str(value).strip().casefold()
+    if text in INFINITE:
+        entries.refuse(
+            "a bound must be finite: with an infinite one a single value could move a sum without limit, and no noise "
+            "would hide it. Say what the largest sensible value is; values beyond it are clamped"
+        )
+    try:
+        return rational(value if isinstance(value, Decimal | str | int | float | Fraction) else str(value), "a bound")
+    except BadArgument:
+        entries.refuse(f"a bound must be a number; got {shown(value)}")
+
+
+def _short(value: Fraction) -> str:
+    return str(number_text(value))
+
+
+def _categories(entries: Entries) -> tuple[Hashable, ...]:
+    given = entries.value("categories")
+    if not isinstance(given, list | tuple):
+        entries.refuse(f"categories must be a list; got {shown(given)}")
+    if not given:
+        entries.refuse(
+            "categories must be at least one: an empty list says that no row can exist. Where nobody knows the values "
+            "beforehand, declare type: str and let the keys be selected privately (sf.stats.select_keys)"
+        )
+    values: list[Hashable] = []
+    for value in given:
+        read = float(value) if isinstance(value, Decimal) else value
+        if isinstance(read, str) and not storable(read):
+            entries.refuse("a category holds half a character, which nothing can store")
+        if read is None or not isinstance(read, str | int | float | bool):
+            entries.refuse(f"a category must be a text, a number, true or false; got {shown(value)}")
+        if isinstance(read, float) and not isfinite(read):
+            entries.refuse(f"a category must be finite; got {shown(read)}")
+        if read in values:
+            entries.refuse(
+                f"categories must be distinct, and {shown(read)} is there twice (1, 1.0 and true are the same to "
+                "Python): its rows would be counted twice"
+            )
+        values.append(read)
+    return tuple(values)

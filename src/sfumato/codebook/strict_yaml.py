@@ -1,0 +1,176 @@
+"""Reads and writes YAML and JSON of which every reader makes the same thing: no surprises, no code, no aliases.
+
+Of YAML 1.1 only plain values are kept: whole numbers, decimals, true, false, null and texts. So ``no`` is a text and
+not false, ``12:30`` and ``010`` are texts and not 750 and 8, a date is a text until something asks for a date, and a
+key that stands twice is an error. Decimals arrive as `Decimal`, with all their digits.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from functools import cache
+from typing import TYPE_CHECKING, Any, NoReturn, final
+
+from sfumato.errors import BadCodebook
+
+if TYPE_CHECKING:
+    import yaml
+
+LARGEST = 1 << 20
+"""Longer texts, in characters, are refused before they are looked at."""
+
+LONGEST = 400
+"""How many digits a number may have, on either side of its point."""
+
+WHOLE = re.compile(r"[-+]?(?:0|[1-9][0-9]*)$")
+DECIMAL = re.compile(r"[-+]?[0-9]+\.[0-9]*(?:[eE][-+][0-9]+)?$")
+PLAIN: tuple[tuple[str, re.Pattern[str], str], ...] = (
+    ("bool", re.compile(r"(?:true|false)$"), "tf"),
+    ("null", re.compile(r"(?:null|~|)$"), "n~"),
+    ("int", WHOLE, "-+0123456789"),
+    ("float", DECIMAL, "-+0123456789"),
+)
+"""What is read without quotes as more than a text: its tag, its shape and how it may begin."""
+
+
+def read_text(text: str) -> object:
+    """Reads YAML, and so JSON (which is told by its first brace, and then read as such)."""
+    if len(text) > LARGEST:
+        _refuse(f"the text is longer than {LARGEST} characters; a codebook is for people to read")
+    try:
+        return _json(text) if text.lstrip().startswith("{") else _yaml(text)
+    except RecursionError:
+        _refuse("it is nested too deep")
+
+
+def write_text(tree: object) -> str:
+    """Writes plain data as YAML, in the order given; `read_text` gives it back."""
+    import yaml
+
+    text: str = yaml.dump(tree, Dumper=_dumper(), sort_keys=False, allow_unicode=True, width=110)
+    return text
+
+
+def _json(text: str) -> object:
+    try:
+        return json.loads(
+            text, parse_float=_decimal, parse_int=_whole, parse_constant=Decimal, object_pairs_hook=_no_twins
+        )
+    except BadCodebook:
+        raise
+    except ValueError as fault:
+        _refuse(f"it is no JSON ({fault})")
+
+
+def _yaml(text: str) -> object:
+    import yaml
+
+    try:
+        return yaml.load(text, Loader=_loader())
+    except BadCodebook:
+        raise
+    except (yaml.YAMLError, ValueError) as fault:
+        _refuse("it is no YAML (" + " ".join(str(fault).split()) + ")")
+
+
+@cache
+def _loader() -> type[yaml.SafeLoader]:
+    """Makes the loader, when YAML is first asked for: loading its package takes longer than most codebooks."""
+    import yaml
+
+    @final
+    class Strict(yaml.SafeLoader):
+        yaml_implicit_resolvers: dict[str, Any] = {}  # noqa: RUF012 (a table that the parent class reads)
+
+        def compose_node(self, parent: Any, index: Any) -> Any:
+            if self.check_event(yaml.AliasEvent):
+                _refuse(f"line {self.line + 1} uses an alias (*): write the thing out")
+            return super().compose_node(parent, index)
+
+    for tag, shape, starts in PLAIN:
+        Strict.add_implicit_resolver(f"tag:yaml.org,2002:{tag}", shape, [*starts, *[""] * (tag == "null")])
+    Strict.yaml_constructors = {
+        **{f"tag:yaml.org,2002:{kind}": _scalar(read) for kind, read in SCALARS.items()},
+        "tag:yaml.org,2002:seq": lambda loader, node: _sequence(loader, node),
+        "tag:yaml.org,2002:map": lambda loader, node: _mapping(loader, node),
+        None: lambda loader, node: _refuse(f"line {_line(node)} has the tag {node.tag}, which is not plain data"),
+    }
+    return Strict
+
+
+@cache
+def _dumper() -> type[yaml.SafeDumper]:
+    import yaml
+
+    @final
+    class Plain(yaml.SafeDumper):
+        def ignore_aliases(self, data: Any) -> bool:
+            return True
+
+    Plain.add_representer(
+        Decimal, lambda dumper, value: dumper.represent_scalar("tag:yaml.org,2002:float", f"{value:f}")
+    )
+    return Plain
+
+
+def _scalar(read: Callable[[str], object]) -> Callable[[Any, Any], object]:
+    return lambda loader, node: read(loader.construct_scalar(node))
+
+
+def _sequence(loader: Any, node: Any) -> list[object]:
+    return [loader.construct_object(child, deep=True) for child in node.value]
+
+
+def _mapping(loader: Any, node: Any) -> dict[object, object]:
+    found: dict[object, object] = {}
+    for key_node, value_node in node.value:
+        key = loader.construct_object(key_node, deep=True)
+        if isinstance(key, list | dict):
+            _refuse(f"line {_line(key_node)} has a list or a mapping as a key; keys are words")
+        if key in found:
+            _refuse(f"line {_line(key_node)} says {key!r} a second time; one of the two would be lost")
+        found[key] = loader.construct_object(value_node, deep=True)
+    return found
+
+
+def _no_twins(pairs: list[tuple[str, object]]) -> Mapping[str, object]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        _refuse(f"it says {twice!r} a second time; one of the two would be lost")
+    return found
+
+
+def _whole(digits: str) -> int:
+    if len(digits) > LONGEST:
+        _refuse(f"it holds a number of more than {LONGEST} digits")
+    return int(digits)
+
+
+def _decimal(digits: str) -> Decimal:
+    read = Decimal(digits) if len(digits) <= LONGEST else Decimal("inf")
+    if not read.is_finite() or abs(read.adjusted()) > LONGEST:
+        _refuse(f"it holds a number of more than {LONGEST} digits")
+    return read
+
+
+SCALARS: dict[str, Callable[[str], object]] = {
+    "bool": lambda text: text == "true",
+    "null": lambda _: None,
+    "int": _whole,
+    "float": _decimal,
+    "str": str,
+}
+"""How each kind of plain value is read."""
+
+
+def _line(place: Any) -> int:
+    return int(place.start_mark.line) + 1
+
+
+def _refuse(why: str) -> NoReturn:
+    raise BadCodebook("the file", why)

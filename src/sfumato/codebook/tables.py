@@ -1,0 +1,201 @@
+"""Tables of a codebook: their columns, how many rows they have, and how much of them may belong to one unit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias, final
+
+from sfumato.codebook.columns import Column, Plain
+from sfumato.codebook.entries import Entries, listed
+from sfumato.core.domains import Frame
+from sfumato.core.metrics import AddRemove, ChangeOne, Metric
+from sfumato.core.space import Space
+from sfumato.errors import BadCodebook, shown
+from sfumato.release.record import Fact
+
+Groups: TypeAlias = tuple[tuple[tuple[str, ...], int], ...]
+"""Bounds by the columns that are grouped by."""
+
+FACT, TRUNCATION = "fact", "truncation"
+
+
+@final
+@dataclass(frozen=True)
+class Contributions:
+    """Is how much of a table may belong to one unit: rows in all, groups it is in, rows in each group.
+
+    ``by`` says what makes it so: a fact, which holds for every possible table, or truncation, which whoever asks the
+    table must carry out (at most so many rows of each unit are kept). None of the numbers is ever read off the data.
+    """
+
+    rows: int | None = None
+    groups: Groups = ()
+    rows_each: Groups = ()
+    by: str = FACT
+    source: str = ""
+
+    @staticmethod
+    def read(entries: Entries, columns: Sequence[str]) -> Contributions:
+        """Reads the bounds."""
+        found = Contributions(
+            rows=entries.whole("rows", least=1),
+            groups=_groups(entries, "groups", columns),
+            rows_each=_groups(entries, "rows_each", columns),
+            by=entries.one_of("by", (FACT, TRUNCATION), usual=FACT),
+            source=entries.source("these bounds are"),
+        )
+        entries.done()
+        if found.rows is None and not found.groups and not found.rows_each:
+            entries.refuse("it bounds nothing: give rows (in all), groups or rows_each (by columns)")
+        return found
+
+    def facts(self, table: str, who: str) -> tuple[Fact, ...]:
+        """Gives the bounds as public facts."""
+        start = f"after truncation {who}" if self.by == TRUNCATION else who
+        said = [f"{start} has at most {self.rows} {'row' if self.rows == 1 else 'rows'} of {table}"] * (
+            self.rows is not None
+        )
+        said += [f"{start} is in at most {most} groups of {table} by {listed(names)}" for names, most in self.groups]
+        said += [f"{start} has at most {m} rows of {table} in each {listed(names)}" for names, m in self.rows_each]
+        return tuple(Fact(what, self.source) for what in said)
+
+    def tree(self) -> Plain:
+        """Gives the bounds as plain data."""
+        said = {
+            "rows": self.rows,
+            "groups": {", ".join(names): most for names, most in self.groups},
+            "rows_each": {", ".join(names): most for names, most in self.rows_each},
+            "by": self.by,
+            "source": self.source,
+        }
+        return {key: value for key, value in said.items() if value}
+
+
+@final
+@dataclass(frozen=True)
+class Table:
+    """Is what is public about one table.
+
+    ``size`` is its exact and ``least`` its least number of rows, where that is public, with ``size_source``. ``id`` is
+    the column that says whose a row is; ``key`` the columns in which no two rows agree. A ``public`` table holds
+    nothing about any unit, such as a list of stations.
+    """
+
+    name: str
+    columns: tuple[Column, ...]
+    description: str = ""
+    size: int | None = None
+    least: int = 0
+    size_source: str = ""
+    id: str = ""
+    key: tuple[str, ...] = ()
+    contributions: Contributions | None = None
+    public: bool = False
+
+    @staticmethod
+    def read(name: str, value: object, *, id_column: str) -> Table:
+        """Reads a table; ``id_column`` is the one that the unit names for all tables."""
+        entries = Entries.read(value, f"table {name!r}")
+        given = entries.inner("columns")
+        if given is None or not given.given:
+            entries.missing("columns", "name each column and its type, as in minutes: {type: float}")
+        columns = tuple(Column.read(_name(key, given), column, name) for key, column in given.given.items())
+        names = [column.name for column in columns]
+        size, least, size_source = _size(entries.inner("size"))
+        bounds = entries.inner("contributions")
+        public = entries.truth("public")
+        own = entries.text("id") or (id_column if id_column in names and not public else "")
+        found = Table(
+            name=name,
+            columns=columns,
+            description=entries.text("description"),
+            size=size,
+            least=least,
+            size_source=size_source,
+            id=own and _known(own, names, entries, "id"),
+            key=tuple(_known(part, names, entries, "key") for part in entries.texts("key")),
+            contributions=bounds and Contributions.read(bounds, names),
+            public=public,
+        )
+        entries.done()
+        if public and (found.id or found.contributions):
+            entries.refuse("a public table holds nothing of any unit: it has no id and no contributions")
+        return found
+
+    def __getitem__(self, name: str) -> Column:
+        for column in self.columns:
+            if column.name == name:
+                return column
+        raise BadCodebook(f"table {self.name!r}", f"it has no column {name!r}; it has {listed(self._names)}")
+
+    @property
+    def _names(self) -> list[str]:
+        return [column.name for column in self.columns]
+
+    @property
+    def metric(self) -> Metric:
+        """Is the distance between neighbours: rows are changed where their number is public, else added or removed."""
+        return AddRemove() if self.size is None else ChangeOne()
+
+    def space(self, columns: Sequence[str] | None = None) -> Space:
+        """Gives the table, or some columns of it, as a space."""
+        chosen = self.columns if columns is None else tuple(self[name] for name in columns)
+        return Space(Frame(tuple((c.name, c.atom) for c in chosen), self.size, self.least), self.metric)
+
+    def facts(self, who: str, columns: Sequence[str] | None = None) -> tuple[Fact, ...]:
+        """Gives what a release from the table, or from some columns of it, rests on."""
+        chosen = self.columns if columns is None else tuple(self[name] for name in columns)
+        rows = f"{self.size} rows" if self.size is not None else f"at least {self.least} rows"
+        size = (Fact(f"{self.name} has {rows}", self.size_source),) if self.size_source else ()
+        bounds = () if self.contributions is None else self.contributions.facts(self.name, who)
+        return (*size, *bounds, *(fact for column in chosen for fact in column.facts()))
+
+    def tree(self) -> Plain:
+        """Gives the table as plain data."""
+        exactly = {"exactly": self.size} if self.size is not None else {"at_least": self.least}
+        said = {
+            "description": self.description,
+            "public": self.public,
+            "size": {**exactly, "source": self.size_source} if self.size_source else None,
+            "id": self.id,
+            "key": list(self.key),
+            "contributions": self.contributions and self.contributions.tree(),
+            "columns": {column.name: column.tree() for column in self.columns},
+        }
+        return {key: value for key, value in said.items() if value}
+
+
+def _name(key: object, entries: Entries) -> str:
+    if not isinstance(key, str) or not key.strip():
+        entries.refuse(f"a name must be a text; got {shown(key)} (put it in quotes)")
+    return key
+
+
+def _known(name: str, names: Sequence[str], entries: Entries, what: str) -> str:
+    return name if name in names else entries.refuse(f"{what} names {name!r}, which is no column: {listed(names)}")
+
+
+def _size(entries: Entries | None) -> tuple[int | None, int, str]:
+    if entries is None:
+        return None, 0, ""
+    exactly, least = entries.whole("exactly", least=0), entries.whole("at_least", least=0)
+    source = entries.source("it is")
+    entries.done()
+    if (exactly is None) == (least is None):
+        entries.refuse("give one of exactly and at_least")
+    return exactly, least or 0, source
+
+
+def _groups(entries: Entries, key: str, columns: Sequence[str]) -> Groups:
+    given = entries.inner(key)
+    if given is None:
+        return ()
+    found = []
+    for name in list(given.given):
+        parts = tuple(part.strip() for part in str(name).split(","))
+        for part in parts:
+            _known(part, columns, given, key)
+        most = given.whole(str(name), least=1)
+        found.append((parts, most if most is not None else given.refuse(f"{name} must be a whole number")))
+    return tuple(found)
