@@ -13,6 +13,7 @@ import math
 import re
 from dataclasses import fields
 from fractions import Fraction
+from functools import cache
 from typing import TypeAlias
 
 from sfumato.accounting.records import NAMES, RECORDS
@@ -46,6 +47,11 @@ def to_plain(value: object) -> dict[str, Plain]:
     {'format': 'sfumato/accounting', 'version': 1, 'kind': 'Laplace', 'scale': '5/2', 'shift': '1'}
     """
     return {"format": FORMAT, "version": VERSION, **_record(value, DEEPEST)}
+
+
+def plain_record(value: object) -> dict[str, Plain]:
+    """Gives a public record as `to_plain` does, without the header, for those who write one header for many records."""
+    return _record(value, DEEPEST)
 
 
 def from_plain(plain: object) -> object:
@@ -90,8 +96,13 @@ def _record(value: object, depth: int) -> dict[str, Plain]:
         raise BadArgument("what is written", "an event, a loss or another public record of accounting", value)
     if depth == 0:
         raise BadArgument("what is written", f"nested at most {DEEPEST} deep", f"more than {DEEPEST} levels")
-    names = [part.name for part in fields(RECORDS[name].record)]
-    return {"kind": name, **{field: _plain(getattr(value, field), depth - 1) for field in names}}
+    return {"kind": name, **{field: _plain(getattr(value, field), depth - 1) for field in _fields(name)}}
+
+
+@cache
+def _fields(name: str) -> tuple[str, ...]:
+    """Names the fields of a kind of record."""
+    return tuple(part.name for part in fields(RECORDS[name].record))
 
 
 def _plain(value: object, depth: int) -> Plain:
@@ -127,7 +138,7 @@ def _made(plain: dict[object, object], depth: int) -> object:
         raise UnknownFormat(f"its kind {_named(name)} is unknown")
     if depth == 0:
         raise UnknownFormat(f"it is nested more than {DEEPEST} deep")
-    known = [part.name for part in fields(maker.record)]
+    known = _fields(str(name))
     given = [key for key in plain if key != "kind"]
     if set(given) != set(known):
         raise UnknownFormat(f"a {name} has the fields {', '.join(known)} and no others")

@@ -30,6 +30,8 @@ from sfumato.guarantee import guarantee
 
 def amount(value: Number, name: str) -> Extended:
     """Reads a loss: a number of at least 0, or infinity."""
+    if type(value) is Fraction and value.numerator >= 0:
+        return value
     if isinstance(value, float) and value == math.inf:
         return math.inf
     return non_negative(value, name)
@@ -38,7 +40,9 @@ def amount(value: Number, name: str) -> Extended:
 def total(amounts: Iterable[Extended]) -> Extended:
     """Adds up amounts; infinite where one of them is, however large the others are."""
     read = list(amounts)
-    return math.inf if math.inf in read else sum(read, Fraction(0))
+    if any(type(one) is float and one == math.inf for one in read):
+        return math.inf
+    return sum(read[1:], Fraction(read[0])) if read else Fraction(0)
 
 
 def multiple(count: int, one: Extended) -> Extended:

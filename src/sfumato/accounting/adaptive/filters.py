@@ -103,14 +103,20 @@ class SumFilter:
 
     def admits(self, loss: Loss) -> bool:
         """Tells whether a mechanism of this loss may run now."""
-        return sum_admits(self.spent, self._counted(loss), self.limit)
+        return sum_within(self.spent, self._counted(loss), self.limit) is not None
 
     def after(self, loss: Loss) -> SumFilter:
         """Gives the filter once a mechanism of this loss is charged; refuses where it may not run."""
         cost = self._counted(loss)
-        if not sum_admits(self.spent, cost, self.limit):
+        total = sum_within(self.spent, cost, self.limit)
+        if total is None:
             raise QueryRefused(refusal(loss, self.spent.then(cost), self.limit))
-        return SumFilter(self.limit, spent=self.spent.then(cost))
+        if isinstance(total, Renyi):
+            return SumFilter(self.limit, spent=total)
+        following = object.__new__(SumFilter)  # the limit was read when the first was made
+        object.__setattr__(following, "limit", self.limit)
+        object.__setattr__(following, "spent", total)
+        return following
 
     def _counted(self, loss: Loss) -> Loss:
         return counted(same_kind(loss, self.limit, "loss"), self.limit)
@@ -130,11 +136,12 @@ def filter_for(limit: Loss) -> SumFilter:
 @guarantee(
     claim="if each mechanism is admitted only while the composed loss is within the limit, the whole is within it",
     proof="proofs/filters.md#sums",
-    reviewed="e0d0683af6ee",
+    reviewed="87da3b5266c1",
 )
-def sum_admits(spent: Loss, loss: Loss, limit: Loss) -> bool:
-    """Tells whether a loss still fits, for the kinds in `ADDS`."""
-    return spent.then(loss).within(limit)
+def sum_within(spent: Loss, loss: Loss, limit: Loss) -> Loss | None:
+    """Gives the sum once a loss is charged, for the kinds in `ADDS`; None where that does not fit."""
+    total = spent.then(loss)
+    return total if total.within(limit) else None
 
 
 def counted(loss: Loss, limit: Loss) -> Loss:

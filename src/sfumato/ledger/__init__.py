@@ -1,0 +1,6 @@
+"""The only door to private data: limits, a hash-chained book of charges, permits, and stores that keep it all."""
+
+import lazy_loader
+
+# Names are loaded on first use; `__init__.pyi` lists them for everyone.
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

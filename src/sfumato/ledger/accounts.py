@@ -1,0 +1,285 @@
+"""Accounts: who may spend what. A tree of limits; what one account pays, those above it pay too.
+
+An account that *holds* its limit has it set aside by the accounts above: nobody else can spend it, and what is left of
+it goes back when the account is closed. An account that does not hold is a cap: it can never get more than the account
+above has left, whoever else spends from there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import NamedTuple, final
+
+from sfumato.accounting.adaptive.filters import SumFilter, remainder
+from sfumato.accounting.measures import Loss
+from sfumato.errors import (
+    AccountRefused,
+    BadArgument,
+    Exhausted,
+    LedgerDamaged,
+    LimitReached,
+    NoProvenRoute,
+    QueryRefused,
+)
+from sfumato.guarantee import guarantee
+from sfumato.ledger.entry import Body, Said, moment_of
+from sfumato.ledger.periods import Period
+from sfumato.ledger.remaining import floored
+from sfumato.ledger.rules import (
+    Rule,
+    anew,
+    at_state,
+    counted,
+    kind_of,
+    left_of,
+    plain_rule,
+    read_rule,
+    shortened,
+    state_of,
+)
+
+LONGEST_NAME = 200
+
+
+@final
+@dataclass(frozen=True)
+class Terms:
+    """Is what an account was opened on, for good: its unit, and what was said about it."""
+
+    holds: bool = False
+    period: Period | None = None
+    until: str | None = None
+    unit: str = ""
+    adjacency: str = ""
+    metric: str = ""
+    bound: str = ""
+    about: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def protects(self) -> tuple[str, str, str]:
+        """Gives who is protected, exactly: in words, by which distance, and how far apart."""
+        return self.unit, self.metric, self.bound
+
+    def plain(self) -> Body:
+        """Gives the terms as an entry holds them."""
+        return {
+            "holds": self.holds,
+            "period": None if self.period is None else self.period.value,
+            "until": self.until,
+            "unit": self.unit,
+            "adjacency": self.adjacency,
+            "metric": self.metric,
+            "bound": self.bound,
+            "about": {**self.about},
+        }
+
+    @classmethod
+    def read(cls, body: Mapping[str, object]) -> Terms:
+        """Reads the terms of an entry."""
+        about, until = body.get("about"), body.get("until")
+        if not isinstance(about, dict) or not (until is None or isinstance(until, str)):
+            raise LedgerDamaged("an account was opened on terms that cannot be read")
+        return cls(
+            holds=body.get("holds") is True,
+            period=Period.named(body.get("period")),
+            until=until,
+            unit=str(body.get("unit")),
+            adjacency=str(body.get("adjacency")),
+            metric=str(body.get("metric")),
+            bound=str(body.get("bound")),
+            about=about,
+        )
+
+
+@final
+class Account(NamedTuple):
+    """Is an account as it stands: its rule with all that was charged, and what parts of it hold."""
+
+    name: str
+    rule: Rule
+    terms: Terms
+    now: str = ""
+    parts: tuple[str, ...] = ()
+    held: Loss | None = None
+    closed: bool = False
+
+    @property
+    def above(self) -> str:
+        """Names the account above; empty for a data set."""
+        return self.name.rpartition("/")[0]
+
+    @property
+    def limit(self) -> Loss:
+        """Gives the limit, in each period if there are periods."""
+        return self.rule.limit
+
+    @property
+    def spent(self) -> Loss:
+        """Gives what was charged, in this period if there are periods; not what parts hold and have not spent."""
+        return self.rule.spent
+
+    @property
+    def left(self) -> Loss:
+        """Gives the largest loss that this account's own rule still admits; the accounts above have their say too."""
+        return kind_of(self.rule).nothing() if self.closed else left_of(self.rule, self.held)
+
+    @property
+    def promise(self) -> str:
+        """Says what is promised, to whom, and for how long."""
+        promised = f"{self.limit} for {self.terms.unit}" if self.terms.unit else f"{self.limit}"
+        if self.terms.period is None:
+            return f"{promised}, for all releases together, however they are chosen"
+        each = self.terms.period.value
+        return (
+            f"{promised}, for all releases of any one {each} together; what a unit loses in several {each}s adds up: "
+            f"{self.over(12)} in 12 {each}s"
+        )
+
+    def over(self, periods: int) -> Loss:
+        """Gives what the limit comes to over some periods, for a unit that is in the data in all of them."""
+        return self.limit.times(periods)
+
+    def at(self, moment: datetime) -> Account:
+        """Gives the account at a moment; refuses where it is closed or has expired."""
+        if self.closed:
+            raise AccountRefused(f"the account {self.name} is closed; it pays for nothing more.")
+        if expired(self, moment):
+            raise AccountRefused(f"the account {self.name} expired at {self.terms.until}; it pays for nothing more.")
+        return self.rolled(moment)
+
+    @guarantee(
+        claim="the limit holds for the charges of each period; what parts hold goes on being held",
+        proof="proofs/ledger.md#periods",
+        reviewed="3e31ae07d052",
+    )
+    def rolled(self, moment: datetime) -> Account:
+        """Gives the account in the period of a moment: in a new one nothing is spent yet. No period comes back."""
+        if self.terms.period is None:
+            return self
+        label = self.terms.period.label(moment)
+        if label < self.now:
+            raise AccountRefused("the period " + label + " of " + self.name + " is over: it is " + self.now + " now.")
+        return self if label == self.now else self._replace(rule=anew(self.rule), now=label)
+
+    def admits(self, loss: Loss) -> bool:
+        """Tells whether the account's own rule admits a loss now."""
+        try:
+            self.paying(loss)
+        except (LimitReached, NoProvenRoute):
+            return False
+        return not self.closed
+
+    @guarantee(
+        claim="an account pays only what its rule admits beside all that it was charged and all that its parts hold",
+        proof="proofs/ledger.md#charges",
+        reviewed="a049f37c1564",
+    )
+    def paying(self, loss: Loss, asked: Loss | None = None) -> Account:
+        """Gives the account once it has paid; refuses, and says what is left, where it cannot."""
+        cost = counted(loss, self.rule)
+        if self.held is not None and not within_with_held(self.rule, cost, self.held):
+            raise LimitReached(self.name, asked or loss, self.left, self.limit, self._short_of())
+        try:
+            paid = self.rule.after(cost)
+        except (QueryRefused, Exhausted):
+            raise LimitReached(self.name, asked or loss, self.left, self.limit, self._short_of()) from None
+        return self._replace(rule=shortened(paid, self.held))
+
+    def _short_of(self) -> str:
+        told = f"{self.spent} of {self.limit} is spent"
+        told += f", {self.held} is held by parts of it" if self.held is not None else ""
+        told += f" in {self.now}" if self.now else ""
+        return (
+            f"{told}, and {floored(self.left)} is left. Nothing ran and nothing was charged; ask for something cheaper."
+        )
+
+    def holding(self, part: Account) -> Account:
+        """Gives the account with the limit of a part set aside; refuses where that does not fit."""
+        if not isinstance(self.rule, SumFilter) or type(part.limit) is not type(self.limit):
+            must = f"a {type(self.limit).__name__}, and {self.name} one whose limit adds up"
+            raise BadArgument("the limit of a part that holds", must, part.limit)
+        if not within_with_held(self.rule, part.limit, self.held or part.limit.nothing()):
+            raise LimitReached(self.name, part.limit, self.left, self.limit, self._short_of())
+        return self.set_aside(part)
+
+    def set_aside(self, part: Account) -> Account:
+        """Gives the account with the limit of a part set aside."""
+        held = part.limit if self.held is None else self.held.then(part.limit)
+        return self._replace(held=held, parts=(*self.parts, part.name))
+
+    def given_back(self, part: Account) -> Account:
+        """Gives the account with the limit of a part free again."""
+        parts = tuple(name for name in self.parts if name != part.name)
+        held = remainder(self.held, part.limit) if parts and self.held is not None else None
+        return self._replace(held=held, parts=parts)
+
+    def bearing(self, part: Account) -> Account:
+        """Gives the account once a part is closed: it bears what the part has spent, and the rest is free again."""
+        free = self.given_back(part)
+        return free._replace(rule=shortened(free.rule.after(cost_of_part(part.rule)), free.held))
+
+    def state(self) -> Said:
+        """Gives what changes of an account, as entries hold it."""
+        return [state_of(self.rule), self.now]
+
+    def in_state(self, state: object) -> Account:
+        """Gives the account in a state that was written down."""
+        match state:
+            case [rule, str(now)]:
+                return self._replace(rule=at_state(self.rule, rule), now=now)
+        raise LedgerDamaged("the state of an account cannot be read")
+
+
+@guarantee(
+    claim="what is charged and what is held, with one more loss, is within the limit",
+    proof="proofs/ledger.md#held",
+    reviewed="4f1dde9efd61",
+)
+def within_with_held(rule: Rule, cost: Loss, held: Loss) -> bool:
+    """Tells whether a loss fits beside what parts hold."""
+    return isinstance(rule, SumFilter) and rule.spent.then(held).then(cost).within(rule.limit)
+
+
+@guarantee(
+    claim="what a part that closes has cost: its sum, or its limit where it does not keep one",
+    proof="proofs/ledger.md#closing",
+    reviewed="26f1dd89b158",
+)
+def cost_of_part(rule: Rule) -> Loss:
+    """Gives what a part that held its limit leaves charged to the account above when it closes."""
+    if isinstance(rule, SumFilter):
+        return rule.spent
+    return type(rule.limit).nothing() if rule == anew(rule) else rule.limit
+
+
+def checked_name(name: object) -> str:
+    """Reads the name of an account: parts joined by slashes, each a few printable characters."""
+    short = isinstance(name, str) and len(name) <= LONGEST_NAME and name.isprintable()
+    if isinstance(name, str) and short and all(part and part == part.strip() for part in name.split("/")):
+        return name
+    raise BadArgument("the name of an account", "one or more names joined by '/', such as 'visits/ada'", name)
+
+
+def check_terms(account: Account, above: Account | None) -> None:
+    """Refuses terms that no account can have where it stands."""
+    if account.terms.holds and (account.terms.period is not None or above is None):
+        raise BadArgument("holds", "for an account under another, and without periods", account.name)
+    if above is not None and account.terms.protects != above.terms.protects:
+        raise BadArgument("the unit", f"that of {above.name}, {above.terms.unit}, which pays too", account.terms.unit)
+
+
+def opened_account(name: str, body: Mapping[str, object]) -> Account:
+    """Reads an account as it was opened."""
+    return Account(name, read_rule(body.get("rule")), Terms.read(body))
+
+
+def opening(account: Account) -> Body:
+    """Gives what the entry that opens an account says."""
+    return {"rule": plain_rule(account.rule), **account.terms.plain()}
+
+
+def expired(account: Account, moment: datetime) -> bool:
+    """Tells whether an account's time is over."""
+    return account.terms.until is not None and moment >= moment_of(account.terms.until)

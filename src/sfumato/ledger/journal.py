@@ -1,0 +1,141 @@
+"""The book as one process sees it: where it stands, what others have appended since, and how to append to it."""
+
+from __future__ import annotations
+
+import os
+import threading
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from itertools import count
+from typing import final
+
+from sfumato.entropy import system
+from sfumato.errors import BadArgument, LedgerDamaged
+from sfumato.ledger.entry import Entry, moment_of
+from sfumato.ledger.page import Draft, Page
+from sfumato.ledger.standing import STRUCTURE, Standing
+from sfumato.ledger.store import Pen, Row, Store
+
+BALANCE_EVERY = 1024
+"""All states are written down after this many entries, so that opening a long book reads little of it."""
+
+Write = Callable[[Page, Pen], object]
+"""Drafts on a page what to append; may be asked again, with a new page, if another writer was faster."""
+
+
+def now() -> datetime:
+    """Gives the time of the system's clock."""
+    return datetime.now(UTC)
+
+
+_JOURNALS: weakref.WeakSet[Journal] = weakref.WeakSet()
+"""The journals of this process, so that a child that is forked off reads its book anew."""
+
+
+@final
+class Journal:
+    """Is a book and where it stands. Threads take turns."""
+
+    def __init__(self, store: Store, clock: Callable[[], datetime]) -> None:
+        self._store, self._clock = store, clock
+        self.forked()
+        _JOURNALS.add(self)
+        with self._lock:
+            self._refresh()
+        if self.standing.number == 0:
+            self.append(_begin)
+
+    def forked(self) -> None:
+        """Forgets where the book stands: a thread that the fork did not copy may have been at work on it."""
+        self.standing, self._lock, self._loaded = Standing(), threading.RLock(), False
+        own = system().octets(8).hex()
+        self._marks = (f"{own}-{number:x}" for number in count())
+
+    def new_mark(self) -> str:
+        """Gives what tells a charge from any other that says the same at the same moment, in whatever process."""
+        with self._lock:
+            return next(self._marks)
+
+    @contextmanager
+    def looking(self) -> Iterator[Page]:
+        """Gives the book as it stands now, to look at; other threads wait."""
+        with self._lock:
+            self._refresh()
+            yield Page(self.standing, max(self._now(), moment_of(self.standing.time)))
+
+    def _now(self) -> datetime:
+        return self._clock().astimezone(UTC)
+
+    def _refresh(self) -> None:
+        """Takes in what others have appended."""
+        if not self._loaded:
+            self._load()
+        self._take_in(self._store.rows(self.standing.number))
+
+    def _take_in(self, rows: Iterable[Row]) -> None:
+        """Folds rows that follow. Whatever interrupts that, the book is read anew before it is used again."""
+        self._loaded = False
+        for row in rows:
+            if row.number > self.standing.number:
+                self.standing.apply(Entry.read(row.text, row.digest))
+        self._loaded = True
+
+    def _load(self) -> None:
+        """Reads where the book stands: what accounts there are, and the last balance."""
+        self.standing = Standing()
+        balance = self._store.last("balance")
+        if balance is not None:
+            last = Entry.read(balance.text, balance.digest)
+            if (last.number, last.kind) != (balance.number, "balance"):
+                raise LedgerDamaged("an entry is listed as another kind than it is")
+            for row in self._store.rows(kinds=STRUCTURE):
+                if row.number > last.number:
+                    break
+                self.standing.fold(Entry.read(row.text, row.digest))
+            self.standing.fold(last)
+            self.standing.stand_at(last)
+        self._loaded = True
+
+    def append(self, write: Write, *, by: str = "curator") -> Sequence[Entry]:
+        """Appends what is drafted on where the book stands; in one durable step, or not at all."""
+        if not isinstance(by, str) or not by.isprintable():
+            raise BadArgument("by", "a name", by)
+        with self._lock:
+            if not self._loaded:
+                self._load()
+            done: list[tuple[Page, list[Entry]]] = []
+
+            def decide(pen: Pen) -> Sequence[Row]:
+                done.clear()
+                if pen.news:
+                    self._take_in(pen.news)
+                page = Page(self.standing, self.standing.moment(self._now()))
+                write(page, pen)
+                if (page.standing.number + len(page.drafts)) // BALANCE_EVERY > page.standing.number // BALANCE_EVERY:
+                    page.add(Draft("balance", "", page.balance()))
+                entries, rows = page.written(by)
+                done.append((page, entries))
+                return rows
+
+            self._store.append(self.standing.number, decide)
+            [(page, entries)] = done
+            self._loaded = False
+            page.appended(entries)
+            self._loaded = True
+            return entries
+
+
+def _begin(page: Page, _: Pen) -> None:
+    if not page.standing.number:
+        page.begin(system().octets(16).hex())
+
+
+def _after_fork() -> None:
+    for journal in _JOURNALS:
+        journal.forked()
+
+
+if hasattr(os, "register_at_fork"):  # Windows has no forks
+    os.register_at_fork(after_in_child=_after_fork)

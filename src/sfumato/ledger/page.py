@@ -1,0 +1,162 @@
+"""What is to be written next: drafts of entries on a book as it stands, each decided on what the earlier ones leave."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from typing import NamedTuple, final
+
+from sfumato.accounting.measures import Loss
+from sfumato.errors import AccountRefused, BadArgument
+from sfumato.ledger.accounts import Account, check_terms, expired, opening
+from sfumato.ledger.entry import FORMAT, VERSION, Body, Entry, Said, stamp
+from sfumato.ledger.rules import counted, kind_of, plain_loss
+from sfumato.ledger.standing import Standing, payers, row_of
+from sfumato.ledger.store import Row
+
+
+@final
+class Draft(NamedTuple):
+    """Is what an entry is to say, with the accounts as it leaves them, and what is kept beside it."""
+
+    kind: str
+    account: str
+    body: Body
+    moved: Mapping[str, Account] = {}
+    value: str | None = None
+
+
+@final
+class Page:
+    """Is a book as it stands at a moment, with drafts of what follows. Nothing of it is in the book yet."""
+
+    def __init__(self, standing: Standing, moment: datetime) -> None:
+        self.standing, self.moment = standing, moment
+        self.drafts: list[Draft] = []
+        self._changed: dict[str, Account] = {}
+
+    def __getitem__(self, name: str) -> Account:
+        found = self._changed.get(name)
+        return self.standing[name] if found is None else found
+
+    def add(self, draft: Draft) -> None:
+        """Adds a draft."""
+        self.drafts.append(draft)
+        self._changed.update(draft.moved)
+
+    def begin(self, book: str) -> None:
+        """Drafts the first entry."""
+        self.add(Draft("begun", "", {"format": FORMAT, "version": VERSION, "book": book}))
+
+    def note(self, account: str, topic: str, said: Said) -> None:
+        """Drafts a note."""
+        self.add(Draft("noted", self[account].name, {"topic": topic, "said": said}))
+
+    def payers(self, name: str) -> Iterator[Account]:
+        """Gives the accounts that pay for what an account is charged."""
+        return payers(self.__getitem__, name)
+
+    def now(self, name: str) -> Account:
+        """Gives an account as it stands: what has expired under it is closed, and its period is that of the moment."""
+        self.sweep(name)
+        account = self[name]
+        return account if account.closed else account.rolled(self.moment)
+
+    def sweep(self, name: str) -> None:
+        """Drafts the closing of the parts of an account that have expired, so that what they held is free again."""
+        for part in self[name].parts:
+            if not self[part].closed and expired(self[part], self.moment):
+                self.close(part)
+
+    def open(self, account: Account) -> None:
+        """Drafts the opening of an account; what expired above it is closed first."""
+        if account.name in self.standing.accounts:
+            raise AccountRefused(f"the account {account.name} is open already.")
+        check_terms(account, self[account.above] if account.above else None)
+        moved = {account.name: account}
+        if account.above:
+            self.check_open(account.above)
+        for above in list(self.payers(account.above)) if account.terms.holds else []:
+            self.now(above.name).holding(account)  # refuses where that does not fit
+            moved[above.name] = self[above.name].set_aside(account)
+        self.add(Draft("opened", account.name, opening(account), moved))
+
+    def close(self, name: str) -> None:
+        """Drafts the closing of an account, and before it that of the parts that hold something of it."""
+        if self[name].closed:
+            raise AccountRefused(f"the account {name} is closed already.")
+        for part in self[name].parts:
+            self.close(part)
+        account = self[name]
+        moved = {name: account._replace(closed=True)}
+        for above in list(self.payers(account.above)) if account.terms.holds else []:
+            moved[above.name] = above.rolled(self.moment).bearing(account)
+        self.add(Draft("closed", name, {"states": _states(moved)}, moved))
+
+    def charge(self, name: str, loss: Loss, said: Body) -> None:
+        """Drafts a charge to an account and to those above it that pay too."""
+        if not isinstance(loss, Loss):
+            raise BadArgument("loss", "a privacy loss such as sf.Pure(0.1)", loss)
+        names = [payer.name for payer in self.payers(name)]
+        self.check_open(name)
+        for payer in names:
+            if self[payer].parts:
+                self.sweep(payer)
+        self._charge(name, names, loss, said)
+
+    def share(self, names: Iterable[str], loss: Loss, said: Body) -> None:
+        """Drafts charges to accounts, each for itself, for a release that another account has paid for."""
+        for name in names:
+            self.check_open(name)
+            self.sweep(name)
+            self._charge(name, [name], loss, said)
+
+    def _charge(self, name: str, names: Iterable[str], loss: Loss, said: Body) -> None:
+        moved: dict[str, Account] = {}
+        costs: Body = {}
+        for payer in names:
+            ready = self[payer].at(self.moment)
+            cost = counted(loss, ready.rule)
+            if type(loss) is not kind_of(ready.rule):
+                costs[payer] = plain_loss(cost)
+            moved[payer] = ready.paying(cost, loss)
+        body: Body = {**said, "loss": plain_loss(loss), "states": _states(moved)}
+        if costs:
+            body["counted"] = costs
+        self.add(Draft("charged", name, body, moved))
+
+    def check_open(self, name: str) -> None:
+        """Refuses an account that is closed or has expired, or that is under one."""
+        while name:
+            name = self[name].at(self.moment).above
+
+    def balance(self) -> Body:
+        """Gives the states of all accounts as the drafts leave them."""
+        return {"states": dict(sorted(_states({**self.standing.accounts, **self._changed}).items()))}
+
+    def written(self, by: str) -> tuple[list[Entry], list[Row]]:
+        """Writes the drafts as the next entries."""
+        entries: list[Entry] = []
+        rows: list[Row] = []
+        number, previous, time = self.standing.number, self.standing.digest, stamp(self.moment)
+        for draft in self.drafts:
+            number += 1
+            entry = Entry.made(
+                number, previous, kind=draft.kind, time=time, by=by, account=draft.account, body=draft.body
+            )
+            previous = entry.digest
+            entries.append(entry)
+            rows.append(row_of(entry, draft.value))
+        return entries, rows
+
+    def appended(self, entries: list[Entry]) -> None:
+        """Takes the drafts into where the book stands, now that their entries are in it."""
+        for entry, draft in zip(entries, self.drafts, strict=True):
+            if entry.kind in ("begun", "noted"):
+                self.standing.fold(entry)
+            self.standing.accounts.update(draft.moved)
+            self.standing.stand_at(entry)
+
+
+def _states(accounts: Mapping[str, Account]) -> Body:
+    return {name: account.state() for name, account in accounts.items()}

@@ -1,0 +1,183 @@
+"""Permits: a charge that is in the book lets one measurement look at the data, once."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from typing import NoReturn, final
+
+from sfumato.accounting.measures import Loss
+from sfumato.core.domains import Data
+from sfumato.core.measurement import Measurement
+from sfumato.core.metrics import Metric, Unit
+from sfumato.core.plan import record_of
+from sfumato.core.queryable import shielded
+from sfumato.core.spread import Stated
+from sfumato.entropy import Entropy, system
+from sfumato.errors import BadArgument, PermitUsed, RunFailed
+from sfumato.exact import Number
+from sfumato.guarantee import guarantee
+from sfumato.ledger.accounts import Account, Terms
+from sfumato.ledger.entry import canonical, digest_of
+from sfumato.ledger.rules import in_kind
+from sfumato.release.record import Fact, Receipt, Release
+
+Keep = Callable[[Release], Release]
+
+
+@final
+class Permit:
+    """Lets one measurement, of at most the loss that was charged, run once, in the process that was charged.
+
+    There is no second copy of one. What runs under it is paid for, whether or not it succeeds.
+    """
+
+    def __init__(
+        self,
+        receipt: Receipt,
+        loss: Loss,
+        account: Account,
+        *,
+        keep: Keep,
+        fail: Callable[[], None],
+        stored: Callable[[], Release | None],
+        interleaves: Callable[[], bool],
+        spent: bool = False,
+    ) -> None:
+        self.receipt, self.loss, self.account = receipt, loss, account
+        self._keep, self._fail, self._stored = keep, fail, stored
+        self._interleaves = interleaves
+        self._process, self._lock, self._used = os.getpid(), threading.Lock(), spent
+
+    @property
+    def used(self) -> bool:
+        """Tells whether it cannot be used any more."""
+        return self._used or self._process != os.getpid()
+
+    @property
+    def release(self) -> Release | None:
+        """Gives the release that was made under this charge, as it is stored; None while there is none."""
+        return self._stored()
+
+    def run(
+        self,
+        measurement: Measurement,
+        data: Data,
+        *,
+        d_in: Stated | Unit | None = None,
+        confidence: Number = 0.95,
+        entropy: Entropy | None = None,
+        facts: tuple[Fact, ...] = (),
+        name: str = "",
+    ) -> Release:
+        """Runs a measurement on the data, stores the release and gives it.
+
+        ``d_in`` is the distance of neighbours in the unit of the account. What can be refused is refused before the
+        data is touched, and leaves the permit as it was; afterwards there is only one error, that it failed.
+        """
+        source = entropy or system()
+        if source.replayable:
+            raise BadArgument("entropy", "that of the system: what can be replayed is not private", "a replayable one")
+        distance = measurement.source.closest if d_in is None else d_in
+        check_run(measurement, distance, loss=self.loss, account=self.account, interleaves=self._interleaves())
+        terms = measurement.terms(distance, confidence)
+        self._use()
+        try:
+            value = shielded(lambda: _ran(measurement, data, source), measurement.how.mechanism)
+        except BaseException:
+            self._fail()
+            raise
+        release = Release(
+            value=value,
+            loss=self.loss,
+            unit=self.account.terms.unit or terms.unit,
+            how=measurement.how,
+            half_width=terms.half_width,
+            confidence=terms.confidence,
+            adjacency=str(measurement.source.metric),
+            noise=measurement.noise,
+            data=name,
+            facts=facts,
+            receipt=self.receipt,
+        )
+        return self._keep(release)
+
+    def _use(self) -> None:
+        with self._lock:
+            if self._used:
+                raise PermitUsed(
+                    f"the charge of entry {self.receipt.entry} has been used: a permit works once. If its release was "
+                    "lost, it stays paid for, because it may have been seen; ask again, and pay again."
+                )
+            if self._process != os.getpid():
+                raise PermitUsed("a permit works only in the process that charged; this one has been forked off.")
+            self._used = True
+
+    def __copy__(self) -> Permit:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Permit:
+        return self
+
+    def __reduce__(self) -> NoReturn:
+        raise PermitUsed("a permit works only in the process that charged, and cannot be sent elsewhere.")
+
+    def __repr__(self) -> str:
+        return f"Permit({self.receipt}, {self.loss}, {'used' if self.used else 'unused'})"
+
+
+def _ran(measurement: Measurement, data: Data, entropy: Entropy) -> Data:
+    if not measurement.source.domain.member(data):
+        raise RunFailed(measurement.how.mechanism)
+    return measurement.function(data, entropy)
+
+
+@guarantee(
+    claim="what the measurement costs, in the kind that was charged, is within what was charged",
+    proof="proofs/ledger.md#permits",
+    reviewed="32f932af6c75",
+)
+def pays_for(paid: Loss, price: Loss) -> bool:
+    """Tells whether a charge covers the price of a measurement."""
+    return in_kind(price, type(paid)).within(paid)
+
+
+def terms_of(unit: object) -> Terms:
+    """Gives the terms that say who is protected, exactly."""
+    if not isinstance(unit, Unit):
+        raise BadArgument("unit", "an sf.Unit, such as sf.Unit('a patient', sf.AddRemove(), bound=3)", unit)
+    metric = unit.metric
+    return Terms(unit=unit.protects, adjacency=str(metric), metric=exactly(metric), bound=str(metric.read(unit)))
+
+
+def exactly(metric: Metric) -> str:
+    """Gives a fingerprint of a metric that no other has: names that are printed may be alike."""
+    record = record_of(metric)
+    if record is None:
+        raise BadArgument("the metric of a unit", "one that sfumato can describe exactly", metric)
+    return digest_of(canonical(record))
+
+
+def check_unit(measurement: Measurement, d_in: Stated | Unit, account: Account) -> None:
+    """Refuses a measurement whose neighbours are not those of the unit that the account protects."""
+    metric, terms = measurement.source.metric, account.terms
+    if (exactly(metric), str(metric.read(d_in))) != (terms.metric, terms.bound):
+        raise BadArgument(
+            "the measurement",
+            f"priced for {terms.unit} ({terms.adjacency}, {terms.bound} apart), the unit that {account.name} protects",
+            f"one for {metric.unit(metric.read(d_in))} ({metric})",
+        )
+
+
+def check_run(
+    measurement: Measurement, d_in: Stated | Unit, *, loss: Loss, account: Account, interleaves: bool
+) -> None:
+    """Refuses what a charge of a loss to an account does not pay for; decided from public facts alone."""
+    check_unit(measurement, d_in, account)
+    price = measurement.map(d_in)
+    if not pays_for(loss, price):
+        raise PermitUsed(f"what is paid is {loss}, and the measurement costs {price}; charge that first.")
+    if measurement.interactive and not interleaves:
+        must = f"one that answers once: there is no theorem for more under {type(account.limit).__name__}"
+        raise BadArgument("the measurement", must, "an interactive one")

@@ -1,0 +1,73 @@
+"""What people give a ledger, read and checked before anything is written down."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import final
+
+from sfumato.errors import AccountRefused, BadArgument
+from sfumato.ledger.accounts import Account, Terms
+from sfumato.ledger.entry import canonical
+from sfumato.ledger.rules import Rule, anew, plain_rule
+from sfumato.ledger.store import storable
+
+LONGEST_TEXT = 1000
+"""Letters of a key or a question."""
+
+
+@final
+@dataclass(frozen=True)
+class Trial:
+    """Is what a charge would come to: is the answer known already, does it cost, and what speaks against it?"""
+
+    known: bool
+    costs: bool
+    refusal: str | None = None
+
+
+def read_texts(about: object) -> dict[str, str]:
+    """Reads what is said about an account."""
+    found = {} if about is None else about
+    if not isinstance(found, Mapping) or not all(isinstance(text, str) for pair in found.items() for text in pair):
+        raise BadArgument("about", "texts by name, such as {'scope': '…', 'url': '…'}", about)
+    return dict(found)
+
+
+def check_texts(**texts: object) -> None:
+    """Refuses what cannot be written down, or found again, in every store."""
+    for name, text in texts.items():
+        if text is None:
+            continue
+        if not isinstance(text, str) or not storable(text):
+            raise BadArgument(name, "a text without NUL or halves of characters, or left out", text)
+        if name in ("key", "question") and len(text) > LONGEST_TEXT:
+            raise BadArgument(name, f"a text of at most {LONGEST_TEXT} letters", text)
+
+
+def check_said(topic: object, said: object) -> None:
+    """Refuses a note that cannot be written down."""
+    check_texts(topic=topic)
+    try:
+        canonical(said)
+    except (TypeError, ValueError, RecursionError):
+        raise BadArgument("what is noted", "texts, whole numbers, and lists and dictionaries of these", said) from None
+
+
+def check_same(found: Account, rule: Rule, terms: Terms) -> None:
+    """Refuses to open an account again on other terms, and says which differ."""
+    differ = [name for name, own in vars(found.terms).items() if own != getattr(terms, name)]
+    differ += ["limit"] * (plain_rule(anew(found.rule)) != plain_rule(rule))
+    if differ:
+        raise AccountRefused(
+            f"the account {found.name} was opened on other terms ({', '.join(differ)}): {found.promise}. A limit is "
+            "set once, for good; open it on the same terms, or open another."
+        )
+
+
+def aware(moment: datetime) -> datetime:
+    """Reads a moment; refuses one that could be meant in any time zone."""
+    if not isinstance(moment, datetime) or moment.tzinfo is None:
+        raise BadArgument("until", "a moment with its time zone", moment)
+    return moment

@@ -1,0 +1,159 @@
+"""Where a book stands: the accounts as all entries so far leave them.
+
+`Standing.apply` folds one entry after another. Entries carry the state that they leave behind, so that nobody reads
+the whole history again: a *balance* holds all states, and what follows it is folded on top. Whether an entry was right
+to be written is not asked here: that was decided when it was written (`page`), and is worked out again by `verify`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
+from typing import final
+
+from sfumato.errors import AccountRefused, ClockWentBack, LedgerDamaged, SfumatoError
+from sfumato.guarantee import guarantee
+from sfumato.ledger.accounts import Account, opened_account
+from sfumato.ledger.entry import FORMAT, NOTHING_BEFORE, VERSION, Body, Entry, canonical, moment_of, stamp
+from sfumato.ledger.store import Row
+
+SLACK = timedelta(seconds=60)
+"""Clocks of several machines, or one that is being set, may be this much behind; entries then keep the later time."""
+
+STRUCTURE = ("begun", "opened", "closed", "noted")
+"""The kinds of entries that say more than a balance does."""
+
+
+@final
+class Standing:
+    """Is the fold of a book. It changes only by entries that are in the book."""
+
+    def __init__(self) -> None:
+        self.number, self.digest, self.time, self.book = 0, NOTHING_BEFORE, "", ""
+        self.accounts: dict[str, Account] = {}
+        self.notes: dict[tuple[str, str], int] = {}
+
+    def apply(self, entry: Entry) -> None:
+        """Folds the next entry."""
+        if entry.number != self.number + 1 or entry.previous != self.digest:
+            raise LedgerDamaged(f"entry {entry.number} does not follow entry {self.number}")
+        self.fold(entry)
+        self.stand_at(entry)
+
+    def stand_at(self, entry: Entry) -> None:
+        """Notes that all entries up to one are folded."""
+        self.number, self.digest, self.time = entry.number, entry.digest, entry.time
+
+    def fold(self, entry: Entry) -> None:
+        """Takes in what an entry says, wherever it stands."""
+        try:
+            self._fold(entry)
+        except LedgerDamaged:
+            raise
+        except (SfumatoError, ValueError, KeyError, TypeError):
+            raise LedgerDamaged(f"entry {entry.number} says what cannot be after those before it") from None
+
+    def _fold(self, entry: Entry) -> None:
+        match entry.kind:
+            case "begun":
+                self._fold_beginning(entry)
+            case "opened":
+                self._fold_opening(opened_account(entry.account, entry.body))
+            case "closed":
+                account = self[entry.account]
+                self.accounts[account.name] = account._replace(closed=True)
+                for above in self.holders(account):
+                    self.accounts[above.name] = above.given_back(account)
+            case "noted":
+                self.notes[entry.account, str(entry.body["topic"])] = entry.number
+        states = entry.body.get("states")
+        if isinstance(states, dict):
+            for name, state in states.items():
+                self.accounts[name] = self[name].in_state(state)
+
+    def _fold_beginning(self, entry: Entry) -> None:
+        if entry.body.get("format") != FORMAT or entry.body.get("version") != VERSION:
+            raise LedgerDamaged("its format is not one that this version of sfumato reads")
+        if entry.number != 1:
+            raise LedgerDamaged(f"it begins a second time with entry {entry.number}")
+        self.book = str(entry.body["book"])
+
+    def _fold_opening(self, account: Account) -> None:
+        if account.name in self.accounts:
+            raise LedgerDamaged("an account in it is opened twice")
+        self.accounts[account.name] = account
+        for above in self.holders(account):
+            self.accounts[above.name] = above.set_aside(account)
+
+    def __getitem__(self, name: str) -> Account:
+        try:
+            return self.accounts[name]
+        except KeyError:
+            raise AccountRefused(
+                f"there is no account {name!r} in this ledger. Open it first: ledger.open_account({name!r}, limit=…)."
+            ) from None
+
+    def holders(self, account: Account) -> list[Account]:
+        """Gives the accounts that have set the limit of an account aside: those that would pay for the one above it."""
+        return list(payers(self.__getitem__, account.above)) if account.terms.holds else []
+
+    def balance(self) -> Body:
+        """Gives the states of all accounts."""
+        return {"states": {name: account.state() for name, account in sorted(self.accounts.items())}}
+
+    def moment(self, now: datetime) -> datetime:
+        """Gives the time of the next entry: that of the clock, but never before the last entry."""
+        if not self.time:
+            return now
+        last = moment_of(self.time)
+        if now < last - SLACK:
+            raise ClockWentBack(stamp(now), self.time)
+        return max(now, last)
+
+
+@guarantee(
+    claim="every account whose limit a charge counts against: all above, up to one that has set its limit aside",
+    proof="proofs/ledger.md#tree",
+    reviewed="f0335a7a23fa",
+)
+def payers(find: Callable[[str], Account], name: str) -> Iterator[Account]:
+    """Gives the accounts that pay for what an account is charged: itself and those above, up to one that holds."""
+    while name:
+        account = find(name)
+        yield account
+        name = "" if account.terms.holds else account.above
+
+
+@guarantee(
+    claim="an account has counted a release already if it is the account that paid, or is above it",
+    proof="proofs/ledger.md#recall",
+    reviewed="b2bf2a82f2ba",
+)
+def has_counted(account: str, payer: str) -> bool:
+    """Tells whether an account's limit has counted what another one was charged for."""
+    return (payer + "/").startswith(account + "/")
+
+
+def row_of(entry: Entry, value: str | None) -> Row:
+    """Gives an entry as it is stored, with what it can be found by."""
+    key, question, settles = None, None, None
+    match entry.kind, entry.body:
+        case "charged", {"shares": int(number)}:
+            key = shared_key(entry.account, number)
+        case "charged", {"key": str(own)}:
+            key = charge_key(entry.account, own)
+        case "released" | "failed", {"charge": int(number)}:
+            settles = number
+            asked = entry.body.get("question")
+            question = asked if isinstance(asked, str) and entry.body.get("value") is not None else None
+    return Row(entry.number, entry.kind, entry.digest, entry.text, key, question, settles, value)
+
+
+def charge_key(account: str, key: str) -> str:
+    """Gives what a charge with a key is found by."""
+    return canonical([account, key])
+
+
+def shared_key(account: str, number: int) -> str:
+    """Gives what an account's share in a charge of another account is found by."""
+    return canonical([account, number])
