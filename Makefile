@@ -6,6 +6,7 @@
 # make bench-noise       exact noise, side by side with its peers
 # make bench-accounting  the accountant, side by side with its peers (some minutes)
 # make bench-algorithms  the error of algorithms, side by side with their peers (some minutes)
+# make bench-ledger      charges a second, next to bare rows of the same durability
 
 PYTHON ?= python3
 WORKERS ?= 2
@@ -17,19 +18,23 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 PEERS := $(patsubst benchmarks/peers/%.txt,%,$(wildcard benchmarks/peers/*.txt))
 
-.PHONY: demo test lint format peers bench-noise bench-accounting bench-algorithms clean
+.PHONY: demo test lint format peers bench-noise bench-accounting bench-algorithms bench-ledger debian-packages clean
 .DELETE_ON_ERROR:
 
 demo: .venv/installed-plot
 	$(BIN)/python -m sfumato demo --output demo-output
 
-test: lint
+test: lint debian-packages
 	$(BIN)/pytest -n $(WORKERS) --cov --cov-report=term
 
 lint: .venv/installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+# PostgreSQL, whose server the tests start for themselves; where it cannot be installed they are skipped.
+debian-packages:
+	@scripts/debian-packages
 
 format: .venv/installed-dev
 	$(BIN)/ruff check --fix .
@@ -45,6 +50,9 @@ bench-accounting: .venv/installed-plot
 
 bench-algorithms: .venv/installed-plot
 	$(BIN)/python benchmarks/algorithms.py
+
+bench-ledger: .venv/installed-dev debian-packages
+	$(BIN)/python benchmarks/ledger.py
 
 clean:
 	rm -rf .venv .peers demo-output .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage .coverage.*

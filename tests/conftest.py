@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+if TYPE_CHECKING:
+    from side_by_side.postgres_server import PostgresServer
 
 IN_CI = os.environ.get("CI") == "true"
 
@@ -39,3 +43,29 @@ def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest
     report = yield
     refuse_in_ci(report)
     return report
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[PostgresServer]:
+    """Gives a PostgreSQL server of this worker's own: a `PostgresServer`."""
+    from side_by_side.postgres_server import running
+
+    with running() as server:
+        if server is None:
+            pytest.skip("needs PostgreSQL (scripts/debian-packages)")
+        yield server
+
+
+@pytest.fixture
+def postgres_address(postgres_server: PostgresServer) -> str:
+    """Gives the address of a database in which there is nothing yet."""
+    psycopg = pytest.importorskip("psycopg", reason="needs psycopg")
+    with psycopg.connect(postgres_server.url(), autocommit=True) as connection:
+        if not connection.execute("SELECT 1 FROM pg_database WHERE datname = 'book'").fetchone():
+            connection.execute("CREATE DATABASE book")
+        connection.execute("ALTER DATABASE book RESET ALL")
+    with psycopg.connect(postgres_server.url("book"), autocommit=True) as connection:
+        made = connection.execute("SELECT quote_ident(nspname) FROM pg_namespace WHERE oid >= 16384").fetchall()
+        for (schema,) in made:
+            connection.execute(f"DROP SCHEMA {schema} CASCADE")
+    return postgres_server.url("book")
