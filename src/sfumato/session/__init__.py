@@ -1,0 +1,1 @@
+"""Protected data sets, and sessions that spend on them through a ledger."""
