@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import sqlite3
 import subprocess
 import sys
 from fractions import Fraction
@@ -22,6 +23,7 @@ from sfumato.cli.classroom import (
     recover_arrived,
     recover_departed,
 )
+from sfumato.cli.classroom_ledger import asked_twice
 from sfumato.datasets import CLASSROOM, portrait
 
 SCORES = (85, 84, 85, 89, 92, 95, 100, 83, 70, 67)
@@ -102,7 +104,9 @@ def test_demo_tells_and_draws(tmp_path: Path) -> None:
         assert said in ran.stdout
     assert "classmate ε = 2" in ran.stdout
     folder = tmp_path / "sfumato-demo"
-    assert sorted(path.name for path in folder.iterdir()) == ["classroom.png", "classroom.svg", "portrait.png"]
+    charts, book = ["classroom.png", "classroom.svg", "portrait.png"], ["ledger.db", "ledger.jsonl", "release-table.md"]
+    assert sorted(path.name for path in folder.iterdir()) == sorted(charts + book)
+    assert "it costs nothing" in " ".join(ran.stdout.split())
     assert (folder / "classroom.png").read_bytes().startswith(b"\x89PNG")
     assert "from exact means: 67, every time" in (folder / "classroom.svg").read_text(encoding="utf-8")
     assert all(len(line.rstrip()) <= 80 for line in ran.stdout.splitlines())
@@ -113,7 +117,7 @@ def test_demo_without_the_plot_extra_tells_and_says_what_to_install(tmp_path: Pa
     assert first.returncode == 0, first.stderr
     assert "= 67" in first.stdout
     assert "pip install 'sfumato[plot]'" in " ".join(first.stdout.split())
-    assert not list(tmp_path.iterdir())
+    assert not list(tmp_path.rglob("*.png"))
     assert first.stdout != second.stdout  # the noise is new each time
 
 
@@ -157,3 +161,48 @@ def test_help(asked: str) -> None:
 
 def test_no_command_shows_help() -> None:
     assert "demo" in run().stdout
+
+
+def test_the_classroom_under_a_ledger_asks_twice_and_pays_once(tmp_path: Path) -> None:
+    told = asked_twice(CLASSROOM, folder=tmp_path)
+    assert not told.known
+    assert told.first.value == told.second.value
+    assert (told.before, told.once, told.twice) == (Pure(0), Pure(0.5), Pure(0.5))
+    assert "ε = 0.5 is left" in told.refusal
+    assert told.verdict
+    assert [path.name for path in told.written] == ["ledger.db", "ledger.jsonl", "release-table.md"]
+    assert all(path.exists() for path in told.written)
+    again = asked_twice(CLASSROOM, folder=tmp_path)
+    assert again.known
+    assert again.first.value == told.first.value
+    assert again.twice == Pure(0.5)
+    assert again.table.rows[0].cells[2] == "0.5"
+
+
+def test_the_ledger_from_the_command_line(tmp_path: Path) -> None:
+    asked_twice(CLASSROOM, folder=tmp_path)
+    shown = run("ledger", "show", "ledger.db", folder=tmp_path)
+    assert shown.returncode == 0
+    assert all(word in shown.stdout for word in ("exam", "a student", "ε = 0.5", "charged", "released"))
+    sound = run("ledger", "verify", "ledger.db", folder=tmp_path)
+    assert (sound.returncode, sound.stdout.strip()) == (0, "4 entries, 0 signed checkpoints: sound")
+    assert run("ledger", "export", "ledger.db", "copy.jsonl", folder=tmp_path).returncode == 0
+    assert (tmp_path / "copy.jsonl").read_text() == (tmp_path / "ledger.jsonl").read_text()
+    table = run("ledger", "table", "ledger.db", "exam", "--form", "markdown", folder=tmp_path)
+    assert "| ε | 0.5 |" in table.stdout
+    with sqlite3.connect(tmp_path / "ledger.db") as raw:
+        raw.execute("DROP TRIGGER no_change")
+        raw.execute("UPDATE entries SET text = replace(text, '1/2', '1/4') WHERE number = 3")
+        raw.execute("CREATE TRIGGER no_change BEFORE UPDATE ON entries BEGIN SELECT RAISE(ABORT, 'append only'); END")
+    broken = run("ledger", "verify", "ledger.db", folder=tmp_path)
+    assert broken.returncode == 1
+    assert "entry 3" in broken.stdout + broken.stderr or "damaged" in broken.stderr
+
+
+def test_a_ledger_that_is_not_there_is_not_made(tmp_path: Path) -> None:
+    missing = run("ledger", "show", "nowhere.db", folder=tmp_path)
+    assert missing.returncode == 1
+    assert "there is none at this address" in missing.stderr
+    assert not (tmp_path / "nowhere.db").exists()
+    wrong = run("ledger", "table", "nowhere.db", "exam", "--form", "pdf", folder=tmp_path)
+    assert wrong.returncode != 0

@@ -10,12 +10,12 @@ from typing import final
 from sfumato.accounting.measures import Pure
 from sfumato.core.calibrate import calibrate_parameter
 from sfumato.core.measurement import Measurement
-from sfumato.core.record import Release
 from sfumato.core.space import step_of, vector
 from sfumato.core.transformation import Transformation
 from sfumato.datasets import Classroom
 from sfumato.exact import Distance, rational
 from sfumato.mechanisms.additive import laplace
+from sfumato.release.record import Release
 from sfumato.transforms.aggregate import mean
 from sfumato.transforms.rowwise import clamp
 

@@ -13,10 +13,11 @@ from rich.text import Text
 from sfumato.accounting.guidance import odds_factor
 from sfumato.accounting.measures import Pure
 from sfumato.cli.classroom import CLOSE, Attack, attack, errors_of_mean, leak, private_mean
-from sfumato.core.record import Release
+from sfumato.cli.classroom_ledger import SESSION, asked_twice
 from sfumato.datasets import CLASSROOM, Classroom, portrait
 from sfumato.errors import MissingExtra
 from sfumato.exact import up
+from sfumato.release.record import Release
 
 TIMES = 5_000
 LOSSES = tuple(Pure(epsilon) for epsilon in ("0.1", "0.5", "1", "2", "5", "10"))
@@ -38,6 +39,7 @@ def tell(console: Console, *, output: Path) -> None:
     tell_attack(console, CLASSROOM, found)
     errors = errors_of_mean(CLASSROOM.between, sizes=SIZES, losses=LOSSES)
     tell_prices(console, errors)
+    tell_ledger(console, CLASSROOM, output=output)
     draw(console, found, errors, output=output)
 
 
@@ -109,9 +111,31 @@ def tell_prices(console: Console, errors: dict[int, dict[Pure, float]]) -> None:
     )
 
 
+def tell_ledger(console: Console, classroom: Classroom, *, output: Path) -> None:
+    """Asks the same question twice under a ledger that is kept, and then one that the limit does not allow."""
+    headline(console, "5", "Under a ledger")
+    show(console, Syntax(SESSION, "python", theme="ansi_light", background_color="default", word_wrap=True))
+    told = asked_twice(classroom, folder=output)
+    if told.known:
+        say(console, "This ledger has seen the question before, in another run of this demonstration:")
+    show(console, Text(str(told.first)))
+    steps = Table.grid(padding=(0, 2))
+    for what, spent in (("before", told.before), ("asked once", told.once), ("asked again", told.twice)):
+        steps.add_row(what, f"{spent} of {told.limit} spent")
+    show(console, steps)
+    same = "the same answer" if told.first.value == told.second.value else "another answer"
+    say(console, f"The second time it is [b]{same}[/b], and it costs [b]nothing[/b]. What does not fit is refused:")
+    show(console, Text(told.refusal, style="red"))
+    say(console, f"The book can be checked by anyone: {told.verdict}. The release table is made from it:")
+    show(console, Text(told.table.to_text().partition("\n")[2].strip("\n")))
+    for path in told.written:
+        console.print(f"    {path}", soft_wrap=True, markup=False, highlight=False)
+    console.print()
+
+
 def draw(console: Console, found: Attack, errors: dict[int, dict[Pure, float]], *, output: Path) -> None:
     """Draws the story and the portrait; says what to install where that is not possible."""
-    headline(console, "5", "Drawn")
+    headline(console, "6", "Drawn")
     try:
         written = draw_charts(found, errors, output=output)
     except MissingExtra as missing:

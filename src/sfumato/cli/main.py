@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from sfumato.cli.ledger import app as ledger_app
 from sfumato.errors import SfumatoError
 
 WIDEST = 100
@@ -57,6 +58,9 @@ def demo(
 
     console = Console()
     tell(Console(width=min(WIDEST, console.width)), output=output)
+
+
+app.add_typer(ledger_app, name="ledger")
 
 
 @app.command()
