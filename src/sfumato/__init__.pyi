@@ -1,6 +1,6 @@
 """The public names and where they live: read by type checkers, and at run time to load each on first use."""
 
-from . import datasets, errors, noise, stats
+from . import datasets, errors, ledger, noise, stats
 from .accounting import events
 from .accounting.account import Account, account
 from .accounting.adaptive.advanced import AdvancedFilter
@@ -47,7 +47,9 @@ from .accounting.renyi_conversion import (
     zcdp_rho,
     zcdp_rho_simple,
 )
+from .accounting.shares import split
 from .accounting.trade_off import TradeOff, gaussian_trade_off, trade_off
+from .codebook.book import Codebook
 from .combinators.best_of import best_of
 from .combinators.interaction import adaptive_composition, concurrent_composition, filtered
 from .combinators.odometer import Odometer, odometer
@@ -66,8 +68,7 @@ from .core.brute import (
     neighbours,
     outcome_probabilities,
 )
-from .core.calibrate import calibrate, calibrate_parameter
-from .core.claim import Claim, claim
+from .core.calibrate import calibrate, calibrate_parameter, calibrate_to_accuracy
 from .core.custom import measurement, transformation
 from .core.domains import Categories, Custom, Domain, Floats, Frame, Integers, Matrix, Stream, Texts, Vector
 from .core.measurement import Measurement
@@ -90,11 +91,12 @@ from .core.metrics import (
 from .core.partial import Partial
 from .core.parts import PartDistance, Parts
 from .core.queryable import Queryable
-from .core.record import Failure, How, Release
 from .core.space import Space, frame, matrix, scalar, vector
 from .core.spread import Spread
 from .core.transformation import Transformation
 from .entropy import Entropy, ReplayEntropy, SystemEntropy
+from .ledger.book import Ledger
+from .ledger.register import Register
 from .mechanisms.above_threshold import above_threshold, below_threshold
 from .mechanisms.accuracy import accuracy, chance_of, error_of, scale_for_accuracy
 from .mechanisms.additive import gaussian, laplace
@@ -139,6 +141,14 @@ from .mechanisms.stability import stability_histogram
 from .mechanisms.timing import padded
 from .mechanisms.truncated import lower_estimate, truncated_laplace, upper_estimate
 from .release import charts
+from .release.checklist import Checklist
+from .release.claim import Claim, claim
+from .release.estimate import Estimate
+from .release.interval import Interval
+from .release.publication import missing_for_publication
+from .release.record import Failure, How, Release
+from .release.registry import RegistryEntry
+from .release.table import ReleaseTable
 from .transforms.aggregate import count, count_distinct, mean, sum
 from .transforms.bands import log_bands
 from .transforms.casts import absolute, bin_by, cast, log
@@ -172,6 +182,9 @@ from .transforms.streams import batches, negated, sum_stream
 from .transforms.vectors import vector_mean, vector_sum
 
 __version__: str
+from .session.dataset import Dataset
+from .session.members import Members
+from .session.session import Session
 
 __all__ = [
     "GDP",
@@ -191,23 +204,30 @@ __all__ = [
     "Bracket",
     "Categories",
     "ChangeOne",
+    "Checklist",
     "Claim",
+    "Codebook",
     "Custom",
+    "Dataset",
     "Discrete",
     "Domain",
     "Entropy",
+    "Estimate",
     "Failure",
     "Floats",
     "Frame",
     "Hamming",
     "How",
     "Integers",
+    "Interval",
     "LInf",
+    "Ledger",
     "Left",
     "Loss",
     "Lp",
     "Matrix",
     "Measurement",
+    "Members",
     "Metric",
     "Odometer",
     "PartDistance",
@@ -217,10 +237,14 @@ __all__ = [
     "Pure",
     "Queryable",
     "Range",
+    "Register",
+    "RegistryEntry",
     "Relation",
     "Release",
+    "ReleaseTable",
     "Renyi",
     "ReplayEntropy",
+    "Session",
     "Slots",
     "Space",
     "Spent",
@@ -263,6 +287,7 @@ __all__ = [
     "calibrate",
     "calibrate_parameter",
     "calibrate_plan",
+    "calibrate_to_accuracy",
     "candidate_of",
     "cast",
     "censored_laplace",
@@ -330,6 +355,7 @@ __all__ = [
     "laplace_mechanism",
     "laplace_noisy_max",
     "laplace_noisy_max_with_lead",
+    "ledger",
     "linear",
     "lipschitz",
     "local_laplace",
@@ -346,6 +372,7 @@ __all__ = [
     "measured_in",
     "measurement",
     "median",
+    "missing_for_publication",
     "mixed_delta",
     "mixed_epsilon",
     "mixture_of_losses",
@@ -410,6 +437,7 @@ __all__ = [
     "simplified_sampled_bound",
     "sizes",
     "sparse_vector",
+    "split",
     "square",
     "stability_histogram",
     "staircase",

@@ -19,6 +19,7 @@ import sfumato
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FILE = re.compile(r"^```yaml\n(# (\S+\.yaml)\n.*?)^```$", re.MULTILINE | re.DOTALL)  # a first line that names it
 MODULES = sorted(
     module.name
     for module in pkgutil.walk_packages(sfumato.__path__, "sfumato.")
@@ -49,6 +50,8 @@ def run_block(source: str, namespace: dict[str, object], name: str, line: int) -
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_python_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    for content, name in FILE.findall(page.read_text()):
+        (tmp_path / name).write_text(content)
     namespace: dict[str, object] = {"__name__": "__main__"}
     for line, source in blocks(page):
         run_block(source, namespace, str(page.relative_to(ROOT)), line)

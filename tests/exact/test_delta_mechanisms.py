@@ -19,12 +19,10 @@ from sfumato.accounting.facts.truncated_laplace import (
 )
 from sfumato.accounting.measures import Approx
 from sfumato.core.brute import brute_delta, brute_epsilon, neighbours, outcome_probabilities
-from sfumato.core.claim import claim
 from sfumato.core.custom import transformation
 from sfumato.core.domains import Custom, Data, Integers
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import L1, Absolute, AddRemove, Hamming
-from sfumato.core.record import Failure
 from sfumato.core.space import Space, scalar, vector
 from sfumato.errors import BadArgument, CannotJoin, ClaimRequired, NoProvenRoute
 from sfumato.exact import ball, precision
@@ -36,6 +34,8 @@ from sfumato.mechanisms.truncated import lower_estimate, truncated_laplace, uppe
 from sfumato.noise.bounded import Truncated
 from sfumato.noise.continuous import Laplace
 from sfumato.noise.discrete_laplace import DiscreteLaplace
+from sfumato.release.claim import claim
+from sfumato.release.record import Failure
 from sfumato.transforms.mode_gap import lead, mode_gap, tally
 
 TINY = Fraction(1, 10**20)

@@ -14,7 +14,6 @@ from sfumato.accounting.measures import Approx, Pure
 from sfumato.core.brute import brute_delta, brute_epsilon, outcome_probabilities
 from sfumato.core.domains import Integers
 from sfumato.core.metrics import L1, Absolute
-from sfumato.core.record import Failure
 from sfumato.core.space import Space, scalar, vector
 from sfumato.errors import BadArgument
 from sfumato.exact import precision
@@ -22,6 +21,7 @@ from sfumato.mechanisms.integer_noise import binomial, censored_laplace, stairca
 from sfumato.noise.binomial import Binomial
 from sfumato.noise.bounded import Truncated
 from sfumato.noise.discrete_laplace import DiscreteLaplace
+from sfumato.release.record import Failure
 
 TINY = Fraction(1, 10**20)
 

@@ -10,11 +10,11 @@ import pytest
 
 from sfumato.accounting.measures import Approx, Pure
 from sfumato.core.brute import brute_delta, brute_epsilon
-from sfumato.core.record import Failure
 from sfumato.errors import BadArgument, NotInDomain
 from sfumato.exact import exp_down, exp_up, log_up, precision
 from sfumato.mechanisms.matrix import channel, channel_delta, channel_delta_at, channel_epsilon, matrix_mechanism
 from sfumato.mechanisms.matrix_comparison import MorePrivate, compare
+from sfumato.release.record import Failure
 
 TINY = Fraction(1, 10**20)
 ROWS = [["1/2", "1/4", "1/4"], ["1/4", "1/2", "1/4"], ["1/8", "1/8", "3/4"]]

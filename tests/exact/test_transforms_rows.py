@@ -13,13 +13,13 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import maximum_flow
 from tests.exact.enumerated import farthest
 
-from sfumato.core.claim import claim
 from sfumato.core.domains import Custom, Floats, Integers, Vector
 from sfumato.core.metrics import AddRemove, ChangeOne, DatasetMetric, Hamming
 from sfumato.core.space import Space, frame, vector
 from sfumato.core.transformation import Transformation
 from sfumato.entropy import ReplayEntropy
 from sfumato.errors import BadArgument, CannotJoin
+from sfumato.release.claim import claim
 from sfumato.transforms.aggregate import count, mean, sum
 from sfumato.transforms.casts import bin_by, cast
 from sfumato.transforms.conditions import between, is_in

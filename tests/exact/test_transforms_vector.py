@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from tests.exact.enumerated import farthest
 
-from sfumato.core.claim import claim
 from sfumato.core.domains import Floats, Integers, Matrix, Norm, Vector
 from sfumato.core.metrics import L1, L2, AddRemove, ChangeOne, LInf, VectorMetric
 from sfumato.core.space import Space, frame, matrix, vector
 from sfumato.errors import BadArgument, ClaimRequired, UnboundedColumn, UnknownSize
 from sfumato.exact import root, squared
+from sfumato.release.claim import claim
 from sfumato.transforms.aggregate import count, mean, sum
 from sfumato.transforms.casts import bin_by
 from sfumato.transforms.conditions import between, is_in

@@ -15,13 +15,13 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 
-from sfumato.core.claim import claim
 from sfumato.core.domains import Categories, Data, Domain, Floats, Frame, Integers, Matrix, Norm, Texts, Vector
 from sfumato.core.metrics import L2, AddRemove
 from sfumato.core.partial import Partial
 from sfumato.core.rows import canonical, rows_of
 from sfumato.core.space import Space
 from sfumato.core.transformation import Transformation
+from sfumato.release.claim import claim
 from sfumato.transforms.aggregate import count, count_distinct, sum
 from sfumato.transforms.casts import absolute, bin_by, cast
 from sfumato.transforms.conditions import between, is_in, satisfies

@@ -9,7 +9,6 @@ import pytest
 
 from sfumato.accounting.gaussian import analytic_sigma
 from sfumato.accounting.measures import Pure
-from sfumato.core.claim import claim
 from sfumato.core.custom import measurement
 from sfumato.core.space import scalar, vector
 from sfumato.errors import BadArgument
@@ -26,6 +25,7 @@ from sfumato.mechanisms.additive import laplace
 from sfumato.noise.continuous import Gaussian, Laplace
 from sfumato.noise.discrete_gaussian import DiscreteGaussian
 from sfumato.noise.discrete_laplace import DiscreteLaplace
+from sfumato.release.claim import claim
 from sfumato.transforms.aggregate import count, mean, sum
 from sfumato.transforms.rowwise import clamp
 

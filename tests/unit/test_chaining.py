@@ -11,7 +11,6 @@ import pytest
 
 from sfumato.accounting.measures import ZCDP, Approx, BoundedRange, Loss, Pure
 from sfumato.core.calibrate import calibrate, calibrate_parameter
-from sfumato.core.claim import claim
 from sfumato.core.custom import measurement, transformation
 from sfumato.core.domains import Integers, Vector
 from sfumato.core.measurement import Measurement
@@ -32,6 +31,7 @@ from sfumato.errors import (
     SpaceMismatch,
 )
 from sfumato.mechanisms.additive import gaussian, laplace
+from sfumato.release.claim import claim
 from sfumato.transforms.rowwise import clamp
 
 NUMBER = scalar(int)

@@ -12,10 +12,8 @@ import pytest
 
 from sfumato.accounting.gaussian import discrete_gaussian_delta
 from sfumato.accounting.measures import Approx, Pure
-from sfumato.core.claim import claim
 from sfumato.core.domains import Integers
 from sfumato.core.metrics import Absolute, ChangeOne
-from sfumato.core.record import Failure
 from sfumato.core.space import Space
 from sfumato.entropy import ReplayEntropy
 from sfumato.errors import BadArgument, CannotCalibrate, ClaimRequired
@@ -31,6 +29,8 @@ from sfumato.mechanisms.direct import (
     whole_steps,
 )
 from sfumato.noise.discrete_gaussian import DiscreteGaussian
+from sfumato.release.claim import claim
+from sfumato.release.record import Failure
 
 VOUCHED = claim("one row moves it by at most 1")
 SCORES = [85, 84, 85, 89, 92, 95, 100, 83, 70, 67]

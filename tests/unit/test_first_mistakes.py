@@ -328,6 +328,29 @@ MISTAKES = [
         "BadArgument",
         "how often to run must be given once: stop=0.01, or runs=sf.events.PoissonRuns(10); got (None, None).",
     ),
+    (
+        "sf.calibrate(lambda s: sf.vector(str, size=9, metric=sf.AddRemove()) >> sf.count(sf.is_in(['a'])) >> "
+        "sf.laplace(s), d_in=1, loss=sf.Pure(1))",
+        "BadArgument",
+        "d_in must be at least 2: the number of rows is public, so none differ by one row added or removed, and no "
+        "noise would be needed. Declare the data under sf.ChangeOne(), where 1 is one row changed; got 1.",
+    ),
+    (
+        "sf.Codebook.read({'codebook': 1, 'title': 'A', 'unit': {'protects': 'a student'}, 'tables': {'t': {'columns': "
+        "{'age': {'type': 'int', 'betwen': [0, 120]}}}}})",
+        "BadCodebook",
+        "codebook, table 't', column 'age': there is no entry 'betwen'; did you mean 'between'?",
+    ),
+    (
+        "sf.Codebook.read({'codebook': 1, 'title': 'A', 'unit': {'protects': 'a student'}, 'tables': {'t': {'columns': "
+        "{'age': {'type': 'int', 'between': [0, 120]}}}}})",
+        "BadCodebook",
+        "codebook, table 't', column 'age': source is missing: say where its values are known from. A bound or a list "
+        "that was read off the private data shows it, and one unit can move it. Take it from what is known about "
+        "anyone (an age is in [0, 120]) or from public data, and say from where; or spend a little on it first, such "
+        "as a tenth of the limit on two private quantiles (sf.split, sf.quantile) or on sf.stats.bounds_by_histogram, "
+        "and name that release as the source.",
+    ),
 ]
 
 
@@ -340,7 +363,7 @@ def test_first_mistakes(code: str, kind: str, message: str) -> None:
 
 def test_every_message_ends_like_a_sentence_and_every_error_is_ours() -> None:
     for _, kind, message in MISTAKES:
-        assert message.endswith((".", ")"))
+        assert message.endswith((".", ")", "?"))
         assert issubclass(getattr(sf.errors, kind), sf.errors.SfumatoError)
 
 

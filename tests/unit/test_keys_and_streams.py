@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import sfumato as sf
-from sfumato.core.record import Failure
 from sfumato.entropy import ReplayEntropy
 from sfumato.errors import BadArgument, Exhausted, NotInDomain, QueryRefused
 from sfumato.mechanisms.unknown_keys import key_noise
+from sfumato.release.record import Failure
 
 LOSS = sf.Approx(1, 1e-6)
 STREAM = sf.Space(sf.Stream(sf.Integers()), sf.L1())

@@ -11,7 +11,6 @@ import pandas as pd
 import pytest
 
 from sfumato.accounting.measures import Pure
-from sfumato.core.claim import claim
 from sfumato.core.domains import (
     Bounds,
     Categories,
@@ -30,6 +29,7 @@ from sfumato.core.metrics import Absolute, AddRemove, Unit, Windows
 from sfumato.core.space import Space, frame, scalar, vector
 from sfumato.errors import BadArgument, NotInDomain
 from sfumato.mechanisms.additive import laplace
+from sfumato.release.claim import claim
 from sfumato.transforms.aggregate import count, count_distinct, mean, sum
 from sfumato.transforms.casts import log
 from sfumato.transforms.conditions import is_in

@@ -11,7 +11,6 @@ import pytest
 
 from sfumato.accounting.measures import Pure
 from sfumato.core.calibrate import calibrate_parameter
-from sfumato.core.claim import claim
 from sfumato.core.custom import transformation
 from sfumato.core.domains import Integers, Stream
 from sfumato.core.metrics import Absolute, AddRemove, ChangeOne, LInf
@@ -20,6 +19,7 @@ from sfumato.core.space import Space, scalar, vector
 from sfumato.errors import BadArgument, Exhausted, NoDistance, NotInDomain, QueryRefused, SpaceMismatch
 from sfumato.mechanisms.above_threshold import above_threshold, below_threshold
 from sfumato.mechanisms.additive import laplace
+from sfumato.release.claim import claim
 from sfumato.transforms.aggregate import count, count_distinct, mean, sum
 from sfumato.transforms.query_stream import query_stream
 from sfumato.transforms.rowwise import clamp

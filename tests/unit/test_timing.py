@@ -12,11 +12,9 @@ import pytest
 from sfumato.accounting.divergence import hockey_stick
 from sfumato.accounting.facts.truncated_laplace import continuous_reach, continuous_truncated_laplace
 from sfumato.accounting.measures import Approx
-from sfumato.core.claim import claim
 from sfumato.core.domains import Custom, Data
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import AddRemove
-from sfumato.core.record import Failure, How
 from sfumato.core.space import Space, scalar, vector
 from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument, ClaimRequired, NoProvenRoute
@@ -24,6 +22,8 @@ from sfumato.mechanisms.above_threshold import above_threshold
 from sfumato.mechanisms.additive import laplace
 from sfumato.mechanisms.name_and_shame import name_and_shame
 from sfumato.mechanisms.timing import NANOSECONDS, TICK, Clock, Padding, padded, padding_loss, release_moment
+from sfumato.release.claim import claim
+from sfumato.release.record import Failure, How
 from sfumato.transforms.query_stream import query_stream
 
 VOUCHED = claim("the loop runs once for each row, 10 ms at most")

@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sfumato.core.claim import claim
 from sfumato.core.domains import Categories, Floats, Integers
 from sfumato.core.space import frame, scalar, vector
 from sfumato.errors import BadArgument, ClaimRequired, SfumatoError
+from sfumato.release.claim import claim
 from sfumato.transforms.aggregate import count, count_distinct, mean, sum
 from sfumato.transforms.casts import bin_by, cast, log
 from sfumato.transforms.columns import project, select
