@@ -91,7 +91,8 @@ def digest_of(text: str) -> str:
 
 def stamp(moment: datetime) -> str:
     """Writes a moment in universal time, to the microsecond, so that texts sort as moments do."""
-    return moment.astimezone(UTC).isoformat(timespec="microseconds").removesuffix("+00:00") + "Z"
+    universal = moment if moment.tzinfo is UTC else moment.astimezone(UTC)
+    return universal.isoformat(timespec="microseconds")[:-6] + "Z"
 
 
 def moment_of(text: str) -> datetime:
