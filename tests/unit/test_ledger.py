@@ -718,6 +718,12 @@ def test_forged_books_do_not_verify(ledger: Ledger) -> None:
     assert forged(("charged", "visits", own), ("released", "visits", {"charge": 5, "question": None, "value": None}))
     assert forged(("opened", "visits/h", {**opened.body, "holds": True, "period": "month"}))
     assert forged(("released", "visits", {"charge": 3, "question": None, "value": None}))
+    nothing_spent = {"visits": [{"kind": "Pure", "epsilon": "0"}, ""]}
+    assert forged(("noted", "visits", {"topic": "x", "said": None, "states": nothing_spent}))
+    assert forged(("failed", "visits", {"charge": 3, "states": nothing_spent}))
+    assert forged(("opened", "visits/new", {**opened.body, "states": nothing_spent}))
+    assert forged(("charged", "", {**charged.body, "key": None}))
+    assert forged(*[("opened", name, dict(opened.body)) for name in (" visits",)])
 
 
 def test_every_receipt_must_be_right(ledger: Ledger) -> None:
@@ -824,3 +830,113 @@ def test_a_function_that_leaves_the_program_tells_nothing(ledger: Ledger) -> Non
     ledger.open_account("visits", limit=sf.Pure(1))
     with pytest.raises(RunFailed):
         ledger.charge("visits", TENTH).run(dataclasses.replace(COUNT, function=leave), [1, 2])
+
+
+@pytest.mark.parametrize("name", ["", None, 0, (), False, "nowhere"])
+def test_nobody_is_not_an_account(ledger: Ledger, name: str) -> None:
+    ledger.open_account("visits", limit=sf.Pure(1))
+    ledger.charge("visits", TENTH, question="q").run(COUNT, [1, 2])
+    for ask in (
+        lambda: ledger.charge(name, TENTH),
+        lambda: ledger.left(name),
+        lambda: ledger[name],
+        lambda: ledger.note(name, "memo", "x"),
+        lambda: ledger.close_account(name),
+    ):
+        with pytest.raises((AccountRefused, BadArgument)):
+            ask()
+    with pytest.raises((AccountRefused, BadArgument)):
+        ledger.recall(name, "q")
+    assert ledger.trial(name, TENTH).refusal if isinstance(name, str) else True
+    assert ledger.head.entry == 4
+    assert ledger.verify()
+
+
+def test_an_interrupt_between_two_charges_does_not_end_charging(ledger: Ledger) -> None:
+    ledger.open_account("visits", limit=sf.Pure(1))
+    mark = ledger._journal.new_mark()
+    assert ledger._journal.new_mark() != mark
+
+
+def test_a_release_of_another_data_set_is_not_given_out(ledger: Ledger) -> None:
+    ledger.open_account("one", limit=sf.Pure(1))
+    ledger.open_account("two", limit=sf.Pure(1), unit=sf.Unit("a patient", sf.AddRemove(), bound=10))
+    ledger.charge("one", TENTH, question="q").run(COUNT, [1, 2])
+    assert ledger.recall("one", "q") is not None
+    assert ledger.recall("two", "q") is None
+
+
+def test_requests_are_decided_as_they_are_in_the_book(ledger: Ledger) -> None:
+    ledger.open_account("visits", limit=sf.Pure(1))
+    with pytest.raises(BadArgument, match="without '/'"):
+        ask_for_share(ledger, "visits", "team/x", sf.Pure(0.1), purpose="a pilot", by="x")
+    request = ask_for_share(ledger, "visits", "lab", sf.Pure(0.1), purpose="a pilot", by="x")
+    with pytest.raises(BadArgument, match="grants"):
+        decide_on(ledger, request, grants="no", reason="no", by="y")  # type: ignore[arg-type]
+    account = decide_on(ledger, dataclasses.replace(request, share="mallory"), grants=True, reason="fine", by="y")
+    assert account is not None
+    assert account.name == "visits/lab"
+    ledger.note("visits", "request", {"share": "x", "loss": 3, "purpose": "p", "needed": 1})
+    assert list(requests(ledger, "visits")) == [request.number]
+
+
+def test_who_decides_must_have_seen_the_last_decision(ledger: Ledger) -> None:
+    ledger.open_account("visits", limit=sf.Pure(1))
+    ledger.note("visits", "decision", {"request": 1, "grants": True, "reason": "x"}, expecting=0)
+    with pytest.raises(AccountRefused, match="in the meantime"):
+        ledger.note("visits", "decision", {"request": 1, "grants": True, "reason": "x"}, expecting=0)
+    with pytest.raises(AccountRefused, match="in the meantime"):
+        ledger.open_account("visits/a", limit=TENTH, holds=True, note=("decision", "x"), expecting=0)
+    assert "visits/a" not in ledger.accounts
+
+
+@pytest.mark.parametrize(
+    "error", [sf.errors.QueryRefused("row 123"), sf.errors.Exhausted("row 123"), MemoryError("123")]
+)
+def test_whatever_goes_wrong_in_a_run_it_says_no_more(ledger: Ledger, error: Exception) -> None:
+    def breaks(data: list[int], entropy: sf.Entropy) -> int:
+        raise error
+
+    ledger.open_account("visits", limit=sf.Pure(1))
+    with pytest.raises(RunFailed) as caught:
+        ledger.charge("visits", TENTH).run(dataclasses.replace(COUNT, function=breaks), [1, 2])
+    assert "123" not in str(caught.value)
+    assert caught.value.__context__ is None
+
+
+def test_an_interrupted_run_passes_on_that_it_was_interrupted_and_no_more(ledger: Ledger) -> None:
+    def stopped(data: list[int], entropy: sf.Entropy) -> int:
+        raise KeyboardInterrupt("row 123")
+
+    ledger.open_account("visits", limit=sf.Pure(1))
+    with pytest.raises(KeyboardInterrupt) as caught:
+        ledger.charge("visits", TENTH).run(dataclasses.replace(COUNT, function=stopped), [1, 2])
+    assert caught.value.args == ()
+    assert [entry.kind for entry in ledger.entries()][-1] == "failed"
+
+
+def test_notes_that_nobody_could_read_again_are_refused(ledger: Ledger) -> None:
+    ledger.open_account("visits", limit=sf.Pure(1))
+    deep: list[object] = []
+    for _ in range(100):
+        deep = [deep]
+    for said in (deep, 1.5, 10**5000, {"x": {1: 2}}, "a\0b"):
+        with pytest.raises(BadArgument, match="noted"):
+            ledger.note("visits", "memo", said)  # type: ignore[arg-type]
+
+
+def test_an_account_that_has_expired_is_as_good_as_closed(ledger: Ledger, clock: Clock) -> None:
+    ledger.open_account("visits", limit=sf.Pure(1), until=clock.now + timedelta(days=1))
+    clock.on(days=1)
+    assert ledger["visits"].closed
+    assert ledger["visits"].left == ledger.left("visits") == sf.Pure(0)
+
+
+def test_a_trial_prices_what_is_stored(ledger: Ledger) -> None:
+    ledger.open_account("visits", limit=sf.Pure(2))
+    ledger.open_account("visits/ada", limit=sf.Pure(1))
+    ledger.open_account("visits/bob", limit=sf.Pure(0.2))
+    ledger.charge("visits/ada", sf.Pure(1), question="q").run(sf.vector(int) >> sf.count() >> sf.laplace(1), [1])
+    trial = ledger.trial("visits/bob", TENTH, question="q")
+    assert trial.known
+    assert trial.refusal is not None

@@ -24,7 +24,7 @@ from sfumato.errors import (
     QueryRefused,
 )
 from sfumato.guarantee import guarantee
-from sfumato.ledger.entry import Body, Said, moment_of
+from sfumato.ledger.entry import Body, Said, stamp
 from sfumato.ledger.periods import Period
 from sfumato.ledger.remaining import floored
 from sfumato.ledger.rules import (
@@ -145,7 +145,7 @@ class Account(NamedTuple):
         """Gives the account at a moment; refuses where it is closed or has expired."""
         if self.closed:
             raise AccountRefused(f"the account {self.name} is closed; it pays for nothing more.")
-        if expired(self, moment):
+        if self.terms.until is not None and expired(self, stamp(moment)):
             raise AccountRefused(f"the account {self.name} expired at {self.terms.until}; it pays for nothing more.")
         return self.rolled(moment)
 
@@ -263,7 +263,8 @@ def checked_name(name: object) -> str:
 
 
 def check_terms(account: Account, above: Account | None) -> None:
-    """Refuses terms that no account can have where it stands."""
+    """Refuses a name or terms that no account can have where it stands."""
+    checked_name(account.name)
     if account.terms.holds and (account.terms.period is not None or above is None):
         raise BadArgument("holds", "for an account under another, and without periods", account.name)
     if above is not None and account.terms.protects != above.terms.protects:
@@ -280,6 +281,6 @@ def opening(account: Account) -> Body:
     return {"rule": plain_rule(account.rule), **account.terms.plain()}
 
 
-def expired(account: Account, moment: datetime) -> bool:
-    """Tells whether an account's time is over."""
-    return account.terms.until is not None and moment >= moment_of(account.terms.until)
+def expired(account: Account, now: str) -> bool:
+    """Tells whether an account's time is over; moments as they are written sort as they do in time."""
+    return account.terms.until is not None and now >= account.terms.until

@@ -16,7 +16,7 @@ from sfumato.core.metrics import AddRemove, Unit
 from sfumato.core.spread import Stated
 from sfumato.entropy import system
 from sfumato.errors import AccountRefused, BadArgument, LedgerDamaged, NotKept, SfumatoError
-from sfumato.ledger.accounts import Account, checked_name
+from sfumato.ledger.accounts import Account, checked_name, expired
 from sfumato.ledger.addresses import store_at
 from sfumato.ledger.entry import Body, Entry, Said, digest_of, stamp
 from sfumato.ledger.journal import Journal, now
@@ -25,11 +25,11 @@ from sfumato.ledger.lines import export_lines, import_lines
 from sfumato.ledger.page import Draft, Page
 from sfumato.ledger.periods import Period
 from sfumato.ledger.permit import Permit, check_run, terms_of
-from sfumato.ledger.reading import Trial, aware, check_said, check_same, check_texts, read_texts
+from sfumato.ledger.reading import Trial, aware, check_expected, check_said, check_same, check_texts, read_texts
 from sfumato.ledger.remaining import least_of
 from sfumato.ledger.rules import Rule, kind_of, plain_loss, read_loss, rule_for
 from sfumato.ledger.signing import signed
-from sfumato.ledger.standing import charge_key, has_counted, payers, shared_key
+from sfumato.ledger.standing import charge_key, data_set_of, has_counted, payers, shared_key
 from sfumato.ledger.store import Pen, Row, Store
 from sfumato.ledger.verify import Progress, Verdict, verified
 from sfumato.release.record import Receipt, Release
@@ -100,6 +100,7 @@ class Ledger:
         until: datetime | None = None,
         about: Mapping[str, str] | None = None,
         note: tuple[str, Said] | None = None,
+        expecting: int | None = None,
         by: str = "curator",
     ) -> Account:
         """Opens an account, or gives the one that was opened before on the same terms; a limit is set once, for good.
@@ -107,7 +108,8 @@ class Ledger:
         ``visits`` is a data set; ``visits/ada`` is an account under it, whose charges count there too; it protects the
         same unit. With ``holds`` its limit is set aside above. With ``period`` the limit is for each day, week, month,
         quarter or year. After ``until`` it pays for nothing, and what it held is free again. ``about`` is public:
-        scope, url and such. A ``note``, on the account above, is written in the same step.
+        scope, url and such. A ``note``, on the account above, is written in the same step; ``expecting`` is the entry
+        of the last note there under its topic, as the caller knows it.
         """
         named, rule = checked_name(name), rule_for(limit)
         above = named.rpartition("/")[0]
@@ -122,6 +124,7 @@ class Ledger:
                 about=read_texts(about),
             )
             if note is not None:
+                check_expected(page, above, note[0], expecting)
                 page.note(above, *note)
             if named in page.standing.accounts:
                 check_same(page[named], rule, terms)
@@ -134,7 +137,9 @@ class Ledger:
     def __getitem__(self, name: str) -> Account:
         """Gives an account as it stands now."""
         with self._journal.looking() as page:
-            return page.now(name)
+            account = page.now(name)
+            over = account.terms.until is not None and expired(account, stamp(page.moment))
+            return account._replace(closed=account.closed or over)  # what has expired is as good as closed
 
     @property
     def accounts(self) -> tuple[str, ...]:
@@ -199,13 +204,14 @@ class Ledger:
 
     def trial(self, account: str, loss: Loss, *, question: str | None = None) -> Trial:
         """Says whether a charge would be admitted, and whether the question is answered already; charges nothing."""
-        found = None if question is None else self._answered(question)
+        found = None if question is None else self._answered(account, question)
         with self._journal.looking() as page:
             try:
                 if found is None:
                     page.charge(account, loss, {})
                 else:
-                    page.share(self._owing(page, self._store, account, found[1]), loss, {})
+                    stored = read_loss(found[1].body["loss"])
+                    page.share(self._owing(page, self._store, account, found[1]), stored, {})
             except SfumatoError as refusal:
                 return Trial(known=found is not None, costs=False, refusal=str(refusal))
             return Trial(known=found is not None, costs=any(draft.kind == "charged" for draft in page.drafts))
@@ -216,7 +222,7 @@ class Ledger:
         For the account that paid, and for those above it, it is free. Another account under the same data set pays
         what its own limits count, once; the data set has lost nothing more.
         """
-        found = self._answered(question)
+        found = self._answered(account, question)
         if found is None:
             return None
         release, charge = found
@@ -233,8 +239,11 @@ class Ledger:
             )
         return release
 
-    def _answered(self, question: str) -> tuple[Release, Entry] | None:
-        """Finds the stored release that answers a question, and the charge that paid for it."""
+    def _answered(self, account: str, question: str) -> tuple[Release, Entry] | None:
+        """Finds the stored release that answers a question on the same data set, and the charge that paid for it."""
+        check_texts(question=question)
+        with self._journal.looking() as page:
+            data_set = data_set_of(page[account].name)
         row = self._store.by_question(question)
         release = None if row is None else read_kept(row)
         if row is None or release is None:
@@ -242,7 +251,8 @@ class Ledger:
         charge = None if row.settles is None else self._store.get(row.settles)
         if charge is None:
             raise LedgerDamaged("a release has no charge")
-        return release, Entry.read(charge.text, charge.digest)
+        entry = Entry.read(charge.text, charge.digest)
+        return (release, entry) if data_set_of(entry.account) == data_set else None
 
     @staticmethod
     def _owing(page: Page, keys: Pen | Store, account: str, charge: Entry) -> list[str]:
@@ -299,10 +309,21 @@ class Ledger:
         row = self._store.settled(number)
         return None if row is None else read_kept(row)
 
-    def note(self, account: str, topic: str, said: Said, *, by: str = "curator") -> Receipt:
-        """Writes something public down: a decision and its reason, an item of a checklist."""
+    def note(
+        self, account: str, topic: str, said: Said, *, expecting: int | None = None, by: str = "curator"
+    ) -> Receipt:
+        """Writes something public down: a decision and its reason, an item of a checklist.
+
+        ``expecting`` is the entry of the last note under the topic, as the caller knows it: nothing is written where
+        somebody else has written one since.
+        """
         check_said(topic, said)
-        entries = self._journal.append(lambda page, _: page.note(account, topic, said), by=by)
+
+        def write(page: Page, _: Pen) -> None:
+            check_expected(page, account, topic, expecting)
+            page.note(account, topic, said)
+
+        entries = self._journal.append(write, by=by)
         return Receipt(entries[-1].number, entries[-1].digest, account, entries[-1].time)
 
     def entries(self, after: int = 0, *, kinds: Sequence[str] = ()) -> Iterator[Entry]:

@@ -50,13 +50,11 @@ class Journal:
     def forked(self) -> None:
         """Forgets where the book stands: a thread that the fork did not copy may have been at work on it."""
         self.standing, self._lock, self._loaded = Standing(), threading.RLock(), False
-        own = system().octets(8).hex()
-        self._marks = (f"{own}-{number:x}" for number in count())
+        self._own, self._made = system().octets(8).hex(), count()
 
     def new_mark(self) -> str:
         """Gives what tells a charge from any other that says the same at the same moment, in whatever process."""
-        with self._lock:
-            return next(self._marks)
+        return f"{self._own}-{next(self._made):x}"
 
     @contextmanager
     def looking(self) -> Iterator[Page]:

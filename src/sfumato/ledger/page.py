@@ -64,8 +64,9 @@ class Page:
 
     def sweep(self, name: str) -> None:
         """Drafts the closing of the parts of an account that have expired, so that what they held is free again."""
+        now = stamp(self.moment)
         for part in self[name].parts:
-            if not self[part].closed and expired(self[part], self.moment):
+            if expired(self[part], now) and not self[part].closed:
                 self.close(part)
 
     def open(self, account: Account) -> None:
@@ -105,8 +106,8 @@ class Page:
         self._charge(name, names, loss, said)
 
     def share(self, names: Iterable[str], loss: Loss, said: Body) -> None:
-        """Drafts charges to accounts, each for itself, for a release that another account has paid for."""
-        for name in names:
+        """Drafts charges to accounts, each for itself and the highest first, for what another account has paid for."""
+        for name in sorted(names, key=len):
             self.check_open(name)
             self.sweep(name)
             self._charge(name, [name], loss, said)
@@ -127,8 +128,9 @@ class Page:
 
     def check_open(self, name: str) -> None:
         """Refuses an account that is closed or has expired, or that is under one."""
-        while name:
-            name = self[name].at(self.moment).above
+        account = self[name].at(self.moment)
+        while account.above:
+            account = self[account.above].at(self.moment)
 
     def balance(self) -> Body:
         """Gives the states of all accounts as the drafts leave them."""

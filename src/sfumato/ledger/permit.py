@@ -83,11 +83,7 @@ class Permit:
         check_run(measurement, distance, loss=self.loss, account=self.account, interleaves=self._interleaves())
         terms = measurement.terms(distance, confidence)
         self._use()
-        try:
-            value = shielded(lambda: _ran(measurement, data, source), measurement.how.mechanism)
-        except BaseException:
-            self._fail()
-            raise
+        value = self._looked(lambda: _ran(measurement, data, source), measurement.how.mechanism)
         release = Release(
             value=value,
             loss=self.loss,
@@ -102,6 +98,17 @@ class Permit:
             receipt=self.receipt,
         )
         return self._keep(release)
+
+    def _looked(self, run: Callable[[], Data], mechanism: str) -> Data:
+        """Runs what looks at the data. Whatever goes wrong, nothing is said but that it did."""
+        try:
+            return shielded(run, mechanism)
+        except KeyboardInterrupt:
+            failed: BaseException = KeyboardInterrupt()
+        except BaseException:
+            failed = RunFailed(mechanism)
+        self._fail()
+        raise failed  # here, and not above, so that it does not carry what went wrong with it
 
     def _use(self) -> None:
         with self._lock:

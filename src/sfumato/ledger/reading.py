@@ -9,9 +9,12 @@ from typing import final
 
 from sfumato.errors import AccountRefused, BadArgument
 from sfumato.ledger.accounts import Account, Terms
-from sfumato.ledger.entry import canonical
+from sfumato.ledger.page import Page
 from sfumato.ledger.rules import Rule, anew, plain_rule
 from sfumato.ledger.store import storable
+
+DEEPEST, MOST_BITS = 40, 1024
+"""How deep lists and dictionaries of a note may lie in each other, and how large its numbers may be."""
 
 LONGEST_TEXT = 1000
 """Letters of a key or a question."""
@@ -49,10 +52,33 @@ def check_texts(**texts: object) -> None:
 def check_said(topic: object, said: object) -> None:
     """Refuses a note that cannot be written down."""
     check_texts(topic=topic)
-    try:
-        canonical(said)
-    except (TypeError, ValueError, RecursionError):
-        raise BadArgument("what is noted", "texts, whole numbers, and lists and dictionaries of these", said) from None
+    if not isinstance(topic, str) or not _plain(said, DEEPEST):
+        must = f"texts, whole numbers, and lists and dictionaries of these, at most {DEEPEST} deep"
+        raise BadArgument("what is noted", must, type(said).__name__)
+
+
+def _plain(said: object, depth: int) -> bool:
+    """Tells whether something can be written into an entry, and read again anywhere."""
+    match said:
+        case None | bool():
+            return True
+        case int():
+            return said.bit_length() <= MOST_BITS
+        case str():
+            return storable(said)
+        case list():
+            return depth > 0 and all(_plain(part, depth - 1) for part in said)
+        case dict():
+            return depth > 0 and all(
+                isinstance(name, str) and storable(name) and _plain(part, depth - 1) for name, part in said.items()
+            )
+    return False
+
+
+def check_expected(page: Page, account: str, topic: str, expecting: int | None) -> None:
+    """Refuses to note something where somebody else has noted something since the caller has looked."""
+    if expecting is not None and page.standing.notes.get((account, topic), 0) != expecting:
+        raise AccountRefused("somebody else has decided something in the meantime; look at it, and then decide again.")
 
 
 def check_same(found: Account, rule: Rule, terms: Terms) -> None:

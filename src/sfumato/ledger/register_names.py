@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from datetime import date
+from decimal import Decimal
 from typing import Any, NamedTuple, TypeAlias, final
 from uuid import UUID
 
@@ -22,11 +23,14 @@ Column: TypeAlias = "NDArray[Any] | list[object]"
 DEEPEST = 4
 """Tuples may lie this deep inside each other."""
 
-EXACT_FLOATS = 1 << 53
-"""Whole floats below this are exact; from here on two neighbouring ids may have become one float."""
+LONGEST_DECIMAL = 1000
+"""Whole decimals of more digits are no ids: one with a huge exponent is short to write and takes forever to expand."""
 
 LONGEST = 1 << 4096
 """Whole numbers beyond this are named in hexadecimal: decimal digits of huge numbers are refused by Python."""
+
+NARROW = {"float32": np.float32, "float": np.float32, "float16": np.float16, "halffloat": np.float16}
+"""Floats of fewer digits than Python's, by the names that columns outside numpy have for their types."""
 
 _PLAIN = ({str}, {int}, {bytes})
 _MUST = "a column of ids, one for each row: texts, whole numbers, bytes, or tuples of these"
@@ -62,7 +66,7 @@ def name_of(unit: object, *, deepest: int = DEEPEST) -> bytes | None:
     """Gives the name of a unit, or none where this is no id.
 
     A number and its digits as text have one name: a table that was read as text and one that was read as numbers speak
-    of the same people.
+    of the same people. So have a day, and its midnight without a zone.
 
     >>> name_of(17) == name_of("17") == name_of(17.0), name_of(("17",)) == name_of("17"), name_of(math.nan)
     (True, False, None)
@@ -76,10 +80,14 @@ def name_of(unit: object, *, deepest: int = DEEPEST) -> bytes | None:
             return None
         case int() | np.integer():
             content = _digits(int(unit))
-        case float() | np.floating() if -EXACT_FLOATS < unit < EXACT_FLOATS and unit == math.floor(unit):
+        case float() | np.floating() if _exact(unit):
             content = _digits(int(unit))
-        case UUID() | date():
+        case Decimal() if _whole(unit):
+            content = _digits(int(unit))
+        case UUID():
             content = str(unit).encode()
+        case date() | np.datetime64():
+            content = _moment(unit)
         case tuple() if deepest > 0:
             parts = [name_of(part, deepest=deepest - 1) for part in unit]
             known = [part for part in parts if part is not None]
@@ -105,26 +113,73 @@ def _column(ids: object) -> Column:
     if getattr(ids, "ndim", 1) != 1 or hasattr(ids, "columns"):
         raise BadArgument("ids", _MUST, "a table")
     if isinstance(ids, np.ndarray):
-        if ids.dtype.kind not in "iufUSO":
-            raise BadArgument("ids", _MUST, f"a column of {ids.dtype.name}")
-        numbers = ids.dtype.kind in "iuf" and not isinstance(ids, np.ma.MaskedArray)
-        return ids if numbers else ids.tolist()
-    for way in ("to_pylist", "to_list"):  # Arrow; Polars and pandas
-        if callable(read := getattr(ids, way, None)):
-            return list(read())
-    return list(ids)
+        return _array(ids)
+    if isinstance(getattr(ids, "dtype", None), np.dtype):  # pandas, of a type of numpy
+        return _array(np.asarray(ids))
+    kind = str(getattr(ids, "dtype", getattr(ids, "type", ""))).lower().split("[")[0]
+    if kind in ("bool", "boolean"):
+        raise BadArgument("ids", _MUST, f"a column of {kind}")
+    ways = (getattr(ids, way, None) for way in ("to_pylist", "to_list"))  # Arrow; Polars and pandas
+    read = list(next((way for way in ways if callable(way)), ids.__iter__)())
+    if kind in NARROW:  # as Python's floats they would look exact
+        return np.array([value if isinstance(value, float) else math.nan for value in read], dtype=NARROW[kind])
+    return read
+
+
+def _array(column: NDArray[Any]) -> Column:
+    """Gives an array of numbers or moments as it is, and other arrays as lists."""
+    kind = column.dtype.kind
+    if kind not in "iufUSOM" or column.dtype == np.dtype("M8"):  # moments without a unit are none
+        raise BadArgument("ids", _MUST, f"a column of {column.dtype.name}")
+    if isinstance(column, np.ma.MaskedArray):
+        return column.filled(math.nan if kind == "f" else np.datetime64("NaT")) if kind in "fM" else column.tolist()
+    return column if kind in "iufM" else column.tolist()
 
 
 def _numbers(column: NDArray[Any]) -> Distinct:
-    """Reads an array of numbers; of floats the whole and exact ones are ids."""
+    """Reads an array of numbers or moments; of floats the whole and exact ones are ids."""
     known = np.ones(len(column), dtype=np.bool_)
+    if column.dtype.kind == "M":
+        known = ~np.isnat(column)
     if column.dtype.kind == "f":
-        known = (np.abs(column) < EXACT_FLOATS) & (np.floor(column) == column)
+        known = (np.abs(column) < _exact_below(column)) & (np.floor(column) == column)
         column = np.where(known, column, 0).astype(np.int64)
     values, inverse = np.unique(column[known], return_inverse=True)
     place = np.full(len(column), -1, dtype=np.intp)
     place[known] = inverse
+    if column.dtype.kind == "M":
+        return Distinct([b"a" + _moment(value) for value in values], place)
     return Distinct([b"a" + _digits(value) for value in values.tolist()], place)
+
+
+def _exact_below(number: float | np.floating[Any] | NDArray[Any]) -> int:
+    """Gives where floats of a type cease to tell whole numbers apart: from here on two ids may have become one."""
+    kept = np.finfo(number.dtype if isinstance(number, np.floating | np.ndarray) else np.float64).nmant + 1
+    return 1 << min(int(kept), 63)  # and all of them are whole numbers of 64 bits
+
+
+def _exact(number: float | np.floating[Any]) -> bool:
+    return bool(abs(number) < _exact_below(number)) and bool(number == math.floor(number))
+
+
+def _whole(number: Decimal) -> bool:
+    return number.is_finite() and number.adjusted() < LONGEST_DECIMAL and number == number.to_integral_value()
+
+
+def _moment(moment: date | np.datetime64) -> bytes:
+    """Writes a day, or a moment as Python does; a midnight without a zone as its day, and what is no moment empty."""
+    if isinstance(moment, date):
+        known = bool(moment == moment)  # pandas has a date that is none, and unequal to itself
+        return str(moment).removesuffix(" 00:00:00").encode() if known else b""
+    if np.isnat(moment) or moment.dtype == np.dtype("M8"):
+        return b""
+    day, _, time = str(moment).partition("T")
+    time, _, fraction = time.partition(".")
+    while fraction.endswith("000") and (len(fraction) > 6 or not fraction.strip("0")):
+        fraction = fraction[:-3]
+    fraction = fraction.ljust(6, "0") if fraction else ""
+    day, time = day + "-01" * (2 - day[1:].count("-")), time + "00:00:00"[len(time) :]
+    return f"{day} {time}{fraction and '.'}{fraction}".removesuffix(" 00:00:00").encode()
 
 
 def _named(names: list[bytes | None], place: NDArray[np.intp]) -> Distinct:

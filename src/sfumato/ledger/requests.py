@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import final
 
 from sfumato.accounting.measures import Loss
-from sfumato.errors import AccountRefused, BadArgument
+from sfumato.errors import AccountRefused, BadArgument, LedgerDamaged
 from sfumato.exact import integer
 from sfumato.ledger.accounts import Account, checked_name
 from sfumato.ledger.book import Ledger
@@ -58,6 +59,8 @@ def ask_for_share(
 ) -> Request:
     """Asks for a share of an account's limit; ``by`` may be a pseudonym, and ``needed`` people must grant it."""
     checked_name(f"{account}/{share}")
+    if "/" in share:
+        raise BadArgument("share", "one name, without '/'", share)
     said: Body = {
         "share": share,
         "loss": plain_loss(loss),
@@ -83,7 +86,8 @@ def _asked(ledger: Ledger, account: str, decided: dict[int, list[Decision]]) -> 
         match entry.body["said"]:
             case {"share": str(share), "loss": loss, "purpose": str(purpose), "needed": int(needed)}:
                 made = tuple(decided.get(entry.number, ()))
-                yield Request(entry.number, account, share, entry.by, read_loss(loss), purpose, needed, made)
+                with suppress(LedgerDamaged):  # a note that looks like a request, and is none
+                    yield Request(entry.number, account, share, entry.by, read_loss(loss), purpose, needed, made)
 
 
 def decide_on(
@@ -99,24 +103,28 @@ def decide_on(
 
     With the last grant that it needs, in the same step, the share is opened and holds its limit; then it is given.
     """
+    if not isinstance(grants, bool):
+        raise BadArgument("grants", "True or False", grants)
+    seen = ledger.last_note(request.account, DECIDED)
+    last = 0 if seen is None else seen.number
     now = requests(ledger, request.account).get(request.number)
     if now is None:
         raise AccountRefused(f"there is no request {request.number} on {request.account}.")
     if now.granted or now.declined or by == now.by or any(decision.by == by for decision in now.decisions):
         raise AccountRefused(f"request {request.number} is decided already, or not for {by} to decide.")
-    said: Body = {"request": request.number, "grants": bool(grants), "reason": _words(reason, "reason")}
-    decided = replace(now, decisions=(*now.decisions, Decision(by, bool(grants), reason)))
+    said: Body = {"request": request.number, "grants": grants, "reason": _words(reason, "reason")}
+    decided = replace(now, decisions=(*now.decisions, Decision(by, grants, reason)))
     if not decided.granted:
-        ledger.note(request.account, DECIDED, said, by=by)
+        ledger.note(now.account, DECIDED, said, expecting=last, by=by)
         return None
-    about = {"request": str(request.number), "purpose": now.purpose}
     return ledger.open_account(
-        f"{request.account}/{request.share}",
+        f"{now.account}/{now.share}",
         limit=now.loss,
         holds=True,
         until=until,
-        about=about,
+        about={"request": str(now.number), "purpose": now.purpose},
         note=(DECIDED, said),
+        expecting=last,
         by=by,
     )
 

@@ -24,6 +24,10 @@ STRUCTURE = ("begun", "opened", "closed", "noted")
 """The kinds of entries that say more than a balance does."""
 
 
+MOVING = frozenset({"charged", "closed", "balance"})
+"""The kinds of entries that state what accounts come to."""
+
+
 @final
 class Standing:
     """Is the fold of a book. It changes only by entries that are in the book."""
@@ -67,9 +71,10 @@ class Standing:
             case "noted":
                 self.notes[entry.account, str(entry.body["topic"])] = entry.number
         states = entry.body.get("states")
-        if isinstance(states, dict):
-            for name, state in states.items():
-                self.accounts[name] = self[name].in_state(state)
+        if states is not None and entry.kind not in MOVING:
+            raise LedgerDamaged(f"entry {entry.number} states sums that it cannot have changed")
+        for name, state in states.items() if isinstance(states, dict) else ():
+            self.accounts[name] = self[name].in_state(state)
 
     def _fold_beginning(self, entry: Entry) -> None:
         if entry.body.get("format") != FORMAT or entry.body.get("version") != VERSION:
@@ -88,7 +93,7 @@ class Standing:
     def __getitem__(self, name: str) -> Account:
         try:
             return self.accounts[name]
-        except KeyError:
+        except (KeyError, TypeError):
             raise AccountRefused(
                 f"there is no account {name!r} in this ledger. Open it first: ledger.open_account({name!r}, limit=…)."
             ) from None
@@ -114,14 +119,15 @@ class Standing:
 @guarantee(
     claim="every account whose limit a charge counts against: all above, up to one that has set its limit aside",
     proof="proofs/ledger.md#tree",
-    reviewed="f0335a7a23fa",
+    reviewed="8df75cfc6659",
 )
 def payers(find: Callable[[str], Account], name: str) -> Iterator[Account]:
     """Gives the accounts that pay for what an account is charged: itself and those above, up to one that holds."""
-    while name:
-        account = find(name)
+    account = find(name)
+    yield account
+    while account.above and not account.terms.holds:
+        account = find(account.above)
         yield account
-        name = "" if account.terms.holds else account.above
 
 
 @guarantee(
@@ -132,6 +138,11 @@ def payers(find: Callable[[str], Account], name: str) -> Iterator[Account]:
 def has_counted(account: str, payer: str) -> bool:
     """Tells whether an account's limit has counted what another one was charged for."""
     return (payer + "/").startswith(account + "/")
+
+
+def data_set_of(account: str) -> str:
+    """Names the data set that an account belongs to."""
+    return account.partition("/")[0]
 
 
 def row_of(entry: Entry, value: str | None) -> Row:

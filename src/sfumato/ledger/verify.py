@@ -13,11 +13,12 @@ from typing import final
 
 from sfumato.errors import BadArgument, LedgerDamaged, SfumatoError
 from sfumato.ledger.accounts import Account, opened_account
-from sfumato.ledger.entry import Entry, Said, digest_of, moment_of
+from sfumato.ledger.entry import Entry, Said, digest_of, moment_of, stamp
+from sfumato.ledger.keeping import read_kept
 from sfumato.ledger.page import Page
 from sfumato.ledger.rules import in_kind, kind_of, read_loss
 from sfumato.ledger.signing import check_signature
-from sfumato.ledger.standing import Standing, has_counted, row_of
+from sfumato.ledger.standing import Standing, data_set_of, has_counted, row_of
 from sfumato.ledger.store import Row, Store
 from sfumato.release.record import Receipt
 
@@ -109,7 +110,8 @@ class _Reader:
         self.store, self.receipts, self.signer = store, receipts, signer
         self.standing, self.faults, self.entries, self.signed = Standing(), list[Fault](), 0, 0
         self._broken, self._blamed = False, set[int]()
-        self._settled, self._released = set[int](), set[int]()
+        self._row: Row | None = None
+        self._settled, self._released, self._shares = set[int](), set[int](), set[tuple[str, int]]()
 
     def verdict(self) -> Verdict:
         """Gives what was found."""
@@ -123,7 +125,7 @@ class _Reader:
 
     def read(self, row: Row) -> None:
         """Reads one row."""
-        number = self.standing.number + 1
+        number, self._row = self.standing.number + 1, row
         self.entries += 1
         if row.number != number:
             gone = f"is missing (and all up to {row.number - 1})" if row.number > number + 1 else "is missing"
@@ -172,6 +174,10 @@ class _Reader:
 
     def _wrong(self, entry: Entry, moment: datetime) -> Iterator[str]:
         standing, body = self.standing, entry.body
+        if (entry.number == 1) != (entry.kind == "begun"):
+            yield "is where a book does not begin"
+        if stamp(moment) != entry.time:
+            yield "bears a time that is not written as times are"
         match entry.kind:
             case "charged":
                 yield from self._wrong_charge(entry, moment)
@@ -195,7 +201,19 @@ class _Reader:
                     yield "settles what is no charge of its account, or is settled already"
                 elif entry.kind == "released":
                     self._released.add(charge.number)
+                    if body.get("question") != charge.body.get("question"):
+                        yield "answers another question than was charged"
+                    yield from self._wrong_release(charge)
                 self._settled.update(() if charge is None else (charge.number,))
+
+    def _wrong_release(self, charge: Entry) -> Iterator[str]:
+        """Compares the release that is kept with an entry with the charge that paid for it."""
+        release = None if self._row is None else read_kept(self._row)
+        if release is not None:
+            if release.receipt is None or release.receipt.entry != charge.number:
+                yield "keeps a release that another charge paid for"
+            if release.loss != read_loss(charge.body["loss"]):
+                yield "keeps a release of another loss than was charged"
 
     def _charge(self, number: Said, before: int) -> Entry | None:
         """Finds a charge before an entry, one that is no share in another."""
@@ -214,6 +232,12 @@ class _Reader:
                 return
             if shared.body["loss"] != entry.body["loss"] or has_counted(entry.account, shared.account):
                 yield "shares in what costs another loss, or what its account has counted already"
+            if data_set_of(shared.account) != data_set_of(entry.account):
+                yield "shares in what is about other data"
+            above = [name for name in names[1:] if not has_counted(name, shared.account)]
+            if not {(name, shared.number) for name in above} <= self._shares:
+                yield "shares in what accounts above it have not paid for"
+            self._shares.add((entry.account, shared.number))
             names = [entry.account]
         moved: dict[str, Account] = {}
         for payer in names:

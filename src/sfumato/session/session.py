@@ -90,7 +90,7 @@ class Session:
             left=self.left,
             known=trial.known,
             costs=trial.costs,
-            refusal=trial.refusal,
+            refusal=trial.refusal or self._blocked(),
         )
 
     def run(
@@ -204,10 +204,15 @@ class Session:
         return digest_of(canonical({"plan": asked.plan, "data": data, "loss": plain_loss(price), "unit": unit}))
 
     def _check_open(self) -> None:
-        blocking = open_items(self.ledger, self.dataset.name)
-        if blocking:
-            listed = "; ".join(blocking)
-            raise AccountRefused(f"nothing is released from {self.dataset.name} while its checklist is open: {listed}.")
+        blocked = self._blocked()
+        if blocked is not None:
+            raise AccountRefused(blocked)
+
+    def _blocked(self) -> str | None:
+        listed = "; ".join(open_items(self.ledger, self.dataset.name))
+        return (
+            f"nothing is released from {self.dataset.name} while its checklist is open: {listed}." if listed else None
+        )
 
     def __str__(self) -> str:
         return f"{self._name}: {self.spent} of {self.limit} spent, for {self.dataset.unit.protects}"

@@ -65,15 +65,19 @@ class MemoryStore(Store):
 
     def by_key(self, key: str) -> Row | None:
         with self._lock:
-            return self._keys.get(key)
+            return self._there(self._keys.get(key))
 
     def by_question(self, question: str) -> Row | None:
         with self._lock:
-            return self._questions.get(question)
+            return self._there(self._questions.get(question))
 
     def settled(self, number: int) -> Row | None:
         with self._lock:
-            return self._settled.get(number)
+            return self._there(self._settled.get(number))
+
+    def _there(self, row: Row | None) -> Row | None:
+        """Gives a row that is listed; one that an interrupted append has listed and not added is none."""
+        return row if row is not None and row.number <= len(self._rows) else None
 
     def get(self, number: int) -> Row | None:
         with self._lock:
