@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -142,6 +143,18 @@ def test_texts_stay_texts(text: str) -> None:
     assert read_text("# x\n" + write_text({"a": text})) == {"a": text}
 
 
+def test_every_character_round_trips() -> None:
+    """U+0085 is a line break to YAML; it is kept, as are all others, in values and in keys, wherever they stand."""
+    for code in [*range(0x20, 0x3000), 0xFEFF, 0xFFFD, 0x1F600]:
+        letter = chr(code)
+        tree = {"a": letter, f"x{letter}y": [f"x {letter} y", f"{letter}x", f"x{letter}"]}
+        if code < 0x100 or code in (0x2028, 0x2029, 0xFEFF) or code % 251 == 0:
+            assert read_text("# x\n" + write_text(tree)) == tree, hex(code)
+    title = "before\x85after"
+    book = sf.Codebook.read(changed(title=title))
+    assert book.title == title and sf.Codebook.read(book.to_yaml()) == book
+
+
 def test_plain_values_are_read() -> None:
     read = read_text("a: -3\nb: 0.10\nc: true\nd: ~\ne:\nf: '1'\ng: 1.5e+3\n")
     assert read == {"a": -3, "b": Decimal("0.10"), "c": True, "d": None, "e": None, "f": "1", "g": Decimal("1500")}
@@ -219,6 +232,7 @@ def test_public_sources_may_speak_of_data(source: str) -> None:
         (minutes(between=[9, 1], source="x"), "9 is not below 1"),
         (minutes(between=[0, "inf"], source="x"), "a bound must be finite: with an infinite one a single value could"),
         (minutes(between=[-math.inf, 0], source="x"), "a bound must be finite"),
+        (minutes(between=[0, math.inf], source="x"), "and clamp what lies beyond it (sf.clamp)"),
         (minutes(between=[0, math.nan], source="x"), "a bound must be a number; got nan"),
         (minutes(between=[0, True], source="x"), "a bound must be a number; got True"),
         (minutes(between=[0, 1, 2], source="x"), "between must be two values, [lower, upper]"),
@@ -229,6 +243,8 @@ def test_public_sources_may_speak_of_data(source: str) -> None:
         (changed(tables__trips__columns__origin={"categories": [], "source": "x"}), "categories must be at least one"),
         (changed(tables__trips__columns__origin={"categories": ["a", "b", "a"], "source": "x"}), "'a' is there twice"),
         (changed(tables__trips__columns__origin={"categories": [1, True], "source": "x"}), "True is there twice"),
+        (changed(tables__trips__columns__origin={"categories": [1, "1", "a"], "source": "x"}), "distinct as texts"),
+        (changed(tables__trips__columns__origin={"categories": ["True", True], "source": "x"}), "distinct as texts"),
         (changed(tables__trips__columns__origin={"categories": "ab", "source": "x"}), "categories must be a list"),
         (changed(tables__trips__columns__origin={"categories": [None], "source": "x"}), "a category must be a text"),
         (
@@ -238,9 +254,12 @@ def test_public_sources_may_speak_of_data(source: str) -> None:
         (changed(tables__trips__columns__origin={"categories": ["\ud800"], "source": "x"}), "half a character"),
         (changed(tables__trips__columns__origin={}), "column 'origin': type is missing: one of float, int"),
         (changed(tables__trips__columns__origin={"type": "number"}), "type must be one of float, int, bool, str"),
+        (changed(tables__trips__columns__origin={"type": "integer"}), "got 'integer'; did you mean 'int'?"),
+        (changed(tables__trips__columns__origin={"type": "Float"}), "got 'Float'; did you mean 'float'?"),
         (changed(tables__trips__columns__stops__between=["0.5", 3]), "between must be whole numbers for an int"),
         (changed(tables__trips__columns__day__between=["2026-02-28", "2026-02-01"]), "first day first"),
         (changed(tables__trips__columns__day__between=["2026-02-28", "2026-02-31"]), "a date such as 2026-01-31"),
+        (changed(tables__trips__columns__day__between=["2026-W01-1", "2026-W02-1"]), "a date such as 2026-01-31"),
         (changed(tables__trips__columns__day__between=["0001-01-01", "2026-02-01"]), "at most 100000 days"),
         (changed(tables__trips__columns__paid__between=[0, 1]), "between is for numbers and dates, and this is bool"),
         (changed(tables__trips__columns={}), "table 'trips': columns is missing"),
@@ -250,12 +269,22 @@ def test_public_sources_may_speak_of_data(source: str) -> None:
         (changed(tables__trips__contributions={"source": "x"}), "it bounds nothing"),
         (changed(tables__trips__contributions__rows=0), "rows must be a whole number of at least 1; got 0"),
         (changed(tables__trips__contributions__groups={"where": 3}), "groups names 'where', which is no column"),
+        (changed(tables__trips__contributions__groups={"origin": 2, "origin ": 5}), "two bounds by origin"),
+        (
+            changed(tables__trips__contributions__rows_each={"origin, day": 2, "day, origin": 5}),
+            "two bounds by day, origin, and only one can be meant",
+        ),
         (changed(tables__trips__contributions__by="magic"), "by must be one of fact, truncation; got 'magic'"),
         (changed(tables__trips__contributions__source=None), "source is missing: say where these bounds are known"),
         (changed(tables__trips__contributions__source="observed"), "the source must not be 'observed'"),
         (changed(tables__trips__size={"exactly": 3}), "table 'trips', size: source is missing"),
         (changed(tables__trips__size={"exactly": 3, "at_least": 2, "source": "x"}), "give one of exactly and at_least"),
         (changed(tables__stations__contributions={"rows": 1, "source": "x"}), "a public table holds nothing"),
+        (
+            changed(tables__stations__columns__rider={"type": "str"}),
+            "table 'stations': it is public, and has the column 'rider', which says whose a row is",
+        ),
+        (changed(tables__trips__public=True, tables__trips__contributions=None), "it is public, and has the column"),
         (changed(title=None), "at the top: title is missing"),
         (changed(title=None, titel="Trips"), "Is 'titel' meant to be it?"),
         (changed(title=3), "title must be a text; got 3"),
@@ -268,6 +297,9 @@ def test_public_sources_may_speak_of_data(source: str) -> None:
         (changed(unit={"id": "rider"}), "unit: protects is missing"),
         (changed(unit={"protects": "a rider", "id": "user"}), "the id 'user', and no table has such a column"),
         (changed(codebook=2), "it must begin with codebook: 1"),
+        (changed(codebook=True), "it must begin with codebook: 1"),
+        (changed(codebook=1.0), "it must begin with codebook: 1"),
+        (changed(codebook=Decimal("1.0")), "it must begin with codebook: 1"),
         (changed(tables={}), "tables is missing"),
         (changed(tables__trips__columns={3: {"type": "str"}}), "a name must be a text; got 3"),
         (changed(collected=["2026-02-28", "2026-02-01"]), "in order"),
@@ -321,6 +353,9 @@ def test_the_space_has_the_declared_kinds_and_bounds() -> None:
     }
     assert book.space("trips", columns=["day", "minutes"]).domain.member(member)
     assert not book.space("trips", columns=["day"]).domain.member({"day": [datetime.date(2026, 3, 1)]})
+    frame = pd.DataFrame({"day": pd.to_datetime(["2026-02-01", "2026-02-03"])})
+    assert not book.space("trips", columns=["day"]).domain.member(frame)
+    assert book.space("trips", columns=["day"]).domain.member(frame.assign(day=frame["day"].dt.date))
     with pytest.raises(sf.errors.BadArgument, match="one of trips, stations: there are several"):
         book.space()
     with pytest.raises(sf.errors.BadArgument, match="one of trips, stations"):

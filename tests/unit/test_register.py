@@ -13,7 +13,8 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable
-from datetime import date
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from uuid import UUID
@@ -199,13 +200,32 @@ def test_one_unit_has_one_name_however_its_column_was_read(register: sf.Register
     assert register.admit(ids, sf.Pure(1), release="now").tolist() == [False, True, False]
 
 
-MISSING: list[object] = [None, math.nan, math.inf, "", b"", (), ("a", None), 0.5, 2.0**53, True, [1], {}, object()]
+MISSING: list[object] = [
+    None,
+    math.nan,
+    math.inf,
+    "",
+    b"",
+    (),
+    ("a", None),
+    0.5,
+    2.0**53,
+    True,
+    [1],
+    {},
+    object(),
+    pd.NaT,
+    np.datetime64("NaT"),
+    Decimal("NaN"),
+    np.float32(2**24),
+    pd.NA,
+]
 
 
 @pytest.mark.parametrize("nobody", MISSING, ids=lambda value: type(value).__name__)
 def test_a_row_without_an_id_belongs_to_no_unit_and_is_left_out(register: sf.Register, nobody: object) -> None:
     for ids in ([nobody, "ann", nobody], [nobody]):
-        assert register.admit(ids, sf.Pure(0), release="r").tolist() == [one == "ann" for one in ids]
+        assert register.admit(ids, sf.Pure(0), release="r").tolist() == [one is not nobody for one in ids]
 
 
 def test_missing_ids_in_arrays() -> None:
@@ -240,6 +260,63 @@ def test_unequal_ids_have_unequal_names() -> None:
     assert name_of(deep) is None
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    ("kind", "bits"), [(np.float16, 11), (np.float32, 24), (np.float64, 53)], ids=["half", "single", "double"]
+)
+def test_floats_are_ids_only_where_their_type_tells_neighbours_apart(kind: type[np.floating], bits: int) -> None:
+    """The float next to the bound stands for two people, who must not become one."""
+    column = np.array([2**bits - 1, 2**bits, -(2**bits), 1 - 2**bits, 3, math.nan, math.inf, 0.5]).astype(kind)
+    place = [2, -1, -1, 0, 1, -1, -1, -1]
+    assert distinct(column).place.tolist() == place
+    assert [name is not None for name in map(name_of, column)] == [at >= 0 for at in place]
+    series = [pd.Series(column), np.ma.masked_array(column, mask=np.isnan(column))]
+    series += [] if bits == 11 else [pd.Series(column, dtype=f"Float{32 if bits == 24 else 64}")]
+    for other in series:
+        found = distinct(other)
+        assert [found.names[at] if at >= 0 else None for at in found.place] == list(map(name_of, column))
+    assert distinct(column).names == [b"a%d" % (1 - 2**bits), b"a3", b"a%d" % (2**bits - 1)]
+
+
+def test_a_day_has_one_name() -> None:
+    midnight = datetime(2024, 5, 1)
+    days: list[object] = [date(2024, 5, 1), midnight, pd.Timestamp(midnight), "2024-05-01"]
+    days += [np.array("2024-05-01", dtype=f"M8[{unit}]")[()] for unit in ("D", "h", "m", "s", "ms", "us", "ns")]
+    days += [np.datetime64("2024-05", "M"), np.datetime64("2024-05-01", ("h", 12))]
+    assert {name_of(day) for day in days} == {b"a2024-05-01"}
+    assert name_of(np.datetime64("2024", "Y")) == name_of(date(2024, 1, 1))
+    assert name_of(("ann", midnight)) == name_of(("ann", date(2024, 5, 1)))
+    assert name_of(midnight.replace(tzinfo=UTC)) == b"a2024-05-01 00:00:00+00:00"
+    for unit in ("D", "h", "s", "ms", "us", "ns"):
+        column = np.array(["2024-05-01", "NaT", "2024-05-02", "2024-05-01"], dtype=f"datetime64[{unit}]")
+        for ids in (column, pd.Series(column), column.tolist() if unit == "D" else list(column)):
+            assert distinct(ids).names == [b"a2024-05-01", b"a2024-05-02"]
+            assert distinct(ids).place.tolist() == [0, -1, 1, 0]
+    gone = np.ma.masked_array(np.array(["2024-05-01", "2024-05-02"], dtype="M8[ns]"), mask=[True, False])
+    assert distinct(gone).names == [b"a2024-05-02"]
+
+
+@pytest.mark.parametrize("later", [1, 1000, 500_000, 3_600_000_000, 43_200_000_001], ids=str)
+def test_a_moment_has_one_name(later: int) -> None:
+    moment = datetime(2024, 5, 1) + timedelta(microseconds=later)
+    stamp = np.datetime64(moment, "us")
+    names = {name_of(one) for one in (moment, pd.Timestamp(moment), stamp, stamp.astype("M8[ns]"), str(moment))}
+    assert names == {b"a" + str(moment).encode()}
+    assert name_of(stamp.astype("M8[ns]") + 1) == name_of(pd.Timestamp(moment) + pd.Timedelta(1, "ns")) not in names
+    if later % 1000 == 0:
+        assert name_of(stamp.astype("M8[ms]")) in names
+
+
+def test_whole_decimals_are_named_like_integers() -> None:
+    """Decimals are what SQL gives for its numbers."""
+    assert {name_of(Decimal(text)) for text in ("17", "17.00", "1.7E+1")} == {name_of(17)}
+    assert name_of(Decimal("-0")) == name_of(0)
+    assert name_of(Decimal(2**80 + 1)) == name_of(2**80 + 1)
+    nobody = ["0.5", "NaN", "sNaN", "Infinity", "-Infinity", "1E+999999999999", "1E-999999999999"]
+    assert [name_of(Decimal(text)) for text in nobody] == [None] * len(nobody)
+    assert distinct([Decimal(17), "17", Decimal("1.5")]).place.tolist() == [0, 0, -1]
+
+
 @pytest.mark.parametrize(
     ("ids", "got"),
     [
@@ -252,7 +329,10 @@ def test_unequal_ids_have_unequal_names() -> None:
         (np.array([[SECRET]]), "a table"),
         (pd.DataFrame({SECRET: [1]}), "a table"),
         (np.array([True, False]), "bool"),
-        (np.array(["2024-01-01"], dtype="datetime64[D]"), "datetime64"),
+        (pd.Series([True, False]), "bool"),
+        (pd.Series([True, None], dtype="boolean"), "boolean"),
+        (np.array([1], dtype="timedelta64[D]"), "timedelta64"),
+        (np.array([1]).view("datetime64"), "datetime64"),
         (np.array(7), "a table"),
     ],
     ids=lambda value: type(value).__name__,

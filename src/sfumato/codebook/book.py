@@ -180,7 +180,8 @@ class Codebook:
 
 def _read(given: object) -> Codebook:
     entries = Entries.read(given, TOP)
-    if entries.value("codebook") != FORMAT:
+    version = entries.value("codebook")
+    if type(version) is not int or version != FORMAT:  # true and 1.0 equal 1
         entries.refuse(f"it must begin with codebook: {FORMAT}, the version of the format that this program reads")
     unit = entries.inner("unit") or entries.missing("unit", "say who is protected, as in unit: {protects: a person}")
     id_column = unit.text("id")

@@ -171,7 +171,7 @@ def _number(entries: Entries, value: object) -> Fraction:
     if text in INFINITE:
         entries.refuse(
             "a bound must be finite: with an infinite one a single value could move a sum without limit, and no noise "
-            "would hide it. Say what the largest sensible value is; values beyond it are clamped"
+            "would hide it. Say what the largest sensible value is, and clamp what lies beyond it (sf.clamp)"
         )
     try:
         return rational(value if isinstance(value, Decimal | str | int | float | Fraction) else str(value), "a bound")
@@ -193,6 +193,7 @@ def _categories(entries: Entries) -> tuple[Hashable, ...]:
             "beforehand, declare type: str and let the keys be selected privately (sf.stats.select_keys)"
         )
     values: list[Hashable] = []
+    texts: set[str] = set()
     for value in given:
         read = float(value) if isinstance(value, Decimal) else value
         if isinstance(read, str) and not storable(read):
@@ -206,5 +207,11 @@ def _categories(entries: Entries) -> tuple[Hashable, ...]:
                 f"categories must be distinct, and {shown(read)} is there twice (1, 1.0 and true are the same to "
                 "Python): its rows would be counted twice"
             )
+        if str(read) in texts:
+            entries.refuse(
+                f"categories must be distinct as texts, and {shown(str(read))} is there as a text and as something "
+                "else: an array of texts could not tell the two apart. Write both in one way"
+            )
         values.append(read)
+        texts.add(str(read))
     return tuple(values)

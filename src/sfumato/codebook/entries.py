@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -37,6 +38,9 @@ ADVICE = (
     "first, such as a tenth of the limit on two private quantiles (sf.split, sf.quantile) or on "
     "sf.stats.bounds_by_histogram, and name that release as the source"
 )
+
+DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+"""How a day is written; Python would also read weeks, such as 2026-W01-1."""
 
 
 @final
@@ -116,7 +120,11 @@ class Entries:
     def one_of(self, key: str, allowed: Sequence[str], *, usual: str) -> str:
         """Reads one of some words."""
         found = self.text(key) or usual
-        return found if found in allowed else self.refuse(f"{key} must be one of {listed(allowed)}; got {found!r}")
+        if found in allowed:
+            return found
+        near = get_close_matches(found.casefold(), allowed, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        return self.refuse(f"{key} must be one of {listed(allowed)}; got {found!r}{hint}")
 
     def texts(self, key: str) -> tuple[str, ...]:
         """Reads a list of texts; one text stands for a list of one."""
@@ -174,7 +182,7 @@ def read_date(value: object, refuse: Callable[[str], NoReturn]) -> datetime.date
     if isinstance(value, datetime.date) and not isinstance(value, datetime.datetime):
         return value
     try:
-        if isinstance(value, str) and len(value) == len("2026-01-31"):
+        if isinstance(value, str) and DAY.fullmatch(value):
             return datetime.date.fromisoformat(value)
     except ValueError:
         pass

@@ -35,6 +35,9 @@ PLAIN: tuple[tuple[str, re.Pattern[str], str], ...] = (
 )
 """What is read without quotes as more than a text: its tag, its shape and how it may begin."""
 
+NEXT_LINE = "\x85"
+"""A line break to YAML, which is lost as it is and kept where it is escaped, in double quotes."""
+
 
 def read_text(text: str) -> object:
     """Reads YAML, and so JSON (which is told by its first brace, and then read as such)."""
@@ -112,6 +115,14 @@ def _dumper() -> type[yaml.SafeDumper]:
 
     Plain.add_representer(
         Decimal, lambda dumper, value: dumper.represent_scalar("tag:yaml.org,2002:float", f"{value:f}")
+    )
+    Plain.add_representer(
+        str,
+        lambda dumper, text: dumper.represent_scalar(
+            "tag:yaml.org,2002:str",
+            text,
+            style='"' if NEXT_LINE in text else None,
+        ),
     )
     return Plain
 

@@ -119,6 +119,12 @@ class Table:
             public=public,
         )
         entries.done()
+        if public and id_column in names:
+            entries.refuse(
+                f"it is public, and has the column {id_column!r}, which says whose a row is: a public table holds "
+                "nothing of any unit. Leave out public: true; or give the column another name, if it means another "
+                "thing here"
+            )
         if public and (found.id or found.contributions):
             entries.refuse("a public table holds nothing of any unit: it has no id and no contributions")
         return found
@@ -191,11 +197,13 @@ def _groups(entries: Entries, key: str, columns: Sequence[str]) -> Groups:
     given = entries.inner(key)
     if given is None:
         return ()
-    found = []
+    found: list[tuple[tuple[str, ...], int]] = []
     for name in list(given.given):
         parts = tuple(part.strip() for part in str(name).split(","))
         for part in parts:
             _known(part, columns, given, key)
+        if any(set(parts) == set(others) for others, _ in found):
+            given.refuse(f"there are two bounds by {listed(sorted(set(parts)))}, and only one can be meant")
         most = given.whole(str(name), least=1)
         found.append((parts, most if most is not None else given.refuse(f"{name} must be a whole number")))
     return tuple(found)

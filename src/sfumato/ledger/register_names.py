@@ -159,7 +159,8 @@ def _exact_below(number: float | np.floating[Any] | NDArray[Any]) -> int:
 
 
 def _exact(number: float | np.floating[Any]) -> bool:
-    return bool(abs(number) < _exact_below(number)) and bool(number == math.floor(number))
+    below = _exact_below(number)
+    return bool(-below < number < below and number == math.floor(number))
 
 
 def _whole(number: Decimal) -> bool:
