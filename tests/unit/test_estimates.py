@@ -13,9 +13,10 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import BadArgument
+from sfumato.noise.discrete_gaussian import DiscreteGaussian
 from sfumato.noise.discrete_laplace import DiscreteLaplace
 from sfumato.release.codec import release_from_plain, release_to_plain
-from sfumato.release.interval import Interval
+from sfumato.release.interval import Interval, percent
 from sfumato.release.record import Noised, Receipt, Release
 
 L10 = DiscreteLaplace(Fraction(10))
@@ -120,11 +121,11 @@ def test_ratios_over_the_same_denominator() -> None:
 
 def test_functions_without_a_value_give_no_end() -> None:
     near = number(10)
-    assert ends(near.through(math.log)) == (-math.inf, math.log(40))
-    assert ends(near.through(np.log)) == (-math.inf, float(np.log(40)))
+    assert ends(near.through(math.log)) == (-math.inf, math.nextafter(math.log(40), math.inf))
+    assert ends(near.through(np.log)) == (-math.inf, math.nextafter(float(np.log(40)), math.inf))
     assert math.isnan(number(-3).through(math.sqrt).value)
     assert ends((number(5) / number(0)).clipped(0, 1)) == (0, 1)
-    assert ends((number(5) / number(0)).through(math.exp)) == (0, math.inf)
+    assert ends((number(5) / number(0)).through(math.exp)) == (-5e-324, math.inf)
 
 
 def test_a_stored_release_is_the_same_noise_when_read_twice() -> None:
@@ -165,3 +166,66 @@ def test_huge_numbers_and_scales_have_intervals() -> None:
     tiny = number(0.0, noise=Noised(L10, Fraction(1, 10**300)))
     low, high = ends(tiny + tiny / 3 - number(0.0, noise=Noised(huge, Fraction(1, 10**700))))
     assert -1e-298 < low < 0 < high < 1e-298
+
+
+ONE = Noised(DiscreteLaplace(Fraction(1)), Fraction(1))
+
+
+def test_functions_beyond_the_floats_keep_an_end_that_holds() -> None:
+    assert ends(number(800, noise=ONE).through(np.exp)) == (math.nextafter(math.inf, 0), math.inf)
+    low, high = ends(number(-(10**6)).through(math.exp))
+    assert low <= 0 < high == 5e-324
+    down, up = ends(number(800, noise=ONE).through(lambda x: -float(np.exp(min(x, 1e4))), increasing=False))
+    assert (down, up) == (-math.inf, -math.nextafter(math.inf, 0))
+
+
+@pytest.mark.parametrize("function", [math.sqrt, math.log, math.atan, math.exp, math.cbrt, lambda x: x / 3])
+def test_ends_of_a_function_lie_beyond_its_values_in_floats(function: Any) -> None:
+    low, high = ends(number(500, noise=ONE).through(function))
+    first, last = ends(number(500, noise=ONE))
+    assert low < function(first) and function(last) < high
+    assert ends(number(2**60 + 1, noise=ONE).through(float))[0] < 2**60 + 1 - 3  # the argument is rounded outward too
+
+
+def test_division_by_a_zero_that_is_no_noise() -> None:
+    a, b = number(3), number(5)
+    for undefined in (a / (b - b), 1 / (b - b), a / (b - b) + 1, 1 / (1 / (b - b)), (1 / (b - b)) / (a / b)):
+        assert math.isnan(undefined.value) and undefined.interval() is None
+        assert str(undefined) == repr(undefined) == "nan (no interval)"
+    assert math.isnan((a / (b - b)).through(math.exp).value)
+
+
+def test_huge_whole_numbers_are_shown() -> None:
+    for size in (20, 400, 401, 6000):
+        interval = released(10**size).interval()
+        low, high = (Fraction(end) for end in str(interval)[1:-7].split(", "))
+        assert low <= interval.low < 10**size < interval.high <= high  # type: ignore[union-attr]
+        assert high - low <= max(100, 10 ** (size - 398))
+    assert str(Interval(-(10**500), 10**500, Fraction(1, 2))) == "[-1.0e+500, 1.0e+500] (50%)"
+    assert str(Interval(-(10**500), math.inf, Fraction(1, 2))) == "[-1e+500, inf] (50%)"
+
+
+def test_whole_numbers_look_whole() -> None:
+    e = number(7)
+    assert str(e - e + 640) == "640 [640, 640] (95%)"
+    assert str(Interval(-1, 1, Fraction(95, 100))) == "[-1, 1] (95%)"
+    assert str(number(100, noise=ONE)) == "100 [97, 103] (95%)"
+    assert str(Interval(640.0, math.inf, Fraction(9, 10))) == "[640, inf] (90%)"
+    assert str(Interval(2.5, 1.5, Fraction(9, 10))) == "[2.5, 1.5] (90%)"
+
+
+def test_only_certainty_is_a_hundred_percent() -> None:
+    assert [percent(Fraction(text)) for text in ("0.95", "0.999", "0.9", "0", "1")] == [
+        *("95%", "99.9%", "90%", "0%", "100%")
+    ]
+    for power in (6, 7, 8, 12, 30, 400):
+        shown = percent(1 - Fraction(1, 10**power))
+        assert float(shown[:-1]) > 99.99 and Fraction(shown[:-1]) <= 100 - Fraction(100, 10**power), shown
+    assert percent(1 - Fraction(1, 10**9)) == "99.9999999%"
+
+
+@pytest.mark.filterwarnings("error")
+def test_sums_of_very_small_noises_are_quiet() -> None:
+    tiny = Noised(DiscreteGaussian(Fraction(1, 10**200)), Fraction(1))
+    assert ends(number(3, noise=tiny) + number(4, noise=tiny)) == (7, 7)
+    assert ends(number(3, noise=tiny) + number(4)) == ends(number(7))

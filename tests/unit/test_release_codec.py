@@ -18,6 +18,7 @@ from hypothesis.extra import numpy as hnp
 
 import sfumato as sf
 from sfumato.errors import BadArgument, UnknownFormat
+from sfumato.noise.binomial import Binomial
 from sfumato.noise.bounded import Truncated
 from sfumato.noise.discrete_gaussian import DiscreteGaussian
 from sfumato.noise.discrete_laplace import DiscreteLaplace
@@ -160,6 +161,36 @@ def test_releases_of_measurements_come_back_with_their_intervals(measurement: sf
     assert back.noise == release.noise and back.loss == release.loss
 
 
+@pytest.mark.parametrize(
+    "noise",
+    [
+        DiscreteLaplace(Fraction(2**2049)),
+        DiscreteLaplace(Fraction(1, 2**2049)),
+        DiscreteGaussian(Fraction(2**2049, 3)),
+        Truncated(DiscreteLaplace(Fraction(3)), -(2**2049), 2**2049),
+        Truncated(DiscreteLaplace(Fraction(2**2049)), -5, 5),
+        Binomial((1 << 20) + 2),
+    ],
+    ids=lambda noise: type(noise).__name__,
+)
+def test_noises_that_would_take_long_are_neither_written_nor_read(noise: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    release = Release(1, sf.Pure(1), "row", sf.How("own"), noise=Noised(noise, Fraction(1)))
+    with pytest.raises(BadArgument, match="what is stored must be noise with numbers"):
+        release_to_plain(release)
+    with monkeypatch.context() as lenient:
+        lenient.setattr("sfumato.release.codec._is_moderate", lambda noise: True)
+        plain = release_to_plain(release)
+    with pytest.raises(UnknownFormat, match="2048 bits"):
+        release_from_plain(plain)
+
+
+def test_arrays_with_room_for_long_texts_are_stored_without_it() -> None:
+    wide = np.array(["a", "b" * 70], dtype="<U900")
+    back = read_value(stored_value(wide))
+    assert back.tolist() == wide.tolist() and back.dtype == np.dtype("<U70")
+    assert read_value(stored_value(wide[:1])).dtype == np.dtype("<U64")
+
+
 class Own:
     """Is something of the user's."""
 
@@ -263,6 +294,13 @@ HOSTILE: list[tuple[str, Any]] = [
     ("value", {"array": ["O,O", [1], [1]]}),
     ("value", {"array": ["<f8", [1] * 40, ["nan"]]}),
     ("value", {"scalar": ["|O", 1]}),
+    ("half_width", -1),
+    ("half_width", {"float": "nan"}),
+    ("half_width", {"tuple": [1, {"rational": [-1, 3]}]}),
+    ("half_width", {"array": ["<f8", [1], ["nan"]]}),
+    ("half_width", {"table": [["a", {"scalar": ["<i8", -2]}]]}),
+    ("value", {"array": ["<U65", [1], [""]]}),
+    ("value", {"scalar": ["<U9999999", ""]}),
     ("noise", {"noise": "laplace"}),
     ("noise", []),
 ]

@@ -162,7 +162,8 @@ def test_numbers_come_from_losses_and_round_up() -> None:
     assert row.mechanism == "laplace (ρ = 0.5 (zCDP))"
     with pytest.raises(BadArgument, match="delta"):
         release.table()
-    mixed = ReleaseTable.of([replace(several(), unit="x"), replace(one_number(), unit="x")], scope="s", url="None")
+    alike = [replace(release, unit="x", adjacency="y") for release in (several(), one_number())]
+    mixed = ReleaseTable.of(alike, scope="s", url="None")
     assert mixed.rows[0].loss == sf.Approx("1.5", "1e-6")
     assert mixed.rows[0].mechanism == "stability histogram; laplace"
 
@@ -188,6 +189,44 @@ def test_units_that_differ_are_refused() -> None:
         [one_number(), several()], scope="s", url="None", unit="one person", total=sf.Approx(2, 1e-6)
     )
     assert table.rows[0].unit == "one person"
+
+
+def test_adjacencies_that_differ_are_refused() -> None:
+    pair = [microsoft(), replace(microsoft(), adjacency="the add/remove distance")]
+    with pytest.raises(BadArgument, match=r"adjacency.*do not add up"):
+        ReleaseTable.of(pair, scope="s", url="None")
+    with pytest.raises(BadArgument, match="do not add up"):
+        ReleaseTable.of(pair, scope="s", url="None", total=sf.Pure(1))
+    table = ReleaseTable.of(pair, scope="s", url="None", total=sf.Pure(1), unit="Individual device")
+    assert table.rows[0].cells[4] == "Individual device" and table.rows[0].adjacency == "the add/remove distance"
+    assert "the add/remove distance" in table.to_text(steps=True) and "add/remove" not in table.to_text()
+
+
+def test_a_total_below_a_part_and_a_unit_of_nobody_are_refused() -> None:
+    with pytest.raises(BadArgument, match=r"no less than the loss of release 1, ε = 0\.2"):
+        ReleaseTable.of([microsoft()], scope="s", url="None", total=sf.Pure("0.1"))
+    with pytest.raises(BadArgument, match="a loss"):
+        ReleaseTable.of([microsoft()], scope="s", url="None", total=0.3)  # type: ignore[arg-type]
+    assert ReleaseTable.of([microsoft()], scope="s", url="None", total=sf.Approx("0.1", "0.1")).rows  # another kind
+    with pytest.raises(BadArgument, match="unit must be that of the releases"):
+        ReleaseTable.of([microsoft()], scope="s", url="None", unit="Household")
+    stated = ReleaseTable.of([microsoft()], scope="s", url="None", unit="Household", total=sf.Pure(1))
+    assert stated.rows[0].unit == "Household"
+
+
+@pytest.mark.parametrize("period", [None, 3, ["March"]])
+def test_a_period_is_a_text(period: object) -> None:
+    with pytest.raises(BadArgument, match="period"):
+        ReleaseTable.of([microsoft()], scope="s", url="None", period=period)  # type: ignore[arg-type]
+
+
+def test_a_total_below_a_part_is_not_published() -> None:
+    table = ReleaseTable.of([publishable()], scope="s", url="None", period="March 2025")
+    dear = replace(publishable(), loss=sf.Pure(2))
+    [fault] = missing_for_publication(table, [publishable(), dear])
+    assert fault == "total loss: ε = 0.5 is less than that of release 2, ε = 2."
+    other = ReleaseTable.of([dear], scope="s", url="None", period="March 2025")
+    assert missing_for_publication(table.beside(other), [publishable(), dear]) == []
 
 
 def test_blanks_are_refused_and_none_is_an_answer() -> None:

@@ -11,6 +11,8 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from sfumato.accounting.codec import from_plain, to_plain
 from sfumato.accounting.measures import Loss
 from sfumato.errors import BadArgument, UnknownFormat
@@ -26,6 +28,9 @@ from sfumato.release.values import Stored, read_value, stored_value
 FORMAT, VERSION = "sfumato/release", 1
 
 NOISES = (DiscreteLaplace, DiscreteGaussian, Staircase, Truncated, Binomial)
+
+MOST_BITS, MOST_TRIALS = 2048, 1 << 20
+"""What the numbers of a stored noise may be at most: so that its intervals take about a second, whoever wrote it."""
 
 FIELDS = [
     *("format", "version", "value", "loss", "unit", "how", "half_width", "confidence", "replayable", "adjacency"),
@@ -77,7 +82,7 @@ def release_from_plain(plain: object) -> Release:
         loss=_loss(read["loss"]),
         unit=_text(read["unit"]),
         how=_how(read["how"]),
-        half_width=read_value(read["half_width"]),
+        half_width=_widths(read_value(read["half_width"])),
         confidence=_share(read_value(read["confidence"])),
         replayable=_flag(read["replayable"]),
         adjacency=_text(read["adjacency"]),
@@ -122,6 +127,8 @@ def _noise_to_plain(noised: Noised) -> Stored:
         raise BadArgument(
             "what is stored", "a release whose noise is one of sfumato's own", type(noised.noise).__name__
         )
+    if not _is_moderate(noised.noise):
+        raise BadArgument("what is stored", MODERATE, type(noised.noise).__name__)
     return {
         "noise": to_plain(noised.noise),  # type: ignore[dict-item]  # the plain form of accounting is one of these
         "step": stored_value(noised.step),
@@ -137,9 +144,43 @@ def _noise(plain: object) -> Noised:
     coordinates, offset = read_value(read["coordinates"]), read_value(read["offset"])
     if not isinstance(noise, NOISES) or type(coordinates) is not int or coordinates < 0 or type(offset) is not int:
         raise UnknownFormat("its noise is no integer noise on so many coordinates")
+    if not _is_moderate(noise):
+        raise UnknownFormat(f"its noise is not {MODERATE}")
     if type(step) is not Fraction or type(rounding) is not Fraction or step <= 0 or rounding < 0:
         raise UnknownFormat("its noise is not in whole steps")
     return Noised(noise, step, coordinates, rounding, offset)
+
+
+MODERATE = f"noise with numbers of up to {MOST_BITS} bits, or of up to {MOST_TRIALS} coins"
+
+
+def _is_moderate(noise: object) -> bool:
+    match noise:
+        case DiscreteLaplace():
+            return _few_bits(noise.scale)
+        case DiscreteGaussian():
+            return _few_bits(noise.square, 2 * MOST_BITS)
+        case Staircase():
+            return _few_bits(noise.decay)
+        case Truncated():
+            return _few_bits(noise.low) and _few_bits(noise.high) and _is_moderate(noise.noise)
+        case Binomial():
+            return noise.trials <= MOST_TRIALS
+    return False
+
+
+def _few_bits(value: Fraction | int, most: int = MOST_BITS) -> bool:
+    return max(value.numerator.bit_length(), value.denominator.bit_length()) <= most
+
+
+def _widths(value: Any) -> Any:
+    if isinstance(value, dict | list | tuple | np.ndarray):
+        parts = value.values() if isinstance(value, dict) else value.ravel() if isinstance(value, np.ndarray) else value
+        for part in parts:
+            _widths(part)
+    elif isinstance(value, int | float | Fraction | np.number) and not value >= 0:
+        raise UnknownFormat("the half of its error bar is less than 0, or no number")
+    return value
 
 
 def _receipt(plain: object) -> Receipt:

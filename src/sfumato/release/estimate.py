@@ -12,7 +12,7 @@ from typing import Any, ClassVar, TypeAlias, final
 import numpy as np
 
 from sfumato.errors import BadArgument
-from sfumato.exact import Extended, Number, probability, rational
+from sfumato.exact import Extended, Number, down, probability, rational, up
 from sfumato.release.interval import Interval, listed, numeric, outward, refused_value, shown
 from sfumato.release.linear import Linear, Source, ratio_ends
 from sfumato.release.record import Release
@@ -26,10 +26,22 @@ ONE = Linear(Fraction(1))
 @final
 @dataclass(frozen=True)
 class Step:
-    """Is a monotone step after the arithmetic."""
+    """Is a monotone step after the arithmetic; ``computed`` where it is worked out in floats."""
 
     image: Image
     increasing: bool
+    computed: bool = False
+
+    def ends(self, low: Extended, high: Extended) -> tuple[Extended, Extended]:
+        """Gives the ends of the images; those that floats were used for are one float further out."""
+        if self.computed:
+            low, high = _extended(down(low)), _extended(up(high))
+        first, last = (low, high) if self.increasing else (high, low)
+        below, above = self.image(first), self.image(last)
+        low, high = -math.inf if below is None else below, math.inf if above is None else above
+        if self.computed:  # beyond the floats, the end inward is the last float
+            low, high = (_extended(math.nextafter(*end)) for end in ((low, -math.inf), (high, math.inf)))
+        return low, high
 
 
 @final
@@ -73,25 +85,26 @@ class Estimate:
         if not self._stated:
             return None
         bottom = self._bottom
+        if not bottom.weights and bottom.value == 0:
+            return None
         ends = ratio_ends(self._top, bottom, sure) if bottom.weights else self._top.times(1 / bottom.value).ends(sure)
         if ends is None:
             return None
         low, high = ends
         for step in self._steps:
-            first, last = (low, high) if step.increasing else (high, low)
-            below, above = step.image(first), step.image(last)
-            low, high = -math.inf if below is None else below, math.inf if above is None else above
+            low, high = step.ends(low, high)
         return outward(low, high, sure)
 
     def through(self, function: Callable[[float], float], *, increasing: bool = True) -> Estimate:
         """Puts the number through a function that never falls (or, as stated, never rises): both ends go through it.
 
-        Where the function has no value at an end, such as the logarithm of a negative number, that end is infinite.
+        Where the function has no value at an end, such as the logarithm of a negative number, that end is infinite. The
+        function works in floats, and may be off by one of them: each end is moved one float outward.
 
         >>> Estimate(Linear(Fraction(9))).through(math.sqrt).value
         3.0
         """
-        return self._then(Step(_image(function), increasing))
+        return self._then(Step(_image(function), increasing, computed=True))
 
     def clipped(self, low: Number | None = None, high: Number | None = None) -> Estimate:
         """Moves the number into a range in which the exact one is known to be; either end may be left out."""
@@ -160,15 +173,20 @@ class Estimate:
         number = _number(other)
         return NotImplemented if number is None else Estimate(Linear(number))._over(self)
 
+    @property
+    def _plain(self) -> bool:
+        """Tells whether this is a ratio of two sums, and not one over a 0 that is no noise."""
+        return self._stated and not self._steps and bool(self._bottom.weights or self._bottom.value)
+
     def _combined(self, other: Estimate, sign: Fraction) -> Estimate:
-        plain = self._stated and other._stated and not self._steps and not other._steps
+        plain = self._plain and other._plain
         if plain and self._bottom.same(other._bottom):
             return replace(self, _top=self._top.plus(other._top, sign))
         first, second = self._value(), other._value()
         return self._unstated(None if first is None or second is None else first + sign * second)
 
     def _over(self, other: Estimate) -> Estimate:
-        plain = self._stated and other._stated and not self._steps and not other._steps
+        plain = self._plain and other._plain
         if plain and self._bottom.same(other._bottom):
             return Estimate(self._top, other._top)
         if plain and not self._bottom.weights and not self._top.weights:  # a number over a ratio
@@ -229,6 +247,10 @@ def _image(function: Callable[[float], float]) -> Image:
                 found = float(function(_near(end)))
         except (ValueError, ArithmeticError):
             return None
-        return None if math.isnan(found) else found if math.isinf(found) else Fraction(found)
+        return None if math.isnan(found) else _extended(found)
 
     return image
+
+
+def _extended(value: float) -> Extended:
+    return value if math.isinf(value) else Fraction(value)

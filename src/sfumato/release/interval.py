@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, final
@@ -16,7 +16,19 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from sfumato.errors import BadArgument
-from sfumato.exact import MOST_DIGITS, Extended, Number, ball, decimal_of, down, lower, nearest_whole, probability, up
+from sfumato.exact import (
+    MOST_DIGITS,
+    Extended,
+    Number,
+    ball,
+    decimal_of,
+    down,
+    lower,
+    nearest_whole,
+    probability,
+    rational,
+    up,
+)
 from sfumato.guarantee import guarantee
 from sfumato.noise.distribution import Noise
 
@@ -25,6 +37,9 @@ if TYPE_CHECKING:
 
 EXACT = 1 << 52
 """Up to so many steps, no two of them have the same nearest float: the float tells which one was meant."""
+
+FLOAT_DIGITS, MOST_SHOWN = MOST_DIGITS - 2, 400
+"""Digits of a float that are not its rounding, and how many are written at most."""
 
 LARGEST = math.nextafter(math.inf, 0)
 
@@ -61,22 +76,48 @@ OUTWARD = (ROUND_FLOOR, ROUND_CEILING)
 
 
 def percent(confidence: Fraction) -> str:
-    """Writes a confidence: 95 % and 99.9 % as they are."""
-    return f"{100 * float(confidence):.6g}%"
+    """Writes a confidence: 95 % and 99.9 % as they are; others rounded down, so that only certainty is 100 %.
+
+    >>> percent(Fraction(2, 3)), percent(1 - Fraction(1, 10**9)), percent(Fraction(1))
+    ('66.6666%', '99.9999999%', '100%')
+    """
+    sure = rational(confidence, "confidence")
+    nines = -decimal_of(1 - sure, 1, ROUND_FLOOR).adjusted() if sure < 1 else 0
+    return f"{_plainly(decimal_of(100 * sure, min(max(6, nines), MOST_DIGITS), ROUND_FLOOR))}%"
+
+
+def _plainly(value: Decimal) -> str:
+    """Writes a decimal: 640, and not 6.4e+2; powers of ten where numbers are large or small."""
+    return f"{value:f}" if -5 < value.adjusted() < 6 else f"{value:g}"
 
 
 def shown(value: float, interval: Interval, rounding: str = ROUND_HALF_EVEN) -> str:
     """Writes a number with as many digits as an interval gives sense to: two of its width."""
-    if not math.isfinite(value):
+    ends = (value, interval.low, interval.high)
+    if _infinite(value):
         return f"{value:g}"
     # Ends are floats next to the exact ones: a last bit too many must not show as a whole digit.
-    exact, width = decimal_of(Fraction(value), MOST_DIGITS - 2, ROUND_HALF_EVEN), interval.high - interval.low
-    if not math.isfinite(width) or width == 0:
-        return f"{Context(prec=6, rounding=rounding).plus(exact).normalize():g}"
-    place = math.floor(math.log10(width)) - 1
-    if place >= 0 and abs(exact) < Decimal(10) ** MOST_DIGITS:
+    exact = Decimal(value) if isinstance(value, int) else decimal_of(Fraction(value), FLOAT_DIGITS, ROUND_HALF_EVEN)
+    short = abs(exact) < Decimal(10) ** MOST_DIGITS
+    if short and all(not _infinite(end) and int(end) == end for end in ends):
+        return str(int(value))
+    if any(map(_infinite, ends)) or interval.high <= interval.low:
+        return _plainly(_context(6, rounding).plus(exact).normalize())
+    width = Fraction(interval.high) - Fraction(interval.low)
+    place = decimal_of(width, FLOAT_DIGITS, ROUND_HALF_EVEN).adjusted() - 1
+    if place >= 0 and short:
         return str(int(value) if int(value) == value else int(exact.to_integral_value(rounding)))
-    return f"{Context(prec=400, rounding=rounding).quantize(exact, Decimal((0, (1,), place))):g}"
+    if exact.adjusted() - place >= MOST_SHOWN:
+        return f"{_context(MOST_SHOWN, rounding).plus(exact):g}"
+    return f"{_context(MOST_SHOWN, rounding).quantize(exact, Decimal((0, (1,), place))):g}"
+
+
+def _infinite(value: int | float) -> bool:
+    return isinstance(value, float) and not math.isfinite(value)
+
+
+def _context(digits: int, rounding: str) -> Context:
+    return Context(prec=digits, rounding=rounding, Emin=MIN_EMIN, Emax=MAX_EMAX)
 
 
 def outward(low: Extended, high: Extended, confidence: Fraction, *, whole: bool = False) -> Interval:

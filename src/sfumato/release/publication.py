@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from sfumato.errors import BadArgument
 from sfumato.release.record import Release
-from sfumato.release.table import ReleaseTable, Row
+from sfumato.release.table import ReleaseTable, Row, exceeds
 
 NONE = ("", "None")
 
@@ -25,7 +25,7 @@ def missing_for_publication(table: ReleaseTable, releases: Sequence[Release]) ->
         raise BadArgument("releases", "the releases of the table, one or more", releases)
     about_table = [fault for row in table.rows for fault in _faults_of_row(row)]
     about_each = [fault for name, why, holds in CHECKS for fault in _faults_of_releases(given, name, why, holds)]
-    return about_table + about_each
+    return about_table + _faults_of_total(table.rows, given) + about_each
 
 
 def _faults_of_row(row: Row) -> list[str]:
@@ -45,6 +45,17 @@ def _faults_of_row(row: Row) -> list[str]:
             "period: the time for which the guarantee holds is not stated; people who are in the data of several "
             "periods lose more, and must be able to work out how much. Pass period=… to the table."
         )
+    return faults
+
+
+def _faults_of_total(rows: Sequence[Row], releases: Sequence[Release]) -> list[str]:
+    """Says which releases cost more than every total that they can be part of."""
+    faults = []
+    for place, release in enumerate(releases, start=1):
+        totals = [row.native for row in rows]
+        if totals and all(exceeds(release.loss, total) for total in totals):
+            stated = "; ".join(map(str, totals))
+            faults.append(f"total loss: {stated} is less than that of release {place}, {release.loss}.")
     return faults
 
 

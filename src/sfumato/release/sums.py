@@ -43,6 +43,9 @@ SMALL_TRANSFORM, LARGEST_TRANSFORM = 1 << 15, 1 << 20
 TABLED = 4096
 """Up to this scale, the masses of Gaussian noise are summed one by one; beyond, it is all but continuous."""
 
+SMALLEST_SQUARE = 1e-300
+"""Smaller squares of a scale count as this one: either noise is 0 as far as floats can tell, and none divides by 0."""
+
 KNOTS = 8192
 """Other noises are worked out exactly at so many points, and taken at the nearest one outward in between."""
 
@@ -237,5 +240,5 @@ def _exact_tails(noise: Noise, points: range, *, flipped: bool) -> Iterator[floa
 def _gaussian_table(square: float) -> tuple[Floats, Floats]:
     reach = math.ceil(10 * math.sqrt(square)) + 10
     points = np.arange(-reach, reach + 1, dtype=np.float64)
-    masses = np.exp(-(points**2) / (2 * square))
+    masses = np.exp(-(points**2) / (2 * max(square, SMALLEST_SQUARE)))
     return points, np.minimum(np.cumsum(masses[::-1])[::-1] / masses.sum(), 1.0)

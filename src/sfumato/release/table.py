@@ -13,6 +13,7 @@ from typing import Any, final
 
 from sfumato.accounting.convert import convert
 from sfumato.accounting.measures import Approx, Loss, Pure
+from sfumato.accounting.pld import PLD
 from sfumato.errors import BadArgument, NoProvenRoute
 from sfumato.exact import Extended, Number, digits_up
 from sfumato.guarantee import guarantee
@@ -55,7 +56,8 @@ class Step:
 class Row:
     """Is what one project states about its releases; the loss is their total, as (ε, δ).
 
-    ``native`` is the total as it was composed, and ``period`` the time for which the guarantee holds.
+    ``native`` is the total as it was composed, ``period`` the time for which the guarantee holds, and ``adjacency``
+    what counts as a change of one unit.
     """
 
     scope: str
@@ -67,6 +69,7 @@ class Row:
     url: str
     native: Loss
     period: str = ""
+    adjacency: str = ""
     steps: tuple[Step, ...] = ()
 
     @property
@@ -127,13 +130,13 @@ class ReleaseTable:
         """Makes the table of the releases of one project, which are about the same data.
 
         ``total`` is what they cost together, as a ledger knows it; left out, their losses are composed. A total that is
-        no (ε, δ), such as ρ, needs the δ at which to state its ε.
+        no (ε, δ), such as ρ, needs the δ at which to state its ε. A total below the loss of one of them is refused.
         """
         given = tuple(releases)
         if not given or not all(isinstance(release, Release) for release in given):
             raise BadArgument("releases", "one or more releases", releases)
         protected = _one_unit(given, stated=unit, total=total)
-        native = composed([release.loss for release in given]) if total is None else total
+        native = composed([release.loss for release in given]) if total is None else _total(total, given)
         stated = _stated(native, delta)
         other = "" if isinstance(native, Pure | Approx) else f" ({native})"
         row = Row(
@@ -145,7 +148,8 @@ class ReleaseTable:
             implementation=_each(release.version for release in given),
             url=_said(url, "url"),
             native=native,
-            period=period,
+            period=_said(period, "period", blank=True),
+            adjacency="; ".join(dict.fromkeys(release.adjacency for release in given if release.adjacency)),
             steps=tuple(step for place, release in enumerate(given, start=1) for step in _steps(place, release)),
         )
         return cls((row,))
@@ -223,19 +227,37 @@ def _stated(loss: Loss, delta: Number | None) -> Approx:
 def _one_unit(releases: Sequence[Release], *, stated: str | None, total: Loss | None) -> str:
     """Gives who is protected, which must be the same for all, for losses of different units do not add up."""
     units = list(dict.fromkeys(release.unit for release in releases))
-    if len(units) > 1 and (stated is None or total is None):
+    adjacencies = list(dict.fromkeys(release.adjacency for release in releases))
+    if (len(units) > 1 or len(adjacencies) > 1) and (stated is None or total is None):
         raise BadArgument(
             "the releases of one table",
-            "about one unit of privacy, since losses for different units do not add up; make one table for each, or "
-            "state the total and the unit that it holds for: total=…, unit=…",
-            units,
+            "about one unit of privacy and one adjacency, since losses for different ones do not add up; make one "
+            "table for each, or state the total and the unit that it holds for: total=…, unit=…",
+            units if len(units) > 1 else adjacencies,
         )
+    if stated is not None and total is None and stated != units[0]:
+        must = f"that of the releases, {units[0]!r}, unless the total for it is stated too: total=…"
+        raise BadArgument("unit", must, stated)
     return _said(units[0] if stated is None else stated, "unit")
 
 
-def _said(text: str, name: str) -> str:
-    if not isinstance(text, str) or not text.strip():
-        raise BadArgument(name, "a text; write 'None' where there is none", text)
+def exceeds(loss: Loss, total: Loss) -> bool:
+    """Tells whether a total is certainly less than one of its parts; not said of two kinds of loss, nor of PLDs."""
+    return type(loss) is type(total) and not isinstance(loss, PLD) and not loss.within(total)
+
+
+def _total(total: Loss, releases: Sequence[Release]) -> Loss:
+    if not isinstance(total, Loss):
+        raise BadArgument("total", "a loss, such as sf.Approx(1, 1e-6)", total)
+    for place, release in enumerate(releases, start=1):
+        if exceeds(release.loss, total):
+            raise BadArgument("total", f"no less than the loss of release {place}, {release.loss}", str(total))
+    return total
+
+
+def _said(text: str, name: str, *, blank: bool = False) -> str:
+    if not isinstance(text, str) or not (blank or text.strip()):
+        raise BadArgument(name, "a text" if blank else "a text; write 'None' where there is none", text)
     return text.strip()
 
 
@@ -265,8 +287,8 @@ def _steps(place: int, release: Release) -> list[Step]:
 
 def _step_rows(row: Row) -> tuple[tuple[str, ...], ...]:
     found = [(str(step.release), step.kind, step.what, step.loss, step.error) for step in row.steps]
-    period = [("", "period", row.period, "", "")] if row.period else []
-    return (*found, ("", "total", "", str(row.native), ""), *period)
+    stated = [("", name, said, "", "") for name, said in (("adjacency", row.adjacency), ("period", row.period)) if said]
+    return (*found, ("", "total", "", str(row.native), ""), *stated)
 
 
 def _record(row: Row, *, steps: bool) -> dict[str, Any]:

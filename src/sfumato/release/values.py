@@ -24,6 +24,9 @@ PLAIN_BITS = 63
 LARGEST_ARRAY = 1 << 30
 """The greatest size of an array, in bytes."""
 
+WIDE_TEXT = 64
+"""Texts in arrays may have room for so many letters; for more, only where one of them has as many."""
+
 _WHOLE = re.compile(r"-?0x[0-9a-f]+")
 _FLOAT = re.compile(r"-?0x[01]\.?[0-9a-f]*p[+-][0-9]{1,4}|nan|inf|-inf")
 _KIND = re.compile(r"[<>|=](b1|[iu][1248]|f[248]|U[0-9]{1,7})|\|O")
@@ -105,6 +108,8 @@ def _stored_array(value: np.ndarray[Any, Any] | np.generic, depth: int) -> Store
     if not plain or value.dtype.names or not _KIND.fullmatch(kind) or value.nbytes > LARGEST_ARRAY:
         raise BadArgument("what is stored", "an array of truth values, numbers or texts, up to 1 GiB", kind)
     entries = np.asarray(value).ravel().tolist()
+    if value.dtype.kind == "U":
+        kind = f"{kind[:2]}{min(int(kind[2:]), _room(entries))}"
     if value.dtype.kind == "f":
         stored: list[Stored] = [_hexadecimal(entry) for entry in entries]
     else:
@@ -125,6 +130,8 @@ def _array(kind: str, shape: list[object], entries: list[object], depth: int) ->
     expected = {"b": bool, "i": int, "u": int, "f": float, "U": str}.get(dtype.kind, object)
     if expected is not object and not all(type(entry) is expected for entry in values):
         raise UnknownFormat("an array in it has entries of another kind")
+    if expected is str and int(kind[2:]) > _room(values):
+        raise UnknownFormat("an array in it has room for longer texts than it holds")
     found = np.empty(len(values), dtype=dtype)
     try:
         for place, entry in enumerate(values) if expected is object else ():
@@ -135,6 +142,10 @@ def _array(kind: str, shape: list[object], entries: list[object], depth: int) ->
         return _checked(found, entries, lossless=lossless).reshape(sides)
     except (OverflowError, ValueError, MemoryError):
         raise UnknownFormat("an array in it does not hold its entries") from None
+
+
+def _room(texts: list[Any]) -> int:
+    return max(WIDE_TEXT, *map(len, texts), 0)
 
 
 def _checked(found: np.ndarray[Any, Any], entries: list[object], *, lossless: bool) -> np.ndarray[Any, Any]:

@@ -74,7 +74,7 @@ def _table(table: Table) -> str:
 
 def _row(row: Sequence[str]) -> str:
     name, *rest = row
-    cells = "".join(f'<td style="{_TEXT}">{linked(cell)}</td>' for cell in rest)
+    cells = "".join(f'<td style="{_TEXT};overflow-wrap:anywhere">{linked(cell)}</td>' for cell in rest)
     return f'<tr style="{_ROW}"><th scope="row" style="{_NAME}">{escaped(name)}</th>{cells}</tr>'
 
 
