@@ -54,10 +54,6 @@ UNION ALL SELECT coalesce(max(number), 0) FROM entries
 COLUMNS = "entries.number, kind, digest, text, key, question, settles"
 WITH_VALUE = f"SELECT {COLUMNS}, value FROM entries LEFT JOIN kept ON kept.number = entries.number"
 
-IF_ALONE = """
-INSERT INTO entries SELECT ?, ?, ?, ?, ?, ?, ? WHERE (SELECT coalesce(max(number), 0) FROM entries) = ?
-"""
-
 WARY = 32
 """After somebody else has written, so many appends wait for their turn before one hopes to be alone again."""
 
@@ -116,10 +112,13 @@ class SqliteStore(Store):
         alone = len(rows) == 1 and rows[0].value is None and pen.covered_by(rows)
         if not alone or connection is not self._connection:
             return False
+        if known and connection.execute("SELECT 1 FROM entries WHERE number = ?", (known,)).fetchone() is None:
+            return False
         try:
-            return connection.execute(IF_ALONE, (*rows[0][:7], known)).rowcount == 1
+            _write(connection, rows)  # in one statement, whose number, key and charge nobody else can have taken
         except sqlite3.IntegrityError:
             return False
+        return True
 
     def _in_turn(self, connection: sqlite3.Connection, known: int, decide: Decide) -> Sequence[Row]:
         """Appends while nobody else can; gives the news."""
