@@ -446,6 +446,12 @@ def test_with_and_without_members_are_two_questions() -> None:
     kept = Dataset([1, 2], name="visits", space=sf.vector(int), members=members).session(ledger=ledger)
     assert kept.run(count).receipt != first.receipt
     assert register.spent("ann") == sf.Pure(1)
+    labelled = Dataset([1, 2], name="visits", space=sf.vector(int), version="spring")
+    with_members = Dataset([1, 2], name="visits", space=sf.vector(int), version="spring", members=members)
+    assert labelled.version_in(ledger) == Dataset(
+        [3], name="visits", space=sf.vector(int), version="spring"
+    ).version_in(ledger)
+    assert labelled.version_in(ledger) != with_members.version_in(ledger)
 
 
 def test_what_cannot_be_run_is_refused_before_it_is_charged() -> None:

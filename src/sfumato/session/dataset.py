@@ -102,10 +102,9 @@ class Dataset:
 
     def version_in(self, ledger: Ledger) -> str:
         """Gives what tells this data from other data of the same name: a label, or a digest under the ledger's key."""
-        if self.version is not None:
-            return f"label {self.version}"
-        everything = [self.__data] if self.members is None else [self.__data, self.members.ids, self.members.identity]
-        return version_of(everything, ledger.secret("versions of data"))
+        told = f"label {self.version}" if self.version is not None else self.__data
+        members = () if self.members is None else (self.members.ids, self.members.identity)
+        return version_of([told, *members], ledger.secret("versions of data"))
 
     def check(self, measurement: Measurement, loss: Loss) -> None:
         """Refuses a measurement that is not one on this data, or that a register of members could not count."""
