@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +23,7 @@ from sfumato.errors import (
 from sfumato.ledger.book import Ledger
 from sfumato.ledger.checklists import checklist_of, keep_checklist
 from sfumato.ledger.permit import exactly
+from sfumato.ledger.stores.memory import MemoryStore
 from sfumato.mechanisms.matrix import StepsBetween
 from sfumato.release.checklist import ITEMS, Checklist
 from sfumato.session.dataset import Dataset
@@ -504,3 +506,21 @@ def test_units_are_compared_exactly_and_not_by_name() -> None:
 def test_any_number_has_a_version(number: object) -> None:
     assert version_of([number], KEY) == version_of([number], KEY)
     assert version_of([number, 1], KEY) != version_of([number], KEY)
+
+
+def test_the_table_of_a_month_holds_the_releases_of_that_month() -> None:
+    moments = [datetime(2026, 11, 16, tzinfo=UTC)]
+    ledger = Ledger(MemoryStore(), clock=lambda: moments[-1])
+    session = Dataset([1, 2], name="visits", space=sf.vector(int)).session(
+        limit=sf.Pure(1), ledger=ledger, period="month"
+    )
+    session.run(sf.count() >> sf.laplace(scale=1))
+    moments.append(datetime(2026, 12, 1, tzinfo=UTC))
+    session.run(sf.count() >> sf.laplace(scale=10))
+    row = session.release_table().rows[0]
+    assert row.cells[2] == "0.1"
+    assert "2026-12" in row.period
+    assert len({step.release for step in row.steps}) == 1
+    assert len(session.releases()) == 2
+    assert not session.missing_for_publication()
+    assert session.registry_entry().parameters == "epsilon=0.1"

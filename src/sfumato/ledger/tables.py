@@ -11,7 +11,7 @@ from sfumato.exact import Number
 from sfumato.guarantee import guarantee
 from sfumato.ledger.accounts import Account
 from sfumato.ledger.book import Ledger
-from sfumato.ledger.entry import Entry
+from sfumato.ledger.entry import Entry, moment_of
 from sfumato.ledger.keeping import read_kept
 from sfumato.release.record import Release
 from sfumato.release.registry import RegistryEntry
@@ -25,6 +25,16 @@ def releases_of(ledger: Ledger, account: str) -> Iterator[Release]:
         below = entry.account == account or entry.account.startswith(f"{account}/")
         if below and (release := read_kept(row)) is not None:
             yield release
+
+
+def releases_now(ledger: Ledger, account: str) -> list[Release]:
+    """Gives the stored releases that what an account has spent now stands for: in this period, if there are periods."""
+    found, releases = ledger[account], list(releases_of(ledger, account))
+    period = found.terms.period
+    if period is None:
+        return releases
+    receipts = ((release, release.receipt) for release in releases)
+    return [one for one, paid in receipts if paid is not None and period.label(moment_of(paid.time)) == found.now]
 
 
 def charged_in_all(ledger: Ledger, account: str) -> Loss:
@@ -53,7 +63,7 @@ def release_table(ledger: Ledger, account: str, *, delta: Number | None = None) 
     """
     found = ledger[account]
     return ReleaseTable.of(
-        list(releases_of(ledger, account)),
+        releases_now(ledger, account),
         scope=_said(found, "scope", account),
         url=_said(found, "url", "None"),
         total=charged_in_all(ledger, account),
@@ -68,7 +78,7 @@ def registry_entry(ledger: Ledger, account: str, **stated: str) -> RegistryEntry
     found = ledger[account]
     known = {"source": _said(found, "url", ""), "curator": _said(found, "contact", ""), "unit": found.terms.unit}
     return RegistryEntry.of(
-        list(releases_of(ledger, account)),
+        releases_now(ledger, account),
         name=_said(found, "title", account),
         total=charged_in_all(ledger, account),
         limit=found.limit,

@@ -20,7 +20,7 @@ from sfumato.release.render.csv import lines
 from sfumato.release.render.document import Document, Table
 from sfumato.release.render.sheet import loss_numbers
 from sfumato.release.render.words import clean
-from sfumato.release.table import composed
+from sfumato.release.table import composed, one_unit
 
 VARIANTS = {
     "Pure": "Pure DP",
@@ -76,6 +76,8 @@ class RegistryEntry:
         ``total`` is what the releases cost together, as a ledger knows it; left out, their losses are composed.
         ``period`` is the time in which that was spent.
         """
+        if total is None:
+            one_unit(releases, stated=None, total=None)
         loss = composed([release.loss for release in releases]) if total is None else total
         found = {
             "name": name,

@@ -135,7 +135,7 @@ class ReleaseTable:
         given = tuple(releases)
         if not given or not all(isinstance(release, Release) for release in given):
             raise BadArgument("releases", "one or more releases", releases)
-        protected = _one_unit(given, stated=unit, total=total)
+        protected = one_unit(given, stated=unit, total=total)
         native = composed([release.loss for release in given]) if total is None else _total(total, given)
         stated = _stated(native, delta)
         other = "" if isinstance(native, Pure | Approx) else f" ({native})"
@@ -224,7 +224,7 @@ def _stated(loss: Loss, delta: Number | None) -> Approx:
         raise BadArgument("the delta of a release table", must, delta) from None
 
 
-def _one_unit(releases: Sequence[Release], *, stated: str | None, total: Loss | None) -> str:
+def one_unit(releases: Sequence[Release], *, stated: str | None, total: Loss | None) -> str:
     """Gives who is protected, which must be the same for all, for losses of different units do not add up."""
     units = list(dict.fromkeys(release.unit for release in releases))
     adjacencies = list(dict.fromkeys(release.adjacency for release in releases))

@@ -19,7 +19,7 @@ from sfumato.ledger.checklists import open_items
 from sfumato.ledger.entry import canonical, digest_of
 from sfumato.ledger.periods import Period
 from sfumato.ledger.rules import Rule, coarse, in_kind, plain_loss
-from sfumato.ledger.tables import registry_entry, release_table, releases_of
+from sfumato.ledger.tables import registry_entry, release_table, releases_now, releases_of
 from sfumato.release.publication import missing_for_publication
 from sfumato.release.record import Release
 from sfumato.release.registry import RegistryEntry
@@ -164,7 +164,7 @@ class Session:
 
     def missing_for_publication(self, *, delta: Number | None = None) -> list[str]:
         """Says what is still missing before the releases may be published for all the world."""
-        return missing_for_publication(self.release_table(delta=delta), self.releases())
+        return missing_for_publication(self.release_table(delta=delta), releases_now(self.ledger, self._name))
 
     def close(self) -> None:
         """Closes the account for good; what it held and has not spent goes back to the one above."""
