@@ -261,7 +261,7 @@ def test_public_sources_may_speak_of_data(source: str) -> None:
         (changed(tables__trips__columns__day__between=["2026-02-28", "2026-02-31"]), "a date such as 2026-01-31"),
         (changed(tables__trips__columns__day__between=["2026-W01-1", "2026-W02-1"]), "a date such as 2026-01-31"),
         (changed(tables__trips__columns__day__between=["0001-01-01", "2026-02-01"]), "at most 100000 days"),
-        (changed(tables__trips__columns__paid__between=[0, 1]), "between is for numbers and dates, and this is bool"),
+        (changed(tables__trips__columns__paid__between=[0, 1]), "between is for numbers, dates and times"),
         (changed(tables__trips__columns={}), "table 'trips': columns is missing"),
         (changed(tables__trips__columns__paid="bool"), "column 'paid': this must be a mapping"),
         (changed(tables__trips__id="who"), "id names 'who', which is no column: rider, origin"),

@@ -8,14 +8,18 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import cached_property
 from pathlib import Path
 from typing import final
 
-from sfumato.codebook.columns import Plain
-from sfumato.codebook.entries import TOP, Entries, listed
+from sfumato.codebook.columns import Column, Place, Plain
+from sfumato.codebook.draft import refuse_draft
+from sfumato.codebook.entries import TOP, Entries, listed, source_tree
 from sfumato.codebook.sampling import Sampling
-from sfumato.codebook.strict_yaml import read_text, write_text
+from sfumato.codebook.smartnoise import from_smartnoise
+from sfumato.codebook.strict_yaml import read_text, text_of, write_text
 from sfumato.codebook.tables import FACT, Table
+from sfumato.codebook.units import UnitPath, Window, unit_path
 from sfumato.core.metrics import Unit
 from sfumato.core.space import Space
 from sfumato.errors import BadArgument, BadCodebook, shown
@@ -53,6 +57,7 @@ class Codebook:
     protects: str
     tables: tuple[Table, ...]
     id: str = ""
+    window: Window | None = None
     description: str = ""
     scope: str = ""
     contact: str = ""
@@ -71,11 +76,19 @@ class Codebook:
         """Reads a codebook from a file, from its text (YAML or JSON), or from plain data."""
         if isinstance(given, Mapping):
             return _read(given)
-        if not isinstance(given, str | Path):
-            raise BadArgument("a codebook", "a path, a text or a mapping", type(given).__name__)
-        if isinstance(given, Path) or ("\n" not in given and not given.lstrip().startswith("{")):
-            return _read(read_text(_content(Path(given))))
-        return _read(read_text(given))
+        text = text_of(given)
+        refuse_draft(text)
+        return _read(read_text(text))
+
+    @staticmethod
+    def read_smartnoise(given: str | Path | Mapping[str, object]) -> tuple[Codebook, tuple[str, ...]]:
+        """Reads metadata of SmartNoise SQL; gives the codebook, and notes on what somebody must check in it."""
+        if isinstance(given, Mapping):
+            said, notes = from_smartnoise(given)
+        else:
+            text = text_of(given)
+            said, notes = from_smartnoise(read_text(text), file="" if text is given else Path(given).name)
+        return _read(said), notes
 
     def table(self, name: str | None = None) -> Table:
         """Gives a table; the only one where no name is given."""
@@ -119,6 +132,15 @@ class Codebook:
             raise BadArgument("table", f"one of {listed([*found])}, whose units differ: unit_in(table)", None)
         return next(iter(found.values()))
 
+    def unit_path(self, table: str | None = None) -> UnitPath | None:
+        """Gives how the rows of a table are known to be somebody's; None where each row is a unit of its own."""
+        found = self.table(table)
+        if found.public:
+            raise BadCodebook(f"table {found.name!r}", f"it is public: nothing in it is of {self.protects}")
+        if not self.id and not any(one.id for one in self.tables):
+            return None
+        return unit_path(self.tables, found.name, self.window)
+
     def facts(self, table: str | None = None, *, columns: Sequence[str] | None = None) -> tuple[Fact, ...]:
         """Gives the public facts that a release rests on: of one table or of all, of some columns or of all."""
         tables = self.tables if table is None and columns is None else (self.table(table),)
@@ -136,6 +158,11 @@ class Codebook:
                 f"it was created on {self.created}, after collection began on {self.collected[0]}: what it states may "
                 "have been read off the data"
             )
+        if self.window is not None and not self.window.reason:
+            found.append(
+                f"it protects one {self.window.every} at a time and does not say why that is enough (window: reason): "
+                "the losses of somebody who is in several of them add up"
+            )
         found += [
             f"{table.name}.{column.name} is sensitive for whole groups: {column.sensitive}"
             for table in self.tables
@@ -146,7 +173,7 @@ class Codebook:
             found.append(f"sampling saves nothing: {self.sampling.why_not}")
         return tuple(found)
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """Is a fingerprint of all that is stated, the same however it was written down."""
         text = json.dumps(self.to_plain(), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
@@ -161,7 +188,7 @@ class Codebook:
         return write_text(self._tree())
 
     def _tree(self) -> Plain:
-        unit = {"protects": self.protects, "id": self.id}
+        unit = {"protects": self.protects, "id": self.id, "window": self.window and self.window.tree()}
         said = {
             "codebook": FORMAT,
             "title": self.title,
@@ -184,7 +211,7 @@ def _read(given: object) -> Codebook:
     if type(version) is not int or version != FORMAT:  # true and 1.0 equal 1
         entries.refuse(f"it must begin with codebook: {FORMAT}, the version of the format that this program reads")
     unit = entries.inner("unit") or entries.missing("unit", "say who is protected, as in unit: {protects: a person}")
-    id_column = unit.text("id")
+    id_column, window = unit.text("id"), unit.inner("window")
     sheet = entries.inner("datasheet")
     sampling = entries.inner("sampling")
     found = Codebook(
@@ -192,6 +219,7 @@ def _read(given: object) -> Codebook:
         protects=unit.needed("protects", "say who is protected, in words that are printed with every release"),
         tables=_tables(entries, id_column),
         id=id_column,
+        window=window and Window.read(window),
         description=entries.text("description"),
         scope=entries.text("scope"),
         contact=entries.text("contact"),
@@ -207,7 +235,35 @@ def _read(given: object) -> Codebook:
     )
     for part in (entries, unit, *([sheet] if sheet else [])):
         part.done()
+    _check_ways(found)
     return found
+
+
+def _check_ways(book: Codebook) -> None:
+    """Refuses ways from table to table that lead nowhere: to the id, to the window, to the keys."""
+    if book.window is not None and not book.id:
+        raise BadCodebook("unit", "a window is of somebody: name the column that says of whom (id)")
+    for table in book.tables:
+        if table.id or table.link:
+            unit_path(book.tables, table.name, book.window)
+        for column in table.columns:
+            if column.keys is not None:
+                _check_keys(column, column.keys, book.tables)
+
+
+def _check_keys(column: Column, keys: Place, tables: Sequence[Table]) -> None:
+    where = f"table {column.table!r}, column {column.name!r}, keys"
+    named = [table for table in tables if table.name == keys.table]
+    if not named:
+        raise BadCodebook(where, f"there is no table {keys.table!r}: {listed([table.name for table in tables])}")
+    if not named[0].public:
+        raise BadCodebook(where, f"{keys.table} is not public, and so neither are the values in it")
+    listing = named[0][keys.column]
+    kinds = {type(value).__name__ for value in listing.categories} or {listing.type}
+    if kinds != {column.type}:
+        raise BadCodebook(
+            where, f"{keys} is {listing.type}, and this column is {column.type}: they would never be equal"
+        )
 
 
 def _tables(entries: Entries, id_column: str) -> tuple[Table, ...]:
@@ -229,17 +285,8 @@ def _one_date(entries: Entries) -> tuple[datetime.date, ...]:
     return found if len(found) < 2 else entries.refuse("created must be one date")
 
 
-def _content(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError, ValueError) as fault:
-        raise BadArgument(
-            "a codebook", "a file that can be read as UTF-8 (or a text of several lines)", str(path)
-        ) from fault
-
-
-def _facts(facts: Sequence[Fact]) -> list[dict[str, str]]:
-    return [{"what": fact.what, "source": fact.source} for fact in facts]
+def _facts(facts: Sequence[Fact]) -> list[Plain]:
+    return [{"what": fact.what, "source": source_tree(fact.source)} for fact in facts]
 
 
 def _plain(value: object) -> object:

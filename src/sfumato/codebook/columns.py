@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from math import isfinite
-from typing import NoReturn, TypeAlias, final
+from typing import NamedTuple, NoReturn, TypeAlias, final
 
-from sfumato.codebook.entries import Entries, listed, number_text, read_date, storable
+from sfumato.codebook.entries import Entries, listed, number_text, read_date, read_moment, source_tree, storable
 from sfumato.core.atoms import Atom, Bounds, Categories, Floats, Integers, Texts
 from sfumato.errors import BadArgument, BadCodebook, shown
 from sfumato.exact import rational
 from sfumato.release.record import Fact
 
 Day: TypeAlias = datetime.date
+Moment: TypeAlias = datetime.datetime
+Range: TypeAlias = Bounds | tuple[Day, Day] | tuple[Moment, Moment]
 Plain: TypeAlias = dict[str, object]
 
-TYPES = ("float", "int", "bool", "str", "categories", "date")
+TYPES = ("float", "int", "bool", "str", "categories", "date", "time")
 
 MOST_DAYS = 100_000
 """A date column with more days than this is no list of days."""
@@ -27,12 +29,23 @@ MOST_DAYS = 100_000
 INFINITE = {"inf", "infinity", ".inf", "+inf", "-inf", "-.inf", "+.inf", "-infinity"}
 
 
+class Place(NamedTuple):
+    """Is a column of a table."""
+
+    table: str
+    column: str
+
+    def __str__(self) -> str:
+        return f"{self.table}.{self.column}"
+
+
 @final
 @dataclass(frozen=True)
 class Column:
     """Is what is public about one column: its type, the values it may have, and where that is known from.
 
-    ``between`` holds for numbers and dates, ``categories`` for the rest; neither ever comes from the data. ``missing``
+    ``between`` holds for numbers, dates and times, ``categories`` for the rest; neither ever comes from the data.
+    ``keys`` is the column of a public table that lists the values, where there are too many to write down. ``missing``
     says how missing values arise and what is done about them, ``erroneous`` the same of values that cannot be right;
     ``sensitive`` says why what this column tells about whole groups needs a second look before it is published.
     """
@@ -40,8 +53,9 @@ class Column:
     name: str
     type: str
     table: str
-    between: Bounds | tuple[Day, Day] | None = None
+    between: Range | None = None
     categories: tuple[Hashable, ...] = ()
+    keys: Place | None = None
     source: str = ""
     nullable: bool = False
     missing: str = ""
@@ -66,7 +80,8 @@ class Column:
             table=table,
             between=between,
             categories=_categories(entries) if has_list else (),
-            source=entries.source("its values are") if has_list or between else entries.text("source"),
+            keys=_keys(entries, kind),
+            source=entries.source("its values are") if has_list or between else entries.said_source(),
             nullable=entries.truth("nullable"),
             missing=entries.text("missing"),
             erroneous=entries.text("erroneous"),
@@ -90,60 +105,71 @@ class Column:
             case "date", (first, last):
                 days = (first + datetime.timedelta(day) for day in range((last - first).days + 1))
                 return Categories((*days, *[None] * self.nullable))
-        if self.nullable or self.type == "date":
-            raise BadCodebook(self._place, self._no_domain())
+        if self.nullable or self.type in ("date", "time"):
+            raise BadCodebook(f"table {self.table!r}, column {self.name!r}", self._no_domain())
         return Integers(self.between if isinstance(self.between, Bounds) else None) if self.type == "int" else Texts()
 
     def _no_domain(self) -> str:
         if self.type == "date":
             return "without bounds there is no end of dates: give between: [first, last], with its source"
+        if self.type == "time":
+            return "moments have no domain in memory: leave the column out (columns=[…]), or take dates"
         return (
             f"{self.type} values have no missing one in memory: leave the column out (columns=[…]), or declare it as "
             "float, whose missing value is NaN, or as categories, which may have None"
         )
 
     @property
-    def _place(self) -> str:
-        return f"table {self.table!r}, column {self.name!r}"
+    def place(self) -> Place:
+        """Is where the column is."""
+        return Place(self.table, self.name)
 
     def facts(self) -> tuple[Fact, ...]:
         """Gives what a release that uses this column rests on."""
-        if not self.source:
-            return ()
-        if self.between is None:
-            values = ", ".join(map(str, self.categories[:6])) + (", …" if len(self.categories) > 6 else "")
-            return (Fact(f"{self.table}.{self.name} is one of {len(self.categories)}: {values}", self.source),)
-        range_text = str(self.between) if isinstance(self.between, Bounds) else f"[{listed(self.between)}]"
-        return (Fact(f"{self.table}.{self.name} is in {range_text}", self.source),)
+        found = []
+        if self.between is not None:
+            ends = str(self.between) if isinstance(self.between, Bounds) else f"[{listed(self._ends)}]"
+            found.append(Fact(f"{self.place} is in {ends}", self.source))
+        if self.categories:
+            values = listed(self.categories[:6]) + (", …" if len(self.categories) > 6 else "")
+            found.append(Fact(f"{self.place} is one of {len(self.categories)}: {values}", self.source))
+        if self.keys is not None:
+            found.append(Fact(f"{self.place} is one of those in {self.keys}", f"the public table {self.keys.table}"))
+        return tuple(found)
+
+    @property
+    def _ends(self) -> list[object]:
+        match self.between:
+            case Bounds(lower, upper):
+                return [number_text(lower), number_text(upper)]
+            case first, last:
+                return [first.isoformat(), last.isoformat()]
+        return []
 
     def tree(self) -> Plain:
         """Gives the column as plain data, in a fixed order, without what was not said."""
-        between = self.between
-        if isinstance(between, Bounds):
-            ends: list[object] = [number_text(between.lower), number_text(between.upper)]
-        else:
-            ends = [str(day) for day in between or ()]
-        words = {key: getattr(self, key) for key in ("source", "missing", "erroneous", "sensitive", "description")}
         said = {
             "type": self.type,
-            "between": ends,
+            "between": self._ends,
             "categories": list(self.categories),
+            "keys": self.keys and self.keys._asdict(),
             "nullable": self.nullable,
-            **words,
+            "source": source_tree(self.source),
+            **{key: getattr(self, key) for key in ("missing", "erroneous", "sensitive", "description")},
         }
         return {key: value for key, value in said.items() if value}
 
 
-def _bounds(entries: Entries, kind: str) -> Bounds | tuple[Day, Day] | None:
+def _bounds(entries: Entries, kind: str) -> Range | None:
     given = entries.value("between")
     if given is None:
         return None
-    if kind not in ("float", "int", "date"):
-        entries.refuse(f"between is for numbers and dates, and this is {kind or 'of no type'}")
+    if kind not in ("float", "int", "date", "time"):
+        entries.refuse(f"between is for numbers, dates and times, and this is {kind}")
     if not isinstance(given, list | tuple) or len(given) != 2:
         entries.refuse(f"between must be two values, [lower, upper]; got {shown(given)}")
-    if kind == "date":
-        return _days(entries, given)
+    if kind in ("date", "time"):
+        return _days(entries, given) if kind == "date" else _moments(entries, given)
     lower, upper = (_number(entries, part) for part in given)
     if lower >= upper:
         entries.refuse(
@@ -154,16 +180,41 @@ def _bounds(entries: Entries, kind: str) -> Bounds | tuple[Day, Day] | None:
     return Bounds(lower, upper)
 
 
-def _days(entries: Entries, given: list[object] | tuple[object, ...]) -> tuple[Day, Day]:
-    def refuse(got: str) -> NoReturn:
-        entries.refuse(f"between {got}")
-
-    first, last = (read_date(part, refuse) for part in given)
+def _days(entries: Entries, given: Sequence[object]) -> tuple[Day, Day]:
+    first, last = (read_date(part, _of_between(entries)) for part in given)
     if first >= last:
         entries.refuse(f"between must have its first day first: {first} is not before {last}")
     if (last - first).days >= MOST_DAYS:
         entries.refuse(f"between must hold at most {MOST_DAYS} days; got {first} to {last}")
     return first, last
+
+
+def _moments(entries: Entries, given: Sequence[object]) -> tuple[Moment, Moment]:
+    first, last = (read_moment(part, _of_between(entries)) for part in given)
+    if first >= last:
+        entries.refuse(f"between must have its first moment first: {first} is not before {last}")
+    return first, last
+
+
+def _of_between(entries: Entries) -> Callable[[str], NoReturn]:
+    def refuse(got: str) -> NoReturn:
+        entries.refuse(f"between {got}")
+
+    return refuse
+
+
+def _keys(entries: Entries, kind: str) -> Place | None:
+    given = entries.inner("keys")
+    if given is None:
+        return None
+    if kind not in ("str", "int"):
+        entries.refuse(f"keys is for str and int columns, and this is {kind}")
+    found = Place(
+        given.needed("table", "name the public table that lists the values"),
+        given.needed("column", "name the column of that table that lists the values"),
+    )
+    given.done()
+    return found
 
 
 def _number(entries: Entries, value: object) -> Fraction:

@@ -42,6 +42,13 @@ ADVICE = (
 DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 """How a day is written; Python would also read weeks, such as 2026-W01-1."""
 
+MOMENT = re.compile(DAY.pattern + r"[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?")
+"""How a moment is written: a day and a time of it, down to microseconds, without a zone."""
+
+PUBLIC, RELEASE, PREPROCESSING = "public", "release", "preprocessing"
+KINDS = (PUBLIC, RELEASE, PREPROCESSING)
+"""What a fact can be known from: from public knowledge, an earlier private release, or how the data is prepared."""
+
 
 @final
 @dataclass(frozen=True)
@@ -94,12 +101,26 @@ class Entries:
         self.refuse(f"{key} is missing: {why}" + (f". Is {near[0]!r} meant to be it?" if near else ""))
 
     def source(self, of: str) -> str:
-        """Reads where a fact is from, and refuses the private data itself."""
-        found = self.needed("source", f"say where {of} known from. {ADVICE}")
-        words = " ".join("".join(letter if letter.isalnum() else " " for letter in found.casefold()).split())
+        """Reads where a fact is from, and refuses the private data itself.
+
+        A text is public knowledge. ``{release: …}`` and ``{preprocessing: …}`` are kept with their kind in front, as
+        they are printed; `source_tree` gives them back as they were.
+        """
+        return self.said_source() or self.missing("source", f"say where {of} known from. {ADVICE}")
+
+    def said_source(self) -> str:
+        """Reads where a fact is from, empty where nothing is said."""
+        value = self.value("source")
+        kind, found = PUBLIC, value
+        if isinstance(value, Mapping):
+            if len(value) != 1 or not set(value) <= set(KINDS):
+                self.refuse(f"source must be a text, or have one entry of {listed(KINDS)}; got {shown(value)}")
+            kind, found = next(iter(value.items()))
+        text = "" if value is None else self._text(found, "source")
+        words = " ".join("".join(letter if letter.isalnum() else " " for letter in text.casefold()).split())
         if words in SPENT_NOTHING:
-            self.refuse(f"the source must not be {found!r}, the private data itself. {ADVICE}")
-        return found
+            self.refuse(f"the source must not be {text!r}, the private data itself. {ADVICE}")
+        return text if kind == PUBLIC else f"{kind}: {text}"
 
     def truth(self, key: str) -> bool:
         """Reads true or false; false where there is none."""
@@ -125,6 +146,12 @@ class Entries:
         near = get_close_matches(found.casefold(), allowed, n=1)
         hint = f"; did you mean {near[0]!r}?" if near else ""
         return self.refuse(f"{key} must be one of {listed(allowed)}; got {found!r}{hint}")
+
+    def known(self, name: str, columns: Sequence[str], what: str) -> str:
+        """Gives the name of a column, and refuses one that there is not."""
+        if name not in columns:
+            self.refuse(f"{what} names {name!r}, which is no column: {listed(columns)}")
+        return name
 
     def texts(self, key: str) -> tuple[str, ...]:
         """Reads a list of texts; one text stands for a list of one."""
@@ -187,6 +214,24 @@ def read_date(value: object, refuse: Callable[[str], NoReturn]) -> datetime.date
     except ValueError:
         pass
     return refuse(f"must be a date such as 2026-01-31; got {shown(value)}")
+
+
+def read_moment(value: object, refuse: Callable[[str], NoReturn]) -> datetime.datetime:
+    """Reads a moment without a zone, such as 2026-01-31T23:59:59.999999, or as a datetime of Python."""
+    if isinstance(value, datetime.datetime) and value.tzinfo is None:
+        return value.replace(fold=0)
+    try:
+        if isinstance(value, str) and MOMENT.fullmatch(value):
+            return datetime.datetime.fromisoformat(value)
+    except ValueError:
+        pass
+    return refuse(f"must be a moment without a zone, such as 2026-01-31T23:59:59; got {shown(value)}")
+
+
+def source_tree(source: str) -> str | dict[str, str]:
+    """Gives a source as it was written: a text, or its kind and a text."""
+    kind, mark, text = source.partition(": ")
+    return {kind: text} if mark and kind in (RELEASE, PREPROCESSING) and text.strip() == text != "" else source
 
 
 def storable(text: str) -> bool:

@@ -12,9 +12,10 @@ import re
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, final
 
-from sfumato.errors import BadCodebook
+from sfumato.errors import BadArgument, BadCodebook
 
 if TYPE_CHECKING:
     import yaml
@@ -47,6 +48,20 @@ def read_text(text: str) -> object:
         return _json(text) if text.lstrip().startswith("{") else _yaml(text)
     except RecursionError:
         _refuse("it is nested too deep")
+
+
+def text_of(given: str | Path) -> str:
+    """Gives a text of several lines, or of JSON, as it is; anything else is a path, and gives what the file holds."""
+    if not isinstance(given, str | Path):
+        raise BadArgument("a codebook", "a path, a text or a mapping", type(given).__name__)
+    if isinstance(given, str) and ("\n" in given or given.lstrip().startswith("{")):
+        return given
+    try:
+        return Path(given).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError, ValueError) as fault:
+        raise BadArgument(
+            "a codebook", "a file that can be read as UTF-8 (or a text of several lines)", str(given)
+        ) from fault
 
 
 def write_text(tree: object) -> str:

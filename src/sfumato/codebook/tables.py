@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TypeAlias, final
 
 from sfumato.codebook.columns import Column, Plain
-from sfumato.codebook.entries import Entries, listed
+from sfumato.codebook.entries import Entries, listed, source_tree
+from sfumato.codebook.units import Link
 from sfumato.core.domains import Frame
 from sfumato.core.metrics import AddRemove, ChangeOne, Metric
 from sfumato.core.space import Space
@@ -67,7 +68,7 @@ class Contributions:
             "groups": {", ".join(names): most for names, most in self.groups},
             "rows_each": {", ".join(names): most for names, most in self.rows_each},
             "by": self.by,
-            "source": self.source,
+            "source": source_tree(self.source),
         }
         return {key: value for key, value in said.items() if value}
 
@@ -78,8 +79,8 @@ class Table:
     """Is what is public about one table.
 
     ``size`` is its exact and ``least`` its least number of rows, where that is public, with ``size_source``. ``id`` is
-    the column that says whose a row is; ``key`` the columns in which no two rows agree. A ``public`` table holds
-    nothing about any unit, such as a list of stations.
+    the column that says whose a row is, or ``link`` leads to the table that says so; ``key`` are the columns in which
+    no two rows agree. A ``public`` table holds nothing about any unit, such as a list of stations.
     """
 
     name: str
@@ -89,6 +90,7 @@ class Table:
     least: int = 0
     size_source: str = ""
     id: str = ""
+    link: Link | None = None
     key: tuple[str, ...] = ()
     contributions: Contributions | None = None
     public: bool = False
@@ -105,7 +107,7 @@ class Table:
         size, least, size_source = _size(entries.inner("size"))
         bounds = entries.inner("contributions")
         public = entries.truth("public")
-        own = entries.text("id") or (id_column if id_column in names and not public else "")
+        own, link = _owner(entries, names, id_column, public=public)
         found = Table(
             name=name,
             columns=columns,
@@ -113,19 +115,14 @@ class Table:
             size=size,
             least=least,
             size_source=size_source,
-            id=own and _known(own, names, entries, "id"),
-            key=tuple(_known(part, names, entries, "key") for part in entries.texts("key")),
+            id=own,
+            link=link,
+            key=tuple(entries.known(part, names, "key") for part in entries.texts("key")),
             contributions=bounds and Contributions.read(bounds, names),
             public=public,
         )
         entries.done()
-        if public and id_column in names:
-            entries.refuse(
-                f"it is public, and has the column {id_column!r}, which says whose a row is: a public table holds "
-                "nothing of any unit. Leave out public: true; or give the column another name, if it means another "
-                "thing here"
-            )
-        if public and (found.id or found.contributions):
+        if public and (own or link or bounds):
             entries.refuse("a public table holds nothing of any unit: it has no id and no contributions")
         return found
 
@@ -163,8 +160,8 @@ class Table:
         said = {
             "description": self.description,
             "public": self.public,
-            "size": {**exactly, "source": self.size_source} if self.size_source else None,
-            "id": self.id,
+            "size": {**exactly, "source": source_tree(self.size_source)} if self.size_source else None,
+            "id": self.link.tree() if self.link else self.id,
             "key": list(self.key),
             "contributions": self.contributions and self.contributions.tree(),
             "columns": {column.name: column.tree() for column in self.columns},
@@ -178,8 +175,23 @@ def _name(key: object, entries: Entries) -> str:
     return key
 
 
-def _known(name: str, names: Sequence[str], entries: Entries, what: str) -> str:
-    return name if name in names else entries.refuse(f"{what} names {name!r}, which is no column: {listed(names)}")
+def _owner(entries: Entries, names: Sequence[str], id_column: str, *, public: bool) -> tuple[str, Link | None]:
+    """Reads the column that says whose a row is, or the foreign key that leads to it."""
+    link = Link.read(entries, names)
+    own = "" if link else entries.text("id")
+    if public and id_column in names:
+        entries.refuse(
+            f"it is public, and has the column {id_column!r}, which says whose a row is: a public table holds nothing "
+            "of any unit. Leave out public: true; or give the column another name, if it means another thing here"
+        )
+    if link and id_column in names:
+        entries.refuse(
+            f"id leads to {link.of}, and it has the column {id_column!r} of its own: only one of the two can say whose "
+            "a row is. Leave out one, or give the column another name, if it means another thing here"
+        )
+    if own:
+        return entries.known(own, names, "id"), None
+    return (id_column if id_column in names else ""), link
 
 
 def _size(entries: Entries | None) -> tuple[int | None, int, str]:
@@ -201,7 +213,7 @@ def _groups(entries: Entries, key: str, columns: Sequence[str]) -> Groups:
     for name in list(given.given):
         parts = tuple(part.strip() for part in str(name).split(","))
         for part in parts:
-            _known(part, columns, given, key)
+            given.known(part, columns, key)
         if any(set(parts) == set(others) for others, _ in found):
             given.refuse(f"there are two bounds by {listed(sorted(set(parts)))}, and only one can be meant")
         most = given.whole(str(name), least=1)

@@ -1,5 +1,8 @@
 """Small data that travels with the package, for demonstrations and tests. None of it is about real people.
 
+`visits`, `browser_logs`, `hospital_visits`, `asylum`, `students`, `history101` and `computer_science101` are made up
+when they are asked for, the same for the same seed, each with its codebook.
+
 `deployments` holds facts from the OpenDP deployments registry, Copyright (c) 2025 OpenDP, MIT License.
 """
 
@@ -14,7 +17,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.codebook import Codebook
+from sfumato.datasets.asylum import asylum
+from sfumato.datasets.browser_logs import browser_logs
+from sfumato.datasets.hospital import hospital_visits
+from sfumato.datasets.making import MadeUp, read_book
+from sfumato.datasets.students import computer_science101, history101, students
+from sfumato.datasets.visits import visits
 from sfumato.release.registry import RegistryEntry
+
+__all__ = [
+    "CLASSROOM",
+    "Classroom",
+    "MadeUp",
+    "asylum",
+    "browser_logs",
+    "computer_science101",
+    "deployments",
+    "history101",
+    "hospital_visits",
+    "portrait",
+    "students",
+    "visits",
+]
 
 
 @final
@@ -39,7 +63,7 @@ class Classroom:
     @property
     def codebook(self) -> Codebook:
         """Is what is public about the class."""
-        return Codebook.read(files("sfumato.datasets").joinpath("classroom.yaml").read_text(encoding="utf-8"))
+        return read_book("classroom")
 
 
 CLASSROOM = Classroom(scores=(85, 84, 85, 89, 92, 95, 100, 83, 70, 67), between=(0, 100), leaves="Ari")

@@ -1,0 +1,160 @@
+"""Whose a row is: an id in its table, or in one that foreign keys lead to; for good, or in a window of time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NoReturn, final
+
+from sfumato.codebook.columns import Place, Plain
+from sfumato.codebook.entries import Entries, listed
+from sfumato.errors import BadCodebook
+
+if TYPE_CHECKING:
+    from sfumato.codebook.tables import Table
+
+WINDOWS = ("hour", "day", "week", "month", "quarter", "year")
+"""How long a window may be; weeks begin on Monday."""
+
+MOST_HOPS = 8
+"""How many foreign keys may lie between a row and the id that it belongs to."""
+
+
+@final
+@dataclass(frozen=True)
+class Window:
+    """Is the stretch of time in which a unit is protected as a whole, by a column of dates or times.
+
+    ``reason`` says why it is enough: what somebody does in several windows is protected in each of them, and the losses
+    add up over the windows that the person is in.
+    """
+
+    column: str
+    every: str
+    reason: str = ""
+
+    @staticmethod
+    def read(entries: Entries) -> Window:
+        """Reads a window."""
+        found = Window(
+            entries.needed("column", "name the column of dates or times that says when"),
+            entries.one_of("every", WINDOWS, usual=""),
+            entries.text("reason"),
+        )
+        entries.done()
+        return found
+
+    def tree(self) -> Plain:
+        """Gives the window as plain data."""
+        said = {"column": self.column, "every": self.every, "reason": self.reason}
+        return {key: value for key, value in said.items() if value}
+
+
+@final
+@dataclass(frozen=True)
+class Link:
+    """Is a foreign key: a row belongs to whomever the row of table ``of`` belongs to whose key is in ``column``."""
+
+    column: str
+    of: str
+
+    @staticmethod
+    def read(entries: Entries, columns: Sequence[str]) -> Link | None:
+        """Reads a foreign key from the entry ``id`` of a table, None where that is no mapping."""
+        given = entries.inner("id") if isinstance(entries.value("id"), Mapping) else None
+        if given is None:
+            return None
+        found = Link(
+            given.needed("through", "name the column that refers to another table"),
+            given.needed("of", "name the table that it refers to"),
+        )
+        given.done()
+        given.known(found.column, columns, "through")
+        return found
+
+    def tree(self) -> Plain:
+        """Gives the foreign key as plain data."""
+        return {"through": self.column, "of": self.of}
+
+
+@final
+@dataclass(frozen=True)
+class Hop:
+    """Is one step along a foreign key: from a row to the one whose ``arrives`` equals its ``leaves``."""
+
+    leaves: Place
+    arrives: Place
+
+
+@final
+@dataclass(frozen=True)
+class UnitPath:
+    """Is how a row is known to be somebody's: the hops to the table that has the id, the id, and where the window is.
+
+    The window, where there is one, is in the nearest table on the way that has its column.
+    """
+
+    hops: tuple[Hop, ...]
+    id: Place
+    window: Place | None = None
+
+
+def unit_path(tables: Sequence[Table], name: str, window: Window | None = None) -> UnitPath:
+    """Follows foreign keys from a table to the id that its rows belong to, or says why there is none."""
+    known = {table.name: table for table in tables}
+    hops: list[Hop] = []
+    table = known[name]
+    while table.link is not None:
+        if len(hops) == MOST_HOPS:
+            _refuse(
+                name, f"more than {MOST_HOPS} foreign keys lie between its rows and an id, if there is any: a cycle?"
+            )
+        hops.append(_hop(table, table.link, known))
+        table = known[table.link.of]
+    if not table.id:
+        _refuse(table.name, "no column says whose a row is: name it (id: …), the way to it (id: {through: …, of: …})")
+    places = [known[name], *(known[hop.arrives.table] for hop in hops)]
+    return UnitPath(tuple(hops), Place(table.name, table.id), window and _window(window, places))
+
+
+def _hop(table: Table, link: Link, known: Mapping[str, Table]) -> Hop:
+    if link.of not in known:
+        _refuse(table.name, f"id leads to the table {link.of!r}, which there is not: {listed([*known])}")
+    there = known[link.of]
+    if there.public:
+        _refuse(table.name, f"id leads to {link.of}, which is public: nothing in it is of anybody")
+    if len(there.key) != 1:
+        _refuse(
+            link.of,
+            f"{table.name}.{link.column} refers to its key, which must be one column: write key: […] if no two rows of "
+            f"{link.of} can agree in it",
+        )
+    leaves, arrives = table[link.column], there[there.key[0]]
+    if leaves.type != arrives.type:
+        _refuse(
+            table.name,
+            f"{leaves.place} is {leaves.type} and refers to {arrives.place}, which is {arrives.type}: they would never "
+            "be equal",
+        )
+    return Hop(leaves.place, arrives.place)
+
+
+def _window(window: Window, way: Sequence[Table]) -> Place:
+    for table in way:
+        for column in table.columns:
+            if column.name == window.column:
+                if column.type not in ("date", "time") or (window.every == "hour" and column.type == "date"):
+                    wanted = "time" if window.every == "hour" else "date or time"
+                    _refuse(
+                        table.name, f"{column.name} is {column.type}, and windows by the {window.every} need {wanted}"
+                    )
+                return column.place
+    return _refuse(
+        way[0].name,
+        f"the unit has a window by {window.column!r}, and there is no such column here"
+        + (f", nor in {listed([table.name for table in way[1:]])}" if way[1:] else ""),
+    )
+
+
+def _refuse(table: str, why: str) -> NoReturn:
+    raise BadCodebook(f"table {table!r}", why)
