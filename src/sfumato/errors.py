@@ -19,6 +19,7 @@ The tree::
     ├── BadCodebook (ValueError)          a codebook that says what it must not, or leaves out what it must say
     ├── Exhausted (RuntimeError)          an interactive mechanism that has given its last answer
     ├── QueryRefused (ValueError)         an interactive mechanism declines one query and goes on
+    ├── NoTruthValue (TypeError)          an expression about rows stands where Python wants true or false
     ├── RunFailed (RuntimeError)          a measurement broke off while it looked at the data; what it costs is spent
     ├── LimitReached (RuntimeError)       a charge does not fit an account of a ledger; says what is left
     ├── AccountRefused (ValueError)       an account that is unknown, closed, expired, or opened already on other terms
@@ -182,6 +183,18 @@ class QueryRefused(SfumatoError, ValueError):
     """Reports one query that an interactive mechanism declines; nothing is spent and it goes on."""
 
 
+class NoTruthValue(SfumatoError, TypeError):
+    """Reports an expression about rows that stands where Python wants true or false: in ``if``, ``and``, ``not`` …."""
+
+    def __init__(self, expression: object) -> None:
+        self.expression = expression
+        super().__init__(
+            f"{shown(expression)} has a value for each row, so it is neither true nor false by itself. Join conditions "
+            "with & and |, turn one round with ~, in brackets: (t.a > 0) & (t.b < 5); ask with is_in([…]) and "
+            "between(low, high)."
+        )
+
+
 class RunFailed(SfumatoError, RuntimeError):
     """Reports a measurement that broke off while it looked at the data: it was charged, and why it failed is hidden."""
 
@@ -254,9 +267,9 @@ class LedgerDamaged(SfumatoError, ValueError):
 class MissingExtra(SfumatoError, ImportError):
     """Reports an optional package that is not installed."""
 
-    def __init__(self, feature: str, extra: str) -> None:
-        self.feature, self.extra = feature, extra
-        super().__init__(f"{feature} needs optional packages: pip install 'sfumato[{extra}]'")
+    def __init__(self, feature: str, extra: str = "", *, package: str = "") -> None:
+        self.feature, self.extra, self.package = feature, extra, package
+        super().__init__(f"{feature} needs optional packages: pip install " + (package or f"'sfumato[{extra}]'"))
 
 
 def shown(value: object) -> str:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import datetime
+from fractions import Fraction
+
 import sfumato as sf
+from sfumato.release.answer import Answer, AnswerColumn, Role
 from sfumato.release.record import Fact, Failure, How, Receipt, Release
 
 HOSTILE = (
@@ -56,6 +60,29 @@ def several() -> Release:
         replayable=True,
         adjacency="the add/remove distance",
         version="sfumato 0.1.0",
+    )
+
+
+def answered(*columns: AnswerColumn, confidence: Fraction = Fraction(95, 100)) -> Release:
+    return Release(
+        value=Answer(columns, confidence, atoms=(("n", [7, -2]),)),  # type: ignore[arg-type]  # it takes lists
+        loss=sf.Approx(1, 1e-6),
+        unit="one person",
+        how=How("discrete laplace", (("scale", "5"),), steps=("visits", "group by region, day")),
+        receipt=Receipt(8, "c4" * 32, "clinic", "2025-03-02T09:00:00Z"),
+        version="sfumato 0.1.0",
+    )
+
+
+def answer() -> Release:
+    """Gives an answer with keys of two kinds, even, uneven and missing intervals, and texts that could be markup."""
+    counts, means = [812, 3, -4, 112], [41.3217, 38.25, None, 1234.5678]
+    return answered(
+        AnswerColumn("region", ["north", "a | b & c", "<script>", None], Role.KEY),
+        AnswerColumn("day", [datetime.date(2025, 3, day) for day in (1, 2, 3, 4)], Role.KEY),
+        AnswerColumn("n", counts, Role.VALUE, [n - 15 for n in counts], [n + 15 for n in counts]),
+        AnswerColumn("mean", means, Role.VALUE, [40.9, 30.1, None, 1200.25], [41.7434, 52.5, None, 1268.8856]),
+        AnswerColumn("total", [2**70, 0, 1, -5], Role.VALUE),
     )
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.unit.chart_reading import headline, parts, tables
-from tests.unit.release_examples import HOSTILE, hostile, one_number, several
+from tests.unit.release_examples import HOSTILE, answer, hostile, one_number, several
 
 import sfumato as sf
 from sfumato.errors import BadArgument, MissingExtra
@@ -28,7 +28,7 @@ from sfumato.release.render.words import clean, number, short
 
 GOLDEN = Path(__file__).parent / "golden"
 SUFFIXES = {"text": "txt", "html": "html", "markdown": "md", "latex": "tex", "json": "json"}
-EXAMPLES = {"one": one_number, "several": several}
+EXAMPLES = {"one": one_number, "several": several, "answer": answer}
 
 ODD_VALUES = [
     math.nan,

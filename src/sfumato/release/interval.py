@@ -188,8 +188,17 @@ def listed(value: Any) -> list[Any] | None:
     return list(value) if isinstance(value, list | tuple) and all(numeric(entry) for entry in value) else None
 
 
-def interval_of(release: Release, confidence: Number | None) -> Interval | list[Interval] | None:
-    """Gives the interval of a release, or those of its entries, which hold together; None where nothing is stated."""
+def interval_of(
+    release: Release, confidence: Number | None
+) -> Interval | list[Interval] | dict[str, list[Interval | None]] | None:
+    """Gives the interval of a release, or those of its entries, which hold together; None where nothing is stated.
+
+    Those of the cells of an answer hold one by one.
+    """
+    from sfumato.release.answer import Answer
+
+    if isinstance(release.value, Answer):
+        return release.value.intervals(confidence)
     sure = release.confidence if confidence is None else probability(confidence, "confidence")
     entries = [release.value] if numeric(release.value) else listed(release.value)
     if entries is None:
@@ -227,4 +236,5 @@ def _from_widths(entries: list[Any], widths: Any, sure: Fraction) -> list[Interv
 
 def refused_value(value: Any) -> BadArgument:
     """Says that estimates are made of numbers."""
-    return BadArgument("the released value", "a finite number, or a row of them", type(value).__name__)
+    must = "a finite number, or a row of them; what is known of the cells of a table is at release.interval()"
+    return BadArgument("the released value", must, type(value).__name__)

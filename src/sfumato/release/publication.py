@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 
 from sfumato.errors import BadArgument
+from sfumato.release.answer import Answer
 from sfumato.release.record import Release
 from sfumato.release.table import ReleaseTable, Row, exceeds
 
@@ -59,6 +60,11 @@ def _faults_of_total(rows: Sequence[Row], releases: Sequence[Release]) -> list[s
     return faults
 
 
+def _states_each_error(value: object) -> bool:
+    """Tells whether a value is an answer with an interval for each of its noisy numbers."""
+    return isinstance(value, Answer) and all(column.low is not None for column in value.values)
+
+
 Check = tuple[str, str, Callable[[Release], bool]]
 
 CHECKS: tuple[Check, ...] = (
@@ -77,7 +83,7 @@ CHECKS: tuple[Check, ...] = (
         "error bounds",
         "does not state its error due to noise; readers would take noise for a finding. Post-processing drops error "
         "bars: publish the value before it too, or work out an interval",
-        lambda release: release.half_width is not None,
+        lambda release: release.half_width is not None or _states_each_error(release.value),
     ),
 )
 """What every release must have: the name of the matter, why it is a fault to lack it, and whether a release has it."""

@@ -10,12 +10,17 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, final
 
 from sfumato.accounting.measures import Loss
-from sfumato.errors import NotChainable
+from sfumato.errors import BadArgument, NotChainable
 from sfumato.exact import Number
 from sfumato.noise.distribution import Noise
 from sfumato.release.claim import Claim
 
 if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
+
+    from sfumato.release.answer import Answer
     from sfumato.release.charts.canvas import Chart
     from sfumato.release.estimate import Estimate
     from sfumato.release.interval import Interval
@@ -142,10 +147,14 @@ class Release:
         """Tells whether a ledger was charged for it."""
         return self.receipt is not None
 
-    def interval(self, confidence: Number | None = None) -> Interval | list[Interval] | None:
+    def interval(
+        self, confidence: Number | None = None
+    ) -> Interval | list[Interval] | dict[str, list[Interval | None]] | None:
         """Gives where the exact value is, with a confidence: for a vector one interval an entry, which hold together.
 
-        Without ``confidence`` it is the stated one. None where nothing is on file about the error at that confidence.
+        For an answer that is a table they are given by the name of the column, and each holds by itself; a cell without
+        an answer has None. Without ``confidence`` it is the stated one. None where nothing is on file about the error
+        at that confidence.
         """
         from sfumato.release.interval import interval_of
 
@@ -198,6 +207,26 @@ class Release:
         from sfumato.release.render.sheet import sheet
 
         return written(sheet(self), form)
+
+    def to_pandas(self, *, intervals: bool = False) -> pandas.DataFrame:
+        """Gives an answer that is a table as a data frame of pandas; ``intervals`` adds n_low and n_high to n."""
+        return self._answer().to_pandas(intervals=intervals)
+
+    def to_polars(self, *, intervals: bool = False) -> polars.DataFrame:
+        """Gives an answer that is a table as a data frame of Polars; ``intervals`` adds n_low and n_high to n."""
+        return self._answer().to_polars(intervals=intervals)
+
+    def to_arrow(self, *, intervals: bool = False) -> pyarrow.Table:
+        """Gives an answer that is a table as a table of Arrow; ``intervals`` adds n_low and n_high to n."""
+        return self._answer().to_arrow(intervals=intervals)
+
+    def _answer(self) -> Answer:
+        from sfumato.release.answer import Answer
+
+        if not isinstance(self.value, Answer):
+            must = "an answer that is a table, as queries give; read other values at release.value"
+            raise BadArgument("a released value as a data frame", must, type(self.value).__name__)
+        return self.value
 
     def plot(self, **options: Any) -> Chart:
         """Draws the values with their error bars: see `charts.release`, which takes the options."""

@@ -17,8 +17,10 @@ from sfumato.accounting.pld import PLD
 from sfumato.errors import BadArgument, NoProvenRoute
 from sfumato.exact import Extended, Number, digits_up
 from sfumato.guarantee import guarantee
+from sfumato.release.answer import Answer
 from sfumato.release.record import Release
 from sfumato.release.render import written
+from sfumato.release.render.answers import errors_of
 from sfumato.release.render.document import Document, Table
 from sfumato.release.render.sheet import headline
 from sfumato.release.render.words import clean, never_below, percent
@@ -269,20 +271,23 @@ def _each(parts: Iterable[str]) -> str:
 def _steps(place: int, release: Release) -> list[Step]:
     how = release.how
     parameters = ", ".join(f"{name} {value}" for name, value in how.parameters)
-    error = (
-        ""
-        if release.half_width is None
-        else f"{headline(release).rpartition(' ± ')[2]} at {percent(release.confidence)}"
-    )
     made = Step(
         place,
         "mechanism",
         f"{how.mechanism} ({parameters})" if parameters else how.mechanism,
         str(release.loss),
-        "" if not error else f"± {error}",
+        _error(release),
     )
     before = [Step(place, "preprocessing", step) for step in how.steps]
     return [*before, made, *(Step(place, "post-processing", step) for step in how.postprocessing)]
+
+
+def _error(release: Release) -> str:
+    if isinstance(release.value, Answer):
+        return errors_of(release.value)
+    if release.half_width is None:
+        return ""
+    return f"± {headline(release).rpartition(' ± ')[2]} at {percent(release.confidence)}"
 
 
 def _step_rows(row: Row) -> tuple[tuple[str, ...], ...]:

@@ -1,7 +1,9 @@
-"""A stored form of released values: numbers, texts, dates, rows of them, tables, NumPy's arrays and scalars."""
+"""A stored form of released values: numbers, texts, dates, rows of them, tables, answers, NumPy's arrays."""
 
 from __future__ import annotations
 
+import base64
+import binascii
 import datetime
 import math
 import re
@@ -11,6 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from sfumato.errors import BadArgument, UnknownFormat
+from sfumato.release.answer import Answer, AnswerColumn, Cells, Role
 
 Stored: TypeAlias = "bool | int | str | list[Stored] | dict[str, Stored] | None"
 """What JSON can hold, without floats."""
@@ -70,7 +73,11 @@ def _stored(value: Any, depth: int) -> Stored:
         return {"date": value.isoformat()}
     if kind is datetime.datetime and value.fold == 0 and _is_fixed(value.tzinfo):
         return {"time": value.isoformat()}
-    raise BadArgument("what is stored", "made of numbers, texts, dates, lists, tables and arrays", kind.__name__)
+    if kind is Answer:
+        return _stored_answer(value, depth)
+    raise BadArgument(
+        "what is stored", "made of numbers, texts, dates, lists, tables, arrays and answers", kind.__name__
+    )
 
 
 def _read(plain: object, depth: int) -> Any:
@@ -99,6 +106,8 @@ def _read(plain: object, depth: int) -> Any:
             return _array(kind, shape, entries, depth)
         case [("scalar", [str(kind), entry])] if kind != "|O":
             return _array(kind, [], [entry], depth)[()]
+        case [("answer", [list(columns), confidence, list(atoms)])]:
+            return _answer(columns, _read(confidence, depth), atoms, depth)
     raise UnknownFormat("a value in it is of a form that is not known")
 
 
@@ -152,6 +161,69 @@ def _checked(found: np.ndarray[Any, Any], entries: list[object], *, lossless: bo
     if not lossless or (found.dtype.kind == "f" and [_hexadecimal(entry) for entry in found.tolist()] != entries):
         raise ValueError
     return found
+
+
+def _stored_answer(answer: Answer, depth: int) -> Stored:
+    columns: list[Stored] = [
+        [
+            column.name,
+            column.role.value,
+            *(
+                None if cells is None else _stored_cells(cells, depth)
+                for cells in (column.values, column.low, column.high)
+            ),
+        ]
+        for column in answer.columns
+    ]
+    atoms: list[Stored] = [[name, _stored_cells(cells, depth)] for name, cells in answer.atoms]
+    return {"answer": [columns, _stored(answer.confidence, depth), atoms]}
+
+
+def _stored_cells(cells: Cells, depth: int) -> Stored:
+    """Stores numbers as their bytes, which keeps large answers small, and anything else as a list."""
+    if cells.dtype.kind == "O":
+        return [entry if type(entry) is str else _stored(entry, depth - 1) for entry in cells.tolist()]
+    kind = cells.dtype.newbyteorder("<")
+    return {"packed": [kind.str, base64.b64encode(cells.astype(kind).tobytes()).decode("ascii")]}
+
+
+def _answer(columns: list[object], confidence: object, atoms: list[object], depth: int) -> Answer:
+    found = []
+    for column in columns:
+        match column:
+            case [str(name), ("key" | "value") as role, values, low, high]:
+                ends = (None if cells is None else _cells(cells, depth) for cells in (low, high))
+                found.append((name, _cells(values, depth), Role(role), *ends))
+            case _:
+                raise UnknownFormat("a column of an answer in it is not a name, a role, values and their ends")
+    if not all(isinstance(atom, list) and len(atom) == 2 and isinstance(atom[0], str) for atom in atoms):
+        raise UnknownFormat("the atoms of an answer in it are not names and numbers")
+    named = tuple((atom[0], _cells(atom[1], depth)) for atom in atoms)  # type: ignore[index]  # pairs, as was seen
+    try:
+        return Answer(tuple(AnswerColumn(*column) for column in found), confidence, named)  # type: ignore[arg-type]  # it refuses what is none
+    except BadArgument as fault:
+        raise UnknownFormat(f"an answer in it is none: {fault.name} must be {fault.must}") from None
+
+
+def _cells(plain: object, depth: int) -> Cells | list[Any]:
+    match plain:
+        case list():
+            return [entry if type(entry) is str else _read(entry, depth - 1) for entry in plain]
+        case {"packed": [("|b1" | "<i8" | "<f8") as kind, str(text)], **others} if not others:
+            return _packed(kind, text)
+    raise UnknownFormat("the cells of an answer in it are neither a list nor packed numbers")
+
+
+def _packed(kind: str, text: str) -> Cells:
+    try:
+        raw = base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        raise UnknownFormat("the cells of an answer in it are not packed as cells are") from None
+    dtype = np.dtype(kind)
+    whole = len(raw) % dtype.itemsize == 0 and base64.b64encode(raw).decode("ascii") == text
+    if not whole or (kind == "|b1" and not set(raw) <= {0, 1}):
+        raise UnknownFormat("the cells of an answer in it are not packed as cells are")
+    return np.frombuffer(raw, dtype=dtype)
 
 
 def _table(rows: list[object], depth: int) -> dict[Any, Any]:

@@ -7,6 +7,8 @@ from itertools import pairwise
 from typing import Any
 
 from sfumato.errors import BadArgument
+from sfumato.release.answer import Answer
+from sfumato.release.charts import answers
 from sfumato.release.charts.canvas import (
     BLUE,
     HEIGHT,
@@ -46,9 +48,14 @@ def release(
 
     ``names`` are the public names of the values, where the release has none itself, such as the keys of a histogram.
     ``line`` says whether values follow each other, as running totals do; left out, more than 30 of them do.
+
+    An answer that is a table has a panel for each column of values. Its first key of dates or numbers is the axis of a
+    line, or else its first key names bars; further keys are told apart by colour, or in small parts.
     """
     if not isinstance(release, Release):
         raise BadArgument("release", "a release, such as what calling a measurement gives", release)
+    if isinstance(release.value, Answer):
+        return _answered(release, release.value, names, title=title, line=line)
     found = _named(release, names)
     rows = [row for row in (_row(entry) for entry in found) if row is not None]
     if not rows:
@@ -64,6 +71,19 @@ def release(
     below = [*_caption(release, marks, several=several), *_left_out(len(found) - len(rows))]
     said = title or (f"{len(rows)} released values" if several else headline(release))
     return finished(titled(drawn, clean(said), subtitle=below))
+
+
+def _answered(
+    release: Release, answer: Answer, names: Sequence[object] | None, *, title: str | None, line: bool | None
+) -> Chart:
+    if names is not None:
+        raise BadArgument("names", "left out for an answer that is a table, whose keys are its names", len(names))
+    drawn, left_out = answers.drawn(answer, line=line)
+    error = "No error is on file"
+    if any(column.low is not None for column in answer.values):
+        error = f"Each error bar or band holds its exact value with {percent(answer.confidence)} confidence, by itself"
+    below = _worded(release, [error, *left_out])
+    return finished(titled(drawn, clean(title or headline(release)), subtitle=below))
 
 
 def _named(release: Release, names: Sequence[object] | None) -> tuple[Entry, ...]:
@@ -146,7 +166,11 @@ def _caption(release: Release, marks: str, *, several: bool) -> list[str]:
     error = f"{marks} {held}, with {percent(release.confidence)} confidence"
     if release.half_width is None:
         error = "No error is on file"
-    words = [f"{release.loss} for {release.unit}", error]
+    return _worded(release, [error])
+
+
+def _worded(release: Release, sentences: Sequence[str]) -> list[str]:
+    words = [f"{release.loss} for {release.unit}", *sentences]
     words += ["REPLAYABLE: not private"] * release.replayable
     return wrapped([clean(sentence) for sentence in words])
 

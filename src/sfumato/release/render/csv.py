@@ -19,7 +19,9 @@ def write(document: Document) -> str:
     if document.entries:
         rows = [(entry.name, entry.shown, entry.error) for entry in document.entries]
         blocks.append(lines([document.entries_head, *rows]))
-    blocks += [lines([table.head, *table.rows] if table.head else table.rows) for table in document.tables]
+    facts = tuple(table for table in document.tables if table.count is None)
+    tables = facts if document.whole is None else (document.whole(), *facts)
+    blocks += [lines([table.head, *table.rows] if table.head else table.rows) for table in tables]
     return "\n".join(blocks)
 
 

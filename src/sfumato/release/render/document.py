@@ -34,16 +34,29 @@ class Entry:
 @final
 @dataclass(frozen=True)
 class Table:
-    """Is a table with a head, or of names and what they say, if the head is empty. Its texts are made harmless."""
+    """Is a table with a head, or of names and what they say, if the head is empty. Its texts are made harmless.
+
+    Columns of numbers stand flush ``right``. Where a table lists data, ``count`` is how many rows there are in all, of
+    which it has the first.
+    """
 
     rows: tuple[tuple[str, ...], ...]
     head: tuple[str, ...] = ()
     title: str = ""
+    right: frozenset[int] = frozenset()
+    count: int | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rows", tuple(tuple(clean(cell) for cell in row) for row in self.rows))
         object.__setattr__(self, "head", tuple(clean(cell) for cell in self.head))
         object.__setattr__(self, "title", clean(self.title))
+
+    def shortened(self, most: int) -> tuple[tuple[tuple[str, ...], ...], str]:
+        """Gives the rows, of a list of data the first, and a sentence on those that were left out."""
+        if self.count is None or self.count <= most:
+            return self.rows, ""
+        rest = f"{self.count - most} more row{'s are' if self.count > most + 1 else ' is'} not shown"
+        return self.rows[:most], f"{rest}; to_pandas() and the JSON form have all."
 
 
 @final
@@ -51,7 +64,8 @@ class Table:
 class Document:
     """Is a record as a reader sees it: a headline, warnings, the first of its values, tables.
 
-    ``count`` is how many values there are in all. ``record`` makes the whole record for programs, where that is asked.
+    ``count`` is how many values there are in all. ``record`` makes the whole record for programs, where that is asked,
+    and ``whole`` every row of the table that lists data, where there is one.
     """
 
     title: str
@@ -63,6 +77,7 @@ class Document:
     count: int = 0
     tables: tuple[Table, ...] = ()
     record: Callable[[], Any] = dict
+    whole: Callable[[], Table] | None = None
 
     def __post_init__(self) -> None:
         for name in ("title", "headline", "aside"):

@@ -9,6 +9,8 @@ import html
 import re
 from collections.abc import Sequence
 
+from sfumato.release.answer import Answer
+from sfumato.release.render.answers import answer_table, held
 from sfumato.release.render.document import Document, Entry, Table
 from sfumato.release.render.words import finite
 
@@ -34,9 +36,16 @@ def write(document: Document) -> str:
     entries, left_out = document.shortened(MOST)
     if entries:
         parts.append(_drawn(entries, document.entries_head))
-        parts += [f'<p style="margin:6px 0 0;opacity:.7">{escaped(left_out)}</p>'] * bool(left_out)
-    parts += [_table(table) for table in document.tables]
+        parts += [_small(left_out)] * bool(left_out)
+    parts += [_table(table) if table.count is None else listing(table) for table in document.tables]
     return f'<div style="{_FONT};color:inherit;max-width:60em">\n' + "\n".join(parts) + "\n</div>\n"
+
+
+def answer_html(answer: Answer) -> str:
+    """Writes the table of an answer by itself."""
+    says = held(answer)
+    parts = [listing(answer_table(answer, most=MOST)), *[_small(f"{says}.")] * bool(says)]
+    return f'<div style="{_FONT};color:inherit">\n' + "\n".join(parts) + "\n</div>\n"
 
 
 def escaped(text: str) -> str:
@@ -55,7 +64,8 @@ def _head(document: Document) -> str:
     if not document.headline:
         return f'<div style="font-size:16px;font-weight:600">{escaped(document.title)}</div>'
     aside = f' <span style="opacity:.7">{escaped(document.aside)}</span>' if document.aside else ""
-    size = 26 if len(document.headline) <= 60 else 16
+    lists = any(table.count is not None for table in document.tables)
+    size = 26 if len(document.headline) <= 60 and not lists else 16
     return f'<div><span style="font-size:{size}px;font-weight:600">{escaped(document.headline)}</span>{aside}</div>'
 
 
@@ -70,6 +80,29 @@ def _table(table: Table) -> str:
     rows = [f'<thead><tr style="{_ROW}">{head}</tr></thead>'] * bool(head) + ["<tbody>"]
     rows += [_row(row) for row in table.rows]
     return f'{above}<table cellpadding="4" style="{_TABLE}">' + "\n".join([*rows, "</tbody></table>"])
+
+
+def listing(table: Table) -> str:
+    """Writes a list of data in a table that scrolls; nothing in it becomes a link."""
+    rows, left_out = table.shortened(MOST)
+    looks = [_DIGITS if place in table.right else _TEXT for place in range(len(table.head))]
+    head = "".join(
+        f'<th scope="col" style="{look};opacity:.7">{escaped(cell)}</th>'
+        for look, cell in zip(looks, table.head, strict=True)
+    )
+    body = "\n".join(
+        f'<tr style="{_ROW}">'
+        + "".join(f'<td style="{look}">{escaped(cell)}</td>' for look, cell in zip(looks, row, strict=True))
+        + "</tr>"
+        for row in rows
+    )
+    drawn = f'<table cellpadding="4" style="{_TABLE}"><thead><tr style="{_ROW}">{head}</tr></thead>'
+    scrolled = f'<div style="max-height:32em;overflow:auto">{drawn}<tbody>\n{body}\n</tbody></table></div>'
+    return scrolled + (_small(left_out) if left_out else "")
+
+
+def _small(sentence: str) -> str:
+    return f'<p style="margin:6px 0 0;opacity:.7">{escaped(sentence)}</p>'
 
 
 def _row(row: Sequence[str]) -> str:

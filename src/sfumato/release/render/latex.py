@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from sfumato.release.render.document import Document
+from sfumato.release.render.document import Document, Table
 
 MOST = 60
 """How many values are shown."""
@@ -65,13 +65,17 @@ def write(document: Document) -> str:
         parts += [f"\\par\\noindent {escaped(left_out)}"] * bool(left_out)
     for table in document.tables:
         parts += [f"\\par\\medskip\\noindent\\textbf{{{escaped(table.title)}}}"] * bool(table.title)
-        parts.append(tabular(table.rows, head=table.head, shape=_shape(table.rows, table.head)))
+        shown, left_out = table.shortened(MOST)
+        parts.append(tabular(shown, head=table.head, shape=_shape(table)))
+        parts += [f"\\par\\noindent {escaped(left_out)}"] * bool(left_out)
     return "\n".join(parts) + "\n"
 
 
-def _shape(rows: Sequence[Sequence[str]], head: Sequence[str]) -> str:
-    """Gives the first column its width, and the others what is left of the line."""
-    others = len(head or rows[0]) - 1 if head or rows else 0
+def _shape(table: Table) -> str:
+    """Gives the first column its width, and the others what is left of the line; in a list of data, each its width."""
+    if table.count is not None:
+        return "".join("r" if place in table.right else "l" for place in range(len(table.head)))
+    others = len(table.head or table.rows[0]) - 1 if table.head or table.rows else 0
     return "l" + f"p{{{0.72 / others:.3f}\\linewidth}}" * others if others else "l"
 
 

@@ -7,7 +7,7 @@ r"""Writes records as Markdown, with tables as GitHub reads them. What could be 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from sfumato.release.render.document import Document
 
@@ -28,7 +28,8 @@ def write(document: Document) -> str:
         blocks += [pipes(rows, head=document.entries_head), *([escaped(left_out)] * bool(left_out))]
     for table in document.tables:
         blocks += [f"**{escaped(table.title)}**"] * bool(table.title)
-        blocks.append(pipes(table.rows, head=table.head))
+        shown, left_out = table.shortened(MOST)
+        blocks += [pipes(shown, head=table.head, right=table.right), *([escaped(left_out)] * bool(left_out))]
     return "\n\n".join(blocks) + "\n"
 
 
@@ -36,11 +37,15 @@ def _beside(aside: str) -> str:
     return f" {escaped(aside)}" if aside else ""
 
 
-def pipes(rows: Sequence[Sequence[str]], *, head: Sequence[str] = ()) -> str:
+def pipes(rows: Sequence[Sequence[str]], *, head: Sequence[str] = (), right: Collection[int] = ()) -> str:
     """Writes a table; Markdown has none without a head, so that an empty one is written."""
     wide = len(head) or max((len(row) for row in rows), default=1)
     above = [escaped(cell) for cell in head] or [""] * wide
-    lines = [above, ["---"] * wide, *([escaped(cell) for cell in row] for row in rows)]
+    lines = [
+        above,
+        ["---:" if place in right else "---" for place in range(wide)],
+        *([escaped(cell) for cell in row] for row in rows),
+    ]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 

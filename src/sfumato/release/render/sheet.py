@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 
 from sfumato.accounting.measures import Loss
+from sfumato.release.answer import Answer
 from sfumato.release.interval import Interval
 from sfumato.release.record import Failure, Release
+from sfumato.release.render.answers import answer_table, full_table, headline_of, held, is_single
 from sfumato.release.render.document import Document, Table, entries_of, named_values
 from sfumato.release.render.words import (
     clean,
@@ -34,6 +36,8 @@ UNCHARGED = "uncharged: no ledger paid for it"
 
 def sheet(release: Release) -> Document:
     """Gives what there is to say about a release."""
+    if isinstance(release.value, Answer):
+        return _answered(release, release.value)
     entries, count = entries_of(release.value, release.half_width, most=MOST), len(named_values(release.value) or ())
     return Document(
         title="Release",
@@ -48,8 +52,24 @@ def sheet(release: Release) -> Document:
     )
 
 
+def _answered(release: Release, answer: Answer) -> Document:
+    listed = () if is_single(answer) else (answer_table(answer),)
+    says = held(answer)
+    return Document(
+        title="Release",
+        headline=headline_of(answer),
+        aside=f"({says})" if says and listed else says,
+        warnings=(REPLAYABLE,) * release.replayable,
+        tables=(*listed, Table(tuple(_facts(release)))),
+        record=lambda: record(release),
+        whole=lambda: full_table(answer),
+    )
+
+
 def headline(release: Release) -> str:
-    """Writes the value and its error bar on one line."""
+    """Writes the value and its error bar on one line; of an answer that is a table, what it is a table of."""
+    if isinstance(release.value, Answer):
+        return headline_of(release.value)
     value, half = release.value, release.half_width
     shown = number(value, error=half) if numeric(value) else short(value)
     return shown if half is None else f"{shown} ± {width(half)}"
@@ -106,7 +126,7 @@ def record(release: Release) -> dict[str, Any]:
         "value": plain(release.value),
         "half_width": plain(release.half_width),
         "interval": None if ends is None else plain(ends.ends),
-        "confidence": float(release.confidence),
+        "confidence": float(confidence_of(release)),
         "loss": str(release.loss),
         "loss_kind": type(release.loss).__name__,
         **loss_numbers(release.loss),
@@ -130,6 +150,11 @@ def record(release: Release) -> dict[str, Any]:
     }
 
 
+def confidence_of(release: Release) -> Fraction:
+    """Gives the confidence of the error bars that a release shows."""
+    return release.value.confidence if isinstance(release.value, Answer) else release.confidence
+
+
 def loss_numbers(loss: Loss) -> dict[str, float | str]:
     """Gives the numbers that a loss is made of, by name, rounded up to floats; none where it is a curve."""
     parts = {part.name: getattr(loss, part.name) for part in fields(loss)}  # type: ignore[arg-type]
@@ -138,6 +163,8 @@ def loss_numbers(loss: Loss) -> dict[str, float | str]:
 
 def plain(value: Any) -> Any:
     """Gives a value as JSON holds it: numbers, harmless texts, lists, dictionaries; what is not finite as a text."""
+    if isinstance(value, Answer):
+        value = value.to_dict(intervals=True)
     if isinstance(value, np.ndarray):
         value = value.tolist()
     if isinstance(value, np.generic):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
+from sfumato.release.answer import Answer
 from sfumato.release.record import Failure, Release
-from sfumato.release.render.document import Document
+from sfumato.release.render.answers import answer_table, headline_of, held, is_single
+from sfumato.release.render.document import Document, Table
 from sfumato.release.render.sheet import headline
 from sfumato.release.render.words import clean, percent
 
@@ -15,10 +17,9 @@ MOST = 20
 
 def short_text(release: Release) -> str:
     """Writes a release in a few lines: the value, its error, its loss, who is protected, how it was made."""
-    confidence = "" if release.half_width is None else f" ({percent(release.confidence)})"
     marks = ["uncharged"] * (not release.charged) + ["REPLAYABLE: not private"] * release.replayable
     lines = [
-        f"{headline(release)}{confidence}",
+        *_shown(release),
         f"  loss   {release.loss} for {release.unit}" + (f" [{'; '.join(marks)}]" if marks else ""),
         f"  how    {release.how}",
         *(f"  claim  {claim}" for claim in release.how.claims),
@@ -27,6 +28,21 @@ def short_text(release: Release) -> str:
         *([] if release.receipt is None else [f"  paid   {release.receipt}"]),
     ]
     return "\n".join(clean(line) for line in lines)
+
+
+def _shown(release: Release) -> list[str]:
+    if isinstance(release.value, Answer):
+        return str(release.value).splitlines()
+    return [headline(release) + ("" if release.half_width is None else f" ({percent(release.confidence)})")]
+
+
+def answer_text(answer: Answer) -> str:
+    """Writes the first rows of an answer, and what its error bars hold."""
+    says = held(answer)
+    if is_single(answer):
+        return headline_of(answer) + f" ({percent(answer.confidence)})" * bool(says)
+    listed = _listed(answer_table(answer, most=MOST))
+    return "\n".join([headline_of(answer), "", *listed, *[f"  {says}."] * bool(says)])
 
 
 def write(document: Document) -> str:
@@ -38,15 +54,22 @@ def write(document: Document) -> str:
         rows = [(entry.name, entry.shown, entry.error) for entry in entries]
         lines += ["", *columns(rows, head=document.entries_head)] + [f"  {left_out}"] * bool(left_out)
     for table in document.tables:
-        lines += ["", *([table.title] * bool(table.title)), *columns(table.rows, head=table.head)]
+        lines += ["", *([table.title] * bool(table.title)), *_listed(table)]
     return "\n".join(lines) + "\n"
 
 
-def columns(rows: Sequence[Sequence[str]], *, head: Sequence[str] = ()) -> list[str]:
-    """Writes rows in columns that are as wide as their widest cell."""
+def _listed(table: Table) -> list[str]:
+    rows, left_out = table.shortened(MOST)
+    return [*columns(rows, head=table.head, right=table.right), *[f"  {left_out}"] * bool(left_out)]
+
+
+def columns(rows: Sequence[Sequence[str]], *, head: Sequence[str] = (), right: Collection[int] = ()) -> list[str]:
+    """Writes rows in columns that are as wide as their widest cell, flush left or, where said so, right."""
     every = [head, *rows] if any(head) else list(rows)
     widths = [max(len(row[place]) for row in every) for place in range(len(every[0]))] if every else []
+    signs = [">" if place in right else "<" for place in range(len(widths))]
     lines = [
-        "  " + "  ".join(cell.ljust(wide) for cell, wide in zip(row, widths, strict=True)).rstrip() for row in every
+        "  " + "  ".join(f"{cell:{sign}{wide}}" for cell, sign, wide in zip(row, signs, widths, strict=True)).rstrip()
+        for row in every
     ]
     return [lines[0], "  " + "  ".join("─" * wide for wide in widths), *lines[1:]] if any(head) else lines
