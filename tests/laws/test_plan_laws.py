@@ -49,6 +49,7 @@ CALLS: list[tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]] = [
     (sf.group_by, ("age",), {"keys": [1, 2], "other": True, "most_groups": 3, "rows_each": 2, "claim": VOUCHED}),
     (sf.random_parts, (5,), {"by": "age", "units": 2, "claim": VOUCHED}),
     (sf.equal_parts, (5,), {}),
+    (sf.truncate_groups, ("age",), {"keys": [1, 2], "groups": 3, "rows": 5, "rows_each": 2}),
     (sf.sizes, (), {"metric": sf.L1()}),
     (sf.sums, (0, 10), {"column": "age", "metric": sf.L1()}),
     (sf.sample_and_aggregate, (len,), {"default": 0, "between": (0, 1), "claim": VOUCHED}),
@@ -214,7 +215,8 @@ def variants(value: Any) -> Iterator[Any]:
         float,
         int,
     )
-    yield from (sf.Pure(2), sf.Approx(1, 0.5), sf.between(0, 3), [sf.is_nan()], sf.laplace(9), [sf.laplace(9)], "joint")
+    yield from (sf.Pure(2), sf.Approx(1, 0.5), sf.between(0, 3), [sf.is_nan()], sf.laplace(9), [sf.laplace(9)])
+    yield from ("joint", "last", "max")
     yield from (sf.events.PoissonRuns(7), sf.noise.DiscreteLaplace(3), [[3, 4], [1, 2]], {"a": 1}, np.array([[9]]))
     yield from ([["b"], ["b", "a"]], "square root", sf.scalar(int) >> sf.laplace(8))
     yield from (LETTERS >> sf.count(), LETTERS >> sf.count() >> sf.laplace(8))

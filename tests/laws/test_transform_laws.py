@@ -23,6 +23,7 @@ from hypothesis import given, settings
 import sfumato.transforms
 import sfumato.transforms.rowwise as rowwise
 from sfumato.core.domains import Data, Floats, Frame, Integers, Matrix, Vector
+from sfumato.core.identifiers import Identifiers
 from sfumato.core.metrics import L1, L2, Absolute, AddRemove, ChangeOne, DatasetMetric, Hamming, LInf, Range, Windows
 from sfumato.core.partial import Partial
 from sfumato.core.rows import rows_of
@@ -40,6 +41,7 @@ from sfumato.transforms.confusion import positives, true_positives
 from sfumato.transforms.deviations import clamped_deviations, deviations
 from sfumato.transforms.filters import drop_nan, keep, mark
 from sfumato.transforms.histogram import count_by, count_each, rows_from_counts
+from sfumato.transforms.identifiers import count_identifiers, one_each
 from sfumato.transforms.linear import linear
 from sfumato.transforms.moments import standard_deviation, variance
 from sfumato.transforms.norms import norm_clamp
@@ -47,6 +49,7 @@ from sfumato.transforms.outside import moved_up, radius_scores
 from sfumato.transforms.reshape import repeat, resize
 from sfumato.transforms.rowwise import clamp, impute_nan, map_rows
 from sfumato.transforms.scalars import lipschitz, round_to, scale_by, shift_by, square
+from sfumato.transforms.truncate import truncate
 from sfumato.transforms.vectors import vector_mean, vector_sum
 from sfumato.transforms.weighted_counts import weighted_counts
 
@@ -61,6 +64,7 @@ ELSEWHERE = {
     "parts",
     "keyed",
     "sample_and_aggregate",
+    "truncate_groups",
 }
 """Modules whose transformations have laws in test files of their own."""
 
@@ -209,6 +213,28 @@ MEMBERS: list[tuple[str, Space, Callable[[], Partial[Transformation]], st.Search
     ),
 ]
 
+OWNED = frame(
+    {"who": [1, 0, "x"], "at": Floats(nan=True, infinite=True), "much": Floats((-1, 2)), "name": str, "n": int},
+    metric=Identifiers("who"),
+)
+owned = st.tuples(st.sampled_from([1, True, 0, False, "x"]), any_float, st.floats(-1, 2), letters, whole)
+OWNED_ROWS: list[tuple[str, Callable[[], Partial[Transformation]]]] = [
+    ("truncate", lambda: truncate(1, keep="first", by="at")),
+    ("truncate", lambda: truncate(2, keep="last", by="n")),
+    ("truncate", lambda: truncate(2, keep="last", by="name")),
+    ("count_identifiers", count_identifiers),
+    ("count_identifiers", lambda: count_identifiers("who")),
+    ("count_identifiers", lambda: count_identifiers("name", keys=["a", "b"], metric=L2())),
+    ("count_identifiers", lambda: count_identifiers("name", "n", keys=[("a", 1), ("b", 2)], metric=LInf())),
+    ("one_each", lambda: one_each("rows")),
+    ("one_each", lambda: one_each("sum", "n")),
+    ("one_each", lambda: one_each("sum", "much")),
+    ("one_each", lambda: one_each("first", "who", by="at")),
+    ("one_each", lambda: one_each("last", "name", by="n")),
+    ("one_each", lambda: one_each("min", "at")),
+    ("one_each", lambda: one_each("max", "n")),
+]
+
 
 def every_case() -> Iterator[tuple[str, Case]]:
     for name, domain, make, row in ROWS:
@@ -224,6 +250,9 @@ def every_case() -> Iterator[tuple[str, Case]]:
     judged = vector(bool, size=SIZE, metric=Hamming())
     for name, make in (("true_positives", true_positives), ("positives", positives)):
         yield name, Case(judged, make([True, False, True, False]), st.booleans())
+    for number, (name, make) in enumerate(OWNED_ROWS):
+        yield f"{name} {number}", Case(OWNED, make(), owned)
+    yield "truncate at random", Case(OWNED, truncate(2), owned, drawn=True)
     yield "resize to fewer", Case(vector(int), resize(2, 0), whole, drawn=True)
 
 

@@ -8,6 +8,7 @@ from the data.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -45,10 +46,12 @@ __all__ = [
     "Domain",
     "Floats",
     "Frame",
+    "Held",
     "Integers",
     "Matrix",
     "Norm",
     "Stream",
+    "Tables",
     "Texts",
     "Vector",
     "as_column",
@@ -223,6 +226,30 @@ class Custom(Domain):
 
     def __str__(self) -> str:
         return self.name
+
+
+class Held(ABC):
+    """Is data that stays where it is, behind an engine that answers for it; ``digest`` names its codebook."""
+
+    @property
+    @abstractmethod
+    def digest(self) -> str:
+        """Is the digest of the codebook that describes it."""
+
+
+@final
+@dataclass(frozen=True)
+class Tables(Domain):
+    """Is the set of all contents that tables may have, whose columns a codebook describes; known by its digest."""
+
+    names: tuple[str, ...]
+    digest: str
+
+    def member(self, value: Data) -> bool:
+        return isinstance(value, Held) and value.digest == self.digest
+
+    def __str__(self) -> str:
+        return f"the {'table' if len(self.names) == 1 else 'tables'} {', '.join(self.names)}"
 
 
 def as_column(value: Data, element: Atom) -> Array | None:

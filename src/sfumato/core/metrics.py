@@ -10,7 +10,7 @@ from typing import final
 
 import numpy as np
 
-from sfumato.core.domains import Custom, Data, Domain, Floats, Frame, Integers, Matrix, Stream, Vector
+from sfumato.core.domains import Custom, Data, Domain, Floats, Frame, Integers, Matrix, Stream, Tables, Vector
 from sfumato.core.rows import canonical, records, rows_of
 from sfumato.core.spread import Gap, Spread, Stated
 from sfumato.errors import BadArgument, CannotJoin, NoDistance
@@ -60,7 +60,7 @@ class DatasetMetric(Metric):
         return read
 
     def misfit(self, domain: Domain) -> str | None:
-        if isinstance(domain, Vector | Matrix | Frame | Custom):
+        if isinstance(domain, Vector | Matrix | Frame | Tables | Custom):
             return None
         return "it counts rows, and this is not a collection of rows."
 

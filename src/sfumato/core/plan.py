@@ -29,6 +29,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import fields
+from datetime import date, datetime
 from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
@@ -304,6 +305,8 @@ VALUES: dict[type, Writer] = {
     bytes: lambda value, _: {"bytes": value.hex()},
     range: lambda value, _: {"range": [_whole(end) for end in (value.start, value.stop, value.step)]},
     tuple: lambda value, part: {"tuple": list(map(part, value))},
+    date: lambda value, _: {"date": value.isoformat()},
+    datetime: lambda value, _: {"time": value.isoformat()},
 }
 
 ARGUMENTS: dict[type, Writer] = {

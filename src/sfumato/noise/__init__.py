@@ -19,7 +19,7 @@ from sfumato.noise.selection import (
     top_k_indices,
 )
 from sfumato.noise.staircase import Staircase
-from sfumato.noise.uniform import Uniform, choose, permutation
+from sfumato.noise.uniform import Uniform, choose, permutation, reservoir
 
 __all__ = [
     "Bernoulli",
@@ -47,5 +47,6 @@ __all__ = [
     "interval_index",
     "permutation",
     "permute_and_flip_index",
+    "reservoir",
     "top_k_indices",
 ]

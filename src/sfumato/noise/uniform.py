@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import final
+from typing import TypeVar, final
 
 import numpy as np
 from flint import arb
@@ -16,6 +17,8 @@ from sfumato.exact import BITS, ball, integer, precision
 from sfumato.guarantee import guarantee
 from sfumato.noise.distribution import Noise
 from sfumato.noise.sampling import Integers
+
+Thing = TypeVar("Thing")
 
 SPARSE = 8
 """A choice of fewer than 1 in 8 draws places with repeats and drops these; a denser one cuts a permutation."""
@@ -75,6 +78,23 @@ def choose(size: int, *, k: int, entropy: Entropy) -> NDArray[np.int64]:
         _, first = np.unique(drawn, return_index=True)
         if len(first) >= k:
             return drawn[np.sort(first)[:k]]
+
+
+@guarantee(
+    claim="of n things, every set of min(n, k) is equally likely",
+    proof="proofs/uniform.md#reservoir",
+    reviewed="0f6824992ea7",
+)
+def reservoir(things: Iterable[Thing], *, k: int, entropy: Entropy) -> list[Thing]:
+    """Draws k of a stream of things, each at most once, and holds no more than k at a time; all of fewer."""
+    room = integer(k, "k", least=1)
+    held: list[Thing] = []
+    for number, thing in enumerate(things):
+        if number < room:
+            held.append(thing)
+        elif (place := entropy.below(number + 1)) < room:
+            held[place] = thing
+    return held
 
 
 @final

@@ -11,21 +11,25 @@ from sfumato.stats.means import LocatedMean, mean_without_bounds
 from sfumato.stats.quantiles import bounds_by_quantiles, quantiles
 from sfumato.stats.streams import running_counts
 from sfumato.stats.trees import Tree, tree
+from sfumato.stats.truncation import TruncationError, covering, mape, truncation_errors
 from sfumato.transforms.bands import log_bands
 
 __all__ = [
     "Clustering",
     "LocatedMean",
     "Tree",
+    "TruncationError",
     "bounds_by_histogram",
     "bounds_by_quantiles",
     "clustering_score",
     "consistent_counts",
     "consistent_layers",
+    "covering",
     "hierarchical_counts",
     "histogram",
     "k_means",
     "log_bands",
+    "mape",
     "mean_without_bounds",
     "quantiles",
     "running_counts",
@@ -33,4 +37,5 @@ __all__ = [
     "select_keys",
     "top_keys",
     "tree",
+    "truncation_errors",
 ]

@@ -95,8 +95,7 @@ def group_by(
 
     def build(space: Space) -> Transformation:
         domain, metric = _groupable(space, columns)
-        public = _declared(domain, columns) if listed is None else listed
-        _check_width(public, len(columns))
+        public = group_keys(domain, columns, listed)
         bounds = _group_bounds(domain, columns, most_groups, rows_each, other=other)
         count, alike = len(public) + other, not other and only_keys(domain, columns, public)
 
@@ -132,12 +131,21 @@ def _groupable(space: Space, columns: tuple[str, ...]) -> tuple[Vector | Frame, 
         raise BadArgument("what group_by() works on", "a column or a frame", str(space))
     if isinstance(domain, Vector) and columns:
         raise BadArgument("columns", "left out, since group_by() works on a single column here", columns)
+    return domain, metric
+
+
+def group_keys(
+    domain: Vector | Frame, columns: tuple[str, ...], listed: tuple[Hashable, ...] | None
+) -> tuple[Hashable, ...]:
+    """Gives the public keys of a grouping by columns of a frame, or by value: those listed, or all categories."""
     if isinstance(domain, Frame):
         if not columns or len(set(columns)) < len(columns):
             raise BadArgument("columns", "one or more different columns of the frame", columns)
         for name in columns:
             domain[name]  # which refuses a column that is not there
-    return domain, metric
+    public = _declared(domain, columns) if listed is None else listed
+    _check_width(public, len(columns))
+    return public
 
 
 def _declared(domain: Vector | Frame, columns: tuple[str, ...]) -> tuple[Hashable, ...]:

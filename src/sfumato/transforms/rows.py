@@ -9,6 +9,7 @@ from typing import TypeAlias
 import numpy as np
 
 from sfumato.core.domains import Array, Atom, Data, Frame, Integers, Matrix, Vector, column
+from sfumato.core.identifiers import Identifiers
 from sfumato.core.metrics import AddRemove, ChangeOne, DatasetMetric, Hamming, Windows
 from sfumato.core.space import Space
 from sfumato.errors import BadArgument
@@ -24,7 +25,10 @@ def row_space(space: Space, verb: str) -> tuple[Rows, DatasetMetric]:
     """Gives the domain and metric of a space of rows, or says what the verb needs."""
     domain, metric = space.domain, space.metric
     if not isinstance(domain, Vector | Matrix | Frame) or not isinstance(metric, COUNTING):
-        raise BadArgument(f"what {verb}() works on", "rows of data under a distance that counts rows", str(space))
+        owned = "; put truncate(…) before it" if isinstance(metric, Identifiers) else ""
+        raise BadArgument(
+            f"what {verb}() works on", f"rows of data under a distance that counts rows{owned}", str(space)
+        )
     return domain, metric
 
 
