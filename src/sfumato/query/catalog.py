@@ -1,0 +1,147 @@
+"""The catalog: tables by name, as their codebook describes them, for front ends to look names up in."""
+
+from __future__ import annotations
+
+import datetime
+import math
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import final
+
+from sfumato.codebook import Codebook
+from sfumato.codebook.columns import Column as Described
+from sfumato.codebook.tables import FACT, TRUNCATION, Table
+from sfumato.errors import QueryRefused
+from sfumato.query.expressions import Column
+from sfumato.query.facts import Ends, Facts
+from sfumato.query.kinds import Kind, Value, kind_of
+from sfumato.query.reach import Reach
+from sfumato.query.relations import Hop, Owner, Scan
+
+KINDS = {
+    "float": Kind.FLOAT,
+    "int": Kind.INT,
+    "bool": Kind.BOOL,
+    "str": Kind.TEXT,
+    "date": Kind.DATE,
+    "time": Kind.TIME,
+}
+
+
+@final
+@dataclass(frozen=True)
+class Catalog:
+    """Is every table that can be asked, with what is public about it.
+
+    With ``rows_only`` rows are the units, whatever ids there are: how many of them one unit has is stated elsewhere.
+    ``lists`` are the public keys of columns, as in ``visits.site``, that a public table lists.
+    """
+
+    codebook: Codebook
+    rows_only: bool = False
+    lists: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
+
+    @cached_property
+    def tables(self) -> Mapping[str, Scan]:
+        """Are the tables by their names, with all of their columns."""
+        return {table.name: self._scan(table) for table in self.codebook.tables}
+
+    def table(self, name: str) -> Scan:
+        """Gives a table; names are looked up as they are, and if there is none so, without regard to case."""
+        found = name_in(name, self.tables)
+        if found is None:
+            raise QueryRefused(f"there is no table {name!r}; there are: {', '.join(sorted(self.tables))}.")
+        return self.tables[found]
+
+    def _scan(self, table: Table) -> Scan:
+        owner = None if table.public else self._owner(table)
+        places = {} if owner is None or owner.hops else {owner.id: 0}
+        columns = (_column(one, table.name, places.get(one.name), self.lists) for one in table.columns)
+        return Scan(table.name, tuple(columns), owner)
+
+    def _owner(self, table: Table) -> Owner:
+        path = None if self.rows_only else self.codebook.unit_path(table.name)
+        if path is None:
+            return Owner()
+        hops = tuple(Hop(hop.leaves.column, hop.arrives.table, hop.arrives.column) for hop in path.hops)
+        window = None
+        if path.window is not None and self.codebook.window is not None:
+            if path.window.table != table.name:
+                raise QueryRefused(f"the window of time of {table.name} lies in {path.window.table}: put it into both.")
+            window = (path.window.column, self.codebook.window.every)
+        return Owner(path.id.column, hops, window)
+
+    @cached_property
+    def by_rows(self) -> bool:
+        """Tells whether rows are the units: no private table says whose its rows are."""
+        owners = [scan.owner for scan in self.tables.values() if scan.owner is not None]
+        if len({owner.id == "" for owner in owners}) > 1:
+            named = [name for name, scan in self.tables.items() if scan.owner is not None and not scan.owner.id]
+            raise QueryRefused(f"nothing says whose the rows of {', '.join(named)} are: give an id, or public: true.")
+        return all(not owner.id for owner in owners)
+
+    @cached_property
+    def reaches(self) -> Mapping[str, Reach]:
+        """Are the facts on how much of each table one unit can have; nothing is known of most."""
+        private = [table for table in self.codebook.tables if not table.public]
+        if self.by_rows:  # how many rows a unit has is then part of the distance between neighbours
+            return {table.name: Reach(rows=1) for table in private}
+        return {table.name: _reach(table, FACT) or Reach() for table in private}
+
+    @cached_property
+    def kept(self) -> Mapping[str, Reach]:
+        """Are the bounds to which the codebook says that each table is to be cut, where nobody says otherwise."""
+        return {table.name: _reach(table, TRUNCATION) or Reach() for table in self.codebook.tables if not table.public}
+
+
+def _reach(table: Table, by: str) -> Reach | None:
+    bounds = table.contributions
+    if bounds is None or bounds.by != by:
+        return None
+    named = [
+        {frozenset(f"{table.name}.{column}" for column in columns): most for columns, most in given}
+        for given in (bounds.groups, bounds.rows_each)
+    ]
+    return Reach(math.inf if bounds.rows is None else bounds.rows, *named)
+
+
+def column_named(name: str, columns: Iterable[Column], where: str) -> Column:
+    """Gives a column by its name: as it is, or if there is none so, without regard to case."""
+    known = {column.name: column for column in columns}
+    found = name_in(name, known)
+    if found is None:
+        raise QueryRefused(f"there is no column {name!r} in {where}; there are: {', '.join(known)}.")
+    return known[found]
+
+
+def name_in(name: str, known: Collection[str]) -> str | None:
+    """Gives the name among some that is meant: the same one, or else the only one that differs by case alone."""
+    if name in known:
+        return name
+    alike = [one for one in known if one.casefold() == name.casefold()]
+    if len(alike) > 1:
+        raise QueryRefused(f"{name!r} could be {' or '.join(map(repr, alike))}: write it as it is.")
+    return alike[0] if alike else None
+
+
+def _column(described: Described, table: str, unit: int | None, lists: Mapping[str, tuple[Value, ...]]) -> Column:
+    kind = kind_of(described.categories[0]) if described.categories else KINDS[described.type]  # type: ignore[arg-type]
+    origin = f"{table}.{described.name}"
+    facts = Facts(_ends(described), _keys(described) or lists.get(origin), described.nullable)
+    return Column(described.name, kind, facts, origin, unit)
+
+
+def _keys(described: Described) -> tuple[Value, ...] | None:
+    return tuple(described.categories) if described.categories else None  # type: ignore[arg-type]
+
+
+def _ends(described: Described) -> Ends | None:
+    match described.between:
+        case None:
+            return None
+        case (datetime.date() as low, datetime.date() as high):
+            return low, high
+        case bounds:
+            return Fraction(bounds.lower), Fraction(bounds.upper)

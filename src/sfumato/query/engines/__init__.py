@@ -1,0 +1,1 @@
+"""Engines that compute what a query needs, one file each."""

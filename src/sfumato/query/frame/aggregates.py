@@ -1,0 +1,102 @@
+"""What can be asked about the values of many rows. Each gives a number, or list, released for each group."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Self
+
+from sfumato.exact import Number, integer, probability
+from sfumato.query.asking import check_edges
+from sfumato.query.questions import (
+    Count,
+    CountDistinct,
+    Covariance,
+    Histogram,
+    Mean,
+    Quantile,
+    Statistic,
+    Sum,
+    TopValues,
+    Variance,
+)
+from sfumato.query.relations import Fold
+
+
+class Aggregates(ABC):
+    """Is a value for each row, whose statistics can be asked for; with ``where``, of rows for which that is true.
+
+    Sums, means and other moments need values between public bounds: those of the codebook, or of `Values.clamp` before.
+    """
+
+    @abstractmethod
+    def aggregated(
+        self,
+        name: str,
+        build: Callable[..., Statistic],
+        *others: Self,
+        where: Self | None = None,
+        fold: Fold | None = None,
+    ) -> Self:
+        """Gives a statistic of this value and others."""
+
+    def count(self, *, where: Self | None = None) -> Self:
+        """Counts the values that are not missing."""
+        return self.aggregated("count", Count, where=where, fold=Fold.COUNT)
+
+    def count_distinct(self, *, where: Self | None = None) -> Self:
+        """Counts the different values; of the column that says whose a row is, the units."""
+        return self.aggregated("count_distinct", CountDistinct, where=where, fold=Fold.DISTINCT)
+
+    def sum(self, *, where: Self | None = None) -> Self:
+        """Adds numbers up."""
+        return self.aggregated("sum", Sum, where=where, fold=Fold.SUM)
+
+    def mean(self, *, where: Self | None = None) -> Self:
+        """Averages numbers."""
+        return self.aggregated("mean", Mean, where=where, fold=Fold.MEAN)
+
+    def variance(self, *, sample: bool = True, where: Self | None = None) -> Self:
+        """Gives the variance: of a sample (over n − 1), or else of all there are (over n)."""
+        return self.aggregated("variance", partial(Variance, sample=sample), where=where)
+
+    def standard_deviation(self, *, sample: bool = True, where: Self | None = None) -> Self:
+        """Gives the root of the variance."""
+        return self.aggregated("standard_deviation", partial(Variance, sample=sample, root=True), where=where)
+
+    def covariance(self, other: Self, *, sample: bool = True, where: Self | None = None) -> Self:
+        """Gives the covariance with another number, over the rows that have both."""
+        return self.aggregated("covariance", partial(Covariance, sample=sample), other, where=where)
+
+    def correlation(self, other: Self, *, where: Self | None = None) -> Self:
+        """Gives the correlation with another number, over the rows that have both."""
+        return self.aggregated("correlation", partial(Covariance, scaled=True), other, where=where)
+
+    def min(self, *, where: Self | None = None) -> Self:
+        """Gives about the least number: the quantile at 0."""
+        return self.aggregated("min", _quantile(0), where=where, fold=Fold.MIN)
+
+    def max(self, *, where: Self | None = None) -> Self:
+        """Gives about the greatest number: the quantile at 1."""
+        return self.aggregated("max", _quantile(1), where=where, fold=Fold.MAX)
+
+    def median(self, *, where: Self | None = None) -> Self:
+        """Gives a number that about half of the numbers lie below."""
+        return self.aggregated("median", _quantile("1/2"), where=where)
+
+    def quantile(self, at: Number, *, where: Self | None = None) -> Self:
+        """Gives a number that about this share of the numbers lies below; several of one column are found together."""
+        return self.aggregated("quantile", _quantile(at), where=where)
+
+    def histogram(self, edges: Sequence[int | float], *, where: Self | None = None) -> Self:
+        """Counts numbers between public edges, as a list: from each edge, included, to the next; the last is closed."""
+        return self.aggregated("histogram", partial(Histogram, edges=check_edges(edges)), where=where)
+
+    def top_values(self, most: int, *, where: Self | None = None) -> Self:
+        """Gives the most frequent values, as a list, out of the public keys that the codebook has for them."""
+        return self.aggregated("top_values", partial(TopValues, most=integer(most, "most", least=1)), where=where)
+
+
+def _quantile(at: Number) -> Callable[..., Statistic]:
+    return partial(Quantile, at=probability(at, "at"))

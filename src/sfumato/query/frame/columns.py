@@ -1,0 +1,215 @@
+"""Expressions about columns, as people write them: ``t.minutes.clamp(0, 90) / 60``, ``sf.col("minutes").mean()``.
+
+What is about a value in each row, and what is a statistic of many rows, are both methods of an expression: there is
+one way to write each, it completes in an editor, and the names ``sf.sum``, ``sf.mean``, ``sf.count`` … stay those of
+the transformations. What has no expression to be a method of is a function: `count_rows`, `count_units`, `when`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NoReturn, TypeAlias, final
+
+from sfumato.errors import BadArgument, NoTruthValue
+from sfumato.query.frame.aggregates import Aggregates
+from sfumato.query.frame.drafts import Aggregate, Applied, Draft, Named, written
+from sfumato.query.frame.values import Constant, Values
+from sfumato.query.literals import literal
+from sfumato.query.questions import Count, CountUnits, Statistic
+from sfumato.query.relations import Fold
+
+Given: TypeAlias = "Expr | Constant"
+"""An expression, or a constant."""
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class Expr(Values, Aggregates):
+    """Is a value for each row, or a number released for each group, written in terms of columns.
+
+    Comparisons give expressions: join them with ``&`` and ``|``, turn them round with ``~``.
+
+    >>> (col("minutes") / 60 > 1.5) & ~col("site").is_null()
+    (((col('minutes') / 60) > 1.5) & ~col('site').is_null())
+    """
+
+    draft: Draft
+
+    def applied(self, operator: str, *others: Given) -> Expr:
+        return Expr(Applied(operator, (self.draft, *(read(other).draft for other in others))))
+
+    def aggregated(
+        self,
+        name: str,
+        build: Callable[..., Statistic],
+        *others: Expr,
+        where: Expr | None = None,
+        fold: Fold | None = None,
+    ) -> Expr:
+        operands = (self.draft, *(read(other).draft for other in others))
+        return Expr(Aggregate(name, build, operands, _condition(where), fold))
+
+    def descending(self) -> Descending:
+        """Sorts the greatest first, in ``order_by``."""
+        return Descending(self)
+
+    def __repr__(self) -> str:
+        return written(self.draft)
+
+    def __bool__(self) -> NoReturn:
+        raise NoTruthValue(self)
+
+    __hash__ = None  # type: ignore[assignment]
+    __array_ufunc__ = None  # NumPy's numbers then leave operators to us, also from the left
+
+    def __add__(self, other: Given) -> Expr:
+        return self.applied("add", other)
+
+    def __radd__(self, other: Given) -> Expr:
+        return read(other).applied("add", self)
+
+    def __sub__(self, other: Given) -> Expr:
+        return self.applied("sub", other)
+
+    def __rsub__(self, other: Given) -> Expr:
+        return read(other).applied("sub", self)
+
+    def __mul__(self, other: Given) -> Expr:
+        return self.applied("mul", other)
+
+    def __rmul__(self, other: Given) -> Expr:
+        return read(other).applied("mul", self)
+
+    def __truediv__(self, other: Given) -> Expr:
+        return self.applied("div", other)
+
+    def __rtruediv__(self, other: Given) -> Expr:
+        return read(other).applied("div", self)
+
+    def __mod__(self, other: Given) -> Expr:
+        """Gives the remainder, with the sign of the dividend as in SQL."""
+        return self.applied("mod", other)
+
+    def __rmod__(self, other: Given) -> Expr:
+        return read(other).applied("mod", self)
+
+    def __neg__(self) -> Expr:
+        return self.applied("neg")
+
+    def __eq__(self, other: Given) -> Expr:  # type: ignore[override]
+        return self.applied("eq", other)
+
+    def __ne__(self, other: Given) -> Expr:  # type: ignore[override]
+        return self.applied("ne", other)
+
+    def __lt__(self, other: Given) -> Expr:
+        return self.applied("lt", other)
+
+    def __le__(self, other: Given) -> Expr:
+        return self.applied("le", other)
+
+    def __gt__(self, other: Given) -> Expr:
+        return self.applied("gt", other)
+
+    def __ge__(self, other: Given) -> Expr:
+        return self.applied("ge", other)
+
+    def __and__(self, other: Given) -> Expr:
+        return self.applied("and", other)
+
+    def __rand__(self, other: Given) -> Expr:
+        return read(other).applied("and", self)
+
+    def __or__(self, other: Given) -> Expr:
+        return self.applied("or", other)
+
+    def __ror__(self, other: Given) -> Expr:
+        return read(other).applied("or", self)
+
+    def __invert__(self) -> Expr:
+        return self.applied("not")
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Descending:
+    """Is something to sort by, the greatest first."""
+
+    by: Expr
+
+
+def read(given: Given) -> Expr:
+    """Gives an expression as it is, and anything else as a constant."""
+    return given if isinstance(given, Expr) else Expr(literal(given))
+
+
+def _condition(where: Expr | None) -> Draft | None:
+    if where is not None and not isinstance(where, Expr):
+        raise BadArgument("where", "a condition, such as t.minutes > 0", where)
+    return None if where is None else where.draft
+
+
+def col(name: str) -> Expr:
+    """Gives the column of this name, of whatever table it is used on.
+
+    >>> col("minutes").clamp(0, 90).mean()
+    col('minutes').clamp(0, 90).mean()
+    """
+    if not isinstance(name, str):
+        raise BadArgument("col", "the name of a column", name)
+    return Expr(Named(name))
+
+
+def lit(value: Constant) -> Expr:
+    """Gives a constant; beside a column there is no need to say so."""
+    return read(value)
+
+
+def count_rows(*, where: Expr | None = None) -> Expr:
+    """Counts rows, or those for which a condition is true."""
+    return Expr(Aggregate("count_rows", Count, (), _condition(where), Fold.COUNT))
+
+
+def count_units(*, where: Expr | None = None) -> Expr:
+    """Counts the units (people, say) that have a row, or one for which a condition is true."""
+    return Expr(Aggregate("count_units", CountUnits, (), _condition(where)))
+
+
+def when(condition: Expr) -> When:
+    """Begins a choice: the first value whose condition is true.
+
+    >>> when(col("age") < 18).then("minor").when(col("age") < 65).then("adult").otherwise("senior")
+    when((col('age') < 18)).then('minor').when((col('age') < 65)).then('adult').otherwise('senior')
+    """
+    return When((), read(condition))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class When:
+    """Is a choice that waits for the value of its last condition."""
+
+    before: tuple[Expr, ...]
+    condition: Expr
+
+    def then(self, value: Given) -> Then:
+        """Says what to give where the condition is true."""
+        return Then((*self.before, self.condition, read(value)))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Then:
+    """Is a choice that waits for a further condition, or for the value of all other cases."""
+
+    steps: tuple[Expr, ...]
+
+    def when(self, condition: Expr) -> When:
+        """Adds a condition, which counts where none before it is true."""
+        return When(self.steps, read(condition))
+
+    def otherwise(self, value: Given) -> Expr:
+        """Says what to give in all other cases; None for nothing."""
+        first, *others = self.steps
+        return first.applied("case", *others, value)

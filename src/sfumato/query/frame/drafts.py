@@ -1,0 +1,174 @@
+"""Drafts: what somebody wrote about columns, before it is known which relation they are columns of.
+
+Columns are named, and looked up when a step uses them, in the relation as it then stands. An expression that was
+written for an older version of a table can therefore never bring along what was known of that version.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias, final
+
+from sfumato.errors import QueryRefused
+from sfumato.query.asking import answered
+from sfumato.query.catalog import column_named, name_in
+from sfumato.query.expressions import Column, Expression, Literal
+from sfumato.query.kinds import Kind
+from sfumato.query.operators import call
+from sfumato.query.questions import Statistic
+from sfumato.query.relations import Fold, Folded, Relation
+from sfumato.query.steps import all_of, any_of, folded
+
+Draft: TypeAlias = "Named | Literal | Applied | Aggregate"
+
+SYMBOLS = {
+    "neg": "-", "not": "~", "add": "+", "sub": "-", "mul": "*", "div": "/", "mod": "%", "and": "&", "or": "|",
+    "eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">=",
+}  # fmt: skip
+"""How operations are written between their operands, or before the only one."""
+
+
+@final
+@dataclass(frozen=True)
+class Named:
+    """Is a column, by its name."""
+
+    name: str
+
+
+@final
+@dataclass(frozen=True)
+class Applied:
+    """Is an operation on other drafts."""
+
+    operator: str
+    parts: tuple[Draft, ...]
+
+
+@final
+@dataclass(frozen=True)
+class Aggregate:
+    """Is a statistic of many rows, and how the same is made of the rows of one unit, where that can be."""
+
+    name: str
+    build: Callable[..., Statistic]
+    operands: tuple[Draft, ...] = ()
+    where: Draft | None = None
+    fold: Fold | None = None
+
+
+class Scope(Protocol):
+    """Is where names are looked up."""
+
+    def column(self, name: str) -> Expression:
+        """Gives what a name stands for."""
+
+    def aggregate(self, draft: Aggregate) -> Expression:
+        """Gives what a statistic of many rows is here."""
+
+
+def made(draft: Draft, scope: Scope) -> Expression:
+    """Makes the expression that a draft describes, with kinds checked."""
+    match draft:
+        case Named(name):
+            return scope.column(name)
+        case Literal():
+            return draft
+        case Aggregate():
+            return scope.aggregate(draft)
+        case Applied(operator, parts):
+            found = [made(part, scope) for part in parts]
+            match operator:
+                case "and":
+                    return all_of(found)
+                case "or":
+                    return any_of(found)
+            return call(operator, *found)
+
+
+@final
+@dataclass(frozen=True)
+class RowScope:
+    """Looks names up among the columns of a relation."""
+
+    relation: Relation
+
+    def column(self, name: str) -> Column:
+        """Gives a column."""
+        return column_named(name, self.relation.fields, "this table")
+
+    def aggregate(self, draft: Aggregate) -> Expression:
+        """Refuses: a row has no statistic."""
+        raise QueryRefused(
+            f"{draft.name}() is about many rows, and this step makes something of each row by itself. Use it in "
+            "agg(…), or in per_unit(…) to sum up what belongs to one unit."
+        )
+
+
+@final
+@dataclass(frozen=True)
+class AnswerScope:
+    """Looks names up among what is released: keys, and statistics of the rows of a relation."""
+
+    rows: RowScope
+    known: Mapping[str, Expression]
+
+    def column(self, name: str) -> Expression:
+        """Gives a key, or a column of the answer."""
+        found = name_in(name, self.known)
+        if found is None:
+            self.rows.column(name)
+            raise QueryRefused(
+                f"{name!r} is neither grouped by nor aggregated, and values of single rows are never released. Group "
+                f"by it, or ask for a statistic, such as t[{name!r}].mean()."
+            )
+        return self.known[found]
+
+    def aggregate(self, draft: Aggregate) -> Expression:
+        """Gives the released value of a statistic."""
+        operands = [made(operand, self.rows) for operand in draft.operands]
+        where = None if draft.where is None else made(draft.where, self.rows)
+        return answered(draft.build(*operands, where=where), self.rows.relation)
+
+
+def fold_of(name: str, draft: Draft, rows: RowScope) -> Folded:
+    """Gives how the rows of one unit become the column of this name."""
+    if not isinstance(draft, Aggregate):
+        raise QueryRefused(
+            f"{name!r} must be one aggregate of a unit's rows, such as t.minutes.sum(); compute with it afterwards, in "
+            "with_columns(…)."
+        )
+    if draft.fold is None:
+        folds = "count, count_distinct, sum, mean, min and max"
+        raise QueryRefused(f"{draft.name}() is not made of the rows of one unit; there are {folds}.")
+    of = made(draft.operands[0], rows) if draft.operands else None
+    if draft.where is not None:
+        # What does not meet the condition becomes missing, and folds pass over what is missing.
+        counted = Literal(1, Kind.INT) if of is None else of
+        of = call("case", made(draft.where, rows), counted, Literal(None, counted.kind))
+    return folded(draft.fold, of, name)
+
+
+def written(draft: Draft) -> str:
+    """Gives a draft as somebody could have written it."""
+    match draft:
+        case Named(name):
+            return f"col({name!r})"
+        case Literal(value):
+            return repr(value)
+        case Applied("not" | "neg" as operator, (part,)):
+            return f"{SYMBOLS[operator]}{written(part)}"
+        case Applied(operator, parts) if operator in SYMBOLS:
+            return f"({f' {SYMBOLS[operator]} '.join(map(written, parts))})"
+        case Applied("case", parts):
+            steps = (f"when({written(test)}).then({written(value)})" for test, value in _pairs(parts))
+            return f"{'.'.join(steps)}.otherwise({written(parts[-1])})"
+        case Applied(name, (first, *others)) | Aggregate(name, operands=(first, *others)):
+            return f"{written(first)}.{name}({', '.join(map(written, others))})"
+        case Applied(name) | Aggregate(name):
+            return f"{name}()"
+
+
+def _pairs(parts: tuple[Draft, ...]) -> list[tuple[Draft, Draft]]:
+    return list(zip(parts[0:-1:2], parts[1::2], strict=True))

@@ -1,0 +1,150 @@
+"""Queries as data frames write them: groups, statistics of each, and what is made of the released numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Protocol, final
+
+from sfumato.errors import BadArgument, QueryRefused
+from sfumato.exact import integer
+from sfumato.query.asking import cube, question, rollup
+from sfumato.query.expressions import Expression
+from sfumato.query.frame.columns import Descending, Expr, col, count_rows
+from sfumato.query.frame.drafts import AnswerScope, Draft, RowScope, made
+from sfumato.query.questions import Order, Question
+from sfumato.query.relations import Relation, optional, renamed
+from sfumato.query.steps import all_of
+from sfumato.release.record import Release
+
+
+class Asker(Protocol):
+    """Is who answers questions: a session. Settings are its affair, and are passed on as they are."""
+
+    def release(self, question: Question, **settings: Any) -> Release:
+        """Pays for a question and answers it."""
+
+    def explain(self, question: Question, **settings: Any) -> object:
+        """Says what a question would cost and how it would be answered."""
+
+
+@final
+@dataclass(frozen=True)
+class Grouped:
+    """Is a table whose rows are put into groups. Get one from `Frame.group_by`."""
+
+    source: Relation
+    asker: Asker
+    keys: tuple[tuple[str, Expression], ...] = ()
+    sets: tuple[tuple[int, ...], ...] | None = None
+
+    def rollup(self) -> Grouped:
+        """Adds totals: over the last key, over the last two, … over all of them."""
+        return replace(self, sets=rollup(len(self.keys)))
+
+    def cube(self) -> Grouped:
+        """Adds totals over every choice of keys."""
+        return replace(self, sets=cube(len(self.keys)))
+
+    def grouping_sets(self, *sets: Sequence[str]) -> Grouped:
+        """Groups by several choices of keys: ``grouping_sets(["day", "site"], ["day"], [])``."""
+        names = [name for name, _ in self.keys]
+        for chosen in sets:
+            if isinstance(chosen, str) or any(name not in names for name in chosen):
+                raise BadArgument("a grouping set", f"a list of names among {', '.join(names)}", chosen)
+        unused = [name for name in names if not any(name in chosen for chosen in sets)]
+        if not sets or unused:
+            raise BadArgument("grouping sets", "at least one, and such that every key is in one", sets)
+        places = (tuple(sorted({names.index(name) for name in chosen})) for chosen in sets)
+        return replace(self, sets=tuple(dict.fromkeys(places)))
+
+    def agg(self, **statistics: Expr) -> Query:
+        """Asks for statistics of each group, and for what is computed from them, under names.
+
+        ``t.group_by("day").agg(n=sf.count_rows(), hours=t.minutes.sum() / 60)``
+        """
+        everywhere = set(range(len(self.keys))).intersection(*self.sets or ())
+        known: dict[str, Expression] = {
+            name: renamed(name, key) if place in everywhere else optional(renamed(name, key))
+            for place, (name, key) in enumerate(self.keys)
+        }
+        clash = [name for name in statistics if name in known]
+        if clash:
+            raise QueryRefused(f"{clash[0]!r} is grouped by: give the statistic another name.")
+        scope = AnswerScope(RowScope(self.source), known)
+        columns = [(name, made(_draft(given, name), scope)) for name, given in statistics.items()]
+        return Query(self, (*known.items(), *columns))
+
+    def count(self) -> Query:
+        """Asks for the number of rows of each group, as ``count``."""
+        return self.agg(count=count_rows())
+
+
+@final
+@dataclass(frozen=True)
+class Query:
+    """Is a question that can be explained and released. Get one from `Frame.agg` or `Grouped.agg`.
+
+    ``having``, ``order_by`` and ``limit`` look at released numbers only, and so cost nothing.
+    """
+
+    groups: Grouped
+    columns: tuple[tuple[str, Expression], ...]
+    conditions: tuple[Expression, ...] = ()
+    order: tuple[Order, ...] = ()
+    most: int | None = None
+
+    def __post_init__(self) -> None:
+        self.question  # noqa: B018  # what cannot be asked is refused where it is written
+
+    @cached_property
+    def question(self) -> Question:
+        """Is the question, as SQL would give it."""
+        groups, having = self.groups, all_of(self.conditions) if self.conditions else None
+        return question(
+            groups.source,
+            groups.keys,
+            self.columns,
+            sets=groups.sets,
+            having=having,
+            order=self.order,
+            limit=self.most,
+        )
+
+    def having(self, *conditions: Expr) -> Query:
+        """Keeps the groups of the answer for which conditions about released numbers are true."""
+        found = [made(_draft(one, "having"), self._scope) for one in conditions]
+        return replace(self, conditions=(*self.conditions, *found))
+
+    def order_by(self, *by: str | Expr | Descending) -> Query:
+        """Sorts the answer by names of its columns, or by expressions: ``order_by(col("n").descending(), "day")``."""
+        return replace(self, order=tuple(self._order(one) for one in by))
+
+    def limit(self, most: int) -> Query:
+        """Keeps the first so many groups of the answer."""
+        return replace(self, most=integer(most, "limit", least=0))
+
+    def release(self, **settings: object) -> Release:
+        """Pays for the question and gives its answer: ``release(loss=sf.Pure(0.2))``, settings as of `Session.sql`."""
+        return self.groups.asker.release(self.question, **settings)
+
+    def explain(self, **settings: object) -> object:
+        """Says what it would cost and how it would be answered; spends nothing."""
+        return self.groups.asker.explain(self.question, **settings)
+
+    @property
+    def _scope(self) -> AnswerScope:
+        return AnswerScope(RowScope(self.groups.source), dict(self.columns))
+
+    def _order(self, by: str | Expr | Descending) -> Order:
+        if isinstance(by, Descending):
+            return Order(self._order(by.by).by, descending=True)
+        given = col(by) if isinstance(by, str) else by
+        return Order(made(_draft(given, "order_by"), self._scope))
+
+
+def _draft(given: Expr, what: str) -> Draft:
+    if not isinstance(given, Expr):
+        raise BadArgument(what, "an expression, such as sf.count_rows() or t.minutes.mean()", given)
+    return given.draft

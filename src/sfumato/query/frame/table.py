@@ -1,0 +1,170 @@
+"""Tables to ask questions of: each step gives a new one, and none looks at data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, final
+
+from sfumato.errors import BadArgument, QueryRefused
+from sfumato.query.catalog import column_named
+from sfumato.query.expressions import Column, Expression
+from sfumato.query.frame.columns import Expr, Given, col, read
+from sfumato.query.frame.drafts import Named, RowScope, fold_of, made
+from sfumato.query.frame.queries import Asker, Grouped, Query
+from sfumato.query.relations import Match, Relation, Scan
+from sfumato.query.steps import all_of, joined, kept, per_unit, selected, stacked
+
+
+@final
+@dataclass(frozen=True, repr=False)
+class Frame:
+    """Is a table, or what steps made of one. Get one from `Session.table`.
+
+    A column is ``t.minutes``, or ``t["minutes"]`` where its name is also that of a method or has blanks in it. Columns
+    are looked up by name in the table that a step is used on, as it then stands. Nothing is read or paid before
+    ``release``.
+    """
+
+    relation: Relation
+    asker: Asker
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Are the names of the columns."""
+        return tuple(column.name for column in self.relation.fields)
+
+    def __getitem__(self, name: str) -> Expr:
+        return col(column_named(name, self.relation.fields, "this table").name)
+
+    def __getattr__(self, name: str) -> Expr:
+        # Names with an underscore in front are Python's own; asking for them must not look at fields.
+        if name.startswith("_") or name not in self.columns:
+            known = "" if name.startswith("_") else f"; there are the columns {', '.join(self.columns)}"
+            raise AttributeError(f"a frame has no column or method {name!r}{known}.")
+        return col(name)
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *(name for name in self.columns if name.isidentifier())]
+
+    def __repr__(self) -> str:
+        said = ", ".join(f"{column.name} {column.kind.value}" for column in self.relation.fields)
+        return f"Frame({said}; {'private' if self.relation.private else 'public'})"
+
+    def where(self, *conditions: Expr) -> Frame:
+        """Keeps the rows for which all conditions are true."""
+        if not conditions:
+            raise BadArgument("where", "given at least one condition, such as t.minutes > 0", "none")
+        found = all_of([self._made(one) for one in conditions])
+        return self._with(kept(self.relation, found))
+
+    def select(self, *columns: str | Expr, **named: Given) -> Frame:
+        """Keeps some columns, and makes others under new names: ``t.select("day", hours=t.minutes / 60)``."""
+        return self._with(selected(self.relation, self._named(columns, named)))
+
+    def with_columns(self, **named: Given) -> Frame:
+        """Adds columns, or puts new ones in the place of old ones, of which nothing that was known is then kept."""
+        new = {name: self._made(given) for name, given in named.items()}
+        old = {column.name: column for column in self.relation.fields}
+        return self._with(selected(self.relation, list({**old, **new}.items())))
+
+    def rename(self, names: Mapping[str, str]) -> Frame:
+        """Gives columns new names: ``t.rename({"minutes": "duration"})``."""
+        new = {self._column(old).name: name for old, name in names.items()}
+        return self._with(selected(self.relation, [(new.get(one.name, one.name), one) for one in self.relation.fields]))
+
+    def drop(self, *names: str) -> Frame:
+        """Leaves columns out."""
+        gone = {self._column(name).name for name in names}
+        return self._with(
+            selected(self.relation, [(one.name, one) for one in self.relation.fields if one.name not in gone])
+        )
+
+    def join(
+        self, other: Frame, *, on: str | Sequence[str] | Mapping[str, str], how: Literal["inner", "left"] = "inner"
+    ) -> Frame:
+        """Joins another table where columns are equal: of one name, or ``on={"site": "site_id"}`` for ours and theirs.
+
+        The other table is public, or both belong to the same units and ``on`` says so. A column that both have under
+        one name is kept once if it is joined on, and must be renamed otherwise.
+        """
+        try:
+            match = Match(how)
+        except ValueError:
+            raise BadArgument("how", "'inner' or 'left'", how) from None
+        self._check_same(other)
+        given = on if isinstance(on, Mapping) else {name: name for name in ([on] if isinstance(on, str) else on)}
+        pairs = {self._column(ours).name: other._column(theirs).name for ours, theirs in given.items()}
+        merged = {theirs: _apart(other, theirs, self) for ours, theirs in pairs.items() if ours == theirs}
+        right = other.rename(merged) if merged else other
+        on_names = [(ours, merged.get(theirs, theirs)) for ours, theirs in pairs.items()]
+        found = joined(self.relation, right.relation, on_names, match)
+        return self._with(found).drop(*merged.values()) if merged else self._with(found)
+
+    def union(self, *others: Frame) -> Frame:
+        """Puts the rows of other tables with the same columns below (UNION ALL)."""
+        self._check_same(*others)
+        parts = [other.select(*self.columns) if set(other.columns) == set(self.columns) else other for other in others]
+        return self._with(stacked([self.relation, *(part.relation for part in parts)]))
+
+    def per_unit(self, *, by: str | Sequence[str] = (), **folds: Expr) -> Frame:
+        """Makes one row of the rows of each unit (each person, say), or of each unit and group of further columns.
+
+        ``t.per_unit(total=t.minutes.sum())`` is SELECT user_id, SUM(minutes) AS total … GROUP BY user_id.
+        """
+        units = [(one.name, one) for one in self.relation.fields if one.unit is not None]
+        groups = [(one.name, one) for one in map(self._column, [by] if isinstance(by, str) else by)]
+        scope = RowScope(self.relation)
+        made_of = [fold_of(name, read(given).draft, scope) for name, given in folds.items()]
+        keys = dict[str, Expression]([*units, *groups])
+        return self._with(per_unit(self.relation, list(keys.items()), made_of))
+
+    def group_by(self, *keys: str | Expr, **named: Expr) -> Grouped:
+        """Puts rows into groups, by columns and by named expressions: ``group_by("site", month=t.day.month())``."""
+        found = tuple(self._named(keys, named))
+        names = [name for name, _ in found]
+        if len(set(names)) != len(names):
+            raise QueryRefused("two keys have one name: give one of them another.")
+        return Grouped(self.relation, self.asker, found)
+
+    def agg(self, **statistics: Expr) -> Query:
+        """Asks for statistics of all rows: ``t.agg(n=sf.count_rows(), mean=t.minutes.mean())``."""
+        return Grouped(self.relation, self.asker).agg(**statistics)
+
+    def count(self) -> Query:
+        """Asks for the number of rows, as ``count``."""
+        return Grouped(self.relation, self.asker).count()
+
+    def _with(self, relation: Relation) -> Frame:
+        return replace(self, relation=relation)
+
+    def _check_same(self, *others: Frame) -> None:
+        if any(other.asker != self.asker for other in others):
+            raise QueryRefused(
+                "these tables are of different sessions; a question is answered by one: open both there."
+            )
+
+    def _column(self, name: str) -> Column:
+        return column_named(name, self.relation.fields, "this table")
+
+    def _made(self, given: Given) -> Expression:
+        return made(read(given).draft, RowScope(self.relation))
+
+    def _named(self, columns: Sequence[str | Expr], named: Mapping[str, Given]) -> list[tuple[str, Expression]]:
+        """Gives columns under their own names, and others under the names given."""
+        found: list[tuple[str, Expression]] = []
+        for one in columns:
+            draft = col(one).draft if isinstance(one, str) else one.draft
+            if not isinstance(draft, Named):
+                raise BadArgument("what is no plain column", "given a name, as in month=t.day.month()", one)
+            column = self._column(draft.name)
+            found.append((column.name, column))
+        return found + [(name, self._made(given)) for name, given in named.items()]
+
+
+def _apart(right: Frame, name: str, left: Frame) -> str:
+    """Gives the name that SQL gives to a column of the right table which the left one has too, as in ``sites.site``."""
+    found, table = name, right.relation.table if isinstance(right.relation, Scan) else "right"
+    while found in (*left.columns, *right.columns):
+        found = f"{table}.{found}"
+    return found

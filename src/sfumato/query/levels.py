@@ -1,0 +1,148 @@
+"""Levels: what the engine computes for one grouping set, and how its whole numbers become noisy ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import final
+
+import numpy as np
+
+from sfumato.core.spread import Spread
+from sfumato.entropy import Entropy
+from sfumato.guarantee import guarantee
+from sfumato.mechanisms.gridding import exact_add
+from sfumato.noise.distribution import Noise
+from sfumato.query.cells import Cells, Computed, Listed, Tally
+from sfumato.query.influence import Influence, influence
+from sfumato.query.passes.bounds import Placed
+from sfumato.query.pricing import Selection
+from sfumato.query.specials import Run
+from sfumato.query.vectors import Array
+
+
+@final
+@dataclass(frozen=True)
+class Level:
+    """Is one grouping set: which keys it has, the cells to compute, how units are bounded, and the tallies to noise.
+
+    Where keys are not listed, they are chosen by the tally ``chooser``: the units (or rows) of each group. A level
+    that is ``summed`` is not computed by the engine: its numbers are sums of those of the finest level, where
+    ``summed`` says for each key of that one to which key of this one it adds. ``runs`` are its statistics that are
+    not made of sums.
+    """
+
+    places: tuple[int, ...]
+    cells: Cells
+    placed: Placed
+    tallies: tuple[Tally, ...]
+    chooser: Tally | None = None
+    summed: tuple[int, ...] | None = None
+    runs: tuple[Run, ...] = ()
+
+    @property
+    def listed(self) -> Listed | None:
+        """Are the public keys, if there are any."""
+        return self.cells.listed
+
+    def influence(self, tally: Tally) -> Influence:
+        """Gives how far one unit moves a tally here."""
+        return influence(tally, self.placed.spread)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Exact:
+    """Is what the engine gave, laid out for noise: keys of each group, and a whole number of each tally. Private."""
+
+    keys: tuple[Array, ...]
+    numbers: tuple[Array, ...]
+
+
+def laid_out(level: Level, computed: Computed) -> Exact:
+    """Gives the numbers of every listed key, 0 where no row has it; or those of the keys that occur."""
+    if not computed.numbers:
+        return Exact(() if level.listed is None else listed_keys(level.listed), ())
+    numbers = [np.asarray(found) for found in computed.numbers]
+    listed = level.listed
+    if listed is None:
+        return Exact(tuple(_column(found) for found in computed.keys), tuple(numbers))
+    places = np.asarray(computed.places, dtype=np.intp)
+    return Exact(
+        tuple(_column(column) for column in listed.columns),
+        tuple(dense(found, places, len(listed)) for found in numbers),
+    )
+
+
+def added_up(level: Level, finest: Exact) -> Exact:
+    """Gives the numbers of a level whose groups are made of those of the finest level: their sums, exactly."""
+    size, places = (1 if level.listed is None else len(level.listed)), np.array(level.summed, dtype=np.intp)
+    keys = () if level.listed is None else listed_keys(level.listed)
+    return Exact(keys, tuple(_sums(numbers, places, size) for numbers in finest.numbers))
+
+
+def _sums(numbers: Array, places: Array, size: int) -> Array:
+    wide = numbers.dtype == object or (len(numbers) and int(np.abs(numbers).max()) * len(numbers) >= 1 << 62)
+    found = np.zeros(size, dtype=object if wide else np.int64)
+    np.add.at(found, places, numbers.astype(found.dtype))
+    return found
+
+
+def coarser(places: tuple[int, ...], listed: Listed | None, finest: Level) -> Level:
+    """Gives a level whose groups are unions of those of the finest: a unit's rows there may all fall into one."""
+    size = 1 if listed is None else len(listed)
+    spread = finest.placed.spread
+    within = Spread(min(spread.parts, size), spread.rows, spread.rows)
+    keys = tuple(finest.cells.keys[finest.places.index(at)] for at in places)
+    placed = Placed(finest.placed.bound, within, ("totals are sums of the finest groups, so that they agree",))
+    cells = replace(finest.cells, keys=keys, listed=listed)
+    return Level(places, cells, placed, finest.tallies, None, _targets(places, listed, finest))
+
+
+def _targets(places: tuple[int, ...], listed: Listed | None, finest: Level) -> tuple[int, ...]:
+    """Gives for each key of the finest level the place of the key that it is part of."""
+    if finest.listed is None:
+        raise TypeError(finest)
+    if listed is None:
+        return (0,) * len(finest.listed)
+    chosen = [finest.listed.columns[finest.places.index(at)] for at in places]
+    known = {key: place for place, key in enumerate(zip(*listed.columns, strict=True))}
+    return tuple(known[key] for key in zip(*chosen, strict=True))
+
+
+def listed_keys(listed: Listed) -> tuple[Array, ...]:
+    """Gives public keys, column by column."""
+    return tuple(_column(column) for column in listed.columns)
+
+
+def dense(found: Array, places: Array, size: int) -> Array:
+    """Puts numbers at their places among zeros."""
+    made = np.zeros(size, dtype=found.dtype if found.dtype == object else np.int64)
+    made[places] = found
+    return made
+
+
+def _column(values: Sequence[object]) -> Array:
+    if isinstance(values, np.ndarray):
+        return values
+    made = np.empty(len(values), dtype=object)
+    made[:] = list(values)
+    return made
+
+
+@guarantee(
+    claim="a key is shown if its units, with noise, are more than the least count shown less one; nothing else is said",
+    proof="proofs/query.md#selection",
+    reviewed="59e79443a108",
+)
+def choose(units: Array, selection: Selection, entropy: Entropy) -> tuple[Array, Array]:
+    """Gives the places of the keys that are shown, and their noisy numbers of units."""
+    noise = selection.noise
+    noisy = exact_add(units + noise.reach[0], noise.index.samples(len(units), entropy))
+    shown = np.flatnonzero(noisy > noise.least_shown - 1)
+    return shown, noisy[shown]
+
+
+def noised(numbers: Array, noise: Noise, entropy: Entropy) -> Array:
+    """Adds fresh noise to every number."""
+    return exact_add(numbers, noise.samples(len(numbers), entropy))

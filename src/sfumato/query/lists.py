@@ -1,0 +1,194 @@
+"""Lists: statistics that are several cells of one group: the bins of a histogram, the most frequent values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import final
+
+import numpy as np
+
+from sfumato.accounting.facts import loss_of
+from sfumato.accounting.facts.selection import TopSelection
+from sfumato.accounting.measures import ZCDP, Loss, Pure
+from sfumato.core.metrics import Range
+from sfumato.entropy import Entropy
+from sfumato.errors import QueryRefused
+from sfumato.exact import up
+from sfumato.guarantee import guarantee
+from sfumato.noise.selection import top_k_indices
+from sfumato.query.cells import Rows
+from sfumato.query.expressions import Expression, Literal
+from sfumato.query.finish import width_of
+from sfumato.query.influence import influence
+from sfumato.query.kinds import Kind, Value
+from sfumato.query.levels import noised
+from sfumato.query.literals import literal
+from sfumato.query.operators import call
+from sfumato.query.post import Released
+from sfumato.query.pricing import Noisy, NoisyAt
+from sfumato.query.questions import Histogram, Statistic, TopValues
+from sfumato.query.specials import Choosing, Counts, Special, SpecialAt, Way, unit_loss, whole_places
+from sfumato.query.vectors import Array, Vector
+from sfumato.query.words import expression_words, noise_words
+from sfumato.transforms.score_moves import mode_moves
+
+
+@final
+@dataclass(frozen=True)
+class Binned(Way):
+    """Counts rows between edges: every bin of every group gets noise, as if bins were groups."""
+
+    of: Histogram
+
+    @property
+    def bin(self) -> Expression:
+        """Is the number of the bin; missing for numbers outside the edges."""
+        first, *inner, last = (literal(edge) for edge in self.of.edges)
+        nowhere = Literal(None, Kind.INT)
+        cases: list[Expression] = [call("lt", self.of.of, first), nowhere]
+        for place, edge in enumerate(inner):
+            cases += [call("lt", self.of.of, edge), literal(place)]
+        return call("case", *cases, call("le", self.of.of, last), literal(len(inner)), nowhere)
+
+    def places(self, values: Sequence[Value]) -> Array:
+        return whole_places(values, 0, len(self.of.edges) - 1)
+
+    def priced(self, special: Special, share: Pure | ZCDP) -> BinnedAt:
+        return BinnedAt(special, self.of, _noisy(special).priced(share))
+
+    def width(self, special: Special, share: float, *, gaussian: bool) -> float:
+        return _noisy(special).width(share, gaussian=gaussian)
+
+
+def _noisy(special: Special) -> Noisy:
+    return Noisy(influence(Rows(), special.spread), special.apart)
+
+
+@final
+@dataclass(frozen=True)
+class BinnedAt(SpecialAt):
+    """Is a histogram with the noise that every bin gets."""
+
+    special: Special
+    of: Histogram
+    part: NoisyAt
+
+    def loss(self, distance: int) -> Pure | ZCDP:
+        return self.part.loss(distance)
+
+    def draw(self, counts: Counts, entropy: Entropy) -> tuple[Array, ...]:
+        many = len(self.of.edges) - 1
+        noisy = noised(counts.dense(many).ravel(), self.part.noise, entropy).reshape(len(counts), many)
+        return tuple(noisy[:, place] for place in range(many))
+
+    def released(self, drawn: Sequence[Array], confidence: Fraction) -> dict[Statistic, Released]:
+        width = width_of(self.part.noise, confidence)  # type: ignore[arg-type]  # noises are records
+        found = zip(self.special.statistics, drawn, strict=True)
+        return {statistic: Vector.near(numbers, width, whole=True) for statistic, numbers in found}
+
+    def error(self, confidence: Fraction) -> str:
+        return f"± {width_of(self.part.noise, confidence)}"  # type: ignore[arg-type]
+
+    @property
+    def proofs(self) -> tuple[str, ...]:
+        return ("proofs/query_specials.md#histograms",)
+
+    @property
+    def words(self) -> tuple[str, str]:
+        edges = ", ".join(f"{low:g} to {high:g}" for low, high in list(pairwise(self.of.edges))[:3])
+        more = ", …" if len(self.of.edges) > 4 else ""
+        return f"rows with {expression_words(self.of.of)} {edges}{more}", noise_words(self.part.noise, Rows())
+
+
+@final
+@dataclass(frozen=True)
+class Top(Choosing):
+    """Chooses the most frequent values of an expression whose values are public."""
+
+    of: TopValues
+
+    def __post_init__(self) -> None:
+        if not self.values:
+            name = expression_words(self.of.of)
+            raise QueryRefused(
+                f"the values of {name} are not public, and the most frequent of unknown values would show "
+                "somebody's own. List them in the codebook (categories: […]), or group by it with a δ: "
+                f"SELECT {name}, COUNT(*) … GROUP BY {name} ORDER BY 2 DESC LIMIT {self.of.most}, at "
+                "loss=sf.Approx(ε, δ)."
+            )
+        if self.of.most > len(self.values):
+            raise QueryRefused(
+                f"{expression_words(self.of.of)} has {len(self.values)} public values: ask for that many at most, not "
+                f"{self.of.most}."
+            )
+
+    @property
+    def values(self) -> tuple[Value, ...]:
+        """Are the public values that are chosen from."""
+        return self.of.of.facts.listed(self.of.of.kind) or ()
+
+    @property
+    def bin(self) -> Expression:
+        return self.of.of
+
+    def places(self, values: Sequence[Value]) -> Array:
+        known = {value: place for place, value in enumerate(self.values)}
+        plain = values.tolist() if isinstance(values, np.ndarray) else values
+        return np.fromiter((known.get(value, -1) for value in plain), dtype=np.int64, count=len(plain))
+
+    def one_row(self, measure: type[Loss], temperature: Fraction) -> Loss:
+        return top_loss(self.of.most, temperature, measure)
+
+    def priced(self, special: Special, share: Pure | ZCDP) -> TopAt:
+        return TopAt(special, self, type(share), self.temperature(special, share))
+
+
+@guarantee(
+    claim="that of so many ranked choices when the range of the counts is 1",
+    proof="proofs/query_specials.md#top",
+    reviewed="69cfaac8d4b4",
+)
+def top_loss(count: int, temperature: Fraction, measure: type[Loss]) -> Loss:
+    """Gives the loss of choosing values by their counts when one row is added to, or removed from, its group."""
+    return loss_of(TopSelection(count, temperature), measure, mode_moves(Range()).added)
+
+
+@final
+@dataclass(frozen=True)
+class TopAt(SpecialAt):
+    """Is the most frequent values with the temperature at which they are chosen."""
+
+    special: Special
+    way: Top
+    measure: type[Loss]
+    temperature: Fraction
+
+    def loss(self, distance: int) -> Pure | ZCDP:
+        one, spread = self.way.one_row(self.measure, self.temperature), self.special.spread
+        return unit_loss(one, spread.rows, spread.squares, distance)
+
+    def draw(self, counts: Counts, entropy: Entropy) -> tuple[Array, ...]:
+        most, many = self.way.of.most, len(self.way.values)
+        found = np.empty((len(counts), most), dtype=np.int64)
+        for group, (bins, rows) in enumerate(counts):
+            scores = np.zeros(many, dtype=np.int64)
+            scores[bins] = rows
+            found[group] = top_k_indices(scores, k=most, unit=1 / self.temperature, entropy=entropy)
+        return tuple(found[:, place] for place in range(most))
+
+    def released(self, drawn: Sequence[Array], confidence: Fraction) -> dict[Statistic, Released]:
+        values = np.empty(len(self.way.values), dtype=object)
+        values[:] = self.way.values
+        return {statistic: values[places] for statistic, places in zip(self.special.statistics, drawn, strict=True)}
+
+    @property
+    def proofs(self) -> tuple[str, ...]:
+        return ("proofs/query_specials.md#top", "proofs/query_specials.md#units")
+
+    @property
+    def words(self) -> tuple[str, str]:
+        how = f"exponential, temperature {up(self.temperature):.6g}, among {len(self.way.values)} values"
+        return f"{self.way.of.most} most frequent {expression_words(self.way.of.of)}", how

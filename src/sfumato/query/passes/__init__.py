@@ -1,0 +1,1 @@
+"""Passes: functions from nodes to nodes that mean the same."""

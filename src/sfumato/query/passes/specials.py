@@ -1,0 +1,39 @@
+"""Finds the statistics of a question that are not sums: which are found together, and what the engine computes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from sfumato.core.spread import Spread
+from sfumato.query.cells import Cells
+from sfumato.query.lists import Binned, Top
+from sfumato.query.passes.bounds import Placed
+from sfumato.query.quantiles import Quantiles
+from sfumato.query.questions import Histogram, Item, Quantile, Statistic, TopValues
+from sfumato.query.specials import Run, Special
+
+
+def special_ones(statistics: Iterable[Statistic]) -> tuple[Statistic, ...]:
+    """Gives the statistics that are not made of sums."""
+    return tuple(one for one in statistics if isinstance(one, Quantile | Item))
+
+
+def special_runs(statistics: Sequence[Statistic], cells: Cells, placed: Placed, apart: int) -> tuple[Run, ...]:
+    """Gives the specials of a level, each with what the engine computes for it: in the groups of the level's cells."""
+    together: dict[object, list[Statistic]] = {}
+    for one in special_ones(statistics):
+        of = (one.of, one.where) if isinstance(one, Quantile) else getattr(one, "of", None)
+        together.setdefault(of, []).append(one)
+    made = [_special(tuple(ones), placed.spread, apart) for ones in together.values()]
+    return tuple(Run(one, one.cells(cells.source, cells.keys, cells.listed, placed)) for one in made)
+
+
+def _special(statistics: tuple[Statistic, ...], spread: Spread, apart: int) -> Special:
+    match statistics[0]:
+        case Quantile():
+            return Quantiles.special([one for one in statistics if isinstance(one, Quantile)], spread, apart)
+        case Item(of=Histogram() as of):
+            return Special(statistics, spread, apart, Binned(of))
+        case Item(of=TopValues() as of):
+            return Special(statistics, spread, apart, Top(of))
+    raise TypeError(type(statistics[0]))

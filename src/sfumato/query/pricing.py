@@ -1,0 +1,249 @@
+"""Pricing: how much noise each number gets for its share of a loss, and what all of it costs together."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache, reduce
+from typing import final
+
+from sfumato.accounting.calibrate import greatest
+from sfumato.accounting.convert import convert
+from sfumato.accounting.facts import loss_of
+from sfumato.accounting.measures import ZCDP, Approx, Loss, Pure
+from sfumato.errors import BadArgument
+from sfumato.exact import Distance, rational_up, squared
+from sfumato.guarantee import guarantee
+from sfumato.mechanisms.unknown_keys import KeyNoise, key_noise, loss_of_a_row
+from sfumato.noise.discrete_gaussian import DiscreteGaussian
+from sfumato.noise.discrete_laplace import DiscreteLaplace
+from sfumato.noise.distribution import Noise
+from sfumato.query.influence import Influence
+
+KINDS: tuple[type[Loss], ...] = (Pure, Approx, ZCDP)
+"""The kinds of loss that a query can be asked at."""
+
+
+class Part(ABC):
+    """Is something that is released of the data, by itself: it can be priced in pure and in concentrated terms."""
+
+    @abstractmethod
+    def priced(self, share: Pure | ZCDP) -> Priced:
+        """Gives the mechanism that costs a unit no more than a share."""
+
+    @abstractmethod
+    def width(self, share: float, *, gaussian: bool) -> float:
+        """Gives about how far off an answer is for a share (ε, or ρ): to choose between the two kinds of noise."""
+
+
+class Priced(ABC):
+    """Is a part with its mechanism settled."""
+
+    @abstractmethod
+    def loss(self, distance: int) -> Pure | ZCDP:
+        """Gives what it costs at a distance in units."""
+
+
+@final
+@dataclass(frozen=True)
+class Noisy(Part):
+    """Is a vector of whole numbers, one for each cell, that gets noise in every cell.
+
+    ``apart`` is the distance between neighbours for which a share is to be kept.
+    """
+
+    influence: Influence
+    apart: int = 1
+
+    def priced(self, share: Pure | ZCDP) -> NoisyAt:
+        if isinstance(share, Pure):
+            return NoisyAt(self.influence, laplace_within(self.apart * self.influence.l1, Fraction(share.epsilon)))
+        return NoisyAt(self.influence, gaussian_within(self.apart * self.influence.l2, Fraction(share.rho)))
+
+    def width(self, share: float, *, gaussian: bool) -> float:
+        if gaussian:
+            return 1.96 * self.apart * math.sqrt(float(squared(self.influence.l2)) / (2 * share))
+        return 3.0 * self.apart * float(rational_up(self.influence.l1)) / share
+
+
+@final
+@dataclass(frozen=True)
+class NoisyAt(Priced):
+    """Is a vector of whole numbers with the noise that every cell gets."""
+
+    influence: Influence
+    noise: Noise
+
+    def loss(self, distance: int) -> Pure | ZCDP:
+        if isinstance(self.noise, DiscreteLaplace):
+            found = loss_of(self.noise, Pure, distance * self.influence.l1)
+        else:
+            found = loss_of(self.noise, ZCDP, distance * self.influence.l2)
+        if not isinstance(found, Pure | ZCDP):
+            raise BadArgument("what noise costs", "pure or concentrated", found)
+        return found
+
+
+def laplace_within(l1: Distance, epsilon: Fraction) -> Noise:
+    """Gives the Laplace noise that costs ε when neighbours are so far apart in L1."""
+    return DiscreteLaplace(max(Fraction(rational_up(l1)), Fraction(1)) / epsilon)
+
+
+def gaussian_within(l2: Distance, rho: Fraction) -> Noise:
+    """Gives the Gaussian noise that costs ρ when neighbours are so far apart in L2."""
+    return DiscreteGaussian.from_square(max(Fraction(squared(l2)), Fraction(1)) / (2 * rho))
+
+
+@final
+@dataclass(frozen=True)
+class Choice:
+    """Is how one unit can move the counts by which keys are chosen: so many keys, each by so many rows.
+
+    ``apart`` is the distance between neighbours for which a loss is to be kept.
+    """
+
+    keys: int
+    rows: int
+    apart: int = 1
+
+
+@final
+@dataclass(frozen=True)
+class Selection:
+    """Is how keys that nobody listed are chosen: by noise on the count of each key that occurs."""
+
+    noise: KeyNoise
+    choice: Choice
+
+    def loss(self, distance: int) -> Approx:
+        """Gives what the choice costs at a distance in units."""
+        return selection_loss(self.noise.one_row, self.choice.keys, self.choice.rows, distance)
+
+
+@guarantee(
+    claim="of rows in one key, their group loss; of several keys, composed; of several units, their group loss",
+    proof="proofs/query.md#selection",
+    reviewed="ee4347ffa98b",
+)
+def selection_loss(one_row: Approx, keys: int, rows: int, distance: int) -> Approx:
+    """Gives the loss of choosing keys, when one unit has so many keys and so many rows in each."""
+    if distance == 0:
+        return Approx.nothing()
+    return one_row.group(rows * distance) if keys == 1 else one_row.group(rows).times(keys).group(distance)
+
+
+def selecting(loss: Approx, choice: Choice) -> Selection:
+    """Gives the choice of keys that costs a unit no more than a loss."""
+    if not 0 < loss.epsilon < math.inf or not 0 < loss.delta < 1:
+        raise BadArgument("loss", "Approx(ε, δ) with ε and δ above 0, where keys are not listed", str(loss))
+    each = Approx(Fraction(loss.epsilon) / choice.keys, loss.delta / choice.keys)
+    return Selection(key_noise(*loss_of_a_row(each, choice.rows * choice.apart, exchanged=False)), choice)
+
+
+@guarantee(
+    claim="the composed loss of all parts, in the kind asked for; concentrated parts restated at δ; then the choices "
+    "of keys, composed",
+    proof="proofs/query.md#loss",
+    reviewed="2ab733b1da24",
+)
+def together(parts: Sequence[Pure | ZCDP], kind: type[Loss], delta: Fraction, chosen: Sequence[Approx]) -> Loss:
+    """Gives what parts cost together, and with them the choices of keys."""
+    total: Loss = reduce(lambda spent, part: spent.then(part), parts) if parts else Pure.nothing()  # type: ignore[arg-type]
+    if kind is not Approx:
+        return total if type(total) is kind else convert(total, kind)
+    stated = Approx(total.epsilon, 0) if isinstance(total, Pure) else convert(total, Approx, delta=delta)
+    return reduce(lambda spent, one: spent.then(one), chosen, stated)
+
+
+@final
+@dataclass(frozen=True)
+class Pricing:
+    """Is every part with its mechanism, the choice of keys, and what they cost together, as one kind of loss."""
+
+    parts: tuple[Priced, ...]
+    selections: tuple[Selection, ...]
+    kind: type[Loss]
+    delta: Fraction
+
+    def loss(self, distance: int) -> Loss:
+        """Gives what a question costs at a distance in units."""
+        chosen = [selection.loss(distance) for selection in self.selections]
+        return together([part.loss(distance) for part in self.parts], self.kind, self.delta, chosen)
+
+    @property
+    def gaussian(self) -> bool:
+        """Tells whether numbers get Gaussian noise."""
+        return any(isinstance(part.loss(1), ZCDP) for part in self.parts)
+
+
+def priced(
+    parts: Sequence[Part], weights: Sequence[Fraction], loss: Loss, *, choices: Sequence[tuple[Choice, Fraction]] = ()
+) -> Pricing:
+    """Divides a loss among parts by weights, and picks for all of them the kind of noise that errs less.
+
+    ``choices`` says that keys are to be chosen: how one unit moves their counts, and the weight of each choice.
+    """
+    whole = sum(weights, Fraction(0)) + sum((weight for _, weight in choices), Fraction(0))
+    shares = [weight / whole for weight in weights]
+    if not 0 < getattr(loss, "epsilon", getattr(loss, "rho", 1)) < math.inf:
+        raise BadArgument("loss", "above 0 and finite: without noise nothing is private, and noise has a price", loss)
+    match loss:
+        case Pure(epsilon=epsilon) if not choices:
+            return Pricing(_each(parts, shares, Pure(epsilon)), (), Pure, Fraction(0))
+        case ZCDP(rho=rho) if not choices:
+            return Pricing(_each(parts, shares, ZCDP(rho)), (), ZCDP, Fraction(0))
+        case Approx():
+            return _approximate(parts, shares, loss, [(choice, weight / whole) for choice, weight in choices])
+    must = "sf.Approx(ε, δ): keys that are not listed can only be shown with a δ" if choices else _kinds()
+    raise BadArgument("loss", must, loss)
+
+
+def _approximate(
+    parts: Sequence[Part], shares: Sequence[Fraction], loss: Approx, choices: Sequence[tuple[Choice, Fraction]]
+) -> Pricing:
+    epsilon, delta = Fraction(loss.epsilon), loss.delta
+    rest = sum(shares, Fraction(0))
+    left = delta / 2 if choices else delta
+    rho = _about_rho(float(rest * epsilon), float(left)) if left and rest else 0.0
+    gaussian = rho > 0 and _better_gaussian(parts, shares, float(epsilon), rho / float(rest))
+    kept = delta - left if gaussian else delta
+    chosen = sum((share for _, share in choices), Fraction(0))
+    selections = tuple(selecting(Approx(share * epsilon, kept * share / chosen), choice) for choice, share in choices)
+    if not gaussian:
+        return Pricing(_each(parts, shares, Pure(epsilon)), selections, Approx, Fraction(0))
+    total = concentrated_within(rest * epsilon, left)
+    return Pricing(_each(parts, [share / rest for share in shares], ZCDP(total)), selections, Approx, left)
+
+
+def _each(parts: Sequence[Part], shares: Sequence[Fraction], loss: Pure | ZCDP) -> tuple[Priced, ...]:
+    amount = Fraction(loss.epsilon if isinstance(loss, Pure) else loss.rho)
+    return tuple(part.priced(type(loss)(share * amount)) for part, share in zip(parts, shares, strict=True))
+
+
+def _better_gaussian(parts: Sequence[Part], shares: Sequence[Fraction], epsilon: float, rho: float) -> bool:
+    """Tells whether Gaussian noise errs less, over all parts; where it is as good, Laplace noise is used."""
+    gain = sum(
+        math.log(part.width(float(share) * epsilon, gaussian=False) / part.width(float(share) * rho, gaussian=True))
+        for part, share in zip(parts, shares, strict=True)
+        if part.width(1.0, gaussian=False) > 0
+    )
+    return gain > 0
+
+
+def _about_rho(epsilon: float, delta: float) -> float:
+    """Gives about the ρ that an (ε, δ) allows (Bun and Steinke 2016, Proposition 1.3), for a first comparison."""
+    log = math.log(1 / delta)
+    return (math.sqrt(log + epsilon) - math.sqrt(log)) ** 2
+
+
+@lru_cache(maxsize=256)
+def concentrated_within(epsilon: Fraction, delta: Fraction) -> Fraction:
+    """Gives the greatest ρ that converts to no more than an (ε, δ)."""
+    return greatest(lambda rho: convert(ZCDP(rho), Approx, delta=delta).within(Approx(epsilon, delta)))
+
+
+def _kinds() -> str:
+    return "one of " + ", ".join(f"sf.{kind.__name__}(…)" for kind in KINDS)

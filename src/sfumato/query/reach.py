@@ -1,0 +1,106 @@
+"""Reach: how much of a relation one unit can have, by facts of the codebook and by how the relation was made.
+
+Facts belong to columns as they come from a table. A bound by ``visits.day`` holds as long as that column is passed on
+unchanged; a column that was computed anew has no such bound, whatever its name is.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias, final
+
+from sfumato.core.spread import Whole
+from sfumato.query.expressions import Column, Expression
+from sfumato.query.relations import Join, Match, PerUnit, Relation, Scan, Select, Union, Where
+from sfumato.transforms.group_bounds import groups_of_a_unit, rows_in_a_group
+
+Origins: TypeAlias = frozenset[str]
+"""Columns of tables, as in ``visits.day``."""
+
+Bounds: TypeAlias = Mapping[Origins, int]
+Matches: TypeAlias = Callable[[Join], Whole]
+"""Gives how many rows of the public right side of a join one row can match, at most."""
+
+
+@final
+@dataclass(frozen=True)
+class Reach:
+    """Is how much one unit can have at most: rows in all, groups by columns, rows in each group by columns."""
+
+    rows: Whole = math.inf
+    groups: Bounds = field(default_factory=dict)
+    rows_each: Bounds = field(default_factory=dict)
+
+    def times(self, factor: Whole) -> Reach:
+        """Gives the reach when every row becomes so many."""
+        if factor == 1:
+            return self
+        if factor == math.inf:
+            return Reach(groups=self.groups)
+        each = {columns: most * int(factor) for columns, most in self.rows_each.items()}
+        return Reach(self.rows * factor if factor else 0, self.groups, each)
+
+    def without(self, tables: Iterable[str]) -> Reach:
+        """Gives the reach when nothing is known by columns of some tables."""
+        names = tuple(f"{table}." for table in tables)
+        groups, each = (
+            {columns: most for columns, most in bounds.items() if not any(one.startswith(names) for one in columns)}
+            for bounds in (self.groups, self.rows_each)
+        )
+        return Reach(self.rows, groups, each)
+
+    def groups_by(self, keys: Iterable[Expression]) -> Whole:
+        """Gives in how many groups one unit can be: no more than by columns that decide the group."""
+        made = tuple(keys)
+        if not any(True for key in made for _ in key.columns()):
+            return 1
+        origins = frozenset(column.origin for key in made for column in key.columns())
+        return self.rows if "" in origins else min(groups_of_a_unit(origins, self.groups), self.rows)
+
+    def rows_in(self, keys: Iterable[Expression]) -> Whole:
+        """Gives how many rows of one unit can be in one group: no more than by fewer columns."""
+        plain = frozenset(key.origin for key in keys if isinstance(key, Column) and key.origin)
+        return min(rows_in_a_group(plain, self.rows_each), self.rows)
+
+
+def reach_of(relation: Relation, tables: Mapping[str, Reach], matches: Matches) -> Reach:
+    """Gives the reach of a unit in a relation, from that in its tables."""
+    match relation:
+        case Scan(table=table):
+            return tables[table]
+        case Where(source=source) | Select(source=source):
+            return reach_of(source, tables, matches)
+        case Join(left=left, right=right):
+            # A table on both sides gives two columns of one origin, which pair anyhow: its facts hold for neither.
+            ours = reach_of(left, tables, matches).without(_tables(right))
+            theirs = reach_of(right, tables, matches).rows if right.private else matches(relation)
+            return ours.times(max(1, theirs) if relation.match is Match.LEFT else theirs)
+        case Union(parts=parts):
+            return _together([reach_of(part, tables, matches) for part in parts])
+        case PerUnit(source=source, by=by):
+            before = reach_of(source, tables, matches)
+            others = [made for _, made in by if not (isinstance(made, Column) and made.unit is not None)]
+            return replace(before, rows=before.groups_by(others), rows_each={})
+    raise TypeError(type(relation))
+
+
+def _tables(relation: Relation) -> Iterator[str]:
+    """Gives the tables that a relation is made of."""
+    if isinstance(relation, Scan):
+        yield relation.table
+    for source in relation.sources:
+        yield from _tables(source)
+
+
+def _together(parts: list[Reach]) -> Reach:
+    """Gives the reach in relations one below another."""
+    rows: Whole = sum(part.rows for part in parts)
+    groups, each = ([part.groups for part in parts], [part.rows_each for part in parts])
+    return Reach(rows, _summed(groups), _summed(each))
+
+
+def _summed(bounds: list[Bounds]) -> Bounds:
+    shared = set.intersection(*(set(one) for one in bounds))
+    return {columns: sum(one[columns] for one in bounds) for columns in shared}

@@ -1,0 +1,220 @@
+"""Recipes: which tallies a statistic is made of, and how their noisy values become its own. Nothing here sees data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias, final
+
+import numpy as np
+
+from sfumato.errors import QueryRefused
+from sfumato.query.cells import Distinct, Rows, Tally, Term, Total, Units
+from sfumato.query.expressions import Column, Expression
+from sfumato.query.grids import SQUARE_BITS, SUM_BITS, Grid, float_grid, whole_grid
+from sfumato.query.kinds import Kind
+from sfumato.query.operators import call
+from sfumato.query.questions import (
+    Count,
+    CountDistinct,
+    CountUnits,
+    Covariance,
+    Mean,
+    Statistic,
+    Sum,
+    Variance,
+)
+from sfumato.query.vectors import Vector
+
+Made: TypeAlias = Callable[[Mapping[Tally, Vector]], Vector]
+"""From the noisy tallies, in their own units, to the statistic."""
+
+
+@final
+@dataclass(frozen=True)
+class Recipe:
+    """Is how a statistic is made: of which tallies, and how; ``linear`` are their weights, where it is their sum."""
+
+    tallies: tuple[Tally, ...]
+    make: Made
+    linear: Mapping[Tally, Fraction] | None = None
+
+    @staticmethod
+    def of(tally: Tally) -> Recipe:
+        """Gives the recipe of a statistic that is one tally."""
+        return Recipe((tally,), lambda noisy: noisy[tally], {tally: Fraction(1)})
+
+
+def recipes(statistics: Iterable[Statistic], *, alone: bool = False) -> dict[Statistic, Recipe]:
+    """Gives the recipe of each statistic; where rows are counted anyway, sums are taken around the middle.
+
+    With ``alone`` every sum is one noisy number, so that it has an error bar of its own.
+    """
+    asked = tuple(statistics)
+    if alone:
+        return {one: recipe(one, centred=False) for one in asked}
+    counted = {counts_of(one) for one in asked if not isinstance(one, Sum | CountUnits | CountDistinct)}
+    return {one: recipe(one, centred=counts_of(one) in counted) for one in asked}
+
+
+def recipe(statistic: Statistic, *, centred: bool) -> Recipe:
+    """Gives the recipe of one statistic."""
+    match statistic:
+        case Count():
+            return Recipe.of(counts_of(statistic))
+        case CountUnits(where=where):
+            return Recipe.of(Units(where))
+        case CountDistinct(of=of, where=where):
+            return Recipe.of(Distinct(of, where))
+        case Sum():
+            return _sum(statistic, centred=centred)
+        case Mean():
+            return _mean(statistic)
+        case Variance():
+            return _variance(statistic)
+        case Covariance():
+            return _covariance(statistic)
+    raise QueryRefused(f"{statistic.name} is not made of sums.")
+
+
+def counts_of(statistic: Statistic) -> Rows:
+    """Gives the count of the rows that a statistic is about."""
+    missing = [of for of in statistic.operands if of.facts.nullable]
+    where = statistic.where
+    for of in missing[1:]:
+        there = call("not", call("is_null", of))
+        where = there if where is None else call("and", where, there)
+    return Rows(missing[0] if missing else None, where)
+
+
+def _sum(statistic: Sum, *, centred: bool) -> Recipe:
+    term = term_of(statistic.of, "sum", centred=centred)
+    total = Total((term,), statistic.where)
+    if not term.grid.centre:
+        return Recipe.of(total)
+    rows, centre = counts_of(statistic), term.grid.centre
+    weights = {rows: Fraction(centre), total: Fraction(1)}
+    return Recipe((rows, total), lambda noisy: noisy[total] + _times(noisy[rows], centre), weights)
+
+
+def _times(count: Vector, factor: float) -> Vector:
+    """Gives a count times a constant; exactly, where that is a whole number."""
+    ends = count.low * factor, count.high * factor
+    if isinstance(factor, int):
+        return Vector(count.values.astype(object) * factor, np.minimum(*ends), np.maximum(*ends), whole=True)
+    return Vector(count.floats * factor, np.minimum(*ends), np.maximum(*ends))
+
+
+def _mean(statistic: Mean) -> Recipe:
+    term = term_of(statistic.of, "mean", centred=True)
+    rows, total = counts_of(statistic), Total((term,), statistic.where)
+    return Recipe((rows, total), lambda noisy: _average(noisy[total], noisy[rows], term.grid))
+
+
+def _average(total: Vector, rows: Vector, grid: Grid) -> Vector:
+    """Gives an average from a centred sum and a count: there is at least one row, or nothing to average."""
+    centre = Vector.exact(np.full(len(rows.values), float(grid.centre)))
+    return (centre + total / _counted(rows)).within(float(grid.low), float(grid.high))
+
+
+def _counted(rows: Vector) -> Vector:
+    """Gives a count of which it is known that it is at least 1; none where the noisy one is not above 0."""
+    values = np.where(rows.floats > 0, rows.floats, np.nan)
+    return Vector(values, np.maximum(rows.low, 1.0), np.maximum(rows.high, 1.0))
+
+
+def _variance(statistic: Variance) -> Recipe:
+    term = term_of(statistic.of, "variance", centred=True, bits=SQUARE_BITS)
+    rows, total = counts_of(statistic), Total((term,), statistic.where)
+    squares = Total((term, term), statistic.where)
+    radius = (float(term.grid.high) - float(term.grid.low)) / 2
+
+    def make(noisy: Mapping[Tally, Vector]) -> Vector:
+        count = _counted(noisy[rows])
+        spread = (noisy[squares] / count - (noisy[total] / count).squared()).within(0.0, radius**2)
+        spread = _of_sample(spread, count).within(0.0, np.inf) if statistic.sample else spread
+        return spread.monotonic(np.sqrt) if statistic.root else spread
+
+    return Recipe((rows, total, squares), make)
+
+
+def _of_sample(spread: Vector, count: Vector) -> Vector:
+    """Gives the variance of a sample: n / (n − 1) times that of all; none where there is only one row."""
+    below = count - Vector.exact(np.ones(len(count.values)))
+    values = np.where(count.floats > 1, below.floats, np.nan)
+    fewer = Vector(values, np.maximum(below.low, 0.0), below.high)
+    factor = Vector.exact(np.ones(len(values))) + Vector.exact(np.ones(len(values))) / fewer
+    return spread * Vector(factor.values, np.maximum(factor.low, 1.0), factor.high)
+
+
+def _covariance(statistic: Covariance) -> Recipe:
+    first = term_of(statistic.of, "covariance", centred=True, bits=SQUARE_BITS)
+    second = term_of(statistic.other, "covariance", centred=True, bits=SQUARE_BITS)
+    rows = counts_of(statistic)
+    both = _both(statistic)
+    sums = [Total((first,), both), Total((second,), both), Total((first, second), statistic.where)]
+    squares = [Total((first, first), both), Total((second, second), both)] if statistic.scaled else []
+    sides = [(float(one.grid.high) - float(one.grid.low)) / 2 for one in (first, second)]
+
+    def make(noisy: Mapping[Tally, Vector]) -> Vector:
+        count = _counted(noisy[rows])
+        one, other, product = (noisy[total] / count for total in sums)
+        shared = (product - one * other).within(-sides[0] * sides[1], sides[0] * sides[1])
+        if not statistic.scaled:
+            return _of_sample(shared, count) if statistic.sample else shared
+        spreads = [
+            (noisy[square] / count - middle.squared()).within(0.0, side**2).monotonic(np.sqrt)
+            for square, middle, side in zip(squares, (one, other), sides, strict=True)
+        ]
+        return (shared / (spreads[0] * spreads[1])).within(-1.0, 1.0)
+
+    return Recipe((rows, *sums, *squares), make)
+
+
+def _both(statistic: Covariance) -> Expression | None:
+    """Gives the condition under which a row has both numbers."""
+    where = statistic.where
+    for of in (statistic.of, statistic.other):
+        if of.facts.nullable:
+            there = call("not", call("is_null", of))
+            where = there if where is None else call("and", where, there)
+    return where
+
+
+def term_of(of: Expression, verb: str, *, centred: bool, bits: int = SUM_BITS) -> Term:
+    """Puts an expression on a grid, or says what bounds it needs."""
+    between = of.facts.numbers
+    if of.kind not in (Kind.INT, Kind.FLOAT):
+        raise QueryRefused(f"{verb} takes numbers; got {of.kind.value}.")
+    if between is None:
+        raise QueryRefused(unbounded(verb, of))
+    if of.kind is Kind.INT:
+        grid = whole_grid(between, centred=centred, bits=bits)
+        return Term(of, grid) if grid is not None else term_of(call("to_float", of), verb, centred=centred, bits=bits)
+    return Term(of, float_grid(between, centred=centred, bits=bits))
+
+
+def unbounded(verb: str, of: Expression) -> str:
+    """Says what to do about numbers without bounds."""
+    what = f"of {of.name} " if isinstance(of, Column) else ""
+    name = of.name if isinstance(of, Column) else "…"
+    return (
+        f"the {verb} {what}has no bounds on its values, so one unit could move it without limit. State them in the "
+        f"codebook (between: [lower, upper], from public knowledge), or write {verb}(CLAMP({name}, lower, upper))."
+    )
+
+
+def step_of(tally: Tally) -> Fraction:
+    """Gives what one whole number of a tally stands for."""
+    if not isinstance(tally, Total):
+        return Fraction(1)
+    step = Fraction(1)
+    for term in tally.terms:
+        step *= term.grid.step
+    return step
+
+
+def all_tallies(made: Iterable[Recipe]) -> Sequence[Tally]:
+    """Gives every tally that recipes need, each once, in order."""
+    return tuple(dict.fromkeys(tally for one in made for tally in one.tallies))

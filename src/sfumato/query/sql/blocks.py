@@ -1,0 +1,250 @@
+"""Blocks: one SELECT, read up to the point where it becomes a question or an inner relation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias, final
+
+from sqlglot import exp
+
+from sfumato.errors import QueryRefused
+from sfumato.query.expressions import Call, Column, Expression, Literal
+from sfumato.query.operators import call
+from sfumato.query.questions import Answered, Quantile, Statistic, statistics_in
+from sfumato.query.sql.aggregates import Aggregates, is_aggregate, usual_name
+from sfumato.query.sql.constants import constant
+from sfumato.query.sql.grouping import grouping
+from sfumato.query.sql.refusals import only, refused
+from sfumato.query.sql.scalars import Scalars
+from sfumato.query.sql.scopes import Scope
+from sfumato.query.sql.tables import Tables, columns_of, is_star, row_reader
+from sfumato.query.steps import kept
+
+Wrap: TypeAlias = Callable[[Statistic, Scope], Expression]
+"""Gives what stands for a statistic in an expression, or refuses the statistic."""
+
+
+@final
+@dataclass(frozen=True)
+class Item:
+    """Is one column of SELECT; ``named`` tells whether somebody gave it its name."""
+
+    name: str
+    made: Expression
+    named: bool
+
+
+@final
+@dataclass(frozen=True)
+class Block:
+    """Is a SELECT whose names have been looked up.
+
+    Expressions of ``items``, ``having`` and ``order`` hold columns of rows and `Answered` statistics: `keyed` makes of
+    them expressions over keys. ``keys`` is None where nothing is grouped or aggregated.
+    """
+
+    scope: Scope
+    items: tuple[Item, ...]
+    keys: tuple[tuple[str, Expression], ...] | None
+    sets: tuple[tuple[int, ...], ...] = ((),)
+    having: Expression | None = None
+    order: tuple[tuple[Expression, bool], ...] = ()
+    limit: int | None = None
+
+
+MOST_COLUMNS = 1000
+"""A SELECT has at most so many columns."""
+
+CLAUSES = ("expressions", "from_", "joins", "where", "group", "having", "order", "limit", "with_")
+
+
+def block(select: exp.Expr, tables: Tables, wrap: Wrap) -> Block:
+    """Reads a SELECT."""
+    only(select, *CLAUSES)
+    scope = tables.scope(select)
+    rows = row_reader(scope, tables.parameters)
+    if (where := select.args.get("where")) is not None:
+        scope = scope.over(kept(scope.relation, rows.condition(where.this)))
+    reader = _Reader(scope, rows, wrap)
+    items = reader.items(select.expressions)
+    keys, sets = reader.keys(select.args.get("group"), items)
+    late = Scalars(lambda node: reader.leaf(node, items, keys), tables.parameters)
+    having = select.args.get("having")
+    found = None if having is None else late.condition(having.this)
+    order = tuple(_ordered(node, late, items) for node in _orders(select.args.get("order")))
+    made = [*(item.made for item in items), *(() if found is None else (found,)), *(one for one, _ in order)]
+    grouped = select.args.get("group") is not None or any(True for one in made for _ in statistics_in(one))
+    limit = _limit(select.args.get("limit"), tables)
+    return Block(scope, items, named_keys(keys, items) if grouped else None, sets, found, order, limit)
+
+
+@final
+@dataclass(frozen=True)
+class _Reader:
+    """Reads expressions of one SELECT, where aggregates may stand."""
+
+    scope: Scope
+    rows: Scalars
+    wrap: Wrap
+
+    def leaf(
+        self, node: exp.Expr, items: Sequence[Item] = (), keys: Sequence[Expression] | None = None
+    ) -> Expression | None:
+        """Reads a column or an aggregate; names that were given in SELECT are known where it has been read."""
+        if isinstance(node, exp.Column) and not is_star(node):
+            return self.named(node, items, keys)
+        if not is_aggregate(node):
+            return None
+        found = Aggregates(self.rows).read(node)
+        if len(found) > 1:
+            raise refused(
+                "a list of quantiles inside an expression", "it makes several columns. Write one QUANTILE for each"
+            )
+        return self.wrap(found[0], self.scope)
+
+    def named(self, node: exp.Column, items: Sequence[Item], keys: Sequence[Expression] | None = None) -> Expression:
+        """Gives what a name means: one given in SELECT, or a column; refused where it may be either.
+
+        Where the keys are known, columns that are none of them can not be meant.
+        """
+        alike = [item.made for item in items if item.named and item.name.casefold() == node.name.casefold()]
+        if node.table or not alike:
+            return self.scope.column(node)
+        others = [column for column in self.scope.called(node.name).values() if column != alike[0]]
+        if any(keys is None or column in keys for column in others):
+            raise QueryRefused(
+                f"{node.name!r} is both a column and a name given in SELECT: write the column with its table, or give "
+                "another name."
+            )
+        return alike[0]
+
+    def items(self, nodes: Iterable[exp.Expr]) -> tuple[Item, ...]:
+        """Gives the columns of SELECT under names that differ."""
+        found = [item for node in nodes for item in self._item(node)]
+        if len(found) > MOST_COLUMNS:
+            raise QueryRefused(f"SELECT has {len(found)} columns; at most {MOST_COLUMNS} are answered.")
+        taken = [item.name.casefold() for item in found if item.named]
+        twice = [name for place, name in enumerate(taken) if name in taken[:place]]
+        if twice:
+            raise QueryRefused(f"two columns are called {twice[0]!r}: give one of them another name.")
+        names = set(taken)
+        return tuple(item if item.named else Item(unused(item.name, names), item.made, named=False) for item in found)
+
+    def _item(self, node: exp.Expr) -> list[Item]:
+        if is_star(node):
+            return [Item(name, column, named=True) for name, column in columns_of(node, self.scope)]
+        inner, named = node, False
+        if isinstance(node, exp.Alias):
+            only(node, "this", "alias")
+            inner, named = node.this, True
+        name = str(node.alias) if named else usual_name(inner)
+        if is_aggregate(inner):
+            found = Aggregates(self.rows).read(inner)
+            names = [name] if len(found) == 1 else [_quantile_name(name, one) for one in found]
+            made = (self.wrap(one, self.scope) for one in found)
+            return [Item(one, value, named) for one, value in zip(names, made, strict=True)]
+        made_one = Scalars(self.leaf, self.rows.parameters).read(inner)
+        return [Item(name, made_one, named or isinstance(inner, exp.Column))]
+
+    def keys(
+        self, group: exp.Expr | None, items: Sequence[Item]
+    ) -> tuple[list[Expression], tuple[tuple[int, ...], ...]]:
+        """Gives what is grouped by, and the grouping sets."""
+        if group is None:
+            return [], ((),)
+        if group.args.get("all"):
+            only(group, "all")
+            plain = (item.made for item in items if not any(True for _ in statistics_in(item.made)))
+            keys = list(dict.fromkeys(made for made in plain if not isinstance(made, Literal)))
+            return keys, (tuple(range(len(keys))),)
+        found, sets = grouping(group, lambda node: self._key(node, items))
+        return found, tuple(sets)
+
+    def _key(self, node: exp.Expr, items: Sequence[Item]) -> Expression:
+        made = _position(node, items, "GROUP BY")
+        if made is None:
+            made = self.named(node, items) if isinstance(node, exp.Column) else self.rows.read(node)
+        if any(True for _ in statistics_in(made)):
+            raise refused("grouping by an aggregate", "group an inner query, or filter groups with HAVING")
+        if isinstance(made, Literal):
+            raise refused("grouping by a constant", "leave it out: one group is answered without GROUP BY")
+        return made
+
+
+def _quantile_name(name: str, one: Statistic) -> str:
+    return f"{name}_{float(one.at):g}" if isinstance(one, Quantile) else name
+
+
+def named_keys(keys: Iterable[Expression], items: Sequence[Item]) -> tuple[tuple[str, Expression], ...]:
+    """Gives keys under names that differ: those that SELECT gives them, or their own."""
+    taken: set[str] = set()
+    found = []
+    for key in keys:
+        name = next((item.name for item in items if item.made == key), key.name if isinstance(key, Column) else "key")
+        found.append((unused(name, taken), key))
+    return tuple(found)
+
+
+def unused(name: str, taken: set[str]) -> str:
+    """Gives a name, with a number where it is taken; it is taken from then on."""
+    chosen, number = name, 1
+    while chosen.casefold() in taken:
+        number += 1
+        chosen = f"{name}_{number}"
+    taken.add(chosen.casefold())
+    return chosen
+
+
+def keyed(made: Expression, replaced: Mapping[Expression, Expression]) -> Expression:
+    """Gives an expression over keys and statistics, each replaced by what stands for it; no column of rows is left."""
+    if made in replaced:
+        return replaced[made]
+    match made:
+        case Call(operator, parts):
+            return call(operator, *(keyed(part, replaced) for part in parts))
+        case Column(name):
+            instead = f"COUNT(DISTINCT {name})" if made.unit == 0 else f"COUNT({name}), or put it into GROUP BY"
+            raise QueryRefused(
+                f"{name!r} would show rows: it is neither aggregated nor grouped by, and rows of private tables never "
+                f"leave. Write an aggregate of it, such as {instead}."
+            )
+        case Answered():
+            raise TypeError(made)
+    return made
+
+
+def _orders(order: exp.Expr | None) -> list[exp.Expr]:
+    if order is None:
+        return []
+    only(order, "expressions")
+    return list(order.expressions)
+
+
+def _ordered(node: exp.Expr, late: Scalars, items: Sequence[Item]) -> tuple[Expression, bool]:
+    if node.args.get("nulls_first"):
+        raise refused("NULLS FIRST", "missing values come last. Sort the answer yourself")
+    only(node, "this", "desc")
+    made = _position(node.this, items, "ORDER BY")
+    return late.read(node.this) if made is None else made, bool(node.args.get("desc"))
+
+
+def _position(node: exp.Expr, items: Sequence[Item], clause: str) -> Expression | None:
+    """Gives the column of SELECT that a number means."""
+    if not isinstance(node, exp.Literal) or node.is_string:
+        return None
+    if not node.name.isdecimal() or len(node.name) > 9 or not 1 <= int(node.name) <= len(items):
+        raise QueryRefused(f"{clause} {node.name[:40]}: SELECT has the columns 1 to {len(items)}.")
+    return items[int(node.name) - 1].made
+
+
+def _limit(node: exp.Expr | None, tables: Tables) -> int | None:
+    if node is None:
+        return None
+    if not isinstance(node, exp.Limit):
+        raise refused("FETCH", "write LIMIT and a number of rows")
+    only(node, "expression")
+    found = constant(node.expression, tables.parameters)
+    if found is None or type(found.value) is not int or found.value < 0:
+        raise QueryRefused("LIMIT takes a whole number, 0 or more.")
+    return found.value

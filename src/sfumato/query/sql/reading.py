@@ -1,0 +1,189 @@
+"""Reading: a SELECT as a question, as rows of public tables, or inside another one as a relation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+from sqlglot import exp
+
+from sfumato.errors import QueryRefused
+from sfumato.query.asking import answered, question
+from sfumato.query.catalog import Catalog
+from sfumato.query.expressions import Call, Column, Expression, Literal
+from sfumato.query.kinds import Kind
+from sfumato.query.operators import call
+from sfumato.query.passes.prune import pruned
+from sfumato.query.questions import (
+    Answered,
+    Count,
+    CountDistinct,
+    Mean,
+    Order,
+    Quantile,
+    Question,
+    Statistic,
+    Sum,
+    statistics_in,
+)
+from sfumato.query.relations import Fold, Folded, Owner, Relation, optional, renamed
+from sfumato.query.sql.blocks import Block, block, keyed, unused
+from sfumato.query.sql.options import Options
+from sfumato.query.sql.parameters import Given, Parameters
+from sfumato.query.sql.refusals import PARTS, only, refused
+from sfumato.query.sql.tables import Tables
+from sfumato.query.sql.text import TOO_DEEP, parse
+from sfumato.query.steps import folded, kept, owner_of, per_unit, selected
+
+
+@final
+@dataclass(frozen=True)
+class Asked:
+    """Is what a text asks: a question, or rows of public tables; or what the question would cost (``explain``)."""
+
+    question: Question | None
+    rows: Relation | None
+    explain: bool
+    options: Options
+
+
+def read(text: str, catalog: Catalog, parameters: Given = ()) -> Asked:
+    """Reads one SELECT; see `sfumato.query.sql.read_sql`."""
+    parsed = parse(text)
+    options = Options.read(parsed.options)
+    try:
+        bound = Parameters.read(parameters, parsed.tree)
+        found = _asked(_select(parsed.tree), Tables(catalog, bound, _relation, {}))
+    except RecursionError:
+        raise QueryRefused(TOO_DEEP) from None
+    if isinstance(found, Question):
+        options.check_unit(found.source)
+        return Asked(found, None, parsed.explain, options)
+    return Asked(None, found, parsed.explain, options)
+
+
+def _select(tree: exp.Expr) -> exp.Select:
+    match tree:
+        case exp.Select():
+            return tree
+        case exp.Subquery():
+            only(tree, "this")
+            return _select(tree.this)
+        case exp.SetOperation():
+            raise refused(f"{tree.key.upper()} of answers", "ask each SELECT by itself, or write FROM (… UNION ALL …)")
+    raise QueryRefused("the text is no SELECT, and only questions are answered.")
+
+
+def _asked(select: exp.Select, outer: Tables) -> Question | Relation:
+    tables = outer.with_names(select)
+    read = block(select, tables, lambda statistic, scope: answered(statistic, scope.relation))
+    source = read.scope.relation
+    if read.keys is None and not source.private:
+        if read.order or read.limit is not None:
+            raise refused("sorting or cutting public rows", "they are all given. Leave it out, and sort them yourself")
+        return pruned(_by_rows(read), {item.name for item in read.items}, spare=False)
+    keys = read.keys or ()
+    everywhere = set.intersection(*map(set, read.sets))
+    replaced: dict[Expression, Expression] = {
+        made: renamed(name, made) if place in everywhere else optional(renamed(name, made))
+        for place, (name, made) in enumerate(keys)
+    }
+    replaced |= {one: one for one in _statistics(read)}
+    return question(
+        source,
+        keys,
+        [(item.name, keyed(item.made, replaced)) for item in read.items],
+        sets=read.sets,
+        having=None if read.having is None else keyed(read.having, replaced),
+        order=[Order(keyed(made, replaced), descending) for made, descending in read.order],
+        limit=read.limit,
+    )
+
+
+def _by_rows(read: Block) -> Relation:
+    """Gives the relation that a block makes row by row."""
+    if read.having is not None:
+        raise refused("HAVING without an aggregate", "write WHERE")
+    return selected(read.scope.relation, [(item.name, item.made) for item in read.items])
+
+
+def _statistics(read: Block) -> list[Answered]:
+    """Gives what stands for the statistics of a block, each once."""
+    made = [*(item.made for item in read.items), *(() if read.having is None else (read.having,))]
+    made += [one for one, _ in read.order]
+    return [Answered(one) for one in dict.fromkeys(found for one in made for found in statistics_in(one))]
+
+
+def _relation(select: exp.Expr, tables: Tables) -> Relation:
+    """Gives the relation that an inner SELECT is: made row by row, or summed up within each unit."""
+    for clause in ("order", "limit"):
+        if select.args.get(clause):
+            raise refused(*PARTS[clause])
+    read = block(select, tables, lambda statistic, _: Answered(statistic))
+    if read.keys is None:
+        return _by_rows(read)
+    _check_within_units(read)
+    taken: set[str] = set()
+    by = [(unused(name, taken), made) for name, made in read.keys]
+    folds = {
+        one: _folded(one.statistic, unused(next((i.name for i in read.items if i.made == one), "fold"), taken))
+        for one in _statistics(read)
+    }
+    made = per_unit(read.scope.relation, by, list(folds.values()))
+    replaced: dict[Expression, Expression] = {key: renamed(name, key) for name, key in by}
+    replaced |= {one: fold.column for one, fold in folds.items()}
+    kept_rows = made if read.having is None else kept(made, keyed(read.having, replaced))
+    return selected(kept_rows, [(item.name, keyed(item.made, replaced)) for item in read.items])
+
+
+def _check_within_units(read: Block) -> None:
+    """Checks that an inner aggregate is over the rows of one unit at a time."""
+    source, keys = read.scope.relation, [made for _, made in read.keys or ()]
+    owner = owner_of(source)
+    if owner is None:
+        raise refused("an aggregate of public rows in an inner query", "put the sums into a public table of their own")
+    if len(read.sets) > 1:
+        raise refused("a grouping set in an inner query", "only the whole question has them")
+    if not any(isinstance(key, Column) and key.unit == 0 for key in keys):
+        name = owner.id or "the id"
+        raise refused(
+            "an aggregate in an inner query that does not GROUP BY the id",
+            f"it mixes people before noise. Add {name} to its GROUP BY, or aggregate in the whole question only",
+        )
+    if owner.window is not None and not any(_is_window(key, owner) for key in keys):
+        column, every = owner.window
+        raise refused(
+            "an aggregate over all the time of one id",
+            f"the unit is an id in one {every}. Add DATE_TRUNC('{every}', {column}) to the inner GROUP BY",
+        )
+
+
+def _is_window(key: Expression, owner: Owner) -> bool:
+    match key:
+        case Column(unit=1):
+            return True
+        case Call("date_trunc", (Column(origin=origin), Literal(value=word))):
+            return owner.window == (origin.rpartition(".")[2], word)
+    return False
+
+
+def _folded(statistic: Statistic, name: str) -> Folded:
+    match statistic:
+        case Count(None, None):
+            return folded(Fold.COUNT, None, name)
+        case Count(of):
+            return folded(Fold.COUNT, _where(Literal(1, Kind.INT) if of is None else of, statistic), name)
+        case CountDistinct(of):
+            return folded(Fold.DISTINCT, _where(of, statistic), name)
+        case Sum(of):
+            return folded(Fold.SUM, _where(of, statistic), name)
+        case Mean(of):
+            return folded(Fold.MEAN, _where(of, statistic), name)
+        case Quantile(of, at) if at in (0, 1):
+            return folded(Fold.MAX if at else Fold.MIN, _where(of, statistic), name)
+    raise refused(f"{statistic.name} within one unit", "COUNT, SUM, AVG, MIN and MAX are known there")
+
+
+def _where(of: Expression, statistic: Statistic) -> Expression:
+    """Gives values of the rows that are looked at, and missing ones of the others."""
+    return of if statistic.where is None else call("case", statistic.where, of, Literal(None, of.kind))

@@ -1,0 +1,101 @@
+"""Scopes: which column a name means, among the tables of one FROM clause."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import final
+
+from sqlglot import exp
+
+from sfumato.errors import QueryRefused
+from sfumato.query.catalog import name_in
+from sfumato.query.expressions import Column
+from sfumato.query.relations import Relation
+from sfumato.query.sql.refusals import only
+
+
+@final
+@dataclass(frozen=True)
+class Source:
+    """Is one table of a FROM clause: what it is called there, and which field holds each of its columns.
+
+    Columns that are ``merged`` (by USING) with those of a table before it are found only with the table's name.
+    """
+
+    name: str
+    fields: dict[str, str]
+    merged: frozenset[str] = frozenset()
+
+    @property
+    def open(self) -> list[str]:
+        """Are the names of its columns that can be used without its own name."""
+        return [name for name in self.fields if name not in self.merged]
+
+
+@final
+@dataclass(frozen=True)
+class Scope:
+    """Is the relation that a SELECT looks at, and what its columns are called."""
+
+    relation: Relation
+    sources: tuple[Source, ...]
+
+    @cached_property
+    def _columns(self) -> dict[str, Column]:
+        return {column.name: column for column in self.relation.fields}
+
+    def over(self, relation: Relation) -> Scope:
+        """Gives the same names over another relation with the same fields."""
+        return replace(self, relation=relation)
+
+    def column(self, node: exp.Column) -> Column:
+        """Gives the column that a name means."""
+        only(node, "this", "table", "db", "catalog")
+        name = node.name
+        if node.table:
+            source = self.source(node.table)
+            found = name_in(name, source.fields)
+            if found is None:
+                raise QueryRefused(_unknown(f"{node.table}.{name}", list(source.fields)))
+            return self._columns[source.fields[found]]
+        column = self.find(name)
+        if column is None:
+            known = [one for source in self.sources for one in source.open]
+            raise QueryRefused(f"{_unknown(name, known)} If it is a text, put it in single quotes.")
+        return column
+
+    def find(self, name: str) -> Column | None:
+        """Gives the column that a name without a table means, if there is one."""
+        found = self.called(name)
+        if len(found) > 1:
+            raise QueryRefused(f"{name!r} could be {' or '.join(found)}: write which one.")
+        return next(iter(found.values()), None)
+
+    def called(self, name: str) -> dict[str, Column]:
+        """Gives the columns that a name without a table may mean, by their names with the table."""
+        found = ((source, name_in(name, source.open)) for source in self.sources)
+        return {
+            f"{source.name}.{match}": self._columns[source.fields[match]]
+            for source, match in found
+            if match is not None
+        }
+
+    def source(self, name: str) -> Source:
+        """Gives a table by the name it has in FROM."""
+        names = {source.name: source for source in self.sources}
+        found = name_in(name, names)
+        if found is None:
+            raise QueryRefused(f"there is no table {name!r} in FROM; there are: {', '.join(filter(None, names))}.")
+        return names[found]
+
+    def everything(self, table: str) -> Iterator[tuple[str, Column]]:
+        """Gives all columns, or those of one table, as * does."""
+        for source in (self.source(table),) if table else self.sources:
+            for name in source.fields if table else source.open:
+                yield name, self._columns[source.fields[name]]
+
+
+def _unknown(name: str, known: list[str]) -> str:
+    return f"there is no column {name!r}; there are: {', '.join(known)}."

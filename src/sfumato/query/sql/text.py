@@ -1,0 +1,168 @@
+"""Text: what somebody wrote, as one syntax tree; clauses that SQL does not have are cut out of its tokens.
+
+Nothing here looks for words in text: a word inside a literal or a comment is no token, and so is never mistaken for a
+clause. What cannot be read is refused with the place where reading stopped, and with nothing of the parser's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TypeAlias, final
+
+from sqlglot import exp
+from sqlglot.dialects.duckdb import DuckDB
+from sqlglot.errors import ParseError, SqlglotError
+from sqlglot.tokens import Token, TokenType  # type: ignore[attr-defined]
+
+from sfumato.errors import BadArgument, QueryRefused
+
+LONGEST_QUESTION = 100_000
+"""Texts with more characters are refused before they are read."""
+
+DIALECT = DuckDB()
+BEGINNINGS = (TokenType.SELECT, TokenType.WITH, TokenType.FROM, TokenType.L_PAREN)
+TOO_DEEP = "the text is nested too deeply to be read; write inner parts as WITH name AS (…)."
+
+Tokens: TypeAlias = Sequence[Token]
+
+
+@final
+@dataclass(frozen=True)
+class Parsed:
+    """Is what was written: the tree of a query, whether it asks for an explanation only, and the options' tokens."""
+
+    tree: exp.Expr
+    explain: bool
+    options: tuple[Token, ...]
+
+
+def parse(text: str) -> Parsed:
+    """Gives the syntax tree of a text that holds one query."""
+    if not isinstance(text, str):
+        raise BadArgument("the question", "a text", text)
+    if len(text) > LONGEST_QUESTION:
+        raise QueryRefused(f"the text has {len(text)} characters; at most {LONGEST_QUESTION} are read.")
+    return _parsed(text)
+
+
+@lru_cache(maxsize=128)
+def _parsed(text: str) -> Parsed:
+    """Parses a text; who asks the same again, with other parameters, need not wait for that. Nobody changes trees."""
+    tokens, explain = _explained(text)
+    while tokens and tokens[-1].token_type is TokenType.SEMICOLON:
+        tokens = tokens[:-1]
+    if not tokens:
+        raise QueryRefused("the text asks nothing. A question begins with SELECT.")
+    if any(token.token_type is TokenType.SEMICOLON for token in tokens):
+        raise QueryRefused("the text holds several statements; ask one question at a time.")
+    if tokens[0].token_type not in BEGINNINGS:
+        raise QueryRefused(
+            f"{tokens[0].text.upper()[:40]!r} begins no question: only SELECT is answered, and nothing is ever written."
+        )
+    rest, options = _without_clause(tokens)
+    tree = _tree(_numbered(rest), text)
+    if _depth(rest):  # the parser lets some of them pass
+        raise QueryRefused("the text cannot be read: a parenthesis is opened and never closed.")
+    return Parsed(tree, explain, options)
+
+
+def _explained(text: str) -> tuple[list[Token], bool]:
+    """Gives the tokens without EXPLAIN PRIVACY, and whether it was there."""
+    tokens = _tokens(text)
+    if not tokens or tokens[0].token_type is not TokenType.COMMAND or tokens[0].text.upper() != "EXPLAIN":
+        return tokens, False
+    # After EXPLAIN the tokenizer takes the rest for one text; blanks in its place keep every position.
+    first = tokens[0]
+    rest = _tokens(text[: first.start] + " " * len(first.text) + text[first.end + 1 :])
+    if not rest or not _is_word(rest[0], "PRIVACY"):
+        raise QueryRefused(
+            "EXPLAIN would show an engine's plan; write EXPLAIN PRIVACY SELECT … for what a query costs."
+        )
+    return rest[1:], True
+
+
+def _tokens(text: str) -> list[Token]:
+    try:
+        return list(DIALECT.tokenize(text))
+    except (SqlglotError, ValueError, IndexError):
+        raise QueryRefused("the text cannot be read: a quote or a comment is opened and never closed.") from None
+
+
+def _is_word(token: Token, word: str) -> bool:
+    return token.token_type is TokenType.VAR and token.text.upper() == word
+
+
+def _without_clause(tokens: Tokens) -> tuple[list[Token], tuple[Token, ...]]:
+    """Gives the tokens without WITH DIFFERENTIAL_PRIVACY OPTIONS (…), and those inside its parentheses."""
+    places = [
+        place
+        for place in range(len(tokens) - 2)
+        if tokens[place].token_type is TokenType.SELECT
+        and tokens[place + 1].token_type is TokenType.WITH
+        and _is_word(tokens[place + 2], "DIFFERENTIAL_PRIVACY")
+    ]
+    if not places:
+        return list(tokens), ()
+    start = places[0]
+    if len(places) > 1 or _depth(tokens[:start]):
+        raise QueryRefused("WITH DIFFERENTIAL_PRIVACY stands once, after the SELECT of the whole question.")
+    end = start + 3
+    if end + 1 >= len(tokens) or not _is_word(tokens[end], "OPTIONS"):
+        return [*tokens[: start + 1], *tokens[end:]], ()
+    close = next((place for place in range(end + 1, len(tokens)) if not _depth(tokens[end + 1 : place + 1])), None)
+    if close is None or tokens[end + 1].token_type is not TokenType.L_PAREN:
+        raise QueryRefused("after OPTIONS comes a list in parentheses, as in OPTIONS (epsilon = 1, delta = 1e-6).")
+    return [*tokens[: start + 1], *tokens[close + 1 :]], tuple(tokens[end + 2 : close])
+
+
+def _depth(tokens: Tokens) -> int:
+    kinds = [token.token_type for token in tokens]
+    return kinds.count(TokenType.L_PAREN) - kinds.count(TokenType.R_PAREN)
+
+
+def _numbered(tokens: Tokens) -> list[Token]:
+    """Gives the tokens with $1, $2, … for each ?, so that values go where they stand in the text."""
+    found: list[Token] = []
+    number = 0
+    for token in tokens:
+        if token.token_type is not TokenType.PLACEHOLDER:
+            found.append(token)
+            continue
+        number += 1
+        place = (token.line, token.col, token.start, token.end)
+        found += (Token(TokenType.PARAMETER, "$", *place), Token(TokenType.NUMBER, str(number), *place))
+    if number and any(token.token_type is TokenType.PARAMETER for token in tokens):
+        raise QueryRefused("the text has both ? and $ parameters; use one of the two.")
+    return found
+
+
+def _tree(tokens: list[Token], text: str) -> exp.Expr:
+    try:
+        trees = DIALECT.parser(error_message_context=LONGEST_QUESTION).parse(tokens, text)
+    except ParseError as error:
+        raise QueryRefused(_complaint(error)) from None
+    except RecursionError:
+        raise QueryRefused(TOO_DEEP) from None
+    except Exception:  # whatever else a parser does with a strange text, its own words are not passed on
+        raise QueryRefused("the text cannot be read as SQL.") from None
+    if len(trees) != 1 or trees[0] is None:
+        raise QueryRefused("the text cannot be read as one SELECT.")
+    return trees[0]
+
+
+def _complaint(error: ParseError) -> str:
+    """Says where reading stopped and, where that is known, what was missing there."""
+    said = error.errors[0] if error.errors else {}
+    before, found = str(said.get("start_context") or ""), str(said.get("highlight") or "")
+    line, column = before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1
+    why = str(said.get("description") or "")
+    start, _, missing = why.partition(" ")
+    if start in ("Expecting", "Expected") and "<" not in missing:
+        what = f"expected {missing} near"
+    elif said.get("end_context") or "Unexpected" in why:
+        what = "did not expect"
+    else:
+        what = "the text ends too early after"
+    return f"the text cannot be read: line {line}, column {column}: {what} {found[:40]!r}."

@@ -1,0 +1,91 @@
+"""Targets: noise for a question that says how near its numbers must come; it costs what that takes, and no more."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from functools import lru_cache
+
+from sfumato.accounting.calibrate import greatest
+from sfumato.accounting.measures import ZCDP, Approx, Loss, Pure
+from sfumato.errors import BadArgument, QueryRefused
+from sfumato.noise.discrete_gaussian import DiscreteGaussian
+from sfumato.noise.discrete_laplace import DiscreteLaplace
+from sfumato.noise.distribution import Noise
+from sfumato.query.cells import Tally
+from sfumato.query.levels import Level
+from sfumato.query.pricing import NoisyAt, Pricing
+from sfumato.query.questions import Answered, Question, Statistic, statistics_in
+from sfumato.query.recipes import Recipe, step_of
+from sfumato.query.settings import Settings, Target
+
+
+def aimed(
+    question: Question,
+    made: Mapping[Statistic, Recipe],
+    levels: Sequence[Level],
+    settings: Settings,
+    limit: type[Loss],
+) -> Pricing:
+    """Gives every number the most noise that its target allows; Gaussian where the limit is counted in ZCDP."""
+    if any(level.chooser is not None for level in levels):
+        raise QueryRefused(
+            "how near numbers come can be asked for where keys are public: list them (keys=…), or say what to pay, "
+            "loss=sf.Approx(ε, δ)."
+        )
+    targets = _targets(question, made, settings)
+    gaussian = limit is ZCDP
+    parts = tuple(
+        NoisyAt(level.influence(tally), _noise(targets[tally], step_of(tally), gaussian=gaussian))
+        for level in levels
+        for tally in level.tallies
+    )
+    kind = limit if limit in (Pure, Approx, ZCDP) else Pure
+    return Pricing(parts, (), kind, Fraction(0))
+
+
+def _targets(question: Question, made: Mapping[Statistic, Recipe], settings: Settings) -> dict[Tally, list[Target]]:
+    """Gives the targets of each tally; refuses what has no error bar of its own."""
+    found: dict[Tally, list[Target]] = {}
+    _check_names(question, settings)
+    for name, column in question.columns:
+        if not any(True for _ in statistics_in(column)):
+            continue
+        target = dict(settings.accuracy).get(name) if isinstance(settings.accuracy, tuple) else settings.accuracy
+        if target is None:
+            raise QueryRefused(f"accuracy says nothing of {name}: give a half-width and a confidence for each column.")
+        tallies = made[column.statistic].tallies if isinstance(column, Answered) else ()
+        if len(tallies) != 1:
+            raise QueryRefused(
+                f"how near {name} comes hangs on the data, so it cannot be asked for: it is made of several noisy "
+                "numbers. Ask for its parts (counts and sums), or say what to pay, loss=…"
+            )
+        found.setdefault(tallies[0], []).append(target)
+    if any(tally not in found for one in question.statistics for tally in made[one].tallies):
+        raise QueryRefused(
+            "HAVING and ORDER BY look at a number that is not in the answer, so accuracy says nothing of it: put it "
+            "into the answer, or say what to pay, loss=…"
+        )
+    return found
+
+
+def _check_names(question: Question, settings: Settings) -> None:
+    known = {name for name, _ in question.columns}
+    named = dict(settings.accuracy) if isinstance(settings.accuracy, tuple) else {}
+    if unknown := sorted(set(named) - known):
+        raise BadArgument("accuracy", f"for columns of the answer: {', '.join(sorted(known))}", unknown[0])
+
+
+def _noise(targets: Sequence[Target], step: Fraction, *, gaussian: bool) -> Noise:
+    """Gives the most noise that meets every target."""
+    found = [most_noise(one.half_width / step, one.confidence, gaussian=gaussian) for one in targets]
+    return min(found, key=lambda noise: noise.scale)
+
+
+@lru_cache(maxsize=256)
+def most_noise(width: Fraction, confidence: Fraction, *, gaussian: bool) -> DiscreteGaussian | DiscreteLaplace:
+    """Gives the noise with the greatest scale whose error bar is within a width, in whole steps."""
+    make = DiscreteGaussian if gaussian else DiscreteLaplace
+    if width < 1:
+        raise QueryRefused("a half-width of less than one step of the grid cannot be kept: ask for more.")
+    return make(greatest(lambda scale: make(scale).half_width(confidence) <= width))

@@ -1,0 +1,238 @@
+"""Laws of queries: engines agree with the reference interpreter, one unit moves the numbers by no more than it may, and
+nothing depends on the order of rows. Plans and data are random; wrong interpreters show that the laws can fail."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from tests.reference.choices import Seeded
+from tests.reference.duck import by_rank, computed, computed_by_value, computed_in_pieces, opened
+from tests.reference.interpreter import Answers, ByValue, Reference
+from tests.reference.laws import agree, interpreted, neighbours, plainly
+from tests.reference.obeying import obeys, shown
+from tests.reference.plans import Case, any_expression, by_row, case, cases, cells, expression, relation
+from tests.reference.worlds import PERSON, POOLS, Held, World, world
+from tests.reference.wrong import LESS_EXACT, LESS_PRIVATE
+
+from sfumato.query.cells import Bound, Cells, Rows, Units
+from sfumato.query.expressions import Column
+from sfumato.query.kinds import Kind
+from sfumato.query.operators import call
+from sfumato.query.relations import Owner, Scan, Select, Union, Where
+
+PARTS = range(10)
+"""Random cases are cut into parts, so that workers share them."""
+
+
+def seeds(part: int, many: int) -> range:
+    """Gives the seeds of one part."""
+    return range(part * many, (part + 1) * many)
+
+
+# The engine and the interpreter agree, to the integer.
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_cells_agree(part: int) -> None:
+    for seed in seeds(part, 40):
+        choices = Seeded(seed)
+        here = world(choices)
+        for _ in range(5):
+            agree(Case(here, cells(choices, here)), computed_by_value, by_rank)
+
+
+@settings(max_examples=50)
+@given(cases())
+def test_cells_agree_on_what_hypothesis_finds(one: Case) -> None:
+    agree(one, computed_by_value, by_rank)
+
+
+@pytest.mark.parametrize("seed, most_rows", [(52_666, 12), (70_376, 25)])
+def test_an_operand_may_be_there_twice(seed: int, most_rows: int) -> None:
+    """DuckDB 2.0 breaks off where it copies a plan in which a function has the same column twice."""
+    agree(case(Seeded(seed), most_rows=most_rows), computed_by_value, by_rank)
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_values_of_expressions_agree(part: int) -> None:
+    for seed in seeds(part, 25):
+        choices = Seeded(seed)
+        here = world(choices)
+        for _ in range(4):
+            agree(Case(here, by_row(choices, here, many=12, depth=3)), computed_by_value, by_rank)
+
+
+def test_logarithms_and_powers_agree_but_for_the_last_bits() -> None:
+    for seed in range(100):
+        choices = Seeded(seed)
+        here = world(choices)
+        source = here.scans["visits"]
+        asked = [call(name, expression(choices, source.fields, kind, 1)) for name in ("ln", "exp") for kind in NUMERIC]
+        logarithms = Cells(source, (source.columns[-1], *asked), (Rows(),))
+        left, right = computed(here, logarithms), by_rank(here, logarithms)
+        assert len(left) == len(right)
+        for (one, _), (other, _) in zip(sorted(left, key=first), sorted(right, key=first), strict=True):
+            for a, b in zip(one[1:], other[1:], strict=True):
+                assert (a is None and b is None) or a == pytest.approx(b, rel=1e-14, abs=1e-300)
+
+
+NUMERIC = (Kind.INT, Kind.FLOAT)
+
+
+def first(place: Any) -> Any:
+    """Gives the number of a row."""
+    return place[0][0]
+
+
+def test_images_agree() -> None:
+    duck = opened(hashed=True).engine(world(Seeded(0)), {})
+    for seed in range(200):
+        choices = Seeded(seed)
+        leaves = [
+            (Column(f"c{n}", kind), list(dict.fromkeys(choices.some(LEAVES[kind], 0, 4))))
+            for n, kind in enumerate(choices.some(tuple(POOLS), 1, 3))
+        ]
+        made = [any_expression(choices, [column for column, _ in leaves], 2) for _ in range(choices.whole(1, 3))]
+        assert duck.images(made, leaves) == Reference({}, ByValue()).images(made, leaves)
+
+
+LEAVES = {
+    kind: [value for value in pool if value is None or (value == value and value not in (float("inf"), -float("inf")))]
+    for kind, pool in POOLS.items()
+}
+
+
+# One unit moves the numbers by no more than its bound allows.
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_neighbours_are_close_by_the_interpreter(part: int) -> None:
+    for seed in seeds(part, 200):
+        neighbours(case(Seeded(seed)), interpreted)
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_neighbours_are_close_by_the_engine(part: int) -> None:
+    for seed in seeds(part, 20):
+        neighbours(case(Seeded(10_000 + seed)), computed, most=2)
+
+
+def test_a_unit_with_thousands_of_rows_and_groups_moves_little() -> None:
+    for seed in range(5):
+        neighbours(case(Seeded(seed), most_rows=2000), computed, most=1)
+
+
+def test_the_hash_decides_and_not_the_value() -> None:
+    """The true hash is in use elsewhere: it does not take what comes first, and not the same from everybody."""
+    types = {"user": pa.int64(), "x": pa.int64()}
+    rows = [{"user": user, "x": x} for user in range(200) for x in range(10)]
+    source = Scan("t", (Column("user", Kind.INT), Column("x", Kind.INT)), Owner("user"))
+    kept = Cells(source, (Column("x", Kind.INT),), (Units(),), Bound(3, 1))
+    here = World({}, {"t": Held(types, rows)}, PERSON)
+    assert computed_by_value(here, kept) == {((x,), ()): (200,) for x in range(3)}
+    found = computed(here, kept)
+    assert sum(numbers[0] for numbers in found.values()) == 600
+    assert len(found) == 10
+    assert all(30 < numbers[0] < 90 for numbers in found.values())
+
+
+# What the engine is free to decide changes nothing.
+
+
+def test_the_order_of_rows_changes_nothing() -> None:
+    for seed in range(60):
+        one = case(Seeded(seed))
+        rows = {name: random.Random(seed).sample(rows, len(rows)) for name, rows in one.world.rows.items()}
+        agree(one, computed, lambda here, asked: computed(here.with_rows(rows), asked))  # noqa: B023
+
+
+def test_pieces_of_data_and_threads_change_nothing() -> None:
+    for seed in range(30):
+        one = case(Seeded(seed), most_rows=30)
+        agree(one, computed, computed_in_pieces)
+
+
+# Plans that mean the same give the same.
+
+
+def rewritten(one: Cells, seed: int) -> list[tuple[Cells, Cells]]:
+    """Gives pairs of cells that mean the same."""
+    choices = Seeded(seed)
+    source = one.source
+    a, b = (expression(choices, source.fields, Kind.BOOL, 2) for _ in range(2))
+    same = Select(source, tuple((column.name, column) for column in source.fields))
+    yes, no = Where(source, a), Where(source, call("not", a))
+    unknown = Where(source, call("is_null", a))
+    pairs = [
+        (Where(Where(source, a), b), Where(source, call("and", a, b))),
+        (Where(Where(source, a), b), Where(Where(source, b), a)),
+        (Where(source, call("not", call("or", a, b))), Where(source, call("and", call("not", a), call("not", b)))),
+        (source, same),
+        (source, Union((yes, no, unknown))),
+        (Union((yes, no)), Union((no, yes))),
+    ]
+    return [(replace(one, source=left), replace(one, source=right)) for left, right in pairs]
+
+
+@pytest.mark.parametrize("compute", [interpreted, computed], ids=["interpreter", "duckdb"])
+def test_plans_that_mean_the_same_give_the_same(compute: Any) -> None:
+    for seed in range(25):
+        one = case(Seeded(seed))
+        for left, right in rewritten(one.cells, seed):
+            assert plainly(compute(one.world, left), left) == plainly(compute(one.world, right), right)
+
+
+# Facts: what is said of columns and expressions is true of every value.
+
+
+@pytest.mark.parametrize("obedient", [True, False], ids=["obedient", "disobedient"])
+@pytest.mark.parametrize("part", PARTS)
+def test_facts_hold(part: int, obedient: bool) -> None:
+    """Bounds and keys hold for all data; that nothing is missing, where the data is as its codebook says."""
+    for seed in seeds(part, 100):
+        choices = Seeded(seed)
+        here = world(choices, obedient=obedient)
+        source = relation(choices, here)
+        reference = Reference(here.rows, ByValue())
+        asked = [*source.fields, *(any_expression(choices, source.fields, 3) for _ in range(6))]
+        for _, row in reference.rows(source):
+            for made in asked:
+                value = reference.value(made, row)
+                right = obeys(value, made.kind, made.facts) or (value is None and not obedient)
+                assert right, (shown(made), value, made.facts)
+
+
+# The laws can fail: each mistake is caught.
+
+
+def wrongly(wrong: type[Reference]) -> Any:
+    """Gives a way to compute with a mistake in it; where it breaks off, it gives nothing."""
+
+    def compute(here: World, asked: Cells) -> Answers:
+        try:
+            return wrong(here.rows, ByValue()).cells(asked)
+        except (ValueError, OverflowError, TypeError):
+            raise AssertionError from None
+
+    return compute
+
+
+@pytest.mark.parametrize("wrong", (*LESS_EXACT, *LESS_PRIVATE), ids=lambda wrong: wrong.__name__)
+def test_a_wrong_engine_does_not_agree(wrong: type[Reference]) -> None:
+    with pytest.raises(AssertionError):
+        for seed in range(3000):
+            one = case(Seeded(seed))
+            agree(one, wrongly(wrong), interpreted)
+            agree(Case(one.world, by_row(Seeded(seed), one.world, many=12, depth=2)), wrongly(wrong), interpreted)
+
+
+@pytest.mark.parametrize("wrong", LESS_PRIVATE, ids=lambda wrong: wrong.__name__)
+def test_a_wrong_engine_is_moved_too_far(wrong: type[Reference]) -> None:
+    with pytest.raises(AssertionError):
+        for seed in range(3000):
+            neighbours(case(Seeded(seed)), wrongly(wrong))

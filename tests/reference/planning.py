@@ -1,0 +1,81 @@
+"""Plans questions without data: an engine that looks at none, and one that gives fixed numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+from tests.reference.interpreter import ByValue, Reference
+
+import sfumato as sf
+from sfumato.accounting.measures import Loss
+from sfumato.query.catalog import Catalog
+from sfumato.query.cells import Cells, Computed
+from sfumato.query.engines.engine import Engine
+from sfumato.query.expressions import Column, Expression
+from sfumato.query.kinds import Value
+from sfumato.query.lower import Lowered, Opened, lowered
+from sfumato.query.relations import Relation
+from sfumato.query.settings import Settings
+from sfumato.query.sql import read_sql
+
+
+class Blind(Engine):
+    """Is an engine without data: it can plan, and fails a test that looks at rows."""
+
+    name = "blind"
+
+    def schema(self) -> Mapping[str, Mapping[str, str]]:
+        return {}
+
+    def run(self, cells: Cells) -> Computed:
+        raise AssertionError("looked at data")
+
+    def images(
+        self, made: Sequence[Expression], leaves: Sequence[tuple[Column, Sequence[Value]]]
+    ) -> tuple[tuple[Value, ...], ...]:
+        return Reference({}, ByValue()).images(made, leaves)
+
+    def rows(self, relation: Relation) -> NoReturn:
+        raise AssertionError("looked at data")
+
+    def fingerprint(self, key: bytes) -> str:
+        return "nothing"
+
+    def close(self) -> None:
+        pass
+
+
+class Fixed(Blind):
+    """Is an engine that gives every group the same numbers, one for each tally, by its place among the tallies."""
+
+    def __init__(self, groups: int, numbers: Sequence[int]) -> None:
+        self.groups, self.numbers = groups, numbers
+
+    def run(self, cells: Cells) -> Computed:
+        assert len(cells.tallies) == len(self.numbers)
+        numbers = tuple(np.full(self.groups, number, dtype=np.int64) for number in self.numbers)
+        if cells.listed is not None or not cells.keys:
+            return Computed(numbers, places=np.arange(self.groups))
+        return Computed(numbers, keys=([f"key {place}" for place in range(self.groups)],))
+
+
+def catalog_of(codebook: Mapping[str, Any]) -> Catalog:
+    """Gives the tables that a codebook describes."""
+    return Catalog(sf.Codebook.read(codebook))
+
+
+def planned(
+    text: str,
+    catalog: Catalog,
+    *,
+    engine: Engine | None = None,
+    limit: type[Loss] = sf.Pure,
+    apart: int = 1,
+    **settings: Any,
+) -> Lowered:
+    """Gives a question in SQL, ready to be asked; nothing is looked at."""
+    question = read_sql(text, catalog, ()).question
+    assert question is not None
+    return lowered(question, Settings.read(**settings), Opened(engine or Blind(), catalog), limit=limit, apart=apart)
