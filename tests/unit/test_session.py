@@ -28,8 +28,8 @@ from sfumato.mechanisms.matrix import StepsBetween
 from sfumato.release.checklist import ITEMS, Checklist
 from sfumato.session.dataset import Dataset
 from sfumato.session.fingerprint import version_of
-from sfumato.session.members import first_rows
 from sfumato.session.session import Session
+from sfumato.transforms.whose import first_rows
 
 SCORES = [71.5, 64.0, 88.0, 93.5, 55.0] * 50
 SPACE = sf.vector(float, size=250)

@@ -10,9 +10,9 @@ from typing import NoReturn, final
 
 from sfumato.accounting.measures import Loss
 from sfumato.codebook.book import Codebook
-from sfumato.core.domains import Data
+from sfumato.core.domains import Data, Tables
 from sfumato.core.measurement import Measurement
-from sfumato.core.metrics import Unit
+from sfumato.core.metrics import AddRemove, Unit
 from sfumato.core.partial import start
 from sfumato.core.space import Space
 from sfumato.errors import BadArgument, NotInDomain
@@ -22,10 +22,12 @@ from sfumato.ledger.book import Ledger
 from sfumato.ledger.periods import Period
 from sfumato.ledger.permit import Permit
 from sfumato.ledger.rules import Rule
+from sfumato.query.lower import Opened
 from sfumato.release.record import Fact, Release
 from sfumato.session.fingerprint import version_of
 from sfumato.session.members import Members
 from sfumato.session.session import Session
+from sfumato.session.tables import Person, default_name, is_tabular, open_tables, protects_people, unit_of
 
 
 @final
@@ -51,10 +53,10 @@ class Dataset:
         self,
         data: Data,
         *,
-        name: str,
+        name: str | None = None,
         space: Space | None = None,
         codebook: Codebook | Mapping[str, object] | str | Path | None = None,
-        unit: Unit | None = None,
+        unit: Unit | Person | None = None,
         version: str | None = None,
         members: Members | None = None,
     ) -> None:
@@ -62,15 +64,49 @@ class Dataset:
         if (space is None) == (facts is None):
             must = "given, one of them: it says what holds for every possible data set"
             raise BadArgument("space or codebook", must, (space, codebook))
-        self.name, self.codebook = _name(name), facts
+        if isinstance(unit, Person):
+            facts, unit = unit.told(_needed(facts)), None
+        self.codebook, self.version, self.members = facts, version, members
+        self.__opened: Opened | None = None
+        if facts is not None and (is_tabular(data) or (unit is None and protects_people(facts))):
+            self._open(data, facts, unit, name)
+            return
+        self.name = _name(name)
         self.space = facts.space() if facts is not None else _space(space)
         self.unit = _unit(unit or (None if facts is None else facts.unit), self.space)
-        self.version, self.members = version, members
         self.__data = copy.deepcopy(data)
         if not self.space.domain.member(self.__data):
             raise NotInDomain(self.space.domain)
         if members is not None:
             members.check(self.__data, self.space)
+
+    def _open(self, data: Data, facts: Codebook, unit: Unit | None, name: str | None) -> None:
+        """Opens data that stays where it is."""
+        if self.members is not None:
+            raise BadArgument(
+                "members", "left out, where data is asked in SQL: a register has no theorem for it", "given"
+            )
+        self.__opened = self.__data = opened = open_tables(data, facts)
+        self.name = _name(default_name(opened.catalog) if name is None else name)
+        self.space = opened.space
+        self.unit = _unit(unit or unit_of(facts, self.space, by_rows=opened.catalog.by_rows), self.space)
+
+    @property
+    def opened(self) -> Opened:
+        """Gives the tables behind an engine, to be asked in SQL and as data frames."""
+        if self.__opened is None:
+            self.__opened = self._as_tables()
+        return self.__opened
+
+    def _as_tables(self) -> Opened:
+        """Puts data that is held in memory behind an engine; the unit stays what it is."""
+        if self.codebook is None or not isinstance(self.__data, Mapping):
+            must = "data with columns that a codebook describes, for it to be asked in SQL: give codebook=…"
+            raise BadArgument("the data set", must, str(self.space))
+        if not isinstance(self.unit.metric, AddRemove) or self.members is not None:
+            must = "one of which rows are added and removed, without members, for it to be asked in SQL"
+            raise BadArgument("the data set", must, str(self.space))
+        return open_tables({self.codebook.table().name: self.__data}, self.codebook, rows_only=True)
 
     @property
     def facts(self) -> tuple[Fact, ...]:
@@ -102,13 +138,15 @@ class Dataset:
 
     def version_in(self, ledger: Ledger) -> str:
         """Gives what tells this data from other data of the same name: a label, or a digest under the ledger's key."""
+        if self.version is None and isinstance(self.__data, Opened):
+            return self.__data.engine.fingerprint(ledger.secret("versions of data"))
         told = f"label {self.version}" if self.version is not None else self.__data
         members = () if self.members is None else (self.members.ids, self.members.identity)
         return version_of([told, *members], ledger.secret("versions of data"))
 
     def check(self, measurement: Measurement, loss: Loss) -> None:
         """Refuses a measurement that is not one on this data, or that a register of members could not count."""
-        start(self.space, measurement)
+        start(self.space_for(measurement), measurement)
         if self.members is not None:
             self.members.cost(loss)
             self._rows()
@@ -119,7 +157,14 @@ class Dataset:
             raise BadArgument("permit", f"one that {self.name} was charged for", permit)
         self.check(measurement, permit.loss)
         asked = measurement if self.members is None else self.members.admitted(measurement, permit, self._rows())
-        return permit.run(asked, self.__data, d_in=self.unit, confidence=confidence, facts=self.facts, name=self.name)
+        data = self.opened if isinstance(measurement.source.domain, Tables) else self.__data
+        return permit.run(asked, data, d_in=self.unit, confidence=confidence, facts=self.facts, name=self.name)
+
+    def space_for(self, measurement: object) -> Space:
+        """Gives the space that a measurement is on: that of the tables, where it is a question in SQL."""
+        source = getattr(measurement, "source", None)
+        tables = isinstance(source, Space) and isinstance(source.domain, Tables)
+        return self.opened.space if tables else self.space
 
     def _rows(self) -> int:
         """Gives how many rows of one unit a release may use."""
@@ -130,7 +175,9 @@ class Dataset:
 
     def rehearsal(self, made_up: Data, *, limit: Loss | Rule) -> Session:
         """Opens a session on made-up data, on the same terms and with a ledger of its own that is not kept."""
-        twin = Dataset(made_up, name=self.name, space=self.space, unit=self.unit)
+        tables = isinstance(self.space.domain, Tables)
+        space, facts = (None, self.codebook) if tables else (self.space, None)
+        twin = Dataset(made_up, name=self.name, space=space, codebook=facts, unit=self.unit)
         return twin.session(limit=limit, ledger="memory:")
 
     def __reduce__(self) -> NoReturn:
@@ -138,6 +185,12 @@ class Dataset:
 
     def __repr__(self) -> str:
         return f"Dataset({self.name!r}: {self.space}, protects {self.unit.protects})"
+
+
+def _needed(codebook: Codebook | None) -> Codebook:
+    if codebook is None:
+        raise BadArgument("codebook", "given, where people are protected: it describes the columns", None)
+    return codebook
 
 
 def _name(name: object) -> str:

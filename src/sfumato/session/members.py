@@ -22,6 +22,7 @@ from sfumato.ledger.permit import Permit
 from sfumato.ledger.register import Register
 from sfumato.ledger.register_names import distinct
 from sfumato.ledger.rules import in_kind
+from sfumato.transforms.whose import first_rows
 
 
 @final
@@ -84,22 +85,6 @@ class Members:
 
     def _names(self, data: Data) -> Data:
         return data[self.ids] if isinstance(self.ids, str) else self.ids
-
-
-@guarantee(
-    claim="at most so many rows of each unit, chosen by looking at that unit alone",
-    proof="proofs/register.md#rows",
-    reviewed="be75e5cc3164",
-)
-def first_rows(unit: NDArray[np.intp], rows: int) -> NDArray[np.bool_]:
-    """Tells which rows are among the first so many of their unit."""
-    order = np.argsort(unit, kind="stable")
-    ordered = unit[order]
-    starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]]) if len(unit) else np.zeros(0, dtype=np.intp)
-    place = np.arange(len(unit)) - np.repeat(starts, np.diff(np.r_[starts, len(unit)]))
-    found = np.zeros(len(unit), dtype=np.bool_)
-    found[order] = place < rows
-    return found
 
 
 @guarantee(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import cached_property
 from types import TracebackType
-from typing import TYPE_CHECKING, Self, final
+from typing import TYPE_CHECKING, Any, Self, TypeAlias, final
 
 from sfumato.accounting.measures import Loss
 from sfumato.core.measurement import Measurement
@@ -28,8 +29,14 @@ from sfumato.session.measures import Overview, largest_in, overview, spent_in
 from sfumato.session.quote import Quote
 
 if TYPE_CHECKING:
+    from sfumato.query.explain import Explanation
+    from sfumato.query.frame import Frame
+    from sfumato.session.asking import Asking
+    from sfumato.session.contributions import Bought
     from sfumato.session.dataset import Dataset
 
+Parameters: TypeAlias = Sequence[object] | Mapping[str, object]
+"""Values for the placeholders of a query, in order or by name."""
 
 LONGEST = 500
 """Letters of the description of a question that are written into the book."""
@@ -76,8 +83,55 @@ class Session:
         """Shows limit, spent and left in every kind of loss."""
         return overview(self.account, self.left, delta)
 
-    def explain(self, question: Measurement | Partial[Measurement], *, loss: Loss | None = None) -> Quote:
-        """Says what a question would cost, how far off its answer would be, and whether it fits; spends nothing."""
+    def sql(self, text: str, parameters: Parameters = (), **settings: Any) -> Any:
+        """Answers a question in SQL. With EXPLAIN PRIVACY before SELECT, explains it and spends nothing.
+
+        Settings: ``loss=`` what to pay, or ``accuracy=(half_width, confidence)`` how near to come; ``groups=`` and
+        ``rows_each=`` how much of each unit to keep; ``keys=`` the groups to answer (an `sf.KeySet`); ``weights=`` how
+        columns share the loss; ``confidence=`` of the error bars; ``key=`` to retry safely. Values for the
+        placeholders of a query (``?`` or ``:name``) are ``parameters``; they are never put into its text.
+        """
+        return self._asking.sql(text, parameters, **settings)
+
+    def table(self, name: str | None = None) -> Frame:
+        """Gives a table as a data frame, to ask in Python; the only private one, where no name is given."""
+        return self._asking.frame(name)
+
+    def contributions(
+        self,
+        table: str | None = None,
+        *,
+        by: str | Sequence[str] = (),
+        upto: int,
+        loss: Loss,
+        share: Number = 0.95,
+    ) -> Bought:
+        """Buys bounds: finds how many groups (by columns) and rows in each cover a share of the units, for a loss."""
+        from sfumato.session.contributions import contributions
+
+        return contributions(self.table(table), by=by, upto=upto, loss=loss, share=share)
+
+    def explain_sql(self, text: str, parameters: Parameters = (), **settings: Any) -> Explanation:
+        """Explains a question in SQL: the plan, bounds, noise, errors to expect, and the price; spends nothing."""
+        return self._asking.explain_sql(text, parameters, **settings)
+
+    @cached_property
+    def _asking(self) -> Asking:
+        from sfumato.session.asking import Asking
+
+        return Asking(self, self.dataset.opened)
+
+    def explain(self, question: Measurement | Partial[Measurement] | str, **settings: Any) -> Quote | Explanation:
+        """Says what a question would cost, how far off its answer would be, and whether it fits; spends nothing.
+
+        A question in SQL is explained with its whole plan; see `sql` for the settings.
+        """
+        if isinstance(question, str):
+            return self.explain_sql(question, **settings)
+        return self.quote(question, **settings)
+
+    def quote(self, question: Measurement | Partial[Measurement], *, loss: Loss | None = None) -> Quote:
+        """Says what a measurement would cost, how far off its answer would be, and whether it fits; spends nothing."""
         asked, price = self._read(question, loss)
         terms = asked.terms(self.dataset.unit, 0.95)
         trial = self.ledger.trial(self._name, price, question=self._question(asked, price))
@@ -182,7 +236,7 @@ class Session:
 
     def _read(self, question: object, loss: Loss | None) -> tuple[Measurement, Loss]:
         """Reads a question on this data, and what to charge for it: decided from public facts alone."""
-        asked = start(self.dataset.space, question)
+        asked = start(self.dataset.space_for(question), question)
         if not isinstance(asked, Measurement):
             raise NotChainable("this shows exact values: a question must end in a mechanism that adds noise to them.")
         least = asked.map(self.dataset.unit)

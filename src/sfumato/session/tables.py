@@ -1,0 +1,110 @@
+"""Data that stays where it is: files, data frames and databases, opened behind an engine with their codebook."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, final
+
+from sfumato.codebook.book import Codebook
+from sfumato.codebook.tables import FACT
+from sfumato.core.domains import Data
+from sfumato.core.metrics import Unit
+from sfumato.errors import BadArgument
+from sfumato.query.catalog import Catalog, column_named
+from sfumato.query.kinds import Value
+from sfumato.query.lower import Opened
+from sfumato.query.relations import Scan
+
+if TYPE_CHECKING:
+    from sfumato.codebook.columns import Place
+    from sfumato.core.space import Space
+    from sfumato.query.engines.engine import Engine
+
+
+@final
+@dataclass(frozen=True)
+class Person:
+    """Says that people are protected: all rows with one id belong to one of them, however many there are.
+
+    >>> Person("user_id").protects
+    'a person'
+    """
+
+    id: str
+    protects: str = "a person"
+
+    def __post_init__(self) -> None:
+        for name, text in (("id", self.id), ("protects", self.protects)):
+            if not isinstance(text, str) or not text.strip():
+                raise BadArgument(f"the {name} of a person", "a text", text)
+
+    def told(self, codebook: Codebook) -> Codebook:
+        """Gives a codebook that says so too."""
+        if codebook.id == self.id:
+            return codebook
+        if codebook.id:
+            raise BadArgument("unit", f"the one of the codebook, whose id is {codebook.id!r}", self.id)
+        return Codebook.read({**codebook.to_plain(), "unit": {"protects": self.protects, "id": self.id}})
+
+
+def is_tabular(data: object) -> bool:
+    """Tells whether data is a file, a data frame, or several of them by name: what an engine reads where it is."""
+    if isinstance(data, str | Path) or hasattr(data, "__arrow_c_stream__"):
+        return True
+    return isinstance(data, Mapping) and bool(data) and all(is_tabular(part) for part in data.values())
+
+
+def protects_people(codebook: Codebook) -> bool:
+    """Tells whether a codebook says whose rows are, and not how many of them somebody has at most."""
+    private = [table for table in codebook.tables if not table.public]
+    bounds = [table.contributions for table in private]
+    stated = all(found is not None and found.rows is not None and found.by == FACT for found in bounds)
+    return bool(codebook.id) and not stated
+
+
+def open_tables(data: Data, codebook: Codebook, *, rows_only: bool = False) -> Opened:
+    """Opens tables behind the engine that reads them."""
+    from sfumato.query.engines.sources import open_source  # which loads DuckDB
+
+    catalog = Catalog(codebook, rows_only)
+    engine = open_source(data, catalog)
+    lists = {
+        f"{table.name}.{column.name}": _listed(engine, catalog, column.keys)
+        for table in codebook.tables
+        for column in table.columns
+        if column.keys is not None
+    }
+    return Opened(engine, Catalog(codebook, rows_only, lists) if lists else catalog)
+
+
+def _listed(engine: Engine, catalog: Catalog, place: Place) -> tuple[Value, ...]:
+    """Gives the keys that a public table lists."""
+    scan = catalog.table(place.table)
+    column = column_named(place.column, scan.fields, place.table)
+    values = engine.rows(Scan(scan.table, (column,)))[column.name]
+    return tuple(value for value in dict.fromkeys(values) if value is not None)
+
+
+def unit_of(codebook: Codebook, space: Space, *, by_rows: bool) -> Unit:
+    """Gives who is protected in tables: whoever an id names, with all rows; or so many rows, by a stated fact.
+
+    Where a number of rows is public, units are exchanged, and not added or removed: one for another is one of each.
+    """
+    private = [table for table in codebook.tables if not table.public]
+    if not by_rows:
+        return Unit(codebook.protects, space.metric, 1 if all(table.size is None for table in private) else 2)
+    rows = 0
+    for table in private:
+        unit = codebook.unit_in(table.name)
+        rows += int(unit.metric.read(unit)) * (1 if table.size is None else 2)
+    return Unit(codebook.protects, space.metric, rows)
+
+
+def default_name(catalog: Catalog) -> str:
+    """Gives the name of a data set that was given none: that of its only private table."""
+    private = [name for name, scan in catalog.tables.items() if scan.private]
+    if len(private) == 1:
+        return private[0]
+    raise BadArgument("name", "given, where there are several private tables", None)
