@@ -87,9 +87,13 @@ def test_portrait_has_ink_and_paper() -> None:
     assert 0.2 < portrait().mean() < 0.6
 
 
-def test_demo_tells_and_draws(tmp_path: Path) -> None:
+def test_the_classroom_is_told_and_drawn(tmp_path: Path) -> None:
     ran = subprocess.run(
-        [sys.executable, "-m", "sfumato", "demo"], capture_output=True, text=True, cwd=tmp_path, encoding="utf-8"
+        [sys.executable, "-m", "sfumato", "demo", "classroom"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        encoding="utf-8",
     )
     assert ran.returncode == 0, ran.stderr
     assert ran.stderr == ""
@@ -112,8 +116,42 @@ def test_demo_tells_and_draws(tmp_path: Path) -> None:
     assert all(len(line.rstrip()) <= 80 for line in ran.stdout.splitlines())
 
 
-def test_demo_without_the_plot_extra_tells_and_says_what_to_install(tmp_path: Path) -> None:
-    first, second = (run("demo", before="sys.modules['altair'] = None", folder=tmp_path) for _ in range(2))
+def test_the_visits_are_told_and_drawn(tmp_path: Path) -> None:
+    first = run("demo", folder=tmp_path)
+    assert (first.returncode, first.stderr) == (0, "")
+    said = " ".join(first.stdout.split())
+    for words in (
+        "sfumato codebook init visits.parquet --unit user_id",
+        "minutes: {type: float} # FILL: between: [lower, upper]",
+        "grouped by day: 28 public keys, all answered",
+        "It cost ε = 0.2; ε = 1.8, δ = 1e-08 is left.",
+        "the same answer and costs nothing",
+        "visits cannot pay ε = 0.6",
+        "8 entries, 0 signed checkpoints: sound",
+        "sfumato demo classroom",
+    ):
+        assert words in said
+    folder = tmp_path / "sfumato-demo"
+    charts = [f"{name}{suffix}" for name in ("minutes-by-day", "visits-by-site") for suffix in (".png", ".svg")]
+    files = ["visits-ledger.db", "visits.parquet", "visits.yaml"]
+    assert sorted(path.name for path in folder.iterdir()) == sorted(charts + files)
+    assert "Minutes by day" in (folder / "minutes-by-day.svg").read_text(encoding="utf-8")
+    second = run("demo", folder=tmp_path, before="sys.modules['altair'] = None")
+    again = " ".join(second.stdout.split())
+    assert again.count("nothing: an earlier run of this story asked it") == 3  # the same file, the same ledger
+    assert "pip install 'sfumato[plot]'" in again
+    told = second.stdout.split("site  visits")[1].split("each")[0]
+    assert told == first.stdout.split("site  visits")[1].split("each")[0]
+
+
+def test_the_visits_without_the_sql_extra_say_what_to_install(tmp_path: Path) -> None:
+    ran = run("demo", before="sys.modules['duckdb'] = sys.modules['pyarrow'] = None", folder=tmp_path)
+    assert ran.returncode == 1
+    assert ran.stderr == "sfumato: writing Parquet files needs optional packages: pip install 'sfumato[sql]'\n"
+
+
+def test_the_classroom_without_the_plot_extra_tells_and_says_what_to_install(tmp_path: Path) -> None:
+    first, second = (run("demo", "classroom", before="sys.modules['altair'] = None", folder=tmp_path) for _ in range(2))
     assert first.returncode == 0, first.stderr
     assert "= 67" in first.stdout
     assert "pip install 'sfumato[plot]'" in " ".join(first.stdout.split())
@@ -123,7 +161,7 @@ def test_demo_without_the_plot_extra_tells_and_says_what_to_install(tmp_path: Pa
 
 def test_a_console_that_knows_no_greek_gets_question_marks(tmp_path: Path) -> None:
     ran = subprocess.run(
-        [sys.executable, "-m", "sfumato", "demo"],
+        [sys.executable, "-m", "sfumato", "demo", "classroom"],
         capture_output=True,
         text=True,
         cwd=tmp_path,
@@ -133,10 +171,11 @@ def test_a_console_that_knows_no_greek_gets_question_marks(tmp_path: Path) -> No
     assert "10 ? 85 ? 9 ? 87 = 67" in ran.stdout
 
 
-def test_a_refusal_is_one_line_and_exit_code_one(tmp_path: Path) -> None:
+@pytest.mark.parametrize("story", ["visits", "classroom"])
+def test_a_refusal_is_one_line_and_an_exit_code(story: str, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    ran = run("demo", "--output", "file", folder=tmp_path)
-    assert ran.returncode == 1
+    ran = run("demo", story, "--output", "file", folder=tmp_path)
+    assert ran.returncode == 3
     [line] = ran.stderr.splitlines()
     assert line.startswith("sfumato: ")
     assert "written to" in line

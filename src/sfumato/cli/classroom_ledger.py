@@ -54,7 +54,7 @@ def asked_twice(classroom: Classroom, *, folder: Path) -> Told:
     data = Dataset({"score": list(classroom.scores)}, name="exam", codebook=classroom.codebook)
     session = data.session(limit=LIMIT, ledger=folder / "ledger.db")
     average = select("score") >> mean() >> laplace(scale=20)
-    known, before = session.explain(average).known, session.spent
+    known, before = session.quote(average).known, session.spent
     first, once = session.run(average), session.spent
     second, twice = session.run(average), session.spent
     try:

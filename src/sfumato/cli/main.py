@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
+from enum import StrEnum
 from importlib.metadata import version as installed_version
 from pathlib import Path
 from typing import Annotated
@@ -11,7 +12,10 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from sfumato.cli.codebook import app as codebook_app
+from sfumato.cli.exits import code_of, tell
 from sfumato.cli.ledger import app as ledger_app
+from sfumato.cli.query import explain, query
 from sfumato.errors import SfumatoError
 
 WIDEST = 100
@@ -49,17 +53,32 @@ def sfumato(
     """Differential privacy, exact and explained."""
 
 
+class Story(StrEnum):
+    """Is a story that the demonstration tells."""
+
+    VISITS = "visits"
+    CLASSROOM = "classroom"
+
+
 @app.command()
 def demo(
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the charts.")] = Path("sfumato-demo"),
+    story: Annotated[Story, typer.Argument(help="Which story to tell.")] = Story.VISITS,
+    *,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for files and charts.")] = Path("sfumato-demo"),
 ) -> None:
-    """Tells how a class leaks a grade, and how a private mean does not; prints it and draws it."""
-    from sfumato.cli.demo import tell
+    """Shows sfumato at work: private SQL on made-up visits; or a class that leaks a grade, and a mean that does not."""
+    if story is Story.VISITS:
+        from sfumato.cli.visits_story import tell as told
+    else:
+        from sfumato.cli.classroom_story import tell as told
 
     console = Console()
-    tell(Console(width=min(WIDEST, console.width)), output=output)
+    told(Console(width=min(WIDEST, console.width)), output=output)
 
 
+app.command()(query)
+app.command()(explain)
+app.add_typer(codebook_app, name="codebook")
 app.add_typer(ledger_app, name="ledger")
 
 
@@ -70,12 +89,12 @@ def version() -> None:
 
 
 def main() -> None:
-    """Runs the command; what sfumato refuses becomes one line on standard error and exit code 1."""
+    """Runs the command; what sfumato refuses becomes one line on standard error, and an exit code that says which."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a console without ε gets a question mark, not a traceback
     try:
         app(prog_name="sfumato")
     except SfumatoError as refusal:
-        Console(stderr=True, soft_wrap=True).print(f"sfumato: {refusal}", markup=False, highlight=False)
-        sys.exit(1)
+        tell(f"sfumato: {refusal}")
+        sys.exit(code_of(refusal))

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rich.console import Console, RenderableType
-from rich.padding import Padding
-from rich.syntax import Syntax
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -14,6 +12,7 @@ from sfumato.accounting.guidance import odds_factor
 from sfumato.accounting.measures import Pure
 from sfumato.cli.classroom import CLOSE, Attack, attack, errors_of_mean, leak, private_mean
 from sfumato.cli.classroom_ledger import SESSION, asked_twice
+from sfumato.cli.telling import code, headline, listed, say, show
 from sfumato.datasets import CLASSROOM, Classroom, portrait
 from sfumato.errors import MissingExtra
 from sfumato.exact import up
@@ -60,7 +59,7 @@ def tell_leak(console: Console, classroom: Classroom) -> None:
 def tell_private_mean(console: Console, classroom: Classroom) -> None:
     """Builds the private mean and shows its price and its release."""
     headline(console, "2", "A private mean")
-    show(console, Syntax(CHAIN, "python", theme="ansi_light", background_color="default", word_wrap=True))
+    show(console, code(CHAIN))
     size, loss = len(classroom.scores), Pure(1)
     made, scale = private_mean(size, classroom.between, loss)
     facts = Table.grid(padding=(0, 2))
@@ -114,7 +113,7 @@ def tell_prices(console: Console, errors: dict[int, dict[Pure, float]]) -> None:
 def tell_ledger(console: Console, classroom: Classroom, *, output: Path) -> None:
     """Asks the same question twice under a ledger that is kept, and then one that the limit does not allow."""
     headline(console, "5", "Under a ledger")
-    show(console, Syntax(SESSION, "python", theme="ansi_light", background_color="default", word_wrap=True))
+    show(console, code(SESSION))
     told = asked_twice(classroom, folder=output)
     if told.known:
         say(console, "This ledger has seen the question before, in another run of this demonstration:")
@@ -128,9 +127,7 @@ def tell_ledger(console: Console, classroom: Classroom, *, output: Path) -> None
     show(console, Text(told.refusal, style="red"))
     say(console, f"The book can be checked by anyone: {told.verdict}. The release table is made from it:")
     show(console, Text(told.table.to_text().partition("\n")[2].strip("\n")))
-    for path in told.written:
-        console.print(f"    {path}", soft_wrap=True, markup=False, highlight=False)
-    console.print()
+    listed(console, told.written)
 
 
 def draw(console: Console, found: Attack, errors: dict[int, dict[Pure, float]], *, output: Path) -> None:
@@ -141,8 +138,7 @@ def draw(console: Console, found: Attack, errors: dict[int, dict[Pure, float]], 
     except MissingExtra as missing:
         say(console, f"No charts: {missing}".replace("[", r"\["))
         return
-    for path in written:
-        console.print(f"    {path}", soft_wrap=True, markup=False, highlight=False)
+    listed(console, written)
 
 
 def draw_charts(found: Attack, errors: dict[int, dict[Pure, float]], *, output: Path) -> list[Path]:
@@ -164,24 +160,6 @@ def draw_charts(found: Attack, errors: dict[int, dict[Pure, float]], *, output: 
     picture = randomized_picture(portrait())
     files = [(figure, "classroom.png"), (figure, "classroom.svg"), (picture, "portrait.png")]
     return [save(chart, output / name) for chart, name in files]
-
-
-def headline(console: Console, number: str, words: str) -> None:
-    """Prints the title of one part."""
-    console.rule(f"[b]{number} · {words}[/b]", align="left", style="dim")
-    console.print()
-
-
-def say(console: Console, words: str) -> None:
-    """Prints a paragraph."""
-    console.print(Text.from_markup(words))
-    console.print()
-
-
-def show(console: Console, what: RenderableType) -> None:
-    """Prints something set in from the text."""
-    console.print(Padding(what, (0, 4), expand=False))
-    console.print()
 
 
 def _factor(loss: Pure) -> str:

@@ -1,0 +1,164 @@
+"""The command ``sfumato codebook``: drafts a codebook, checks one, and takes over metadata of SmartNoise SQL."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sfumato.accounting.measures import Loss
+from sfumato.accounting.shares import split
+from sfumato.cli.bounds import Bought, bought, numeric
+from sfumato.cli.exits import REFUSED, interruptible, misused, tell
+from sfumato.cli.opening import Source, open_session, shown
+from sfumato.cli.query import Address, Delta, Epsilon, LimitDelta, LimitEpsilon, LimitRho, Rho, working
+from sfumato.cli.words import loss_of
+from sfumato.codebook.book import Codebook
+from sfumato.codebook.draft import MARK, draft, kind_of
+from sfumato.errors import BadArgument
+from sfumato.query.engines.schemas import schema_of
+from sfumato.release.render.text import columns
+from sfumato.session.dataset import Dataset
+from sfumato.session.tables import Person
+
+app = typer.Typer(help="Drafts, checks and converts codebooks: what is public about data.", no_args_is_help=True)
+
+Schema = dict[str, dict[str, str]]
+Files = Annotated[list[str], typer.Argument(help="Parquet, CSV or DuckDB files, a table each.", show_default=False)]
+Output = Annotated[Path | None, typer.Option("--output", "-o", help="A new file; standard output if left out.")]
+
+
+@app.command()
+def init(
+    files: Files,
+    *,
+    unit: Annotated[str | None, typer.Option(help="The column that says whose a row is.")] = None,
+    protects: Annotated[str, typer.Option(help="Who is protected, as it is printed with every release.")] = "",
+    output: Output = None,
+    epsilon: Epsilon = None,
+    delta: Delta = None,
+    rho: Rho = None,
+    ledger: Address = None,
+    limit_epsilon: LimitEpsilon = None,
+    limit_delta: LimitDelta = None,
+    limit_rho: LimitRho = None,
+) -> None:
+    """Drafts a codebook from the schema alone, never from values, and marks what a human must fill in.
+
+    With --epsilon (or --rho), --unit and --protects, bounds of numbers are bought: found privately, paid from the
+    ledger, and written into the draft with the entry of the ledger that they are from.
+    """
+    _check_new(output)
+    schema: Schema = {}
+    for one in files:
+        for table, found in schema_of(one).items():
+            if table in schema:
+                misused(f"two tables would be called {table}: rename one of the files.")
+            schema[table] = found
+    loss = loss_of(epsilon, delta, rho)
+    between: Bought = {}
+    if loss is not None:
+        limit = loss_of(limit_epsilon, limit_delta, limit_rho, prefix="--limit-")
+        data = Source(files[0], None)
+        between = _buy(data, schema, _bought_for(files, schema, unit, protects), data.ledger(ledger), loss, limit)
+    text = draft(schema, id=unit, protects=protects, between=between)
+    _write(text, output)
+    if output is not None:
+        tell(f"{output}: {text.count(MARK)} places are marked '{MARK.strip()}'. Fill them in from public knowledge.")
+
+
+def _bought_for(files: list[str], schema: Schema, unit: str | None, protects: str) -> Person:
+    if unit is None or not protects or len(files) != 1 or len(schema) != 1:
+        misused(
+            "bounds are bought for one file with people in it: give one FILE, --unit with the column of their ids, and "
+            "--protects 'a person', or whoever they are."
+        )
+    return Person(unit, protects)
+
+
+def _buy(source: Source, schema: Schema, person: Person, address: str, loss: Loss, limit: Loss | None) -> Bought:
+    wanted = list(numeric(schema, id=person.id))
+    if not wanted:
+        misused("there are no columns of numbers to buy bounds for.")
+    session = open_session(Dataset(source.data, codebook=_provisional(schema, person)), address, limit)
+    shares = split(loss, {f"{table}.{column}": 1 for table, column, _ in wanted})
+    with interruptible(shown(address)), working("buying bounds"):
+        found = bought(session, wanted, list(shares.values()))
+    for table, column, _ in wanted:
+        low, high, release = found.get((table, column), ("?", "?", "no band has surely anybody in it"))
+        tell(f"  {table}.{column} in [{low}, {high}]: {release}")
+    return found
+
+
+def _provisional(schema: Schema, person: Person) -> Codebook:
+    """Gives a codebook that says who is protected and which columns there are, and no more."""
+    tables = {
+        table: {"columns": {name: {"type": kind, "nullable": True} for name, kind in _kinds(found)}}
+        for table, found in schema.items()
+    }
+    unit = {"protects": person.protects, "id": person.id}
+    return Codebook.read({"codebook": 1, "title": ", ".join(schema), "unit": unit, "tables": tables})
+
+
+def _kinds(found: dict[str, str]) -> Iterator[tuple[str, str]]:
+    for name, engine in found.items():
+        kind = kind_of(engine)
+        if kind is not None:
+            yield name, kind
+
+
+@app.command()
+def check(
+    codebook: Annotated[Path, typer.Argument(help="The codebook.", show_default=False)],
+    data: Annotated[str | None, typer.Argument(help="The data, to compare its schema.")] = None,
+    *,
+    table: Annotated[list[str] | None, typer.Option("--table", help="NAME=FILE, for each further table.")] = None,
+) -> None:
+    """Reads a codebook; prints whom it protects, its facts, and what to look at. Compares it with the data's schema."""
+    book = Codebook.read(codebook)
+    sys.stdout.write(f"{book.title}: protects {book.protects}" + f", by {book.id}" * bool(book.id) + "\n")
+    facts = [(fact.what, fact.source) for fact in book.facts()]
+    if facts:
+        sys.stdout.write("\n".join(["", "Facts that releases rest on", *columns(facts), ""]))
+    if book.flags:
+        flags = [(flag,) for flag in book.flags]
+        sys.stdout.write("\n".join(["", "To look at before anything is published", *columns(flags), ""]))
+    if data is not None:
+        opened = Source(data, codebook, None, table or ()).dataset().opened  # which refuses columns that do not fit
+        schema = opened.engine.schema()
+        rows = [(f"{name}.{one}", kind) for name, found in schema.items() for one, kind in found.items()]
+        sys.stdout.write("\n".join(["", "The data fits", *columns(rows), ""]))
+
+
+@app.command()
+def smartnoise(
+    metadata: Annotated[Path, typer.Argument(help="Metadata of SmartNoise SQL, YAML.", show_default=False)],
+    *,
+    output: Output = None,
+) -> None:
+    """Takes over metadata of SmartNoise SQL; says what it leaves open."""
+    _check_new(output)
+    book, notes = Codebook.read_smartnoise(metadata)
+    _write(book.to_yaml(), output)
+    for note in notes:
+        tell(f"  {note}")
+
+
+def _check_new(output: Path | None) -> None:
+    if output is not None and output.exists():
+        tell(f"sfumato: {output} is there already, and may hold what somebody filled in: name another file.")
+        raise typer.Exit(REFUSED)
+
+
+def _write(text: str, output: Path | None) -> None:
+    if output is None:
+        sys.stdout.write(text)
+        return
+    try:
+        with output.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except OSError:
+        raise BadArgument("--output", "a new file that can be written", str(output)) from None

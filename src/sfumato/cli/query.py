@@ -1,0 +1,226 @@
+"""The commands ``sfumato query`` and ``sfumato explain``: private SQL on files, paid from a ledger that is kept."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any, final
+
+import typer
+from rich.console import Console
+
+from sfumato.accounting.measures import Approx, Loss
+from sfumato.cli.answers import Form, Output
+from sfumato.cli.exits import BROKE_OFF, interruptible, misused, tell
+from sfumato.cli.opening import Source, open_session, open_to_explain, shown
+from sfumato.cli.words import loss_of, parameters_of, text_of
+from sfumato.errors import NotKept
+from sfumato.ledger.remaining import floored
+from sfumato.query.explain import Explanation
+from sfumato.release.answer import Answer, AnswerColumn, Role
+from sfumato.release.record import Release
+from sfumato.session.session import Session
+
+EXPLAINS = re.compile(r"\s*EXPLAIN\s+PRIVACY\b", re.IGNORECASE)
+OPTIONS = re.compile(r"\bDIFFERENTIAL_PRIVACY\b", re.IGNORECASE)
+ASSUMED = Approx("1", "1e-9")
+"""The limit under which a question is explained where there is no account yet and none is stated."""
+
+Data = Annotated[str, typer.Argument(help="A Parquet, CSV, JSON or DuckDB file, or a pattern.", show_default=False)]
+Sql = Annotated[str, typer.Argument(help="A SELECT, @FILE with one, or - for standard input.", show_default=False)]
+Book = Annotated[Path | None, typer.Option("--codebook", "-c", help="What is public: see `sfumato codebook init`.")]
+Unit = Annotated[str | None, typer.Option(help="The column that says whose a row is, if the codebook does not.")]
+Tables = Annotated[list[str] | None, typer.Option("--table", help="NAME=FILE, for each further table.")]
+Name = Annotated[str | None, typer.Option(help="The name of the account; that of the private table if left out.")]
+Epsilon = Annotated[str | None, typer.Option(help="What to pay: ε.")]
+Delta = Annotated[str | None, typer.Option(help="… with a δ, where keys are not public.")]
+Rho = Annotated[str | None, typer.Option(help="What to pay in zero-concentrated privacy: ρ.")]
+Accuracy = Annotated[str | None, typer.Option(help="How near to come instead, as ± so much; pays what that costs.")]
+Confidence = Annotated[str, typer.Option(help="Of error bars and of --accuracy.")]
+Groups = Annotated[int | None, typer.Option(help="Keep at most so many groups of each unit.", min=1)]
+RowsEach = Annotated[int | None, typer.Option(help="Keep at most so many rows of each unit in a group.", min=1)]
+Parameter = Annotated[list[str] | None, typer.Option("--parameter", "-p", help="NAME=VALUE, for :name in the query.")]
+Address = Annotated[
+    str | None,
+    typer.Option(
+        "--ledger",
+        envvar="SFUMATO_LEDGER",
+        help="A file, sqlite:///… or postgresql://…; sfumato-ledger.db beside the data if left out.",
+    ),
+]
+LimitEpsilon = Annotated[str | None, typer.Option(help="What may be spent in all, stated when an account is opened.")]
+LimitDelta = Annotated[str | None, typer.Option(help="… with a δ.")]
+LimitRho = Annotated[str | None, typer.Option(help="… or as ρ.")]
+
+
+@final
+@dataclass(frozen=True)
+class Asked:
+    """Is a question, as it was typed: the text, values for its parameters, and how to answer it."""
+
+    text: str
+    parameters: Mapping[str, object]
+    settings: Mapping[str, Any]
+
+    @staticmethod
+    def read(
+        sql: str,
+        parameter: list[str] | None,
+        loss: Loss | None,
+        accuracy: str | None,
+        confidence: str,
+        groups: int | None,
+        rows_each: int | None,
+    ) -> Asked:
+        """Reads what was typed."""
+        if loss is not None and accuracy is not None:
+            misused("say what to pay or how near to come, not both: one follows from the other.")
+        settings = {
+            "loss": loss,
+            "accuracy": None if accuracy is None else (accuracy, confidence),
+            "confidence": confidence,
+            "groups": groups,
+            "rows_each": rows_each,
+        }
+        return Asked(text_of(sql), parameters_of(parameter or ()), settings)
+
+
+def query(
+    data: Data,
+    sql: Sql,
+    *,
+    codebook: Book = None,
+    unit: Unit = None,
+    table: Tables = None,
+    name: Name = None,
+    epsilon: Epsilon = None,
+    delta: Delta = None,
+    rho: Rho = None,
+    accuracy: Accuracy = None,
+    confidence: Confidence = "0.95",
+    groups: Groups = None,
+    rows_each: RowsEach = None,
+    parameter: Parameter = None,
+    ledger: Address = None,
+    limit_epsilon: LimitEpsilon = None,
+    limit_delta: LimitDelta = None,
+    limit_rho: LimitRho = None,
+    form: Annotated[Form, typer.Option("--format", "-f", help="How the answer is written.")] = Form.TABLE,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="The file to write it to.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draws it into a file: .svg, .png or .html.")] = None,
+) -> None:
+    """Answers a question in SQL: pays for it from a ledger first, then looks at the data.
+
+    The same question of the same data is answered from the ledger, and costs nothing. Exit codes: 0 answered, 2 the
+    command is not complete, 3 refused, 4 the limit is reached, 5 broke off while it looked, 130 interrupted.
+    """
+    source = Source(data, codebook, unit, table or (), name)
+    address = source.ledger(ledger)
+    limit = loss_of(limit_epsilon, limit_delta, limit_rho, prefix="--limit-")
+    loss = loss_of(epsilon, delta, rho)
+    asked = Asked.read(sql, parameter, loss, accuracy, confidence, groups, rows_each)
+    if EXPLAINS.match(asked.text):
+        sys.stdout.write(explained(source, asked, address, limit).to_text())
+        return
+    if loss is None and accuracy is None and not OPTIONS.search(asked.text):
+        misused("say what to pay, --epsilon 0.5 (or --rho 0.1), or how near to come, --accuracy 50.")
+    where = Output(form, output, plot)
+    with interruptible(shown(address)):
+        with working("opening the data"):
+            session = open_session(source.dataset(), address, limit)
+        code = ask(session, asked, where, address)
+    raise typer.Exit(code)
+
+
+def explain(
+    data: Data,
+    sql: Sql,
+    *,
+    codebook: Book = None,
+    unit: Unit = None,
+    table: Tables = None,
+    name: Name = None,
+    epsilon: Epsilon = None,
+    delta: Delta = None,
+    rho: Rho = None,
+    accuracy: Accuracy = None,
+    confidence: Confidence = "0.95",
+    groups: Groups = None,
+    rows_each: RowsEach = None,
+    parameter: Parameter = None,
+    ledger: Address = None,
+    limit_epsilon: LimitEpsilon = None,
+    limit_delta: LimitDelta = None,
+    limit_rho: LimitRho = None,
+    form: Annotated[str, typer.Option("--format", "-f", help="text, html or markdown.")] = "text",
+) -> None:
+    """Explains a question: what is computed, how people are bounded, noise, errors to expect, the price.
+
+    Spends nothing, and needs no ledger: where there is an account, it says whether the question fits.
+    """
+    source = Source(data, codebook, unit, table or (), name)
+    limit = loss_of(limit_epsilon, limit_delta, limit_rho, prefix="--limit-")
+    asked = Asked.read(sql, parameter, loss_of(epsilon, delta, rho), accuracy, confidence, groups, rows_each)
+    if form not in ("text", "html", "markdown"):
+        misused(f"--format must be text, html or markdown; got {form}.")
+    made = explained(source, asked, source.ledger(ledger), limit)
+    writers = {"text": made.to_text, "html": made.to_html, "markdown": made.to_markdown}
+    sys.stdout.write(writers[form]().rstrip("\n") + "\n")
+
+
+def explained(source: Source, asked: Asked, address: str, limit: Loss | None) -> Explanation:
+    """Explains a question, on the account if there is one."""
+    session, real = open_to_explain(source.dataset(), address, limit or ASSUMED)
+    made = session.explain_sql(EXPLAINS.sub("", asked.text, count=1), asked.parameters, **asked.settings)
+    return made if real else replace(made, standing=())
+
+
+def ask(session: Session, asked: Asked, where: Output, address: str) -> int:
+    """Asks a question, writes the answer and gives the exit code."""
+    before, code = session.spent, 0
+    try:
+        with working("asking"):
+            found = session.sql(asked.text, asked.parameters, **asked.settings)
+    except NotKept as lost:
+        tell(f"sfumato: {lost} It follows.")
+        found, code = lost.release, BROKE_OFF
+    match found:
+        case Explanation():
+            sys.stdout.write(found.to_text())
+        case Release(value=Answer() as answer):
+            where.write(answer, found, notes_of(found, session, address, free=session.spent == before))
+        case rows:
+            where.write(public_rows(rows), None, "")
+    return code
+
+
+def public_rows(rows: Mapping[str, Any]) -> Answer:
+    """Gives rows of public tables in the form of an answer, of keys alone."""
+    return Answer(tuple(AnswerColumn(name, list(cells), Role.KEY) for name, cells in rows.items()))
+
+
+def notes_of(release: Release, session: Session, address: str, *, free: bool) -> str:
+    """Says what was paid, what is left, and where that is written down."""
+    price = f"{release.loss} for {release.unit}"
+    lines = [
+        ("price", f"nothing: it was asked before, at {price}" if free else price),
+        ("left", f"{floored(session.left)} of {session.limit}"),
+        ("paid", f"{release.receipt}"),
+        ("ledger", shown(address)),
+    ]
+    return "\n".join(f"  {name:<6} {text}" for name, text in lines)
+
+
+@contextmanager
+def working(words: str) -> Iterator[None]:
+    """Shows on a terminal that something is under way; elsewhere nothing."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield
+        return
+    with console.status(words):
+        yield
