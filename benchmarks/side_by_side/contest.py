@@ -32,6 +32,9 @@ class Contender:
     environment: str | None = None
     """The folder in `.peers`; None for sfumato's own environment."""
 
+    arguments: tuple[str, ...] = ()
+    """What the script is told on its command line."""
+
     @property
     def interpreter(self) -> Path:
         """Gives the Python that has this library."""
@@ -49,7 +52,7 @@ class Contender:
 
         Raises `subprocess.CalledProcessError` when the script fails.
         """
-        command = [str(self.interpreter), "-P", str(BENCHMARKS / "contenders" / self.script)]
+        command = [str(self.interpreter), "-P", str(BENCHMARKS / "contenders" / self.script), *self.arguments]
         environment = os.environ | {"PYTHONPATH": str(BENCHMARKS), "PYTHONWARNINGS": "ignore"}
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
             for line in process.stdout or ():

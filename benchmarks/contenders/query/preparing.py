@@ -1,0 +1,60 @@
+"""Writes the visits and the exact answers that contenders are compared with. It runs in sfumato's environment."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from contenders.query.by_hand import MIDDLE, PEOPLE, PLAIN, STEP
+from contenders.query.cases import SITES, Array, Size, draw
+
+PAGES, VISITS_EACH = 1_000_000, 10
+"""The file with very many groups: so many pages, and so many rows of each."""
+
+
+def write(folder: Path, size: Size) -> None:
+    """Writes the visits of one size."""
+    columns = draw(size)
+    pq.write_table(pa.table(columns), size.visits(folder))
+    np.savez(size.columns(folder), allow_pickle=False, **columns)
+
+
+def write_truth(folder: Path, size: Size) -> None:
+    """Writes the exact answers for one size: for all rows, and for people who are cut to their bounds."""
+    with duckdb.connect() as engine:
+        engine.read_parquet(str(size.visits(folder))).create_view("visits")
+        whole = by_site(engine, PLAIN)
+        bounded = by_site(engine, PEOPLE)
+    sums = bounded["s"] / STEP + MIDDLE * bounded["n"]
+    np.savez(
+        size.truth(folder),
+        whole_count=whole["n"],
+        whole_sum=whole["s"],
+        whole_mean=whole["s"] / np.maximum(whole["n"], 1),
+        bounded_count=bounded["n"],
+        bounded_sum=sums,
+        bounded_mean=sums / np.maximum(bounded["n"], 1),
+    )
+
+
+def by_site(engine: duckdb.DuckDBPyConnection, question: str) -> dict[str, Array]:
+    """Gives counts and sums in the order of sites, 0 where nobody was."""
+    found = {"n": np.zeros(SITES), "s": np.zeros(SITES)}
+    for site, n, s in engine.execute(f"SELECT site, n, s FROM ({question.format(visits='visits')})").fetchall():
+        found["n"][site], found["s"][site] = float(n), float(s)
+    return found
+
+
+def pages(folder: Path) -> Path:
+    """Gives the file with very many groups."""
+    return folder / "pages.parquet"
+
+
+def write_pages(folder: Path) -> None:
+    """Writes the file with very many groups."""
+    numbers = np.random.default_rng(PAGES).permutation(np.repeat(np.arange(PAGES), VISITS_EACH))
+    pq.write_table(pa.table({"page": numbers}), pages(folder))
