@@ -1,4 +1,4 @@
-# make demo              see it work: the classroom case study, printed and drawn into demo-output/
+# make demo              see it work: private SQL on made-up visits, printed and drawn into demo-output/
 # make test              everything that must hold: lint, types, tests, coverage
 # make lint              only the lint and type checks
 # make format            put every file into the one format
@@ -7,6 +7,7 @@
 # make bench-accounting  the accountant, side by side with its peers (some minutes)
 # make bench-algorithms  the error of algorithms, side by side with their peers (some minutes)
 # make bench-ledger      charges a second, next to bare rows of the same durability
+# make bench-query       private SQL, next to SQL by hand and to its peers (some minutes)
 
 PYTHON ?= python3
 WORKERS ?= 2
@@ -18,10 +19,10 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 PEERS := $(patsubst benchmarks/peers/%.txt,%,$(wildcard benchmarks/peers/*.txt))
 
-.PHONY: demo test lint format peers bench-noise bench-accounting bench-algorithms bench-ledger debian-packages clean
+.PHONY: demo test lint format peers bench-noise bench-accounting bench-algorithms bench-ledger bench-query debian-packages clean
 .DELETE_ON_ERROR:
 
-demo: .venv/installed-plot
+demo: .venv/installed-plot,sql
 	$(BIN)/python -m sfumato demo --output demo-output
 
 test: lint debian-packages
@@ -53,6 +54,9 @@ bench-algorithms: .venv/installed-plot
 
 bench-ledger: .venv/installed-dev debian-packages
 	$(BIN)/python benchmarks/ledger.py
+
+bench-query: .venv/installed-dev
+	$(BIN)/python benchmarks/query.py
 
 clean:
 	rm -rf .venv .peers demo-output .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage .coverage.*

@@ -71,6 +71,7 @@ from .core.brute import (
 from .core.calibrate import calibrate, calibrate_parameter, calibrate_to_accuracy
 from .core.custom import measurement, transformation
 from .core.domains import Categories, Custom, Domain, Floats, Frame, Integers, Matrix, Stream, Texts, Vector
+from .core.identifiers import Identifiers
 from .core.measurement import Measurement
 from .core.metrics import (
     L1,
@@ -140,6 +141,8 @@ from .mechanisms.sparse_vector import sparse_vector
 from .mechanisms.stability import stability_histogram
 from .mechanisms.timing import padded
 from .mechanisms.truncated import lower_estimate, truncated_laplace, upper_estimate
+from .query.frame.columns import col, count_rows, count_units, lit, when
+from .query.keysets import KeySet
 from .release import charts
 from .release.checklist import Checklist
 from .release.claim import Claim, claim
@@ -158,6 +161,7 @@ from .transforms.confusion import positives, true_positives
 from .transforms.filters import drop_nan, keep, mark
 from .transforms.groups import group_by
 from .transforms.histogram import count_by, count_each, rows_from_counts
+from .transforms.identifiers import count_identifiers, one_each
 from .transforms.keyed import sizes, sums
 from .transforms.linear import linear
 from .transforms.lookup import local_sensitivity, sensitivity_table
@@ -179,12 +183,15 @@ from .transforms.scores import (
     threshold_accuracy_scores,
 )
 from .transforms.streams import batches, negated, sum_stream
+from .transforms.truncate import truncate
+from .transforms.truncate_groups import truncate_groups
 from .transforms.vectors import vector_mean, vector_sum
 
 __version__: str
 from .session.dataset import Dataset
 from .session.members import Members
 from .session.session import Session
+from .session.tables import Person
 
 __all__ = [
     "GDP",
@@ -218,8 +225,10 @@ __all__ = [
     "Frame",
     "Hamming",
     "How",
+    "Identifiers",
     "Integers",
     "Interval",
+    "KeySet",
     "LInf",
     "Ledger",
     "Left",
@@ -233,6 +242,7 @@ __all__ = [
     "PartDistance",
     "Partial",
     "Parts",
+    "Person",
     "Profile",
     "Pure",
     "Queryable",
@@ -303,6 +313,7 @@ __all__ = [
     "classical_sigma",
     "cluster_amplified",
     "coin_flip_response",
+    "col",
     "compare",
     "compare_accounting",
     "composition",
@@ -312,6 +323,9 @@ __all__ = [
     "count_by",
     "count_distinct",
     "count_each",
+    "count_identifiers",
+    "count_rows",
+    "count_units",
     "datasets",
     "delta_warning",
     "discrete_gaussian_delta",
@@ -358,6 +372,7 @@ __all__ = [
     "ledger",
     "linear",
     "lipschitz",
+    "lit",
     "local_laplace",
     "local_mean_response",
     "local_sensitivity",
@@ -390,6 +405,7 @@ __all__ = [
     "odometer",
     "on_fixed_sample",
     "on_poisson_sample",
+    "one_each",
     "optimal_delta",
     "optimal_epsilon",
     "outcome_probabilities",
@@ -455,6 +471,8 @@ __all__ = [
     "trade_off",
     "transformation",
     "true_positives",
+    "truncate",
+    "truncate_groups",
     "truncated_laplace",
     "upper_estimate",
     "valid_counts",
@@ -462,6 +480,7 @@ __all__ = [
     "vector",
     "vector_mean",
     "vector_sum",
+    "when",
     "zcdp_delta",
     "zcdp_epsilon",
     "zcdp_epsilon_simple",

@@ -351,6 +351,18 @@ MISTAKES = [
         "as a tenth of the limit on two private quantiles (sf.split, sf.quantile) or on sf.stats.bounds_by_histogram, "
         "and name that release as the source.",
     ),
+    (
+        "sf.col('pages') > 0 and sf.col('minutes') < 5",
+        "NoTruthValue",
+        "(col('pages') > 0) has a value for each row, so it is neither true nor false by itself. Join conditions with "
+        "& and |, turn one round with ~, in brackets: (t.a > 0) & (t.b < 5); ask with is_in([…]) and between(low, "
+        "high).",
+    ),
+    (
+        "sf.KeySet.of(site='north')",
+        "BadArgument",
+        "keys of 'site' must be a list of values; got 'north'.",
+    ),
 ]
 
 

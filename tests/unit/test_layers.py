@@ -60,6 +60,10 @@ ALLOWED_IN: dict[str, frozenset[str]] = {
     "rich": frozenset({"release", "cli"}),
     "typer": frozenset({"cli"}),
     "pandas": frozenset({"release"}),
+    "polars": frozenset({"release"}),
+    "duckdb": frozenset({"query"}),
+    "sqlglot": frozenset({"query"}),
+    "pyarrow": frozenset({"release", "query", "cli"}),
 }
 
 RANDOM_MODULES = {"random", "secrets"}
