@@ -185,6 +185,7 @@ class Lowered:
             "rows_each": settings.rows_each,
             "keys": keys,
             "weights": weights,
+            "noise": settings.noise,
         }
         return {"space": begun["space"], "steps": [{"make": "query", "with": said}]}
 
@@ -219,7 +220,7 @@ def lowered(question: Question, settings: Settings, opened: Opened, *, limit: ty
         parts = [part for level in levels for part in _parts(level, apart)]
         weights = [weight for level in levels for weight in _weights(asked, made, level, settings)]
         choices = [_choice(level, apart) for level in levels if level.chooser is not None]
-        pricing = priced(parts, weights, settings.loss, choices=choices)
+        pricing = priced(parts, weights, settings.loss, choices=choices, noise=settings.noise)
     return Lowered(asked, question, settings, opened.space, levels, made, pricing, opened.catalog.codebook.protects)
 
 

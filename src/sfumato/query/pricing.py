@@ -27,6 +27,10 @@ KINDS: tuple[type[Loss], ...] = (Pure, Approx, ZCDP)
 """The kinds of loss that a query can be asked at."""
 
 
+LAPLACE, GAUSSIAN = "laplace", "gaussian"
+"""The kinds of noise, as people name them."""
+
+
 class Part(ABC):
     """Is something that is released of the data, by itself: it can be priced in pure and in concentrated terms."""
 
@@ -180,12 +184,19 @@ class Pricing:
 
 
 def priced(
-    parts: Sequence[Part], weights: Sequence[Fraction], loss: Loss, *, choices: Sequence[tuple[Choice, Fraction]] = ()
+    parts: Sequence[Part],
+    weights: Sequence[Fraction],
+    loss: Loss,
+    *,
+    choices: Sequence[tuple[Choice, Fraction]] = (),
+    noise: str | None = None,
 ) -> Pricing:
     """Divides a loss among parts by weights, and picks for all of them the kind of noise that errs less.
 
     ``choices`` says that keys are to be chosen: how one unit moves their counts, and the weight of each choice.
+    ``noise`` says which kind of noise to use, where somebody wants to.
     """
+    _check_noise(noise, loss)
     whole = sum(weights, Fraction(0)) + sum((weight for _, weight in choices), Fraction(0))
     shares = [weight / whole for weight in weights]
     if not 0 < getattr(loss, "epsilon", getattr(loss, "rho", 1)) < math.inf:
@@ -196,19 +207,32 @@ def priced(
         case ZCDP(rho=rho) if not choices:
             return Pricing(_each(parts, shares, ZCDP(rho)), (), ZCDP, Fraction(0))
         case Approx():
-            return _approximate(parts, shares, loss, [(choice, weight / whole) for choice, weight in choices])
+            return _approximate(parts, shares, loss, [(choice, weight / whole) for choice, weight in choices], noise)
     must = "sf.Approx(ε, δ): keys that are not listed can only be shown with a δ" if choices else _kinds()
     raise BadArgument("loss", must, loss)
 
 
+def _check_noise(noise: str | None, loss: Loss) -> None:
+    allowed = {Pure: (LAPLACE,), ZCDP: (GAUSSIAN,)}.get(type(loss), (LAPLACE, GAUSSIAN))
+    if noise is not None and noise not in allowed:
+        raise BadArgument("noise", f"{' or '.join(map(repr, allowed))} for a loss of kind {type(loss).__name__}", noise)
+    if noise == GAUSSIAN and isinstance(loss, Approx) and not loss.delta:
+        raise BadArgument("noise", "'laplace' where δ is 0: Gaussian noise needs one", noise)
+
+
 def _approximate(
-    parts: Sequence[Part], shares: Sequence[Fraction], loss: Approx, choices: Sequence[tuple[Choice, Fraction]]
+    parts: Sequence[Part],
+    shares: Sequence[Fraction],
+    loss: Approx,
+    choices: Sequence[tuple[Choice, Fraction]],
+    noise: str | None,
 ) -> Pricing:
     epsilon, delta = Fraction(loss.epsilon), loss.delta
     rest = sum(shares, Fraction(0))
     left = delta / 2 if choices else delta
     rho = _about_rho(float(rest * epsilon), float(left)) if left and rest else 0.0
-    gaussian = rho > 0 and _better_gaussian(parts, shares, float(epsilon), rho / float(rest))
+    better = rho > 0 and noise is None and _better_gaussian(parts, shares, float(epsilon), rho / float(rest))
+    gaussian = better or (rho > 0 and noise == GAUSSIAN)
     kept = delta - left if gaussian else delta
     chosen = sum((share for _, share in choices), Fraction(0))
     selections = tuple(selecting(Approx(share * epsilon, kept * share / chosen), choice) for choice, share in choices)

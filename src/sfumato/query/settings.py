@@ -29,7 +29,7 @@ class Settings:
 
     ``loss`` is what to pay; or ``accuracy`` how near to come, for all numbers or by the names of columns. ``groups``
     and ``rows_each`` say how much of each unit to keep, ``keys`` the groups that are answered. ``weights`` divide the
-    loss among the columns of the answer.
+    loss among the columns of the answer. ``noise`` is "laplace" or "gaussian", where that is not to be picked.
     """
 
     loss: Loss | None = None
@@ -38,6 +38,7 @@ class Settings:
     rows_each: int | None = None
     keys: KeySet | None = None
     weights: tuple[tuple[str, Fraction], ...] = ()
+    noise: str | None = None
 
     @staticmethod
     def read(
@@ -48,6 +49,7 @@ class Settings:
         rows_each: int | None = None,
         keys: KeySet | None = None,
         weights: Mapping[str, Number] | None = None,
+        noise: str | None = None,
     ) -> Settings:
         """Reads settings as people write them."""
         if (loss is None) == (accuracy is None):
@@ -57,12 +59,15 @@ class Settings:
             raise BadArgument("loss", "a privacy loss such as sf.Pure(0.1)", loss)
         if keys is not None and not isinstance(keys, KeySet):
             raise BadArgument("keys", "an sf.KeySet, such as sf.KeySet.of(site=['a', 'b'])", type(keys).__name__)
+        if noise is not None and loss is None:
+            raise BadArgument("noise", "left out with accuracy=, which picks it", noise)
         return Settings(
             loss=loss,
             accuracy=None if accuracy is None else _targets(accuracy),
             groups=None if groups is None else integer(groups, "groups", least=1),
             rows_each=None if rows_each is None else integer(rows_each, "rows_each", least=1),
             keys=keys,
+            noise=noise,
             weights=tuple(
                 (name, positive(weight, f"the weight of {name}")) for name, weight in sorted((weights or {}).items())
             ),

@@ -88,8 +88,9 @@ class Session:
 
         Settings: ``loss=`` what to pay, or ``accuracy=(half_width, confidence)`` how near to come; ``groups=`` and
         ``rows_each=`` how much of each unit to keep; ``keys=`` the groups to answer (an `sf.KeySet`); ``weights=`` how
-        columns share the loss; ``confidence=`` of the error bars; ``key=`` to retry safely. Values for the
-        placeholders of a query (``?`` or ``:name``) are ``parameters``; they are never put into its text.
+        columns share the loss; ``noise=`` "laplace" or "gaussian", where the better one is not to be picked;
+        ``confidence=`` of the error bars; ``key=`` to retry safely. Values for the placeholders of a query (``?`` or
+        ``:name``) are ``parameters``; they are never put into its text.
         """
         return self._asking.sql(text, parameters, **settings)
 
