@@ -24,7 +24,7 @@ from sfumato.query.engines.sources import SETTINGS, Opening, open_source
 from sfumato.query.kinds import Kind, Value
 from sfumato.query.relations import Scan
 
-MOST_ARGUMENTS = 24
+MOST_ARGUMENTS = 100
 NO_HASH = "CREATE MACRO hash(a0) AS system.main.hash(a0), " + ", ".join(
     f"({', '.join(f'a{place}' for place in range(many))}) AS 0::UBIGINT" for many in range(2, MOST_ARGUMENTS)
 )
@@ -132,6 +132,9 @@ class ByRank(Order):
         totals = [tally for tally in self.cells.tallies if isinstance(tally, Total)]
         others = [tally for tally in self.cells.tallies if not isinstance(tally, Total)]
         return last((*inner, *(looked_at(tally, row, reference) for tally in (*totals, *others))))
+
+    def kept(self, unit: Identity, row: Row) -> Any:
+        return last(tuple(row.values()))
 
     def value(self, unit: Identity, key: Key, value: Value) -> Any:
         return last((value,))

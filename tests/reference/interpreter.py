@@ -25,6 +25,7 @@ from sfumato.query.relations import (
     Fold,
     Folded,
     Join,
+    Keep,
     Match,
     Owner,
     PerUnit,
@@ -62,6 +63,10 @@ class Order(ABC):
         """Gives the place of a row among those of a unit and group."""
 
     @abstractmethod
+    def kept(self, unit: Identity, row: Row) -> Any:
+        """Gives the place of a row among all rows of a unit."""
+
+    @abstractmethod
     def value(self, unit: Identity, key: Key, value: Value) -> Any:
         """Gives the place of a value among the different ones of a unit and group."""
 
@@ -73,6 +78,9 @@ class ByValue(Order):
         return ordered(key)
 
     def row(self, unit: Identity, key: Key, inner: Key, row: Row, reference: Reference) -> Any:
+        return ordered(tuple(row.values()))
+
+    def kept(self, unit: Identity, row: Row) -> Any:
         return ordered(tuple(row.values()))
 
     def value(self, unit: Identity, key: Key, value: Value) -> Any:
@@ -106,9 +114,20 @@ class Reference:
                 return list(self.joined(relation))
             case Union(parts):
                 return [one for part in parts for one in self.rows(part)]
+            case Keep(source, rows):
+                return list(self.first(self.rows(source), rows))
             case PerUnit(source, by, folds):
                 return list(self.folded(self.rows(source), by, folds))
         raise TypeError(relation)
+
+    def first(self, owned: list[Owned], most: int) -> Iterable[Owned]:
+        """Gives so many rows of each unit."""
+        units: dict[Identity, list[Row]] = defaultdict(list)
+        for unit, row in owned:
+            units[unit].append(row)
+        for unit, rows in units.items():
+            kept = sorted(rows, key=lambda row: self.order.kept(unit, row))[:most]
+            yield from (Owned(unit, row) for row in kept)
 
     def value(self, expression: Expression, row: Row) -> Value:
         """Gives the value of an expression in a row."""

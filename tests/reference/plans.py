@@ -15,7 +15,7 @@ from sfumato.query.expressions import Call, Column, Expression, Literal
 from sfumato.query.grids import Grid
 from sfumato.query.kinds import Kind, Value
 from sfumato.query.operators import TIME_UNITS, call
-from sfumato.query.relations import Fold, Folded, Join, Match, PerUnit, Relation, Select, Union, Where
+from sfumato.query.relations import Fold, Folded, Join, Keep, Match, PerUnit, Relation, Select, Union, Where
 
 B, I, F, T, D, M = Kind.BOOL, Kind.INT, Kind.FLOAT, Kind.TEXT, Kind.DATE, Kind.TIME  # noqa: E741
 KINDS = (I, F, T, B, D, M)
@@ -147,6 +147,11 @@ def where(choices: Choices, here: World, source: Relation) -> Relation:
     return Where(source, expression(choices, source.fields, B, 2))
 
 
+def keep(choices: Choices, here: World, source: Relation) -> Relation:
+    """Keeps so many rows of each unit, where units are not rows."""
+    return source if here.unit == ROW else Keep(source, choices.whole(1, 4))
+
+
 def select(choices: Choices, here: World, source: Relation) -> Relation:
     """Makes new columns, and keeps some old ones under their names or others."""
     kept = [(column.name, column) for column in source.fields if choices.often(2)]
@@ -202,7 +207,7 @@ def folded(choices: Choices, source: Relation, name: str) -> Folded:
     return Folded(fold, made, Column(name, I if fold in (Fold.COUNT, Fold.DISTINCT) else made.kind))
 
 
-STEPS: tuple[Callable[[Choices, World, Relation], Relation], ...] = (where, select, join, union, per_unit)
+STEPS: tuple[Callable[[Choices, World, Relation], Relation], ...] = (where, select, join, union, per_unit, keep)
 
 
 # Cells

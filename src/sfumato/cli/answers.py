@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import final
 
 from sfumato.cli.exits import misused, tell
-from sfumato.errors import BadArgument, MissingExtra
+from sfumato.errors import BadArgument, MissingExtra, SfumatoError
 from sfumato.release.answer import Answer
 from sfumato.release.record import Release
 from sfumato.release.render.answers import MOST, answer_table, full_table, headline_of, held, is_single
@@ -63,7 +63,10 @@ class Output:
         if self.plot is not None and release is not None:
             from sfumato.release.charts import save
 
-            tell(f"  chart  {save(release.plot(), self.plot)}")
+            try:
+                tell(f"  chart  {save(release.plot(), self.plot)}")
+            except SfumatoError as error:  # it has been paid for, and written: no chart is no refusal
+                tell(f"  chart  none: {error}")
 
     def _write_text(self, text: str) -> None:
         if self.path is None:

@@ -43,6 +43,7 @@ Accuracy = Annotated[str | None, typer.Option(help="How near to come instead, as
 Confidence = Annotated[str, typer.Option(help="Of error bars and of --accuracy.")]
 Groups = Annotated[int | None, typer.Option(help="Keep at most so many groups of each unit.", min=1)]
 RowsEach = Annotated[int | None, typer.Option(help="Keep at most so many rows of each unit in a group.", min=1)]
+Rows = Annotated[int | None, typer.Option(help="Keep at most so many rows of each unit in all.", min=1)]
 Parameter = Annotated[list[str] | None, typer.Option("--parameter", "-p", help="NAME=VALUE, for :name in the query.")]
 Address = Annotated[
     str | None,
@@ -75,6 +76,7 @@ class Asked:
         confidence: str,
         groups: int | None,
         rows_each: int | None,
+        rows: int | None,
     ) -> Asked:
         """Reads what was typed."""
         if loss is not None and accuracy is not None:
@@ -85,6 +87,7 @@ class Asked:
             "confidence": confidence,
             "groups": groups,
             "rows_each": rows_each,
+            "rows": rows,
         }
         return Asked(text_of(sql), parameters_of(parameter or ()), settings)
 
@@ -104,6 +107,7 @@ def query(
     confidence: Confidence = "0.95",
     groups: Groups = None,
     rows_each: RowsEach = None,
+    rows: Rows = None,
     parameter: Parameter = None,
     ledger: Address = None,
     limit_epsilon: LimitEpsilon = None,
@@ -122,7 +126,7 @@ def query(
     address = source.ledger(ledger)
     limit = loss_of(limit_epsilon, limit_delta, limit_rho, prefix="--limit-")
     loss = loss_of(epsilon, delta, rho)
-    asked = Asked.read(sql, parameter, loss, accuracy, confidence, groups, rows_each)
+    asked = Asked.read(sql, parameter, loss, accuracy, confidence, groups, rows_each, rows)
     if EXPLAINS.match(asked.text):
         sys.stdout.write(explained(source, asked, address, limit).to_text())
         return
@@ -151,6 +155,7 @@ def explain(
     confidence: Confidence = "0.95",
     groups: Groups = None,
     rows_each: RowsEach = None,
+    rows: Rows = None,
     parameter: Parameter = None,
     ledger: Address = None,
     limit_epsilon: LimitEpsilon = None,
@@ -164,7 +169,7 @@ def explain(
     """
     source = Source(data, codebook, unit, table or (), name)
     limit = loss_of(limit_epsilon, limit_delta, limit_rho, prefix="--limit-")
-    asked = Asked.read(sql, parameter, loss_of(epsilon, delta, rho), accuracy, confidence, groups, rows_each)
+    asked = Asked.read(sql, parameter, loss_of(epsilon, delta, rho), accuracy, confidence, groups, rows_each, rows)
     if form not in ("text", "html", "markdown"):
         misused(f"--format must be text, html or markdown; got {form}.")
     made = explained(source, asked, source.ledger(ledger), limit)

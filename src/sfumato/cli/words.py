@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 import sys
 from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
@@ -55,7 +56,7 @@ def parameters_of(given: Sequence[str]) -> dict[str, object]:
 def value_of(text: str) -> object:
     """Reads a value as SQL would: a number, true, false, null, an ISO day or time; anything else is a text.
 
-    In single quotes it is a text, whatever it says.
+    In single quotes it is a text, whatever it says; so is a number that begins with zeros, such as 007.
 
     >>> value_of("4"), value_of("0.5"), value_of("'4'"), value_of("2026-02-01"), value_of("north")
     (4, Decimal('0.5'), '4', datetime.date(2026, 2, 1), 'north')
@@ -64,6 +65,8 @@ def value_of(text: str) -> object:
         return text[1:-1].replace("''", "'")
     if text.casefold() in WORDS:
         return WORDS[text.casefold()]
+    if re.fullmatch("0[0-9]+", text):  # a code, of which the zeros are part
+        return text
     readers = (int, _number, datetime.date.fromisoformat, datetime.datetime.fromisoformat)
     for read in readers:
         try:

@@ -11,6 +11,7 @@ from sfumato.codebook.entries import Entries, listed
 from sfumato.errors import BadCodebook
 
 if TYPE_CHECKING:
+    from sfumato.codebook.columns import Column
     from sfumato.codebook.tables import Table
 
 WINDOWS = ("hour", "day", "week", "month", "quarter", "year")
@@ -130,13 +131,18 @@ def _hop(table: Table, link: Link, known: Mapping[str, Table]) -> Hop:
             f"{link.of} can agree in it",
         )
     leaves, arrives = table[link.column], there[there.key[0]]
-    if leaves.type != arrives.type:
+    here, other = _kind(leaves), _kind(arrives)
+    if here != other:
         _refuse(
             table.name,
-            f"{leaves.place} is {leaves.type} and refers to {arrives.place}, which is {arrives.type}: they would never "
-            "be equal",
+            f"{leaves.place} is {here} and refers to {arrives.place}, which is {other}: they would never be equal",
         )
     return Hop(leaves.place, arrives.place)
+
+
+def _kind(column: Column) -> str:
+    """Gives what the values of a column are; of categories, what they are a list of."""
+    return f"categories ({type(column.categories[0]).__name__})" if column.categories else column.type
 
 
 def _window(window: Window, way: Sequence[Table]) -> Place:

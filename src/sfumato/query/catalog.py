@@ -45,15 +45,30 @@ class Catalog:
 
     @cached_property
     def tables(self) -> Mapping[str, Scan]:
-        """Are the tables by their names, with all of their columns."""
-        return {table.name: self._scan(table) for table in self.codebook.tables}
+        """Are the tables by their names, with all of their columns; ids are of one kind in all of them."""
+        found = {table.name: self._scan(table) for table in self.codebook.tables}
+        kinds = {}
+        for name, scan in found.items():
+            if scan.owner is not None and scan.owner.id:
+                holder = found[scan.owner.hops[-1].table] if scan.owner.hops else scan
+                kinds[name] = column_named(scan.owner.id, holder.columns, holder.table).kind
+        if len(set(kinds.values())) > 1:
+            said = ", ".join(f"{kind.value} in {name}" for name, kind in kinds.items())
+            raise QueryRefused(f"ids must be of one kind in all tables, or two people may be taken for one: {said}.")
+        return found
 
     def table(self, name: str) -> Scan:
         """Gives a table; names are looked up as they are, and if there is none so, without regard to case."""
-        found = name_in(name, self.tables)
+        found = name_in(name, self.tables) or self._last_part(name)
         if found is None:
             raise QueryRefused(f"there is no table {name!r}; there are: {', '.join(sorted(self.tables))}.")
         return self.tables[found]
+
+    def _last_part(self, name: str) -> str | None:
+        """Gives the table whose name ends in a name, as PUMS.PUMS does in PUMS; None where that is not one table."""
+        ends = {full.rpartition(".")[2]: full for full in self.tables}
+        found = name_in(name.rpartition(".")[2], ends) if len(ends) == len(self.tables) else None
+        return None if found is None else ends[found]
 
     def _scan(self, table: Table) -> Scan:
         owner = None if table.public else self._owner(table)
@@ -68,8 +83,11 @@ class Catalog:
         hops = tuple(Hop(hop.leaves.column, hop.arrives.table, hop.arrives.column) for hop in path.hops)
         window = None
         if path.window is not None and self.codebook.window is not None:
-            if path.window.table != table.name:
-                raise QueryRefused(f"the window of time of {table.name} lies in {path.window.table}: put it into both.")
+            if hops:  # a key's own row is in one window, and would decide over the rows of all others
+                raise QueryRefused(
+                    f"{table.name} reaches its ids through other tables, and the unit is one id in one "
+                    f"{self.codebook.window.every}: put the id into {table.name}, or protect ids for all time."
+                )
             window = (path.window.column, self.codebook.window.every)
         return Owner(path.id.column, hops, window)
 

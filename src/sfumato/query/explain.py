@@ -22,7 +22,7 @@ from sfumato.query.finish import Drawn, finished
 from sfumato.query.levels import Level
 from sfumato.query.questions import Question, statistics_in
 from sfumato.query.recipes import step_of
-from sfumato.query.relations import Join, PerUnit, Relation, Scan, Select, Union, Where
+from sfumato.query.relations import Join, Keep, PerUnit, Relation, Scan, Select, Union, Where
 from sfumato.query.words import expression_words, noise_words, tally_words
 from sfumato.release.render import written
 from sfumato.release.render.document import Document, Table
@@ -55,14 +55,14 @@ class Explanation:
     @property
     def document(self) -> Document:
         """Is the explanation in a form that all renderers read."""
-        sizes = tuple(f"± in a group of {size:,}" for size in SIZES)
+        sizes, names = tuple(f"± in a group of {size:,}" for size in SIZES), (row[0] for row in self.errors)
         tables = [
             Table(self.tree, title="What is computed"),
             Table(tuple((why,) for why in self.bounds), title="How each unit is bounded"),
             Table(self.noise, ("noisy number", "one unit moves it (L1, L2)", "noise", "±"), title="Noise"),
             Table(self.errors, ("column", *sizes), title="Errors to expect"),
             Table(self.price, title="Price"),
-            Table(self.others, ("at other prices", *(row[0] for row in self.errors)), title="What else it could cost"),
+            Table(self.others, (f"± in a group of {SIZES[-1]:,}", *names), title="What else it could cost"),
             Table(self.standing, title="Where it would be paid"),
         ]
         return Document("Explanation", "nothing has been spent", tables=tuple(one for one in tables if one.rows))
@@ -114,7 +114,7 @@ def _tree(lowered: Lowered) -> Iterator[tuple[str, str]]:
 
 def _keys(level: Level) -> str:
     if level.listed is not None:
-        return f"{len(level.listed):,} public keys, all answered"
+        return f"{len(level.listed):,} public keys, all answered; rows with other keys are left out"
     return "keys are not public: those that enough units have are shown, at the price of a δ"
 
 
@@ -139,6 +139,8 @@ def _steps(relation: Relation, depth: int, who: str) -> Iterator[tuple[str, str]
             yield f"{indent}{match_kind.value} join on {names}", f"{kept}: {same}"
         case Union(parts=parts):
             yield f"{indent}union of {len(parts)}", same
+        case Keep(rows=rows):
+            yield f"{indent}at most {rows} rows of each unit", f"by its own rows: {same}"
         case PerUnit(by=by, folds=folds):
             made = ", ".join(folded.column.name for folded in folds)
             yield f"{indent}per unit by {', '.join(name for name, _ in by)}: {made}", f"within each unit: {same}"

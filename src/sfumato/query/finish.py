@@ -246,8 +246,9 @@ def _column(name: str, made: Expression, cells: Released, order: Array) -> Answe
     missing = np.isnan(taken.floats)
     if not missing.any():
         return AnswerColumn(name, taken.values, Role.VALUE, taken.low, taken.high)
-    values, low, high = (_with_none(part, missing) for part in (taken.values, taken.low, taken.high))
-    return AnswerColumn(name, values, Role.VALUE, low, high)
+    nowhere = missing & ~(np.isfinite(taken.low) & np.isfinite(taken.high))  # bounds may hold where there is no answer
+    low, high = (_with_none(part, nowhere) for part in (taken.low, taken.high))
+    return AnswerColumn(name, _with_none(taken.values, missing), Role.VALUE, low, high)
 
 
 def _with_none(cells: Array, missing: Array) -> Array:

@@ -122,6 +122,18 @@ class KeySet:
     def __repr__(self) -> str:
         return f"KeySet({', '.join(self.names)}: {len(self):,} keys)"
 
+    def cross(self, other: KeySet) -> KeySet:
+        """Gives every key of one with every key of another: ``self * other``."""
+        return self * other
+
+    def union(self, other: KeySet) -> KeySet:
+        """Gives the keys of either: ``self | other``."""
+        return self | other
+
+    def subtract(self, other: KeySet) -> KeySet:
+        """Gives the keys of this one that another does not have: ``self - other``."""
+        return self - other
+
     def __mul__(self, other: KeySet) -> KeySet:
         """Gives every key of one with every key of another; their columns differ."""
         if not isinstance(other, KeySet):

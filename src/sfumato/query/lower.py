@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -15,6 +16,7 @@ from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import AddRemove
 from sfumato.core.plan import Plain, Plan, planned, record_of
 from sfumato.core.space import Space
+from sfumato.core.spread import Whole
 from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument, QueryRefused
 from sfumato.query.catalog import Catalog
@@ -33,7 +35,7 @@ from sfumato.query.pricing import Choice, Noisy, NoisyAt, Part, Pricing, priced
 from sfumato.query.questions import Question, Statistic, statistics_in
 from sfumato.query.reach import reach_of
 from sfumato.query.recipes import Recipe, all_tallies, recipes
-from sfumato.query.relations import Join
+from sfumato.query.relations import Join, Keep
 from sfumato.query.settings import Settings
 from sfumato.query.specials import Special, SpecialAt, counted, expanded
 from sfumato.query.targets import aimed
@@ -108,16 +110,28 @@ class Lowered:
             source=self.space,
             measure=self.pricing.kind,
             function=lambda data, entropy: self.answer(self.draw(data, entropy), confidence),
-            privacy=lambda distance: self.pricing.loss(int(distance)),
+            privacy=lambda distance: self._loss(int(distance)),
             how=self.how,
         )
         return planned(made, self._plan)
+
+    def _loss(self, distance: int) -> Loss:
+        """Gives what it costs at a distance; worked out once, for it is asked for at every step of a charge."""
+        if distance not in self._losses:
+            self._losses[distance] = self.pricing.loss(distance)
+        return self._losses[distance]
+
+    @cached_property
+    def _losses(self) -> dict[int, Loss]:
+        return {}
 
     def draw(self, data: Data, entropy: Entropy) -> tuple[Drawn, ...]:
         """Computes, chooses keys, and adds noise: all that is ever taken from the data."""
         found = []
         selections = iter(self.pricing.selections)
-        computed = [None if level.summed else laid_out(level, _run(level, data.engine)) for level in self.levels]
+        computed = [
+            None if level.summed is not None else laid_out(level, _run(level, data.engine)) for level in self.levels
+        ]
         finest = next(one for one in computed if one is not None)
         for level, noises, specials, own in zip(self.levels, self.noises, self.specials, computed, strict=True):
             exact = added_up(level, finest) if own is None else own
@@ -183,6 +197,7 @@ class Lowered:
             "accuracy": repr(settings.accuracy),
             "groups": settings.groups,
             "rows_each": settings.rows_each,
+            "rows": settings.rows,
             "keys": keys,
             "weights": weights,
             "noise": settings.noise,
@@ -199,13 +214,14 @@ def lowered(question: Question, settings: Settings, opened: Opened, *, limit: ty
         check_released(released)
     if settings.keys is not None and not question.keys:
         raise BadArgument("keys", "left out, where nothing is grouped by", settings.keys)
-    asked, question = question, expanded(question)
+    asked, question = question, expanded(_kept(question, settings, opened.catalog))
     others = special_ones(question.statistics)
     if others and settings.loss is None:
         raise QueryRefused(
             "how near quantiles, histograms and top values come cannot be asked for: say what to pay, loss=…"
         )
-    made = recipes((one for one in question.statistics if one not in others), alone=settings.loss is None)
+    numbers = (one for one in question.statistics if one not in others)
+    made = recipes(numbers, alone=settings.loss is None, fine=not opened.catalog.by_rows)
     tallies = tuple(all_tallies(made.values()))
     if opened.catalog.by_rows and any(isinstance(tally, Units) for tally in tallies):
         raise QueryRefused("rows are the units here, and nothing says whose they are: count rows.")
@@ -222,6 +238,20 @@ def lowered(question: Question, settings: Settings, opened: Opened, *, limit: ty
         choices = [_choice(level, apart) for level in levels if level.chooser is not None]
         pricing = priced(parts, weights, settings.loss, choices=choices, noise=settings.noise)
     return Lowered(asked, question, settings, opened.space, levels, made, pricing, opened.catalog.codebook.protects)
+
+
+def _kept(question: Question, settings: Settings, catalog: Catalog) -> Question:
+    """Gives the question with units cut to so many rows in all, where it says so, or else the codebook does."""
+    said = settings.groups, settings.rows_each, settings.rows
+    rows: Whole | None = settings.rows
+    if rows is None and said == (None, None, None):
+        kept = reach_of(question.source, catalog.kept, lambda _: math.inf)
+        rows = None if kept.rows == math.inf or kept.groups or kept.rows_each else kept.rows
+    if rows is None:
+        return question
+    if catalog.by_rows:
+        raise QueryRefused("rows are the units here, and nothing says which of them belong together: leave out rows=.")
+    return replace(question, source=Keep(question.source, int(rows)))
 
 
 def _levels(
@@ -277,8 +307,8 @@ def _choice(level: Level, apart: int) -> tuple[Choice, Fraction]:
     """Gives what choosing the keys of a level takes: how one unit's count in a key, and its keys, are bounded."""
     spread = level.placed.spread
     if isinstance(level.chooser, Units):
-        return Choice(keys=int(spread.parts), rows=1, apart=apart), Fraction(1)
-    return Choice(keys=1, rows=int(spread.rows), apart=apart), Fraction(1)
+        return Choice(keys=max(1, int(spread.parts)), rows=1, apart=apart), Fraction(1)
+    return Choice(keys=1, rows=max(1, int(spread.rows)), apart=apart), Fraction(1)
 
 
 def _parts(level: Level, apart: int) -> list[Part]:

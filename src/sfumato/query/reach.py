@@ -13,7 +13,7 @@ from typing import TypeAlias, final
 
 from sfumato.core.spread import Whole
 from sfumato.query.expressions import Column, Expression
-from sfumato.query.relations import Join, Match, PerUnit, Relation, Scan, Select, Union, Where
+from sfumato.query.relations import Join, Keep, Match, PerUnit, Relation, Scan, Select, Union, Where
 from sfumato.transforms.group_bounds import groups_of_a_unit, rows_in_a_group
 
 Origins: TypeAlias = frozenset[str]
@@ -79,6 +79,9 @@ def reach_of(relation: Relation, tables: Mapping[str, Reach], matches: Matches) 
             return ours.times(max(1, theirs) if relation.match is Match.LEFT else theirs)
         case Union(parts=parts):
             return _together([reach_of(part, tables, matches) for part in parts])
+        case Keep(source=source, rows=rows):
+            before = reach_of(source, tables, matches)
+            return replace(before, rows=min(before.rows, rows))
         case PerUnit(source=source, by=by):
             before = reach_of(source, tables, matches)
             others = [made for _, made in by if not (isinstance(made, Column) and made.unit is not None)]

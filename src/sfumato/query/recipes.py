@@ -46,19 +46,20 @@ class Recipe:
         return Recipe((tally,), lambda noisy: noisy[tally], {tally: Fraction(1)})
 
 
-def recipes(statistics: Iterable[Statistic], *, alone: bool = False) -> dict[Statistic, Recipe]:
+def recipes(statistics: Iterable[Statistic], *, alone: bool = False, fine: bool = False) -> dict[Statistic, Recipe]:
     """Gives the recipe of each statistic; where rows are counted anyway, sums are taken around the middle.
 
-    With ``alone`` every sum is one noisy number, so that it has an error bar of its own.
+    With ``alone`` every sum is one noisy number, so that it has an error bar of its own. With ``fine`` whole numbers
+    have a grid as fine as floats have: sums of units that are scaled down would else be cut to whole numbers.
     """
     asked = tuple(statistics)
     if alone:
-        return {one: recipe(one, centred=False) for one in asked}
+        return {one: recipe(one, centred=False, fine=fine) for one in asked}
     counted = {counts_of(one) for one in asked if not isinstance(one, Sum | CountUnits | CountDistinct)}
-    return {one: recipe(one, centred=counts_of(one) in counted) for one in asked}
+    return {one: recipe(one, centred=counts_of(one) in counted, fine=fine) for one in asked}
 
 
-def recipe(statistic: Statistic, *, centred: bool) -> Recipe:
+def recipe(statistic: Statistic, *, centred: bool, fine: bool = False) -> Recipe:
     """Gives the recipe of one statistic."""
     match statistic:
         case Count():
@@ -68,13 +69,13 @@ def recipe(statistic: Statistic, *, centred: bool) -> Recipe:
         case CountDistinct(of=of, where=where):
             return Recipe.of(Distinct(of, where))
         case Sum():
-            return _sum(statistic, centred=centred)
+            return _sum(statistic, centred=centred, fine=fine)
         case Mean():
-            return _mean(statistic)
+            return _mean(statistic, fine=fine)
         case Variance():
-            return _variance(statistic)
+            return _variance(statistic, fine=fine)
         case Covariance():
-            return _covariance(statistic)
+            return _covariance(statistic, fine=fine)
     raise QueryRefused(f"{statistic.name} is not made of sums.")
 
 
@@ -88,14 +89,20 @@ def counts_of(statistic: Statistic) -> Rows:
     return Rows(missing[0] if missing else None, where)
 
 
-def _sum(statistic: Sum, *, centred: bool) -> Recipe:
-    term = term_of(statistic.of, "sum", centred=centred)
+def _sum(statistic: Sum, *, centred: bool, fine: bool) -> Recipe:
+    term = term_of(statistic.of, "sum", centred=centred, fine=fine)
     total = Total((term,), statistic.where)
-    if not term.grid.centre:
-        return Recipe.of(total)
+    whole = statistic.of.kind is Kind.INT and term.of.kind is not Kind.INT
     rows, centre = counts_of(statistic), term.grid.centre
-    weights = {rows: Fraction(centre), total: Fraction(1)}
-    return Recipe((rows, total), lambda noisy: noisy[total] + _times(noisy[rows], centre), weights)
+
+    def make(noisy: Mapping[Tally, Vector]) -> Vector:
+        found = noisy[total] + _times(noisy[rows], centre) if centre else noisy[total]
+        return found.rounded() if whole else found
+
+    weights: dict[Tally, Fraction] = {total: Fraction(1)}
+    if centre:
+        weights[rows] = Fraction(centre)
+    return Recipe((rows, total) if centre else (total,), make, weights)
 
 
 def _times(count: Vector, factor: float) -> Vector:
@@ -106,8 +113,8 @@ def _times(count: Vector, factor: float) -> Vector:
     return Vector(count.floats * factor, np.minimum(*ends), np.maximum(*ends))
 
 
-def _mean(statistic: Mean) -> Recipe:
-    term = term_of(statistic.of, "mean", centred=True)
+def _mean(statistic: Mean, *, fine: bool) -> Recipe:
+    term = term_of(statistic.of, "mean", centred=True, fine=fine)
     rows, total = counts_of(statistic), Total((term,), statistic.where)
     return Recipe((rows, total), lambda noisy: _average(noisy[total], noisy[rows], term.grid))
 
@@ -124,19 +131,29 @@ def _counted(rows: Vector) -> Vector:
     return Vector(values, np.maximum(rows.low, 1.0), np.maximum(rows.high, 1.0))
 
 
-def _variance(statistic: Variance) -> Recipe:
-    term = term_of(statistic.of, "variance", centred=True, bits=SQUARE_BITS)
+def _variance(statistic: Variance, *, fine: bool) -> Recipe:
+    term = term_of(statistic.of, "variance", centred=True, bits=SQUARE_BITS, fine=fine)
     rows, total = counts_of(statistic), Total((term,), statistic.where)
     squares = Total((term, term), statistic.where)
     radius = (float(term.grid.high) - float(term.grid.low)) / 2
+    off = _off(term.grid, term.grid)
 
     def make(noisy: Mapping[Tally, Vector]) -> Vector:
         count = _counted(noisy[rows])
-        spread = (noisy[squares] / count - (noisy[total] / count).squared()).within(0.0, radius**2)
-        spread = _of_sample(spread, count).within(0.0, np.inf) if statistic.sample else spread
+        spread = (noisy[squares] / count - (noisy[total] / count).squared()).widened(off).within(0.0, radius**2)
+        spread = _of_sample(spread, count).within(0.0, 2 * radius**2) if statistic.sample else spread
         return spread.monotonic(np.sqrt) if statistic.root else spread
 
     return Recipe((rows, total, squares), make)
+
+
+def _off(one: Grid, other: Grid) -> float:
+    """Gives how far the grid may move a covariance: each number by up to half a step, and so do their averages."""
+    reach = [max(abs(float(grid.low - grid.centre)), abs(float(grid.high - grid.centre))) for grid in (one, other)]
+    steps = [float(grid.step) for grid in (one, other)]
+    return (
+        reach[0] * steps[1] + reach[1] * steps[0] + steps[0] * steps[1] / 2 if one.exponent or other.exponent else 0.0
+    )
 
 
 def _of_sample(spread: Vector, count: Vector) -> Vector:
@@ -148,9 +165,10 @@ def _of_sample(spread: Vector, count: Vector) -> Vector:
     return spread * Vector(factor.values, np.maximum(factor.low, 1.0), factor.high)
 
 
-def _covariance(statistic: Covariance) -> Recipe:
-    first = term_of(statistic.of, "covariance", centred=True, bits=SQUARE_BITS)
-    second = term_of(statistic.other, "covariance", centred=True, bits=SQUARE_BITS)
+def _covariance(statistic: Covariance, *, fine: bool) -> Recipe:
+    first, second = (
+        term_of(of, "covariance", centred=True, bits=SQUARE_BITS, fine=fine) for of in (statistic.of, statistic.other)
+    )
     rows = counts_of(statistic)
     both = _both(statistic)
     sums = [Total((first,), both), Total((second,), both), Total((first, second), statistic.where)]
@@ -160,14 +178,17 @@ def _covariance(statistic: Covariance) -> Recipe:
     def make(noisy: Mapping[Tally, Vector]) -> Vector:
         count = _counted(noisy[rows])
         one, other, product = (noisy[total] / count for total in sums)
-        shared = (product - one * other).within(-sides[0] * sides[1], sides[0] * sides[1])
+        shared = (product - one * other).widened(_off(first.grid, second.grid))
+        shared = shared.within(-sides[0] * sides[1], sides[0] * sides[1])
         if not statistic.scaled:
-            return _of_sample(shared, count) if statistic.sample else shared
+            most = 2 * sides[0] * sides[1]  # n / (n − 1) is at most 2
+            return _of_sample(shared, count).within(-most, most) if statistic.sample else shared
         spreads = [
-            (noisy[square] / count - middle.squared()).within(0.0, side**2).monotonic(np.sqrt)
-            for square, middle, side in zip(squares, (one, other), sides, strict=True)
+            (noisy[square] / count - middle.squared()).widened(_off(term.grid, term.grid)).within(0.0, side**2)
+            for square, middle, side, term in zip(squares, (one, other), sides, (first, second), strict=True)
         ]
-        return (shared / (spreads[0] * spreads[1])).within(-1.0, 1.0)
+        roots = [spread.monotonic(np.sqrt) for spread in spreads]
+        return (shared / (roots[0] * roots[1])).within(-1.0, 1.0)
 
     return Recipe((rows, *sums, *squares), make)
 
@@ -182,15 +203,15 @@ def _both(statistic: Covariance) -> Expression | None:
     return where
 
 
-def term_of(of: Expression, verb: str, *, centred: bool, bits: int = SUM_BITS) -> Term:
-    """Puts an expression on a grid, or says what bounds it needs."""
+def term_of(of: Expression, verb: str, *, centred: bool, bits: int = SUM_BITS, fine: bool = False) -> Term:
+    """Puts an expression on a grid, or says what bounds it needs; whole numbers on a ``fine`` one, if asked to."""
     between = of.facts.numbers
     if of.kind not in (Kind.INT, Kind.FLOAT):
         raise QueryRefused(f"{verb} takes numbers; got {of.kind.value}.")
     if between is None:
         raise QueryRefused(unbounded(verb, of))
     if of.kind is Kind.INT:
-        grid = whole_grid(between, centred=centred, bits=bits)
+        grid = None if fine else whole_grid(between, centred=centred, bits=bits)
         return Term(of, grid) if grid is not None else term_of(call("to_float", of), verb, centred=centred, bits=bits)
     return Term(of, float_grid(between, centred=centred, bits=bits))
 

@@ -32,7 +32,8 @@ def reconcile(
     """Gives the numbers of each level, with totals that agree wherever they are sums of the finest level's."""
     found = [dict(one) for one in numbers]
     finest = next((at for at, level in enumerate(levels) if level.summed is None), 0)
-    if len(levels) < 2 or sum(level.summed is None for level in levels) > 1:
+    keys = levels[finest].listed
+    if len(levels) < 2 or sum(level.summed is None for level in levels) > 1 or not keys:
         return found
     for tally in levels[finest].tallies:
         size = len(numbers[finest][tally])

@@ -241,6 +241,30 @@ class PerUnit(Relation):
         return (self.source,)
 
 
+@final
+@dataclass(frozen=True)
+class Keep(Relation):
+    """Keeps at most so many rows of each unit: the first by a hash of the unit and all values of a row.
+
+    Which ones is decided by the rows of that unit alone. Rows that are alike are interchangeable.
+    """
+
+    source: Relation
+    rows: int
+
+    @property
+    def fields(self) -> tuple[Column, ...]:
+        return self.source.fields
+
+    @property
+    def private(self) -> bool:
+        return self.source.private
+
+    @property
+    def sources(self) -> tuple[Relation, ...]:
+        return (self.source,)
+
+
 def renamed(name: str, made: Expression) -> Column:
     """Gives the column that holds an expression: a plain column keeps where it is from, anything else is new."""
     if isinstance(made, Column):

@@ -27,15 +27,17 @@ class Target:
 class Settings:
     """Is how a question is to be answered.
 
-    ``loss`` is what to pay; or ``accuracy`` how near to come, for all numbers or by the names of columns. ``groups``
-    and ``rows_each`` say how much of each unit to keep, ``keys`` the groups that are answered. ``weights`` divide the
-    loss among the columns of the answer. ``noise`` is "laplace" or "gaussian", where that is not to be picked.
+    ``loss`` is what to pay; or ``accuracy`` how near to come, for all numbers or by the names of columns. ``groups``,
+    ``rows_each`` and ``rows`` (in all) say how much of each unit to keep, ``keys`` which groups are answered.
+    ``weights`` divide the loss among the columns of the answer. ``noise`` is "laplace" or "gaussian", where that is not
+    to be picked.
     """
 
     loss: Loss | None = None
     accuracy: Target | tuple[tuple[str, Target], ...] | None = None
     groups: int | None = None
     rows_each: int | None = None
+    rows: int | None = None
     keys: KeySet | None = None
     weights: tuple[tuple[str, Fraction], ...] = ()
     noise: str | None = None
@@ -47,6 +49,7 @@ class Settings:
         accuracy: object = None,
         groups: int | None = None,
         rows_each: int | None = None,
+        rows: int | None = None,
         keys: KeySet | None = None,
         weights: Mapping[str, Number] | None = None,
         noise: str | None = None,
@@ -66,6 +69,7 @@ class Settings:
             accuracy=None if accuracy is None else _targets(accuracy),
             groups=None if groups is None else integer(groups, "groups", least=1),
             rows_each=None if rows_each is None else integer(rows_each, "rows_each", least=1),
+            rows=None if rows is None else integer(rows, "rows", least=1),
             keys=keys,
             noise=noise,
             weights=tuple(

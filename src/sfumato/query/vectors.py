@@ -85,6 +85,16 @@ class Vector:
         values, least, most = (np.clip(part, low, high) for part in (self.floats, self.low, self.high))
         return Vector(values, least, most)
 
+    def widened(self, by: float) -> Vector:
+        """Makes intervals wider on both sides."""
+        return Vector(self.values, self.low - by, self.high + by, self.whole)
+
+    def rounded(self) -> Vector:
+        """Rounds values to whole numbers; the intervals stay, for they are about the exact ones."""
+        near = np.rint(self.floats)
+        large = not np.isfinite(near).all() or (len(near) > 0 and float(np.abs(near).max()) >= 2.0**62)
+        return self if large else Vector(near.astype(np.int64), self.low, self.high, whole=True)
+
     def monotonic(self, function: Callable[[Array], Array]) -> Vector:
         """Applies a function that keeps the order of numbers."""
         return Vector(function(self.floats), function(self.low), function(self.high))

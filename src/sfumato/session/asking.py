@@ -81,7 +81,7 @@ class Asking:
     def _standing(self, ready: Lowered, confidence: Fraction) -> tuple[tuple[str, str], ...]:
         quote = self._session.quote(ready.measurement(confidence))
         return tuple(
-            (name, text)
+            (name, text.strip())
             for name, _, text in (line.partition(" ") for line in str(quote).splitlines())
             if name in ("left", "known", "no")
         )
@@ -116,12 +116,7 @@ def _question(asked: Asked) -> Question:
 
 def _with_options(settings: dict[str, Any], options: Options) -> dict[str, Any]:
     """Adds what the query itself says; what is said twice must be said alike."""
-    if options.rows is not None:
-        raise QueryRefused(
-            "max_rows_contributed bounds the rows of a unit in all, wherever they are. Say max_groups_contributed and "
-            "max_rows_per_group, which bound groups and rows in each."
-        )
-    said: dict[str, Any] = {"groups": options.groups, "rows_each": options.rows_each}
+    said: dict[str, Any] = {"groups": options.groups, "rows_each": options.rows_each, "rows": options.rows}
     if options.epsilon is not None:
         said["loss"] = Approx(options.epsilon, options.delta) if options.delta else Pure(options.epsilon)
     for name, value in said.items():

@@ -117,7 +117,7 @@ class Dataset:
         self,
         *,
         limit: Loss | Rule | None = None,
-        ledger: Ledger | str | Path,
+        ledger: Ledger | str | Path | None = None,
         period: Period | str | None = None,
         until: datetime | None = None,
         about: Mapping[str, str] | None = None,
@@ -127,6 +127,9 @@ class Dataset:
 
         Where the account is open already, the limit can be left out.
         """
+        if ledger is None:
+            must = "given: where charges are written down, such as 'sqlite:///spent.db' ('memory:' forgets them)"
+            raise BadArgument("ledger", must, None)
         book = ledger if isinstance(ledger, Ledger) else Ledger.open(ledger)
         if limit is None:
             return Session(self, book, book[self.name].name, by=by)

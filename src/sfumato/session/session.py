@@ -86,11 +86,11 @@ class Session:
     def sql(self, text: str, parameters: Parameters = (), **settings: Any) -> Any:
         """Answers a question in SQL. With EXPLAIN PRIVACY before SELECT, explains it and spends nothing.
 
-        Settings: ``loss=`` what to pay, or ``accuracy=(half_width, confidence)`` how near to come; ``groups=`` and
-        ``rows_each=`` how much of each unit to keep; ``keys=`` the groups to answer (an `sf.KeySet`); ``weights=`` how
-        columns share the loss; ``noise=`` "laplace" or "gaussian", where the better one is not to be picked;
-        ``confidence=`` of the error bars; ``key=`` to retry safely. Values for the placeholders of a query (``?`` or
-        ``:name``) are ``parameters``; they are never put into its text.
+        Settings: ``loss=`` what to pay, or ``accuracy=(half_width, confidence)`` how near to come; ``groups=``,
+        ``rows_each=`` and ``rows=`` (in all) how much of each unit to keep; ``keys=`` the groups to answer (an
+        `sf.KeySet`); ``weights=`` how columns share the loss; ``noise=`` "laplace" or "gaussian", where the better one
+        is not to be picked; ``confidence=`` of the error bars; ``key=`` to retry safely. Values for the placeholders of
+        a query (``?`` or ``:name``) are ``parameters``; they are never put into its text.
         """
         return self._asking.sql(text, parameters, **settings)
 

@@ -42,6 +42,10 @@ class Person:
 
     def told(self, codebook: Codebook) -> Codebook:
         """Gives a codebook that says so too."""
+        if codebook.window is not None:
+            raise BadArgument(
+                "unit", f"left out: the codebook protects an id in one {codebook.window.every} only", self
+            )
         if codebook.id == self.id:
             return codebook
         if codebook.id:

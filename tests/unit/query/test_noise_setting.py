@@ -1,4 +1,4 @@
-"""Which noise a question gets: the one that errs less, or the one that is asked for; and noise is fresh in every key."""
+"""Which noise a question gets: the one that errs less, or the one asked for; and noise is fresh in every key."""
 
 from __future__ import annotations
 
@@ -81,6 +81,6 @@ def test_rows_as_units_are_not_cut() -> None:
     import pyarrow as pa
 
     asked = sf.Dataset(pa.table(data["visits"]), codebook=book).session(limit=sf.Pure(10), ledger="memory:")
-    with pytest.raises(sf.errors.QueryRefused, match="^rows are the units here"):
+    with pytest.raises(sf.errors.QueryRefused, match=r"^rows are the units here"):
         asked.sql(BY_DAY, loss=sf.Pure(1), groups=2)
     assert len(asked.sql(BY_DAY, loss=sf.Pure(1)).value) == 400

@@ -19,7 +19,7 @@ from typing import final
 from sfumato.query.cells import Cells, Distinct, Rows, Tally, Total, Units
 from sfumato.query.engines.duckdb_expressions import cast, largest, product, value
 from sfumato.query.engines.duckdb_relations import Relations, Source, key
-from sfumato.query.engines.duckdb_text import Piece, Scope, Statement, listing
+from sfumato.query.engines.duckdb_text import Piece, Scope, Statement, listing, mixed
 from sfumato.query.expressions import Expression
 from sfumato.query.kinds import Kind
 from sfumato.query.relations import Scan, Select, Where
@@ -316,12 +316,6 @@ class Shape:
             rank = f"dense_rank() OVER (PARTITION BY {listing(within)} ORDER BY {by})"
             rows = f"SELECT * FROM (SELECT *, {rank} AS r FROM ({rows})) WHERE r <= {int(most)}"
         return _grouped(self.groups, [f"count(DISTINCT {column}) AS n"], rows)
-
-
-def mixed(names: list[str]) -> str:
-    """Gives a hash of columns. It is hashed once more: DuckDB puts hashes of columns together so that, of one unit's
-    groups, those of some keys would come first more often than those of others."""
-    return f"hash(hash({listing(names)}))"
 
 
 def _same(left: str, right: str, names: list[str]) -> str:

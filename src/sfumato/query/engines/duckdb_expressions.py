@@ -174,7 +174,8 @@ def _largest(of: Expression, scope: Scope) -> Fraction | None:
         case Column(name) if name in scope.held:
             return max(abs(Fraction(end)) for end in scope.held[name])
         case Call("clamp"):
-            return max(known[1:])
+            bounds = [largest(part, scope) for part in of.parts[1:]]
+            return max((bound for bound in bounds if bound is not None), default=fits)
         case Call("add" | "sub" | "mul") if len(known) == 2:
             return known[0] * known[1] if of.operator == "mul" else known[0] + known[1]
         case Call("neg" | "abs" | "to_float" | "case" | "coalesce" | "least" | "greatest" | "nullif"):

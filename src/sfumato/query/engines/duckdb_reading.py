@@ -55,6 +55,14 @@ TEXT_AS = {
 }
 
 
+WHOLE_IDS = {
+    "VARCHAR": "regexp_full_match({0}, '[+-]?[0-9]+')",
+    "FLOAT": "{0} = trunc({0})",
+    "DOUBLE": "{0} = trunc({0})",
+}
+"""What makes a value of a type that is not for whole numbers one, where ids are whole numbers."""
+
+
 def readable(kind: Kind, held: str) -> str | None:
     """Gives the template that reads a column of one of DuckDB's types as a kind; None, where it cannot be read so.
 
@@ -127,8 +135,10 @@ def identity(raw: Piece, held: str, kind: Kind, scope: Scope) -> Piece:
     A hash would take two people for one where it collides, and removing one of them would then change what is kept of
     the other.
     """
-    if kind is Kind.INT:
-        return scope.fill(readable(kind, held) or "NULL", raw)  # 128 bits where 64 may not do
+    if kind is Kind.INT:  # 128 bits where 64 may not do; what is no whole number is nobody's id
+        whole = WHOLE_IDS.get(held, "{0} = trunc({0})" if held.startswith("DECIMAL(") else "")
+        found = scope.fill(readable(kind, held) or "NULL", raw)
+        return scope.fill(f"CASE WHEN {whole.replace('{0}', '{1}')} THEN {{0}} END", found, raw) if whole else found
     found = as_kind(raw, held, kind, scope)
     return scope.fill("({0} + CAST(0 AS DOUBLE))", found) if kind is Kind.FLOAT else found
 

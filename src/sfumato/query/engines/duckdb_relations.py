@@ -11,10 +11,23 @@ from typing import final
 
 from sfumato.query.engines.duckdb_expressions import FINITE, cast, steps, truncated, value
 from sfumato.query.engines.duckdb_reading import as_kind, enforced, identity, read
-from sfumato.query.engines.duckdb_text import TYPES, Ends, Piece, Scope, Statement, listing
+from sfumato.query.engines.duckdb_text import TYPES, Ends, Piece, Scope, Statement, listing, mixed
 from sfumato.query.expressions import Column, Expression
 from sfumato.query.kinds import Kind
-from sfumato.query.relations import Fold, Folded, Join, Match, Owner, PerUnit, Relation, Scan, Select, Union, Where
+from sfumato.query.relations import (
+    Fold,
+    Folded,
+    Join,
+    Keep,
+    Match,
+    Owner,
+    PerUnit,
+    Relation,
+    Scan,
+    Select,
+    Union,
+    Where,
+)
 
 
 @final
@@ -71,6 +84,8 @@ class Relations:
                 return self._join(relation)
             case Union():
                 return self._union(relation)
+            case Keep():
+                return self._keep(relation)
             case PerUnit():
                 return self._per_unit(relation)
         raise TypeError(relation)
@@ -150,6 +165,17 @@ class Relations:
         columns = [*below[0].identity, *(f"f{place}" for place in range(len(union.fields)))]
         texts = [f"(SELECT {listing(columns) or '1 AS one'} FROM ({one.text}))" for one in below]
         return _made(" UNION ALL ".join(texts), below[0].units, union.fields, {})
+
+    def _keep(self, keep: Keep) -> Source:
+        """Leaves out rows of a unit beyond the bound: by a hash of the unit and all values, then by the values."""
+        below = self.source(keep.source)
+        if not below.units:
+            raise TypeError(keep)
+        names = [*below.identity, *below.fields.values()]
+        order = listing([mixed(names), *below.fields.values()])
+        rank = f"row_number() OVER (PARTITION BY {listing(below.identity)} ORDER BY {order})"
+        text = f"SELECT {listing(names)} FROM (SELECT *, {rank} AS r FROM ({below.text})) WHERE r <= {int(keep.rows)}"
+        return Source(text, below.units, below.fields, below.held)
 
     def _per_unit(self, per: PerUnit) -> Source:
         below = self.source(per.source)

@@ -137,3 +137,9 @@ class Scope:
         for layer in self._layers:
             source = f"SELECT *, {listing(f'{text} AS {name}' for text, name in layer.items())} FROM ({source})"
         return source
+
+
+def mixed(names: list[str]) -> str:
+    """Gives a hash of columns. It is hashed once more: DuckDB puts hashes of columns together so that, of one unit's
+    groups, those of some keys would come first more often than those of others."""
+    return f"hash(hash({listing(names)}))"

@@ -179,6 +179,15 @@ class Opening:
         alias = "d" + hashlib.sha256(str(files[0]).encode("utf-8", "surrogatepass")).hexdigest()[:16]
         self._run(f"ATTACH IF NOT EXISTS {_text(str(files[0]))} AS {alias} (READ_ONLY)", must)
         source = f"{alias}.{quoted(scan.table)}"
+        views = self._run(
+            f"SELECT count(*) FROM duckdb_views() WHERE database_name = {_text(alias)}"
+            f" AND view_name = {_text(scan.table)}",
+            must,
+        )
+        if views[0][0]:
+            _refuse(
+                f"a DuckDB file in which {scan.table} is a table: a view may mix the rows of several people", "a view"
+            )
         held = self._held(place, scan, self._types(source, f"a DuckDB file with a table {scan.table}"))
         collated = self._run(
             f"SELECT count(*) FROM duckdb_tables() WHERE database_name = {_text(alias)} AND sql ILIKE '%collate%'", must
@@ -195,7 +204,7 @@ class Opening:
             must = "JSON files that can be read: a list of objects, or an object in each line"
         else:
             names = header_of(files)
-            delimiter = _text(SEPARATED[files[0].suffix.lower()])
+            delimiter = _text(delimiter_of(files[0]))
             source = (
                 f"read_csv({{}}, columns = {_struct(names)}, auto_detect = false, header = true, delim = {delimiter},"
                 " quote = '\"', escape = '\"', strict_mode = true, hive_partitioning = false)"
@@ -260,13 +269,27 @@ def _struct(names: Iterable[str]) -> str:
     return "{{" + listing(f"{_text(name).replace('{', '{{').replace('}', '}}')}: 'VARCHAR'" for name in names) + "}}"
 
 
+def delimiter_of(file: Path) -> str:
+    """Gives what stands between the values of a CSV file: the comma; or the semicolon, where its header has only those.
+
+    Nothing but the header is looked at, which is public.
+    """
+    usual = SEPARATED[file.suffix.lower()]
+    try:
+        with file.open(encoding="utf-8-sig", newline="") as lines:
+            header = lines.readline()
+    except UnicodeError:
+        return usual
+    return ";" if usual == "," and "," not in header and ";" in header else usual
+
+
 def header_of(files: list[Path]) -> list[str]:
     """Gives the names of the columns of CSV files: the first line of each, the same in all."""
     found = []
     for file in files:
         try:
             with file.open(encoding="utf-8-sig", newline="") as lines:
-                found.append(next(csv.reader(lines, delimiter=SEPARATED[file.suffix.lower()]), []))
+                found.append(next(csv.reader(lines, delimiter=delimiter_of(file)), []))
         except (UnicodeError, csv.Error):
             found.append([])
     names = found[0]

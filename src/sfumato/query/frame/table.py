@@ -35,6 +35,8 @@ class Frame:
         return tuple(column.name for column in self.relation.fields)
 
     def __getitem__(self, name: str) -> Expr:
+        if not isinstance(name, str):
+            raise BadArgument("a column", "named, as in t['minutes']; rows of private tables cannot be reached", name)
         return col(column_named(name, self.relation.fields, "this table").name)
 
     def __getattr__(self, name: str) -> Expr:

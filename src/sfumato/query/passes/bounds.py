@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 from sfumato.core.spread import Spread, Whole
@@ -40,7 +40,8 @@ def wanted(keys: Sequence[Expression], groups: int | None, rows: int | None, kep
     """Gives how much of a unit to keep: as the question says, or else as the codebook does."""
     if groups is not None or rows is not None:
         return Wanted(groups, rows)
-    known = (None if most == math.inf else int(most) for most in (kept.groups_by(keys), kept.rows_in(keys)))
+    within = replace(kept, rows=math.inf) if kept.groups or kept.rows_each else Reach()  # else rows in all are cut
+    known = (None if most == math.inf else int(most) for most in (within.groups_by(keys), within.rows_in(keys)))
     return Wanted(next(known), next(known), "the codebook")
 
 
@@ -67,8 +68,7 @@ def placed(
             )
         return _rows(reach, known_groups, who)
     groups, cut_groups, why_groups = _least(known_groups, wanted.groups, "groups of a unit", wanted.source)
-    known_rows = reach.rows_in(keys)
-    rows, cut_rows, why_rows = _least(known_rows, wanted.rows, "rows of a unit in each group", wanted.source)
+    rows, cut_rows, why_rows = _rows_each(keys, reach, wanted)
     if groups == math.inf:
         raise QueryRefused(_endless(who, "be in any number of groups", "groups=4"))
     if all(isinstance(tally, Units) for tally in tallies):
@@ -76,6 +76,14 @@ def placed(
     if rows == math.inf:
         raise QueryRefused(_endless(who, "have any number of rows in a group", "rows_each=10"))
     return Placed(Bound(cut_groups, cut_rows), Spread(groups, reach.rows, rows), (why_groups, why_rows))
+
+
+def _rows_each(keys: Sequence[Expression], reach: Reach, wanted: Wanted) -> tuple[Whole, int | None, str]:
+    """Gives the bound on rows in each group. A fact about it is held by cutting: reading may put two keys into one."""
+    what, stated = "rows of a unit in each group", reach.rows_in(keys)
+    if stated < reach.rows and (wanted.rows is None or stated <= wanted.rows):
+        return stated, int(stated), f"{what}: at most {stated}, a fact, and cut where it does not hold"
+    return _least(reach.rows, wanted.rows, what, wanted.source)
 
 
 def _rows(reach: Reach, groups: Whole, who: str) -> Placed:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from sfumato.query.expressions import Expression
-from sfumato.query.relations import Join, PerUnit, Relation, Scan, Select, Union, Where
+from sfumato.query.relations import Join, Keep, PerUnit, Relation, Scan, Select, Union, Where
 
 
 def pruned(relation: Relation, needed: Collection[str], *, spare: bool = True) -> Relation:
@@ -28,6 +28,8 @@ def pruned(relation: Relation, needed: Collection[str], *, spare: bool = True) -
         case Union(parts):
             names = [column.name for column in relation.fields if column.name in needed]
             return Union(tuple(_exactly(pruned(part, names, spare=False), names) for part in parts))
+        case Keep(source, rows):
+            return Keep(pruned(source, needed, spare=spare), rows)
         case PerUnit(source, by, folds):
             kept_folds = tuple(folded for folded in folds if folded.column.name in needed)
             made = (*(made for _, made in by), *(folded.of for folded in kept_folds if folded.of is not None))
