@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import math
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import final
@@ -106,7 +106,14 @@ class Catalog:
         private = [table for table in self.codebook.tables if not table.public]
         if self.by_rows:  # how many rows a unit has is then part of the distance between neighbours
             return {table.name: Reach(rows=1) for table in private}
-        return {table.name: _reach(table, FACT) or Reach() for table in private}
+        return {table.name: self._with_window(table, _reach(table, FACT) or Reach()) for table in private}
+
+    def _with_window(self, table: Table, reach: Reach) -> Reach:
+        owner = self.tables[table.name].owner
+        if owner is None or owner.window is None:
+            return reach
+        column, every = owner.window
+        return replace(reach, windows=frozenset({(f"{table.name}.{column}", every)}))
 
     @cached_property
     def kept(self) -> Mapping[str, Reach]:
@@ -118,11 +125,11 @@ def _reach(table: Table, by: str) -> Reach | None:
     bounds = table.contributions
     if bounds is None or bounds.by != by:
         return None
-    named = [
+    groups, each = (
         {frozenset(f"{table.name}.{column}" for column in columns): most for columns, most in given}
         for given in (bounds.groups, bounds.rows_each)
-    ]
-    return Reach(math.inf if bounds.rows is None else bounds.rows, *named)
+    )
+    return Reach(math.inf if bounds.rows is None else bounds.rows, groups, each)
 
 
 def column_named(name: str, columns: Iterable[Column], where: str) -> Column:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias, final
 
 from sfumato.core.spread import Whole
-from sfumato.query.expressions import Column, Expression
+from sfumato.query.expressions import Call, Column, Expression, Literal
 from sfumato.query.relations import Join, Keep, Match, PerUnit, Relation, Scan, Select, Union, Where
 from sfumato.transforms.group_bounds import groups_of_a_unit, rows_in_a_group
 
@@ -20,6 +20,16 @@ Origins: TypeAlias = frozenset[str]
 """Columns of tables, as in ``visits.day``."""
 
 Bounds: TypeAlias = Mapping[Origins, int]
+HOLDERS: dict[str, tuple[str, ...]] = {
+    "hour": ("hour", "day", "week", "month", "quarter", "year"),
+    "day": ("day", "week", "month", "quarter", "year"),
+    "week": ("week",),
+    "month": ("month", "quarter", "year"),
+    "quarter": ("quarter", "year"),
+    "year": ("year",),
+}
+"""Stretches of time that hold each stretch as a whole; weeks lie across the ends of months."""
+
 Matches: TypeAlias = Callable[[Join], Whole]
 """Gives how many rows of the public right side of a join one row can match, at most."""
 
@@ -27,20 +37,24 @@ Matches: TypeAlias = Callable[[Join], Whole]
 @final
 @dataclass(frozen=True)
 class Reach:
-    """Is how much one unit can have at most: rows in all, groups by columns, rows in each group by columns."""
+    """Is how much one unit can have at most: rows in all, groups by columns, rows in each group by columns.
+
+    ``windows`` are columns of times, each with a stretch of time in which all rows of a unit lie.
+    """
 
     rows: Whole = math.inf
     groups: Bounds = field(default_factory=dict)
     rows_each: Bounds = field(default_factory=dict)
+    windows: frozenset[tuple[str, str]] = frozenset()
 
     def times(self, factor: Whole) -> Reach:
         """Gives the reach when every row becomes so many."""
         if factor == 1:
             return self
         if factor == math.inf:
-            return Reach(groups=self.groups)
+            return Reach(groups=self.groups, windows=self.windows)
         each = {columns: most * int(factor) for columns, most in self.rows_each.items()}
-        return Reach(self.rows * factor if factor else 0, self.groups, each)
+        return Reach(self.rows * factor if factor else 0, self.groups, each, self.windows)
 
     def without(self, tables: Iterable[str]) -> Reach:
         """Gives the reach when nothing is known by columns of some tables."""
@@ -49,15 +63,25 @@ class Reach:
             {columns: most for columns, most in bounds.items() if not any(one.startswith(names) for one in columns)}
             for bounds in (self.groups, self.rows_each)
         )
-        return Reach(self.rows, groups, each)
+        windows = frozenset(one for one in self.windows if not one[0].startswith(names))
+        return Reach(self.rows, groups, each, windows)
 
     def groups_by(self, keys: Iterable[Expression]) -> Whole:
         """Gives in how many groups one unit can be: no more than by columns that decide the group."""
-        made = tuple(keys)
+        asked = tuple(keys)
+        made = tuple(key for key in asked if not self._one_window(key))
+        sides = 1 if made == asked else 2  # the window that the unit is in, and times that are read as missing
         if not any(True for key in made for _ in key.columns()):
-            return 1
+            return min(sides, self.rows) if sides > 1 else 1
         origins = frozenset(column.origin for key in made for column in key.columns())
-        return self.rows if "" in origins else min(groups_of_a_unit(origins, self.groups), self.rows)
+        return self.rows if "" in origins else min(sides * groups_of_a_unit(origins, self.groups), self.rows)
+
+    def _one_window(self, key: Expression) -> bool:
+        """Tells whether a key is the window that a unit lies in, or one that holds it."""
+        match key:
+            case Call("date_trunc", (Column(origin=origin), Literal(value=word))):
+                return any(origin == one and word in HOLDERS[every] for one, every in self.windows)
+        return False
 
     def rows_in(self, keys: Iterable[Expression]) -> Whole:
         """Gives how many rows of one unit can be in one group: no more than by fewer columns."""
@@ -101,7 +125,8 @@ def _together(parts: list[Reach]) -> Reach:
     """Gives the reach in relations one below another."""
     rows: Whole = sum(part.rows for part in parts)
     groups, each = ([part.groups for part in parts], [part.rows_each for part in parts])
-    return Reach(rows, _summed(groups), _summed(each))
+    windows = frozenset.intersection(*(part.windows for part in parts))
+    return Reach(rows, _summed(groups), _summed(each), windows)
 
 
 def _summed(bounds: list[Bounds]) -> Bounds:

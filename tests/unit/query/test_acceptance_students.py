@@ -127,7 +127,7 @@ def test_A3_101_both_classes_by_student() -> None:
     (level,) = planned.levels
     assert level.influence(Rows()).l1 == 2  # nobody is in more than the two classes
     answer = session.sql(text, loss=sf.Pure(10**5)).value
-    assert answer.to_dict() == {"n": [13], "students": [9], "mean": [pytest.approx(89.615, abs=1e-3)]}
+    assert answer.to_dict() == {"n": [13], "students": [9], "mean": [pytest.approx(89.615, abs=0.02)]}
 
 
 def test_A3_102_history_by_major() -> None:
@@ -136,7 +136,7 @@ def test_A3_102_history_by_major() -> None:
     assert answer.to_dict() == {
         "major": ["computer science", "english", "history", "physics"],
         "n": [1, 4, 2, 1],
-        "mean": [pytest.approx(mean, abs=1e-3) for mean in (90, 86.25, 95, 95)],
+        "mean": [pytest.approx(mean, abs=0.05) for mean in (90, 86.25, 95, 95)],
     }
 
 
