@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 SIZES = (100, 10_000)
 """Made-up sizes of a group for which errors that hang on the size are shown."""
 
+LAST, NUMBERS = frozenset({3}), frozenset(range(1, 1000))
+"""Columns of numbers, which stand flush right."""
+
 KINDS: tuple[type[Loss], ...] = (Pure, Approx, ZCDP, GDP)
 DELTA = Fraction(1, 10**6)
 """The δ at which a price is shown as (ε, δ), where it has none of its own."""
@@ -56,13 +59,14 @@ class Explanation:
     def document(self) -> Document:
         """Is the explanation in a form that all renderers read."""
         sizes, names = tuple(f"± in a group of {size:,}" for size in SIZES), (row[0] for row in self.errors)
+        others = (sizes[-1], *names)
         tables = [
             Table(self.tree, title="What is computed"),
             Table(tuple((why,) for why in self.bounds), title="How each unit is bounded"),
-            Table(self.noise, ("noisy number", "one unit moves it (L1, L2)", "noise", "±"), title="Noise"),
-            Table(self.errors, ("column", *sizes), title="Errors to expect"),
+            Table(self.noise, ("noisy number", "one unit moves it (L1, L2)", "noise", "±"), title="Noise", right=LAST),
+            Table(self.errors, ("column", *sizes), title="Errors to expect", right=NUMBERS),
             Table(self.price, title="Price"),
-            Table(self.others, (f"± in a group of {SIZES[-1]:,}", *names), title="What else it could cost"),
+            Table(self.others, others, title="What else it could cost", right=NUMBERS),
             Table(self.standing, title="Where it would be paid"),
         ]
         return Document("Explanation", "nothing has been spent", tables=tuple(one for one in tables if one.rows))
@@ -121,7 +125,7 @@ def _keys(level: Level) -> str:
 def _steps(relation: Relation, depth: int, who: str) -> Iterator[tuple[str, str]]:
     """Gives the steps of a relation, from the last to the first, with what each does to neighbours."""
     indent = "  " * depth
-    same = f"neighbours differ in {who}, still"
+    same = f"1-stable, neighbours differ in {who} before and after"
     match relation:
         case Scan(table=table, owner=owner):
             if owner is None:
