@@ -16,6 +16,7 @@ from sfumato.query.engines.engine import Engine
 from sfumato.query.expressions import Column, Expression
 from sfumato.query.kinds import Value
 from sfumato.query.lower import Lowered, Opened, lowered
+from sfumato.query.recipes import step_of
 from sfumato.query.relations import Relation
 from sfumato.query.settings import Settings
 from sfumato.query.sql import read_sql
@@ -48,14 +49,18 @@ class Blind(Engine):
 
 
 class Fixed(Blind):
-    """Is an engine that gives every group the same numbers, one for each tally, by its place among the tallies."""
+    """Is an engine that gives every group the same numbers, one for each tally, by its place among the tallies.
+
+    Numbers are in the unit of what is added up; the engine gives them in steps of the tally's grid.
+    """
 
     def __init__(self, groups: int, numbers: Sequence[int]) -> None:
         self.groups, self.numbers = groups, numbers
 
     def run(self, cells: Cells) -> Computed:
         assert len(cells.tallies) == len(self.numbers)
-        numbers = tuple(np.full(self.groups, number, dtype=np.int64) for number in self.numbers)
+        steps = [int(number / step_of(tally)) for number, tally in zip(self.numbers, cells.tallies, strict=True)]
+        numbers = tuple(np.full(self.groups, step, dtype=np.int64 if abs(step) < 2**62 else object) for step in steps)
         if cells.listed is not None or not cells.keys:
             return Computed(numbers, places=np.arange(self.groups))
         return Computed(numbers, keys=([f"key {place}" for place in range(self.groups)],))
