@@ -9,12 +9,9 @@ from sfumato.errors import BadArgument, QueryRefused
 from sfumato.query.cells import Listed
 from sfumato.query.engines.engine import Engine
 from sfumato.query.expressions import Call, Column, Expression, Literal
-from sfumato.query.keysets import KeySet
+from sfumato.query.keysets import MOST_KEYS, KeySet
 from sfumato.query.kinds import Kind, Value
 from sfumato.query.operators import common
-
-MOST_KEYS = 10_000_000
-"""A question has at most so many public keys."""
 
 MOST_TRIED = 100_000
 """At most so many values of the parts of a key are tried out, where the values of the whole are known too."""
