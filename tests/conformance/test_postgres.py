@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -300,17 +300,19 @@ def test_the_server_restarts(server: PostgresServer, kill: bool) -> None:
 
 
 def test_racing_processes_survive_a_crash_of_the_server(server: PostgresServer) -> None:
-    other = PostgresStore(server.url())
     root = Path(__file__).parents[2]
-    racers = [subprocess.Popen([sys.executable, "-c", RACER, server.url(), f"p{i}", "300"], cwd=root) for i in range(3)]
-    begun = time.monotonic()
-    while len(list(other.rows())) < 100 and time.monotonic() - begun < 20:
-        time.sleep(0.02)
-    server.stop(kill=True)
-    server.start()
-    assert [racer.wait() for racer in racers] == [0, 0, 0]
-    assert authors(other) == {f"p{i}": 300 for i in range(3)}
-    other.close()
+    names = [f"p{i}" for i in range(3)]
+    with closing(PostgresStore(server.url())) as other:
+        racers = [
+            subprocess.Popen([sys.executable, "-c", RACER, server.url(), name, "300"], cwd=root) for name in names
+        ]
+        while len(authors(other)) < len(racers):  # a process that is slow to begin has not connected yet
+            assert not any(racer.poll() for racer in racers), "none has failed before the crash"
+            time.sleep(0.02)
+        server.stop(kill=True)
+        server.start()
+        assert [racer.wait() for racer in racers] == [0, 0, 0]
+        assert authors(other) == dict.fromkeys(names, 300)
 
 
 RACER = """
