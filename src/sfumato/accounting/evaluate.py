@@ -356,7 +356,8 @@ def narrowed(
         close = CLOSE * right
         if right - left <= close:
             break
-        middle = left + (right - left) * (0.5 if turn > 20 or high > 1e6 or low < -1e6 else high / (high - low))
+        halved = turn > 20 or high > 1e6 or low < -1e6 or high == low
+        middle = left + (right - left) * (0.5 if halved else high / (high - low))
         middle = min(max(middle, left + close / 4), right - close / 4)
         value = height(middle)
         if value > 0:

@@ -239,8 +239,14 @@ class Opening:
             made = None
         if made is None:
             _refuse(f"{must}, with values of one type in each column", given)
-        self.connection.register("given", made)
-        held = self._held(place, scan, self._types("given", "columns of types that DuckDB knows"))
+        known = "columns of types that DuckDB knows"
+        try:
+            self.connection.register("given", made)
+        except duckdb_module().Error:
+            made = None
+        if made is None:
+            _refuse(known, given)
+        held = self._held(place, scan, self._types("given", known))
         self._made("TABLE", held, "given")
         self.connection.unregister("given")
         self.marks.append(_buffers(made))
