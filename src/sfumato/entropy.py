@@ -17,7 +17,8 @@ import os
 import threading
 import time
 import weakref
-from typing import Protocol, final
+from collections.abc import Callable
+from typing import Protocol, TypeVar, final
 
 import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, CipherContext
@@ -41,6 +42,8 @@ REFRESH_SECONDS = 1.0
 """A key, and whatever is buffered from it, is dropped after this many seconds."""
 
 _ZEROS = memoryview(bytes(PIECE))
+
+Outcome = TypeVar("Outcome")
 
 
 class Entropy(Protocol):
@@ -77,6 +80,10 @@ class Entropy(Protocol):
     def halves(self, count: int) -> NDArray[np.uint16]:
         """Gives an array of random 16-bit words."""
         return np.frombuffer(self.octets(2 * count), dtype="<u2").astype(np.uint16, copy=False)
+
+    def settle(self, act: object, draw: Callable[[], Outcome]) -> Outcome:
+        """Draws the outcome of a randomized step. A source made for audits also writes down what was randomized."""
+        return draw()
 
 
 @guarantee(claim="uniform on 0 … bound - 1", proof="proofs/entropy.md#below", reviewed="5aaa4a6c3db4")

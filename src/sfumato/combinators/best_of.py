@@ -80,7 +80,7 @@ def best_of(measurement: Component, *, runs: Runs | None = None, stop: Number | 
             privacy=lambda d_in: selected_loss(inner.map(d_in), law),
             how=replace(how, parameters=(("runs", _shown(law)), ("measurement", str(inner.how)))),
             law=_selected_law(run, number),
-        )
+        ).as_act()
 
     return Partial("best_of(…)", build)
 

@@ -91,7 +91,7 @@ def on_poisson_sample(measurement: Component, rate: Number) -> Partial[Measureme
             privacy=privacy,
             how=_described("on a Poisson sample", inner, ("rate", f"{up(chance):.3g}")),
             law=_law_over(inner, domain, lambda rows: _poisson_subsets(rows, chance)),
-        )
+        ).as_act()
 
     return Partial(f"on_poisson_sample(rate={rate})", build)
 
@@ -128,7 +128,7 @@ def on_fixed_sample(measurement: Component, size: int) -> Partial[Measurement]:
             privacy=_population_map(inner, metric, drawn, rows),
             how=_described("on a sample of fixed size", inner, ("size", f"{drawn} of {rows}")),
             law=_law_over(inner, domain, lambda most: _equal_subsets(most, drawn)),
-        )
+        ).as_act()
 
     return Partial(f"on_fixed_sample(size={size})", build)
 
@@ -169,7 +169,7 @@ def known_sample(measurement: Component, *, population: int, claim: Claim | None
             privacy=_population_map(inner, metric, rows, whole),
             how=replace(how, claims=(vouched, *how.claims)),
             law=None,  # of a sample that is given there is one, but the loss speaks of the population
-        )
+        ).as_act()
 
     return Partial(f"known_sample(population={population})", build)
 

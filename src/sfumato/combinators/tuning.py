@@ -98,7 +98,7 @@ def random_candidate(
             privacy=lambda d_in: total(Mixture(*(Stated(part.map(d_in)) for part in parts), weights=chances), kind),
             how=joined("one drawn at random", parts, DRAWN_PROOF),
             law=_drawn_law(parts, chances),
-        )
+        ).as_act()
 
     return Partial(f"random_candidate({len(given)} measurements)", build)
 

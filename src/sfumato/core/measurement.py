@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, final
 
 from sfumato.accounting.measures import Loss
+from sfumato.core.act import Act
 from sfumato.core.domains import Data
 from sfumato.core.law import FiniteLaw, Law
 from sfumato.core.metrics import Unit
@@ -151,6 +152,23 @@ class Measurement(Described):
         how = self.how.then(label)
         made = replace(self, function=run, how=how, law=image if law else None, error=None, noise=None)
         return planned(made, extended(self.plan, followed_by(function, name)))
+
+    def as_act(self) -> Measurement:
+        """Gives the same measurement as one act: an audit sees what goes in, and what telling two such apart costs.
+
+        Mechanisms are acts, and so is what costs less than all that it runs; what only joins others is none.
+        """
+        draw, how = self.function, (self.how, self.noise, self.source)
+
+        def settled(data: Data, entropy: Entropy) -> Data:
+            return entropy.settle(Act(how, data, self._apart, self.privacy), lambda: draw(data, entropy))
+
+        return replace(self, function=settled)
+
+    def _apart(self, left: Data, right: Data) -> Gap:
+        if not (self.source.domain.member(left) and self.source.domain.member(right)):
+            raise NotInDomain(self.source.domain)
+        return self.source.distance(left, right)
 
     def __rshift__(self, following: Callable[[Data], Data]) -> Measurement:
         from sfumato.core.partial import finish

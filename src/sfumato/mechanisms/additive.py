@@ -101,7 +101,7 @@ def additive(
         law=lambda data: _law(data, grid, noise),
         error=lambda confidence: half_width(grid, noise, confidence, coordinates),
         noise=noised(grid, noise),
-    )
+    ).as_act()
 
 
 def add_noise(data: Data, grid: Gridded, noise: Noise, entropy: Entropy) -> Data:

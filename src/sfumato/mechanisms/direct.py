@@ -122,7 +122,7 @@ def approximate_gaussian(space: Space, *, epsilon: Number, delta: Number) -> Mea
         measure=Approx,
         privacy=lambda d_in: approximate_gaussian_loss(d_in, noise=noise, step=step, asked=price, delta=allowed),
         how=replace(made.how, failure=Failure.GRACEFUL),
-    )
+    ).as_act()
 
 
 @guarantee(

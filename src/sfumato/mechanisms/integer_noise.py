@@ -64,7 +64,7 @@ def censored_laplace(scale: Number, *, between: tuple[Number, Number]) -> Partia
                 "censored laplace", (("scale", f"{up(size):.6g}"), ("between", str(bounds))), proofs=(CENSORED_PROOF,)
             ),
             law=lambda data: _censored_law(data, grid, noise, low, high),
-        )
+        ).as_act()
 
     return Partial(f"censored_laplace(scale={scale}, between={between})", build)
 
@@ -131,7 +131,7 @@ def staircase(*, epsilon: Number, width: Number, step: Number | None = None) -> 
             law=lambda data: ShiftedLaw(noise, int(grid.whole(data))),
             error=lambda confidence: half_width(grid, noise, confidence, 1),
             noise=noised(grid, noise),
-        )
+        ).as_act()
 
     return Partial(f"staircase(epsilon={epsilon}, width={width})", build)
 
@@ -174,7 +174,7 @@ def binomial(trials: int, *, epsilon: Number) -> Partial[Measurement]:
             law=lambda data: ShiftedLaw(noise, int(grid.whole(data))),
             error=lambda confidence: half_width(grid, noise, confidence, 1),
             noise=noised(grid, noise),
-        )
+        ).as_act()
 
     return Partial(f"binomial({trials}, epsilon={epsilon})", build)
 

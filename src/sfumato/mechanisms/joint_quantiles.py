@@ -99,7 +99,7 @@ def joint_quantiles(
             ),
             how=How("joint quantiles", (*parameters, ("step", f"{up(grid.step):.3g}")), proofs=PROOFS),
             law=lambda data: listed_joint(data, grid, parts, targets, heat),
-        )
+        ).as_act()
 
     return Partial(f"joint_quantiles({len(levels)} of them, temperature={temperature})", build)
 

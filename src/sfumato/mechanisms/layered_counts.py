@@ -12,6 +12,7 @@ import numpy as np
 
 from sfumato.accounting.facts import loss_of
 from sfumato.accounting.measures import ZCDP, Loss, Pure
+from sfumato.core.act import Act
 from sfumato.core.domains import Array, Data
 from sfumato.core.law import Law, ProductLaw, ShiftedLaw
 from sfumato.core.measurement import Measurement
@@ -116,8 +117,8 @@ def layered_counts(keys: Sequence[Hashable], layers: Sequence[Layer], *, measure
             return [layer_sums(counts, layer) for layer in layers]
 
         def draw(data: Data, entropy: Entropy) -> Data:
-            drawn = [layer.noise.samples(layer.nodes, entropy) for layer in layers]
-            return exact_add(np.concatenate(sums(data, entropy)), np.concatenate(drawn))
+            pairs = zip(layers, sums(data, entropy), strict=True)
+            return np.concatenate([noisy_sums(part, layer.noise, measure, entropy) for layer, part in pairs])
 
         def law(data: Data) -> Law:
             pairs = zip(layers, sums(data), strict=True)
@@ -136,6 +137,13 @@ def layered_counts(keys: Sequence[Hashable], layers: Sequence[Layer], *, measure
         )
 
     return Partial(f"layered_counts({len(layers)} layers)", build)
+
+
+def noisy_sums(sums: Array, noise: LayerNoise, measure: type[Loss], entropy: Entropy) -> Array:
+    """Adds the noise of a layer to the counts of its nodes."""
+    distance = NORMS[measure].distance
+    act = Act(("counts of a layer", noise), sums, distance, lambda shift: loss_of(noise, measure, shift))
+    return entropy.settle(act, lambda: exact_add(sums, noise.samples(len(sums), entropy)))
 
 
 def layer_sums(counts: Array, layer: Layer) -> Array:

@@ -72,7 +72,7 @@ def local_laplace(*, scale: Number | None = None, epsilon: Number | None = None)
             ),
             # The law of reports that are sorted afterwards is not on file.
             law=(lambda data: _noisy_law(data, entries, grid, noise)) if entries.ordered else None,
-        )
+        ).as_act()
 
     return Partial("local_laplace()", build)
 
@@ -117,7 +117,7 @@ def local_mean_response(*, p: Number | None = None, epsilon: Number | None = Non
             privacy=lambda d_in: rounded_report_loss(answer, entries.changed(d_in)),
             how=How("local mean response", (shown, ("between", str(bounds))), proofs=(ROUNDED_PROOF, ENTRIES_PROOF)),
             law=lambda data: _rounded_law(data, entries, bounds, answer),
-        )
+        ).as_act()
 
     return Partial("local_mean_response()", build)
 

@@ -147,10 +147,11 @@ def channel(
     answers = categories(range(len(read[0])) if outputs is None else outputs).values
     if len(names) != len(read) or len(answers) != len(read[0]):
         raise BadArgument("inputs and outputs", "one for each row and each column", (len(names), len(answers)))
-    return Channel(read, names, answers, None if adjacency is None else _edges(names, adjacency))
+    return Channel(read, names, answers, None if adjacency is None else read_edges(names, adjacency))
 
 
-def _edges(names: tuple[Hashable, ...], adjacency: Iterable[tuple[Hashable, Hashable]]) -> Edges:
+def read_edges(names: tuple[Hashable, ...], adjacency: Iterable[tuple[Hashable, Hashable]]) -> Edges:
+    """Reads neighbouring pairs of inputs, by their names."""
     place = {name: index for index, name in enumerate(names)}
     found: set[tuple[int, int]] = set()
     for left, right in adjacency:
@@ -267,7 +268,7 @@ def matrix_mechanism(
             failure=Failure.NONE if fixed is None else Failure.DISTINGUISHING if certain else Failure.GRACEFUL,
         ),
         law=lambda data: channel_law(made, data),
-    )
+    ).as_act()
 
 
 def channel_law(channel: Channel, data: Data) -> FiniteLaw:

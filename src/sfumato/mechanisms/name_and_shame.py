@@ -57,7 +57,7 @@ def name_and_shame(delta: Number) -> Partial[Measurement]:
                 failure=Failure.DISTINGUISHING,
             ),
             law=lambda data: _published_law(data, options, chance),
-        )
+        ).as_act()
 
     return Partial(f"name_and_shame({delta})", build)
 

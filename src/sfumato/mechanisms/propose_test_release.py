@@ -136,7 +136,7 @@ def propose_test_release(
         proofs=(GENERAL_PROOF, *distance.proofs, *release.how.proofs),
         failure=Failure.DISTINGUISHING,
     )
-    return replace(made, how=how)
+    return replace(made, how=how).as_act()
 
 
 def _tested(
@@ -232,7 +232,7 @@ def private_mode(scale: Number, *, delta: Number) -> Partial[Measurement]:
             ),
             lambda data: FiniteLaw({most_frequent(tally(data), order): arb(1)}),
         )
-        return _tested(distance, mode, test, Approx(0, 0), Fraction(space.closest), metric, domain.size)
+        return _tested(distance, mode, test, Approx(0, 0), Fraction(space.closest), metric, domain.size).as_act()
 
     return Partial(f"private_mode(scale={scale}, delta={delta})", build)
 

@@ -95,7 +95,7 @@ def quantile(
             privacy=lambda d_in: loss_of(chosen, measure, rows_map(d_in, moves=moves, rows=rows, size=domain.size)),
             how=How("quantile", parameters, proofs=("proofs/quantile.md#loss", "proofs/scores.md#quantile")),
             law=lambda data: listed_law(pieces(data, grid, level), grid, level, heat),
-        )
+        ).as_act()
 
     return Partial(f"quantile({alpha}, temperature={temperature})", build)
 

@@ -193,7 +193,7 @@ def _build(space: Space, p: Fraction | None, epsilon: Fraction | None) -> Measur
         privacy=lambda d_in: response_loss(answer, entries.changed(d_in)),
         how=How("randomized response", (shown, ("options", str(len(options)))), proofs=(LOSS_PROOF, ENTRIES_PROOF)),
         law=lambda data: response_law(data, entries, options, answer),
-    )
+    ).as_act()
 
 
 def respond(data: Data, entries: Entries, options: Sequence[Hashable], offsets: DigitSampler, entropy: Entropy) -> Data:

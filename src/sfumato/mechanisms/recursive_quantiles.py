@@ -104,7 +104,7 @@ def recursive_quantiles(
             privacy=plan_loss(plan, domain, rows, measure),
             how=How("recursive quantiles", (*parameters, ("step", f"{up(grid.step):.3g}")), proofs=PROOFS),
             law=lambda data: listed_quantiles(plan, data, grid, parts),
-        )
+        ).as_act()
 
     return Partial(f"recursive_quantiles({len(levels)} of them, temperature={temperature})", build)
 

@@ -72,7 +72,7 @@ def selection(
         privacy=lambda d_in: loss_of(chosen, measure, range_map(d_in, grid.metric)),
         how=How(name, (*parameters, ("candidates", str(grid.size))), proofs=(proof, "proofs/scores.md#range")),
         law=lambda data: law(column(data, grid.element)),
-    )
+    ).as_act()
 
 
 def drawable(scores: Array) -> Exponents:

@@ -12,6 +12,7 @@ from typing import final
 from flint import arb
 
 from sfumato.accounting.measures import Pure
+from sfumato.core.act import Act
 from sfumato.core.domains import Data, Integers
 from sfumato.core.law import FiniteLaw, Law
 from sfumato.core.measurement import Measurement
@@ -51,6 +52,18 @@ class Comparison:
     query_noise: DiscreteLaplace
     count: int
     gap: bool = False
+    monotonic: bool = False
+
+    def loss(self, d_in: Distance) -> Pure:
+        """Gives the loss between streams at a distance in values."""
+        scale, query_scale = (noise.scale * self.element.step for noise in (self.threshold_noise, self.query_noise))
+        return sparse_vector_loss(
+            d_in, scale=scale, query_scale=query_scale, count=self.count, monotonic=self.monotonic
+        )
+
+    def distance(self, left: Sequence[int], right: Sequence[int]) -> Distance:
+        """Gives how far apart, in values, the elements are that were compared."""
+        return LInf(self.monotonic).distance(left, right) * self.element.step
 
     def answer(self, above: int) -> Data:
         """Gives what is said of a noisy value so many steps above the noisy threshold."""
@@ -113,14 +126,13 @@ def sparse_vector(
             DiscreteLaplace(query_size / element.step),
             hits,
             gap,
+            monotonic,
         )
         return Measurement(
             source=space,
             measure=Pure,
             function=lambda stream, entropy: compare(rule, stream, entropy),
-            privacy=lambda d_in: sparse_vector_loss(
-                d_in, scale=size, query_scale=query_size, count=hits, monotonic=monotonic
-            ),
+            privacy=rule.loss,
             how=How(
                 f"{name} with gaps" if gap else name,
                 _described(level, size, query_size, hits),
@@ -144,7 +156,8 @@ def _described(level: Fraction, scale: Fraction, query_scale: Fraction, count: i
 
 def compare(rule: Comparison, stream: Data, entropy: Entropy) -> Queryable:
     """Draws the noisy threshold and gives the queryable that compares the stream with it."""
-    level = rule.threshold + rule.threshold_noise.sample(entropy)
+    opening = Act(rule, [], rule.distance, rule.loss)
+    level = entropy.settle(opening, lambda: rule.threshold + rule.threshold_noise.sample(entropy))
     following, left = reader(stream), rule.count
 
     def answer(query: Data) -> Data:
@@ -155,9 +168,11 @@ def compare(rule: Comparison, stream: Data, entropy: Entropy) -> Queryable:
                 "its own price."
             )
         value = int(member(following(query), rule.element))
-        above = value + rule.query_noise.sample(entropy) - level
-        left -= above >= 0
-        return rule.answer(above)
+        told = entropy.settle(
+            opening.answer(value), lambda: rule.answer(value + rule.query_noise.sample(entropy) - level)
+        )
+        left -= told is not None if rule.gap else bool(told)
+        return told
 
     return Queryable(answer)
 

@@ -164,7 +164,7 @@ def stability_histogram(
                 failure=Failure.DISTINGUISHING,
             ),
             law=lambda data: HistogramLaw(tuple(tally(data).items()), order, noise, limit),
-        )
+        ).as_act()
 
     return Partial(f"stability_histogram(scale={scale})", build)
 

@@ -136,7 +136,7 @@ def padded(
             proofs=(*measurement.how.proofs, PROOF),
             failure=Failure.DISTINGUISHING,
         ),
-    )
+    ).as_act()
 
 
 def _run(measurement: Measurement, padding: Padding, clock: Clock, data: Data, entropy: Entropy) -> Data:

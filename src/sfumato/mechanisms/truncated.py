@@ -112,7 +112,7 @@ def _build(space: Space, name: str, scale: Fraction, reach: Fraction, side: int,
         law=lambda data: ShiftedLaw(noise, _whole(grid, data) + offset),
         error=lambda _: int(width) if width.denominator == 1 else up(width),
         noise=noised(grid, noise, offset),
-    )
+    ).as_act()
 
 
 def _whole(grid: Gridded, data: Data) -> int:

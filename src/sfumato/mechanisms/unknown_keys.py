@@ -259,7 +259,7 @@ def _unknown_keys(
                 failure=Failure.DISTINGUISHING,
             ),
             law=lambda data: law(tally(data), order, noise),
-        )
+        ).as_act()
 
     return Partial(f"{name}({loss})", build)
 

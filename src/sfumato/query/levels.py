@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
 
+from sfumato.core.rows import canonical
 from sfumato.core.spread import Spread
 from sfumato.entropy import Entropy
 from sfumato.guarantee import guarantee
 from sfumato.mechanisms.gridding import exact_add
-from sfumato.noise.distribution import Noise
 from sfumato.query.cells import Cells, Computed, Listed, Tally
 from sfumato.query.influence import Influence, influence
 from sfumato.query.passes.bounds import Placed
-from sfumato.query.pricing import Selection
+from sfumato.query.pricing import NoisyAt, Selection
 from sfumato.query.specials import Run
 from sfumato.query.vectors import Array
 
@@ -143,6 +143,39 @@ def choose(units: Array, selection: Selection, entropy: Entropy) -> tuple[Array,
     return shown, noisy[shown]
 
 
-def noised(numbers: Array, noise: Noise, entropy: Entropy) -> Array:
+@final
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """Is the keys that were chosen, with their noisy numbers of units, and their places in what they were chosen of."""
+
+    keys: tuple[Array, ...]
+    units: Array
+    places: Array
+    of: Exact
+
+    def numbers(self, exact: Exact) -> tuple[Array, ...]:
+        """Gives the numbers of these keys; 0 for a key that does not occur, when a choice is replayed on other data."""
+        if self.of is exact:
+            return tuple(values[self.places] for values in exact.numbers)
+        known = {key: place for place, key in enumerate(_tuples(exact.keys))}
+        places = np.array([known.get(key, -1) for key in _tuples(self.keys)], dtype=np.intp)
+        return tuple(np.append(values, 0)[places] for values in exact.numbers)
+
+
+def _tuples(keys: tuple[Array, ...]) -> list[Hashable]:
+    return [tuple(map(canonical, key)) for key in zip(*keys, strict=True)]
+
+
+def shown_keys(exact: Exact, units: Array, selection: Selection, entropy: Entropy) -> Shown:
+    """Chooses the keys that are shown, by their numbers of units."""
+
+    def draw() -> Shown:
+        places, noisy = choose(units, selection, entropy)
+        return Shown(tuple(column[places] for column in exact.keys), noisy, places, exact)
+
+    return entropy.settle(selection.act(exact.keys, units), draw)
+
+
+def noised(numbers: Array, part: NoisyAt, entropy: Entropy) -> Array:
     """Adds fresh noise to every number."""
-    return exact_add(numbers, noise.samples(len(numbers), entropy))
+    return entropy.settle(part.act(numbers), lambda: exact_add(numbers, part.noise.samples(len(numbers), entropy)))

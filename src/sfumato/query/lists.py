@@ -30,7 +30,7 @@ from sfumato.query.operators import call
 from sfumato.query.post import Released
 from sfumato.query.pricing import Noisy, NoisyAt
 from sfumato.query.questions import Histogram, Statistic, TopValues
-from sfumato.query.specials import Choosing, Counts, Special, SpecialAt, Way, unit_loss, whole_places
+from sfumato.query.specials import Choosing, ChosenAt, Counts, Special, SpecialAt, Way, whole_places
 from sfumato.query.vectors import Array, Vector
 from sfumato.query.words import expression_words, noise_words
 from sfumato.transforms.score_moves import mode_moves
@@ -81,7 +81,7 @@ class BinnedAt(SpecialAt):
 
     def draw(self, counts: Counts, entropy: Entropy) -> tuple[Array, ...]:
         many = len(self.of.edges) - 1
-        noisy = noised(counts.dense(many).ravel(), self.part.noise, entropy).reshape(len(counts), many)
+        noisy = noised(counts.dense(many).ravel(), self.part, entropy).reshape(len(counts), many)
         return tuple(noisy[:, place] for place in range(many))
 
     def released(self, drawn: Sequence[Array], confidence: Fraction) -> dict[Statistic, Released]:
@@ -158,7 +158,7 @@ def top_loss(count: int, temperature: Fraction, measure: type[Loss]) -> Loss:
 
 @final
 @dataclass(frozen=True)
-class TopAt(SpecialAt):
+class TopAt(ChosenAt):
     """Is the most frequent values with the temperature at which they are chosen."""
 
     special: Special
@@ -166,11 +166,7 @@ class TopAt(SpecialAt):
     measure: type[Loss]
     temperature: Fraction
 
-    def loss(self, distance: int) -> Pure | ZCDP:
-        one, spread = self.way.one_row(self.measure, self.temperature), self.special.spread
-        return unit_loss(one, spread.rows, spread.squares, distance)
-
-    def draw(self, counts: Counts, entropy: Entropy) -> tuple[Array, ...]:
+    def chosen(self, counts: Counts, entropy: Entropy) -> tuple[Array, ...]:
         most, many = self.way.of.most, len(self.way.values)
         found = np.empty((len(counts), most), dtype=np.int64)
         for group, (bins, rows) in enumerate(counts):

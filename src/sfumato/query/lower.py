@@ -25,7 +25,7 @@ from sfumato.query.engines.engine import Engine
 from sfumato.query.expressions import Column, Expression
 from sfumato.query.finish import Drawn, finished
 from sfumato.query.kinds import Kind
-from sfumato.query.levels import Level, added_up, choose, coarser, laid_out, noised
+from sfumato.query.levels import Level, added_up, coarser, laid_out, noised, shown_keys
 from sfumato.query.operators import call
 from sfumato.query.passes.bounds import placed, wanted
 from sfumato.query.passes.keys import listed
@@ -138,10 +138,10 @@ class Lowered:
             numbers = dict(zip(level.cells.tallies, exact.numbers, strict=True))
             keys, noisy = exact.keys, {}
             if level.chooser is not None:
-                shown, noisy[level.chooser] = choose(numbers[level.chooser], next(selections), entropy)
-                keys = tuple(column[shown] for column in keys)
-                numbers = {tally: values[shown] for tally, values in numbers.items()}
-            noisy |= {tally: noised(numbers[tally], part.noise, entropy) for tally, part in noises.items()}
+                shown = shown_keys(exact, numbers[level.chooser], next(selections), entropy)
+                keys, noisy[level.chooser] = shown.keys, shown.units
+                numbers = dict(zip(level.cells.tallies, shown.numbers(exact), strict=True))
+            noisy |= {tally: noised(numbers[tally], part, entropy) for tally, part in noises.items()}
             chosen: dict[Statistic, Array] = {}
             for run, special in zip(level.runs, specials, strict=True):
                 counts = counted(run, data.engine.run(run.cells), keys)

@@ -8,13 +8,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, reduce
-from typing import final
+from typing import TypeAlias, final
 
 from sfumato.accounting.calibrate import greatest
 from sfumato.accounting.convert import convert
 from sfumato.accounting.facts import loss_of
 from sfumato.accounting.measures import ZCDP, Approx, Loss, Pure
-from sfumato.errors import BadArgument
+from sfumato.core.act import Act
+from sfumato.core.metrics import L1, L2, Metric
+from sfumato.core.rows import canonical
+from sfumato.errors import BadArgument, NoDistance
 from sfumato.exact import Distance, rational_up, squared
 from sfumato.guarantee import guarantee
 from sfumato.mechanisms.unknown_keys import KeyNoise, key_noise, loss_of_a_row
@@ -22,6 +25,10 @@ from sfumato.noise.discrete_gaussian import DiscreteGaussian
 from sfumato.noise.discrete_laplace import DiscreteLaplace
 from sfumato.noise.distribution import Noise
 from sfumato.query.influence import Influence
+from sfumato.query.vectors import Array
+
+Counted: TypeAlias = tuple[tuple[Array, ...], Array]
+"""The keys that occur, column by column, and their counts."""
 
 KINDS: tuple[type[Loss], ...] = (Pure, Approx, ZCDP)
 """The kinds of loss that a query can be asked at."""
@@ -82,12 +89,30 @@ class NoisyAt(Priced):
     noise: Noise
 
     def loss(self, distance: int) -> Pure | ZCDP:
-        if isinstance(self.noise, DiscreteLaplace):
-            found = loss_of(self.noise, Pure, distance * self.influence.l1)
-        else:
-            found = loss_of(self.noise, ZCDP, distance * self.influence.l2)
+        return self.at(distance * (self.influence.l1 if self.pure else self.influence.l2))
+
+    @property
+    def pure(self) -> bool:
+        """Tells whether the noise is priced in ε by the L1 distance; otherwise it is in ρ, by L2."""
+        return isinstance(self.noise, DiscreteLaplace)
+
+    def at(self, shift: Distance) -> Pure | ZCDP:
+        """Gives what numbers cost that are so far apart."""
+        found = loss_of(self.noise, Pure if self.pure else ZCDP, shift)
         if not isinstance(found, Pure | ZCDP):
             raise BadArgument("what noise costs", "pure or concentrated", found)
+        return found
+
+    def act(self, numbers: Array) -> Act:
+        """Gives the act that adds the noise to numbers."""
+        return Act(("noise", self), numbers, self._apart, self.at, self.loss)
+
+    def _apart(self, left: Array, right: Array) -> Distance:
+        metric: Metric = L1() if self.pure else L2()
+        if len(left) != len(right):
+            raise NoDistance(metric, "the vectors have different lengths.")
+        moved = left != right  # of very many numbers, few move
+        found: Distance = metric.distance(left[moved], right[moved])
         return found
 
 
@@ -125,6 +150,25 @@ class Selection:
     def loss(self, distance: int) -> Approx:
         """Gives what the choice costs at a distance in units."""
         return selection_loss(self.noise.one_row, self.choice.keys, self.choice.rows, distance)
+
+    def at(self, moved: Sequence[int]) -> Approx:
+        """Gives what the choice costs where the counts of keys are so far apart: the keys' own losses, composed."""
+        each = (selection_loss(self.noise.one_row, 1, rows, 1) for rows in moved)
+        return reduce(lambda spent, one: spent.then(one), each, Approx.nothing())
+
+    def act(self, keys: tuple[Array, ...], counts: Array) -> Act:
+        """Gives the act that chooses keys by their counts."""
+        return Act(("choice of keys", self), (keys, counts), moved_counts, self.at, lambda d_in: self.loss(int(d_in)))
+
+
+def moved_counts(left: Counted, right: Counted) -> tuple[int, ...]:
+    """Gives how far the count of each key moves, of those that move; a key that does not occur counts 0."""
+    ours, theirs = (
+        {tuple(map(canonical, key)): int(count) for *key, count in zip(*keys, counts, strict=True)}
+        for keys, counts in (left, right)
+    )
+    moved = (abs(ours.get(key, 0) - theirs.get(key, 0)) for key in ours.keys() | theirs.keys())
+    return tuple(sorted(rows for rows in moved if rows))
 
 
 @guarantee(

@@ -38,7 +38,7 @@ from sfumato.query.operators import call
 from sfumato.query.post import Released
 from sfumato.query.questions import Quantile, Statistic
 from sfumato.query.recipes import unbounded
-from sfumato.query.specials import Choosing, Counts, Special, SpecialAt, unit_loss, whole_places
+from sfumato.query.specials import Choosing, ChosenAt, Counts, Special, whole_places
 from sfumato.query.vectors import Array, Vector
 from sfumato.query.words import expression_words
 
@@ -303,7 +303,7 @@ class Quantiles(Choosing):
 
 @final
 @dataclass(frozen=True)
-class QuantilesAt(SpecialAt):
+class QuantilesAt(ChosenAt):
     """Is quantiles with the temperature at which they are chosen."""
 
     special: Special
@@ -316,11 +316,7 @@ class QuantilesAt(SpecialAt):
         """Is about how many rows must lie beyond a value for it to be found."""
         return math.ceil(self.temperature * Fraction(log_up(Fraction(SURE * self.way.bins.many))))
 
-    def loss(self, distance: int) -> Pure | ZCDP:
-        one, spread = self.way.one_row(self.measure, self.temperature), self.special.spread
-        return unit_loss(one, spread.rows, spread.squares, distance)
-
-    def draw(self, counts: Counts, entropy: Entropy) -> tuple[Array, ...]:
+    def chosen(self, counts: Counts, entropy: Entropy) -> tuple[Array, ...]:
         plan, ends = self.way.plan, (0, self.way.bins.many - 1)
         cutting = Cutting(self.temperature, self.margin)
         found = [cutting.draw(plan, bins, rows, ends, entropy) for bins, rows in counts]

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
 from sfumato.accounting.measures import ZCDP, Loss, Pure
+from sfumato.core.act import Act
 from sfumato.core.spread import Spread, Whole
 from sfumato.entropy import Entropy
-from sfumato.errors import QueryRefused
+from sfumato.errors import NoDistance, QueryRefused
 from sfumato.exact import rational_up, root
 from sfumato.guarantee import guarantee
 from sfumato.query.cells import Cells, Computed, Listed, Rows
@@ -194,6 +196,46 @@ def unit_loss(one: Loss, rows: Whole, squares: Whole, distance: int) -> Pure | Z
         case ZCDP(rho=rho):
             return ZCDP(rho * squares * distance**2 if distance else 0)
     raise TypeError(type(one))
+
+
+class ChosenAt(SpecialAt):
+    """Is a special that makes private choices in every group, at a temperature."""
+
+    if TYPE_CHECKING:
+        special: Special
+        way: Choosing
+        measure: type[Loss]
+        temperature: Fraction
+
+    def loss(self, distance: int) -> Pure | ZCDP:
+        spread = self.special.spread
+        return unit_loss(self._one_row, spread.rows, spread.squares, distance)
+
+    def draw(self, counts: Counts, entropy: Entropy) -> tuple[Array, ...]:
+        act = Act(("private choice", self), counts, moved_rows, self._at, self.loss)
+        return entropy.settle(act, lambda: self.chosen(counts, entropy))
+
+    @abstractmethod
+    def chosen(self, counts: Counts, entropy: Entropy) -> tuple[Array, ...]:
+        """Makes the choices."""
+
+    def _at(self, moved: Sequence[int]) -> Pure | ZCDP:
+        return unit_loss(self._one_row, sum(moved), sum(rows**2 for rows in moved), 1)
+
+    @property
+    def _one_row(self) -> Loss:
+        return self.way.one_row(self.measure, self.temperature)
+
+
+def moved_rows(left: Counts, right: Counts) -> tuple[int, ...]:
+    """Gives how many rows each group has on one side only."""
+    if len(left) != len(right):
+        raise NoDistance("counts of bins", "they are of different numbers of groups.")
+    found = []
+    for ours, theirs in zip(left, right, strict=True):
+        here, there = (Counter(dict(zip(bins.tolist(), rows.tolist(), strict=True))) for bins, rows in (ours, theirs))
+        found.append(((here - there) + (there - here)).total())
+    return tuple(found)
 
 
 def counted(run: Run, computed: Computed, shown: Sequence[Array]) -> Counts:

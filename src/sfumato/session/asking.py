@@ -49,7 +49,7 @@ class Asking:
         asked = self._read(text, parameters)
         if asked.rows is not None:
             return self._opened.engine.rows(asked.rows)
-        said = _with_options(settings, asked.options)
+        said = with_options(settings, asked.options)
         question = _question(asked)
         return self.explain(question, **said) if asked.explain else self.release(question, **said)
 
@@ -58,7 +58,7 @@ class Asking:
     ) -> Explanation:
         """Explains a question in SQL."""
         asked = self._read(text, parameters)
-        return self.explain(_question(asked), **_with_options(settings, asked.options))
+        return self.explain(_question(asked), **with_options(settings, asked.options))
 
     def release(
         self, question: Question, *, confidence: Number = 0.95, key: str | None = None, **settings: Any
@@ -114,7 +114,7 @@ def _question(asked: Asked) -> Question:
     return asked.question
 
 
-def _with_options(settings: dict[str, Any], options: Options) -> dict[str, Any]:
+def with_options(settings: dict[str, Any], options: Options) -> dict[str, Any]:
     """Adds what the query itself says; what is said twice must be said alike."""
     said: dict[str, Any] = {"groups": options.groups, "rows_each": options.rows_each, "rows": options.rows}
     if options.epsilon is not None:

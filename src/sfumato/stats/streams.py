@@ -12,11 +12,12 @@ import numpy as np
 
 from sfumato.accounting.facts import loss_of
 from sfumato.accounting.measures import ZCDP, Loss, Pure
+from sfumato.core.act import Act
 from sfumato.core.branches import InteractiveLaw, Recorder
 from sfumato.core.domains import Data, Integers, Stream, Vector, column
 from sfumato.core.law import ProductLaw, ShiftedLaw
 from sfumato.core.measurement import Measurement
-from sfumato.core.metrics import L1, Absolute
+from sfumato.core.metrics import L1, L2, Absolute, Metric
 from sfumato.core.partial import Partial
 from sfumato.core.plan import constructor
 from sfumato.core.queryable import Queryable
@@ -73,6 +74,15 @@ class Plan:
         if d_in == math.inf:
             return self.kind(math.inf)  # type: ignore[call-arg]  # Pure and ZCDP take one number
         shift = entries_distance(times(d_in, 1 / self.element.step), columns=self.sums.columns, kind=self.kind)
+        return self.at(shift)
+
+    def act(self, entries: Data) -> Act:
+        """Gives the act that adds the noise to entries."""
+        norm: Metric = L1() if self.kind is Pure else L2()
+        return Act(("running counts", self), entries, norm.distance, self.at)
+
+    def at(self, shift: Distance) -> Loss:
+        """Gives what entries cost that are so far apart."""
         return loss_of(self.noise, self.kind, shift)
 
     def value(self, noisy: list[int]) -> list[float]:
@@ -173,7 +183,10 @@ def noisy_entries(space: Space, plan: Plan) -> Measurement:
     """Builds the measurement of all entries at once, before running totals are read off."""
 
     def draw(data: Data, entropy: Entropy) -> Data:
-        return exact_add(plan.sums.entries(column(data, plan.element)), plan.noise.samples(plan.sums.size, entropy))
+        entries = plan.sums.entries(column(data, plan.element))
+        return entropy.settle(
+            plan.act(entries), lambda: exact_add(entries, plan.noise.samples(plan.sums.size, entropy))
+        )
 
     def law(data: Data) -> ProductLaw:
         exact = plan.sums.entries(column(data, plan.element))
@@ -195,14 +208,19 @@ def watched(space: Space, plan: Plan) -> Measurement:
         Space(Integers(), Absolute()),
         plan.kind,
         lambda data, entropy: int(data) + plan.noise.sample(entropy),
-        lambda d_in: loss_of(plan.noise, plan.kind, d_in),
+        plan.at,
         How("one entry", proofs=(PROOF,)),
         lambda data: ShiftedLaw(plan.noise, int(data)),
     )
 
     def function(stream: Data, entropy: Entropy) -> Queryable:
-        drawn: Iterator[Data] = iter(plan.noise.samples(plan.sums.size, entropy))
-        return Queryable(_answering(plan, stream, lambda exact: exact + int(next(drawn))))
+        opening = plan.act([])
+        drawn: Iterator[Data] = iter(entropy.settle(opening, lambda: plan.noise.samples(plan.sums.size, entropy)))
+
+        def noisy(exact: int) -> int:
+            return entropy.settle(opening.answer(exact), lambda: exact + int(next(drawn)))
+
+        return Queryable(_answering(plan, stream, noisy))
 
     def opened(stream: Data) -> Callable[[Recorder], Callable[[Data], Data]]:
         return lambda recorder: _answering(plan, stream, lambda exact: int(recorder.run(one, exact)))
