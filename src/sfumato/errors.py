@@ -28,6 +28,7 @@ The tree::
     ├── ClockWentBack (RuntimeError)      the clock is behind the last entry of a ledger
     ├── LedgerUnavailable (RuntimeError)  a ledger that cannot be read or written now; nothing was charged
     ├── LedgerDamaged (ValueError)        a ledger whose entries were changed, removed or cannot be read
+    ├── PromiseBroken (AssertionError)    an audit found a mechanism that costs more than it says
     └── MissingExtra (ImportError)        an optional package is not installed
 
 An error says what happened, why it matters for privacy and what to write instead. It carries its facts as fields, and
@@ -261,6 +262,17 @@ class LedgerDamaged(SfumatoError, ValueError):
         super().__init__(
             f"the ledger is damaged: {what}. What was spent can no longer be told, so nothing more is released: "
             "bring back a copy that verifies."
+        )
+
+
+class PromiseBroken(SfumatoError, AssertionError):
+    """Reports an audit that caught a mechanism."""
+
+    def __init__(self, subject: str, found: str) -> None:
+        self.subject, self.found = subject, found
+        super().__init__(
+            f"{subject} does not keep its promise: {found}. Release nothing more from it; what it has released cost "
+            "more than was charged."
         )
 
 

@@ -169,18 +169,14 @@ def save(chart: Chart, path: str | Path) -> Path:
     target = Path(path)
     if target.suffix not in SUFFIXES:
         raise BadArgument("the suffix of a chart's file", " or ".join(SUFFIXES), target.suffix)
-    try:
-        import vl_convert
-    except ImportError:
-        raise MissingExtra("saving charts", "plot") from None
     specification = chart.to_dict()
     match target.suffix:
         case ".png":
-            content = vl_convert.vegalite_to_png(specification, scale=PIXELS_PER_POINT)
+            content = _converter().vegalite_to_png(specification, scale=PIXELS_PER_POINT)
         case ".svg":
-            content = vl_convert.vegalite_to_svg(specification).encode()
+            content = drawing(chart).encode()
         case ".html":
-            content = vl_convert.vegalite_to_html(specification, bundle=True).encode()
+            content = _converter().vegalite_to_html(specification, bundle=True).encode()
         case _:
             content = json.dumps(specification, indent=1, ensure_ascii=False).encode()
     try:
@@ -189,3 +185,17 @@ def save(chart: Chart, path: str | Path) -> Path:
     except OSError:
         raise BadArgument("the path of a chart", "a place that can be written to", str(target)) from None
     return target
+
+
+def drawing(chart: Chart) -> str:
+    """Gives a chart as SVG, to stand inside a page."""
+    drawn: str = _converter().vegalite_to_svg(chart.to_dict())
+    return drawn
+
+
+def _converter() -> Any:
+    try:
+        import vl_convert
+    except ImportError:
+        raise MissingExtra("saving charts", "plot") from None
+    return vl_convert

@@ -1,0 +1,101 @@
+"""How sure a count of hits makes us of a probability: exact bounds after Clopper and Pearson (1934)."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from flint import arb
+
+from sfumato.accounting.binomial import lower_sum
+from sfumato.errors import BadArgument
+from sfumato.exact import BITS, Number, ball, integer, precision, probability
+from sfumato.guarantee import guarantee
+
+STEPS = 60
+"""Bounds are found by so many halvings of the interval from 0 to 1, or of its logarithm near its ends."""
+
+
+@guarantee(
+    claim="at most P(hit) unless an event of probability 1 - confidence has happened",
+    proof="proofs/audit.md#proportions",
+    reviewed="84da3a6d8832",
+)
+def least_probability(hits: int, trials: int, confidence: Number) -> Fraction:
+    """Gives a lower bound on a probability from independent trials, too high with probability 1 - confidence at most.
+
+    >>> least_probability(10, 10, "0.95") < Fraction(75, 100) < least_probability(11, 11, "0.95")
+    True
+    """
+    hits, trials, missed = _read(hits, trials, confidence)
+    if hits == 0:
+        return Fraction(0)
+    low, high = Fraction(0), Fraction(hits, trials)
+    for _ in range(STEPS):
+        middle = (low + high) / 2
+        # Were the probability as low as this, so many hits would be too rare: the true one is higher.
+        if _at_least(hits, trials, middle) <= ball(missed):
+            low = middle
+        else:
+            high = middle
+        if high - low <= low / (1 << 30):
+            break
+    return low
+
+
+@guarantee(
+    claim="at least P(hit) unless an event of probability 1 - confidence has happened",
+    proof="proofs/audit.md#proportions",
+    reviewed="064631438ce2",
+)
+def greatest_probability(hits: int, trials: int, confidence: Number) -> Fraction:
+    """Gives an upper bound on a probability from independent trials: the lower bound for what is no hit, mirrored.
+
+    >>> greatest_probability(0, 10, "0.95") > Fraction(1, 4)
+    True
+    """
+    hits, trials, missed = _read(hits, trials, confidence)
+    if hits == trials:
+        return Fraction(1)
+    low, high = Fraction(hits, trials), Fraction(1)
+    for _ in range(STEPS):
+        middle = (low + high) / 2
+        if _at_most(hits, trials, middle) <= ball(missed):
+            high = middle
+        else:
+            low = middle
+        if high - low <= (1 - low) / (1 << 30):
+            break
+    return high
+
+
+def probability_bounds(hits: int, trials: int, confidence: Number) -> tuple[Fraction, Fraction]:
+    """Gives an interval that holds a probability with a confidence, half of what is missed on each side."""
+    missed = 1 - probability(confidence, "confidence")
+    sure = 1 - missed / 2
+    return least_probability(hits, trials, sure), greatest_probability(hits, trials, sure)
+
+
+def _read(hits: int, trials: int, confidence: Number) -> tuple[int, int, Fraction]:
+    trials = integer(trials, "trials", least=1)
+    hits = integer(hits, "hits", least=0)
+    if hits > trials:
+        raise BadArgument("hits", f"at most the number of trials, {trials}", hits)
+    missed = 1 - probability(confidence, "confidence")
+    if missed == 0:
+        raise BadArgument("confidence", "less than 1: no number of trials makes certain", confidence)
+    return hits, trials, missed
+
+
+def _at_least(hits: int, trials: int, chance: Fraction) -> arb:
+    """Encloses the probability of at least so many hits: at most so many of the trials miss."""
+    return _misses_at_most(trials - hits, trials, chance)
+
+
+def _at_most(hits: int, trials: int, chance: Fraction) -> arb:
+    """Encloses the probability of at most so many hits."""
+    return _misses_at_most(hits, trials, 1 - chance)
+
+
+def _misses_at_most(last: int, trials: int, chance: Fraction) -> arb:
+    with precision(BITS):
+        return lower_sum(ball(chance / (1 - chance)), trials, last, 40) if 0 < chance < 1 else ball(int(chance))
