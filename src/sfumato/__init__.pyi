@@ -1,6 +1,6 @@
 """The public names and where they live: read by type checkers, and at run time to load each on first use."""
 
-from . import datasets, errors, ledger, noise, stats
+from . import attacks, audit, datasets, errors, ledger, noise, stats
 from .accounting import events
 from .accounting.account import Account, account
 from .accounting.adaptive.advanced import AdvancedFilter
@@ -282,6 +282,8 @@ __all__ = [
     "approx_zcdp_epsilon",
     "as_range",
     "asked_by",
+    "attacks",
+    "audit",
     "basic_composition",
     "batches",
     "below_threshold",

@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from sfumato.cli.audit import audit
 from sfumato.cli.codebook import app as codebook_app
 from sfumato.cli.exits import code_of, tell
 from sfumato.cli.ledger import app as ledger_app
@@ -78,6 +79,7 @@ def demo(
 
 app.command()(query)
 app.command()(explain)
+app.command()(audit)
 app.add_typer(codebook_app, name="codebook")
 app.add_typer(ledger_app, name="ledger")
 

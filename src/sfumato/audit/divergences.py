@@ -1,0 +1,263 @@
+"""How far apart two laws are, in every measure of privacy loss: enclosed, from a table of both.
+
+Each function gives a bound from below, which always holds, and one from above, None where outcomes that are not listed
+leave it open.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from heapq import heapify, heappop, heappush
+from itertools import accumulate, pairwise
+from typing import TypeAlias, final
+
+from flint import arb
+
+from sfumato.accounting.divergence import Probabilities, max_divergence, renyi
+from sfumato.audit.tables import Table
+from sfumato.exact import BITS, Extended, ball, enclose, endpoints, precision, upper
+from sfumato.guarantee import guarantee
+
+Found: TypeAlias = tuple[Extended, Extended | None]
+"""A bound from below, and one from above where there is one."""
+
+ORDERS = tuple(Fraction(1, 1 << power) for power in (20, 10, 4, 1)) + tuple(map(Fraction, (1, 3, 7, 15, 63)))
+"""Where the search for ρ starts, in orders less 1."""
+
+STEPS, NARROW = 64, 1 + Fraction(1, 10**6)
+"""The search for ρ ends after so many further orders, or where the bounds are this close, as a ratio."""
+
+NOTHING = Fraction(1, 1 << 80)
+"""Nor is it worth going on where ρ is below this."""
+
+
+@guarantee(
+    claim="at least ln P(y)/Q(y) for one event y; at most the largest, where all outcomes are listed",
+    proof="proofs/audit.md#exact",
+    reviewed="dc54b036adf9",
+)
+def pure_epsilon(table: Table) -> Found:
+    """Encloses the max divergence: the least ε of pure differential privacy, in this direction."""
+    low, high = max_divergence(*table.lumped())
+    return low, high if table.complete else None
+
+
+@guarantee(
+    claim="D(P || Q) + D(Q || P) of the max divergence: the length of the interval that holds all losses",
+    proof="proofs/audit.md#exact",
+    reviewed="901d13beb525",
+)
+def loss_range(table: Table) -> Found:
+    """Encloses the range of the privacy loss: the least η of bounded range."""
+    (low, high), (back, top) = pure_epsilon(table), pure_epsilon(table.turned())
+    return low + back, None if high is None or top is None else high + top
+
+
+@guarantee(
+    claim="the sum of max(0, P − factor Q) over what is listed; the rest adds at most its mass under P",
+    proof="proofs/audit.md#truncated",
+    reviewed="539acfaa9a9b",
+)
+def uncovered(table: Table, factor: arb | None) -> Found:
+    """Encloses the part of one law that a factor times the other does not cover; without a factor, however large."""
+    with precision(BITS):
+        low, _ = endpoints(_excess(*table.lumped(), factor))
+        _, high = endpoints(_excess(*table.listed(), factor))
+    missed = Fraction(0) if table.rest is None else table.rest.left[1]
+    return max(Fraction(0), low), min(Fraction(1), high + missed)
+
+
+def _excess(left: Probabilities, right: Probabilities, factor: arb | None) -> arb:
+    total = ball(0)
+    for outcome, mass in left.items():
+        if right[outcome].is_zero():
+            total += mass
+        elif factor is not None:
+            total += (mass - factor * right[outcome]).nonnegative_part()
+    return total
+
+
+def delta(table: Table, epsilon: Extended) -> Found:
+    """Encloses δ at an ε: the hockey-stick divergence."""
+    with precision(BITS):
+        return uncovered(table, None if epsilon == math.inf else ball(Fraction(epsilon)).exp())
+
+
+@guarantee(
+    claim="at least the divergence of what is listed and one more outcome; at most that where all are listed",
+    proof="proofs/audit.md#truncated",
+    reviewed="feb2fd407070",
+)
+def renyi_divergence(table: Table, order: Fraction) -> Found:
+    """Encloses the Rényi divergence of an order above 1."""
+    low, high = renyi(*table.lumped(), order)
+    return max(Fraction(0), low), high if table.complete else None
+
+
+@guarantee(
+    claim="the Kullback-Leibler divergence, to which Rényi divergences fall as orders fall to 1",
+    proof="proofs/audit.md#zcdp",
+    reviewed="fcaf906036cc",
+)
+def relative_entropy(left: Probabilities, right: Probabilities) -> tuple[Extended, Extended]:
+    """Encloses Σ P ln(P / Q), for laws where every outcome is listed and Q gives all that P does."""
+    with precision(BITS):
+        terms = [mass * (mass / right[outcome]).log() for outcome, mass in left.items() if not mass.is_zero()]
+        return enclose(lambda: sum(terms, ball(0)))
+
+
+@final
+@dataclass(frozen=True, order=True)
+class Stretch:
+    """Is an interval of orders less 1, from ``start`` to ``end``, with a bound on D/α there; the worst comes first."""
+
+    falling: Extended
+    start: Fraction
+    end: Extended
+
+    @property
+    def bound(self) -> Extended:
+        """Is what D/α does not exceed between the two orders."""
+        return -self.falling
+
+
+@guarantee(
+    claim="sup of D/order over all orders above 1: from below at some orders, from above by stretches that cover all",
+    proof="proofs/audit.md#zcdp",
+    reviewed="e73bb301a7b1",
+)
+def concentrated_rho(table: Table, floor: Extended = 0) -> Found:
+    """Encloses the least ρ of zCDP in this direction; the upper bound is no sharper than needed beside a floor."""
+    left, right = table.lumped()
+    if not table.complete:
+        orders = [1 + step for step in ORDERS if step > Fraction(1, 1000)]
+        return max(renyi_divergence(table, order)[0] / order for order in orders), None
+    top = max_divergence(left, right)[1]
+    if top == math.inf:
+        return (math.inf if max_divergence(left, right)[0] == math.inf else Fraction(0)), math.inf
+    search = _Search(lambda order: renyi(left, right, order), Fraction(top))
+    search.see(relative_entropy(left, right)[0])
+    for step in ORDERS:
+        search.ask(step)
+    return search.ended(floor)
+
+
+@final
+class _Search:
+    """Looks for sup D/α, order by order; ``asked`` holds orders less 1, each with (α − 1) D from above."""
+
+    def __init__(self, divergence: Callable[[Fraction], tuple[Extended, Extended]], top: Fraction) -> None:
+        self.divergence, self.top = divergence, top
+        self.low: Extended = Fraction(0)
+        self.asked: dict[Fraction, Fraction] = {}
+
+    def see(self, found: Extended) -> None:
+        self.low = max(self.low, found)
+
+    def ask(self, step: Fraction) -> None:
+        low, high = self.divergence(1 + step)
+        self.see(low / (1 + step))
+        self.asked[step] = step * Fraction(min(self.top, high))
+
+    def stretch(self, start: Fraction, end: Extended) -> Stretch:
+        if end == math.inf:
+            return Stretch(-self.top / (1 + start), start, end)
+        last = Fraction(end)
+        if start == 0:
+            return Stretch(-self.asked[last] / last, start, end)
+        return Stretch(-chord_bound(start, self.asked[start], last, self.asked[last]), start, end)
+
+    def ended(self, floor: Extended) -> Found:
+        steps = [Fraction(0), *sorted(self.asked)]
+        heap = [*(self.stretch(start, end) for start, end in pairwise(steps)), self.stretch(steps[-1], math.inf)]
+        heapify(heap)
+        for _ in range(STEPS):
+            if heap[0].bound <= max(self.low * NARROW, floor, NOTHING):
+                break
+            worst = heappop(heap)
+            middle = _middle(worst.start, worst.end)
+            self.ask(middle)
+            heappush(heap, self.stretch(worst.start, middle))
+            heappush(heap, self.stretch(middle, worst.end))
+        return self.low, max(self.low, heap[0].bound)
+
+
+def _middle(start: Fraction, end: Extended) -> Fraction:
+    """Gives a place between two others, in the middle of their logarithms."""
+    if end == math.inf:
+        return start * 16
+    if start == 0:
+        return Fraction(end) / 1024
+    near = Fraction(math.sqrt(start * Fraction(end)))
+    return near if start < near < end else (start + Fraction(end)) / 2
+
+
+@guarantee(
+    claim="no less than K(s)/(s (1 + s)) for s between two places, where K is convex, from bounds on K there",
+    proof="proofs/audit.md#zcdp",
+    reviewed="8bbe2f15b589",
+)
+def chord_bound(start: Fraction, first: Fraction, end: Fraction, second: Fraction) -> Extended:
+    """Bounds D/α between two orders, 1 + start and 1 + end, by the chord of (α − 1) D."""
+    slope = (second - first) / (end - start)
+    offset = first - slope * start
+    ends = first / (start * (1 + start)), second / (end * (1 + end))
+    if offset >= 0 or slope <= 0:
+        return ends[0]
+    with precision(BITS):
+        peak = (ball(-offset) + ball(offset * offset - offset * slope).sqrt()) / ball(slope)
+        if peak < ball(start):
+            return ends[0]
+        return ends[1] if peak > ball(end) else upper(lambda: ball(slope) / (1 + 2 * peak))
+
+
+@guarantee(
+    claim="the least mu for which the curve is nowhere below that of two Gaussians: the largest of z(1 − a) − z(b) "
+    "over its corners (a, b)",
+    proof="proofs/audit.md#gaussian",
+    reviewed="e3549b8f9eb9",
+)
+def gaussian_mu(table: Table) -> Found:
+    """Encloses the least μ of Gaussian differential privacy in this direction."""
+    rows = sorted(_ratios(table), key=lambda row: row[0], reverse=True)
+    certain = table.complete and all(one[1] > next_one[2] for one, next_one in pairwise(rows))
+    low: Extended = Fraction(0)
+    high: Extended = Fraction(0)
+    with precision(BITS):
+        alarms = ball(0)
+        slack = ball(0) if table.rest is None else ball(table.rest.left[1] - table.rest.left[0])
+        left = list(accumulate((row[3] for row in reversed(rows)), initial=slack))[::-1]
+        for row, misses in zip(rows, left[1:], strict=True):
+            alarms += row[4]
+            a, b = _shift(alarms, misses)
+            low, high = max(low, a), max(high, b)
+    return low, high if certain else None
+
+
+def _shift(alarms: arb, misses: arb) -> tuple[Extended, Extended]:
+    """Encloses z(1 − alarms) − z(misses), the shift between two Gaussians that a test with these errors needs."""
+    if misses.is_zero() and not alarms < 1:
+        return Fraction(0), Fraction(0)
+    if alarms.is_zero() or misses.is_zero():
+        return math.inf, math.inf
+    if not (0 < alarms < 1 and 0 < misses < 1):
+        return Fraction(0), math.inf
+    return enclose(lambda: ball(2).sqrt() * ((2 * alarms).erfcinv() + (2 * misses).erfcinv()))
+
+
+def _ratios(table: Table) -> list[tuple[float, Extended, Extended, arb, arb]]:
+    """Gives for each outcome its ratio as a float, from below and from above, and both masses."""
+    found: list[tuple[float, Extended, Extended, arb, arb]] = []
+    left, right = table.lumped()
+    with precision(BITS):
+        for outcome, mass in left.items():
+            other = right[outcome]
+            if mass.is_zero() and other.is_zero():
+                continue
+            low, high = (math.inf, math.inf) if other.is_zero() else endpoints(mass / other)
+            near = math.inf if math.inf in (low, high) else float(low)
+            found.append((near, low, high, mass, other))
+    return found

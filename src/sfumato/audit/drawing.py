@@ -1,0 +1,100 @@
+"""Runs a mechanism many times on two data sets, for auditors that only look at outcomes."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.audit.outcomes import Many, Raised
+from sfumato.core.domains import Data
+from sfumato.core.measurement import Measurement
+from sfumato.entropy import Entropy, system
+from sfumato.errors import BadArgument, NotInDomain
+
+Run: TypeAlias = Measurement | Callable[..., Any]
+"""A measurement, a function of data, or, where that is said, of data and a number of runs."""
+
+FIRST, MOST = 16, 1 << 16
+"""Runs are made in pieces of so many, which double up to so many: the clock is looked at between them."""
+
+
+@final
+@dataclass(frozen=True)
+class Runs:
+    """Is a mechanism and the two data sets to run it on."""
+
+    sample: Callable[[Data, int], Many]
+    left: Data
+    right: Data
+
+    @classmethod
+    def of(cls, run: Run, left: Data, right: Data, *, batched: bool, entropy: Entropy | None) -> Runs:
+        """Reads what is to be run: a measurement, a function of data, or one of data and a number of runs."""
+        if isinstance(run, Measurement):
+            source, function, domain = entropy or system(), run.function, run.source.domain
+            if not (domain.member(left) and domain.member(right)):
+                raise NotInDomain(domain)
+            return cls(one_by_one(lambda data: function(data, source)), left, right)
+        if not callable(run):
+            raise BadArgument("run", "a measurement, or a function that takes data and gives an outcome", run)
+        if entropy is not None:
+            raise BadArgument("entropy", "left out, for a function draws its own randomness", type(entropy).__name__)
+        return cls(run if batched else one_by_one(run), left, right)
+
+    def drawn(self, count: int, tell: Callable[[int], None], *, until: float = math.inf) -> tuple[Many, Many]:
+        """Draws so many outcomes on each side, or fewer where the clock says so, on both the same number."""
+        pieces: list[tuple[Many, Many]] = []
+        done, step = 0, FIRST
+        while done < count and (done < FIRST or time.monotonic() < until):
+            step = min(step, count - done)
+            pieces.append((self._piece(self.left, step), self._piece(self.right, step)))
+            done, step = done + step, min(2 * step, MOST)
+            tell(done)
+        lefts, rights = zip(*pieces, strict=True)
+        return _joined(lefts), _joined(rights)
+
+    def _piece(self, data: Data, count: int) -> Many:
+        found = self.sample(data, count)
+        try:
+            given = len(found)
+        except TypeError:
+            given = -1
+        if given != count:
+            raise BadArgument(
+                "what a batched run gives", f"an array or a sequence of {count} outcomes", type(found).__name__
+            )
+        return found
+
+
+def one_by_one(run: Callable[[Data], Any]) -> Callable[[Data, int], list[Any]]:
+    """Gives a function that runs another so many times; an error is an outcome."""
+
+    def outcome(data: Data) -> Any:
+        try:
+            return run(data)
+        except Exception as error:  # whatever it is, its kind is what an onlooker sees
+            return Raised(type(error).__name__)
+
+    return lambda data, count: [outcome(data) for _ in range(count)]
+
+
+def _joined(pieces: tuple[Many, ...]) -> Many:
+    arrays = one_kind(*pieces)
+    return np.concatenate(arrays) if arrays else [outcome for piece in pieces for outcome in piece]
+
+
+def one_kind(*pieces: Many) -> list[NDArray[Any]]:
+    """Gives the pieces as arrays where they are some, and refuses arrays of several kinds.
+
+    The kind of an array depends on all of its outcomes, so that what is read of one would depend on the others.
+    """
+    arrays = [piece for piece in pieces if isinstance(piece, np.ndarray)]
+    if arrays and (len(arrays) < len(pieces) or len({(array.dtype, array.shape[1:]) for array in arrays}) > 1):
+        raise BadArgument("the arrays of a batched run", "of one kind and one width in every batch", "several")
+    return arrays

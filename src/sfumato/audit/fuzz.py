@@ -1,0 +1,158 @@
+"""Neighbour fuzzing: nasty data and its neighbours, against what a component says of them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+from typing import TypeAlias, final
+
+from sfumato.audit.nasty import Chance
+from sfumato.audit.neighbouring import neighbours
+from sfumato.audit.pairwise import Seen, judged
+from sfumato.audit.record import Audit, Line, Witness
+from sfumato.audit.shrinking import expression, shrunk
+from sfumato.core.domains import Data
+from sfumato.core.measurement import Measurement
+from sfumato.core.metrics import Unit
+from sfumato.core.spread import Gap, Stated
+from sfumato.core.transformation import Transformation
+from sfumato.entropy import Entropy, system
+from sfumato.errors import BadArgument
+from sfumato.exact import integer
+from sfumato.release.progress import Progress, shown
+
+Make: TypeAlias = Callable[[Entropy], tuple[Data, Data]]
+"""Draws two neighbouring members, where a domain or a metric is the caller's own."""
+
+METHOD = "neighbour fuzzing"
+FAILS_ON_SOME = "it fails on some members and not on others: whether it fails depends on the data"
+
+
+def fuzz(
+    subject: Transformation | Measurement,
+    *,
+    make: Make | None = None,
+    tries: int = 200,
+    d_in: Stated | Unit | None = None,
+    entropy: Entropy | None = None,
+    seconds: float | None = None,
+    progress: Progress | None = None,
+) -> Audit:
+    """Tries a component on nasty data and neighbours of it, and says whether it keeps its map.
+
+    Takes:      a transformation or a measurement on a space whose members can be drawn, or ``make``, which draws a pair
+                of neighbours from entropy; how many pairs to try, and for how many seconds at most; the distance of
+                neighbours (as near as they come, unless given)
+    Gives:      an audit. For a transformation: images are in the target and no further apart than the map says. For a
+                measurement: what it randomizes is no further apart than its loss allows (`grey_box`), and its law, if
+                it is on file and small, obeys the claim (`exact`). For both: no failure that depends on data, and no
+                data changed. The smallest pair that was found stands in the witness, with Python that makes it again
+    Cost:       some milliseconds a try; the same pairs for the same entropy
+
+    >>> from sfumato.core.space import vector
+    >>> from sfumato.entropy import ReplayEntropy
+    >>> from sfumato.transforms.aggregate import sum
+    >>> fuzz(vector(int, between=(0, 9)) >> sum(), tries=50, entropy=ReplayEntropy(1)).verdict
+    <Verdict.TIGHT: 'tight'>
+    """
+    if not isinstance(subject, Transformation | Measurement):
+        raise BadArgument("what is fuzzed", "a transformation or a measurement", type(subject).__name__)
+    many = integer(tries, "tries", least=1)
+    space = subject.source
+    allowed = space.metric.read(space.closest if d_in is None else d_in)
+    subject.map(allowed)  # a distance that the map refuses is refused here, and not by some of the pairs
+    chance, kept, started = Chance(entropy or system()), Kept(), time.monotonic()
+    with shown(progress, "fuzzing") as tell:
+        for done, pair in zip(range(many), _pairs(subject, make, allowed, chance), strict=False):
+            spare = deepcopy(pair)
+            seen = judged(subject, *pair, law=done % LAW_EVERY == 0)
+            kept.note(spare, seen)
+            if seen.fault:
+                return _found(subject, spare, seen, kept, allowed)
+            tell(done + 1, many)
+            if seconds is not None and time.monotonic() - started > seconds:
+                break
+    return kept.audit(subject)
+
+
+LAW_EVERY = 4
+"""The exact law takes longer than all else: it is looked at on one pair of so many."""
+
+MISSES = 1000
+"""Where so many draws one after another are no neighbours, there is nothing to try."""
+
+
+def _pairs(
+    subject: Transformation | Measurement, make: Make | None, allowed: Gap, chance: Chance
+) -> Iterator[tuple[Data, Data]]:
+    missed = 0
+    while missed < MISSES:
+        if make is not None:
+            pair: tuple[Data, Data] | None = make(chance.entropy)
+            if pair is None or not all(map(subject.source.domain.member, pair)):
+                raise BadArgument("what make gives", "two members of the source domain", str(subject.source.domain))
+        else:
+            pair = neighbours(subject.source, allowed, chance)
+        missed = missed + 1 if pair is None else 0
+        if pair is not None:
+            yield pair
+    raise BadArgument(
+        "the source", "one whose members and neighbours can be drawn, or make=… must", str(subject.source)
+    )
+
+
+@final
+class Kept:
+    """Counts what was tried, and keeps the most of what was measured."""
+
+    def __init__(self) -> None:
+        self.pairs = 0
+        self.lines: dict[str, Line] = {}
+        self.failed: list[Data] = []
+        self.passed: list[Data] = []
+
+    def note(self, pair: tuple[Data, Data], seen: Seen) -> None:
+        """Takes down what a pair shows."""
+        self.pairs += 1
+        (self.failed if seen.failed else self.passed)[:] = [pair[0]]
+        for line in seen.lines:
+            self.lines[line.what] = _wider(self.lines.get(line.what, line), line)
+
+    @property
+    def facts(self) -> tuple[tuple[str, str], ...]:
+        """Says what was tried."""
+        return (("pairs of neighbours", str(self.pairs)),)
+
+    def audit(self, subject: Transformation | Measurement) -> Audit:
+        """Gives what is known where no pair is at fault; members on which it fails are, beside others."""
+        lines = tuple(self.lines.values())
+        if not self.failed or not self.passed:
+            return Audit(_name(subject), METHOD, lines, facts=self.facts)
+        event = f"failing, passing = {expression(self.failed[0])}, {expression(self.passed[0])}"
+        pair = Witness(self.failed[0], self.passed[0], event)
+        return Audit(_name(subject), METHOD, lines, pair, facts=self.facts, faults=(FAILS_ON_SOME,))
+
+
+def _wider(one: Line, other: Line) -> Line:
+    """Puts together what two pairs show: the claim at the larger distance holds for both."""
+    claimed = None if one.claimed is None or other.claimed is None else max(one.claimed, other.claimed)
+    high = None if one.high is None or other.high is None else max(one.high, other.high)
+    return Line(one.what, claimed, max(one.low, other.low), high)
+
+
+def _found(
+    subject: Transformation | Measurement, pair: tuple[Data, Data], seen: Seen, kept: Kept, allowed: Gap
+) -> Audit:
+    def broken(left: Data, right: Data) -> bool:
+        return judged(subject, *deepcopy((left, right))).fault == seen.fault
+
+    if broken(*pair):
+        pair = shrunk(subject.source, pair, allowed, broken)
+        seen = judged(subject, *deepcopy(pair))
+    witness = Witness(*pair, f"left, right = {', '.join(map(expression, pair))}")
+    return Audit(_name(subject), METHOD, seen.lines, witness, facts=kept.facts, faults=(seen.fault,))
+
+
+def _name(subject: Transformation | Measurement) -> str:
+    return str(subject.how) if isinstance(subject, Measurement) else " → ".join(subject.steps) or "identity"

@@ -1,0 +1,87 @@
+"""The grey-box audit of questions in SQL and as data frames: one plan, asked of two neighbouring databases."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from sfumato.accounting.measures import Loss
+from sfumato.audit.grey_box import grey_box
+from sfumato.audit.record import Audit
+from sfumato.codebook.book import Codebook
+from sfumato.core.domains import Data
+from sfumato.core.measurement import Measurement
+from sfumato.core.metrics import Unit
+from sfumato.core.spread import Stated
+from sfumato.entropy import Entropy
+from sfumato.errors import BadArgument
+from sfumato.query.frame.queries import Query
+from sfumato.query.lower import lowered
+from sfumato.query.questions import Question
+from sfumato.query.settings import Settings
+from sfumato.session.asking import with_options
+from sfumato.session.dataset import Dataset
+
+CONFIDENCE = Fraction(95, 100)
+PLAN = "the plan of the question depends on the data"
+
+
+def grey_box_query(
+    question: str | Query,
+    left: Data | Dataset,
+    right: Data | Dataset,
+    *,
+    codebook: Codebook | Mapping[str, object] | str | Path | None = None,
+    parameters: Sequence[object] | Mapping[str, object] = (),
+    loss: Loss | None = None,
+    d_in: Stated | Unit | None = None,
+    entropy: Entropy | None = None,
+    **settings: Any,
+) -> Audit:
+    """Records a question on one database, replays it on a neighbour, and compares what was randomized with its price.
+
+    The question is planned once, on the first database; the second must come to the same plan. ``left`` and ``right``
+    are tables that a codebook describes, or data sets. ``d_in`` is how many units they differ by: one, unless given.
+    ``loss`` and further settings are those of `Session.sql`.
+    """
+    ours, theirs = (_opened(data, codebook) for data in (left, right))
+    asked, there = (_planned(question, data, parameters, {"loss": loss, **settings}) for data in (ours, theirs))
+    name = question if isinstance(question, str) else str(asked.how)
+    unit = ours.unit if d_in is None else d_in
+    made = grey_box(asked, ours.opened, theirs.opened, d_in=unit, entropy=entropy, name=name)
+    return made if _alike(asked, there) else replace(made, faults=(*made.faults, PLAN))
+
+
+def _opened(data: Data | Dataset, codebook: Codebook | Mapping[str, object] | str | Path | None) -> Dataset:
+    if isinstance(data, Dataset):
+        return data
+    return Dataset(data, codebook=codebook, name="audited")
+
+
+def _planned(
+    question: str | Query,
+    data: Dataset,
+    parameters: Sequence[object] | Mapping[str, object],
+    settings: dict[str, Any],
+) -> Measurement:
+    said, unit = dict(settings), data.unit
+    asked: Question | None
+    if isinstance(question, str):
+        from sfumato.query.sql import read_sql  # which loads sqlglot
+
+        read = read_sql(question, data.opened.catalog, parameters)
+        asked, said = read.question, with_options(said, read.options)
+    else:
+        asked = question.question
+    if asked is None:
+        raise BadArgument("the question", "one about private tables", question)
+    limit = type(said["loss"]) if isinstance(said.get("loss"), Loss) else Loss
+    apart = int(unit.metric.read(unit))
+    return lowered(asked, Settings.read(**said), data.opened, limit=limit, apart=apart).measurement(CONFIDENCE)
+
+
+def _alike(one: Measurement, other: Measurement) -> bool:
+    return one.how == other.how and one.plan == other.plan and one.map(1) == other.map(1)

@@ -1,0 +1,172 @@
+"""What the steps of a recorded run cost, at the distances that were measured, and all of them together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import reduce
+from typing import Any, TypeVar, final
+
+from sfumato.accounting.concentrated import GDP, ApproxZCDP
+from sfumato.accounting.convert import convert
+from sfumato.accounting.measures import ZCDP, Approx, BoundedRange, Loss, Pure
+from sfumato.accounting.pld import PLD
+from sfumato.audit.recorder import Record, Step
+from sfumato.core.spread import Gap, Spread
+from sfumato.errors import NoProvenRoute, NotInDomain, SfumatoError
+from sfumato.exact import Extended, rational_up
+from sfumato.guarantee import guarantee
+from sfumato.release.record import How
+
+NUMBERS: dict[type[Loss], dict[str, str]] = {
+    Pure: {"ε": "epsilon"},
+    Approx: {"ε": "epsilon", "δ": "delta"},
+    ZCDP: {"ρ": "rho"},
+    BoundedRange: {"η": "eta"},
+    GDP: {"μ": "mu"},
+    ApproxZCDP: {"ρ": "rho", "δ": "delta"},
+}
+"""The numbers of a loss: how they are written, and where it holds them."""
+
+L = TypeVar("L", bound=Loss)
+
+SHOWN = (Fraction(1, 10**2), Fraction(1, 10**6), Fraction(1, 10**10))
+"""Losses that are curves are compared by their ε at each δ of these."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """Is one step on both sides: how far apart what went in is, what that costs, and what speaks against it."""
+
+    name: str
+    gap: Gap | None = None
+    loss: Loss | None = None
+    declared: Callable[[Gap], Loss] | None = None
+    faults: tuple[str, ...] = ()
+
+
+def measured_steps(before: Record, after: Record) -> tuple[Measured, ...]:
+    """Measures every step that both runs took; answers that an earlier step has paid for count there."""
+    pairs = enumerate(zip(before.steps, after.steps, strict=False), start=1)
+    found = ((f"{place}. {called(left.act.how)}", left, right) for place, (left, right) in pairs)
+    return tuple(_measured(name, left, right) for name, left, right in found)
+
+
+def called(how: object) -> str:
+    """Gives the name of a step."""
+    match how:
+        case How():
+            return how.mechanism
+        case str():
+            return how
+        case (first, *_):
+            return called(first)
+    return type(how).__name__
+
+
+def _measured(name: str, left: Step, right: Step) -> Measured:
+    failed = _failure(left, right)
+    faults = () if failed is None else (f"{name}: {failed}",)
+    if left.act.of is not None:
+        return Measured(name, faults=faults)
+    try:
+        gap = left.act.distance(left.act.exact, right.act.exact)
+    except NotInDomain:
+        return Measured(name, faults=(*faults, f"{name}: what goes in is outside of what the step is made for"))
+    except Exception:  # what it says may hold data
+        return Measured(name, faults=(*faults, f"{name}: what goes in on the two sides has no distance"))
+    loss = left.act.loss(gap)
+    if right.act.loss(gap) != loss:
+        faults = (*faults, f"{name}: how much noise there is depends on the data")
+    return Measured(name, gap, loss, left.act.declared, faults)
+
+
+def _failure(left: Step, right: Step) -> str | None:
+    if (left.raised is None) != (right.raised is None):
+        return "it fails on one side only"
+    return "it fails in another way on the other side" if seen_of(left.raised) != seen_of(right.raised) else None
+
+
+def seen_of(error: Exception | None) -> tuple[str, str] | None:
+    """Gives what is seen of an error."""
+    return None if error is None else (type(error).__name__, str(error))
+
+
+def numbers_of(loss: Loss) -> dict[str, Extended]:
+    """Gives the numbers of a loss by name; of a curve, its ε at several δ."""
+    names = NUMBERS.get(type(loss))
+    if names is None:
+        return {f"ε at δ = {float(delta):g}": convert(loss, Approx, delta=delta).epsilon for delta in SHOWN}
+    return {shown: rational_up(getattr(loss, name)) for shown, name in names.items()}
+
+
+def size_of(gap: Gap) -> Extended:
+    """Gives a distance as one number; between parts, and where each key or group moves, the number of rows."""
+    found: Any = gap.rows if isinstance(gap, Spread) else sum(gap) if isinstance(gap, tuple) else gap
+    return rational_up(found)
+
+
+@guarantee(
+    claim="a loss that a transcript keeps whose steps keep these, each given the outcomes before it",
+    proof="proofs/audit.md#grey-box",
+    reviewed="2adc3d323003",
+)
+def composed(losses: Sequence[Loss], claim: Loss) -> Loss | None:
+    """Gives what losses come to together, as a loss of the claim's kind.
+
+    Of several theorems the first that keeps the claim counts; without one, the first that there is; None without any.
+    """
+    kept = [loss for loss in losses if not _keeps(loss, type(loss).nothing())]
+    tried = (_attempted(way, kept, claim) for way in (_each, _by_kind, _by_distribution))
+    found = [total for total in tried if total is not None]
+    return next((total for total in found if _keeps(total, claim)), found[0] if found else None)
+
+
+def _keeps(total: Loss, claim: Loss) -> bool:
+    try:
+        return total.within(claim)
+    except NoProvenRoute:  # curves that cannot be compared everywhere are compared by their numbers
+        return False
+
+
+Way = Callable[[Sequence[Loss], Any], Loss]
+
+
+def _attempted(way: Way, losses: Sequence[Loss], claim: Loss) -> Loss | None:
+    try:
+        return way(losses, claim)
+    except SfumatoError:  # there is no theorem for this way
+        return None
+
+
+def _each(losses: Sequence[Loss], claim: Loss) -> Loss:
+    """Restates every loss in the claim's kind, and composes."""
+    kind = type(claim)
+    return _then((convert(loss, kind) for loss in losses), kind)
+
+
+def _by_kind(losses: Sequence[Loss], claim: Loss) -> Loss:
+    """Composes losses of one kind with each other, and restates each sum; of a δ, what is left is shared evenly."""
+    kind = type(claim)
+    sums: dict[type[Any], Loss] = {
+        one: _then((loss for loss in losses if type(loss) is one), one) for one in dict.fromkeys(map(type, losses))
+    }
+    if not isinstance(claim, Approx):
+        return _then((convert(loss, kind) for loss in sums.values()), kind)
+    curved = [loss for one, loss in sums.items() if one not in (Pure, Approx)]
+    stated = _then((convert(loss, Approx) for one, loss in sums.items() if one in (Pure, Approx)), Approx)
+    delta = (claim.delta - min(claim.delta, stated.delta)) / max(1, len(curved))
+    return _then((stated, *(convert(loss, Approx, delta=delta) for loss in curved)), Approx)
+
+
+def _by_distribution(losses: Sequence[Loss], claim: Approx) -> Loss:
+    """Composes the privacy-loss distributions, and restates the whole at the claim's δ."""
+    whole = _then((convert(loss, PLD) for loss in losses), PLD)
+    return convert(whole, Approx, delta=claim.delta) if type(claim) is Approx else convert(whole, type(claim))
+
+
+def _then(losses: Iterable[Any], kind: type[L]) -> L:
+    parts = list(losses)
+    return reduce(lambda spent, one: spent.then(one), parts) if parts else kind.nothing()

@@ -1,0 +1,212 @@
+"""Outcomes of any kind, read as arrays: a code for each, equal where outcomes are equal, and numbers where it has some.
+
+What is read from an outcome depends on that outcome and on what was settled beforehand, never on the others beside it:
+an event of what is read is then an event of one outcome, and its hits in independent runs are independent.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, fields, is_dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, TypeAlias, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.release.record import Release
+
+Floats: TypeAlias = NDArray[np.float64]
+Codes: TypeAlias = NDArray[np.int64]
+Many: TypeAlias = Sequence[Any] | NDArray[Any]
+"""Outcomes of many runs: a sequence of any things, or an array with one outcome in each row."""
+
+ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+"""Where an object lies in memory, which is no part of what it is."""
+
+PLAIN = {str, bool, type(None)}
+"""Outcomes of these kinds are read once for all that are equal, which among these are the same."""
+
+FIRST = 1000
+"""So many outcomes settle how many numbers an outcome has."""
+
+ODD = 0x9E3779B97F4A7C15
+"""Multiplies what was read of a row before the next entry is added; odd, so that nothing is lost."""
+
+
+@final
+@dataclass(frozen=True)
+class Raised:
+    """Is the outcome of a run that failed: an error that one side raises more often tells the sides apart too."""
+
+    kind: str
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Outcomes:
+    """Is many outcomes as read: as they were, their codes, and their numbers, one row each (of no column, if none)."""
+
+    given: Many
+    codes: Codes
+    numbers: Floats
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def part(self, start: int, end: int) -> Outcomes:
+        """Gives the outcomes from one place to another."""
+        return Outcomes(self.given[start:end], self.codes[start:end], self.numbers[start:end])
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """Is as many outcomes on one data set as on the other."""
+
+    left: Outcomes
+    right: Outcomes
+
+    def __len__(self) -> int:
+        return len(self.left)
+
+    def halves(self) -> tuple[Pair, Pair]:
+        """Gives the first half of both, and the second."""
+        middle, end = len(self) // 2, len(self)
+        first, second = ((one.part(0, middle), one.part(middle, end)) for one in (self.left, self.right))
+        return Pair(first[0], second[0]), Pair(first[1], second[1])
+
+    def and_then(self, other: Pair) -> Pair:
+        """Gives these outcomes and others that were read alike."""
+        return Pair(_joined(self.left, other.left), _joined(self.right, other.right))
+
+
+def _joined(one: Outcomes, other: Outcomes) -> Outcomes:
+    if isinstance(one.given, np.ndarray) and isinstance(other.given, np.ndarray):
+        given: Many = np.concatenate([one.given, other.given])
+    else:
+        given = [*one.given, *other.given]
+    return Outcomes(given, np.concatenate([one.codes, other.codes]), np.concatenate([one.numbers, other.numbers]))
+
+
+def width_of(outcomes: Many) -> int:
+    """Settles how many numbers are read from an outcome: as many as the most common kind of outcome has."""
+    if isinstance(outcomes, np.ndarray) and outcomes.dtype != object:
+        return 1 if outcomes.ndim == 1 else math.prod(outcomes.shape[1:])
+    widths = Counter(len(found) for one in outcomes[:FIRST] if (found := _numbers(one)) is not None)
+    return widths.most_common(1)[0][0] if widths else 0
+
+
+def read(outcomes: Many, width: int) -> Outcomes:
+    """Reads outcomes; one with another number of numbers than was settled has none that are numbers."""
+    if isinstance(outcomes, np.ndarray) and outcomes.dtype != object:
+        return _read_array(outcomes)
+    kinds = set(map(type, outcomes))
+    if kinds == {float} and width == 1:
+        return _read_array(np.array(outcomes, dtype=np.float64), given=outcomes)
+    if kinds == {int} and width == 1 and min(outcomes) >= -(1 << 63) and max(outcomes) < 1 << 63:
+        return _read_array(np.array(outcomes, dtype=np.int64), given=outcomes)
+    seen = {one: _read_one(one, width) for one in set(outcomes)} if kinds <= PLAIN else {}
+    found = [seen[one] for one in outcomes] if seen else [_read_one(one, width) for one in outcomes]
+    codes = np.fromiter((code for code, _ in found), dtype=np.int64, count=len(found))
+    return Outcomes(outcomes, codes, np.array([numbers for _, numbers in found]).reshape(len(found), width))
+
+
+def _read_one(outcome: Any, width: int) -> tuple[int, tuple[float, ...]]:
+    numbers = _numbers(outcome)
+    return _code(outcome), numbers if numbers is not None and len(numbers) == width else (math.nan,) * width
+
+
+def _read_array(array: NDArray[Any], *, given: Many | None = None) -> Outcomes:
+    rows = array.reshape(len(array), -1)
+    kept = array if given is None else given
+    if array.dtype.kind not in "biuf":
+        codes = np.fromiter((_hashed(str(row.tolist())) for row in rows), dtype=np.int64, count=len(rows))
+        return Outcomes(kept, codes, np.empty((len(rows), 0)))
+    numbers = rows.astype(np.float64)
+    bits = numbers.view(np.uint64) if array.dtype.kind == "f" else rows.astype(np.int64).view(np.uint64)
+    codes = np.zeros(len(rows), dtype=np.uint64)
+    for column in bits.T:
+        codes = codes * np.uint64(ODD) + column
+    return Outcomes(kept, codes.view(np.int64), numbers)
+
+
+def _code(outcome: Any) -> int:
+    """Gives the code of one outcome: a number's own digits, the hash of its text for anything else."""
+    match outcome:
+        case bool():
+            pass
+        case int() if -(1 << 63) <= outcome < 1 << 63:
+            return outcome
+        case float():
+            return int(np.float64(outcome).view(np.int64))
+    return _hashed(canonical(outcome))
+
+
+def _hashed(words: str) -> int:
+    digest = hashlib.blake2b(words.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "little", signed=True)
+
+
+def canonical(outcome: Any) -> str:
+    """Writes an outcome so that equal ones are written alike, whatever the order inside them and wherever they lie.
+
+    >>> canonical({"b": 1, "a": {3, 2}}) == canonical({"a": {2, 3}, "b": 1})
+    True
+    >>> canonical(0.0) == canonical(-0.0)
+    False
+    """
+    match outcome:
+        case Release():
+            return canonical(outcome.value)
+        case Mapping():
+            pairs = sorted((canonical(key), canonical(value)) for key, value in outcome.items())
+            return "{" + ", ".join(f"{key}: {value}" for key, value in pairs) + "}"
+        case Set():
+            return "{" + ", ".join(sorted(map(canonical, outcome))) + "}"
+        case np.ndarray():
+            return f"{outcome.dtype}{outcome.shape}{canonical(outcome.tolist())}"
+        case list() | tuple():
+            return f"{type(outcome).__name__}({', '.join(map(canonical, outcome))})"
+    if is_dataclass(outcome) and not isinstance(outcome, type):
+        return (
+            f"{type(outcome).__name__}({', '.join(canonical(getattr(outcome, one.name)) for one in fields(outcome))})"
+        )
+    return ADDRESS.sub("", repr(outcome))
+
+
+def _numbers(outcome: Any) -> tuple[float, ...] | None:
+    """Gives the numbers of an outcome, where it is a number, None, or a row of these."""
+    match outcome:
+        case Release():
+            return _numbers(outcome.value)
+        case np.ndarray():
+            return _row(outcome.ravel().tolist())
+        case list() | tuple():
+            return _row(outcome)
+    number = _number(outcome)
+    return None if number is None else (number,)
+
+
+def _row(entries: Iterable[Any]) -> tuple[float, ...] | None:
+    found = tuple(number for entry in entries if (number := _number(entry)) is not None)
+    return found if found and len(found) == sum(1 for _ in entries) else None
+
+
+def _number(value: Any) -> float | None:
+    match value:
+        case None:
+            return math.nan
+        case int() | float() | Fraction() | Decimal() | np.number() | np.bool_():
+            try:
+                return float(value)
+            except OverflowError:
+                return math.inf if value > 0 else -math.inf
+            except ValueError:  # a signalling NaN
+                return math.nan
+    return None

@@ -1,0 +1,182 @@
+"""What one pair of neighbours shows of a component: how far apart it takes them, against what it says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import inf, isqrt, prod
+from typing import final
+
+import numpy as np
+
+from sfumato.audit.exact import exact
+from sfumato.audit.grey_box import grey_box
+from sfumato.audit.record import Audit, Line, Verdict
+from sfumato.audit.shrinking import expression
+from sfumato.core.domains import Data, Stream
+from sfumato.core.law import FiniteLaw, Law, MixtureLaw, ProductLaw, ShiftedLaw
+from sfumato.core.measurement import Measurement
+from sfumato.core.spread import Gap, Spread
+from sfumato.core.transformation import Transformation
+from sfumato.entropy import ReplayEntropy
+from sfumato.errors import NoDistance, SfumatoError
+from sfumato.exact import BITS, Extended, Root, precision
+
+SEED = b"what the steps of one run draw"
+SMALL = 100
+"""Members with fewer rows than this are looked at for changes."""
+
+FAILS = "it fails on one member and not on its neighbour: whether it fails tells them apart"
+OUTSIDE = "the image of a member is not in the target domain"
+NO_DISTANCE = "the images of two neighbours have no distance in the target"
+TOO_FAR = "the images of two neighbours are further apart than the map says"
+CHANGED = "it changes the data that it is given"
+TOLD_APART = "what it randomizes tells two neighbours apart better than its loss allows"
+
+MISSED = Fraction(1, 10**6)
+MOST_OUTCOMES, MOST_ROWS, MOST_NUMBER = 300, 3, 12
+"""An exact law is looked at where it has so few outcomes, and its member so few rows and numbers so small."""
+
+
+@final
+@dataclass(frozen=True)
+class Seen:
+    """Is what a pair shows: what is wrong, numbers of the claim beside those measured, and whether both sides fail."""
+
+    fault: str = ""
+    lines: tuple[Line, ...] = ()
+    failed: bool = False
+
+
+@final
+@dataclass(frozen=True)
+class Failed:
+    """Is what stands for an image where there is none."""
+
+
+def judged(subject: Transformation | Measurement, left: Data, right: Data, *, law: bool = True) -> Seen:
+    """Runs a component on two neighbours and says what that shows; ``law`` asks for its exact law too."""
+    before = _written(left, right)
+    images = [_image(subject, member) for member in (left, right)]
+    failures = [isinstance(image, Failed) for image in images]
+    if any(failures):
+        return Seen("" if all(failures) else FAILS, failed=all(failures))
+    if before != _written(left, right):
+        return Seen(CHANGED)
+    if isinstance(subject, Transformation):
+        return _transformed(subject, left, right, images)
+    return _measured(subject, left, right, law=law)
+
+
+def _image(subject: Transformation | Measurement, member: Data) -> Data:
+    """Gives what a member becomes, with all that a stream gives."""
+    try:
+        image = subject.function(member, ReplayEntropy(SEED))
+        streams = isinstance(subject, Transformation) and isinstance(subject.target.domain, Stream)
+        return list(image) if streams and not callable(image) else image
+    except Exception:  # that it fails is what is looked for
+        return Failed()
+
+
+def _transformed(step: Transformation, left: Data, right: Data, images: list[Data]) -> Seen:
+    if not all(step.target.domain.member(image) for image in images):
+        return Seen(OUTSIDE)
+    if step.randomized or any(callable(image) for image in images):
+        return Seen()
+    try:
+        apart = step.target.distance(*images)
+    except NoDistance:
+        return Seen(NO_DISTANCE)
+    allowed = step.map(step.source.distance(left, right))
+    return Seen("" if apart <= allowed else TOO_FAR, distance_lines(apart, allowed))
+
+
+def distance_lines(apart: Gap, allowed: Gap) -> tuple[Line, ...]:
+    """Gives how far images are apart beside how far they may be."""
+    if not isinstance(apart, Spread):
+        return (_line("distance of the images", apart, allowed),)
+    return (
+        _line("parts that differ", apart.parts, allowed.parts),
+        _line("rows that differ", apart.rows, allowed.rows),
+        _line("rows that differ in one part", apart.largest, allowed.largest),
+    )
+
+
+def _line(what: str, apart: Gap, allowed: Gap) -> Line:
+    found = rational(apart)
+    return Line(what, rational(allowed, up=not apart > allowed), found, found)
+
+
+def rational(gap: Gap, *, up: bool = False) -> Extended:
+    """Gives a distance as a rational or infinity; of a root, the digits that are seen."""
+    if gap == inf:
+        return inf
+    if isinstance(gap, Root):
+        return Fraction(isqrt(int(gap.square * 10**24)) + up, 10**12)
+    return Fraction(gap)
+
+
+def _measured(measurement: Measurement, left: Data, right: Data, *, law: bool) -> Seen:
+    """Looks at what a run randomizes, and at the exact law where that is on file and small."""
+    apart = measurement.source.distance(left, right)
+    audits = [] if measurement.interactive else [grey_box(measurement, left, right, entropy=ReplayEntropy(SEED))]
+    if _has_small_law(measurement, left, right):
+        found = exact(measurement, pairs=[(left, right)], d_in=apart, missed=MISSED, progress=_silent)
+        audits.append(
+            replace(found, lines=tuple(replace(line, what=f"{line.what}, by the law") for line in found.lines))
+        )
+    fault = next((_fault(audit) for audit in audits if audit.verdict is Verdict.VIOLATED), "")
+    return Seen(fault, tuple(line for audit in audits for line in audit.lines if line.claimed is not None))
+
+
+def _fault(audit: Audit) -> str:
+    return "; ".join(audit.faults) or TOLD_APART
+
+
+def _silent(done: int, steps: int) -> None:
+    """Tells nobody: the pairs are counted elsewhere."""
+
+
+def _has_small_law(measurement: Measurement, left: Data, right: Data) -> bool:
+    if measurement.law is None or not all(_is_small(member, MOST_ROWS) for member in (left, right)):
+        return False
+    try:
+        with precision(BITS):
+            return all(outcomes_of(measurement.law(member)) <= MOST_OUTCOMES for member in (left, right))
+    except (SfumatoError, TypeError):  # a law that cannot be listed, such as that of a stream of answers
+        return False
+
+
+def _is_small(member: Data, most: int) -> bool:
+    """Tells whether there are few rows with small numbers: some laws are made by going through all there may be."""
+    match member:
+        case Mapping():
+            return all(_is_small(column, most) for column in member.values())
+        case str():
+            return len(member) <= MOST_NUMBER
+        case list() | tuple() | np.ndarray():
+            return len(member) <= most and all(_is_small(one, most) for one in member)
+        case int() | float() | np.number():
+            return bool(-MOST_NUMBER <= member <= MOST_NUMBER)
+    return True
+
+
+def outcomes_of(law: Law) -> int:
+    """Gives how many outcomes carry nearly all of the mass, without listing them."""
+    match law:
+        case FiniteLaw(probabilities=probabilities):
+            return len(probabilities)
+        case ShiftedLaw(noise=noise):
+            return noise.quantile(1 - MISSED / 2) - noise.quantile(MISSED / 2) + 1
+        case ProductLaw(parts=parts):
+            return prod(map(outcomes_of, parts))
+        case MixtureLaw(parts=weighed):
+            return sum(outcomes_of(part) for _, part in weighed)
+    return MOST_OUTCOMES + 1
+
+
+def _written(left: Data, right: Data) -> str:
+    """Writes a pair down to see whether it changes; large ones are left alone."""
+    held = [member for member in (left, right) if not hasattr(member, "__len__") or len(member) < SMALL]
+    return expression(held) if len(held) == 2 else ""

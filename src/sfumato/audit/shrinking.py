@@ -1,0 +1,156 @@
+"""Makes a found pair of neighbours smaller, and writes it down as Python."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator
+from itertools import islice
+
+import numpy as np
+
+from sfumato.audit.nasty import Row, Sections, assembled, taken_apart
+from sfumato.audit.neighbouring import near
+from sfumato.core.domains import Atom, Data, Domain, Frame, Matrix, Stream, Vector
+from sfumato.core.parts import Parts
+from sfumato.core.rows import canonical, records
+from sfumato.core.space import Space
+from sfumato.core.spread import Gap
+
+MOST_STEPS = 600
+"""So many smaller pairs are tried."""
+
+SIMPLE = (0, 1, 2, 0.0, 1.0, "", "a", False, True)
+"""Values that are easier to read than others."""
+
+LONG = 60
+"""A text that repeats one letter is written as a product from this length on."""
+
+Pair = tuple[Data, Data]
+
+
+def shrunk(space: Space, pair: Pair, allowed: Gap, broken: Callable[[Data, Data], bool]) -> Pair:
+    """Gives a smaller pair of neighbours that is still broken: fewer rows, simpler values, plainer types."""
+    if not isinstance(space.domain, Atom | Vector | Matrix | Frame | Parts | Stream):
+        return pair
+    left = MOST_STEPS
+    size = len(expression(pair))
+    while left > 0:
+        for smaller in islice(_smaller(space.domain, pair), left):
+            left -= 1
+            length = len(expression(smaller))
+            if length < size and near(space, *smaller, allowed) and broken(*smaller):
+                pair, size = smaller, length
+                break
+        else:
+            break
+    return pair
+
+
+def _smaller(domain: Domain, pair: Pair) -> Iterator[Pair]:
+    try:
+        ours, theirs = (taken_apart(member, domain) for member in pair)
+    except Exception:  # what the caller made has a shape of its own
+        return
+    for one, other in _candidates(ours, theirs, removable=not isinstance(domain, Atom)):
+        try:
+            yield assembled(one, domain), assembled(other, domain)
+        except Exception:  # a simpler value need not fit the type of its column
+            continue
+
+
+def _candidates(ours: Sections, theirs: Sections, *, removable: bool) -> Iterator[tuple[Sections, Sections]]:
+    yield ours, theirs
+    if removable:
+        yield from _fewer(ours, theirs)
+    yield from _simpler(ours, theirs)
+
+
+def _fewer(ours: Sections, theirs: Sections) -> Iterator[tuple[Sections, Sections]]:
+    """Leaves out rows that both sides have, from large pieces to single ones; then rows of one side."""
+    for part in range(min(len(ours), len(theirs))):
+        shared = [*(records(ours[part]) & records(theirs[part])).elements()]
+        for piece in _halves(len(shared)):
+            for start in range(0, len(shared), piece):
+                gone = shared[start : start + piece]
+                yield _lacking(ours, part, gone), _lacking(theirs, part, gone)
+        longest = max(len(ours[part]), len(theirs[part]))
+        for piece in _halves(longest):
+            for start in range(0, longest, piece):
+                yield _without(ours, part, start, piece), _without(theirs, part, start, piece)
+        for start in range(longest):
+            yield _without(ours, part, start, 1), theirs
+            yield ours, _without(theirs, part, start, 1)
+
+
+def _halves(size: int) -> Iterator[int]:
+    while size:
+        yield size
+        size //= 2
+
+
+def _without(made: Sections, part: int, start: int, piece: int) -> Sections:
+    return [rows[:start] + rows[start + piece :] if place == part else rows for place, rows in enumerate(made)]
+
+
+def _lacking(made: Sections, part: int, gone: list[Hashable]) -> Sections:
+    """Leaves out rows that are equal to some, each as often as it is among them."""
+    left, kept = Counter(gone), []
+    for one in made[part]:
+        if left[canonical(one)] > 0:
+            left[canonical(one)] -= 1
+        else:
+            kept.append(one)
+    return [kept if place == part else rows for place, rows in enumerate(made)]
+
+
+def _simpler(ours: Sections, theirs: Sections) -> Iterator[tuple[Sections, Sections]]:
+    """Puts simple values in the place of others, wherever they are."""
+    leaves = {
+        canonical(leaf): leaf
+        for side in (ours, theirs)
+        for rows in side
+        for one in rows
+        for leaf in (one if isinstance(one, tuple) else (one,))
+    }
+    for key, leaf in leaves.items():
+        for simple in (*SIMPLE, *((leaf[: len(leaf) // 2],) if isinstance(leaf, str) else ())):
+            if len(expression(simple)) < len(expression(leaf)):
+                yield _replaced(ours, key, simple), _replaced(theirs, key, simple)
+                yield _replaced(ours, key, simple), theirs
+                yield ours, _replaced(theirs, key, simple)
+
+
+def _replaced(made: Sections, key: object, simple: Data) -> Sections:
+    def new(one: Row) -> Row:
+        if isinstance(one, tuple) and canonical(one) != key:
+            return tuple(simple if canonical(leaf) == key else leaf for leaf in one)
+        return simple if canonical(one) == key else one
+
+    return [[new(one) for one in rows] for rows in made]
+
+
+def expression(value: Data) -> str:
+    """Writes a value as Python that gives it again.
+
+    >>> expression({"x": [float("nan"), -0.0], "y": ("a" * 100, 2**64)})
+    "{'x': [float('nan'), -0.0], 'y': ('a' * 100, 18446744073709551616)}"
+    """
+    match value:
+        case np.ndarray():
+            kind = "object" if value.dtype == object else repr(value.dtype.str)
+            shape = f".reshape({value.shape})" if value.ndim > 1 and not value.size else ""
+            return f"np.array({expression(value.tolist())}, dtype={kind}){shape}"
+        case np.generic():
+            kept = value.item()
+            return repr(value) if isinstance(kept, np.generic) else expression(kept)
+        case float() if value != value or value in (float("inf"), -float("inf")):
+            return f"float('{value}')"
+        case str() if len(value) >= LONG and value == value[0] * len(value):
+            return f"{value[0]!r} * {len(value)}"
+        case dict():
+            return "{" + ", ".join(f"{name!r}: {expression(held)}" for name, held in value.items()) + "}"
+        case list():
+            return "[" + ", ".join(map(expression, value)) + "]"
+        case tuple():
+            return "(" + ", ".join(map(expression, value)) + (",)" if len(value) == 1 else ")")
+    return repr(value)
