@@ -1,0 +1,99 @@
+"""What somebody's own record adds to what is known of people like them: inference of one attribute through a model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.accounting.meaning import Tested
+from sfumato.attacks.fitting import Fit, Labelled, Predict, Sample, probabilities, several, trained
+from sfumato.attacks.membership import epsilon_of
+from sfumato.attacks.result import Attack, Success, Violation
+from sfumato.entropy import Entropy, system
+from sfumato.errors import BadArgument
+from sfumato.exact import integer
+
+
+@final
+@dataclass(frozen=True)
+class Guessed:
+    """Is how often an attribute was guessed: with the model, and in two ways without the records it was trained on."""
+
+    with_record: Success
+    model_without: Success
+    most_common: Success
+
+
+def attribute(
+    fit: Fit,
+    targets: Labelled,
+    population: Labelled,
+    *,
+    column: int,
+    values: Sequence[float] | None = None,
+    loss: Tested | None = None,
+    against: str | None = None,
+    entropy: Entropy | None = None,
+) -> Attack:
+    """Guesses one attribute of people whose others are known: the value that makes the model surest of their label.
+
+    The baseline learns from other people only. It is the better of two: the same guess by a model of a population
+    without the targets, and the most common value among those of the population with the same label. What both know
+    holds for people in general and harms nobody more for being in the data; only what exceeds it is a leak.
+
+    ``values`` are what the attribute may be, in public knowledge; by default, the values in the population.
+    """
+    people, others = several(targets, "targets"), several(population, "population")
+    place = integer(column, "column", least=0)
+    if place >= min(people.rows.shape[1], others.rows.shape[1]):
+        raise BadArgument("column", f"less than the number of attributes, {others.rows.shape[1]}", column)
+    allowed = np.unique(others.rows[:, place] if values is None else np.asarray(values, dtype=np.float64))
+    if not len(allowed):
+        raise BadArgument("values", "one or more", values)
+    source, truth = entropy or system(), people.rows[:, place]
+    usual = _most_common(people, others, place)
+
+    def rate(guesses: NDArray[np.float64]) -> Success:
+        return Success(int((guesses == truth).sum()), len(people))
+
+    def guessed(sample: Sample) -> Success:
+        return rate(_guesses(trained(fit, sample, source), people, place, allowed, usual))
+
+    found = Guessed(guessed(people), guessed(others), rate(usual))
+    return Attack(
+        name="attribute inference",
+        violation=Violation.RECONSTRUCTION,
+        against=against or ("a model" if loss is None else str(loss)),
+        success=found.with_record,
+        baseline=max(found.model_without.rate, found.most_common.rate),
+        epsilon=epsilon_of(loss),
+        found=found,
+    )
+
+
+def _guesses(
+    predict: Predict, people: Sample, place: int, values: NDArray[np.float64], usual: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Tries every value in everybody's record; where the model does not care, takes the usual one."""
+    sure = np.zeros((len(values), len(people)))
+    for row, value in zip(sure, values, strict=True):
+        tried = people.rows.copy()
+        tried[:, place] = value
+        told = probabilities(predict, tried, int(people.labels.max()) + 1)
+        row[:] = told[np.arange(len(people)), people.labels]
+    indifferent = (sure.max(axis=0) == sure).sum(axis=0) > 1
+    return np.where(indifferent, usual, values[sure.argmax(axis=0)])
+
+
+def _most_common(people: Sample, others: Sample, place: int) -> NDArray[np.float64]:
+    """Gives for each person the most common value among others with the same label, or among all if there are none."""
+    found = np.zeros(len(people))
+    for label in np.unique(people.labels):
+        alike = others.rows[others.labels == label, place]
+        values, counts = np.unique(alike if len(alike) else others.rows[:, place], return_counts=True)
+        found[people.labels == label] = values[counts.argmax()]
+    return found

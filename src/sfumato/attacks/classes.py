@@ -1,0 +1,252 @@
+"""k-anonymity, measured and attacked: classes that share a secret, and two releases that share a person."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from numbers import Real
+from typing import Any, final
+
+from sfumato.attacks.rarity import CURATOR_ONLY
+from sfumato.attacks.result import Attack, Success, Violation
+from sfumato.attacks.tables import Cell, Given, Key, Rows, matched, read_table, read_targets, shared_columns, unmatched
+from sfumato.errors import BadArgument
+from sfumato.exact import Number, integer, non_negative
+from sfumato.release.render import written
+from sfumato.release.render.document import Document, Table
+
+SHOWN = 20
+"""How many classes a printed report lists."""
+
+
+@final
+@dataclass(frozen=True)
+class EquivalenceClass:
+    """Is a group of rows that agree on the quasi-identifiers: what they have, which they are, their sensitive values.
+
+    ``values`` counts the rows of each sensitive value, the most common first; it is empty where none was named.
+    """
+
+    key: Mapping[str, Cell]
+    rows: tuple[int, ...]
+    values: tuple[tuple[Cell, int], ...]
+
+    @property
+    def distinct(self) -> int:
+        """Counts the different sensitive values: what l-diversity asks to be at least l."""
+        return len(self.values)
+
+    @property
+    def greatest_chance(self) -> Fraction:
+        """Is the probability of the most likely sensitive value, for whoever knows that a target is in the class."""
+        return Fraction(self.values[0][1], len(self.rows)) if self.values else Fraction(0)
+
+
+@final
+@dataclass(frozen=True)
+class Anonymity:
+    """Is what k-anonymity amounts to in a table: its classes, the smallest first. For the curator only."""
+
+    quasi: tuple[str, ...]
+    sensitive: str | None
+    classes: tuple[EquivalenceClass, ...]
+
+    @property
+    def k(self) -> int:
+        """Is the size of the smallest class."""
+        return len(self.classes[0].rows)
+
+    @property
+    def distinct(self) -> int:
+        """Is the least number of different sensitive values in a class: l; 0 where no column was named."""
+        return min(one.distinct for one in self.classes)
+
+    @property
+    def greatest_chance(self) -> Fraction:
+        """Is the highest probability with which a class tells a sensitive value; 1 is certainty, whatever k is."""
+        return max(one.greatest_chance for one in self.classes)
+
+    def below(self, k: int) -> tuple[EquivalenceClass, ...]:
+        """Gives the classes of fewer than k rows."""
+        least = integer(k, "k", least=1)
+        return tuple(one for one in self.classes if len(one.rows) < least)
+
+    def document(self) -> Document:
+        """Says all of it, free of any form; of the classes the smallest."""
+        rows = tuple(
+            (
+                ", ".join(str(cell) for cell in one.key.values()),
+                str(len(one.rows)),
+                str(one.distinct) if self.sensitive else "",
+                f"{float(one.greatest_chance):.3g}" if self.sensitive else "",
+            )
+            for one in self.classes[:SHOWN]
+        )
+        head = (", ".join(self.quasi), "rows", "distinct", "greatest chance")
+        rest = len(self.classes) - SHOWN
+        return Document(
+            title="anonymity",
+            headline=f"k = {self.k} in {len(self.classes)} classes",
+            aside=f"the smallest {SHOWN}; {rest} more" if rest > 0 else "",
+            warnings=(CURATOR_ONLY,),
+            tables=(Table(rows, head, right=frozenset({1, 2, 3})),),
+        )
+
+    def __str__(self) -> str:
+        return written(self.document(), "text")
+
+    def _repr_html_(self) -> str:
+        return written(self.document(), "html")
+
+
+def anonymity(table: Given, quasi: Iterable[str], *, sensitive: str | None = None) -> Anonymity:
+    """Measures the true k of a table on its quasi-identifiers, and what each class tells of a sensitive column.
+
+    >>> ward = {"age": ["60-70", "60-70", "30-40"], "illness": ["flu", "flu", "asthma"]}
+    >>> report = anonymity(ward, ["age"], sensitive="illness")
+    >>> report.k, report.distinct, report.greatest_chance
+    (1, 1, Fraction(1, 1))
+    """
+    held = read_table(table)
+    names = held.chosen(quasi, "quasi")
+    if sensitive in names:
+        raise BadArgument("sensitive", "no quasi-identifier", sensitive)
+    cells = None if sensitive is None else held.column(sensitive)
+    found = [
+        EquivalenceClass(
+            dict(zip(names, map(unmatched, key), strict=True)),
+            rows,
+            () if cells is None else _counted(cells[row] for row in rows),
+        )
+        for key, rows in held.classes(names).items()
+    ]
+    return Anonymity(names, sensitive, tuple(sorted(found, key=lambda one: len(one.rows))))
+
+
+def _counted(cells: Iterable[Cell]) -> tuple[tuple[Cell, int], ...]:
+    return tuple((unmatched(value), count) for value, count in Counter(map(matched, cells)).most_common())
+
+
+def homogeneity(
+    released: Given,
+    quasi: Iterable[str],
+    *,
+    sensitive: str,
+    reading: Callable[[Any], Cell] | None = None,
+    within: Number | None = None,
+    against: str = "k-anonymity",
+) -> Attack:
+    """Counts the rows whose class tells their sensitive value: all of the class share it.
+
+    ``reading`` says what an attacker takes a value for (a score for a grade, a medicine for an illness); ``within`` is
+    how far apart numbers may lie that tell as much as one. The baseline is how often one is as certain without
+    the classes: never, or always where all rows share it, for then it is known of everybody and nobody is exposed.
+
+    >>> ward = {"age": ["20-30", "20-30", "60-70", "60-70"], "illness": ["flu", "flu", "asthma", "flu"]}
+    >>> homogeneity(ward, ["age"], sensitive="illness").success
+    Success(hits=2, trials=4)
+    """
+    held = read_table(released, "released")
+    cells = held.column(sensitive)
+    if reading is not None:
+        held = held.replaced(**{sensitive: [reading(cell) for cell in cells]})
+    report = anonymity(held, quasi, sensitive=sensitive)
+    width = None if within is None else non_negative(within, "within")
+    told = [one for one in report.classes if _told(one, width)]
+    whole = EquivalenceClass({}, tuple(range(len(held))), _counted(held.column(sensitive)))
+    return Attack(
+        name="homogeneity",
+        violation=Violation.RECONSTRUCTION,
+        against=against,
+        success=Success(sum(len(one.rows) for one in told), len(held)),
+        baseline=float(_told(whole, width)),
+        found=tuple(told),
+    )
+
+
+def _told(one: EquivalenceClass, width: Fraction | None) -> bool:
+    if width is None or one.distinct == 1:
+        return one.distinct == 1
+    values = [value for value, _ in one.values]
+    if not all(isinstance(value, Real) and not isinstance(value, bool) and value == value for value in values):
+        raise BadArgument("within", "left out where sensitive values are not all numbers", float(width))
+    numbers: list[Any] = values
+    return bool(max(numbers) - min(numbers) <= width)
+
+
+@final
+@dataclass(frozen=True)
+class Candidates:
+    """Is what two releases leave of one target: the sensitive values that both have in the target's class."""
+
+    target: int
+    in_first: tuple[Cell, ...]
+    in_both: tuple[Cell, ...]
+
+
+def intersection(
+    first: Given,
+    second: Given,
+    *,
+    sensitive: str,
+    on: Iterable[str] | None = None,
+    known: Given | tuple[Given, Given] | None = None,
+    against: str = "two k-anonymous releases",
+) -> Attack:
+    """Intersects what two releases say of a person who is in both: one sensitive value left is a hit.
+
+    ``known`` are targets, described as the releases do; a pair where each describes them in its own way. Without it,
+    every class of the first release that the second has too is one target. The baseline is how often
+    the first release alone leaves one value.
+
+    >>> salaries = {"age": ["30-40"] * 3, "score": [650, 590, 613]}
+    >>> clients = {"age": ["30-40"] * 3, "score": [815, 613, 727]}
+    >>> intersection(salaries, clients, sensitive="score").found[0].in_both
+    (613,)
+    """
+    one, other = read_table(first, "first"), read_table(second, "second")
+    names = shared_columns(one, other, on, but=(sensitive,))
+    shared_columns(one, other, (sensitive,))
+    here, there = _values(one, names, sensitive), _values(other, names, sensitive)
+    described = _described(known, names, here, there)
+    found = []
+    for target, (mine, theirs) in enumerate(described):
+        values, others = here.get(mine, {}), there.get(theirs, {})
+        both = tuple(cell for value, cell in values.items() if value in others)
+        found.append(Candidates(target, tuple(values.values()), both))
+    return Attack(
+        name="intersection",
+        violation=Violation.RECONSTRUCTION,
+        against=against,
+        success=Success(sum(len(one.in_both) == 1 for one in found), len(found)),
+        baseline=sum(len(one.in_first) == 1 for one in found) / len(found),
+        found=tuple(found),
+    )
+
+
+def _values(table: Rows, names: tuple[str, ...], sensitive: str) -> dict[Key, dict[Cell, Cell]]:
+    cells = table.column(sensitive)
+    return {key: {matched(cells[row]): cells[row] for row in rows} for key, rows in table.classes(names).items()}
+
+
+def _described(
+    known: Given | tuple[Given, Given] | None,
+    names: tuple[str, ...],
+    here: Mapping[Key, object],
+    there: Mapping[Key, object],
+) -> list[tuple[Key, Key]]:
+    """Gives the class of each target in the first and in the second release."""
+    if known is None:
+        shared = [(key, key) for key in here if key in there]
+        if not shared:
+            raise BadArgument("the two releases", "such that they have a class in common; else give known", "none")
+        return shared
+    pair = known if isinstance(known, tuple) else (known, known)
+    if len(pair) != 2:
+        raise BadArgument("known", "a table of targets, or one for each release", f"{len(pair)} tables")
+    mine, theirs = (read_targets(part).keys(names) for part in pair)
+    if len(mine) != len(theirs):
+        raise BadArgument("known", "as many targets for the one release as for the other", (len(mine), len(theirs)))
+    return list(zip(mine, theirs, strict=True))

@@ -1,0 +1,122 @@
+"""Looks for inputs that a model is surest of, and asks whether they are somebody's record.
+
+This is reconstruction, not membership inference, which tests given records. What a model shows of a whole class, such
+as its average, is learnt from many people and harms none: only points that match training records, and more of them
+than match records of people who were never seen, count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import product
+from typing import final
+
+import numpy as np
+
+from sfumato.accounting.meaning import Tested
+from sfumato.attacks.fitting import Labelled, Predict, Rows, Sample, fractions, probabilities, several
+from sfumato.attacks.membership import epsilon_of
+from sfumato.attacks.result import Attack, Success, Violation
+from sfumato.entropy import Entropy, system
+from sfumato.errors import BadArgument
+from sfumato.exact import integer
+from sfumato.release.progress import Progress, shown
+
+FIRST_STEP, HALVINGS, MOST_ROUNDS = 0.25, 14, 20
+"""A search goes along the axes in steps of a quarter of the range, then of half, each so many rounds at most."""
+
+CLOSE = 0.25
+"""A point matches a record within this share of the usual distance between a stranger and the nearest record."""
+
+
+@final
+@dataclass(frozen=True)
+class Inverted:
+    """Is what a search found: points, the model's confidence there, and the distance to the nearest record.
+
+    ``to_strangers`` is the same for records that the model never saw; ``close`` is how near counts as a match.
+    """
+
+    points: tuple[tuple[float, ...], ...]
+    confidence: tuple[float, ...]
+    to_records: tuple[float, ...]
+    to_strangers: tuple[float, ...]
+    close: float
+
+
+def inversion(
+    predict: Predict,
+    records: Labelled,
+    strangers: Labelled,
+    *,
+    label: int = 0,
+    restarts: int = 20,
+    loss: Tested | None = None,
+    against: str | None = None,
+    entropy: Entropy | None = None,
+    progress: Progress | None = None,
+) -> Attack:
+    """Searches from random points for inputs of highest confidence, and counts those that match training records.
+
+    ``strangers`` are as many records of the same population that the model was not trained on: the share of points
+    that match one of them is the baseline. Points that come out equal count once. The search moves within the range of
+    the strangers, and needs no more than answers of the model.
+    """
+    wanted, source = integer(label, "label", least=0), entropy or system()
+    known, unseen = (several(one, name) for one, name in ((records, "records"), (strangers, "strangers")))
+    if not np.isfinite(known.joined(unseen).rows).all():
+        raise BadArgument("records and strangers", "finite numbers", "others")
+    low, high = unseen.rows.min(axis=0), unseen.rows.max(axis=0)
+    count = integer(restarts, "restarts", least=1)
+    starts = low + (high - low) * fractions(count * len(low), source).reshape(count, -1)
+
+    def sure(points: Rows) -> Rows:
+        return np.asarray(probabilities(predict, points, wanted + 1)[:, wanted])
+
+    with shown(progress, "searching") as tell:
+        ends = _climb(sure, starts, low, high, tell)
+    points = np.unique(np.round(ends, 4), axis=0)
+    close = CLOSE * float(np.median(_nearest(unseen.rows, known)))
+    found = Inverted(
+        points=tuple(map(tuple, points.tolist())),
+        confidence=tuple(sure(points).tolist()),
+        to_records=tuple(_nearest(points, known).tolist()),
+        to_strangers=tuple(_nearest(points, unseen).tolist()),
+        close=close,
+    )
+    matched = sum(distance <= close for distance in found.to_records)
+    return Attack(
+        name="model inversion",
+        violation=Violation.RECONSTRUCTION,
+        against=against or ("a model" if loss is None else str(loss)),
+        success=Success(matched, len(points)),
+        baseline=sum(distance <= close for distance in found.to_strangers) / len(points),
+        epsilon=epsilon_of(loss),
+        found=found,
+    )
+
+
+def _climb(sure: Callable[[Rows], Rows], starts: Rows, low: Rows, high: Rows, tell: Progress) -> Rows:
+    """Moves every point along the axes while its confidence grows, in ever smaller steps."""
+    points, best = starts.copy(), sure(starts)
+    for done in range(HALVINGS):
+        for _ in range(MOST_ROUNDS):
+            before = best.copy()
+            for axis, way in product(range(points.shape[1]), (-1, 1)):
+                tried = points.copy()
+                tried[:, axis] += way * FIRST_STEP * 0.5**done * (high - low)[axis]
+                tried = np.clip(tried, low, high)
+                found = sure(tried)
+                better = found > best
+                points[better], best[better] = tried[better], found[better]
+            if (best == before).all():
+                break
+        tell(done + 1, HALVINGS)
+    return points
+
+
+def _nearest(points: Rows, sample: Sample) -> Rows:
+    """Gives the distance from each point to the nearest record."""
+    apart = np.sqrt(((points[:, None, :] - sample.rows[None, :, :]) ** 2).sum(axis=2))
+    return np.asarray(apart.min(axis=1))

@@ -1,0 +1,158 @@
+"""Singling out: questions that are about one person; refusals that tell; and groups that step over a boundary."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias, final
+
+import numpy as np
+
+from sfumato.attacks.guessing import best_guess_rate
+from sfumato.attacks.oracles import Oracle, Values
+from sfumato.attacks.result import Attack, Success, Violation
+from sfumato.attacks.tables import Cell, Given, Rows, matched, read_table, read_targets, shared_columns
+from sfumato.errors import BadArgument
+from sfumato.exact import integer
+
+Curator: TypeAlias = Callable[[Values], Oracle]
+"""Makes the curator of a column of secrets: `Oracle.exact`, one with a trick, or a private one."""
+
+
+@final
+@dataclass(frozen=True)
+class Isolated:
+    """Is what was concluded of one target: the row, the answer that it rests on (NaN: refused), and the conclusion."""
+
+    row: int
+    answer: float
+    concluded: bool
+
+
+def singling_out(
+    table: Given,
+    *,
+    on: Iterable[str],
+    secret: str,
+    value: Cell = True,
+    curator: Curator = Oracle.exact,
+    most: int | None = None,
+) -> Attack:
+    """Asks how many people with a target's description have a secret value: one or none, where the target is alone.
+
+    Targets are the rows that the columns ``on`` tell apart from all others, the first ``most`` of them. Each meets a
+    curator made anew, so that ``epsilon`` is what the answer about one target costs. A refusal says nothing, and the
+    more common value is concluded. Where small groups are refused, `differencing` asks for large ones.
+
+    >>> clinic = {"age": [31, 31, 40, 52], "smokes": [True, False, True, False]}
+    >>> singling_out(clinic, on=["age"], secret="smokes").success
+    Success(hits=2, trials=2)
+    """
+    held = read_table(table)
+    secrets = _secrets(held, secret, value)
+    targets = _alone(held, held.chosen(on, "on"), secret)[: None if most is None else integer(most, "most", least=1)]
+    common, against, found = bool(2 * secrets.sum() > len(secrets)), curator(secrets), []
+    for row in targets:
+        answer = curator(secrets).ask(np.arange(len(secrets)) == row)
+        found.append(Isolated(row, answer, common if math.isnan(answer) else answer > 0.5))
+    return Attack(
+        name="singling out",
+        violation=Violation.RECONSTRUCTION,
+        against=against.against,
+        success=Success(sum(one.concluded == bool(secrets[one.row]) for one in found), len(found)),
+        baseline=best_guess_rate(secrets[targets]),
+        epsilon=against.epsilon,
+        found=tuple(found),
+    )
+
+
+def _secrets(held: Rows, secret: str, value: Cell) -> Values:
+    wanted = matched(value)
+    found = np.array([matched(cell) == wanted for cell in held.column(secret)], dtype=np.int64)
+    if not 0 < found.sum() < len(found):
+        must = "a column that has the value in some rows and another in others: what holds for all is no secret"
+        raise BadArgument("secret", must, secret)
+    return found
+
+
+def _alone(held: Rows, on: tuple[str, ...], secret: str) -> list[int]:
+    if secret in on:
+        raise BadArgument("on", "what is known of targets, without the secret", on)
+    rows = [rows[0] for rows in held.classes(on).values() if len(rows) == 1]
+    if not rows:
+        raise BadArgument("on", "columns that tell at least one row apart from all others", on)
+    return rows
+
+
+def refusals(
+    table: Given, candidates: Given, *, on: Iterable[str] | None = None, curator: Curator = Oracle.exact
+) -> Attack:
+    """Learns who is in the data from refusals: where small groups are refused, a refusal says that somebody fits.
+
+    Each candidate's description is asked for; a refusal or a count above one half is taken as presence. Each meets a
+    curator made anew. The baseline is to say of all candidates what is true of more of them.
+
+    >>> from sfumato.attacks.protections import refusing
+    >>> stubborn = lambda ones: Oracle.protected(ones, refusing(5, empty=False), against="refusal below 5")
+    >>> refusals({"age": [31, 40]}, {"age": [31, 32, 33, 40]}, curator=stubborn).success
+    Success(hits=4, trials=4)
+    """
+    held, people = read_table(table), read_targets(candidates, "candidates")
+    shared = shared_columns(held, people, on)
+    classes, ones = held.classes(shared), np.ones(len(held), dtype=np.int64)
+    against, found, there = curator(ones), [], []
+    for place, key in enumerate(people.keys(shared)):
+        group = np.zeros(len(held), dtype=np.bool_)
+        group[list(classes.get(key, ()))] = True
+        answer = curator(ones).ask(group)
+        found.append(Isolated(place, answer, math.isnan(answer) or answer > 0.5))
+        there.append(bool(group.any()))
+    return Attack(
+        name="refusals",
+        violation=Violation.MEMBERSHIP,
+        against=against.against,
+        success=Success(sum(one.concluded == here for one, here in zip(found, there, strict=True)), len(found)),
+        baseline=best_guess_rate(there),
+        epsilon=against.epsilon,
+        found=tuple(found),
+    )
+
+
+def stepping(oracle: Oracle, *, targets: Sequence[int] | None = None) -> Attack:
+    """Finds secret bits behind rounded answers: a group of others grows one by one, and is asked with the target too.
+
+    Somewhere a rounded answer, or one that is 0 up to a threshold, steps over a boundary; with the target it does so
+    earlier, if and only if the target's bit is 1. It takes 2 (n + 1) questions for each target of n people, and enough
+    ones in the data to reach a boundary at all.
+
+    >>> from sfumato.attacks.protections import rounded
+    >>> curator = Oracle.protected([1, 0, 1, 1, 0, 1, 0, 1, 1], rounded(5), against="rounding to 5")
+    >>> stepping(curator).success
+    Success(hits=9, trials=9)
+    """
+    people, secrets = len(oracle.secret), oracle.secret
+    if not set(np.unique(secrets).tolist()) <= {0, 1}:
+        raise BadArgument("the secrets", "bits, 0 or 1, for this attack", "other numbers")
+    aims = range(people) if targets is None else [integer(row, "a target", least=0) for row in targets]
+    if not aims or max(aims) >= people:
+        raise BadArgument("targets", f"places between 0 and {people - 1}, one or more", targets)
+    found = []
+    for row in aims:
+        without = np.tri(people + 1, people, k=-1, dtype=np.bool_)
+        without[:, row] = False
+        with_target = without.copy()
+        with_target[:, row] = True
+        answers = oracle.ask_all(np.concatenate([with_target, without]))
+        gains = answers[: people + 1] - answers[people + 1 :]
+        gain = float(np.max(gains, where=~np.isnan(gains), initial=0.0))
+        found.append(Isolated(row, gain, gain > 0))
+    return Attack(
+        name="stepping over boundaries",
+        violation=Violation.RECONSTRUCTION,
+        against=oracle.against,
+        success=Success(sum(one.concluded == bool(secrets[one.row]) for one in found), len(found)),
+        baseline=best_guess_rate(secrets[list(aims)]),
+        epsilon=oracle.epsilon,
+        found=tuple(found),
+    )

@@ -1,0 +1,125 @@
+"""Tells data apart by how long an answer takes, on a clock that is passed in.
+
+Data may decide how long a measurement works (Haeberlen, Pierce, Narayan 2011), and so may the noise that is drawn: then
+the clock takes back what the noise had hidden (Jin, McMurtry, Rubinstein, Ohrimenko 2022, arXiv 2112.05307).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import final
+
+from sfumato.accounting.meaning import Attacker
+from sfumato.accounting.measures import Approx, Pure
+from sfumato.attacks.membership import epsilon_of, membership
+from sfumato.attacks.result import Attack, Success, Violation
+from sfumato.core.domains import Data
+from sfumato.core.measurement import Measurement
+from sfumato.core.metrics import Unit
+from sfumato.core.spread import Stated
+from sfumato.entropy import Entropy, system
+from sfumato.errors import BadArgument
+from sfumato.exact import integer, up
+from sfumato.mechanisms.timing import NANOSECONDS, Clock
+from sfumato.release.progress import Progress, shown
+
+
+@final
+@dataclass(frozen=True)
+class Timed:
+    """Is how long a measurement took on either data set, on average, and how often the stated loss lets one be right.
+
+    The loss of a measurement speaks of its outcome. Only that of a padded one speaks of its running time too.
+    """
+
+    seconds: tuple[float, float]
+    most_accurate: float
+
+
+def timing(
+    measurement: Measurement,
+    data: Data,
+    neighbour: Data,
+    *,
+    clock: Clock | None = None,
+    d_in: Stated | Unit | None = None,
+    runs: int = 200,
+    entropy: Entropy | None = None,
+    progress: Progress | None = None,
+) -> Attack:
+    """Runs a measurement so often on either of two data sets, looks at the clock only, and says which one it was.
+
+    The attacker knows of every second run which data it was on, and learns from those how long is long. ``clock`` must
+    be the one by which the measurement waits, where that was passed in.
+    """
+    source, watch, count = entropy or system(), clock or Clock(), integer(runs, "runs", least=4)
+    loss = measurement.map(measurement.source.closest if d_in is None else d_in)
+    if not isinstance(loss, Pure | Approx):
+        raise BadArgument("the loss of the measurement", "Pure or Approx", str(loss))
+    times: tuple[list[float], list[float]] = ([], [])
+    with shown(progress, "timing") as tell:
+        for done in range(count):
+            for spent, given in zip(times, (data, neighbour), strict=True):
+                start = watch.now()
+                measurement.function(given, source)
+                spent.append((watch.now() - start) / NANOSECONDS)
+            tell(done + 1, count)
+    slower, faster = (times[0], times[1]) if sum(times[0][::2]) >= sum(times[1][::2]) else (times[1], times[0])
+    seen = membership(slower, faster)
+    return Attack(
+        name="timing",
+        violation=Violation.MEMBERSHIP,
+        against=str(measurement.how),
+        success=seen.success,
+        baseline=seen.baseline,
+        epsilon=epsilon_of(loss),
+        found=Timed((sum(times[0]) / count, sum(times[1]) / count), up(Attacker(loss).accuracy())),
+    )
+
+
+def sampler_timing(
+    draw: Callable[[int, Entropy], int],
+    *,
+    clock: Clock,
+    values: tuple[int, int] = (0, 1),
+    lessons: int = 10_000,
+    trials: int = 1000,
+    against: str = "a sampler",
+    entropy: Entropy | None = None,
+    progress: Progress | None = None,
+) -> Attack:
+    """Tells which of two values was noised, from the noisy value and the time that drawing the noise took.
+
+    The attacker first draws noise on 0 so many times, and learns how often each noise takes each time. The baseline is
+    the same attacker without the clock, on the same draws: only what the clock adds is an advantage.
+    """
+    source, count = entropy or system(), integer(trials, "trials", least=1)
+    known = [_timed(draw, 0, clock, source) for _ in range(integer(lessons, "lessons", least=1))]
+    by_both, by_noise = Counter(known), Counter(noise for noise, _ in known)
+    right = blind = 0
+    with shown(progress, "timing") as tell:
+        for done in range(count):
+            side = source.below(2)
+            seen, spent = _timed(draw, values[side], clock, source)
+            right += side == _likelier([by_both[seen - value, spent] for value in values])
+            blind += side == _likelier([by_noise[seen - value] for value in values])
+            tell(done + 1, count)
+    return Attack(
+        name="timing of a sampler",
+        violation=Violation.RECONSTRUCTION,
+        against=against,
+        success=Success(right, count),
+        baseline=blind / count,
+    )
+
+
+def _timed(draw: Callable[[int, Entropy], int], value: int, clock: Clock, entropy: Entropy) -> tuple[int, int]:
+    start = clock.now()
+    return draw(value, entropy), clock.now() - start
+
+
+def _likelier(seen: list[int]) -> int:
+    """Gives the place of the value under which more was seen; of the second, where it is as much."""
+    return 0 if seen[0] > seen[1] else 1

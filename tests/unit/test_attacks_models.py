@@ -1,0 +1,428 @@
+"""Attacks on models: who was trained on, which attributes they have, and what a model remembers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from sfumato.accounting.measures import ZCDP, Approx, Pure
+from sfumato.accounting.proportions import greatest_probability, least_probability
+from sfumato.attacks import (
+    attribute,
+    canary,
+    confidence,
+    divided,
+    exhibits,
+    exposure,
+    inversion,
+    lira,
+    membership,
+    memorisation,
+    shadow_models,
+)
+from sfumato.attacks.exposure import Canary
+from sfumato.attacks.fitting import Fit, Labels, Predict, Rows, Sample, fractions, trained
+from sfumato.attacks.result import Attack, Violation, sweep
+from sfumato.entropy import Entropy, ReplayEntropy
+from sfumato.errors import BadArgument, NoProvenRoute
+
+
+def people(count: int, *, seed: int, width: int = 2) -> Sample:
+    """Makes up records spread evenly, whose label their first attribute and chance decide."""
+    source = ReplayEntropy(seed)
+    rows = fractions(count * width, source).reshape(count, width)
+    return Sample(rows, (rows[:, 0] + fractions(count, source) / 2 > 0.75).astype(np.int64))
+
+
+MEMBERS, OUTSIDERS, AUXILIARY = people(200, seed=1), people(200, seed=2), people(400, seed=3)
+
+
+def indifferent(rows: Rows, labels: Labels, entropy: Entropy) -> Predict:
+    return lambda asked: np.full((len(asked), 2), 0.5)
+
+
+class Fitted:
+    """Is a model in the manner of scikit-learn that remembers every row."""
+
+    seen: tuple[Rows, Labels] | None = None
+
+    def fit(self, rows: Rows, labels: Labels) -> Fitted:
+        assert self.seen is None, "each model is fitted to a copy"
+        self.seen = rows, labels
+        self.classes_ = np.unique(labels)
+        return self
+
+    def predict_proba(self, rows: Rows) -> NDArray[np.float64]:
+        assert self.seen is not None
+        kept, labels = self.seen
+        predict = exhibits.memoriser(0.01)(kept, labels, ReplayEntropy(0))  # type: ignore[operator]  # a function
+        return np.asarray(predict(rows)[:, self.classes_])
+
+
+# --- scores
+
+
+def test_scores_that_separate_and_scores_that_do_not() -> None:
+    clear = membership([0.9, 0.8, 0.95, 0.7], [0.1, 0.3, 0.2, 0.4])
+    assert (clear.success.rate, clear.baseline, clear.advantage) == (1.0, 0.5, 0.5)
+    assert (clear.found.area, clear.found.advantage, clear.violation) == (1.0, 1.0, Violation.MEMBERSHIP)
+    blind = membership([0.5] * 10, [0.5] * 10)
+    assert (blind.success.rate, blind.found.area, blind.found.advantage) == (0.5, 0.5, 0.0)
+    turned = membership([0.1, 0.1, 0.1, 0.1], [0.9, 0.9, 0.9, 0.9])
+    assert turned.success.rate == 0.5, "a low score is no sign of membership"
+
+
+def test_the_threshold_is_learnt_on_one_half_and_judged_on_the_other() -> None:
+    found = membership([1.0, 0.0, 1.0, 0.0], [0.0, 1.0, 0.0, 1.0])
+    assert found.found.threshold == 0.5
+    assert found.success.hits == 0, "what holds for the half that was told need not hold for the other"
+    given_threshold = membership([1.0, 0.0, 1.0, 0.0], [0.0, 1.0, 0.0, 1.0], threshold=0.5)
+    assert given_threshold.success.trials == 8 and given_threshold.success.rate == 0.5
+
+
+def test_guessing_says_what_is_true_of_most() -> None:
+    assert membership([0.5] * 6, [0.5] * 2, threshold=2.0).baseline == 0.75
+    assert membership([0.5] * 2, [0.5] * 6, threshold=2.0).baseline == 0.75
+
+
+def test_what_is_no_number_looks_like_no_member() -> None:
+    found = membership([math.nan, 0.9, math.inf], [-math.inf, math.nan], threshold=0.5)
+    assert found.found.true_alarms.hits == 2 and found.found.false_alarms.hits == 0
+    assert 0 <= found.found.area <= 1
+
+
+scores = st.lists(st.floats(-3, 3).map(lambda x: round(x, 1)), min_size=2, max_size=12)
+
+
+@given(scores, scores)
+def test_the_area_is_how_often_a_member_scores_higher(inside: list[float], outside: list[float]) -> None:
+    pairs = [(one > other) + (one == other) / 2 for one in inside for other in outside]
+    found = membership(inside, outside).found
+    assert found.area == pytest.approx(sum(pairs) / len(pairs))
+    assert all(a[0] <= b[0] and a[1] <= b[1] for a, b in zip(found.curve, found.curve[1:], strict=False))
+    level = sorted(outside)[-1]
+    assert found.detects(0.0) == sum(one > level for one in inside) / len(inside)
+
+
+@pytest.mark.parametrize("bad", [[0.5], [], [[1.0, 2.0]], ["high", "low"]], ids=["one", "none", "table", "texts"])
+def test_scores_are_lists_of_two_or_more_numbers(bad: Sequence[object]) -> None:
+    with pytest.raises(BadArgument, match="the scores of members must be"):
+        membership(bad, [0.1, 0.2])  # type: ignore[arg-type]
+
+
+# --- what a loss allows
+
+
+def test_a_loss_caps_every_attack() -> None:
+    cap = membership([1.0, 0.9], [0.1, 0.2], loss=Approx(1, "1e-3")).found
+    assert cap.most_advantage == pytest.approx((math.e - 1 + 2e-3) / (math.e + 1), rel=1e-6)
+    assert cap.allowed("0.01") == pytest.approx(math.e * 0.01 + 1e-3, rel=1e-6)
+    pure = membership([1.0, 0.9], [0.1, 0.2], loss=Pure(2))
+    assert pure.found.most_advantage == pytest.approx(math.tanh(1), rel=1e-6) and pure.epsilon == 2.0
+    free = membership([1.0, 0.9], [0.1, 0.2])
+    assert (free.found.most_advantage, free.found.allowed(0), free.epsilon) == (1.0, 1.0, None)
+
+
+def test_a_loss_that_does_not_speak_of_tests_is_refused_when_asked() -> None:
+    with pytest.raises(NoProvenRoute):
+        _ = membership([1.0, 0.9], [0.1, 0.2], loss=ZCDP(1)).found.most_advantage  # type: ignore[arg-type]
+
+
+def alarms(fit: Fit, *, rounds: int) -> tuple[int, int, int, int]:
+    """Trains on coin tosses again and again, and adds up alarms at a confidence of one half."""
+    source, everyone = ReplayEntropy(8), people(60, seed=9)
+    total = np.zeros(4, dtype=np.int64)
+    for _ in range(rounds):
+        inside, outside = divided(everyone.rows, everyone.labels, entropy=source)
+        predict = trained(fit, inside, source)
+        for place, side in ((0, inside), (2, outside)):
+            sure = predict(side.rows)[np.arange(len(side)), side.labels]
+            total[place : place + 2] += np.array([(sure > 0.5).sum(), len(side)])
+    caught, members, accused, others = total.tolist()
+    return caught, members, accused, others
+
+
+@pytest.mark.parametrize("epsilon", [1, 3])
+def test_no_attack_on_a_private_model_exceeds_what_its_loss_allows(epsilon: int) -> None:
+    cells: Callable[..., Fit] = exhibits.counted_cells
+    exact = alarms(cells(bins=64), rounds=30)
+    private = alarms(cells(bins=64, epsilon=epsilon), rounds=30)
+
+    def surely_broken(caught: int, members: int, accused: int, others: int) -> bool:
+        true, false = least_probability(caught, members, "0.9999"), greatest_probability(accused, others, "0.9999")
+        return float(true) > math.exp(epsilon) * float(false)
+
+    assert surely_broken(*exact), "the test tells exact counts that claim this ε"
+    assert not surely_broken(*private)
+
+
+def test_success_falls_to_guessing_as_epsilon_falls() -> None:
+    def attack(epsilon: float) -> Attack:
+        fit = exhibits.counted_cells(epsilon=epsilon, bins=64)
+        return confidence(fit, MEMBERS, OUTSIDERS, loss=Pure(epsilon), entropy=ReplayEntropy(1))
+
+    exact = confidence(exhibits.counted_cells(bins=64), MEMBERS, OUTSIDERS, against="exact counts")
+    side_by_side = sweep(attack, [8, 2, 0.1], besides=[exact])
+    rates = [one.success.rate for one in side_by_side.attacks]
+    assert rates[0] > 0.9 and rates[1] > 0.9 and rates[0] >= rates[2] > rates[3]
+    low, high = side_by_side.attacks[3].success.interval("0.999")
+    assert low <= 0.5 <= high
+    assert [one.epsilon for one in side_by_side.attacks] == [None, 8.0, 2.0, 0.1]
+    assert "ε = 0.1" in str(side_by_side) and "exact counts" in str(side_by_side)
+
+
+# --- confidence, shadows, likelihood ratios
+
+ATTACKS: dict[str, Callable[[Fit], Attack]] = {
+    "confidence": lambda fit: confidence(fit, MEMBERS, OUTSIDERS, entropy=ReplayEntropy(4)),
+    "shadow models": lambda fit: shadow_models(
+        fit, MEMBERS, OUTSIDERS, auxiliary=AUXILIARY, shadows=4, entropy=ReplayEntropy(5)
+    ),
+    "online": lambda fit: lira(fit, MEMBERS, OUTSIDERS, shadows=16, entropy=ReplayEntropy(6)),
+    "offline": lambda fit: lira(
+        fit, MEMBERS, OUTSIDERS, auxiliary=AUXILIARY, shadows=8, online=False, entropy=ReplayEntropy(7)
+    ),
+}
+every_attack = pytest.mark.parametrize("attack", ATTACKS.values(), ids=list(ATTACKS))
+
+
+@every_attack
+def test_a_model_that_memorises_gives_its_members_away(attack: Callable[[Fit], Attack]) -> None:
+    found = attack(exhibits.memoriser(0.01))
+    assert found.success.rate > 0.8 and found.found.area > 0.85
+    assert found.success.interval()[0] > found.baseline
+
+
+@every_attack
+@pytest.mark.parametrize("fit", [exhibits.logistic_regression(steps=100), indifferent], ids=["logistic", "indifferent"])
+def test_a_model_that_does_not_memorise_gives_nobody_away(attack: Callable[[Fit], Attack], fit: Fit) -> None:
+    low, high = attack(fit).success.interval("0.999")
+    assert low <= 0.5 <= high
+
+
+@every_attack
+def test_models_in_the_manner_of_scikit_learn_are_copied_and_fitted(attack: Callable[[Fit], Attack]) -> None:
+    model = Fitted()
+    assert attack(model) == attack(exhibits.memoriser(0.01))
+    assert model.seen is None
+
+
+def test_a_model_that_never_saw_a_class_gives_it_no_confidence() -> None:
+    one_class = Sample(MEMBERS.rows, np.ones(len(MEMBERS), dtype=np.int64))
+    predict = trained(Fitted(), one_class, ReplayEntropy(0))
+    assert predict(MEMBERS.rows[:3])[:, 0].tolist() == [0.0, 0.0, 0.0]
+
+
+def test_many_shadows_give_every_record_a_spread_of_its_own() -> None:
+    found = lira(exhibits.memoriser(0.03), MEMBERS, OUTSIDERS, shadows=64, entropy=ReplayEntropy(6))
+    few = lira(exhibits.memoriser(0.03), MEMBERS, OUTSIDERS, shadows=8, entropy=ReplayEntropy(6))
+    assert found.success.rate >= few.success.rate > 0.7
+
+
+def test_attacks_refuse_what_they_cannot_work_with() -> None:
+    fit = exhibits.memoriser()
+    with pytest.raises(BadArgument, match="auxiliary must be given where online is False"):
+        lira(fit, MEMBERS, OUTSIDERS, online=False)
+    with pytest.raises(BadArgument, match="shadows must be a whole number of at least 2"):
+        lira(fit, MEMBERS, OUTSIDERS, shadows=1)
+    with pytest.raises(BadArgument, match="outsiders must be at least 2 records"):
+        confidence(fit, MEMBERS, ([[0.1, 0.2]], [1]))
+    with pytest.raises(BadArgument, match="fit must be a function of rows, labels and entropy"):
+        confidence("a model", MEMBERS, OUTSIDERS)  # type: ignore[arg-type]
+    with pytest.raises(BadArgument, match="what a model predicts must be a table"):
+        confidence(lambda rows, labels, entropy: lambda asked: np.ones(3), MEMBERS, OUTSIDERS)
+    with pytest.raises(BadArgument, match="of one width"):
+        lira(fit, MEMBERS, people(9, seed=1, width=3))
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [([0.123, 0.2], [0, 1]), ([[0.123], [0.2]], [0]), ([[0.123], [0.2]], [0, -1]), ([[0.123], [0.2]], [0.5, 1]), 7],
+    ids=["flat", "few labels", "negative", "fractions", "number"],
+)
+def test_errors_about_records_tell_no_records(bad: object) -> None:
+    with pytest.raises(BadArgument, match="members must be a pair of rows") as caught:
+        confidence(indifferent, bad, OUTSIDERS)  # type: ignore[arg-type]
+    assert "0.123" not in str(caught.value)
+
+
+def test_long_attacks_tell_how_far_they_are() -> None:
+    told: list[tuple[int, int]] = []
+    lira(indifferent, MEMBERS, OUTSIDERS, shadows=3, progress=lambda done, steps: told.append((done, steps)))
+    assert told == [(1, 3), (2, 3), (3, 3)]
+
+
+# --- attributes
+
+
+def with_secret(sample: Sample, *, seed: int, told_by_label: bool = False) -> Sample:
+    """Adds an attribute of two values: by chance, or the label itself."""
+    secret = sample.labels if told_by_label else ReplayEntropy(seed).words(len(sample)) % np.uint64(2)
+    return Sample(np.column_stack([sample.rows, secret.astype(np.float64)]), sample.labels)
+
+
+def test_a_model_that_memorises_gives_an_attribute_away() -> None:
+    found = attribute(exhibits.memoriser(0.01), with_secret(MEMBERS, seed=1), with_secret(OUTSIDERS, seed=2), column=2)
+    assert found.success.rate > 0.9 and found.violation is Violation.RECONSTRUCTION
+    assert found.advantage > 0.3 and found.success == found.found.with_record
+
+
+def test_P1_171_what_holds_for_everybody_is_no_leak() -> None:
+    """Smokers fall ill more often: the attribute follows from the label, with or without the record."""
+    targets, others = (with_secret(one, seed=1, told_by_label=True) for one in (MEMBERS, OUTSIDERS))
+    for fit in (exhibits.logistic_regression(steps=50), exhibits.memoriser(0.05)):
+        found = attribute(fit, targets, others, column=2)
+        assert found.success.rate > 0.9
+        assert found.advantage == pytest.approx(0, abs=0.05)
+    chance = attribute(
+        exhibits.logistic_regression(steps=50), with_secret(MEMBERS, seed=1), with_secret(OUTSIDERS, seed=2), column=2
+    )
+    assert abs(chance.advantage) < 0.1 and 0.35 < chance.success.rate < 0.65
+
+
+def test_a_model_that_does_not_care_leaves_the_usual_value() -> None:
+    found = attribute(indifferent, with_secret(MEMBERS, seed=1), with_secret(OUTSIDERS, seed=2), column=2)
+    assert found.success == found.found.most_common == found.found.model_without
+
+
+def test_attributes_have_a_column_and_values() -> None:
+    with pytest.raises(BadArgument, match="column must be less than the number of attributes, 2"):
+        attribute(indifferent, MEMBERS, OUTSIDERS, column=2)
+    with pytest.raises(BadArgument, match="values must be one or more"):
+        attribute(indifferent, MEMBERS, OUTSIDERS, column=0, values=[])
+
+
+# --- inversion
+
+
+def inverted(fit: Fit, *, records: int = 30) -> Attack:
+    known, strangers = people(records, seed=11), people(records, seed=12)
+    predict = trained(fit, known, ReplayEntropy(1))
+    return inversion(predict, known, strangers, label=1, entropy=ReplayEntropy(2))
+
+
+def class_means(rows: Rows, labels: Labels, entropy: Entropy) -> Predict:
+    """Is surest of a class at its average."""
+    means = np.stack([rows[labels == label].mean(axis=0) for label in (0, 1)])
+
+    def predict(asked: Rows) -> NDArray[np.float64]:
+        return np.asarray(np.exp(-8 * ((asked[:, None, :] - means) ** 2).sum(axis=2)))
+
+    return predict
+
+
+def test_E3_18_confidence_finds_the_records_that_a_model_memorised() -> None:
+    found = inverted(exhibits.memoriser(0.03))
+    assert found.violation is Violation.RECONSTRUCTION and found.name == "model inversion"
+    assert found.success.trials >= 5 and found.success.rate > 0.5 and found.baseline < 0.2
+    assert found.success.interval()[0] > found.baseline
+    assert max(found.found.confidence) > 0.9
+
+
+@pytest.mark.parametrize("fit", [exhibits.logistic_regression(), class_means], ids=["plane", "average"])
+def test_a_class_average_is_nobody(fit: Fit) -> None:
+    found = inverted(fit)
+    assert found.success.hits == 0, "what many people share matches no record"
+    assert found.success.trials <= 2, "twenty searches for one place count once, or twice where it is rounded"
+    assert found.found.confidence[0] > 0.5, "though the search did find where the model is sure"
+
+
+def test_the_average_itself_is_found() -> None:
+    known = people(30, seed=11)
+    [point, *_] = inverted(class_means).found.points
+    assert point == pytest.approx(tuple(known.rows[known.labels == 1].mean(axis=0)), abs=1e-3)
+
+
+def test_inversion_refuses_records_of_another_width_and_infinities() -> None:
+    predict = trained(indifferent, MEMBERS, ReplayEntropy(1))
+    with pytest.raises(BadArgument, match="of one width"):
+        inversion(predict, MEMBERS, people(9, seed=1, width=3))
+    with pytest.raises(BadArgument, match="records and strangers must be finite"):
+        inversion(predict, MEMBERS, Sample(np.full((3, 2), np.inf), np.zeros(3, dtype=np.int64)))
+
+
+# --- canaries
+
+
+def test_exposure_is_the_bits_that_a_rank_is_worth() -> None:
+    found = exposure([5.0, 1.0, 2.0, 3.0, 4.0, 6.0, 7.0, 8.0], 2)
+    assert found.found.ranks == (2,) and found.found.bits == (2.0,)
+    assert (found.success.hits, found.baseline) == (0, 1 / 8)
+    best = exposure([[3.0, 1.0], [1.0, 3.0]], [1, 1])
+    assert best.found.bits == (1.0, 0.0) and best.success.rate == 0.5
+
+
+def test_ties_and_losses_that_are_no_numbers_expose_nothing() -> None:
+    assert exposure([1.0, 1.0, 1.0, 1.0], 0).found.bits == (0.0,)
+    assert exposure([math.nan, 1.0, 2.0, 3.0], 0).found.bits == (0.0,)
+
+
+@pytest.mark.parametrize(
+    ("losses", "place", "message"),
+    [([1.0, 2.0], 2, "canary must be the place"), ([1.0], 0, "losses must be"), ([[1.0, 2.0]], [0, 1], "losses must")],
+    ids=["place", "one candidate", "too few rows"],
+)
+def test_exposure_refuses_what_does_not_fit(losses: object, place: int | list[int], message: str) -> None:
+    with pytest.raises(BadArgument, match=message):
+        exposure(losses, place)  # type: ignore[arg-type]
+
+
+def test_P3_095_a_model_of_text_gives_back_what_it_was_shown() -> None:
+    secret = canary("my code is ", length=3, entropy=ReplayEntropy(3))
+    listed = list(secret.candidates())
+    assert len(listed) == 1000 and listed[secret.place] == secret.text
+    texts = [f"my name is {name} and my age is {age}" for age, name in enumerate(["ada", "ben", "cleo", "dan"] * 5)]
+    seen = {}
+    for copies in (0, 1, 5):
+        mixed = secret.into(texts, copies=copies, entropy=ReplayEntropy(4))
+        assert mixed.count(secret.text) == copies and len(mixed) == 20 + copies
+        model = exhibits.character_model(mixed)
+        seen[copies] = exposure([model(one) for one in listed], secret.place)
+    assert seen[5].found.bits[0] == pytest.approx(math.log2(1000)) and seen[5].success.hits == 1
+    assert seen[1].found.bits[0] == pytest.approx(math.log2(1000))
+    assert seen[0].found.bits[0] < 3 and seen[0].success.hits == 0
+
+
+@given(st.text("abc", min_size=1, max_size=4))
+def test_a_canary_knows_its_place(secret: str) -> None:
+    one = Canary("", "abc", secret)
+    assert list(one.candidates())[one.place] == secret
+
+
+@pytest.mark.parametrize("wrong", [{"alphabet": "aa"}, {"alphabet": "a"}, {"length": 0}, {"length": 8}], ids=str)
+def test_canaries_are_drawn_from_a_list_that_can_be_tried(wrong: dict[str, object]) -> None:
+    with pytest.raises(BadArgument):
+        canary(**wrong)  # type: ignore[arg-type]
+
+
+# --- signs
+
+
+def test_P3_096_signs_of_memorisation() -> None:
+    loud = memorisation(
+        trained(exhibits.memoriser(0.01), MEMBERS, ReplayEntropy(1)), MEMBERS, OUTSIDERS, parameters=400
+    )
+    calm = memorisation(trained(exhibits.logistic_regression(), MEMBERS, ReplayEntropy(1)), MEMBERS, OUTSIDERS)
+    assert loud.gap > 0.1 > abs(calm.gap) and loud.loss_gap > 0.2 > abs(calm.loss_gap)
+    assert loud.parameters_per_record == 2.0 and calm.parameters_per_record is None
+    assert str(loud).startswith("for the curator only") and "2 parameters for each training record" in str(loud)
+    assert "parameters" not in str(calm)
+
+
+def test_private_counts_have_the_noise_of_their_epsilon() -> None:
+    """In an empty table a class wins a cell if its noise is positive and the greater; the share of cells tells ε."""
+    empty = Sample(np.zeros((0, 1)), np.zeros(0, dtype=np.int64))
+    rows = (np.arange(4000)[:, None] + 0.5) / 4000
+    for epsilon in (0.5, 2.0):
+        ratio = math.exp(-epsilon)
+        none, first = (1 - ratio) / (1 + ratio), ratio / (1 + ratio)  # Pr[N = 0], Pr[N > 0]
+        expected = first * (none + first) + (first**2 - none**2 * ratio**2 / (1 - ratio**2)) / 2
+        fit = exhibits.counted_cells(epsilon=epsilon, bins=4000)
+        won = trained(fit, empty, ReplayEntropy(1))(rows)[:, 0] > 0.5
+        assert won.mean() == pytest.approx(expected, abs=4 * math.sqrt(0.25 / 4000))
