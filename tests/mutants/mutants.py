@@ -1,0 +1,638 @@
+"""Ways to break sfumato, each in the style of a mistake that was really made somewhere.
+
+A mutant changes one place of one file. ``old`` stands there exactly once, which a test checks, so that no mutant can
+stop meaning anything unseen. ``killers`` are tests that must fail on the broken copy: tests of behaviour, never of
+fingerprints or style. ``audits``, where there are any, are tests by which an auditor must notice it too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+
+@final
+@dataclass(frozen=True)
+class Mutant:
+    """Is one way to break one file of the package, the trap it stands for, and the tests that must notice."""
+
+    name: str
+    trap: str
+    path: str
+    old: str
+    new: str
+    killers: tuple[str, ...]
+    audits: tuple[str, ...] = ()
+
+
+RANDOMNESS = (
+    Mutant(
+        name="a remainder instead of another draw",
+        trap="C.2 #2638: biased sampler",
+        path="entropy.py",
+        old="while (draw := entropy.bits(width)) >= bound:\n        pass\n    return draw",
+        new="return entropy.bits(width) % bound",
+        killers=("tests/unit/test_found_by_mutants.py::test_numbers_beyond_a_bound_are_drawn_again",),
+    ),
+    Mutant(
+        name="a buffer that survives a fork",
+        trap="C.3 Tumult Core 0.20: parent and child share a buffer",
+        path="entropy.py",
+        old='self._block, self._next = b"", 0',
+        new='self._block = getattr(self, "_block", b"")',
+        killers=(
+            "tests/unit/test_entropy.py::test_parent_and_child_draw_different_bytes",
+            "tests/unit/test_entropy.py::test_a_changed_process_id_alone_drops_the_buffer",
+        ),
+    ),
+    Mutant(
+        name="a sample of the smallest",
+        trap="C.2 #2638: biased sampler",
+        path="noise/uniform.py",
+        old="return drawn[np.sort(first)[:k]]",
+        new="return drawn[first[:k]]",
+        killers=("tests/statistical/test_noise_choices.py::test_choices_are_uniform",),
+    ),
+    Mutant(
+        name="half the scale in the sampler",
+        trap="C.3 Qrlew 0.9.23: noise multiplier",
+        path="noise/discrete_laplace.py",
+        old="_sampler(self.scale.numerator, self.scale.denominator).one(entropy)",
+        new="_sampler(self.scale.numerator, 2 * self.scale.denominator).one(entropy)",
+        killers=("tests/statistical/test_noise_samplers.py::test_single_draws_follow_the_law[laplace 2/5]",),
+    ),
+    Mutant(
+        name="a tail without its atom",
+        trap="C.2 #2922: the tail excludes the atom",
+        path="noise/discrete_laplace.py",
+        old="return ball(-value / self.scale).exp() / (1 +",
+        new="return ball(-(value + 1) / self.scale).exp() / (1 +",
+        killers=("tests/exact/test_noise_laws_exact.py::test_masses_add_up_and_agree_with_cdf_and_tails[laplace 1]",),
+        audits=("tests/exact/test_audit_exact.py::test_our_own_mechanisms_keep_their_promises",),
+    ),
+)
+"""Entropy and noise."""
+
+ACCOUNTS = (
+    Mutant(
+        name="δ forgotten in composition",
+        trap="C.3 SmartNoise: δ of a homogeneous odometer",
+        path="accounting/measures.py",
+        old="min(Fraction(1), self.delta + other.delta)",
+        new="max(self.delta, other.delta)",
+        killers=("tests/exact/test_filters.py::test_approx_filter_holds",),
+    ),
+    Mutant(
+        name="overlapping parts for the price of one",
+        trap="C.2 #2945: margin used as the most that can change",
+        path="accounting/measures.py",
+        old="total(sorted(amounts, reverse=True)[:count])",
+        new="total(sorted(amounts, reverse=True)[:1])",
+        killers=(
+            "tests/unit/test_losses.py::test_parallel_parts",
+            "tests/exact/test_parallel.py::test_a1_118_disjoint_groups_cost_the_sum_of_the_two_largest_under_change_one",
+        ),
+        audits=("tests/exact/test_audit_exact.py::test_our_own_mechanisms_keep_their_promises",),
+    ),
+    Mutant(
+        name="a filter that looks before it charges",
+        trap="C.4 accounting: only proven filters",
+        path="accounting/adaptive/filters.py",
+        old="return total if total.within(limit) else None",
+        new="return total if spent.within(limit) else None",
+        killers=("tests/unit/test_filters.py::test_A2_017_a_filter_in_a_slot_goes_on_when_its_parent_is_exhausted",),
+    ),
+    Mutant(
+        name="curves as stopping rules",
+        trap="C.1 arXiv 2602.06756: the natural PLD filter is invalid",
+        path="accounting/adaptive/filters.py",
+        old="if type(limit) not in ADDS:",
+        new='if type(limit) not in ADDS and type(limit).__name__ not in ("PLD", "Profile"):',
+        killers=("tests/unit/test_filters.py::test_curves_are_refused_as_stopping_rules_and_taken_as_slots",),
+    ),
+    Mutant(
+        name="losses rounded to the nearest",
+        trap="C.2 #2802, #2820: rounding against privacy",
+        path="exact.py",
+        old="return near if Fraction(near) >= exact else math.nextafter(near, math.inf)",
+        new="return near",
+        killers=("tests/unit/test_exact.py::test_up_and_down_enclose_and_touch",),
+    ),
+    Mutant(
+        name="one direction of two",
+        trap="C.1 shuffled batches: only one side of a pair",
+        path="accounting/pairs/either.py",
+        old="if best is NONE or value > height:",
+        new="if best is NONE:",
+        killers=("tests/exact/test_pairs.py::test_lines_of_discrete_pairs_meet_the_listed_distributions",),
+    ),
+)
+"""Losses, filters, amplification, rounding."""
+
+CORE = (
+    Mutant(
+        name="a map that skips the first step",
+        trap="C.1 arXiv 2202.12219: sensitivity off by a factor",
+        path="core/measurement.py",
+        old="privacy=lambda d_in: self.privacy(first.stretch(d_in))",
+        new="privacy=lambda d_in: self.privacy(d_in)",
+        killers=("tests/unit/test_chaining.py::test_maps_compose_and_so_do_functions",),
+        audits=("tests/exact/test_audit_exact.py::test_our_own_mechanisms_keep_their_promises",),
+    ),
+    Mutant(
+        name="an error that carries its cause",
+        trap="C.4 service: data-independent errors",
+        path="core/queryable.py",
+        old="    except (Exception, SystemExit, GeneratorExit):\n        failed = RunFailed(name)\n    raise failed",
+        new=(
+            "    except (Exception, SystemExit, GeneratorExit) as error:\n"
+            "        raise RunFailed(name) from error\n"
+            "    raise failed"
+        ),
+        killers=(
+            "tests/unit/test_interaction.py::test_E2_06_a_run_that_fails_is_charged_and_says_nothing_about_the_data",
+        ),
+    ),
+)
+"""Chains, distances and errors."""
+
+TRANSFORMS = (
+    Mutant(
+        name="no clamp",
+        trap="C.1 arXiv 2602.17454: sensitivity on unclipped data",
+        path="transforms/rowwise.py",
+        old="return np.asarray(np.clip(values, *float_bounds(bounds)))",
+        new="return np.asarray(values)",
+        killers=("tests/exact/test_transforms_rows.py::test_A1_034_A1_035_clamp",),
+        audits=("tests/fuzz/test_every_transform.py::test_transformations_keep_their_maps[clamp]",),
+    ),
+    Mutant(
+        name="NaN clamped",
+        trap="C.1 arXiv 2602.17454: NaN injection",
+        path="transforms/rowwise.py",
+        old="if not isinstance(element, Floats | Integers) or (isinstance(element, Floats) and element.nan):",
+        new="if not isinstance(element, Floats | Integers):",
+        killers=("tests/unit/test_transforms_messages.py::test_first_mistakes",),
+    ),
+    Mutant(
+        name="a row that stops the run",
+        trap="C.3 diffprivlib #107: crash by data",
+        path="transforms/rowwise.py",
+        old="    except Exception:\n        return default",
+        new="    except ZeroDivisionError:\n        return default",
+        killers=(
+            "tests/unit/test_found_by_mutants.py::test_a_row_on_which_a_function_fails_gets_the_default_whatever_it_raises",
+        ),
+    ),
+    Mutant(
+        name="NaN told apart",
+        trap="C.4 stability: every operator states what NaN does",
+        path="transforms/rowwise.py",
+        old='return np.where(np.isnan(values), np.nan, values) if values.dtype.kind == "f" else values',
+        new="return values",
+        killers=("tests/unit/test_found_by_mutants.py::test_functions_of_a_row_cannot_tell_one_nan_from_another",),
+    ),
+    Mutant(
+        name="sums that wrap",
+        trap="C.1 arXiv 2207.10635, C.2 #2925",
+        path="transforms/grids.py",
+        old="    if most * len(offsets) < 2**63:\n        return int(offsets.sum())",
+        new="    if len(offsets) < 2**63:\n        return int(offsets.sum())",
+        killers=(
+            "tests/unit/test_transforms_grids.py::test_totals_are_exact_at_every_width",
+            "tests/exact/test_traps.py::test_sums_of_the_largest_integers_do_not_wrap",
+        ),
+    ),
+    Mutant(
+        name="a last bit outside the bounds",
+        trap="C.2 #2707: last bit unprotected",
+        path="transforms/grids.py",
+        old="low, high = math.ceil(bounds.lower / step), math.floor(bounds.upper / step)",
+        new="low, high = math.floor(bounds.lower / step), math.ceil(bounds.upper / step)",
+        killers=("tests/unit/test_transforms_grids.py::test_a_float_lands_within_the_exact_bounds",),
+        audits=("tests/fuzz/test_every_transform.py::test_transformations_keep_their_maps[sum]",),
+    ),
+    Mutant(
+        name="rounding of a mean forgotten",
+        trap="C.2 #2923: mean rounding ignored",
+        path="transforms/aggregate.py",
+        old="lambda d_in: ceil_to(least_mean_map(d_in, bounds=bounds, least=least), step)",
+        new="lambda d_in: least_mean_map(d_in, bounds=bounds, least=least)",
+        killers=("tests/exact/test_transforms_scalar.py::test_mean_with_a_least_size_is_exact_for_every_distance",),
+    ),
+    Mutant(
+        name="one side of an exchange",
+        trap="C.4 stability: replace-one is twice add/remove",
+        path="transforms/histogram.py",
+        old="return Fraction(rows) * sides if isinstance(norm, L1)",
+        new="return Fraction(rows) if isinstance(norm, L1)",
+        killers=("tests/exact/test_transforms_vector.py::test_claimed_spreads_are_sound_and_reached",),
+    ),
+    Mutant(
+        name="a size that survives a filter",
+        trap="C.1 arXiv 2602.17454: data set size used as public",
+        path="transforms/rows.py",
+        old="return Space(replace(domain, size=None, least=0), AddRemove())",
+        new="return Space(domain, AddRemove())",
+        killers=("tests/exact/test_transforms_rows.py::test_A1_040_filters",),
+        audits=("tests/fuzz/test_every_transform.py::test_transformations_keep_their_maps[drop_nan]",),
+    ),
+    Mutant(
+        name="one row more than the bound",
+        trap="C.3 Qrlew 0.9.26: contributions not limited",
+        path="transforms/whose.py",
+        old="found[order] = place < rows",
+        new="found[order] = place <= rows",
+        killers=(
+            "tests/unit/test_session.py::test_of_a_member_with_more_rows_than_the_unit_allows_only_the_first_are_used",
+        ),
+        audits=("tests/fuzz/test_every_transform.py::test_transformations_keep_their_maps[one_each]",),
+    ),
+    Mutant(
+        name="a cast that wraps",
+        trap="C.2 #2937, C.3 Tumult 0.18",
+        path="transforms/casts.py",
+        old="if not len(kept) or float(np.abs(kept).max()) < 2.0**62 > abs(default):",
+        new="if not len(kept) or float(np.abs(kept).max()) < 2.0**70 > abs(default):",
+        killers=("tests/unit/test_found_by_mutants.py::test_floats_just_beyond_64_bits_are_cast_exactly",),
+        audits=("tests/fuzz/test_every_transform.py::test_transformations_keep_their_maps[cast]",),
+    ),
+    Mutant(
+        name="the first rows instead of a sample",
+        trap="C.2 #2927: resize shuffles only sometimes",
+        path="transforms/reshape.py",
+        old="chosen = np.sort(choose(rows, k=size, entropy=entropy))",
+        new="chosen = np.arange(size)",
+        killers=("tests/statistical/test_resize.py::test_resize_draws_every_subset_equally_often",),
+    ),
+    Mutant(
+        name="scores of quantiles that move less",
+        trap="C.3 diffprivlib #34: bounds of a quantile",
+        path="transforms/score_moves.py",
+        old="return Moves(factor * max(alpha, 1 - alpha), Fraction(factor))",
+        new="return Moves(factor * min(alpha, 1 - alpha), Fraction(factor))",
+        killers=("tests/exact/test_selection_scores.py::test_quantile_scores_by_rows_added",),
+        audits=("tests/fuzz/test_every_transform.py::test_transformations_keep_their_maps[quantile_scores]",),
+    ),
+)
+"""What is computed before noise."""
+
+MECHANISMS = (
+    Mutant(
+        name="a threshold that shows its own atom",
+        trap="C.2 #2922",
+        path="mechanisms/stability.py",
+        old="zip(counts, noisy, strict=True) if found > threshold)",
+        new="zip(counts, noisy, strict=True) if found >= threshold)",
+        killers=(
+            "tests/exact/test_delta_mechanisms.py::test_trap_2922_the_atom_on_the_threshold_counts_the_same_on_both_sides",
+        ),
+    ),
+    Mutant(
+        name="half the price of an exchange",
+        trap="C.4 stability: replace-one is twice add/remove",
+        path="mechanisms/unknown_keys.py",
+        old="return side.then(side) if exchanged else side",
+        new="return side",
+        killers=("tests/exact/test_unknown_keys.py::test_exchanged_rows_are_sound",),
+    ),
+    Mutant(
+        name="one draw for all cells",
+        trap="C.2 #2344: empty keys share one draw",
+        path="mechanisms/additive.py",
+        old="exact_add(whole, noise.samples(len(whole), entropy))",
+        new="exact_add(whole, noise.samples(1, entropy).repeat(len(whole)))",
+        killers=("tests/exact/test_traps.py::test_empty_keys_get_noise_of_their_own",),
+    ),
+    Mutant(
+        name="float noise on float values",
+        trap="C.1 Mironov 2012, arXiv 2207.13793",
+        path="mechanisms/additive.py",
+        old="return grid.value(whole + noise.sample(entropy))",
+        new="return grid.value(whole) + grid.value(noise.sample(entropy))",
+        killers=(
+            "tests/unit/test_found_by_mutants.py::test_noise_is_added_to_whole_numbers_of_steps_and_not_to_floats",
+        ),
+    ),
+    Mutant(
+        name="rounding left out of an L2 distance",
+        trap="C.1 arXiv 2207.10635",
+        path="mechanisms/gridding.py",
+        old="return Fraction(rational_up(steps)) + Fraction(rational_up(root(coordinates)))",
+        new="return Fraction(rational_up(steps))",
+        killers=("tests/unit/test_found_by_mutants.py::test_rounding_vectors_l2_is_within_its_map",),
+    ),
+    Mutant(
+        name="noise that wraps",
+        trap="C.2 #2925, C.4 noise: never wrapping",
+        path="mechanisms/gridding.py",
+        old="return narrowed(whole.astype(object) + noise.astype(object)) if wrapped.any() else total",
+        new="return total",
+        killers=("tests/exact/test_additive.py::test_adding_is_exact_and_never_wraps",),
+    ),
+    Mutant(
+        name="permute-and-flip under another proof",
+        trap="C.2 #2911",
+        path="mechanisms/selection.py",
+        old="exponential_index(drawable(scores), unit=unit, entropy=entropy)",
+        new="permute_and_flip_index(drawable(scores), unit=unit, entropy=entropy)",
+        killers=("tests/statistical/test_selection_draws.py::test_choices_follow_their_law[exponential]",),
+    ),
+    Mutant(
+        name="hits that are not paid for",
+        trap="known wrong sparse vectors",
+        path="mechanisms/sparse_vector.py",
+        old="(1 if monotonic else 2) * count * moved",
+        new="(1 if monotonic else 2) * moved",
+        killers=("tests/exact/test_above_threshold.py::test_every_hit_is_paid_for[general]",),
+    ),
+    Mutant(
+        name="reports in the order of rows",
+        trap="C.2 #2930: local reports show more than their entries",
+        path="mechanisms/randomized_response.py",
+        old="if not entries.ordered:",
+        new="if entries.size is None:",
+        killers=("tests/exact/test_randomized_response.py::test_order_is_hidden_where_the_distance_does_not_see_it",),
+    ),
+)
+"""What is drawn."""
+
+COMBINATORS = (
+    Mutant(
+        name="batches that are not Poisson samples",
+        trap="C.1 arXiv 2403.17673",
+        path="combinators/sampling.py",
+        old=(
+            "    kept = Bernoulli(rate).samples(count_rows(data, domain), entropy)\n"
+            "    return _taken(data, domain, kept.astype(np.bool_))"
+        ),
+        new=(
+            "    rows = count_rows(data, domain)\n"
+            "    return _taken(data, domain, choose(rows, k=int(rate * rows), entropy=entropy))"
+        ),
+        killers=("tests/unit/test_found_by_mutants.py::test_the_size_of_a_poisson_sample_is_random",),
+    ),
+    Mutant(
+        name="amplification without a sampler",
+        trap="C.4 accounting: the assumption is bound to the sampler",
+        path="combinators/sampling.py",
+        old="inner.function(poisson_sample(data, domain, chance, entropy), entropy)",
+        new="inner.function(data, entropy)",
+        killers=("tests/unit/test_found_by_mutants.py::test_the_size_of_a_poisson_sample_is_random",),
+    ),
+    Mutant(
+        name="queries that fail are free",
+        trap="C.4 accounting: failed runs are charged",
+        path="combinators/interaction.py",
+        old="        self._rule = charged\n        return self._questions.run(asked)",
+        new="        found = self._questions.run(asked)\n        self._rule = charged\n        return found",
+        killers=(
+            "tests/unit/test_interaction.py::test_E2_06_a_run_that_fails_is_charged_and_says_nothing_about_the_data",
+        ),
+    ),
+)
+"""Sampling and interaction."""
+
+LEDGER = (
+    Mutant(
+        name="a permit that works twice",
+        trap="C.1 arXiv 2602.17454: double spending",
+        path="ledger/permit.py",
+        old="            self._used = True",
+        new="            self._used = self._process != os.getpid()",
+        killers=("tests/unit/test_ledger.py::test_a_permit_works_once",),
+    ),
+    Mutant(
+        name="noise that can be replayed",
+        trap="C.4 service: no debug modes on private handles",
+        path="ledger/permit.py",
+        old="if source.replayable:",
+        new="if source.replayable is None:",
+        killers=("tests/unit/test_ledger.py::test_a_permit_pays_for_no_more_than_was_charged",),
+    ),
+    Mutant(
+        name="a second look for a retry",
+        trap="C.1 arXiv 2602.17454: double spending",
+        path="ledger/book.py",
+        old="self._permit(entry, loss, fresh=False)",
+        new="self._permit(entry, loss, fresh=True)",
+        killers=("tests/unit/test_ledger.py::test_a_retried_charge_is_one_charge",),
+    ),
+    Mutant(
+        name="charges that stop below the data set",
+        trap="C.4 service: a cap per data set across users",
+        path="ledger/standing.py",
+        old="while account.above and not account.terms.holds:",
+        new="while account.above and account.terms.holds:",
+        killers=("tests/unit/test_ledger.py::test_an_analyst_never_gets_more_than_the_data_set_has_left",),
+    ),
+    Mutant(
+        name="names that begin alike",
+        trap="C.4 service: replay of the same release",
+        path="ledger/standing.py",
+        old='return (payer + "/").startswith(account + "/")',
+        new="return payer.startswith(account)",
+        killers=(
+            "tests/unit/test_found_by_mutants.py::test_accounts_whose_names_begin_alike_are_not_above_one_another",
+        ),
+    ),
+    Mutant(
+        name="charges rounded down",
+        trap="C.4 accounting: exact ledger arithmetic",
+        path="ledger/rules.py",
+        old="return Fraction(math.ceil(value * (1 << power)), 1 << power)",
+        new="return Fraction(math.floor(value * (1 << power)), 1 << power)",
+        killers=("tests/unit/test_ledger.py::test_losses_are_charged_with_few_digits_and_never_less",),
+    ),
+    Mutant(
+        name="all rows of a member",
+        trap="C.3 Qrlew 0.9.26: contributions not limited",
+        path="session/members.py",
+        old=" & first_rows(distinct(ids).place, rows)",
+        new="",
+        killers=(
+            "tests/unit/test_session.py::test_of_a_member_with_more_rows_than_the_unit_allows_only_the_first_are_used",
+        ),
+    ),
+    Mutant(
+        name="members of data whose size is public",
+        trap="C.1 arXiv 2602.17454: data set size used as public",
+        path="session/members.py",
+        old="if known or not isinstance(space.metric, AddRemove):",
+        new="if not isinstance(space.metric, AddRemove):",
+        killers=("tests/unit/test_found_by_mutants.py::test_members_are_not_left_out_of_data_whose_size_is_public",),
+    ),
+    Mutant(
+        name="versions by a digest without a key",
+        trap="C.4 stability: hashes are salted",
+        path="session/fingerprint.py",
+        old='hmac.new(key, digestmod="sha256")',
+        new='hmac.new(b"", digestmod="sha256")',
+        killers=("tests/unit/test_session.py::test_versions_tell_data_apart",),
+    ),
+)
+"""Charges, permits, members, versions."""
+
+QUERIES = (
+    Mutant(
+        name="sums bounded by one end",
+        trap="C.1 arXiv 2202.12219: sensitivity off by a factor",
+        path="query/influence.py",
+        old="math.prod(max(abs(low), abs(high)) for low, high in ends)",
+        new="math.prod(abs(high) for low, high in ends)",
+        killers=(
+            "tests/unit/test_found_by_mutants.py::test_a_product_is_bounded_by_the_end_that_is_further_from_zero",
+        ),
+    ),
+    Mutant(
+        name="totals that move no more than their groups",
+        trap="C.2 #2945",
+        path="query/levels.py",
+        old="Spread(min(spread.parts, size), spread.rows, spread.rows)",
+        new="Spread(min(spread.parts, size), spread.rows, spread.largest)",
+        killers=("tests/unit/query/test_acceptance_people.py::test_asylum_by_country_and_year",),
+    ),
+    Mutant(
+        name="no noise for empty groups",
+        trap="C.4 stability: fill values are noised for each key",
+        path="query/levels.py",
+        old="exact_add(numbers, part.noise.samples(len(numbers), entropy))",
+        new="exact_add(numbers, part.noise.samples(len(numbers), entropy) * (numbers != 0))",
+        killers=("tests/unit/test_found_by_mutants.py::test_groups_that_nobody_is_in_get_noise_of_their_own",),
+    ),
+    Mutant(
+        name="one draw for all groups",
+        trap="C.2 #2344",
+        path="query/levels.py",
+        old="exact_add(numbers, part.noise.samples(len(numbers), entropy))",
+        new="exact_add(numbers, part.noise.samples(1, entropy).repeat(len(numbers)))",
+        killers=("tests/unit/test_found_by_mutants.py::test_groups_that_nobody_is_in_get_noise_of_their_own",),
+    ),
+    Mutant(
+        name="NaN read as it is",
+        trap="C.1 arXiv 2602.17454: NaN injection",
+        path="query/engines/duckdb_reading.py",
+        old="CAST('-inf' AS DOUBLE) THEN {1} END\"",
+        new="CAST('-inf' AS DOUBLE) THEN {1} ELSE {0} END\"",
+        killers=("tests/unit/test_found_by_mutants.py::test_what_is_no_number_is_missing_from_a_column_with_bounds",),
+    ),
+    Mutant(
+        name="sums of groups that wrap",
+        trap="C.2 #2925",
+        path="query/engines/duckdb.py",
+        old="if np.array_equal(high, low >> 63):",
+        new="if len(high) == len(low):",
+        killers=("tests/unit/test_found_by_mutants.py::test_sums_of_groups_that_nobody_listed_do_not_wrap",),
+    ),
+    Mutant(
+        name="the words of the engine",
+        trap="C.4 service: data-independent errors",
+        path="query/engines/duckdb.py",
+        old="        except (duckdb.Error, MemoryError):\n            failed = RuntimeError(BROKE_OFF)",
+        new="        except (duckdb.Error, MemoryError) as error:\n            failed = RuntimeError(str(error))",
+        killers=("tests/unit/query/test_duckdb_sources.py::test_a_failure_is_told_without_its_reason",),
+    ),
+    Mutant(
+        name="groups in the order of the data",
+        trap="C.2 #2944: order from the data",
+        path="query/engines/duckdb_cells.py",
+        old='(f" ORDER BY {order}" if order else "")',
+        new='""',
+        killers=("tests/unit/query/test_traps.py::test_2944_codes_of_categories_are_never_seen",),
+    ),
+    Mutant(
+        name="groups chosen by the keys of others",
+        trap="C.4 stability: truncation independent of others",
+        path="query/engines/duckdb_cells.py",
+        old='(["h"] if self.coded else self.keys)',
+        new="self.keys",
+        killers=(
+            "tests/unit/test_found_by_mutants.py::test_which_groups_of_a_unit_are_kept_does_not_depend_on_the_keys_of_others",
+        ),
+    ),
+    Mutant(
+        name="one group more than the bound",
+        trap="C.3 Qrlew 0.9.26: contributions not limited",
+        path="query/engines/duckdb_cells.py",
+        old="FROM ({rank}) WHERE r <= {most}",
+        new="FROM ({rank}) WHERE r <= {most} + 1",
+        killers=("tests/unit/query/test_traps.py::test_2939_every_bin_of_a_unit_counts_towards_its_groups",),
+        audits=("tests/fuzz/test_every_plan.py::test_questions_on_nasty_tables[case]",),
+    ),
+    Mutant(
+        name="facts that survive a new definition",
+        trap="C.2 #2949",
+        path="query/relations.py",
+        old="return Column(name, made.kind, made.facts)",
+        new='return Column(name, made.kind, made.facts, next((one.origin for one in made.columns()), ""))',
+        killers=("tests/unit/query/test_traps.py::test_2949_a_column_defined_anew_has_new_facts",),
+    ),
+    Mutant(
+        name="bounds that survive a new definition",
+        trap="C.2 #2949",
+        path="query/engines/duckdb_relations.py",
+        old=(
+            "name: below.held[of.name] for name, of in select.columns if isinstance(of, Column) and "
+            "of.name in below.held"
+        ),
+        new="name: below.held[name] for name, of in select.columns if name in below.held",
+        killers=("tests/unit/test_found_by_mutants.py::test_a_column_defined_anew_is_clamped_again",),
+    ),
+    Mutant(
+        name="a union no larger than its largest part",
+        trap="C.2 #2949: facts of parts taken for the whole",
+        path="query/reach.py",
+        old="rows: Whole = sum(part.rows for part in parts)",
+        new="rows: Whole = max(part.rows for part in parts)",
+        killers=("tests/unit/test_found_by_mutants.py::test_rows_of_a_union_add_up",),
+    ),
+)
+"""SQL and frames."""
+
+OTHERS = (
+    Mutant(
+        name="steps that nobody paid for",
+        trap="C.4 accounting: all is charged",
+        path="stats/streams.py",
+        old="        left -= 1\n        return total(",
+        new="        return total(",
+        killers=("tests/unit/test_found_by_mutants.py::test_a_stream_ends_after_the_steps_that_were_paid_for",),
+    ),
+    Mutant(
+        name="a sample that is no secret",
+        trap="C.4 accounting: the assumption is bound to the sampler",
+        path="codebook/sampling.py",
+        old="        if not self.secret:\n",
+        new="        if not self.secret and self.sample is None:\n",
+        killers=("tests/unit/test_codebook.py::test_P3_101_P3_102_other_designs_save_nothing",),
+    ),
+    Mutant(
+        name="a category counted twice",
+        trap="C.1 arXiv 2602.17454: domains",
+        path="codebook/columns.py",
+        old="        if read in values:\n",
+        new="        if type(read) is str and read in values:\n",
+        killers=("tests/unit/test_codebook.py::test_what_a_codebook_must_not_say",),
+    ),
+    Mutant(
+        name="intervals rounded inward",
+        trap="C.2 #2802, #2820: rounding against the reader",
+        path="release/interval.py",
+        old="down(low), math.inf if high == math.inf else up(high), confidence",
+        new="up(low), math.inf if high == math.inf else down(high), confidence",
+        killers=("tests/unit/test_estimates.py::test_huge_numbers_and_scales_have_intervals",),
+    ),
+)
+"""Streams, codebooks, intervals."""
+
+MUTANTS: tuple[Mutant, ...] = (
+    *RANDOMNESS,
+    *ACCOUNTS,
+    *CORE,
+    *TRANSFORMS,
+    *MECHANISMS,
+    *COMBINATORS,
+    *LEDGER,
+    *QUERIES,
+    *OTHERS,
+)

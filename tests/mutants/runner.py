@@ -1,0 +1,136 @@
+"""Breaks copies of sfumato on purpose, one at a time, and sees whether the suite notices.
+
+A copy with one line changed stands first on the path, and the tests that should notice run against it, each copy in a
+process of its own. `python -m tests.mutants.runner` runs all of them and prints how many were killed.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from enum import Enum
+from pathlib import Path
+
+from tests.mutants.mutants import MUTANTS, Mutant
+
+from sfumato.release.progress import Progress, shown
+
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src" / "sfumato"
+
+LONGEST = 180
+"""Seconds after which the tests are given up."""
+
+PYTEST = (
+    "-x",
+    "-q",
+    "-p",
+    "no:cacheprovider",
+    "-p",
+    "no:xdist",
+    "-p",
+    "tests.mutants.imported",
+    # Found by chance is not found: hypothesis tries the same examples each time, and remembers none.
+    "--hypothesis-profile=ci",
+)
+
+
+class Fate(Enum):
+    """Says what became of a broken copy."""
+
+    KILLED = "killed"
+    SURVIVED = "survived"
+    UNDECIDED = "undecided"
+
+
+def broken(mutant: Mutant) -> str:
+    """Gives the text of the file as the mutant has it; refuses where what it changes is not there exactly once."""
+    text = (SOURCE / mutant.path).read_text(encoding="utf-8")
+    if text.count(mutant.old) != 1:
+        raise ValueError(f"{mutant.name}: {mutant.path} holds what is to be changed {text.count(mutant.old)} times")
+    return text.replace(mutant.old, mutant.new)
+
+
+@contextmanager
+def copied(mutant: Mutant | None) -> Iterator[Path]:
+    """Gives a folder with a copy of the package, broken by a mutant where one is given."""
+    with tempfile.TemporaryDirectory(prefix="mutant-") as folder:
+        package = Path(folder) / "sfumato"
+        shutil.copytree(SOURCE, package)  # with their times, so that what is compiled already stays valid
+        if mutant is not None:
+            changed = package / mutant.path
+            changed.write_text(broken(mutant), encoding="utf-8")
+            for compiled in changed.parent.glob(f"__pycache__/{changed.stem}.*.pyc"):
+                compiled.unlink()
+        yield Path(folder)
+
+
+def run(tests: Iterable[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    """Runs tests against the package in a folder."""
+    ours = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "COV", "CI"))}
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", *PYTEST, *tests],
+        cwd=ROOT,
+        env={**ours, "PYTHONPATH": str(folder)},
+        capture_output=True,
+        text=True,
+        timeout=LONGEST,
+        check=False,
+    )
+
+
+def fate_of(mutant: Mutant, tests: Iterable[str]) -> tuple[Fate, str]:
+    """Runs tests against a broken copy; gives its fate, and the end of what pytest said.
+
+    Only a test that fails kills. A copy that cannot be imported, tests that are not there and a run that takes too long
+    decide nothing.
+    """
+    with copied(mutant) as folder:
+        try:
+            done = run(tests, folder)
+        except subprocess.TimeoutExpired:
+            return Fate.UNDECIDED, f"gave up after {LONGEST} seconds"
+    fates = {0: Fate.SURVIVED, 1: Fate.KILLED}
+    return fates.get(done.returncode, Fate.UNDECIDED), (done.stdout or done.stderr)[-2000:]
+
+
+def killers(mutants: Iterable[Mutant] = MUTANTS) -> list[str]:
+    """Names every test that is to kill something, once."""
+    return sorted({test for mutant in mutants for test in (*mutant.killers, *mutant.audits)})
+
+
+def whole() -> tuple[bool, str]:
+    """Tells whether all killers pass on a copy that is not broken; if not, a kill means nothing."""
+    with copied(None) as folder:
+        done = run(killers(), folder)
+    return done.returncode == 0, (done.stdout or done.stderr)[-2000:]
+
+
+def kill_all(progress: Progress | None = None) -> tuple[int, int]:
+    """Gives how many mutants are killed, of how many; each by all the tests that should."""
+    passed, said = whole()
+    if not passed:
+        raise RuntimeError(f"the killers do not pass on the package as it is:\n{said}")
+    killed = 0
+    with shown(progress, "mutants") as tell:
+        for done, mutant in enumerate(MUTANTS, start=1):
+            found = [fate_of(mutant, tests)[0] for tests in (mutant.killers, mutant.audits) if tests]
+            killed += all(fate is Fate.KILLED for fate in found)
+            tell(done, len(MUTANTS))
+    return killed, len(MUTANTS)
+
+
+def main() -> None:
+    """Prints the number of mutants killed, and of all."""
+    killed, mutants = kill_all()
+    print(f"{killed}/{mutants}")  # noqa: T201
+    sys.exit(killed != mutants)
+
+
+if __name__ == "__main__":
+    main()
