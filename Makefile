@@ -8,6 +8,7 @@
 # make bench-algorithms  the error of algorithms, side by side with their peers (some minutes)
 # make bench-ledger      charges a second, next to bare rows of the same durability
 # make bench-query       private SQL, next to SQL by hand and to its peers (some minutes)
+# make bench-audit       audits, attacks, and the tests against broken copies (some minutes)
 
 PYTHON ?= python3
 WORKERS ?= 2
@@ -19,7 +20,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 PEERS := $(patsubst benchmarks/peers/%.txt,%,$(wildcard benchmarks/peers/*.txt))
 
-.PHONY: demo test lint format peers bench-noise bench-accounting bench-algorithms bench-ledger bench-query debian-packages clean
+.PHONY: demo test lint format peers bench-noise bench-accounting bench-algorithms bench-ledger bench-query bench-audit debian-packages clean
 .DELETE_ON_ERROR:
 
 demo: .venv/installed-plot,sql
@@ -57,6 +58,9 @@ bench-ledger: .venv/installed-dev debian-packages
 
 bench-query: .venv/installed-dev
 	$(BIN)/python benchmarks/query.py
+
+bench-audit: .venv/installed-dev
+	$(BIN)/python benchmarks/audit.py
 
 clean:
 	rm -rf .venv .peers demo-output .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage .coverage.*
