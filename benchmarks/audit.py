@@ -38,14 +38,15 @@ def times(contest: Contest) -> Table:
     for heading in ("", OURS, "", PLAIN, ""):
         table.add_column(heading)
     for case in CASES:
-        cells = [
-            cell
-            for name in (OURS, PLAIN)
-            for facts in contest.where(contender=name, case=case)
-            for cell in (f"{facts['seconds']:.3f}", str(facts["found"]))
-        ]
-        table.add_row(case, *cells)
+        table.add_row(
+            case, *(cell for name in (OURS, PLAIN) for cell in cells(contest.where(contender=name, case=case)))
+        )
     return table
+
+
+def cells(found: list[Facts]) -> tuple[str, str]:
+    """Writes a time and what was found in it, or that nothing was measured."""
+    return (f"{found[0]['seconds']:.4f}", str(found[0]["found"])) if found else ("?", "")
 
 
 def broken_copies(console: Console) -> tuple[int, int]:

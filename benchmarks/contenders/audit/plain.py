@@ -33,7 +33,7 @@ def main() -> None:
     def counted() -> float:
         left, right = (np.rint(drawn.laplace(0, SCALE, SAMPLES // 2)) + value for value in (0, 1))
         shares = [np.histogram(side, bins=np.arange(-100, 101))[0] for side in (left, right)]
-        often = np.minimum(*shares) > SAMPLES // 2000
+        often = np.minimum(*shares) > SAMPLES // 500
         return float(np.log(shares[0][often] / shares[1][often]).max())
 
     told("blackbox", counted, f"ε ≈ {counted():.4f}, and no confidence")
