@@ -10,10 +10,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from tests.exact.test_query import CATALOG, QUESTIONS, TYPES, declared, farthest, obeys, ready_for
-from tests.fuzz.plans import HUGE, interpreted_by, nasty_case, stays_close
+from tests.fuzz.plans import HUGE, nasty_case, stays_close
 from tests.reference.choices import Seeded
 from tests.reference.duck import computed
 from tests.reference.interpreter import Reference
+from tests.reference.laws import interpreted_by
 from tests.reference.plans import case
 from tests.reference.worlds import PERSON, Held, World
 from tests.reference.wrong import LESS_PRIVATE

@@ -11,14 +11,14 @@ from sfumato.errors import BadArgument
 from sfumato.exact import BITS, Number, ball, integer, precision, probability
 from sfumato.guarantee import guarantee
 
-STEPS = 60
-"""Bounds are found by so many halvings of the interval from 0 to 1, or of its logarithm near its ends."""
+STEPS, NEAR = 100, 1 << 30
+"""Bounds are found by at most so many halvings, or until they are this near, relative to themselves and to 1 less."""
 
 
 @guarantee(
     claim="at most P(hit) unless an event of probability 1 - confidence has happened",
     proof="proofs/audit.md#proportions",
-    reviewed="84da3a6d8832",
+    reviewed="8f8c7c71ac08",
 )
 def least_probability(hits: int, trials: int, confidence: Number) -> Fraction:
     """Gives a lower bound on a probability from independent trials, too high with probability 1 - confidence at most.
@@ -37,7 +37,7 @@ def least_probability(hits: int, trials: int, confidence: Number) -> Fraction:
             low = middle
         else:
             high = middle
-        if high - low <= low / (1 << 30):
+        if (high - low) * NEAR <= min(low, 1 - low):
             break
     return low
 
@@ -45,27 +45,16 @@ def least_probability(hits: int, trials: int, confidence: Number) -> Fraction:
 @guarantee(
     claim="at least P(hit) unless an event of probability 1 - confidence has happened",
     proof="proofs/audit.md#proportions",
-    reviewed="064631438ce2",
+    reviewed="71666df5e642",
 )
 def greatest_probability(hits: int, trials: int, confidence: Number) -> Fraction:
-    """Gives an upper bound on a probability from independent trials: the lower bound for what is no hit, mirrored.
+    """Gives an upper bound on a probability from independent trials: what misses, from below, mirrored.
 
     >>> greatest_probability(0, 10, "0.95") > Fraction(1, 4)
     True
     """
-    hits, trials, missed = _read(hits, trials, confidence)
-    if hits == trials:
-        return Fraction(1)
-    low, high = Fraction(hits, trials), Fraction(1)
-    for _ in range(STEPS):
-        middle = (low + high) / 2
-        if _at_most(hits, trials, middle) <= ball(missed):
-            high = middle
-        else:
-            low = middle
-        if high - low <= (1 - low) / (1 << 30):
-            break
-    return high
+    hits, trials, _ = _read(hits, trials, confidence)
+    return 1 - least_probability(trials - hits, trials, confidence)
 
 
 def probability_bounds(hits: int, trials: int, confidence: Number) -> tuple[Fraction, Fraction]:
@@ -88,14 +77,5 @@ def _read(hits: int, trials: int, confidence: Number) -> tuple[int, int, Fractio
 
 def _at_least(hits: int, trials: int, chance: Fraction) -> arb:
     """Encloses the probability of at least so many hits: at most so many of the trials miss."""
-    return _misses_at_most(trials - hits, trials, chance)
-
-
-def _at_most(hits: int, trials: int, chance: Fraction) -> arb:
-    """Encloses the probability of at most so many hits."""
-    return _misses_at_most(hits, trials, 1 - chance)
-
-
-def _misses_at_most(last: int, trials: int, chance: Fraction) -> arb:
     with precision(BITS):
-        return lower_sum(ball(chance / (1 - chance)), trials, last, 40) if 0 < chance < 1 else ball(int(chance))
+        return lower_sum(ball(chance / (1 - chance)), trials, trials - hits, 40)
