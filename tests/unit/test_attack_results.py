@@ -67,6 +67,34 @@ def test_few_outcomes_are_bars() -> None:
     assert "levels" not in shown
 
 
+def test_a_sweep_says_at_which_epsilon_it_was_run() -> None:
+    found = sweep(lambda epsilon: made("exact answers", 50), [1, 10])
+    assert [(one.against, one.epsilon) for one in found.attacks] == [("ε = 1", 1.0), ("ε = 10", 10.0)]
+
+
+def test_outcomes_that_are_called_alike_have_bars_of_their_own() -> None:
+    shown = tables(Comparison((made("exact answers", 100), made("exact answers", 35))).chart())
+    assert [(row["place"], row["y"]) for row in shown["success"]] == [(0, 1.0), (1, 0.35)]
+
+
+def test_protections_that_do_alike_share_a_line() -> None:
+    outcomes = [made(name, 100) for name in ("exact answers", "rounding", "offset")]
+    outcomes += [made("", 50, epsilon) for epsilon in (1.0, 10.0)]
+    levels = tables(Comparison(tuple(outcomes)).chart())["levels"]
+    assert [(row["series"], row["y"]) for row in levels] == [
+        ("exact answers, rounding, offset", 1.0),
+        ("guessing", 0.5),
+    ]
+
+
+def test_several_attacks_are_all_named() -> None:
+    other = Attack("Linkage", Violation.REIDENTIFICATION, "rows", Success(1, 2), 0.1, found="x" * 10_000)
+    both = Comparison((made("exact answers", 100), other))
+    assert headline(both.chart()).startswith("Reconstruction, Linkage")
+    assert "puts names to records" in str(both)
+    assert len(repr(both)) < 1000
+
+
 def test_nothing_is_refused() -> None:
     with pytest.raises(BadArgument, match="one or more"):
         Comparison(())

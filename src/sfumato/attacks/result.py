@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from typing import Any, final
 
@@ -81,7 +81,7 @@ class Attack:
     success: Success
     baseline: float
     epsilon: float | None = None
-    found: Any = None
+    found: Any = field(default=None, repr=False)
 
     @property
     def advantage(self) -> float:
@@ -110,6 +110,11 @@ class Comparison:
         if not self.attacks:
             raise BadArgument("attacks", "one or more", ())
 
+    @property
+    def name(self) -> str:
+        """Is what the attacks are called; all of their names, where they are several."""
+        return ", ".join(dict.fromkeys(one.name for one in self.attacks))
+
     def chart(self) -> Chart:
         """Draws success against ε where there are several ε, with the other protections and the baseline as lines."""
         from sfumato.release.charts.attacks import attack_success
@@ -117,7 +122,7 @@ class Comparison:
         rows = [
             (one.against, one.epsilon, one.success.rate, *one.success.interval(), one.baseline) for one in self.attacks
         ]
-        return attack_success(rows, title=self.attacks[0].name)
+        return attack_success(rows, title=self.name)
 
     def document(self) -> Document:
         """Says all of it, free of any form."""
@@ -131,12 +136,12 @@ class Comparison:
             )
             for one in self.attacks
         )
-        first = self.attacks[0]
-        head = ("against", "success", "95 %", "guessing", "advantage")
+        deepest = max(one.violation for one in self.attacks)
+        head = ("against", "success", "95 % if independent", "guessing", "advantage")
         return Document(
-            title=first.name,
-            headline=first.name,
-            aside=first.violation.meaning,
+            title=self.name,
+            headline=self.name,
+            aside=f"({deepest.meaning})",
             tables=(Table(rows, head, right=frozenset({1, 2, 3, 4})),),
         )
 
@@ -159,6 +164,13 @@ def sweep(
     done = list(besides)
     with shown(progress, "attacking") as tell:
         for place, epsilon in enumerate(wanted):
-            done.append(attack(epsilon))
+            done.append(_at(attack(epsilon), epsilon))
             tell(place + 1, len(wanted))
     return Comparison(tuple(done))
+
+
+def _at(outcome: Attack, epsilon: float) -> Attack:
+    """Gives an outcome with the ε that it was run at, where it does not say one."""
+    if outcome.epsilon is not None:
+        return outcome
+    return replace(outcome, epsilon=epsilon, against=f"ε = {epsilon:g}")

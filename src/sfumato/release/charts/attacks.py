@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
@@ -17,6 +18,7 @@ from sfumato.release.charts.canvas import (
     Chart,
     across,
     altair,
+    columns_of,
     finished,
     table,
     titled,
@@ -27,7 +29,7 @@ from sfumato.release.charts.curves import Row, short
 Outcome: TypeAlias = tuple[str, float | None, float, float, float, float]
 """What was attacked, its ε where it has one, the rate of success, an interval around it, and the rate of guessing."""
 
-GUESSING = "guessing"
+GUESSING, PRIVATE = "guessing", "differential privacy"
 
 
 def attack_success(outcomes: Sequence[Outcome], *, title: str) -> Chart:
@@ -54,36 +56,42 @@ def _against_epsilon(private: list[Row], others: list[Row], title: str) -> Chart
     y = upward("success", domain=[0, 1.02])
     drawn = alt.Chart(table("success", private))
     layers = [
+        _lines_across(private, others, y),
         drawn.mark_rule(color=BLUE, strokeWidth=1.5).encode(x=x, y=upward("success", field="low"), y2="high:Q"),
         drawn.mark_line(color=BLUE, strokeWidth=2.5).encode(x=x, y=y),
         drawn.mark_point(color=BLUE, filled=True, size=60, opacity=1).encode(x=x, y=y),
-        *_lines_across(private, others, y),
     ]
     chart = alt.layer(*layers).properties(width=WIDTH, height=HEIGHT)
-    return finished(titled(chart, title, subtitle="Bars: 95 % intervals"))
+    return finished(titled(chart, title, subtitle=f"Blue: {PRIVATE}, with 95 % intervals if trials are independent"))
 
 
-def _lines_across(private: list[Row], others: list[Row], y: Any) -> list[Any]:
-    """Gives a line for guessing, one for each protection without an ε, and one key for both."""
+def _lines_across(private: list[Row], others: list[Row], y: Any) -> Any:
+    """Gives a line for guessing, and one for each rate of success without an ε; those that are alike share a line."""
     alt = altair()
-    levels = [{"series": row["against"], "y": row["y"]} for row in others]
+    alike: dict[float, list[str]] = {}
+    for row in others:
+        alike.setdefault(round(row["y"], 3), []).append(row["against"])
+    levels = [{"series": ", ".join(dict.fromkeys(names)), "y": rate} for rate, names in alike.items()]
     baselines = {round(row["baseline"], 12) for row in (*private, *others)}
     levels += [{"series": GUESSING, "y": baseline} for baseline in sorted(baselines)]
-    names = list(dict.fromkeys(level["series"] for level in levels))
+    names = list(dict.fromkeys(str(level["series"]) for level in levels))
     # The first colour is that of the points.
     colours = [MUTED if name == GUESSING else SERIES[1 + place % (len(SERIES) - 1)] for place, name in enumerate(names)]
     told = alt.Color("series:N", sort=None, scale=alt.Scale(domain=names, range=colours))
-    told = told.legend(title=None, symbolType="stroke")
+    told = told.legend(title=None, symbolType="stroke", columns=columns_of(names))
     rules = alt.Chart(table("levels", levels)).mark_rule(strokeWidth=2, strokeDash=[6, 4])
-    return [rules.encode(y=y, color=told)]
+    return rules.encode(y=y, color=told)
 
 
 def _bars(rows: list[Row], title: str) -> Chart:
     alt = altair()
-    for row in rows:
-        row["words"] = short(row["y"])
+    for place, row in enumerate(rows):
+        row |= {"words": short(row["y"]), "place": place}
     x = across("success", field="y", domain=[0, 1.12]).axis(values=[0, 0.25, 0.5, 0.75, 1], format="~g")
-    names = alt.Y("against:N", title=None, sort=None, axis=alt.Axis(labelLimit=260))
+    # Rows are told apart by their places: two may be called alike, and bars that share a row are stacked.
+    called = [row["against"] for row in rows]
+    axis = alt.Axis(labelLimit=260, labelExpr=f"{json.dumps(called)}[datum.value]")
+    names = alt.Y("place:O", title=None, axis=axis)
     drawn = alt.Chart(table("success", rows))
     ends = {"x": alt.X("low:Q"), "x2": "high:Q"}
     layers = [
