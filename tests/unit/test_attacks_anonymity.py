@@ -8,6 +8,7 @@ from decimal import Decimal
 from fractions import Fraction
 from itertools import product
 from math import inf, nan
+from typing import final
 
 import pytest
 from hypothesis import given, settings
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 
 from sfumato import attacks
 from sfumato.attacks import Bands, Prefix
+from sfumato.entropy import ReplayEntropy
 from sfumato.errors import BadArgument
 
 NAMES = ["Rick", "Nathan", "Yani", "Xiao", "Luciana", "Anastasia", "Marcia", "Yuki"]
@@ -123,6 +125,15 @@ class TestHomogeneity:
         with pytest.raises(BadArgument, match="not all numbers"):
             attacks.homogeneity({"q": [1, 1], "s": ["a", "b"]}, ["q"], sensitive="s", within=1)
 
+    def test_a_class_that_tells_something_wrong_is_no_hit(self) -> None:
+        released = {"q": [1, 1, 2, 2], "s": ["a", "a", "b", "b"]}
+        found = attacks.homogeneity(released, ["q"], sensitive="s", truth=["a", "a", "a", "b"])
+        assert (found.success, found.baseline) == (attacks.Success(3, 4), (2 * 0.75 + 2 * 0.25) / 4)
+        read = attacks.homogeneity(released, ["q"], sensitive="s", reading=str.upper, truth=["a", "a", "a", "b"])
+        assert read.success.hits == 3
+        with pytest.raises(BadArgument, match="the sensitive value of each row"):
+            attacks.homogeneity(released, ["q"], sensitive="s", truth=["a"])
+
     def test_what_everybody_shares_is_no_gain(self) -> None:
         assert attacks.homogeneity({"q": [1, 2], "s": ["a", "a"]}, ["q"], sensitive="s").advantage == 0
 
@@ -166,11 +177,44 @@ class TestBackgroundKnowledge:
 
 class TestIntersection:
     def test_A1_167_two_releases_leave_one_score(self) -> None:
-        found = attacks.intersection(EMPLOYEES, COMPANY, sensitive="score", known={"zip": "30***", "age": "30-40"})
+        marcia = {"zip": "30***", "age": "30-40"}
+        found = attacks.intersection(EMPLOYEES, COMPANY, sensitive="score", known=marcia, truth=[613])
         assert found.found[0].in_both == (613,)
         assert NAMES[EMPLOYEES["score"].index(613)] == "Marcia"
         assert (found.success, found.baseline) == (attacks.Success(1, 1), 0)
         assert attacks.anonymity(EMPLOYEES, QUASI).k == attacks.anonymity(COMPANY, QUASI).k == 4
+        wrong = attacks.intersection(EMPLOYEES, COMPANY, sensitive="score", known=marcia, truth=[650])
+        assert wrong.success.hits == 0
+        # without the truth it could be a coincidence: all of the second release is one class
+        assert attacks.intersection(EMPLOYEES, COMPANY, sensitive="score", known=marcia).baseline == 1
+
+    def test_coincidences_are_in_the_baseline(self) -> None:
+        source = ReplayEntropy(3)
+
+        def release() -> dict[str, list[int]]:
+            return {name: [source.below(most) for _ in range(3000)] for name, most in (("q", 300), ("score", 600))}
+
+        strangers = attacks.intersection(release(), release(), sensitive="score", entropy=source)
+        assert strangers.success.hits > 20
+        assert abs(strangers.advantage) < 0.06
+        first = release()
+        same = {"q": first["q"], "score": first["score"]}
+        fresh = release()
+        second = {name: same[name][:300] + fresh[name][:300] for name in same}
+        people = attacks.intersection(first, second, sensitive="score", entropy=source)
+        assert people.advantage > 0.15
+
+    def test_a_missing_value_can_be_the_right_one(self) -> None:
+        first, second = {"q": [1, 1], "s": [nan, 2.0]}, {"q": [1, 1], "s": [nan, 3.0]}
+        assert attacks.intersection(first, second, sensitive="s", truth=[float("nan")]).success.hits == 1
+        [match] = attacks.linkage(first, {"q": 1}, sensitive="s").found.matches
+        assert match.chance(float("nan")) == Fraction(1, 2)
+
+    def test_the_first_release_alone_is_in_the_baseline(self) -> None:
+        first, second = {"q": [1, 2, 2], "s": [5, 6, 7]}, {"q": [1, 2], "s": [5, 6]}
+        told = attacks.intersection(first, second, sensitive="s", truth=[5, 6])
+        assert (told.success, told.baseline) == (attacks.Success(2, 2), 0.5)
+        assert attacks.intersection(first, second, sensitive="s").baseline >= 0.5
 
     def test_without_targets_every_class_in_common_is_one(self) -> None:
         assert attacks.intersection(EMPLOYEES, COMPANY, sensitive="score").success == attacks.Success(1, 1)
@@ -195,6 +239,10 @@ class TestIntersection:
                 sensitive="score",
                 known=({"zip": "30***", "age": "30-40"}, {"zip": ["30***"] * 2, "age": ["30-40"] * 2}),
             )
+        with pytest.raises(BadArgument, match="translate codes"):
+            attacks.intersection(EMPLOYEES, COMPANY, sensitive="score", known={"zip": 30, "age": "30-40"})
+        with pytest.raises(BadArgument, match="the sensitive value of each target; got '2 for 1 targets'"):
+            attacks.intersection(EMPLOYEES, COMPANY, sensitive="score", truth=[1, 2])
 
 
 RULES: dict[str, attacks.Bands | attacks.Prefix] = {"zip": Prefix(3, 2), "age": Bands(5, 10)}
@@ -292,6 +340,33 @@ class TestGeneralising:
         told = [str(bands.told(age, 1)).strip("[]").replace(", ", "-") for age in ages]
         assert told == [*MEDICINES["age"][:5], "61-65", *MEDICINES["age"][6:8], "75-79", "45-50"]
 
+    def test_a_prefix_of_no_letters_does_not_tell_the_length(self) -> None:
+        assert [Prefix(2, 0).told(text, 2) for text in ("", "GP", "30309")] == ["*", "*", "*"]
+        assert dict(attacks.generalise({"a": ["x", "yy"]}, 2, {"a": Prefix(0)}).columns) == {"a": ("*", "*")}
+
+    def test_a_rule_of_ones_own(self) -> None:
+        @final
+        class Initial(attacks.Rule):
+            """Tells the first letter in capitals."""
+
+            steps = 1
+
+            def step(self, cell: object, level: int) -> str:
+                return str(cell)[:1].upper()
+
+        made = attacks.generalise({"name": ["ann", "Abe", "bo", "Bea"]}, 2, {"name": Initial()})
+        assert made.columns["name"] == ("A", "A", "B", "B")
+
+    def test_it_says_in_short_what_was_done(self) -> None:
+        made = attacks.generalise({"age": [30, 31, 32, 90]}, 3, {"age": Bands(10)}, suppress="0.25")
+        assert str(made) == "a table of 3 rows, k = 3: age at level 1 of 2; loss 0.75, rows left out: 1"
+        assert "[30, 40)" not in repr(made)
+
+    def test_progress_is_told_for_each_k(self) -> None:
+        told: list[tuple[int, int]] = []
+        attacks.generalisation_losses(MASKED, [1, 2, 4], RULES, progress=lambda done, steps: told.append((done, steps)))
+        assert told == [(1, 3), (2, 3), (3, 3)]
+
     def test_too_many_combinations_are_refused(self) -> None:
         table = {name: ["abcdefgh"] for name in "abcdefgh"}
         with pytest.raises(BadArgument, match="at most 1000000 combinations"):
@@ -327,8 +402,9 @@ class TestGeneralising:
             (lambda: attacks.generalise(MASKED, 2, {"age": Bands([(0, 40)])}), "a number in none"),
             (lambda: attacks.generalise(MASKED, 2, RULES, suppress=2), "suppress"),
             (lambda: attacks.generalise(MASKED, 2, {"height": Bands(5)}), "one of zip, age"),
+            (lambda: attacks.generalise(MASKED, 2, ["zip"]), "for each column, by its name"),  # type: ignore[arg-type]
         ],
-        ids=[str(place) for place in range(18)],
+        ids=[str(place) for place in range(19)],
     )
     def test_bad_arguments(self, make: Callable[[], object], says: str) -> None:
         with pytest.raises(BadArgument, match=says):

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections import Counter
 from fractions import Fraction
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -29,7 +30,7 @@ from sfumato.attacks.result import Violation
 from sfumato.core.measurement import Measurement
 from sfumato.core.space import scalar, vector
 from sfumato.entropy import ReplayEntropy
-from sfumato.errors import BadArgument
+from sfumato.errors import BadArgument, NotInDomain
 from sfumato.exact import ball, enclose
 from sfumato.mechanisms.additive import gaussian, laplace
 from sfumato.mechanisms.randomized_response import randomized_response
@@ -112,10 +113,17 @@ def test_every_outcome_of_ours_is_possible_from_both_values() -> None:
 
 
 def test_what_floating_point_attacks() -> None:
-    with pytest.raises(BadArgument, match="a pure measurement, with believed="):
-        floating_point(scalar(float) >> laplace(scale=1))
-    with pytest.raises(BadArgument, match="a pure measurement, with believed="):
-        floating_point(scalar(float) >> gaussian(scale=1), believed=textbook_laplace(1))
+    no_float: list[tuple[Any, Any]] = [
+        (scalar(float) >> laplace(scale=1), None),
+        (scalar(float) >> laplace(scale=1), 3),
+        (scalar(float) >> gaussian(scale=1), textbook_laplace(1)),
+        (vector(["a"]) >> count() >> laplace(scale=1), textbook_laplace(1)),
+    ]
+    for attacked, believed in no_float:
+        with pytest.raises(BadArgument, match="a pure measurement of one float, with believed="):
+            floating_point(attacked, believed=believed)
+    with pytest.raises(BadArgument, match="must be a sampler in doubles or a measurement; got 3"):
+        floating_point(3)  # type: ignore[arg-type]
     with pytest.raises(BadArgument, match="scale must be greater than 0"):
         textbook_laplace(0)
     with pytest.raises(BadArgument, match="samples must be a whole number of at least 1"):
@@ -123,6 +131,27 @@ def test_what_floating_point_attacks() -> None:
     told: list[int] = []
     floating_point(textbook_laplace(1), trials=3, progress=lambda done, steps: told.append(done))
     assert told == [1, 2, 3]
+
+
+NO_PAIRS: dict[str, tuple[Any, str]] = {
+    "one": (5, "values must be two, to tell apart"),
+    "three": ((0, 1, 2), "values must be two, to tell apart"),
+    "equal": ((1, 1), "values must be two different ones"),
+    "texts": (("a", "b"), "a value must be a"),
+}
+
+
+@pytest.mark.parametrize(("values", "message"), NO_PAIRS.values(), ids=list(NO_PAIRS))
+def test_attacks_tell_two_values_apart(values: Any, message: str) -> None:
+    with pytest.raises(BadArgument, match=message):
+        floating_point(textbook_laplace(1), values=values)
+    with pytest.raises(BadArgument, match=message):
+        sampler_timing(lambda value, entropy: value, clock=Clock(lambda: 0), values=values)
+
+
+def test_last_bits_are_those_of_doubles() -> None:
+    with pytest.raises(BadArgument, match="a value must be one that a double can hold"):
+        floating_point(textbook_laplace(1), values=(0, 10**400))
 
 
 # --- ends of ranges
@@ -170,6 +199,20 @@ def test_support_needs_a_finite_law(measurement: Measurement, message: str) -> N
         support(measurement, 0, 1)
 
 
+def test_support_states_the_loss_of_the_pair_that_it_tells_apart() -> None:
+    """Data sets 50 apart are told apart at once, which says nothing against a promise for neighbours."""
+    cut = scalar(int) >> truncated_laplace(scale=1, reach=3)
+    far = support(cut, 0, 50, trials=5, entropy=ReplayEntropy(1))
+    assert far.epsilon == 50.0 and far.found.delta == 1
+    assert support(cut, 0, 1, d_in=2, trials=5).epsilon == 2.0
+    with pytest.raises(BadArgument, match="data and neighbour must be at most d_in apart"):
+        support(cut, 0, 50, d_in=1)
+    with pytest.raises(BadArgument, match="measurement must be a measurement; got 'int'"):
+        support(3, 0, 1)  # type: ignore[arg-type]
+    with pytest.raises(NotInDomain):
+        support(cut, 0, "one")
+
+
 # --- broken responses
 
 
@@ -204,6 +247,24 @@ def test_ours_refuses_both() -> None:
         scalar(["A", "B", "C", "D"]) >> randomized_response(p=0.1)
     with pytest.raises(BadArgument, match="options must be at least two different ones"):
         broken_response("AA", p="1/2")
+    with pytest.raises(BadArgument, match="options must be a list"):
+        broken_response(5, p="1/2")  # type: ignore[arg-type]
+
+
+def test_long_laws_are_left_out_of_what_python_shows() -> None:
+    found = broken_response(range(100), p="1/2", trials=1).found
+    assert "reports" not in repr(found) and len(found.reports) == 100
+
+
+def test_responses_and_samplers_tell_how_far_they_are() -> None:
+    told: list[tuple[int, int]] = []
+
+    def tell(done: int, steps: int) -> None:
+        told.append((done, steps))
+
+    broken_response("AB", p="1/2", trials=2, progress=tell)
+    sampler_timing(lambda value, entropy: value, clock=Clock(lambda: 0), lessons=2, trials=1, progress=tell)
+    assert told == [(1, 2), (2, 2), (1, 3), (2, 3), (3, 3)]
 
 
 # --- running time
@@ -244,6 +305,16 @@ def test_a_measurement_that_takes_no_longer_is_not_told_apart() -> None:
         timing(vector(["common", "rare"]) >> count() >> gaussian(scale=10), ROWS, NEIGHBOUR)
     with pytest.raises(BadArgument, match="runs must be a whole number of at least 4"):
         timing(steady, ROWS, NEIGHBOUR, runs=1)
+
+
+def test_timing_states_the_loss_of_the_pair_that_it_tells_apart() -> None:
+    steady = vector(["common", "rare"]) >> count() >> laplace(scale=10)
+    far = timing(steady, ["common"] * 20, ["common"] * 25, clock=exhibits.HandClock().clock, runs=4)
+    assert far.epsilon == 0.5 and far.found.most_accurate == pytest.approx(1 / (1 + math.exp(-0.5)))
+    with pytest.raises(BadArgument, match="data and neighbour must be at most d_in apart"):
+        timing(steady, ["common"] * 20, ["common"] * 25, d_in=1)
+    with pytest.raises(BadArgument, match="measurement must be a measurement; got 'int'"):
+        timing(3, [], [])  # type: ignore[arg-type]
 
 
 def test_the_time_of_a_sampler_takes_back_what_its_noise_hid() -> None:

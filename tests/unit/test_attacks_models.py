@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -27,7 +29,7 @@ from sfumato.attacks import (
     shadow_models,
 )
 from sfumato.attacks.exposure import Canary
-from sfumato.attacks.fitting import Fit, Labels, Predict, Rows, Sample, fractions, trained
+from sfumato.attacks.fitting import Fit, Labels, Predict, Rows, Sample, coins, fractions, trained
 from sfumato.attacks.result import Attack, Violation, sweep
 from sfumato.entropy import Entropy, ReplayEntropy
 from sfumato.errors import BadArgument, NoProvenRoute
@@ -108,6 +110,20 @@ def test_the_area_is_how_often_a_member_scores_higher(inside: list[float], outsi
     assert all(a[0] <= b[0] and a[1] <= b[1] for a, b in zip(found.curve, found.curve[1:], strict=False))
     level = sorted(outside)[-1]
     assert found.detects(0.0) == sum(one > level for one in inside) / len(inside)
+    assert all(found.detects(false) >= true for false, true in found.curve), "also where a rate is no short decimal"
+
+
+@pytest.mark.parametrize("rate", [-1, 1.5, math.nan, "often"], ids=str)
+def test_alarms_are_asked_for_at_a_rate(rate: float) -> None:
+    with pytest.raises(BadArgument, match="the rate of false alarms must be"):
+        membership([0.9, 0.8], [0.1, 0.2]).found.detects(rate)
+
+
+def test_long_findings_are_left_out_of_what_python_shows() -> None:
+    found = membership([0.9, 0.8], [0.1, 0.2]).found
+    assert "curve" not in repr(found) and len(found.curve) > 2
+    assert repr(inverted(class_means).found).startswith("Inverted(close=")
+    assert repr(MEMBERS) == "Sample(200 records of 2 attributes)"
 
 
 @pytest.mark.parametrize("bad", [[0.5], [], [[1.0, 2.0]], ["high", "low"]], ids=["one", "none", "table", "texts"])
@@ -225,6 +241,147 @@ def test_many_shadows_give_every_record_a_spread_of_its_own() -> None:
     assert found.success.rate >= few.success.rate > 0.7
 
 
+def test_the_likelihood_ratio_weighs_how_far_confidences_spread() -> None:
+    """Members have log-odds of ±1, others of ±4, around one mean: a member's is near it, and only its density tells."""
+
+    def fit(rows: Rows, labels: Labels, entropy: Entropy) -> Predict:
+        def predict(asked: Rows) -> NDArray[np.float64]:
+            seen = (asked[:, None, :] == rows[None, :, :]).all(axis=2).any(axis=1)
+            odds = np.where(seen, 1.0, 4.0) * np.where(coins(len(asked), entropy), 1, -1)
+            return np.repeat(1 / (1 + np.exp(-odds))[:, None], 2, axis=1)
+
+        return predict
+
+    assert lira(fit, MEMBERS, OUTSIDERS, shadows=16, entropy=ReplayEntropy(1)).success.rate > 0.95
+
+
+SIZED: dict[str, Callable[[Fit, Sample], Attack]] = {
+    "shadow models": lambda fit, known: shadow_models(
+        fit, MEMBERS, OUTSIDERS, auxiliary=known, shadows=3, entropy=ReplayEntropy(5)
+    ),
+    "online": lambda fit, known: lira(fit, MEMBERS, OUTSIDERS, auxiliary=known, shadows=3, entropy=ReplayEntropy(6)),
+    "online, few outsiders": lambda fit, known: lira(
+        fit, MEMBERS, people(20, seed=2), auxiliary=known, shadows=3, entropy=ReplayEntropy(6)
+    ),
+    "online, many outsiders": lambda fit, known: lira(
+        fit, MEMBERS, people(300, seed=2), auxiliary=known, shadows=3, entropy=ReplayEntropy(6)
+    ),
+    "offline": lambda fit, known: lira(
+        fit, MEMBERS, OUTSIDERS, auxiliary=known, shadows=3, online=False, entropy=ReplayEntropy(7)
+    ),
+}
+
+
+@pytest.mark.parametrize("attack", SIZED.values(), ids=list(SIZED))
+def test_shadows_are_as_large_as_the_target(attack: Callable[[Fit, Sample], Attack]) -> None:
+    sizes: list[int] = []
+
+    def fit(rows: Rows, labels: Labels, entropy: Entropy) -> Predict:
+        sizes.append(len({tuple(row) for row in rows.tolist()}))
+        return indifferent(rows, labels, entropy)
+
+    attack(fit, people(1000, seed=3))
+    assert sizes == [200] * 4
+
+
+def test_every_questioned_record_is_in_half_of_the_shadows() -> None:
+    seen: Counter[tuple[float, ...]] = Counter()
+
+    def fit(rows: Rows, labels: Labels, entropy: Entropy) -> Predict:
+        seen.update(map(tuple, rows.tolist()))
+        return indifferent(rows, labels, entropy)
+
+    lira(fit, MEMBERS, OUTSIDERS, shadows=6)
+    seen.subtract(map(tuple, MEMBERS.rows.tolist()))  # by the target
+    assert len(seen) == 400 and set(seen.values()) == {3}
+
+
+def test_offline_every_record_is_held_against_itself() -> None:
+    """Some records are easy for any model: confidence alone says little, what it is beyond the usual says all."""
+
+    def fit(rows: Rows, labels: Labels, entropy: Entropy) -> Predict:
+        def predict(asked: Rows) -> NDArray[np.float64]:
+            seen = (asked[:, None, :] == rows[None, :, :]).all(axis=2).any(axis=1)
+            return np.repeat(1 / (1 + np.exp(4 - 8 * asked[:, 0] - seen))[:, None], 2, axis=1)
+
+        return predict
+
+    assert confidence(fit, MEMBERS, OUTSIDERS).success.rate < 0.7
+    assert lira(fit, MEMBERS, OUTSIDERS, auxiliary=AUXILIARY, shadows=4, online=False).success.rate == 1.0
+
+
+def test_small_auxiliary_data_are_halved() -> None:
+    """Shadows that all saw everything would be one model."""
+    sizes: list[int] = []
+
+    def fit(rows: Rows, labels: Labels, entropy: Entropy) -> Predict:
+        sizes.append(len(rows))
+        return indifferent(rows, labels, entropy)
+
+    shadow_models(fit, MEMBERS, OUTSIDERS, auxiliary=people(100, seed=3), shadows=2)
+    lira(fit, MEMBERS, OUTSIDERS, auxiliary=people(100, seed=3), shadows=2, online=False)
+    assert sizes == [50, 50, 200] * 2
+
+
+def test_more_auxiliary_data_do_not_weaken_the_attack() -> None:
+    few, others = people(60, seed=1), people(60, seed=2)
+
+    def area(auxiliary: Sample | None) -> float:
+        fit = exhibits.memoriser(0.05)
+        return float(lira(fit, few, others, auxiliary=auxiliary, shadows=16, entropy=ReplayEntropy(6)).found.area)
+
+    assert area(people(4000, seed=3)) > area(None) - 0.05 > 0.75
+
+
+NARROW = people(30, seed=5, width=1)
+WIDE = people(30, seed=1)
+MISFITS: dict[str, Callable[[], object]] = {
+    "confidence": lambda: confidence(exhibits.memoriser(0.01), WIDE, NARROW),
+    "shadow models": lambda: shadow_models(exhibits.memoriser(0.01), WIDE, WIDE, auxiliary=NARROW),
+    "online": lambda: lira(exhibits.memoriser(0.01), WIDE, NARROW),
+    "offline": lambda: lira(exhibits.memoriser(0.01), WIDE, WIDE, auxiliary=NARROW, online=False),
+    "attribute": lambda: attribute(exhibits.memoriser(0.01), WIDE, NARROW, column=0),
+    "inversion": lambda: inversion(trained(indifferent, WIDE, ReplayEntropy(1)), WIDE, NARROW),
+    "memorisation": lambda: memorisation(trained(indifferent, WIDE, ReplayEntropy(1)), WIDE, NARROW),
+    "model": lambda: memorisation(trained(exhibits.memoriser(0.01), WIDE, ReplayEntropy(1)), NARROW, NARROW),
+}
+
+
+@pytest.mark.parametrize("attack", MISFITS.values(), ids=list(MISFITS))
+def test_rows_of_another_width_are_refused(attack: Callable[[], object]) -> None:
+    """Arithmetic would stretch a column over two, and outsiders would look like outsiders for no reason."""
+    with pytest.raises(BadArgument, match="of one width; got"):
+        attack()
+
+
+class OneTooMany(Fitted):
+    """Is a model that speaks of one class more than it was shown."""
+
+    def predict_proba(self, rows: Rows) -> NDArray[np.float64]:
+        return np.ones((len(rows), len(self.classes_) + 1))
+
+
+MODELS: dict[str, tuple[Any, str]] = {
+    "nothing": (lambda rows, labels, entropy: None, "what fit returns must be a function"),
+    "NaN": (lambda rows, labels, entropy: lambda asked: np.full((len(asked), 2), np.nan), "probabilities, between"),
+    "scores": (lambda rows, labels, entropy: lambda asked: np.full((len(asked), 2), -3.0), "probabilities, between"),
+    "texts": (lambda rows, labels, entropy: lambda asked: [["a", "b"]] * len(asked), "must be numbers"),
+    "columns": (OneTooMany(), "a column for each of 2 classes"),
+}
+
+
+@pytest.mark.parametrize(("fit", "message"), MODELS.values(), ids=list(MODELS))
+def test_models_that_are_none_are_refused(fit: Any, message: str) -> None:
+    with pytest.raises(BadArgument, match=message):
+        confidence(fit, MEMBERS, OUTSIDERS)
+
+
+def test_a_fitted_model_is_a_function() -> None:
+    for attack in (inversion, memorisation):
+        with pytest.raises(BadArgument, match="predict must be a function"):
+            attack(None, MEMBERS, OUTSIDERS)  # type: ignore[arg-type]
+
+
 def test_attacks_refuse_what_they_cannot_work_with() -> None:
     fit = exhibits.memoriser()
     with pytest.raises(BadArgument, match="auxiliary must be given where online is False"):
@@ -237,8 +394,6 @@ def test_attacks_refuse_what_they_cannot_work_with() -> None:
         confidence("a model", MEMBERS, OUTSIDERS)  # type: ignore[arg-type]
     with pytest.raises(BadArgument, match="what a model predicts must be a table"):
         confidence(lambda rows, labels, entropy: lambda asked: np.ones(3), MEMBERS, OUTSIDERS)
-    with pytest.raises(BadArgument, match="of one width"):
-        lira(fit, MEMBERS, people(9, seed=1, width=3))
 
 
 @pytest.mark.parametrize(
@@ -256,6 +411,10 @@ def test_long_attacks_tell_how_far_they_are() -> None:
     told: list[tuple[int, int]] = []
     lira(indifferent, MEMBERS, OUTSIDERS, shadows=3, progress=lambda done, steps: told.append((done, steps)))
     assert told == [(1, 3), (2, 3), (3, 3)]
+    told.clear()
+    secret = with_secret(MEMBERS, seed=1)
+    attribute(indifferent, secret, secret, column=2, progress=lambda done, steps: told.append((done, steps)))
+    assert told == [(1, 4), (2, 4), (3, 4), (4, 4)]
 
 
 # --- attributes
@@ -291,11 +450,27 @@ def test_a_model_that_does_not_care_leaves_the_usual_value() -> None:
     assert found.success == found.found.most_common == found.found.model_without
 
 
+def test_what_a_model_of_others_knows_is_no_leak_either() -> None:
+    """The label is the sum of two bits: a model of other people tells one from the other, though neither is common."""
+    source = ReplayEntropy(1)
+    bits = (source.words(400) % np.uint64(2)).astype(np.int64).reshape(200, 2)
+    everyone = Sample(bits.astype(np.float64), bits.sum(axis=1) % 2)
+    inside, outside = everyone.taken(np.arange(100)), everyone.taken(np.arange(100, 200))
+    found = attribute(exhibits.memoriser(0.1), inside, outside, column=1)
+    assert found.success.rate == found.found.model_without.rate == 1.0 > found.found.most_common.rate + 0.3
+    assert found.baseline == 1.0 and found.advantage == 0
+
+
 def test_attributes_have_a_column_and_values() -> None:
     with pytest.raises(BadArgument, match="column must be less than the number of attributes, 2"):
         attribute(indifferent, MEMBERS, OUTSIDERS, column=2)
     with pytest.raises(BadArgument, match="values must be one or more"):
         attribute(indifferent, MEMBERS, OUTSIDERS, column=0, values=[])
+    for wrong in ("high", ["high", "low"]):
+        with pytest.raises(BadArgument, match="values must be numbers"):
+            attribute(indifferent, MEMBERS, OUTSIDERS, column=0, values=wrong)  # type: ignore[arg-type]
+    with pytest.raises(BadArgument, match="values must be one or more, in a list"):
+        attribute(indifferent, MEMBERS, OUTSIDERS, column=0, values=5)  # type: ignore[arg-type]
 
 
 # --- inversion
@@ -339,12 +514,43 @@ def test_the_average_itself_is_found() -> None:
     assert point == pytest.approx(tuple(known.rows[known.labels == 1].mean(axis=0)), abs=1e-3)
 
 
-def test_inversion_refuses_records_of_another_width_and_infinities() -> None:
+def test_points_that_match_strangers_as_well_are_the_baseline() -> None:
+    records, strangers = people(30, seed=11), people(30, seed=12)
+    predict = trained(exhibits.memoriser(0.03), strangers, ReplayEntropy(1))
+    found = inversion(predict, records, strangers, label=1, entropy=ReplayEntropy(2))
+    assert found.baseline > 0.5 > found.success.rate and found.advantage < 0
+
+
+@pytest.mark.parametrize("power", [-30, 30])
+def test_inversion_does_not_depend_on_units(power: int) -> None:
+    """Metres or kilometres, euros or cents: powers of two, so that not even a rounding differs."""
+    records, strangers, units = people(30, seed=11), people(30, seed=12), np.array([2.0**power, 1.0])
+    predict = trained(exhibits.memoriser(0.03), records, ReplayEntropy(1))
+    usual = inversion(predict, records, strangers, label=1, entropy=ReplayEntropy(2))
+    other = inversion(
+        lambda asked: predict(asked / units),
+        Sample(records.rows * units, records.labels),
+        Sample(strangers.rows * units, strangers.labels),
+        label=1,
+        entropy=ReplayEntropy(2),
+    )
+    assert (other.success, other.baseline) == (usual.success, usual.baseline)
+    assert other.found.to_records == usual.found.to_records and other.found.close == usual.found.close
+    assert np.array_equal(np.array(other.found.points), np.array(usual.found.points) * units)
+
+
+def test_an_attribute_without_range_is_searched_where_it_is() -> None:
+    still = Sample(np.column_stack([people(30, seed=11).rows[:, 0], np.full(30, 7.0)]), people(30, seed=11).labels)
+    found = inversion(trained(exhibits.memoriser(0.03), still, ReplayEntropy(1)), still, still, label=1).found
+    assert {point[1] for point in found.points} == {7.0}
+
+
+@pytest.mark.parametrize("least", [-math.inf, math.nan, -1.7e308], ids=["infinite", "NaN", "range"])
+def test_inversion_refuses_infinities(least: float) -> None:
     predict = trained(indifferent, MEMBERS, ReplayEntropy(1))
-    with pytest.raises(BadArgument, match="of one width"):
-        inversion(predict, MEMBERS, people(9, seed=1, width=3))
+    odd = Sample(np.array([[least, 0.0], [1.7e308, 0.0]]), np.zeros(2, dtype=np.int64))
     with pytest.raises(BadArgument, match="records and strangers must be finite"):
-        inversion(predict, MEMBERS, Sample(np.full((3, 2), np.inf), np.zeros(3, dtype=np.int64)))
+        inversion(predict, MEMBERS, odd)
 
 
 # --- canaries
@@ -365,8 +571,14 @@ def test_ties_and_losses_that_are_no_numbers_expose_nothing() -> None:
 
 @pytest.mark.parametrize(
     ("losses", "place", "message"),
-    [([1.0, 2.0], 2, "canary must be the place"), ([1.0], 0, "losses must be"), ([[1.0, 2.0]], [0, 1], "losses must")],
-    ids=["place", "one candidate", "too few rows"],
+    [
+        ([1.0, 2.0], 2, "canary must be the place"),
+        ([1.0], 0, "losses must be"),
+        ([[1.0, 2.0]], [0, 1], "losses must"),
+        (["low", "high"], 0, "losses must be numbers"),
+        ([[1.0, 2.0], [1.0]], [0, 0], "losses must be numbers"),
+    ],
+    ids=["place", "one candidate", "too few rows", "texts", "ragged"],
 )
 def test_exposure_refuses_what_does_not_fit(losses: object, place: int | list[int], message: str) -> None:
     with pytest.raises(BadArgument, match=message):
@@ -395,7 +607,11 @@ def test_a_canary_knows_its_place(secret: str) -> None:
     assert list(one.candidates())[one.place] == secret
 
 
-@pytest.mark.parametrize("wrong", [{"alphabet": "aa"}, {"alphabet": "a"}, {"length": 0}, {"length": 8}], ids=str)
+@pytest.mark.parametrize(
+    "wrong",
+    [{"alphabet": "aa"}, {"alphabet": "a"}, {"length": 0}, {"length": 8}, {"alphabet": 10}, {"beginning": 5}],
+    ids=str,
+)
 def test_canaries_are_drawn_from_a_list_that_can_be_tried(wrong: dict[str, object]) -> None:
     with pytest.raises(BadArgument):
         canary(**wrong)  # type: ignore[arg-type]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from fractions import Fraction
 from math import isnan, sqrt
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,11 +14,12 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato import attacks
-from sfumato.attacks import Oracle
+from sfumato.attacks import Oracle, oracles
 from sfumato.attacks.guessing import best_guess_rate
+from sfumato.attacks.oracles import CELLS, with_laplace
 from sfumato.attacks.protections import noised, offset, refusing, rounded, thresholded
 from sfumato.datasets import CLASSROOM
-from sfumato.entropy import ReplayEntropy
+from sfumato.entropy import Entropy, ReplayEntropy
 from sfumato.errors import BadArgument, Exhausted, LimitReached, MissingExtra
 from sfumato.noise.discrete_laplace import DiscreteLaplace
 
@@ -216,10 +218,84 @@ def test_means_must_be_one_person_apart(counts: tuple[int, int]) -> None:
         attacks.value_from_means((1, counts[0]), (1, counts[1]))
 
 
-@pytest.mark.parametrize("targets", [[], [20], [-1], [[1]]], ids=str)
+@pytest.mark.parametrize("targets", [[], [20], [-1], [[1]], [0.7], [True], "ab", 3], ids=str)
 def test_targets_are_people(targets: list[int]) -> None:
     with pytest.raises(BadArgument, match="places between 0 and 19"):
         attacks.differencing(Oracle.exact(BITS), targets=targets)
+
+
+@pytest.mark.parametrize("means", [(85, 87), ((85, 10, 1), (87, 9)), ((85, 10), "ab")], ids=str)
+def test_means_come_with_how_many(means: tuple[Any, Any]) -> None:
+    with pytest.raises(BadArgument, match="a mean and how many people it is over"):
+        attacks.value_from_means(*means)
+
+
+@pytest.mark.parametrize("within", [-1, float("nan"), float("inf")], ids=str)
+def test_how_close_is_close_is_a_number(within: float) -> None:
+    with pytest.raises(BadArgument, match="within must be"):
+        attacks.differencing(Oracle.exact(BITS), within=within)
+    with pytest.raises(BadArgument, match="within must be"):
+        attacks.averaging(lambda: 1.0, truth=1, repeats=1, within=within)
+
+
+def test_one_target_is_guessed_from_everybody() -> None:
+    bits = [1, 0, 1, 0, 1, 1, 0, 0]
+    found = attacks.differencing(Oracle.exact(bits), targets=[0])
+    assert (found.success.rate, found.baseline) == (1, 0.5)
+    assert attacks.differencing(Oracle.exact(SALARIES), targets=[0], within=4_000).baseline == 3 / 8
+    assert attacks.differencing_over_time([2_210], [2_336], changed=[126]).baseline == 0  # of one nothing is common
+    assert attacks.differencing_over_time([2_210], [2_336], changed=[126], baseline="0.1").baseline == 0.1
+    assert attacks.differencing_over_time([0] * 4, bits[:4], changed=bits[:4]).baseline == 0.5
+    assert attacks.rephrasing(lambda words: 5.0, [["a"]], truths=[5]).baseline == 0
+    assert attacks.rephrasing(lambda words: 5.0, [["a"]], truths=[5], baseline=1).advantage == 0
+    stripped = attacks.seed_recovery(
+        lambda words: 5.0, ["b"], truths=[5], known={"a": 5}, seeds=[], scale=1, baseline="0.3"
+    )
+    assert stripped.baseline == 0.3
+    nobody = np.zeros((2, 2))
+    assert attacks.recommender(nobody, nobody, known=[0], taken=[True, False]).baseline == 0.5
+
+
+def test_groups_of_one_mind_are_guessed_from_their_sizes() -> None:
+    bits = [1, 1, 1, 0]
+    pair, nobody = [False, True, True, False], [False] * 4
+    found = attacks.unanimous_groups(Oracle.exact(bits), np.array([pair]))
+    assert (found.success.rate, found.baseline) == (1, 0.5)  # 3 of the 6 pairs are all ones, 3 are mixed, none is zeros
+    assert attacks.unanimous_groups(Oracle.exact(bits), np.array([pair, nobody])).baseline == 0.75
+
+
+def test_a_noisy_total_is_asked_anew_for_each_target() -> None:
+    people = 200
+    bits, everybody, errors = np.arange(people) % 2, np.ones(people, dtype=bool), []
+    for fresh in (True, False):
+        curator = Oracle.private(bits, epsilon=20, questions=2 * people, entropy=ReplayEntropy(31))
+        total = (lambda curator=curator: curator.ask(everybody)) if fresh else curator.ask(everybody)
+        found = attacks.differencing(curator, total=total)
+        errors.append(found.found.estimates - bits)
+    # Scale 20 in each answer: independent errors average out to a deviation of 40 / sqrt(200), a shared one stays.
+    shared_total = float(np.median(errors[1]))
+    assert abs(errors[0].mean()) < 4 * 40 / sqrt(people)
+    assert np.std(errors[0]) == pytest.approx(40, rel=0.25)
+    assert np.std(errors[1]) == pytest.approx(sqrt(2) * 20, rel=0.25)  # half of the variance: the rest is in all alike
+    assert abs(errors[1].mean() - shared_total) < 10
+
+
+def test_many_people_are_asked_in_blocks() -> None:
+    largest = 0
+
+    def watched(groups: np.ndarray) -> np.ndarray:
+        nonlocal largest
+        largest = max(largest, groups.size)
+        return exact.answer(groups)
+
+    told: list[tuple[int, int]] = []
+    exact = Oracle.exact(np.arange(3_000) % 3)
+    found = attacks.differencing(
+        Oracle(exact.secret, watched, "watched"), progress=lambda done, steps: told.append((done, steps))
+    )
+    assert found.success.rate == 1
+    assert largest <= 2 * CELLS < 3_000**2
+    assert told == [(1_398, 3_000), (2_796, 3_000), (3_000, 3_000)]
 
 
 # Averaging
@@ -271,6 +347,18 @@ def test_a_limit_stops_averaging() -> None:
     assert isnan(found.found.averages[1])
     with pytest.raises(LimitReached):
         session.run(unnamed)
+
+
+def test_what_averaging_is_told() -> None:
+    told: list[tuple[int, int]] = []
+    answers = iter([3.0, float("nan"), 5.0, 4.0])
+    found = attacks.averaging(
+        lambda: next(answers), truth=4, repeats=2, trials=2, progress=lambda done, steps: told.append((done, steps))
+    )
+    assert found.found.averages == (3.0, 4.5)  # a refusal is no answer
+    assert told == [(1, 4), (2, 4), (3, 4), (4, 4)]
+    with pytest.raises(BadArgument, match="truth must be a number"):
+        attacks.averaging(lambda: 1.0, truth=None, repeats=1)  # type: ignore[arg-type]
 
 
 def test_noise_seeded_by_the_question_is_stripped() -> None:
@@ -350,6 +438,38 @@ def test_hashed_predicates_are_fixed_by_their_coefficients_and_tell_everybody(pr
         predicates({"ward": [1, 2]})
 
 
+@pytest.mark.parametrize("prime", [4, 9, 2, 1, -7, 2_147_483_647 - 2])
+def test_predicates_are_hashed_with_a_prime(prime: int) -> None:
+    with pytest.raises(BadArgument, match="an odd prime"):
+        attacks.HashedPredicates.draw(2, 2, prime=prime)
+
+
+def test_tables_of_any_form_make_equations() -> None:
+    cells = attacks.table_queries(sf.datasets.students(), most=1)
+    assert cells.sum() == 5 * 649  # the total, and each of four columns once
+    codes = attacks.table_queries({"code": [2, None, "x", float("nan"), 2.0, True]}, most=1)
+    assert sorted(codes[1:].sum(axis=1).tolist()) == [1, 1, 1, 1, 2]
+    predicates = attacks.HashedPredicates.draw(1, 40, entropy=ReplayEntropy(32))
+    labels: list[object] = ["b", None, "a", "c", 3]
+    assert (predicates({"a": labels})[:, ::-1] == predicates({"a": labels[::-1]})).all()  # rows may come in any order
+
+
+@pytest.mark.parametrize("method", ["auto", "least squares", "linear program", "integer program"])
+def test_no_equations_leave_everybody_open(method: str) -> None:
+    for answers, queries in (([], np.zeros((0, 5))), ([np.nan], np.ones((1, 5))), (np.zeros((0, 3)), np.zeros((0, 5)))):
+        found = attacks.reconstruct(answers, queries, method=method)
+        assert (found.rank, found.misfit, found.determined.any()) == (0, 0, False)
+        assert len(found.guesses) == 5
+
+
+def test_progress_of_a_reconstruction_is_told() -> None:
+    told: list[tuple[int, int]] = []
+    attacks.reconstruction(
+        [1, 0], [[1, 0], [0, 1]], secret=[1, 0], progress=lambda done, steps: told.append((done, steps))
+    )
+    assert told == [(1, 3), (2, 3), (3, 3)]
+
+
 @pytest.mark.parametrize("method", ["least squares", "linear program", "integer program"])
 def test_every_method_solves_exact_answers(method: str) -> None:
     groups = attacks.random_queries(20, 40, entropy=ReplayEntropy(12))
@@ -423,6 +543,21 @@ def test_a_program_that_runs_out_of_time_says_so() -> None:
         assert "enough for a first solution" in str(refusal)
 
 
+def test_that_time_ran_out_is_printed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unfinished(*arguments: object, **options: object) -> tuple[np.ndarray, bool]:
+        return np.array([1.0, 0.0]), False
+
+    monkeypatch.setattr(sys.modules["sfumato.attacks.reconstruction"], "_program", unfinished)
+
+    def attack(answers: list[int]) -> attacks.Attack:
+        return attacks.reconstruction(answers, [[True, True]], secret=[1, 0])
+
+    assert attack([1]).against == "exact answers (out of time)"
+    compared = attacks.before_and_after(attack, exact=[1], private=lambda epsilon: [1], epsilons=[2])
+    assert [one.against for one in compared.attacks] == ["exact answers (out of time)", "ε = 2 (out of time)"]
+    assert "ε = 2 (out of time)" in str(compared)
+
+
 def test_refused_answers_are_left_out() -> None:
     groups = attacks.random_queries(20, 80, entropy=ReplayEntropy(20))
     answers = Oracle.protected(BITS, refusing(9), against="refusal").ask_all(groups)
@@ -453,6 +588,9 @@ def test_rounding_and_small_counts_left_out_do_not_stop_it() -> None:
         (([], np.zeros((0, 0))), "a column for each person"),
         (([np.inf], [[1.0]]), "finite"),
         (([1], [[np.nan]]), "finite"),
+        ((["1"], [[1.0]]), "answers must be numbers"),
+        (([1], [["a"]]), "queries must be numbers"),
+        (([1, 2], [[1.0], [1.0, 0.0]]), "queries must be numbers"),
     ],
 )
 def test_wrong_equations_are_refused(arguments: tuple[object, object], message: str) -> None:
@@ -573,7 +711,7 @@ def test_epsilons_need_something_private() -> None:
 # Oracles
 
 
-@pytest.mark.parametrize("secret", [[], [0.5], [[1]], ["a"], [1 << 52, 1]], ids=str)
+@pytest.mark.parametrize("secret", [[], [0.5], [[1]], ["a"], [1 << 52, 1], [[1], [1, 2]]], ids=str)
 def test_secrets_are_whole_numbers(secret: list[object]) -> None:
     with pytest.raises(BadArgument):
         Oracle.exact(secret)  # type: ignore[arg-type]
@@ -592,6 +730,39 @@ def test_private_answers_clamp_and_keep_the_loss() -> None:
         Oracle.private([1], epsilon=1, questions=1, between=(1, 1))
     with pytest.raises(BadArgument, match="epsilon"):
         Oracle.private([1], epsilon=0, questions=1)
+
+
+@pytest.mark.parametrize("between", [5, (1, 2, 3), (2, 1), "ab", None], ids=str)
+def test_bounds_are_two(between: Any) -> None:
+    with pytest.raises(BadArgument, match="between must be"):
+        Oracle.private([1], epsilon=1, questions=1, between=between)
+
+
+@pytest.mark.parametrize(("low", "high"), [(0, 1), (0, 9), (-5, 4)])
+def test_noise_is_as_wide_as_the_bounds(low: int, high: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    scales: list[Fraction] = []
+
+    def watched(whole: np.ndarray, scale: Fraction, entropy: Entropy | None) -> np.ndarray:
+        scales.append(scale)
+        return with_laplace(whole, scale, entropy)
+
+    monkeypatch.setattr(oracles, "with_laplace", watched)
+    people, asked = 4, 1_000
+    curator = Oracle.private(
+        [low] * people, epsilon=asked, questions=asked, between=(low, high), entropy=ReplayEntropy(33)
+    )
+    noise = curator.ask_all(np.zeros((asked, people), dtype=bool))
+    assert scales == [high - low]
+    assert np.abs(noise).mean() == pytest.approx(high - low, rel=0.2)
+    # What one changed value costs over all questions, from the map of the noise itself: no more than ε.
+    each = (sf.vector(int, size=1, metric=sf.L1()) >> sf.laplace(scales[0])).map(high - low)
+    assert each == sf.Pure(1)
+
+
+def test_the_secret_is_not_printed() -> None:
+    assert repr(Oracle.exact([4_711, 1])) == "Oracle(against='exact answers', epsilon=None)"
+    found = attacks.differencing(Oracle.exact([4_711, 1]))
+    assert "4711" not in repr(found) + repr(found.found)
 
 
 def test_the_best_guess() -> None:

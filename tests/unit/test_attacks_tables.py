@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Callable
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -136,6 +138,11 @@ class TestLinkage:
         assert [len(one.found.matches[0].rows) for one in left.attacks] == [6, 3, 1]
         assert [one.success.hits for one in left.attacks] == [0, 0, 1]
 
+    def test_columns_may_come_one_by_one(self) -> None:
+        left = attacks.refined(WELD, GOVERNOR, on=iter(["birth date", "sex"]))
+        assert [one.against for one in left.attacks] == ["birth date", "birth date + sex"]
+        assert [one.against for one in attacks.refined(WELD, GOVERNOR, on="sex").attacks] == ["sex"]
+
     def test_A3_053_the_record_is_re_identified(self) -> None:
         found = attacks.linkage(WELD, GOVERNOR, sensitive="diagnosis", names="name", truth=[0])
         [match] = found.found.matches
@@ -196,8 +203,10 @@ class TestLinkage:
             ({"truth": [0, 1]}, "the row of each target; got '2 for 1 targets'"),
             ({"truth": [9]}, "a row of released, which has 2"),
             ({"truth": [-1]}, "a row in truth"),
+            ({"truth": 3}, "the row of each target; got 3"),
+            ({"truth": "0"}, "the row of each target; got '0'"),
         ],
-        ids=["on", "none", "twice", "sensitive", "names", "length", "late", "negative"],
+        ids=["on", "none", "twice", "sensitive", "names", "length", "late", "negative", "number", "text"],
     )
     def test_bad_arguments(self, arguments: dict[str, object], says: str) -> None:
         with pytest.raises(BadArgument, match=says):
@@ -254,7 +263,7 @@ class TestSinglingOut:
     def test_exact_answers_tell_and_small_groups_are_asked_around(self) -> None:
         told = attacks.singling_out(students(), on=KNOWN, secret="famsize", value="LE3")
         assert told.success == attacks.Success(138, 138)
-        assert told.baseline == pytest.approx(93 / 138)  # of those 138, so many have large families
+        assert told.baseline == pytest.approx(457 / 649)  # so many of all have large families
         for value in ("LE3", "GT3"):
             refused = attacks.singling_out(
                 students(),
@@ -263,7 +272,30 @@ class TestSinglingOut:
                 value=value,
                 curator=trick(protections.refusing(2)),  # type: ignore[arg-type]
             )
-            assert refused.advantage == 0
+            assert refused.success == attacks.Success(93, 138)  # those of the targets who have large families
+            assert refused.advantage < 0
+
+    def test_one_target_is_not_guessed_from_itself(self) -> None:
+        clinic = {"age": [31, 31, 40, 52], "smokes": [True, False, True, False]}
+        told = attacks.singling_out(clinic, on=["age"], secret="smokes", most=1)
+        assert (told.success, told.baseline) == (attacks.Success(1, 1), 0.5)
+        stepped = attacks.stepping(Oracle.exact([1, 0, 0, 1]), targets=[0])
+        assert (stepped.success, stepped.baseline) == (attacks.Success(1, 1), 0.5)
+        curator = trick(protections.refusing(3, empty=False))
+        one = attacks.refusals({"age": [20]}, {"age": [20]}, curator=curator)  # type: ignore[arg-type]
+        assert (one.success, one.baseline) == (attacks.Success(1, 1), 0.5)
+        stated = attacks.refusals({"age": [20]}, {"age": [20]}, curator=curator, baseline="0.01")  # type: ignore[arg-type]
+        assert stated.baseline == 0.01
+        with pytest.raises(BadArgument, match="baseline must be between 0 and 1"):
+            attacks.refusals({"age": [20]}, {"age": [20]}, baseline=2)
+
+    def test_progress_is_told(self) -> None:
+        told: list[tuple[int, int]] = []
+        attacks.singling_out(
+            students(), on=KNOWN, secret="failed", most=3, progress=lambda done, steps: told.append((done, steps))
+        )
+        attacks.stepping(Oracle.exact([1, 0]), progress=lambda done, steps: told.append((done, steps)))
+        assert told == [(1, 3), (2, 3), (3, 3), (1, 2), (2, 2)]
 
     @pytest.mark.parametrize("k", [2, 5, 50, 648])
     def test_differencing_beats_any_threshold(self, k: int) -> None:
@@ -402,6 +434,45 @@ class TestLocalMicrodata:
         likeliest = attacks.local_linkage(table, BITS, epsilon=25, entropy=ReplayEntropy(4))
         assert likeliest.success.hits > equal.success.hits > 50
 
+    def test_numbers_are_linked_to_the_nearest(self) -> None:
+        table = {"income": [value * 1000.0 for value in range(10, 60)]}
+        public: dict[str, list[Any] | tuple[Any, Any]] = {"income": (0.0, 100_000.0)}
+        close = attacks.local_linkage(table, public, epsilon=10_000, entropy=ReplayEntropy(5))
+        assert close.success == attacks.Success(50, 50)
+        far = attacks.local_linkage(table, public, epsilon="0.01", entropy=ReplayEntropy(5))
+        assert far.success.rate < 0.2
+
+    @pytest.mark.parametrize("epsilon", [0.5, 4, 16])
+    def test_the_likeliest_row_is_that_of_the_laws(self, epsilon: float) -> None:
+        # The likelihood from its definition: log p or log (1 - p) / (k - 1) for lists, -|d| / scale for numbers.
+        table = {"ward": list("abcabcab"), "age": [20, 30, 40, 50, 60, 70, 80, 90]}
+        public: dict[str, list[Any] | tuple[Any, Any]] = {"ward": ["a", "b", "c"], "age": (18, 100)}
+        made = attacks.local_microdata(table, public, epsilon=epsilon, entropy=ReplayEntropy(6))
+        found = attacks.local_linkage(table, public, epsilon=epsilon, entropy=ReplayEntropy(6)).found
+        each = epsilon / 2
+        truth = math.exp(each) / (math.exp(each) + 2)
+        for target, match in enumerate(found.matches):
+            likelihoods = [
+                math.log(truth if ward == table["ward"][target] else (1 - truth) / 2)
+                - abs(age - table["age"][target]) * each / 82  # type: ignore[operator]
+                for ward, age in zip(made.columns["ward"], made.columns["age"], strict=True)
+            ]
+            best = max(likelihoods)
+            assert match.rows == tuple(
+                at for at, one in enumerate(likelihoods) if math.isclose(one, best, abs_tol=1e-9)
+            )
+
+    def test_of_equally_likely_rows_one_is_drawn(self) -> None:
+        same_for_all = {"ill": [True] * 400}
+        found = attacks.local_linkage(same_for_all, {"ill": [False, True]}, epsilon=50, entropy=ReplayEntropy(7))
+        assert len(found.found.matches[0].rows) == 400
+        hits = [
+            attacks.local_linkage({"ill": [True] * 4}, {"ill": [False, True]}, epsilon=50, entropy=ReplayEntropy(seed))
+            for seed in range(150)
+        ]
+        low, high = attacks.Success(sum(one.success.hits for one in hits), 600).interval("0.9999")
+        assert low < 0.25 < high  # as often as by guessing
+
     def test_aggregates_are_recommended(self) -> None:
         costs = attacks.local_costs([1, 2], epsilon=1, people=100)
         assert "Release counts, or synthetic data" in str(costs)
@@ -446,6 +517,12 @@ class TestCoarsening:
         with pytest.raises(BadArgument, match="width"):
             attacks.range_of_mean(0)
 
+    def test_nothing_published_does_not_change(self) -> None:
+        assert attacks.departures([1, 2, 3], lambda values: float("nan")).success.hits == 0
+        assert attacks.departures([1, 2, 3], lambda values: np.float64("nan")).success.hits == 0
+        several = attacks.departures([1, 2, 3], lambda values: math.nan if len(values) < 3 else 1.0)
+        assert several.success.hits == 3
+
 
 class TestProtections:
     def test_swapping_keeps_every_total_and_most_cells(self) -> None:
@@ -453,6 +530,16 @@ class TestProtections:
         made = protections.swapped(table, "a", share=0.2, entropy=ReplayEntropy(1))
         assert sorted(made.columns["a"]) == table["a"]
         assert sum(one != other for one, other in zip(made.columns["a"], table["a"], strict=True)) == 20
+
+    def test_columns_may_have_any_name(self) -> None:
+        made = protections.swapped({"self": [1, 2]}, "self", share=1, entropy=ReplayEntropy(1))
+        assert sorted(made.columns["self"]) == [1, 2]  # type: ignore[type-var]
+
+    def test_a_refusal_stays_a_refusal_under_noise(self) -> None:
+        groups, answers = np.zeros((3, 2), dtype=bool), np.array([math.nan, 5.0, math.nan])
+        noisy = protections.noised(1, entropy=ReplayEntropy(2))(groups, answers)
+        assert np.isnan(noisy).tolist() == [True, False, True]
+        assert np.isnan(protections.noised(1)(groups[:1], answers[:1])).all()
 
     def test_a_sample_keeps_rows_whole(self) -> None:
         made = protections.sampled({"a": list(range(50)), "b": list(range(50))}, share=0.3, entropy=ReplayEntropy(1))
@@ -504,3 +591,116 @@ def test_A3_069_the_history_names_what_was_released_and_where_it_is_told() -> No
     )
     assert "52 million" in by_name["US census of 2010"].outcome
     assert all(one.source and one.protection for one in attacks.FAILED_ANONYMISATIONS)
+
+
+# P3-073: one attack against exact answers, a trick, and differential privacy
+
+
+def linked() -> attacks.Comparison:
+    table = {name: students()[name] for name in ("school", "famsize", "absences", "G3")}
+    options: dict[str, Any] = {name: sorted(set(np.asarray(column).tolist())) for name, column in table.items()}
+    return attacks.before_and_after(
+        lambda released: attacks.linkage(released, table, truth=range(649)),
+        exact=read_table(table),
+        protections={"swapping": protections.swapped(table, "absences", share=0.1, entropy=ReplayEntropy(1))},
+        private=lambda epsilon: read_table(
+            attacks.local_microdata(table, options, epsilon=epsilon, entropy=ReplayEntropy(2))
+        ),
+        epsilons=(0.1,),
+    )
+
+
+def singled_out() -> attacks.Comparison:
+    source = ReplayEntropy(3)
+    return attacks.before_and_after(
+        lambda curator: attacks.singling_out(students(), on=KNOWN, secret="famsize", value="LE3", curator=curator),
+        exact=Oracle.exact,
+        protections={"aggregates only": trick(protections.aggregates_only())},  # type: ignore[dict-item]
+        private=lambda epsilon: lambda bits: Oracle.private(bits, epsilon=epsilon, questions=1, entropy=source),
+        epsilons=(0.1,),
+    )
+
+
+SECRET = [int(family == "LE3") for family in np.asarray(students()["famsize"])[:100].tolist()]
+
+
+def differenced() -> attacks.Comparison:
+    return attacks.before_and_after(
+        lambda curator: attacks.differencing(curator, entropy=ReplayEntropy(4)),
+        exact=Oracle.exact(SECRET),
+        protections={"refusal": Oracle.protected(SECRET, protections.refusing(5), against="refusal")},
+        private=lambda epsilon: Oracle.private(SECRET, epsilon=epsilon, questions=200, entropy=ReplayEntropy(5)),
+        epsilons=(0.1,),
+    )
+
+
+def reconstructed() -> attacks.Comparison:
+    groups = attacks.random_queries(100, 300, entropy=ReplayEntropy(6))
+    return attacks.before_and_after(
+        lambda curator: attacks.reconstruction(curator.ask_all(groups), groups, secret=SECRET),
+        exact=Oracle.exact(SECRET),
+        protections={"rounding": Oracle.protected(SECRET, protections.rounded(5), against="rounding")},
+        private=lambda epsilon: Oracle.private(SECRET, epsilon=epsilon, questions=300, entropy=ReplayEntropy(7)),
+        epsilons=(0.1,),
+    )
+
+
+def traced() -> attacks.Comparison:
+    return attacks.before_and_after(
+        lambda release: attacks.tracing_experiment(
+            release, members=2, attributes=500, rounds=20, entropy=ReplayEntropy(8)
+        ),
+        exact=attacks.exact_means,
+        protections={"rounding": lambda rows: np.round(rows.mean(axis=0), 1)},
+        private=lambda epsilon: attacks.private_means(epsilon, entropy=ReplayEntropy(9)),
+        epsilons=(0.1,),
+    )
+
+
+def classed() -> attacks.Comparison:
+    quasi = ["school", "famsize", "absences"]
+    table = {name: students()[name] for name in (*quasi, "failed")}
+    rules: dict[str, attacks.Rule] = {
+        "school": attacks.Prefix(0),
+        "famsize": attacks.Prefix(0),
+        "absences": attacks.Bands(2, 5, 10),
+    }
+    made = attacks.generalise(table, 3, rules, suppress="0.02")
+    truth = np.asarray(table["failed"]).tolist()
+    options: dict[str, Any] = {name: sorted(set(np.asarray(column).tolist())) for name, column in table.items()}
+
+    def private(epsilon: float) -> tuple[object, list[bool]]:
+        return attacks.local_microdata(table, options, epsilon=epsilon, entropy=ReplayEntropy(10)), truth
+
+    return attacks.before_and_after(
+        lambda released: attacks.homogeneity(released[0], quasi, sensitive="failed", truth=released[1]),
+        exact=(table, truth),
+        protections={"3-anonymity": (made, np.delete(truth, made.suppressed).tolist())},
+        private=private,
+        epsilons=(0.1,),
+    )
+
+
+@pytest.mark.parametrize(
+    ("compared", "exact", "tricked"),
+    [
+        (linked, 0.3, 0.2),
+        (singled_out, 1, 1),
+        (differenced, 1, 1),
+        (reconstructed, 1, 0.95),
+        (traced, 1, 0.9),
+        (classed, 0.09, 0.045),
+    ],
+    ids=["linkage", "singling-out", "differencing", "reconstruction", "tracing", "k-anonymity"],
+)
+def test_P3_073_each_attack_before_and_after(
+    compared: Callable[[], attacks.Comparison], exact: float, tricked: float
+) -> None:
+    before, trusted, private = compared().attacks
+    assert before.success.rate >= exact
+    assert trusted.success.rate >= tricked
+    assert min(before.advantage, trusted.advantage) > 0
+    assert private.against == "ε = 0.1"
+    # nothing is left of the attack: guessing lies in the interval of the success, or above it
+    assert private.success.interval("0.999")[0] <= private.baseline
+    assert private.success.rate < trusted.success.rate

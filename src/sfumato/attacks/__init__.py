@@ -29,7 +29,7 @@ from sfumato.attacks.exposure import Canary, Exposure, canary, exposure
 from sfumato.attacks.fitting import divided
 from sfumato.attacks.floating_point import DoubleLaplace, combined_laplace, floating_point, textbook_laplace
 from sfumato.attacks.gallery import GALLERY, Defeat
-from sfumato.attacks.generalising import Bands, Generalised, Prefix, generalisation_losses, generalise
+from sfumato.attacks.generalising import Bands, Generalised, Prefix, Rule, generalisation_losses, generalise
 from sfumato.attacks.history import FAILED_ANONYMISATIONS, UNIQUENESS_ESTIMATES
 from sfumato.attacks.inversion import Inverted, inversion
 from sfumato.attacks.isolating import Isolated, refusals, singling_out, stepping
@@ -93,6 +93,7 @@ __all__ = [
     "Oracle",
     "Prefix",
     "Reconstruction",
+    "Rule",
     "SeededNoise",
     "Stripped",
     "Success",

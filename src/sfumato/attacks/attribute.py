@@ -10,12 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.accounting.meaning import Tested
-from sfumato.attacks.fitting import Fit, Labelled, Predict, Sample, probabilities, several, trained
+from sfumato.attacks.fitting import Fit, Labelled, Predict, Sample, confidences, several, trained
 from sfumato.attacks.membership import epsilon_of
+from sfumato.attacks.reading import floats
 from sfumato.attacks.result import Attack, Success, Violation
 from sfumato.entropy import Entropy, system
 from sfumato.errors import BadArgument
 from sfumato.exact import integer
+from sfumato.release.progress import Progress, shown
 
 
 @final
@@ -38,6 +40,7 @@ def attribute(
     loss: Tested | None = None,
     against: str | None = None,
     entropy: Entropy | None = None,
+    progress: Progress | None = None,
 ) -> Attack:
     """Guesses one attribute of people whose others are known: the value that makes the model surest of their label.
 
@@ -47,23 +50,25 @@ def attribute(
 
     ``values`` are what the attribute may be, in public knowledge; by default, the values in the population.
     """
-    people, others = several(targets, "targets"), several(population, "population")
+    people, others = several(targets=targets, population=population)
     place = integer(column, "column", least=0)
-    if place >= min(people.rows.shape[1], others.rows.shape[1]):
+    if place >= others.rows.shape[1]:
         raise BadArgument("column", f"less than the number of attributes, {others.rows.shape[1]}", column)
-    allowed = np.unique(others.rows[:, place] if values is None else np.asarray(values, dtype=np.float64))
-    if not len(allowed):
-        raise BadArgument("values", "one or more", values)
+    allowed = np.unique(others.rows[:, place] if values is None else _listed(values))
     source, truth = entropy or system(), people.rows[:, place]
     usual = _most_common(people, others, place)
 
     def rate(guesses: NDArray[np.float64]) -> Success:
         return Success(int((guesses == truth).sum()), len(people))
 
-    def guessed(sample: Sample) -> Success:
-        return rate(_guesses(trained(fit, sample, source), people, place, allowed, usual))
+    def guessed(sample: Sample, tell: Progress) -> Success:
+        return rate(_guesses(trained(fit, sample, source), people, place, allowed, usual, tell))
 
-    found = Guessed(guessed(people), guessed(others), rate(usual))
+    steps = 2 * len(allowed)
+    with shown(progress, "guessing") as tell:
+        with_record = guessed(people, lambda done, _: tell(done, steps))
+        without = guessed(others, lambda done, some: tell(some + done, steps))
+    found = Guessed(with_record, without, rate(usual))
     return Attack(
         name="attribute inference",
         violation=Violation.RECONSTRUCTION,
@@ -75,16 +80,28 @@ def attribute(
     )
 
 
+def _listed(values: Sequence[float]) -> NDArray[np.float64]:
+    read = floats(values, "values")
+    if read.ndim != 1 or not len(read):
+        raise BadArgument("values", "one or more, in a list", read.shape)
+    return read
+
+
 def _guesses(
-    predict: Predict, people: Sample, place: int, values: NDArray[np.float64], usual: NDArray[np.float64]
+    predict: Predict,
+    people: Sample,
+    place: int,
+    values: NDArray[np.float64],
+    usual: NDArray[np.float64],
+    tell: Progress,
 ) -> NDArray[np.float64]:
     """Tries every value in everybody's record; where the model does not care, takes the usual one."""
     sure = np.zeros((len(values), len(people)))
-    for row, value in zip(sure, values, strict=True):
+    for done, value in enumerate(values):
         tried = people.rows.copy()
         tried[:, place] = value
-        told = probabilities(predict, tried, int(people.labels.max()) + 1)
-        row[:] = told[np.arange(len(people)), people.labels]
+        sure[done] = confidences(predict, Sample(tried, people.labels))
+        tell(done + 1, len(values))
     indifferent = (sure.max(axis=0) == sure).sum(axis=0) > 1
     return np.where(indifferent, usual, values[sure.argmax(axis=0)])
 

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from math import nan, sqrt
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import count
+from math import isnan, nan, sqrt
 from typing import final
 
 import numpy as np
 
-from sfumato.attacks.guessing import best_guess_rate, hits
+from sfumato.attacks.guessing import hits, stated_baseline
 from sfumato.attacks.result import Attack, Violation
 from sfumato.entropy import ReplayEntropy
 from sfumato.errors import BadArgument, Exhausted, LimitReached
-from sfumato.exact import Number, integer, positive, up
+from sfumato.exact import Number, integer, positive, probability, rational, up
 from sfumato.noise.discrete_laplace import DiscreteLaplace
+from sfumato.release.progress import Progress, shown
 
 
 def averaged_deviation(scale: Number, repeats: int) -> float:
@@ -35,7 +38,7 @@ class Averages:
     a store adds nothing. ``stopped`` says that the curator's limit was reached.
     """
 
-    averages: tuple[float, ...]
+    averages: tuple[float, ...] = field(repr=False)
     answers: int
     distinct: int
     stopped: bool
@@ -44,36 +47,42 @@ class Averages:
 def averaging(
     ask: Callable[[], float],
     *,
-    truth: float,
+    truth: Number,
     repeats: int,
     trials: int = 1,
-    within: float = 0.5,
-    baseline: float = 0.0,
+    within: Number = 0.5,
+    baseline: Number = 0,
     against: str = "unaccounted noise",
     epsilon: float | None = None,
+    progress: Progress | None = None,
 ) -> Attack:
     """Asks the same question over and over, and averages; an average counts if it is ``within`` so much of the truth.
 
-    A limit that is reached ends a trial with the answers it has. ``baseline`` is how often somebody is right who knows
-    the question only.
+    A limit that is reached ends a trial with the answers it has; a refusal (NaN) is no answer. ``baseline`` is how
+    often somebody is right who knows the question only.
     """
-    many, averages, seen = integer(repeats, "repeats", least=1), [], list[float]()
-    stopped = False
-    for _ in range(integer(trials, "trials", least=1)):
-        answers = list[float]()
-        try:
-            for _ in range(many):
-                answers.append(float(ask()))
-        except (LimitReached, Exhausted):
-            stopped = True
-        averages.append(sum(answers) / len(answers) if answers else nan)
-        seen += answers
+    many, rounds = integer(repeats, "repeats", least=1), integer(trials, "trials", least=1)
+    right = float(rational(truth, "truth"))
+    averages, seen, stopped = list[float](), list[float](), False
+    with shown(progress, "averaging") as tell:
+        done = count(1)
+
+        def asked() -> float:
+            answer = float(ask())
+            tell(next(done), rounds * many)
+            return answer
+
+        for _ in range(rounds):
+            answers, ended = _answers(asked for _ in range(many))
+            averages.append(_mean(answers))
+            seen += answers
+            stopped |= ended
     return Attack(
         name="averaging",
         violation=Violation.RECONSTRUCTION,
         against=against,
-        success=hits(np.array(averages), np.full(len(averages), truth), within=within),
-        baseline=baseline,
+        success=hits(np.array(averages), np.full(len(averages), right), within=within),
+        baseline=float(probability(baseline, "baseline")),
         epsilon=epsilon,
         found=Averages(tuple(averages), len(seen), len(set(seen)), stopped),
     )
@@ -103,7 +112,7 @@ class SeededNoise:
 class Stripped:
     """Is what is left once seeded noise is stripped: the guesses, and the seeds that explain all that was known."""
 
-    guesses: tuple[float, ...]
+    guesses: tuple[float, ...] = field(repr=False)
     seeds: tuple[int, ...] = ()
 
 
@@ -112,26 +121,34 @@ def rephrasing(
     phrasings: Sequence[Sequence[str]],
     *,
     truths: Sequence[float],
+    baseline: Number | None = None,
     against: str = "noise seeded by the question",
     epsilon: float | None = None,
 ) -> Attack:
     """Asks each question in many words that mean the same, and averages: noise that hangs on the words is stripped.
 
-    ``phrasings`` are the ways to say each question; a limit that is reached leaves the rest unasked.
+    ``phrasings`` are the ways to say each question; a limit that is reached leaves the rest unasked. ``baseline`` is
+    how often somebody is right who never asked; unless given, how often the best single guess for all questions is, and
+    0 for one question.
     """
     if not phrasings or not all(phrasings):
         raise BadArgument("phrasings", "one way or more to say each of one question or more", phrasings)
-    guesses = [_average(ask, ways) for ways in phrasings]
-    return _stripped("rephrasing", Stripped(tuple(guesses)), truths, against, epsilon)
+    guesses = [_mean(_answers(partial(ask, words) for words in ways)[0]) for ways in phrasings]
+    return _stripped("rephrasing", Stripped(tuple(guesses)), truths, baseline, against, epsilon)
 
 
-def _average(ask: Callable[[str], float], ways: Sequence[str]) -> float:
+def _answers(questions: Iterable[Callable[[], float]]) -> tuple[list[float], bool]:
+    """Asks until a limit is reached, and says whether it was; refusals are left out."""
     answers = list[float]()
     try:
-        for words in ways:
-            answers.append(float(ask(words)))
+        for ask in questions:
+            answers.append(float(ask()))
     except (LimitReached, Exhausted):
-        pass
+        return [answer for answer in answers if not isnan(answer)], True
+    return [answer for answer in answers if not isnan(answer)], False
+
+
+def _mean(answers: Sequence[float]) -> float:
     return sum(answers) / len(answers) if answers else nan
 
 
@@ -143,12 +160,13 @@ def seed_recovery(
     known: Mapping[str, float],
     seeds: Iterable[int],
     scale: Number,
+    baseline: Number | None = None,
     against: str = "noise seeded by the question",
     epsilon: float | None = None,
 ) -> Attack:
     """Tries every seed on questions whose true answers are ``known``; the seed that fits strips all other answers.
 
-    Where none fits, or several do, answers are taken as they are.
+    Where none fits, or several do, answers are taken as they are. ``baseline`` is that of `rephrasing`.
     """
     if not known:
         raise BadArgument("known", "one question or more whose true answer is known", known)
@@ -158,16 +176,23 @@ def seed_recovery(
     )
     noise = SeededNoise(fitting[0], scale) if len(fitting) == 1 else lambda question: 0
     guesses = tuple(ask(question) - noise(question) for question in questions)
-    return _stripped("seed recovery", Stripped(guesses, fitting), truths, against, epsilon)
+    return _stripped("seed recovery", Stripped(guesses, fitting), truths, baseline, against, epsilon)
 
 
-def _stripped(name: str, found: Stripped, truths: Sequence[float], against: str, epsilon: float | None) -> Attack:
+def _stripped(
+    name: str,
+    found: Stripped,
+    truths: Sequence[float],
+    baseline: Number | None,
+    against: str,
+    epsilon: float | None,
+) -> Attack:
     return Attack(
         name=name,
         violation=Violation.RECONSTRUCTION,
         against=against,
         success=hits(np.rint(found.guesses), truths),
-        baseline=best_guess_rate(truths),
+        baseline=stated_baseline(baseline, truths),
         epsilon=epsilon,
         found=found,
     )

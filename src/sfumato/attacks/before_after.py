@@ -8,6 +8,7 @@ from itertools import takewhile
 from typing import NoReturn, TypeVar, final
 
 from sfumato.accounting.guidance import LOWER_BOUND, limit_for_success
+from sfumato.attacks.reconstruction import OUT_OF_TIME
 from sfumato.attacks.result import Attack, Comparison, sweep
 from sfumato.errors import BadArgument
 from sfumato.exact import Number, down, probability
@@ -31,14 +32,20 @@ def before_and_after(
     ``protections`` are what is attacked instead, by the name of the trick; ``private`` gives it for an ε.
     """
     build = private or _missing
-    besides = [replace(attack(exact), against="exact answers", epsilon=None)]
+    besides = [_renamed(attack(exact), "exact answers", None)]
     for name, protected in (protections or {}).items():
-        besides.append(replace(attack(protected), against=name, epsilon=None))
+        besides.append(_renamed(attack(protected), name, None))
 
     def at(epsilon: float) -> Attack:
-        return replace(attack(build(epsilon)), against=f"ε = {epsilon:g}", epsilon=epsilon)
+        return _renamed(attack(build(epsilon)), f"ε = {epsilon:g}", epsilon)
 
     return sweep(at, epsilons, besides=besides, progress=progress)
+
+
+def _renamed(outcome: Attack, against: str, epsilon: float | None) -> Attack:
+    """Gives an outcome with another name for what was attacked; that time ran out is still said."""
+    late = outcome.against.endswith(OUT_OF_TIME)
+    return replace(outcome, against=against + OUT_OF_TIME if late else against, epsilon=epsilon)
 
 
 def _missing(epsilon: float) -> NoReturn:

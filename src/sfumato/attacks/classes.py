@@ -3,15 +3,31 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from numbers import Real
 from typing import Any, final
 
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.attacks.joining import read_truths
 from sfumato.attacks.rarity import CURATOR_ONLY
 from sfumato.attacks.result import Attack, Success, Violation
-from sfumato.attacks.tables import Cell, Given, Key, Rows, matched, read_table, read_targets, shared_columns, unmatched
+from sfumato.attacks.tables import (
+    Cell,
+    Given,
+    Key,
+    Rows,
+    matched,
+    read_table,
+    read_targets,
+    same_cell,
+    shared_columns,
+    unmatched,
+)
+from sfumato.entropy import Entropy, system
 from sfumato.errors import BadArgument
 from sfumato.exact import Number, integer, non_negative
 from sfumato.release.render import written
@@ -19,6 +35,9 @@ from sfumato.release.render.document import Document, Table
 
 SHOWN = 20
 """How many classes a printed report lists."""
+
+EXCHANGES = 50
+"""How often values are exchanged at random, to see how many hits are coincidence."""
 
 
 @final
@@ -30,7 +49,7 @@ class EquivalenceClass:
     """
 
     key: Mapping[str, Cell]
-    rows: tuple[int, ...]
+    rows: tuple[int, ...] = field(repr=False)
     values: tuple[tuple[Cell, int], ...]
 
     @property
@@ -51,7 +70,7 @@ class Anonymity:
 
     quasi: tuple[str, ...]
     sensitive: str | None
-    classes: tuple[EquivalenceClass, ...]
+    classes: tuple[EquivalenceClass, ...] = field(repr=False)
 
     @property
     def k(self) -> int:
@@ -136,13 +155,16 @@ def homogeneity(
     sensitive: str,
     reading: Callable[[Any], Cell] | None = None,
     within: Number | None = None,
+    truth: Sequence[Cell] | None = None,
     against: str = "k-anonymity",
 ) -> Attack:
     """Counts the rows whose class tells their sensitive value: all of the class share it.
 
     ``reading`` says what an attacker takes a value for (a score for a grade, a medicine for an illness); ``within`` is
-    how far apart numbers may lie that tell as much as one. The baseline is how often one is as certain without
-    the classes: never, or always where all rows share it, for then it is known of everybody and nobody is exposed.
+    how far apart numbers may lie that tell as much as one. Where the release may be wrong, ``truth`` has the true value
+    of each row, read in the same way, and a class that does not have it is no hit. The baseline is how often one is as
+    certain without the classes: never, or always where all rows share it, for then it is known of everybody and nobody
+    is exposed. With ``truth`` it is how many hits there would be if true values were exchanged between rows at random.
 
     >>> ward = {"age": ["20-30", "20-30", "60-70", "60-70"], "illness": ["flu", "flu", "asthma", "flu"]}
     >>> homogeneity(ward, ["age"], sensitive="illness").success
@@ -151,19 +173,34 @@ def homogeneity(
     held = read_table(released, "released")
     cells = held.column(sensitive)
     if reading is not None:
-        held = held.replaced(**{sensitive: [reading(cell) for cell in cells]})
+        held = held.replaced({sensitive: [reading(cell) for cell in cells]})
     report = anonymity(held, quasi, sensitive=sensitive)
     width = None if within is None else non_negative(within, "within")
     told = [one for one in report.classes if _told(one, width)]
     whole = EquivalenceClass({}, tuple(range(len(held))), _counted(held.column(sensitive)))
+    hits, baseline = sum(len(one.rows) for one in told), float(_told(whole, width))
+    truths = read_truths(truth, len(held), "the sensitive value of each row")
+    if truths is not None:
+        hits, baseline = _verified(told, [reading(cell) if reading else cell for cell in truths])
     return Attack(
         name="homogeneity",
         violation=Violation.RECONSTRUCTION,
         against=against,
-        success=Success(sum(len(one.rows) for one in told), len(held)),
-        baseline=float(_told(whole, width)),
+        success=Success(hits, len(held)),
+        baseline=baseline,
         found=tuple(told),
     )
+
+
+def _verified(told: Sequence[EquivalenceClass], truths: Sequence[Cell]) -> tuple[int, float]:
+    """Counts the rows whose class has their true value; and the share that it would be by coincidence."""
+    right = [matched(cell) for cell in truths]
+    counts, hits, chance = Counter(right), 0, Fraction(0)
+    for one in told:
+        values = {matched(value) for value, _ in one.values}
+        hits += sum(right[row] in values for row in one.rows)
+        chance += len(one.rows) * Fraction(sum(counts[value] for value in values), len(right))
+    return hits, float(chance / len(right))
 
 
 def _told(one: EquivalenceClass, width: Fraction | None) -> bool:
@@ -193,13 +230,20 @@ def intersection(
     sensitive: str,
     on: Iterable[str] | None = None,
     known: Given | tuple[Given, Given] | None = None,
+    truth: Sequence[Cell] | None = None,
     against: str = "two k-anonymous releases",
+    entropy: Entropy | None = None,
 ) -> Attack:
     """Intersects what two releases say of a person who is in both: one sensitive value left is a hit.
 
     ``known`` are targets, described as the releases do; a pair where each describes them in its own way. Without it,
-    every class of the first release that the second has too is one target. The baseline is how often
-    the first release alone leaves one value.
+    every class of the first release that the second has too is one target.
+
+    ``truth`` has the sensitive value of each target: a wrong one is then no hit, and the baseline is how often the
+    first release alone leaves the right one. Without it a hit is not verified: two releases that have nobody in common
+    share values by coincidence. The baseline is then how often one value is left by the first release alone, or if the
+    sensitive values of the second are exchanged at random between its rows; it is 1 for a hit in a second release that
+    is all one class, where no exchange changes anything, and coincidence cannot be told from a person.
 
     >>> salaries = {"age": ["30-40"] * 3, "score": [650, 590, 613]}
     >>> clients = {"age": ["30-40"] * 3, "score": [815, 613, 727]}
@@ -210,20 +254,59 @@ def intersection(
     names = shared_columns(one, other, on, but=(sensitive,))
     shared_columns(one, other, (sensitive,))
     here, there = _values(one, names, sensitive), _values(other, names, sensitive)
-    described = _described(known, names, here, there)
-    found = []
+    described = _described(known, names, one, other, here, there)
+    truths, found = read_truths(truth, len(described)), []
     for target, (mine, theirs) in enumerate(described):
         values, others = here.get(mine, {}), there.get(theirs, {})
         both = tuple(cell for value, cell in values.items() if value in others)
         found.append(Candidates(target, tuple(values.values()), both))
+    alone = [_hit(one.in_first, truths, one.target) for one in found]
+    if truths is None:
+        chances = _coincidences(described, here, other, names, sensitive, entropy or system())
+    else:
+        chances = np.zeros(len(found))
     return Attack(
         name="intersection",
         violation=Violation.RECONSTRUCTION,
         against=against,
-        success=Success(sum(len(one.in_both) == 1 for one in found), len(found)),
-        baseline=sum(len(one.in_first) == 1 for one in found) / len(found),
+        success=Success(sum(_hit(one.in_both, truths, one.target) for one in found), len(found)),
+        baseline=float(np.mean(np.where(alone, 1.0, chances))),
         found=tuple(found),
     )
+
+
+def _hit(values: tuple[Cell, ...], truths: Sequence[Cell] | None, target: int) -> bool:
+    """Tells whether one value is left, and the right one where that is known."""
+    return len(values) == 1 and (truths is None or same_cell(values[0], truths[target]))
+
+
+def _coincidences(
+    described: Sequence[tuple[Key, Key]],
+    here: Mapping[Key, Mapping[Cell, Cell]],
+    second: Rows,
+    names: tuple[str, ...],
+    sensitive: str,
+    entropy: Entropy,
+) -> NDArray[np.float64]:
+    """Gives how often each target has one value left if the second release's values are exchanged between rows."""
+    numbers: dict[Cell, int] = {}
+    values = np.array([numbers.setdefault(matched(cell), len(numbers)) for cell in second.column(sensitive)])
+    places: dict[Key, int] = {}
+    classes = np.array([places.setdefault(key, len(places)) for key in second.keys(names)])
+    pairs = [
+        (target, places[theirs] * len(numbers) + numbers[value])
+        for target, (mine, theirs) in enumerate(described)
+        if theirs in places
+        for value in here.get(mine, {})
+        if value in numbers
+    ]
+    whom, wanted = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    hits = np.zeros(len(described))
+    for _ in range(EXCHANGES):
+        exchanged = values[np.argsort(entropy.words(len(values)))]
+        left = whom[np.isin(wanted, classes * len(numbers) + exchanged)]
+        hits += np.bincount(left, minlength=len(described)) == 1
+    return hits / EXCHANGES
 
 
 def _values(table: Rows, names: tuple[str, ...], sensitive: str) -> dict[Key, dict[Cell, Cell]]:
@@ -234,6 +317,8 @@ def _values(table: Rows, names: tuple[str, ...], sensitive: str) -> dict[Key, di
 def _described(
     known: Given | tuple[Given, Given] | None,
     names: tuple[str, ...],
+    first: Rows,
+    second: Rows,
     here: Mapping[Key, object],
     there: Mapping[Key, object],
 ) -> list[tuple[Key, Key]]:
@@ -246,7 +331,10 @@ def _described(
     pair = known if isinstance(known, tuple) else (known, known)
     if len(pair) != 2:
         raise BadArgument("known", "a table of targets, or one for each release", f"{len(pair)} tables")
-    mine, theirs = (read_targets(part).keys(names) for part in pair)
+    people = tuple(read_targets(part) for part in pair)
+    for release, part in zip((first, second), people, strict=True):
+        shared_columns(release, part, names)
+    mine, theirs = (part.keys(names) for part in people)
     if len(mine) != len(theirs):
         raise BadArgument("known", "as many targets for the one release as for the other", (len(mine), len(theirs)))
     return list(zip(mine, theirs, strict=True))

@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import TypeAlias, final
 
 from sfumato.attacks.result import Attack, Success, Violation
-from sfumato.attacks.tables import Cell, matched
+from sfumato.attacks.tables import Cell, same_cell
 from sfumato.errors import BadArgument
 from sfumato.exact import Number, positive, rational
 
@@ -34,7 +34,8 @@ class Departure:
 def departures(values: Sequence[Number], publish: Publication, *, against: str = "coarsening") -> Attack:
     """Counts the people whose leaving changes what is published: of each of them it is certain that they left.
 
-    Somebody who sees no publication is never certain, so the baseline is 0; nor is anybody who sees a private one.
+    Somebody who sees no publication is never certain, so the baseline is 0; nor is anybody who sees one with a pure ε.
+    NaN and NaN are the same publication.
 
     >>> scores = (85, 84, 85, 89, 92, 95, 100, 83, 70, 67)
     >>> found = departures(scores, range_of_mean(5))
@@ -47,7 +48,7 @@ def departures(values: Sequence[Number], publish: Publication, *, against: str =
     before, found = publish(read), []
     for row in range(len(read)):
         after = publish(read[:row] + read[row + 1 :])
-        if matched(after) != matched(before):
+        if not same_cell(after, before):
             found.append(Departure(row, before, after))
     return Attack(
         name="departures",

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
+from math import comb
 from typing import final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sfumato.accounting.measures import ZCDP, Pure
-from sfumato.attacks.guessing import best_guess_rate, hits
-from sfumato.attacks.oracles import Groups, Oracle
+from sfumato.attacks.guessing import best_guess_rate, hits, stated_baseline
+from sfumato.attacks.oracles import CELLS, MASK, Groups, Oracle
 from sfumato.attacks.queries import random_queries
+from sfumato.attacks.reading import floats, places, plain_array
 from sfumato.attacks.result import Attack, Success, Violation
 from sfumato.core.calibrate import calibrate
 from sfumato.core.space import scalar
 from sfumato.entropy import Entropy, system
 from sfumato.errors import BadArgument
-from sfumato.exact import Number, integer, rational
+from sfumato.exact import Number, integer, probability, rational
 from sfumato.mechanisms.additive import gaussian, laplace
+from sfumato.release.progress import Progress, shown
 
 NAME = "differencing"
 
@@ -30,8 +33,8 @@ NAME = "differencing"
 class Differences:
     """Is what differencing found: whom or what it was aimed at, and the value of each, before it is rounded."""
 
-    targets: NDArray[np.int64]
-    estimates: NDArray[np.float64]
+    targets: NDArray[np.int64] = field(repr=False)
+    estimates: NDArray[np.float64] = field(repr=False)
 
 
 def value_from_means(before: tuple[Number, int], after: tuple[Number, int]) -> Fraction:
@@ -40,6 +43,9 @@ def value_from_means(before: tuple[Number, int], after: tuple[Number, int]) -> F
     >>> value_from_means((85, 10), (87, 9)), value_from_means((500_000, 25), (505_000, 26))
     (Fraction(67, 1), Fraction(630000, 1))
     """
+    for name, pair in (("before", before), ("after", after)):
+        if not isinstance(pair, tuple | list) or len(pair) != 2:
+            raise BadArgument(name, "a mean and how many people it is over, such as (85, 10)", pair)
     (first, many), (second, later) = before, after
     if abs(integer(many, "how many before", least=0) - integer(later, "how many after", least=0)) != 1:
         raise BadArgument("how many people", "one more or one less after than before", (many, later))
@@ -53,7 +59,7 @@ def difference(oracle: Oracle, smaller: ArrayLike, larger: ArrayLike) -> float:
     >>> difference(Oracle.exact([3, 4, 5]), [True, False, False], [True, False, True])
     5.0
     """
-    without, with_target = np.asarray(smaller), np.asarray(larger)
+    without, with_target = (plain_array(group, "a group", MASK) for group in (smaller, larger))
     fits = without.shape == with_target.shape and without.dtype == with_target.dtype == np.bool_
     if not fits or (without & ~with_target).any() or int((with_target & ~without).sum()) != 1:
         raise BadArgument("larger", "the smaller group and one person besides", "other groups")
@@ -64,33 +70,39 @@ def difference(oracle: Oracle, smaller: ArrayLike, larger: ArrayLike) -> float:
 def differencing(
     oracle: Oracle,
     *,
-    targets: Sequence[int] | None = None,
+    targets: Iterable[int] | None = None,
     pairs: int = 1,
-    total: float | None = None,
-    within: float = 0,
+    total: Number | Callable[[], float] | None = None,
+    within: Number = 0,
     entropy: Entropy | None = None,
+    progress: Progress | None = None,
 ) -> Attack:
     """Aims at one person after another: asks for a group, and for the group with that person in it.
 
     Groups are random halves of the others. With several ``pairs`` for each person, differences are averaged. Where the
     ``total`` of everybody is known from elsewhere, one question does: everybody but the target. Estimates are rounded
-    to whole numbers; one counts if it is ``within`` so much of the truth.
+    to whole numbers; one counts if it is ``within`` so much of the truth. The baseline is the best guess for everybody.
+
+    A number given as ``total`` is used for all targets. Where it is itself a noisy answer, its error is in every
+    estimate, trials are not independent, and intervals of the success do not hold: give a function instead, such as
+    ``lambda: oracle.ask(everybody)``, which is asked anew for each target.
     """
-    people = len(oracle.secret)
-    aims = np.arange(people) if targets is None else np.asarray(targets, dtype=np.int64)
-    if aims.ndim != 1 or not aims.size or aims.min() < 0 or aims.max() >= people:
-        raise BadArgument("targets", f"places between 0 and {people - 1}, one or more", targets)
-    if total is None:
-        estimates = _by_pairs(oracle, aims, integer(pairs, "pairs", least=1), entropy or system())
-    else:
-        estimates = float(rational(total, "total")) - oracle.ask_all(~_only(aims, people))
-    truth = oracle.secret[aims]
+    people, many = len(oracle.secret), integer(pairs, "pairs", least=1)
+    aims, source = places(targets, people, "targets"), entropy or system()
+    known = None if total is None else total if callable(total) else _same(total)
+    step, found = max(1, CELLS // (people * many)), []
+    with shown(progress, NAME) as tell:
+        for start in range(0, len(aims), step):
+            block = aims[start : start + step]
+            found.append(_by_pairs(oracle, block, many, source) if known is None else _by_total(oracle, block, known))
+            tell(start + len(block), len(aims))
+    estimates = np.concatenate(found)
     return Attack(
         name=NAME,
         violation=Violation.RECONSTRUCTION,
         against=oracle.against,
-        success=hits(np.rint(estimates), truth, within=within),
-        baseline=best_guess_rate(truth, within=within),
+        success=hits(np.rint(estimates), oracle.secret[aims], within=within),
+        baseline=best_guess_rate(oracle.secret, within=within),
         epsilon=oracle.epsilon,
         found=Differences(aims, estimates),
     )
@@ -98,6 +110,16 @@ def differencing(
 
 def _only(aims: NDArray[np.int64], people: int) -> Groups:
     return np.asarray(aims[:, None] == np.arange(people))
+
+
+def _same(total: Number) -> Callable[[], float]:
+    read = float(rational(total, "total"))
+    return lambda: read
+
+
+def _by_total(oracle: Oracle, aims: NDArray[np.int64], total: Callable[[], float]) -> NDArray[np.float64]:
+    others = oracle.ask_all(~_only(aims, len(oracle.secret)))
+    return np.array([float(total()) for _ in aims]) - others
 
 
 def _by_pairs(oracle: Oracle, aims: NDArray[np.int64], pairs: int, entropy: Entropy) -> NDArray[np.float64]:
@@ -115,17 +137,21 @@ def differencing_over_time(
     after: ArrayLike,
     *,
     changed: ArrayLike,
-    within: float = 0,
+    within: Number = 0,
+    baseline: Number | None = None,
     against: str = "exact answers",
     epsilon: float | None = None,
 ) -> Attack:
     """Asks the same questions at two times, between which one person came or changed: the gaps are that person's.
 
+    ``baseline`` is how often somebody is right who never saw an answer; unless given, how often the best single guess
+    for all the gaps is, and 0 where there is one gap only.
+
     >>> differencing_over_time([2210], [2336], changed=[126]).success.rate
     1.0
     """
-    early, late = (np.atleast_1d(np.asarray(answers, dtype=np.float64)) for answers in (before, after))
-    truth = np.atleast_1d(np.asarray(changed, dtype=np.float64))
+    early, late = (np.atleast_1d(floats(answers, "before and after")) for answers in (before, after))
+    truth = np.atleast_1d(floats(changed, "changed"))
     if not early.shape == late.shape == truth.shape:
         raise BadArgument("before, after and changed", "of one shape", (early.shape, late.shape, truth.shape))
     gaps = late - early
@@ -134,7 +160,7 @@ def differencing_over_time(
         violation=Violation.RECONSTRUCTION,
         against=against,
         success=hits(np.rint(gaps), truth, within=within),
-        baseline=best_guess_rate(truth.ravel(), within=within),
+        baseline=stated_baseline(baseline, truth, within=within),
         epsilon=epsilon,
         found=Differences(np.arange(gaps.size), gaps),
     )
@@ -146,7 +172,8 @@ def recommender(
     *,
     known: Sequence[int],
     taken: ArrayLike,
-    share: float = 1,
+    share: Number = 1,
+    baseline: Number | None = None,
     against: str = "exact answers",
     epsilon: float | None = None,
 ) -> Attack:
@@ -155,23 +182,23 @@ def recommender(
     ``before`` and ``after`` say how strongly each thing (row) goes with each other one (column), as "others also took"
     does. ``known`` are things that the target is known to have taken in between; ``taken`` is the truth. A thing is
     guessed if it rose by one half or more beside at least this ``share`` of the known things. After Calandrino and
-    others 2011, "You Might Also Like".
+    others 2011, "You Might Also Like". ``baseline`` is how often somebody is right who never saw a recommendation;
+    unless given, how often one guess for all things is, and one half where there is one thing only.
     """
-    early, late = (np.asarray(scores, dtype=np.float64) for scores in (before, after))
-    truth, places = np.asarray(taken, dtype=np.bool_), np.asarray(known, dtype=np.int64)
+    early, late = (floats(scores, "before and after") for scores in (before, after))
+    truth = floats(taken, "taken") == 1
     if early.shape != late.shape or early.shape != (truth.size, truth.size):
         raise BadArgument("before and after", "square, with a row and a column for each thing", early.shape)
-    if not places.size or places.min() < 0 or places.max() >= truth.size:
-        raise BadArgument("known", "places of one or more things", known)
-    risen = ((late - early)[places] >= 1 / 2).mean(axis=0)
-    others = np.setdiff1d(np.arange(truth.size), places)
-    guesses = (risen[others] >= share).astype(np.float64)
+    beside = places(known, truth.size, "known")
+    risen = ((late - early)[beside] >= 1 / 2).mean(axis=0)
+    others = np.setdiff1d(np.arange(truth.size), beside)
+    guesses = (risen[others] >= float(probability(share, "share"))).astype(np.float64)
     return Attack(
         name="recommender differencing",
         violation=Violation.RECONSTRUCTION,
         against=against,
         success=hits(guesses, truth[others]),
-        baseline=best_guess_rate(truth[others]),
+        baseline=stated_baseline(baseline, truth[others], alone=0.5),
         epsilon=epsilon,
         found=Differences(others, risen[others]),
     )
@@ -180,11 +207,12 @@ def recommender(
 def unanimous_groups(oracle: Oracle, groups: ArrayLike) -> Attack:
     """Asks how many of each group say yes: none or all gives everybody in the group away, without a second question.
 
-    A hit is a group of which it is told rightly whether nobody, everybody, or only some of it say yes.
+    A hit is a group of which it is told rightly whether nobody, everybody, or only some of it say yes. The baseline
+    says of each what is likeliest of a random group of that size.
     """
     if not np.isin(oracle.secret, (0, 1)).all():
         raise BadArgument("the secret", "0 or 1 for each person", "something else")
-    masks = np.asarray(groups)
+    masks = plain_array(groups, "the groups", MASK)
     counts = np.rint(oracle.ask_all(masks))
     sizes, truth = masks.sum(axis=1), masks.astype(np.float64) @ oracle.secret.astype(np.float64)
 
@@ -197,10 +225,24 @@ def unanimous_groups(oracle: Oracle, groups: ArrayLike) -> Attack:
         violation=Violation.RECONSTRUCTION,
         against=oracle.against,
         success=Success(int(right.sum()), len(sizes)),
-        baseline=best_guess_rate(kinds(truth)),
+        baseline=_likeliest(sizes, int(oracle.secret.sum()), len(oracle.secret)),
         epsilon=oracle.epsilon,
         found=Differences(np.arange(len(sizes)), counts / np.maximum(sizes, 1)),
     )
+
+
+def _likeliest(sizes: NDArray[np.int64], ones: int, people: int) -> float:
+    """Gives how often the likeliest of none, all and some is right of random groups of these sizes, on average."""
+
+    def chance(size: int) -> float:
+        if size == 0:
+            return 1.0
+        none, every = (Fraction(comb(many, size), comb(people, size)) for many in (people - ones, ones))
+        return float(max(none, every, 1 - none - every))
+
+    different, counts = np.unique(sizes, return_counts=True)
+    rates = [chance(size) for size in different.tolist()]
+    return float(np.average(rates, weights=counts)) if rates else 0.0
 
 
 @final

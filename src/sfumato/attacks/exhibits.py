@@ -13,7 +13,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.attacks.fitting import Fit, Labels, Predict, Rows
+from sfumato.attacks.fitting import Fit, Labels, Predict, Rows, same_width
 from sfumato.core.domains import Data
 from sfumato.core.measurement import Measurement
 from sfumato.core.space import vector
@@ -40,7 +40,7 @@ def memoriser(width: float = 0.05) -> Fit:
             apart = ((asked[:, None, :] - rows[None, :, :]) ** 2).sum(axis=2)
             return _shares(np.exp(-apart / (2 * narrow**2)) @ chosen + FAINT)
 
-        return predict
+        return _asked_alike(rows, predict)
 
     return fit
 
@@ -55,7 +55,7 @@ def logistic_regression(*, steps: int = 300, rate: float = 1.0, shrink: float = 
         for _ in range(integer(steps, "steps", least=1)):
             slope = seen.T @ (_softmax(seen @ weights) - truth) / max(1, len(rows))
             weights = weights - rate * (slope + shrink * weights)
-        return lambda asked: _softmax(_with_constant(asked) @ weights)
+        return _asked_alike(rows, lambda asked: _softmax(_with_constant(asked) @ weights))
 
     return fit
 
@@ -79,7 +79,7 @@ def counted_cells(
         size = width ** rows.shape[1] * kinds
         counts = _counts(cells(rows) * kinds + np.minimum(labels, kinds - 1), size, epsilon, entropy)
         table = _shares(np.maximum(counts, 0).reshape(-1, kinds) + FAINT)
-        return lambda asked: table[cells(asked)]
+        return _asked_alike(rows, lambda asked: table[cells(asked)])
 
     return fit
 
@@ -158,6 +158,16 @@ def laplace_by_trials(scale: int, clock: HandClock) -> Callable[[int, Entropy], 
         return failed
 
     return lambda value, entropy: value + failures(entropy) - failures(entropy)
+
+
+def _asked_alike(rows: Rows, predict: Predict) -> Predict:
+    """Lets a model be asked about rows like those that it was fitted to."""
+
+    def checked(asked: Rows) -> Rows:
+        same_width("the rows that a model is fitted to and asked about", rows, asked)
+        return predict(asked)
+
+    return checked
 
 
 def _with_constant(rows: Rows) -> Rows:

@@ -14,6 +14,7 @@ from typing import final
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sfumato.attacks.reading import floats
 from sfumato.attacks.result import Attack, Success, Violation
 from sfumato.entropy import Entropy, system
 from sfumato.errors import BadArgument
@@ -70,6 +71,8 @@ def canary(
     6
     """
     size, source = integer(length, "length", least=1), entropy or system()
+    if not isinstance(beginning, str) or not isinstance(alphabet, str):
+        raise BadArgument("beginning and alphabet", "texts", (beginning, alphabet))
     if len(set(alphabet)) != len(alphabet) or len(alphabet) < 2:
         raise BadArgument("alphabet", "two or more characters, each once", alphabet)
     if size * math.log2(len(alphabet)) > math.log2(MOST_CANDIDATES):
@@ -101,7 +104,7 @@ def exposure(losses: ArrayLike, canary: int | Sequence[int], *, against: str = "
     >>> exposure([3.0, 0.5, 2.0, 4.0], 1).found.bits
     (2.0,)
     """
-    table = np.atleast_2d(np.asarray(losses, dtype=np.float64))
+    table = np.atleast_2d(floats(losses, "losses"))
     places = [integer(one, "canary", least=0) for one in (canary if isinstance(canary, Sequence) else (canary,))]
     if table.ndim != 2 or table.shape[0] != len(places) or table.shape[1] < 2:
         raise BadArgument("losses", "a row for each canary, with the loss of two or more candidates", table.shape)

@@ -10,6 +10,7 @@ from typing import Any, Protocol, TypeAlias, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sfumato.attacks.reading import floats
 from sfumato.entropy import Entropy, system
 from sfumato.errors import BadArgument
 
@@ -43,6 +44,10 @@ SURE = 1e-9
 """Confidences are kept this far from 0 and 1 before they are put on the scale of logarithmic odds."""
 
 
+SLACK = 1e-6
+"""Probabilities may miss 0 and 1 by this much: models compute in floating point."""
+
+
 @final
 @dataclass(frozen=True, eq=False)
 class Sample:
@@ -71,14 +76,15 @@ class Sample:
     def __len__(self) -> int:
         return len(self.labels)
 
+    def __repr__(self) -> str:
+        return f"Sample({len(self)} records of {self.rows.shape[1]} attributes)"
+
     def taken(self, places: NDArray[Any]) -> Sample:
         """Gives the records at some places, or those that a mask marks."""
         return Sample(self.rows[places], self.labels[places])
 
     def joined(self, other: Sample) -> Sample:
-        """Gives these records and then others."""
-        if self.rows.shape[1] != other.rows.shape[1]:
-            raise BadArgument("the rows of all samples", "of one width", (self.rows.shape[1], other.rows.shape[1]))
+        """Gives these records and then others, of the same width."""
         return Sample(np.concatenate([self.rows, other.rows]), np.concatenate([self.labels, other.labels]))
 
 
@@ -92,53 +98,77 @@ def divided(rows: ArrayLike, labels: ArrayLike, *, entropy: Entropy | None = Non
     >>> len(inside) + len(outside)
     3
     """
-    everyone = several((rows, labels), "rows and labels", least=0)
+    everyone = Sample.read((rows, labels), "rows and labels")
     heads = coins(len(everyone), entropy or system())
     return everyone.taken(heads), everyone.taken(~heads)
 
 
-def several(given: Labelled, name: str, *, least: int = 2) -> Sample:
-    """Reads a sample that must not be too small."""
-    sample = Sample.read(given, name)
-    if len(sample) < least:
-        raise BadArgument(name, f"at least {least} records", len(sample))
-    return sample
+def several(**given: Labelled) -> list[Sample]:
+    """Reads samples by their names, each of two records or more, all of them with the same attributes."""
+    samples = [Sample.read(one, name) for name, one in given.items()]
+    for name, sample in zip(given, samples, strict=True):
+        if len(sample) < 2:
+            raise BadArgument(name, "at least 2 records", len(sample))
+    same_width(f"the rows of {', '.join(given)}", *(sample.rows for sample in samples))
+    return samples
+
+
+def same_width(name: str, *tables: Rows) -> None:
+    """Refuses rows with different numbers of attributes, which arithmetic might fit to each other in silence."""
+    widths = [table.shape[1] for table in tables]
+    if len(set(widths)) > 1:
+        raise BadArgument(name, "of one width", widths)
 
 
 def trained(fit: Fit, sample: Sample, entropy: Entropy) -> Predict:
     """Fits a fresh model to a sample."""
-    if hasattr(fit, "predict_proba"):
+    if hasattr(fit, "predict_proba") and hasattr(fit, "fit"):
         model: Any = copy.deepcopy(fit)
         model.fit(sample.rows, sample.labels)
         return _by_class(model)
     if not callable(fit):
         raise BadArgument("fit", "a function of rows, labels and entropy, or a model with fit and predict_proba", fit)
-    return fit(sample.rows, sample.labels, entropy)
+    predict = fit(sample.rows, sample.labels, entropy)
+    if not callable(predict):
+        raise BadArgument("what fit returns", "a function that gives each row's probabilities", type(predict).__name__)
+    return predict
 
 
 def _by_class(model: Any) -> Predict:
     """Puts the columns of a model, which knows only the classes that it saw, where their classes stand."""
     known = getattr(model, "classes_", None)
     if known is None:
-        return lambda rows: np.asarray(model.predict_proba(rows))
+        return lambda rows: _told(model.predict_proba, rows)
     places = np.asarray(known).astype(np.int64)
 
     def predict(rows: Rows) -> NDArray[np.float64]:
         found = np.zeros((len(rows), int(places.max()) + 1))
-        found[:, places] = model.predict_proba(rows)
+        found[:, places] = _told(model.predict_proba, rows, columns=len(places))
         return found
 
     return predict
 
 
 def probabilities(predict: Predict, rows: Rows, classes: int) -> NDArray[np.float64]:
-    """Asks a model for the probabilities of so many classes; what it does not know, or say, has none."""
-    told = np.asarray(predict(rows), dtype=np.float64)
-    if told.ndim != 2 or len(told) != len(rows):
-        raise BadArgument("what a model predicts", f"a table with a row for each of {len(rows)} records", told.shape)
+    """Asks a model for the probabilities of so many classes; those that it does not know have none."""
+    if not callable(predict):
+        raise BadArgument("predict", "a function that gives each row's probabilities", type(predict).__name__)
+    told = _told(predict, rows)
     found = np.zeros((len(rows), max(classes, told.shape[1])))
-    found[:, : told.shape[1]] = np.clip(np.nan_to_num(told, nan=0.0), 0.0, 1.0)
+    found[:, : told.shape[1]] = told
     return found
+
+
+def _told(predict: Predict, rows: Rows, *, columns: int | None = None) -> NDArray[np.float64]:
+    """Asks a model, and refuses what no table of probabilities can be."""
+    what, told = "what a model predicts", floats(predict(rows), "what a model predicts")
+    if told.ndim != 2 or len(told) != len(rows) or (columns is not None and told.shape[1] != columns):
+        wide = "" if columns is None else f" and a column for each of {columns} classes"
+        raise BadArgument(what, f"a table with a row for each of {len(rows)} records{wide}", told.shape)
+    kept = np.clip(told, 0.0, 1.0)
+    if not (abs(told - kept) <= SLACK).all():
+        raise BadArgument(what, "probabilities, between 0 and 1", "others, or NaN")
+    return kept
 
 
 def confidences(predict: Predict, sample: Sample) -> NDArray[np.float64]:

@@ -13,12 +13,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import final
 
 from sfumato.accounting.measures import Pure
 from sfumato.attacks.membership import epsilon_of
-from sfumato.attacks.reach import Excluded, told_apart
+from sfumato.attacks.reach import Excluded, told_apart, two
 from sfumato.attacks.result import Attack, Violation
+from sfumato.core.domains import Floats
 from sfumato.core.measurement import Measurement
 from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument
@@ -99,6 +101,14 @@ def sum_reaches(output: float, value: float) -> bool:
     return any(value + term == output for term in near)
 
 
+def _finite(value: Number) -> Fraction:
+    """Reads a value that a double can hold."""
+    read = rational(value, "a value")
+    if up(abs(read)) == math.inf:
+        raise BadArgument("a value", "one that a double can hold", value)
+    return read
+
+
 def floating_point(
     attacked: DoubleLaplace | Measurement,
     *,
@@ -114,20 +124,23 @@ def floating_point(
     In each trial one value, tossed for, is noised so many times. A measurement of one float is attacked as if it were
     ``believed``, one of the samplers in doubles. The second value is the guess where both are possible.
     """
-    first, second = (float(rational(one, "a value")) for one in values)
-    apart, many = abs(rational(values[0]) - rational(values[1])), integer(samples, "samples", least=1)
+    first, second = two(values, _finite)
+    apart, many = abs(first - second), integer(samples, "samples", least=1)
     if isinstance(attacked, Measurement):
         sampler, run = believed, attacked.function
-        loss = attacked.map(apart)
-        if sampler is None or not isinstance(loss, Pure):
-            raise BadArgument("what floating_point() attacks", "a pure measurement, with believed=", repr(attacked))
+        loss = attacked.map(apart) if isinstance(attacked.source.domain, Floats) else None
+        if not isinstance(sampler, DoubleLaplace) or not isinstance(loss, Pure):
+            must = "a pure measurement of one float, with believed=, a sampler in doubles"
+            raise BadArgument("what floating_point() attacks", must, attacked)
         against, whole = f"sfumato, {samples} × {loss}", Pure(many * loss.epsilon)
         claimed = epsilon_of(whole)
+    elif not isinstance(attacked, DoubleLaplace):
+        raise BadArgument("what floating_point() attacks", "a sampler in doubles or a measurement", attacked)
     else:
         sampler, run, against, whole = attacked, attacked.draw, attacked.name, None
         claimed = up(many * apart / rational(attacked.scale))
     success, certain = told_apart(
-        (first, second),
+        (float(first), float(second)),
         draw=run,
         reaches=sampler.reaches,
         samples=many,

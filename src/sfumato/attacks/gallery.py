@@ -59,7 +59,7 @@ def _people() -> Rows:
     made = read_table(students())
     numbers = tuple(f"S{place:03}" for place in range(len(made)))
     failed = tuple(int(grade) < 10 for grade in students().columns["G3"])
-    return made.replaced(number=numbers, failed=failed)
+    return made.replaced({"number": numbers, "failed": failed})
 
 
 def _bits() -> list[int]:

@@ -11,9 +11,10 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
+from functools import cached_property
 from itertools import pairwise, product
 from numbers import Real
 from typing import TypeAlias, final
@@ -34,7 +35,8 @@ MOST_COMBINATIONS = 1_000_000
 class Rule(ABC):
     """Is how the cells of one column are told less and less exactly.
 
-    Level 0 tells them as they are, and the last level, which every rule has, tells nothing.
+    Level 0 tells them as they are, and the last level, which every rule has, tells nothing. A rule of one's own says
+    how many levels there are between, and what each tells.
     """
 
     @property
@@ -57,6 +59,8 @@ class Rule(ABC):
 @dataclass(frozen=True)
 class Prefix(Rule):
     """Keeps fewer and fewer first letters of a text, such as a ZIP code: ``Prefix(3, 2)`` tells 303**, then 30***.
+
+    The stars tell how long a text is; where no letter is kept, not even that is told.
 
     >>> Prefix(3, 2).told("30309", 2)
     '30***'
@@ -82,7 +86,7 @@ class Prefix(Rule):
                 "a column with the rule Prefix", "texts: as numbers, ZIP codes lose zeros", type(cell).__name__
             )
         kept = self.kept[level - 1]
-        return cell[:kept] + "*" * (len(cell) - kept)
+        return cell[:kept] + "*" * (len(cell) - kept) if kept else ANYTHING
 
 
 Band: TypeAlias = tuple[Fraction, Fraction]
@@ -154,12 +158,12 @@ class Generalised:
     ``loss`` lies between 0, all told, and 1, nothing told.
     """
 
-    columns: Mapping[str, tuple[Cell, ...]]
+    columns: Mapping[str, tuple[Cell, ...]] = field(repr=False)
     k: int
     rules: Mapping[str, Rule]
     levels: Mapping[str, int]
     loss: Fraction
-    suppressed: tuple[int, ...]
+    suppressed: tuple[int, ...] = field(repr=False)
 
     def told(self, known: Given) -> Rows:
         """Tells what is known of targets in the same way, so that an attacker can look them up."""
@@ -169,7 +173,17 @@ class Generalised:
             for name in self.rules
             if name in people.columns
         }
-        return people.replaced(**columns)
+        return people.replaced(columns)
+
+    def __str__(self) -> str:
+        rows = len(next(iter(self.columns.values())))
+        told = ", ".join(
+            f"{name} at level {level} of {self.rules[name].steps + 1}" for name, level in self.levels.items()
+        )
+        return (
+            f"a table of {rows} rows, k = {self.k}: {told}; loss {float(self.loss):.3g}, "
+            f"rows left out: {len(self.suppressed)}"
+        )
 
 
 def generalise(
@@ -195,7 +209,12 @@ def generalise(
 
 
 def generalisation_losses(
-    table: Given, ks: Iterable[int], rules: Mapping[str, Rule], *, suppress: Number = 0
+    table: Given,
+    ks: Iterable[int],
+    rules: Mapping[str, Rule],
+    *,
+    suppress: Number = 0,
+    progress: Progress | None = None,
 ) -> tuple[tuple[int, float], ...]:
     """Gives the least loss for each k: what privacy of this kind costs as k grows, to be drawn.
 
@@ -204,7 +223,12 @@ def generalisation_losses(
     ((1, 0.0), (2, 1.0), (4, 1.0))
     """
     lattice, share = _Lattice.of(read_table(table), rules), probability(suppress, "suppress")
-    return tuple((k, float(lattice.best(k, share, None).loss)) for k in ks)
+    wanted, found = [integer(k, "k", least=1) for k in ks], list[tuple[int, float]]()
+    with shown(progress, "generalising") as tell:
+        for k in wanted:
+            found.append((k, float(lattice.best(k, share, lambda done, steps: None).loss)))
+            tell(len(found), len(wanted))
+    return tuple(found)
 
 
 @final
@@ -221,6 +245,8 @@ class _Lattice:
     @staticmethod
     def of(table: Rows, rules: Mapping[str, Rule]) -> _Lattice:
         """Tells every column at every level of its rule."""
+        if not isinstance(rules, Mapping):
+            raise BadArgument("rules", "Prefix(…) or Bands(…) for each column, by its name", rules)
         names = table.chosen(rules, "rules")
         if any(not isinstance(rule, Rule) for rule in rules.values()):
             raise BadArgument("rules", "Prefix(…) or Bands(…) for each column", dict(rules))
@@ -237,15 +263,23 @@ class _Lattice:
             spread[name] = tuple(np.bincount(one)[one][exact] for one in told)
         return _Lattice(table, rules, codes, spread, values)
 
+    @cached_property
+    def nodes(self) -> list[tuple[Fraction, tuple[int, ...]]]:
+        """Gives all combinations of levels with their losses where no row is left out, the least lossy first."""
+        cells = len(self.codes) * len(self.table)
+        losses = [
+            [Fraction(int((one - 1).sum()), max(1, self.values[name] - 1) * cells) for one in self.spread[name]]
+            for name in self.codes
+        ]
+        ways = product(*(enumerate(column) for column in losses))
+        return sorted((sum((loss for _, loss in way), Fraction(0)), tuple(level for level, _ in way)) for way in ways)
+
     def best(self, k: int, suppress: Fraction, progress: Progress | None) -> Generalised:
         """Finds the combination of levels of the least loss that reaches k; of equal ones the first, level by level."""
         least, rows = integer(k, "k", least=1), len(self.table)
         if least > rows:
             raise BadArgument("k", f"at most the number of rows, {rows}", k)
-        everyone = np.ones(rows, dtype=np.bool_)
-        nodes = sorted(
-            (self._loss(node, everyone), node) for node in product(*(range(len(one)) for one in self.codes.values()))
-        )
+        nodes, everyone = self.nodes, np.ones(rows, dtype=np.bool_)
         found = (*nodes[-1], everyone)  # nothing told: one class of all rows
         with shown(progress, "searching levels") as tell:
             for place, (floor, node) in enumerate(nodes):

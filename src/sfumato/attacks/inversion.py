@@ -8,14 +8,14 @@ than match records of people who were never seen, count.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 from typing import final
 
 import numpy as np
 
 from sfumato.accounting.meaning import Tested
-from sfumato.attacks.fitting import Labelled, Predict, Rows, Sample, fractions, probabilities, several
+from sfumato.attacks.fitting import Labelled, Predict, Rows, fractions, probabilities, several
 from sfumato.attacks.membership import epsilon_of
 from sfumato.attacks.result import Attack, Success, Violation
 from sfumato.entropy import Entropy, system
@@ -35,13 +35,14 @@ CLOSE = 0.25
 class Inverted:
     """Is what a search found: points, the model's confidence there, and the distance to the nearest record.
 
-    ``to_strangers`` is the same for records that the model never saw; ``close`` is how near counts as a match.
+    ``to_strangers`` is the same for records that the model never saw; ``close`` is how near counts as a match. Every
+    attribute is measured in its own range, so that distances do not depend on units.
     """
 
-    points: tuple[tuple[float, ...], ...]
-    confidence: tuple[float, ...]
-    to_records: tuple[float, ...]
-    to_strangers: tuple[float, ...]
+    points: tuple[tuple[float, ...], ...] = field(repr=False)
+    confidence: tuple[float, ...] = field(repr=False)
+    to_records: tuple[float, ...] = field(repr=False)
+    to_strangers: tuple[float, ...] = field(repr=False)
     close: float
 
 
@@ -61,28 +62,27 @@ def inversion(
 
     ``strangers`` are as many records of the same population that the model was not trained on: the share of points
     that match one of them is the baseline. Points that come out equal count once. The search moves within the range of
-    the strangers, and needs no more than answers of the model.
+    the strangers, and needs no more than answers of the model. The unit of every attribute is its range.
     """
     wanted, source = integer(label, "label", least=0), entropy or system()
-    known, unseen = (several(one, name) for one, name in ((records, "records"), (strangers, "strangers")))
-    if not np.isfinite(known.joined(unseen).rows).all():
-        raise BadArgument("records and strangers", "finite numbers", "others")
-    low, high = unseen.rows.min(axis=0), unseen.rows.max(axis=0)
-    count = integer(restarts, "restarts", least=1)
-    starts = low + (high - low) * fractions(count * len(low), source).reshape(count, -1)
+    known, unseen = several(records=records, strangers=strangers)
+    low, unit = _units(known.joined(unseen).rows)
+    ours, theirs = (known.rows - low) / unit, (unseen.rows - low) / unit
+    least, most, count = theirs.min(axis=0), theirs.max(axis=0), integer(restarts, "restarts", least=1)
+    starts = least + (most - least) * fractions(count * len(low), source).reshape(count, -1)
 
     def sure(points: Rows) -> Rows:
-        return np.asarray(probabilities(predict, points, wanted + 1)[:, wanted])
+        return np.asarray(probabilities(predict, low + points * unit, wanted + 1)[:, wanted])
 
     with shown(progress, "searching") as tell:
-        ends = _climb(sure, starts, low, high, tell)
+        ends = _climb(sure, starts, least, most, tell)
     points = np.unique(np.round(ends, 4), axis=0)
-    close = CLOSE * float(np.median(_nearest(unseen.rows, known)))
+    close = CLOSE * float(np.median(_nearest(theirs, ours)))
     found = Inverted(
-        points=tuple(map(tuple, points.tolist())),
+        points=tuple(map(tuple, (low + points * unit).tolist())),
         confidence=tuple(sure(points).tolist()),
-        to_records=tuple(_nearest(points, known).tolist()),
-        to_strangers=tuple(_nearest(points, unseen).tolist()),
+        to_records=tuple(_nearest(points, ours).tolist()),
+        to_strangers=tuple(_nearest(points, theirs).tolist()),
         close=close,
     )
     matched = sum(distance <= close for distance in found.to_records)
@@ -116,7 +116,16 @@ def _climb(sure: Callable[[Rows], Rows], starts: Rows, low: Rows, high: Rows, te
     return points
 
 
-def _nearest(points: Rows, sample: Sample) -> Rows:
+def _units(rows: Rows) -> tuple[Rows, Rows]:
+    """Gives the least value of each attribute and its range; 1 where all values are the same."""
+    with np.errstate(all="ignore"):
+        low, span = rows.min(axis=0), np.ptp(rows, axis=0)
+    if not np.isfinite(span).all():
+        raise BadArgument("records and strangers", "finite numbers, within a finite range", "others")
+    return low, np.where(span > 0, span, 1.0)
+
+
+def _nearest(points: Rows, records: Rows) -> Rows:
     """Gives the distance from each point to the nearest record."""
-    apart = np.sqrt(((points[:, None, :] - sample.rows[None, :, :]) ** 2).sum(axis=2))
+    apart = np.sqrt(((points[:, None, :] - records[None, :, :]) ** 2).sum(axis=2))
     return np.asarray(apart.min(axis=1))

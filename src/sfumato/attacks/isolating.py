@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TypeAlias, final
 
 import numpy as np
 
-from sfumato.attacks.guessing import best_guess_rate
+from sfumato.attacks.guessing import best_guess_rate, stated_baseline
 from sfumato.attacks.oracles import Oracle, Values
+from sfumato.attacks.reading import places
 from sfumato.attacks.result import Attack, Success, Violation
 from sfumato.attacks.tables import Cell, Given, Rows, matched, read_table, read_targets, shared_columns
 from sfumato.errors import BadArgument
-from sfumato.exact import integer
+from sfumato.exact import Number, integer
+from sfumato.release.progress import Progress, shown
 
 Curator: TypeAlias = Callable[[Values], Oracle]
 """Makes the curator of a column of secrets: `Oracle.exact`, one with a trick, or a private one."""
@@ -38,12 +40,14 @@ def singling_out(
     value: Cell = True,
     curator: Curator = Oracle.exact,
     most: int | None = None,
+    progress: Progress | None = None,
 ) -> Attack:
     """Asks how many people with a target's description have a secret value: one or none, where the target is alone.
 
     Targets are the rows that the columns ``on`` tell apart from all others, the first ``most`` of them. Each meets a
     curator made anew, so that ``epsilon`` is what the answer about one target costs. A refusal says nothing, and the
-    more common value is concluded. Where small groups are refused, `differencing` asks for large ones.
+    more common value is concluded. Where small groups are refused, `differencing` asks for large ones. The baseline is
+    the share of the more common value in the whole table.
 
     >>> clinic = {"age": [31, 31, 40, 52], "smokes": [True, False, True, False]}
     >>> singling_out(clinic, on=["age"], secret="smokes").success
@@ -53,15 +57,17 @@ def singling_out(
     secrets = _secrets(held, secret, value)
     targets = _alone(held, held.chosen(on, "on"), secret)[: None if most is None else integer(most, "most", least=1)]
     common, against, found = bool(2 * secrets.sum() > len(secrets)), curator(secrets), []
-    for row in targets:
-        answer = curator(secrets).ask(np.arange(len(secrets)) == row)
-        found.append(Isolated(row, answer, common if math.isnan(answer) else answer > 0.5))
+    with shown(progress, "singling out") as tell:
+        for row in targets:
+            answer = curator(secrets).ask(np.arange(len(secrets)) == row)
+            found.append(Isolated(row, answer, common if math.isnan(answer) else answer > 0.5))
+            tell(len(found), len(targets))
     return Attack(
         name="singling out",
         violation=Violation.RECONSTRUCTION,
         against=against.against,
         success=Success(sum(one.concluded == bool(secrets[one.row]) for one in found), len(found)),
-        baseline=best_guess_rate(secrets[targets]),
+        baseline=best_guess_rate(secrets),
         epsilon=against.epsilon,
         found=tuple(found),
     )
@@ -86,12 +92,18 @@ def _alone(held: Rows, on: tuple[str, ...], secret: str) -> list[int]:
 
 
 def refusals(
-    table: Given, candidates: Given, *, on: Iterable[str] | None = None, curator: Curator = Oracle.exact
+    table: Given,
+    candidates: Given,
+    *,
+    on: Iterable[str] | None = None,
+    curator: Curator = Oracle.exact,
+    baseline: Number | None = None,
 ) -> Attack:
     """Learns who is in the data from refusals: where small groups are refused, a refusal says that somebody fits.
 
     Each candidate's description is asked for; a refusal or a count above one half is taken as presence. Each meets a
-    curator made anew. The baseline is to say of all candidates what is true of more of them.
+    curator made anew. ``baseline`` is how often somebody is right who never asked; unless given, it is to say of all
+    candidates what is true of more of them, and one half for a single one.
 
     >>> from sfumato.attacks.protections import refusing
     >>> stubborn = lambda ones: Oracle.protected(ones, refusing(5, empty=False), against="refusal below 5")
@@ -113,18 +125,18 @@ def refusals(
         violation=Violation.MEMBERSHIP,
         against=against.against,
         success=Success(sum(one.concluded == here for one, here in zip(found, there, strict=True)), len(found)),
-        baseline=best_guess_rate(there),
+        baseline=stated_baseline(baseline, there, alone=0.5),
         epsilon=against.epsilon,
         found=tuple(found),
     )
 
 
-def stepping(oracle: Oracle, *, targets: Sequence[int] | None = None) -> Attack:
+def stepping(oracle: Oracle, *, targets: Iterable[int] | None = None, progress: Progress | None = None) -> Attack:
     """Finds secret bits behind rounded answers: a group of others grows one by one, and is asked with the target too.
 
     Somewhere a rounded answer, or one that is 0 up to a threshold, steps over a boundary; with the target it does so
     earlier, if and only if the target's bit is 1. It takes 2 (n + 1) questions for each target of n people, and enough
-    ones in the data to reach a boundary at all.
+    ones in the data to reach a boundary at all. The baseline is the more common bit of everybody.
 
     >>> from sfumato.attacks.protections import rounded
     >>> curator = Oracle.protected([1, 0, 1, 1, 0, 1, 0, 1, 1], rounded(5), against="rounding to 5")
@@ -134,25 +146,30 @@ def stepping(oracle: Oracle, *, targets: Sequence[int] | None = None) -> Attack:
     people, secrets = len(oracle.secret), oracle.secret
     if not set(np.unique(secrets).tolist()) <= {0, 1}:
         raise BadArgument("the secrets", "bits, 0 or 1, for this attack", "other numbers")
-    aims = range(people) if targets is None else [integer(row, "a target", least=0) for row in targets]
-    if not aims or max(aims) >= people:
-        raise BadArgument("targets", f"places between 0 and {people - 1}, one or more", targets)
-    found = []
-    for row in aims:
-        without = np.tri(people + 1, people, k=-1, dtype=np.bool_)
-        without[:, row] = False
-        with_target = without.copy()
-        with_target[:, row] = True
-        answers = oracle.ask_all(np.concatenate([with_target, without]))
-        gains = answers[: people + 1] - answers[people + 1 :]
-        gain = float(np.max(gains, where=~np.isnan(gains), initial=0.0))
-        found.append(Isolated(row, gain, gain > 0))
+    aims, found = places(targets, people, "targets").tolist(), []
+    with shown(progress, "stepping") as tell:
+        for row in aims:
+            gain = _gain(oracle, row)
+            found.append(Isolated(row, gain, gain > 0))
+            tell(len(found), len(aims))
     return Attack(
         name="stepping over boundaries",
         violation=Violation.RECONSTRUCTION,
         against=oracle.against,
         success=Success(sum(one.concluded == bool(secrets[one.row]) for one in found), len(found)),
-        baseline=best_guess_rate(secrets[list(aims)]),
+        baseline=best_guess_rate(secrets),
         epsilon=oracle.epsilon,
         found=tuple(found),
     )
+
+
+def _gain(oracle: Oracle, row: int) -> float:
+    """Gives by how much the target raises an answer at most, as a group of others grows."""
+    people = len(oracle.secret)
+    without = np.tri(people + 1, people, k=-1, dtype=np.bool_)
+    without[:, row] = False
+    with_target = without.copy()
+    with_target[:, row] = True
+    answers = oracle.ask_all(np.concatenate([with_target, without]))
+    gains = answers[: people + 1] - answers[people + 1 :]
+    return float(np.max(gains, where=~np.isnan(gains), initial=0.0))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import final
 
@@ -12,7 +12,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.attacks.result import Attack, Comparison, Success, Violation
-from sfumato.attacks.tables import Cell, Given, Rows, matched, read_table, read_targets, shared_columns, unmatched
+from sfumato.attacks.tables import (
+    Cell,
+    Given,
+    Rows,
+    matched,
+    plain_cell,
+    read_table,
+    read_targets,
+    same_cell,
+    shared_columns,
+    unmatched,
+)
 from sfumato.errors import BadArgument
 from sfumato.exact import integer
 
@@ -25,8 +36,8 @@ class Match:
     """Is what linkage says of one target: which rows may be theirs, and how likely each sensitive value is then."""
 
     name: Cell
-    rows: Places
-    chances: tuple[tuple[Cell, Fraction], ...]
+    rows: Places = field(repr=False)
+    chances: tuple[tuple[Cell, Fraction], ...] = field(repr=False)
 
     @property
     def unique(self) -> bool:
@@ -40,8 +51,7 @@ class Match:
 
     def chance(self, value: Cell) -> Fraction:
         """Gives the probability that the target has a sensitive value, every row that is left equally likely."""
-        wanted = matched(value)
-        return next((share for one, share in self.chances if matched(one) == wanted), Fraction(0))
+        return next((share for one, share in self.chances if same_cell(one, value)), Fraction(0))
 
 
 @final
@@ -54,7 +64,7 @@ class Links:
     """
 
     on: tuple[str, ...]
-    matches: tuple[Match, ...]
+    matches: tuple[Match, ...] = field(repr=False)
     prior: Fraction | None
 
     @property
@@ -106,10 +116,11 @@ def linkage(
 
 
 def refined(
-    released: Given, known: Given, *, on: Sequence[str], truth: Sequence[int | None] | None = None
+    released: Given, known: Given, *, on: Iterable[str], truth: Sequence[int | None] | None = None
 ) -> Comparison:
-    """Links on the first of some columns, then on the first two, and so on: every attribute leaves fewer rows."""
-    steps = [on[: count + 1] for count in range(len(on))]
+    """Links on the first of some columns, then on the first two, and so on: no attribute leaves more rows."""
+    names = read_table(released, "released").chosen(on, "on")
+    steps = [names[: count + 1] for count in range(len(names))]
     return Comparison(
         tuple(linkage(released, known, on=step, truth=truth, against=" + ".join(map(str, step))) for step in steps)
     )
@@ -140,11 +151,10 @@ def background_knowledge(
     shared = shared_columns(table, people, on, but=(sensitive, names))
     before = _matched(table, people, shared, sensitive, names, tolerant=False)
     after = tuple(_without(match, table.column(sensitive), excluded) for match in before)
-    if truth is not None and len(truth) != len(people):
-        raise BadArgument("truth", "the sensitive value of each target", f"{len(truth)} for {len(people)} targets")
+    truths = read_truths(truth, len(people))
 
     def hits(matches: Sequence[Match]) -> int:
-        answers = [None if truth is None else match.chance(truth[place]) for place, match in enumerate(matches)]
+        answers = [None if truths is None else match.chance(truths[place]) for place, match in enumerate(matches)]
         return sum(match.certain and answer != 0 for match, answer in zip(matches, answers, strict=True))
 
     return Attack(
@@ -208,11 +218,24 @@ def _most_common(cells: Sequence[Cell]) -> Fraction:
 
 
 def _truth(truth: Sequence[int | None] | None, targets: int, rows: int) -> list[int | None] | None:
-    if truth is None:
+    listed = read_truths(truth, targets, "the row of each target")
+    if listed is None:
         return None
-    if len(truth) != targets:
-        raise BadArgument("truth", "the row of each target", f"{len(truth)} for {targets} targets")
-    read = [None if place is None else integer(place, "a row in truth", least=0) for place in truth]
+    read = [None if place is None else integer(place, "a row in truth", least=0) for place in listed]
     if any(place is not None and place >= rows for place in read):
         raise BadArgument("a row in truth", f"a row of released, which has {rows}, counted from 0", "a later one")
     return read
+
+
+def read_truths(
+    truth: Iterable[Cell] | None, targets: int, must: str = "the sensitive value of each target"
+) -> list[Cell] | None:
+    """Reads what is true of each target, where that is known."""
+    if truth is None:
+        return None
+    if isinstance(truth, str | bytes) or not isinstance(truth, Iterable):
+        raise BadArgument("truth", must, truth)
+    listed = [plain_cell(one) for one in truth]
+    if len(listed) != targets:
+        raise BadArgument("truth", must, f"{len(listed)} for {targets} targets")
+    return listed

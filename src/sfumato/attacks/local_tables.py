@@ -7,21 +7,25 @@ the columns add up.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TypeAlias, final
 
+import numpy as np
+from numpy.typing import NDArray
+
 from sfumato.accounting.convert import convert
 from sfumato.accounting.measures import Loss, Pure
-from sfumato.attacks.joining import linkage
-from sfumato.attacks.result import Attack
+from sfumato.attacks.joining import Links, Match
+from sfumato.attacks.reading import floats
+from sfumato.attacks.result import Attack, Success, Violation
 from sfumato.attacks.tables import Cell, Given, Rows, read_table
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import Hamming
 from sfumato.core.space import vector
-from sfumato.entropy import Entropy
+from sfumato.entropy import Entropy, system
 from sfumato.errors import BadArgument
-from sfumato.exact import Extended, Number, integer, positive, up
+from sfumato.exact import Extended, Number, integer, positive, rational, up
 from sfumato.mechanisms.local_reports import local_laplace
 from sfumato.mechanisms.randomized_response import randomized_response
 from sfumato.mechanisms.response_accuracy import response_variance, truth_probability
@@ -40,7 +44,7 @@ Options: TypeAlias = Mapping[str, list[Cell] | tuple[Number, Number]]
 class LocalTable:
     """Is a table of randomised cells, the loss of each column, and their sum: what the whole row of a person costs."""
 
-    columns: Mapping[str, tuple[Cell, ...]]
+    columns: Mapping[str, tuple[Cell, ...]] = field(repr=False)
     losses: Mapping[str, Loss]
     loss: Loss
 
@@ -83,15 +87,55 @@ def _randomiser(public: list[Cell] | tuple[Number, Number], name: str, rows: int
 
 
 def local_linkage(table: Given, options: Options, *, epsilon: Number, entropy: Entropy | None = None) -> Attack:
-    """Links people to a table of their own randomised cells, as well as can be done where columns share ε evenly.
+    """Links people to a table of their own randomised cells: each, for themselves, to the likeliest row.
 
-    The attacker knows every cell of every target, and takes the row that agrees in the most columns.
+    The attacker knows every cell of every target. Where columns share ε evenly, a cell that agrees makes a row e^ε₁
+    times as likely as one that does not, with ε₁ the share of one column, and a number that is off by d makes it
+    e^(ε₁ d / width) times less likely; so the weight of a row is the number of cells that agree, less what numbers are
+    off by in widths of their bounds. Of equally likely rows one is drawn.
     """
-    held = read_table(table)
-    people = Rows({name: held.column(name) for name in held.chosen(options, "options")}, "known")
-    made = local_microdata(held, options, epsilon=epsilon, entropy=entropy)
-    loss = up(made.epsilon)
-    return linkage(made, people, truth=range(len(held)), tolerant=True, against=f"local, ε = {loss:.6g}", epsilon=loss)
+    held, source = read_table(table), entropy or system()
+    made = local_microdata(held, options, epsilon=epsilon, entropy=source)
+    loss, names = up(made.epsilon), tuple(made.columns)
+    columns = [_coded(held.column(name), made.columns[name], options[name]) for name in names]
+    matches = tuple(Match(target, _likeliest(columns, target), ()) for target in range(len(held)))
+    drawn = [match.rows[source.below(len(match.rows))] for match in matches]
+    return Attack(
+        name="record linkage",
+        violation=Violation.REIDENTIFICATION,
+        against=f"local, ε = {loss:.6g}",
+        success=Success(sum(row == match.name for row, match in zip(drawn, matches, strict=True)), len(held)),
+        baseline=1 / len(held),
+        epsilon=loss,
+        found=Links(names, matches, None),
+    )
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class _Column:
+    """Is a column as it is known and as it was released, in numbers; ``width`` is that of its bounds, 0 for a list."""
+
+    known: NDArray[np.float64]
+    released: NDArray[np.float64]
+    width: float
+
+
+def _coded(known: Sequence[Cell], released: Sequence[Cell], public: list[Cell] | tuple[Number, Number]) -> _Column:
+    if isinstance(public, list):
+        codes = Rows({"cells": (*known, *released)}).codes("cells").astype(np.float64)
+        return _Column(codes[: len(known)], codes[len(known) :], 0.0)
+    low, high = (rational(bound, "a bound") for bound in public)
+    return _Column(floats(known, "known"), floats(released, "released"), float(high - low))
+
+
+def _likeliest(columns: Sequence[_Column], target: int) -> tuple[int, ...]:
+    """Gives the rows that are likeliest to be a target's."""
+    weights = np.zeros(len(columns[0].released))
+    for one in columns:
+        off = np.abs(one.released - one.known[target])
+        weights += -off / one.width if one.width else off == 0
+    return tuple(np.flatnonzero(weights == weights.max()).tolist())
 
 
 @final

@@ -7,7 +7,7 @@ sure of is `inversion`, another attack.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import final
 
 import numpy as np
@@ -16,10 +16,11 @@ from numpy.typing import ArrayLike, NDArray
 from sfumato.accounting.meaning import Attacker, Tested
 from sfumato.accounting.measures import Approx, Pure
 from sfumato.attacks.fitting import Fit, Labelled, confidences, several, trained
+from sfumato.attacks.reading import floats
 from sfumato.attacks.result import Attack, Success, Violation
 from sfumato.entropy import Entropy, system
 from sfumato.errors import BadArgument
-from sfumato.exact import Number, up
+from sfumato.exact import Number, probability, up
 
 Scores = NDArray[np.float64]
 
@@ -37,7 +38,7 @@ class Detection:
     threshold: float
     true_alarms: Success
     false_alarms: Success
-    curve: tuple[tuple[float, float], ...]
+    curve: tuple[tuple[float, float], ...] = field(repr=False)
     loss: Tested | None = None
 
     @property
@@ -51,9 +52,10 @@ class Detection:
         false, true = np.array(self.curve).T
         return float(np.sum(np.diff(false) * (true[1:] + true[:-1]) / 2))
 
-    def detects(self, false_alarms: float) -> float:
+    def detects(self, false_alarms: Number) -> float:
         """Gives the rate of true alarms at the threshold whose rate of false ones is highest, up to a rate."""
-        return max(true for false, true in self.curve if false <= false_alarms)
+        most = float(probability(false_alarms, "the rate of false alarms"))
+        return max(true for false, true in self.curve if false <= most)
 
     def allowed(self, false_alarms: Number) -> float:
         """Gives the most true alarms that the loss allows at a rate of false ones; 1 without a loss."""
@@ -110,8 +112,11 @@ def confidence(
     against: str | None = None,
     entropy: Entropy | None = None,
 ) -> Attack:
-    """Trains a model on members and accuses those of whose label it is surest (P3-093)."""
-    inside, outside = several(members, "members"), several(outsiders, "outsiders")
+    """Trains a model on members and accuses those of whose label it is surest (P3-093).
+
+    How sure is sure enough is learnt as in `membership`: from every second record, of which the attacker is told.
+    """
+    inside, outside = several(members=members, outsiders=outsiders)
     predict = trained(fit, inside, entropy or system())
     return membership(
         confidences(predict, inside),
@@ -129,10 +134,7 @@ def epsilon_of(loss: Tested | None) -> float | None:
 
 def _scores(given: ArrayLike, name: str) -> Scores:
     """Reads scores; what is no number looks like no member."""
-    try:
-        read = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise BadArgument(name, "numbers", type(given).__name__) from None
+    read = floats(given, name)
     if read.ndim != 1 or len(read) < 2:
         raise BadArgument(name, "a list of at least two", read.shape)
     return np.where(np.isnan(read), -np.inf, read)

@@ -56,7 +56,7 @@ def memorisation(
 
     A gap, or far more parameters than records, is a warning; the lack of both is no promise.
     """
-    seen, unseen = several(members, "members"), several(outsiders, "outsiders")
+    seen, unseen = several(members=members, outsiders=outsiders)
     return Memorisation(
         trained=_right(predict, seen),
         unseen=_right(predict, unseen),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
 from typing import TypeAlias, final
@@ -11,6 +11,7 @@ from typing import TypeAlias, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sfumato.attacks.reading import plain_array
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import L1
 from sfumato.core.space import vector
@@ -33,7 +34,9 @@ GREATEST = 1 << 53
 """Sums beyond it would not be whole numbers in floating point."""
 
 CELLS = 1 << 22
-"""How many entries of masks are added up at a time."""
+"""How many entries of masks are made, or added up, at a time."""
+
+MASK = "true or false for each person"
 
 
 @final
@@ -49,8 +52,8 @@ class Oracle:
     2.0
     """
 
-    secret: Values
-    answer: Callable[[Groups], Answers]
+    secret: Values = field(repr=False)
+    answer: Callable[[Groups], Answers] = field(repr=False)
     against: str
     epsilon: float | None = None
 
@@ -81,9 +84,7 @@ class Oracle:
         has Laplace noise of scale width · questions / ε.
         """
         kept, loss = whole_numbers(secret, "the secret"), positive(epsilon, "epsilon")
-        low, high = (integer(bound, "between") for bound in between)
-        if low >= high:
-            raise BadArgument("between", "two whole numbers, the lower one first", between)
+        low, high = _bounds(between)
         scale = (high - low) * integer(questions, "questions", least=1) / loss
         clamped, left = np.clip(kept, low, high), questions
 
@@ -98,15 +99,23 @@ class Oracle:
 
     def ask(self, group: ArrayLike) -> float:
         """Asks for one group, a mask of people."""
-        return float(self.ask_all(np.asarray(group)[None])[0])
+        return float(self.ask_all(plain_array(group, "the group", MASK)[None])[0])
 
     def ask_all(self, groups: ArrayLike) -> Answers:
         """Asks for many groups at once, one mask to a row."""
-        masks = np.asarray(groups)
+        masks = plain_array(groups, "the groups", MASK)
         if masks.dtype != np.bool_ or masks.ndim != 2 or masks.shape[1] != len(self.secret):
             must = f"masks of {len(self.secret)} people, true or false for each"
             raise BadArgument("the groups", must, f"{masks.dtype} of shape {masks.shape}")
         return self.answer(masks)
+
+
+def _bounds(between: tuple[int, int]) -> tuple[int, int]:
+    if isinstance(between, tuple | list) and len(between) == 2:
+        low, high = (integer(bound, "between") for bound in between)
+        if low < high:
+            return low, high
+    raise BadArgument("between", "two whole numbers, the lower one first", between)
 
 
 def with_laplace(whole: Answers, scale: Fraction, entropy: Entropy | None) -> Answers:
@@ -122,11 +131,10 @@ def _measured(size: int, scale: Fraction) -> Measurement:
 
 def whole_numbers(values: ArrayLike, name: str) -> Values:
     """Reads a column of whole numbers or of true and false, whose sums stay whole in floating point."""
-    read = np.asarray(values)
+    must = "one whole number for each person, for one person or more"
+    read = plain_array(values, name, must)
     if read.ndim != 1 or not read.size or read.dtype.kind not in "biu":
-        raise BadArgument(
-            name, "one whole number for each person, for one person or more", f"{read.dtype} {read.shape}"
-        )
+        raise BadArgument(name, must, f"{read.dtype} {read.shape}")
     if sum(abs(int(low)) for low in (read.min(), read.max())) * read.size >= GREATEST:
         raise BadArgument(name, "numbers whose sum is below 2⁵³", "larger ones")
     return read.astype(np.int64)

@@ -10,14 +10,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from sfumato.attacks.oracles import Answers, Groups, Protection
+from sfumato.attacks.oracles import Answers, Groups, Protection, with_laplace
 from sfumato.attacks.tables import Given, Rows, read_table
-from sfumato.core.metrics import L1
-from sfumato.core.space import vector
 from sfumato.entropy import Entropy, system
 from sfumato.errors import BadArgument
 from sfumato.exact import Number, integer, nearest_whole, positive, probability, rational
-from sfumato.mechanisms.additive import laplace
 
 
 def without_columns(table: Given, *names: str) -> Rows:
@@ -39,7 +36,7 @@ def swapped(table: Given, column: str, *, share: Number, entropy: Entropy | None
     order = _drawn(len(held), Fraction(len(held)) * probability(share, "share"), source)
     for one, other in zip(order[::2], order[1::2], strict=False):
         cells[one], cells[other] = cells[other], cells[one]
-    return held.replaced(**{column: cells})
+    return held.replaced({column: cells})
 
 
 def sampled(table: Given, *, share: Number, entropy: Entropy | None = None) -> Rows:
@@ -92,11 +89,12 @@ def rounded(to: Number) -> Protection:
 
 
 def noised(scale: Number, *, entropy: Entropy | None = None) -> Protection:
-    """Adds fresh Laplace noise to every answer and counts no loss; averaging repeats defeats it."""
-    noise = laplace(scale)
+    """Adds fresh Laplace noise to every answer that is given and counts no loss; averaging repeats defeats it."""
+    width = positive(scale, "scale")
 
     def protected(groups: Groups, answers: Answers) -> Answers:
-        noisy = vector(int, size=len(answers), metric=L1()) >> noise
-        return np.asarray(noisy(answers.astype(np.int64), entropy=entropy).value, dtype=np.float64)
+        noisy, given = np.full(len(answers), np.nan), ~np.isnan(answers)
+        noisy[given] = with_laplace(answers[given], width, entropy)
+        return noisy
 
     return protected

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, field
 from itertools import combinations
-from typing import final
+from typing import Any, final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from sfumato.attacks.oracles import Groups
+from sfumato.attacks.tables import Given, Rows, read_table
 from sfumato.entropy import Entropy, system
 from sfumato.errors import BadArgument
 from sfumato.exact import integer
@@ -40,22 +41,24 @@ class HashedPredicates:
     columns. Each row of ``coefficients`` is one predicate: one number for each column, and a constant.
     """
 
-    coefficients: NDArray[np.int64]
+    coefficients: NDArray[np.int64] = field(repr=False)
     prime: int = PRIME
+
+    def __post_init__(self) -> None:
+        _odd_prime(self.prime)
 
     @staticmethod
     def draw(columns: int, count: int, *, prime: int = PRIME, entropy: Entropy | None = None) -> HashedPredicates:
         """Draws the coefficients of so many predicates on so many columns."""
-        if not 2 < integer(prime, "prime") <= PRIME:
-            raise BadArgument("prime", "an odd prime of at most 2³¹ - 1", prime)
+        _odd_prime(prime)
         shape = integer(count, "count", least=1), integer(columns, "columns", least=1) + 1
         source = entropy or system()
         drawn = [source.below(prime) for _ in range(shape[0] * shape[1])]
         return HashedPredicates(np.array(drawn, dtype=np.int64).reshape(shape), prime)
 
-    def __call__(self, identifiers: Mapping[str, ArrayLike]) -> Groups:
+    def __call__(self, identifiers: Given) -> Groups:
         """Gives the group of people of whom each predicate holds, one to a row; labels are taken as ordinal codes."""
-        codes = ordinal_codes(identifiers)
+        codes = ordinal_codes(read_table(identifiers, "identifiers"))
         if len(codes) + 1 != self.coefficients.shape[1]:
             raise BadArgument("identifiers", f"{self.coefficients.shape[1] - 1} columns", len(codes))
         hashed = np.broadcast_to(self.coefficients[:, -1:], (len(self.coefficients), codes.shape[1]))
@@ -64,21 +67,37 @@ class HashedPredicates:
         return np.asarray(hashed % 2 == 1)
 
 
-def ordinal_codes(columns: Mapping[str, ArrayLike]) -> NDArray[np.int64]:
-    """Gives each column, one to a row, as the places of its values among the distinct ones in order."""
-    read = [np.asarray(column) for column in columns.values()]
-    if not read or len({column.shape for column in read}) != 1 or read[0].ndim != 1 or not read[0].size:
-        raise BadArgument("columns", "one or more of one length, of one row or more", [found.shape for found in read])
-    return np.stack([np.unique(column, return_inverse=True)[1].reshape(-1) for column in read])
+def _odd_prime(prime: int) -> None:
+    read = integer(prime, "prime")
+    if not 2 < read <= PRIME or not all(read % factor for factor in (2, *range(3, math.isqrt(read) + 1, 2))):
+        raise BadArgument("prime", "an odd prime of at most 2³¹ - 1", prime)
 
 
-def table_queries(columns: Mapping[str, ArrayLike], *, most: int | None = None) -> Groups:
+def ordinal_codes(table: Rows) -> NDArray[np.int64]:
+    """Gives each column, one to a row, as the places of its values among the distinct ones in order, missing ones last.
+
+    Values that have no order among them are ordered as they are written.
+    """
+    return np.stack([_ordinal(table, name) for name in table.names])
+
+
+def _ordinal(table: Rows, name: str) -> NDArray[np.int64]:
+    codes = table.codes(name)
+    cells: list[Any] = [table.columns[name][place] for place in np.unique(codes, return_index=True)[1].tolist()]
+    try:
+        order = sorted(range(len(cells)), key=lambda at: (cells[at] is None or cells[at] is math.nan, cells[at]))
+    except TypeError:
+        order = sorted(range(len(cells)), key=lambda at: (type(cells[at]).__name__, repr(cells[at])))
+    return np.asarray(np.argsort(order)[codes])
+
+
+def table_queries(columns: Given, *, most: int | None = None) -> Groups:
     """Gives the cells of every table grouped by up to ``most`` of the columns, from the grand total down.
 
     >>> table_queries({"sex": ["f", "m", "m"], "ward": [1, 1, 2]}).astype(int).tolist()
     [[1, 1, 1], [1, 0, 0], [0, 1, 1], [1, 1, 0], [0, 0, 1], [1, 0, 0], [0, 1, 0], [0, 0, 1]]
     """
-    codes = ordinal_codes(columns)
+    codes = ordinal_codes(read_table(columns, "columns"))
     deepest = len(codes) if most is None else min(len(codes), integer(most, "most", least=0))
     cells = [np.ones((1, codes.shape[1]), dtype=np.bool_)]
     for depth in range(1, deepest + 1):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import TypeAlias, final
 
@@ -60,7 +60,7 @@ class ClassSizes:
 class Uniqueness:
     """Is a report on quasi-identifiers: the class sizes of each set of columns, the most telling sets first."""
 
-    sets: tuple[ClassSizes, ...]
+    sets: tuple[ClassSizes, ...] = field(repr=False)
 
     def of(self, *columns: str) -> ClassSizes:
         """Gives the class sizes of one set of columns, in any order."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeVar, final
+from typing import Any, TypeVar, final
 
 from sfumato.accounting.meaning import Attacker
 from sfumato.accounting.measures import Approx, Pure
@@ -17,7 +17,7 @@ from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import Unit
 from sfumato.core.spread import Stated
 from sfumato.entropy import Entropy, system
-from sfumato.errors import BadArgument
+from sfumato.errors import BadArgument, NotInDomain
 from sfumato.exact import ball, integer, up, upper
 from sfumato.release.progress import Progress, shown
 
@@ -54,6 +54,33 @@ class Beyond:
     certain: Success
     mass: Fraction
     delta: Fraction
+
+
+def two(values: Sequence[Any], read: Callable[[Any], Input]) -> tuple[Input, Input]:
+    """Reads two values to tell apart."""
+    if not isinstance(values, Sequence) or len(values) != 2:
+        raise BadArgument("values", "two, to tell apart", values)
+    first, second = read(values[0]), read(values[1])
+    if first == second:
+        raise BadArgument("values", "two different ones", values)
+    return first, second
+
+
+def stated_loss(measurement: Measurement, data: Data, neighbour: Data, d_in: Stated | Unit | None) -> Pure | Approx:
+    """Gives what a measurement states for two data sets as far apart as these are, or as d_in allows."""
+    if not isinstance(measurement, Measurement):
+        raise BadArgument("measurement", "a measurement", type(measurement).__name__)
+    source = measurement.source
+    if not all(source.domain.member(one) for one in (data, neighbour)):
+        raise NotInDomain(source.domain)
+    apart = source.distance(data, neighbour)
+    allowed = apart if d_in is None else source.metric.read(d_in)
+    if not apart <= allowed:
+        raise BadArgument("data and neighbour", "at most d_in apart: the loss speaks of no others", f"d_in = {d_in}")
+    loss = measurement.map(allowed)
+    if not isinstance(loss, Pure | Approx):
+        raise BadArgument("the loss of the measurement", "Pure or Approx", str(loss))
+    return loss
 
 
 def told_apart(
@@ -98,14 +125,13 @@ def support(
 ) -> Attack:
     """Waits for an outcome that only one of two data sets can give, such as noise near the end of its range (P1-169).
 
-    It needs the measurement's law, with finitely many outcomes that are whole numbers or categories.
+    It needs the measurement's law, with finitely many outcomes that are whole numbers or categories. The loss beside
+    which the success is put is the one stated for the distance of the two data sets, or for a larger one, ``d_in``.
     """
+    loss = stated_loss(measurement, data, neighbour, d_in)
     law = measurement.law
     if law is None or (measurement.noise is not None and measurement.noise.step != 1):
         raise BadArgument("measurement", "one with a known law of whole numbers or categories", repr(measurement))
-    loss = measurement.map(measurement.source.closest if d_in is None else d_in)
-    if not isinstance(loss, Pure | Approx):
-        raise BadArgument("the loss of the measurement", "Pure or Approx", str(loss))
     laws = listed(law(data)), listed(law(neighbour))
     reached = [{outcome for outcome, chance in one.probabilities.items() if chance > 0} for one in laws]
     success, certain = told_apart(

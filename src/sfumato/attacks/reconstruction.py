@@ -8,16 +8,18 @@ noise, or fewer answers, helps.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sfumato.attacks.guessing import best_guess_rate, hits
+from sfumato.attacks.reading import floats
 from sfumato.attacks.result import Attack, Violation
 from sfumato.errors import BadArgument, MissingExtra
 from sfumato.exact import Number, positive, rational
+from sfumato.release.progress import Progress, shown
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -28,6 +30,12 @@ ALMOST_NOTHING = 1e-6
 
 PATIENCE = 60
 """How many seconds a program may take, unless told."""
+
+OUT_OF_TIME = " (out of time)"
+"""Is said of what was attacked, where a program was stopped before it found the best solution."""
+
+PHASES = 3
+"""Counts what progress is told of: equations read, equations solved, guesses rounded."""
 
 
 @final
@@ -40,10 +48,10 @@ class Reconstruction:
     that the guesses would give, as a root mean square. ``finished`` is false where a program ran out of time.
     """
 
-    guesses: Floats
-    estimates: Floats
+    guesses: Floats = field(repr=False)
+    estimates: Floats = field(repr=False)
     rank: int
-    determined: NDArray[np.bool_]
+    determined: NDArray[np.bool_] = field(repr=False)
     misfit: float
     method: str
     finished: bool = True
@@ -59,18 +67,21 @@ def reconstruction(
     seconds: Number = PATIENCE,
     against: str = "exact answers",
     epsilon: float | None = None,
+    progress: Progress | None = None,
 ) -> Attack:
     """Solves for everybody's secret, and counts how many guesses are right; `reconstruct` says how.
+
+    Where a program ran out of time, ``against`` says so, for more time may find more.
 
     >>> groups = [[True, True, False], [False, True, True], [True, False, True]]
     >>> reconstruction([1, 1, 2], groups, secret=[1, 0, 1]).success.rate
     1.0
     """
-    found = reconstruct(answers, queries, method=method, values=values, seconds=seconds)
+    found = reconstruct(answers, queries, method=method, values=values, seconds=seconds, progress=progress)
     return Attack(
         name="reconstruction",
         violation=Violation.RECONSTRUCTION,
-        against=against,
+        against=against if found.finished else against + OUT_OF_TIME,
         success=hits(found.guesses, secret),
         baseline=best_guess_rate(secret),
         epsilon=epsilon,
@@ -85,41 +96,50 @@ def reconstruct(
     method: str = "auto",
     values: Sequence[Number] = (0, 1),
     seconds: Number = PATIENCE,
+    progress: Progress | None = None,
 ) -> Reconstruction:
     """Solves for a secret of each person from answers about groups.
 
     ``queries`` has a row for each question and a column for each person: who is in the group (or with what weight).
     ``answers`` are the sums over the groups of a secret that takes one of the ``values``; or, with a column for each of
     several categories, how many of each group are in each, and guesses are then the places of categories. An answer
-    that is NaN was refused, and is left out.
+    that is NaN was refused, and is left out; without any answer, everybody is guessed to be in the middle.
 
     "least squares" takes the numbers that miss the answers least, without regard to what values are possible.
-    "linear program" minimises the sum of the misses over the range of the values, which is better against Laplace
-    noise; "integer program" over the values themselves: the best, and slow beyond some hundred people. "auto" takes
-    least squares where the equations determine everybody, else the integer program. Then each number is clipped and
-    rounded to the nearest value; categories go to the largest.
+    "linear program" minimises the sum of the misses over the range of the values, which is mostly better against
+    Laplace noise; "integer program" over the values themselves, and is slow beyond some hundred people: it stops after
+    so many ``seconds`` with the best solution it has. "auto" takes least squares where the equations determine
+    everybody, else the integer program. Then each number is clipped and rounded to the nearest value; categories go to
+    the largest.
     """
     if method not in METHODS:
         raise BadArgument("method", "one of " + ", ".join(METHODS), method)
     patience = float(positive(seconds, "seconds"))
-    weights, told = _read(answers, queries)
-    levels = _levels(values)
-    normal = _Normal.of(weights)
-    if method == "auto":
-        method = "least squares" if normal.rank == weights.shape[1] else "integer program"
-    finished = True
-    if method == "least squares":
-        estimates = normal.solve(weights, told, 1 / told.shape[1] if told.ndim == 2 else (levels[0] + levels[-1]) / 2)
-    else:
-        estimates, finished = _program(weights, told, levels, whole=method == "integer program", seconds=patience)
-    guesses = _rounded(estimates, levels)
-    implied = weights @ (guesses if told.ndim == 1 else np.eye(told.shape[1])[guesses.astype(np.int64)])
-    misfit = float(np.sqrt(np.mean((implied - told) ** 2))) if told.size else 0.0
+    with shown(progress, "reconstructing") as tell:
+        weights, told = _read(answers, queries)
+        levels, normal, finished = _levels(values), _Normal.of(weights), True
+        if method == "auto":
+            method = "least squares" if normal.rank in (0, weights.shape[1]) else "integer program"
+        tell(1, PHASES)
+        if method == "least squares" or not len(told):
+            middle = 1 / told.shape[1] if told.ndim == 2 else (levels[0] + levels[-1]) / 2
+            estimates = normal.solve(weights, told, middle)
+        else:
+            estimates, finished = _program(weights, told, levels, whole=method == "integer program", seconds=patience)
+        tell(2, PHASES)
+        guesses = _rounded(estimates, levels)
+        misfit = _misfit(weights, told, guesses)
+        tell(3, PHASES)
     return Reconstruction(guesses, estimates, normal.rank, normal.determined, misfit, method, finished)
 
 
+def _misfit(weights: Floats, told: Floats, guesses: Floats) -> float:
+    implied = weights @ (guesses if told.ndim == 1 else np.eye(told.shape[1])[guesses.astype(np.int64)])
+    return float(np.sqrt(np.mean((implied - told) ** 2))) if told.size else 0.0
+
+
 def _read(answers: ArrayLike, queries: ArrayLike) -> tuple[Floats, Floats]:
-    weights, told = np.asarray(queries, dtype=np.float64), np.asarray(answers, dtype=np.float64)
+    weights, told = floats(queries, "queries"), floats(answers, "answers")
     if weights.ndim != 2 or not weights.shape[1]:
         raise BadArgument("queries", "a row for each question and a column for each person", weights.shape)
     if told.ndim not in (1, 2) or len(told) != len(weights) or (told.ndim == 2 and told.shape[1] < 2):
@@ -127,7 +147,7 @@ def _read(answers: ArrayLike, queries: ArrayLike) -> tuple[Floats, Floats]:
         raise BadArgument("answers", must, told.shape)
     if not np.isfinite(weights).all() or np.isinf(told).any():
         raise BadArgument("queries and answers", "finite (an answer may be NaN, if it was refused)", "infinite ones")
-    given = ~np.isnan(told.reshape(len(told), -1)).any(axis=1)
+    given = ~np.isnan(told).any(axis=tuple(range(1, told.ndim)))
     return weights[given], told[given]
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import final
 
@@ -15,6 +15,7 @@ from sfumato.attacks.result import Attack, Success, Violation
 from sfumato.entropy import Entropy, system
 from sfumato.errors import BadArgument
 from sfumato.exact import Number, down, integer, log_up, probability, up
+from sfumato.release.progress import Progress, shown
 
 
 @final
@@ -29,11 +30,16 @@ class Broken:
     claimed: float
     actual: float
     accuracy: Fraction
-    reports: Mapping[Hashable, Mapping[Hashable, Fraction]]
+    reports: Mapping[Hashable, Mapping[Hashable, Fraction]] = field(repr=False)
 
 
 def broken_response(
-    options: Sequence[Hashable], *, p: Number, trials: int = 1000, entropy: Entropy | None = None
+    options: Sequence[Hashable],
+    *,
+    p: Number,
+    trials: int = 1000,
+    entropy: Entropy | None = None,
+    progress: Progress | None = None,
 ) -> Attack:
     """Guesses the truth from the report of a response that does not check its options or its p (P1-168).
 
@@ -43,6 +49,8 @@ def broken_response(
     >>> broken_response(["A", "A", "B"], p="1/3", trials=10).found.accuracy
     Fraction(2, 3)
     """
+    if not isinstance(options, Sequence):
+        raise BadArgument("options", "a list", type(options).__name__)
     distinct, truthful = tuple(dict.fromkeys(options)), probability(p, "p")
     if len(distinct) < 2:
         raise BadArgument("options", "at least two different ones", len(distinct))
@@ -51,9 +59,11 @@ def broken_response(
     right = sum(laws[guess[report]][report] for report in distinct) / Fraction(len(distinct))
     source, count = entropy or system(), integer(trials, "trials", least=1)
     hits = 0
-    for _ in range(count):
-        truth = distinct[source.below(len(distinct))]
-        hits += guess[_answer(options, truth, truthful, source)] == truth
+    with shown(progress, "attacking") as tell:
+        for done in range(count):
+            truth = distinct[source.below(len(distinct))]
+            hits += guess[_answer(options, truth, truthful, source)] == truth
+            tell(done + 1, count)
     return Attack(
         name="broken randomized response",
         violation=Violation.RECONSTRUCTION,

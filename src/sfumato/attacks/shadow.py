@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.accounting.meaning import Tested
-from sfumato.attacks.fitting import Fit, Labelled, Sample, coins, confidences, log_odds, several, trained
+from sfumato.attacks.fitting import Fit, Labelled, Sample, confidences, log_odds, several, trained
 from sfumato.attacks.membership import membership
 from sfumato.attacks.result import Attack
 from sfumato.entropy import Entropy, system
@@ -43,13 +43,14 @@ def shadow_models(
 ) -> Attack:
     """Learns from shadow models how sure a model is of members of each class, then tests a model of members.
 
-    Each shadow is trained on a random half of auxiliary records, which the attacker has; so its members are known. In
-    every class, a record is accused if the confidence of the target reaches the level that told shadows' members best.
-    No answer about the target's own members is needed.
+    Each shadow is trained on random auxiliary records, which the attacker has; so its members are known. They are as
+    many as the target's, or half of the auxiliary records where that is less. In every class, a record is accused if
+    the confidence of the target reaches the level that told shadows' members best. No answer about the target's own
+    members is needed.
     """
-    inside, outside = several(members, "members"), several(outsiders, "outsiders")
-    known, source = several(auxiliary, "auxiliary", least=4), entropy or system()
-    sure, used = _shadows(fit, known, known, shadows=shadows, entropy=source, progress=progress)
+    inside, outside, known = several(members=members, outsiders=outsiders, auxiliary=auxiliary)
+    source = entropy or system()
+    sure, used = _shadows(fit, known, known, size=len(inside), shadows=shadows, entropy=source, progress=progress)
     levels = _levels(sure, used, np.broadcast_to(known.labels, sure.shape))
     target = trained(fit, inside, source)
 
@@ -76,20 +77,25 @@ def lira(
 ) -> Attack:
     """Compares, record by record, how sure models are with it and without it: the likelihood-ratio attack.
 
-    Online, shadows are trained on random halves of all records, the questioned ones among them; a record is accused if
-    the target's confidence is likelier under the Gaussian of shadows that saw it than under that of those that did not.
-    Offline, shadows see auxiliary records only, and a record is the more suspect the farther the target's confidence is
-    above what shadows have; the level is learnt from every second record.
+    Online, shadows are trained on random halves of the questioned records; a record is accused if the target's
+    confidence is likelier under the Gaussian of shadows that saw it than under that of those that did not. Offline,
+    shadows see auxiliary records only, and a record is the more suspect the farther the target's confidence is above
+    what shadows have; the level is learnt from every second record.
+
+    A model is the less sure of a record the more others it saw: shadows have as many records as the target. Where half
+    of the questioned ones are more than that, they take fewer; where they are fewer, auxiliary records join them.
     """
-    inside, outside = several(members, "members"), several(outsiders, "outsiders")
-    source, questioned = entropy or system(), inside.joined(outside)
     if auxiliary is None and not online:
         raise BadArgument("auxiliary", "given where online is False, for shadows to be trained on", None)
-    known = None if auxiliary is None else several(auxiliary, "auxiliary", least=4)
-    pool = questioned if known is None else questioned.joined(known) if online else known
-    sure, used = _shadows(fit, pool, questioned, seen=online, shadows=shadows, entropy=source, progress=progress)
+    extra = {} if auxiliary is None else {"auxiliary": auxiliary}
+    inside, outside, *known = several(members=members, outsiders=outsiders, **extra)
+    source, questioned = entropy or system(), inside.joined(outside)
+    pool, *more = [questioned, *known] if online else known
+    sure, used = _shadows(
+        fit, pool, questioned, *more, size=len(inside), shadows=shadows, entropy=source, progress=progress
+    )
     target = log_odds(confidences(trained(fit, inside, source), questioned))
-    mean_out, spread_out = _gaussians(sure, ~used)
+    mean_out, spread_out = _gaussians(sure, ~used if online else np.ones_like(sure, dtype=np.bool_))
     scores = (target - mean_out) / spread_out
     if online:
         mean_in, spread_in = _gaussians(sure, used)
@@ -108,28 +114,35 @@ def _shadows(
     fit: Fit,
     pool: Sample,
     questioned: Sample,
+    more: Sample | None = None,
     *,
-    seen: bool = True,
+    size: int,
     shadows: int,
     entropy: Entropy,
     progress: Progress | None,
 ) -> tuple[Floats, NDArray[np.bool_]]:
-    """Trains shadows on random halves of a pool; says how sure each is of what is asked, and whether it had seen it.
+    """Trains shadows on so many records of a pool, half of it at most; where these are fewer, more are added.
 
-    What is asked stands at the head of the pool where shadows may have seen it; else it is no part of it.
+    Says how sure each shadow is of what is asked, and which records of the pool it had seen. Shadows come in pairs that
+    share no record of the pool, so that where each has half of it, every record is seen as often as not.
     """
-    count = integer(shadows, "shadows", least=2)
-    sure, used = np.zeros((count, len(questioned))), np.zeros((count, len(questioned)), dtype=np.bool_)
+    count, drawn = integer(shadows, "shadows", least=2), min(size, len(pool) // 2)
+    sure, used = np.zeros((count, len(questioned))), np.zeros((count, len(pool)), dtype=np.bool_)
+    orders = [_shuffled(len(pool), entropy) for _ in range(0, count, 2)]
     with shown(progress, "training shadow models") as tell:
         for place in range(count):
-            half = coins(len(pool), entropy)
-            # No half is left empty: a model needs something to see, and a test something that was not seen.
-            half[0], half[-1] = (place % 2 == 0), (place % 2 == 1)
-            predict = trained(fit, pool.taken(half), entropy)
-            sure[place] = log_odds(confidences(predict, questioned))
-            used[place] = half[: len(questioned)] if seen else False
+            used[place, orders[place // 2][slice(drawn) if place % 2 == 0 else slice(-drawn, None)]] = True
+            seen = pool.taken(used[place])
+            if more is not None:
+                seen = seen.joined(more.taken(_shuffled(len(more), entropy)[: size - drawn]))
+            sure[place] = log_odds(confidences(trained(fit, seen, entropy), questioned))
             tell(place + 1, count)
     return sure, used
+
+
+def _shuffled(count: int, entropy: Entropy) -> NDArray[np.int64]:
+    """Gives places in a random order."""
+    return np.asarray(np.argsort(entropy.words(count)))
 
 
 def _levels(sure: Floats, used: NDArray[np.bool_], labels: NDArray[np.int64]) -> dict[int, float]:

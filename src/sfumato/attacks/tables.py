@@ -11,7 +11,7 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
 from functools import cached_property
@@ -39,7 +39,7 @@ _TRUE, _FALSE = (bool, True), (bool, False)
 class Rows:
     """Is a table: its columns by name, all of one length. ``name`` is what messages call it."""
 
-    columns: Mapping[str, tuple[Cell, ...]]
+    columns: Mapping[str, tuple[Cell, ...]] = field(repr=False)
     name: str = "table"
 
     def __len__(self) -> int:
@@ -92,7 +92,7 @@ class Rows:
         wanted = list(places)
         return Rows({name: tuple(column[at] for at in wanted) for name, column in self.columns.items()}, self.name)
 
-    def replaced(self, **columns: Sequence[Cell]) -> Rows:
+    def replaced(self, columns: Mapping[str, Sequence[Cell]]) -> Rows:
         """Gives the table with some of its columns exchanged or added."""
         return Rows({**self.columns, **{name: tuple(column) for name, column in columns.items()}}, self.name)
 
@@ -154,7 +154,7 @@ def _column(cells: Any, column: str, name: str) -> tuple[Cell, ...]:
     if isinstance(cells, str | bytes) or not isinstance(cells, Iterable):
         _refuse(f"the column {column!r} of {name}", "a sequence of cells", type(cells).__name__)
     try:
-        found = tuple(_cell(cell) for cell in cells)
+        found = tuple(plain_cell(cell) for cell in cells)
         hash(found)
     except TypeError:
         found = None
@@ -163,7 +163,7 @@ def _column(cells: Any, column: str, name: str) -> tuple[Cell, ...]:
     return found
 
 
-def _cell(cell: Any) -> Cell:
+def plain_cell(cell: Any) -> Cell:
     """Gives a cell as Python has it; every NaN becomes the one NaN, so that it equals itself."""
     if isinstance(cell, np.generic):
         cell = cell.item()
@@ -184,6 +184,15 @@ def matched(cell: Cell) -> Cell:
     if cell is True:
         return _TRUE
     return _FALSE if cell is False else cell
+
+
+def same_cell(one: Any, other: Any) -> bool:
+    """Tells whether two cells are the same value; in a tuple the one NaN equals itself.
+
+    >>> same_cell(float("nan"), float("nan")), same_cell(1, 1.0), same_cell(1, True)
+    (True, True, False)
+    """
+    return (matched(plain_cell(one)),) == (matched(plain_cell(other)),)
 
 
 def unmatched(cell: Cell) -> Cell:

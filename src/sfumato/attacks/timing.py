@@ -12,15 +12,14 @@ from dataclasses import dataclass
 from typing import final
 
 from sfumato.accounting.meaning import Attacker
-from sfumato.accounting.measures import Approx, Pure
 from sfumato.attacks.membership import epsilon_of, membership
+from sfumato.attacks.reach import stated_loss, two
 from sfumato.attacks.result import Attack, Success, Violation
 from sfumato.core.domains import Data
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import Unit
 from sfumato.core.spread import Stated
 from sfumato.entropy import Entropy, system
-from sfumato.errors import BadArgument
 from sfumato.exact import integer, up
 from sfumato.mechanisms.timing import NANOSECONDS, Clock
 from sfumato.release.progress import Progress, shown
@@ -52,12 +51,11 @@ def timing(
     """Runs a measurement so often on either of two data sets, looks at the clock only, and says which one it was.
 
     The attacker knows of every second run which data it was on, and learns from those how long is long. ``clock`` must
-    be the one by which the measurement waits, where that was passed in.
+    be the one by which the measurement waits, where that was passed in. The loss beside which the success is put is the
+    one stated for the distance of the two data sets, or for a larger one, ``d_in``.
     """
     source, watch, count = entropy or system(), clock or Clock(), integer(runs, "runs", least=4)
-    loss = measurement.map(measurement.source.closest if d_in is None else d_in)
-    if not isinstance(loss, Pure | Approx):
-        raise BadArgument("the loss of the measurement", "Pure or Approx", str(loss))
+    loss = stated_loss(measurement, data, neighbour, d_in)
     times: tuple[list[float], list[float]] = ([], [])
     with shown(progress, "timing") as tell:
         for done in range(count):
@@ -95,17 +93,22 @@ def sampler_timing(
     The attacker first draws noise on 0 so many times, and learns how often each noise takes each time. The baseline is
     the same attacker without the clock, on the same draws: only what the clock adds is an advantage.
     """
-    source, count = entropy or system(), integer(trials, "trials", least=1)
-    known = [_timed(draw, 0, clock, source) for _ in range(integer(lessons, "lessons", least=1))]
-    by_both, by_noise = Counter(known), Counter(noise for noise, _ in known)
+    source, inputs = entropy or system(), two(values, lambda one: integer(one, "a value"))
+    learnt, count = integer(lessons, "lessons", least=1), integer(trials, "trials", least=1)
+    by_both, by_noise = Counter[tuple[int, int]](), Counter[int]()
     right = blind = 0
     with shown(progress, "timing") as tell:
+        for done in range(learnt):
+            noise, spent = _timed(draw, 0, clock, source)
+            by_both[noise, spent] += 1
+            by_noise[noise] += 1
+            tell(done + 1, learnt + count)
         for done in range(count):
             side = source.below(2)
-            seen, spent = _timed(draw, values[side], clock, source)
-            right += side == _likelier([by_both[seen - value, spent] for value in values])
-            blind += side == _likelier([by_noise[seen - value] for value in values])
-            tell(done + 1, count)
+            seen, spent = _timed(draw, inputs[side], clock, source)
+            right += side == _likelier([by_both[seen - value, spent] for value in inputs])
+            blind += side == _likelier([by_noise[seen - value] for value in inputs])
+            tell(learnt + done + 1, learnt + count)
     return Attack(
         name="timing of a sampler",
         violation=Violation.RECONSTRUCTION,

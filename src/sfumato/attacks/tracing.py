@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sfumato.attacks.oracles import with_laplace
+from sfumato.attacks.reading import floats
 from sfumato.attacks.result import Attack, Success, Violation
 from sfumato.entropy import Entropy, system
 from sfumato.errors import BadArgument
@@ -76,14 +77,14 @@ def tracing(
 
 
 def _bits(person: ArrayLike, name: str) -> Rows:
-    read = np.asarray(person)
+    read = floats(person, name, "0 or 1 for each attribute")
     if read.ndim != 1 or not np.isin(read, (0, 1)).all():
         raise BadArgument(name, "0 or 1 for each attribute", "something else")
     return read.astype(np.bool_)
 
 
 def _means(answers: ArrayLike, attributes: int, *, clamp: bool) -> Floats:
-    means = np.asarray(answers, dtype=np.float64)
+    means = floats(answers, "answers")
     if means.shape != (attributes,) or not np.isfinite(means).all():
         raise BadArgument("answers", f"a finite mean for each of the {attributes} attributes", means.shape)
     return np.clip(means, 0, 1) if clamp else means
