@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import statistics
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -33,9 +35,10 @@ from sfumato.audit.divergences import (
     renyi_divergence,
     uncovered,
 )
+from sfumato.audit.exact import _in_order, every_member
 from sfumato.audit.record import Verdict
 from sfumato.audit.tables import Table, folded, side_by_side
-from sfumato.core.brute import brute_delta, brute_epsilon, brute_renyi
+from sfumato.core.brute import brute_delta, brute_epsilon, brute_renyi, neighbours
 from sfumato.core.law import FiniteLaw, Law, MixtureLaw, ProductLaw, ShiftedLaw
 from sfumato.entropy import ReplayEntropy
 from sfumato.errors import BadArgument, NotInDomain, PromiseBroken
@@ -360,6 +363,44 @@ def test_mu_is_read_at_the_corners() -> None:
     assert gaussian_mu(table([1, 1], [1, 1]))[0] < Fraction(1, 10**30)
 
 
+@pytest.mark.parametrize(
+    ("left", "right", "truth"),
+    [
+        ([2, 1, 1, 1], [1, 2, 1, 1], 0.8416212335729143 - 0.2533471031357997),
+        ([1, 1, 1], [1, 1, 1], 0.0),
+        ([3, 3, 1, 1], [1, 1, 3, 3], 2 * 0.6744897501960817),
+        ([0, 0, 7], [1, 1, 5], math.inf),
+    ],
+    ids=["middle", "all", "ends", "never"],
+)
+def test_outcomes_of_equal_ratio_leave_mu_certain(left: list[int], right: list[int], truth: float) -> None:
+    low, high = gaussian_mu(table(left, right))
+    assert high is not None and low <= high
+    assert float(low) == pytest.approx(truth, abs=1e-9) and float(high) == pytest.approx(truth, abs=1e-9)
+
+
+@settings(max_examples=40, deadline=None)
+@given(weights, weights)
+def test_mu_is_that_of_the_certain_order(left: list[int], right: list[int]) -> None:
+    """Beside the corners, in floats, of the outcomes by falling ratio."""
+    low, high = gaussian_mu(pair := table(left, right))
+    masses = sorted(zip(map(float, pair.left), map(float, pair.right), strict=True), key=lambda one: -one[0] / one[1])
+    seen, normal = 0.0, statistics.NormalDist()
+    for place in range(1, len(masses)):
+        hits, alarms = (sum(one[side] for one in masses[:place]) for side in (0, 1))
+        seen = max(seen, normal.inv_cdf(1 - alarms) - normal.inv_cdf(1 - hits))
+    assert high is not None and float(low) - 1e-9 <= seen <= float(high) + 1e-9
+    assert high - low < Fraction(1, 10**9)
+
+
+def test_mu_is_not_made_up_where_an_error_is_only_nearly_0() -> None:
+    """P never gives what Q gives once in 10^50 times: a test that tells it errs on one side only, and μ is infinite."""
+    tiny = Fraction(1, 10**50)
+    with precision(BITS):
+        pair = Table((0, 1), (ball(0), ball(1)), (ball(tiny), ball(1 - tiny)))
+    assert gaussian_mu(pair) == (0, math.inf)
+
+
 # Pairs ---------------------------------------------------------------------------------------------------------------
 
 
@@ -416,6 +457,89 @@ def test_some_pairs_of_many() -> None:
     again = exact(chosen, scores, sampled=10, entropy=ReplayEntropy(1))
     assert again.witness == audit.witness
     assert dict(exact(response, sampled=99).facts)["ordered pairs of neighbours"] == "2"
+
+
+def test_time_bounds_the_pairs_that_are_looked_at() -> None:
+    many = sf.scalar(list(range(60))) >> sf.randomized_response(p="0.5")
+    began = time.monotonic()
+    audit = exact(many, seconds="0.2", entropy=ReplayEntropy(1))
+    assert time.monotonic() - began < 2
+    said = dict(audit.facts)["ordered pairs of neighbours"]
+    assert said.endswith(" of 3540, drawn at random, until the time was up") and audit.witness is not None
+    short = exact(many, seconds="1e-9", sampled=5, entropy=ReplayEntropy(1))
+    assert dict(short.facts)["ordered pairs of neighbours"].startswith("1 of 3540")
+    assert dict(exact(response, seconds=60).facts)["ordered pairs of neighbours"] == "2"
+    with pytest.raises(BadArgument, match="seconds"):
+        exact(response, seconds=0)
+
+
+@pytest.mark.parametrize("d_in", [Fraction(1, 2), 1, 3])
+@pytest.mark.parametrize(
+    "space", [sf.scalar(int, between=(-2, 3)), sf.scalar(list("abc"))], ids=["integers", "letters"]
+)
+def test_neighbours_are_listed_without_looking_at_every_two(space: sf.Space, d_in: Fraction) -> None:
+    members = every_member(space.domain)
+    found = _in_order(space, members, d_in)
+    assert found is not None
+    assert list(found) == [(one, other) for one, other in neighbours(space, members, d_in=d_in) if one != other]
+
+
+# Outcomes ------------------------------------------------------------------------------------------------------------
+
+
+class Bare:
+    """Is equal to nothing but itself."""
+
+    def __init__(self, inside: Any) -> None:
+        self.inside = inside
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda y: float(y),
+        lambda y: [y],
+        lambda y: {"it": [y]},
+        lambda y: np.array([y, math.nan]),
+        lambda y: Bare(y),
+        lambda y: {y, math.nan},
+    ],
+    ids=["float", "list", "mapping", "array", "object", "set"],
+)
+def test_outcomes_that_look_alike_are_one_whatever_they_are(made: Callable[[Any], Any]) -> None:
+    """What is kept of a bit costs ln 3, what is not costs nothing: neither more nor less, however it is wrapped."""
+    kept, lost = exact(response.then(made)), exact(response.then(lambda _: made(math.nan)))
+    assert kept.verdict is Verdict.TIGHT
+    assert (lost.line("ε").low, lost.line("ε").high) == (0, 0)
+
+
+@pytest.mark.parametrize(("one", "other"), [(1, True), (1, 1.0), (0.0, -0.0), ([1], (1,)), (None, math.nan)])
+def test_what_python_calls_equal_may_look_different(one: Any, other: Any) -> None:
+    laws = {0: FiniteLaw({0: ball(1)}).through(lambda _: one), 1: FiniteLaw({0: ball(1)}).through(lambda _: other)}
+    assert exact(lawful(lambda place: laws[place], sf.Pure(1))).line("ε").low == math.inf
+    mixed = response.then(lambda y: one if y else other)
+    assert exact(mixed).verdict is Verdict.TIGHT
+    assert FiniteLaw({"a": ball(1)}) == FiniteLaw({"a": ball(1)}) != FiniteLaw({"b": ball(1)})
+
+
+def test_a_law_that_cannot_be_listed_is_refused_clearly() -> None:
+    with pytest.raises(BadArgument, match="no step after the mechanism may fail"):
+        exact(response.then(lambda y: 1 // y))
+    with pytest.raises(BadArgument, match="give a function of it"):
+        exact(response.then(lambda y: lambda: y))
+
+
+def test_odd_arguments_are_refused() -> None:
+    odd: list[tuple[str, dict[str, Any]]] = [
+        ("pairs", {"pairs": [(True,)]}),
+        ("pairs", {"pairs": 1}),
+        ("epsilons", {"epsilons": 1}),
+        ("orders", {"orders": 2}),
+        ("members", {"members": 1}),
+    ]
+    for named, arguments in odd:
+        with pytest.raises(BadArgument, match=named):
+            exact(response, **arguments)
 
 
 def test_progress_is_told_and_an_interrupt_passes() -> None:

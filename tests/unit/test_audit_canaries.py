@@ -200,3 +200,18 @@ def test_more_bad_arguments_are_refused() -> None:
         Canaries(())
     with pytest.raises(BadArgument, match="train"):
         audit_training("a model", 10)  # type: ignore[arg-type]  # that is the point
+
+
+def test_coins_that_were_drawn_elsewhere_are_taken() -> None:
+    drawn = [True, False] * 15
+    scores = [float(one) for one in drawn]
+    wanted = one_run(scores, Canaries(tuple(drawn))).lines
+    assert one_run(scores, drawn).lines == one_run(scores, np.array(drawn)).lines == wanted
+    for odd in ([1, 0] * 15, "in", 30):
+        with pytest.raises(BadArgument, match="canaries"):
+            one_run(scores, odd)  # type: ignore[arg-type]  # that is the point
+
+
+def test_a_claim_of_nothing_stays_open_in_one_run() -> None:
+    found = one_run([1.0, 2.0, 3.0, 4.0], [True, False, False, True], claim=0)
+    assert found.lines[0].low == 0 and found.verdict is Verdict.OPEN

@@ -7,6 +7,7 @@ import sys
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -40,6 +41,8 @@ def test_a_claim_is_compared() -> None:
     assert matrix(THREE_QUARTERS, claim=sf.Approx(0, "0.49")).verdict is Verdict.VIOLATED
     assert matrix(THREE_QUARTERS, claim=sf.Approx(2, 0)).line("δ at ε = 2").high == 0
     assert matrix(THREE_QUARTERS).verdict is Verdict.OPEN  # nothing is claimed
+    assert matrix(THREE_QUARTERS, claim=1).lines == matrix(THREE_QUARTERS, claim=sf.Pure(1)).lines
+    assert matrix(np.array([[1, 0], [0, 1]]), claim=1).line("ε").low == math.inf
 
 
 @pytest.mark.parametrize(
@@ -155,12 +158,15 @@ def test_bounds_are_on_the_safe_side() -> None:
         (np.array([[1.5, -0.5], [0.5, 0.5]]), "probabilities"),
         (np.array([[math.nan, 0.5], [0.5, 0.5]]), "probabilities"),
         (np.array([0.5, 0.5]), "rows and columns"),
-        (np.array([[1, 0], [0, 1]]), "floats"),
+        (np.array([["1", "0"], ["0", "1"]]), "numbers"),
+        (None, "rows in lists"),
+        ([1, 0], "rows in lists"),
+        (pd.DataFrame({"a": [1.0, 1.0]}), "to_numpy"),
         (np.array([[0.5, 0.5]]), "two inputs"),
         ([["0.5", "0.4"], ["0.5", "0.5"]], "row 0"),
         ([[1]], "two inputs"),
     ],
-    ids=["sum", "negative", "nan", "flat", "integers", "one row", "inexact", "one entry"],
+    ids=["sum", "negative", "nan", "flat", "words", "nothing", "no rows", "frame", "one row", "inexact", "one entry"],
 )
 def test_what_is_no_matrix_of_probabilities_is_refused(entries: object, said: str) -> None:
     with pytest.raises(BadArgument, match=said):

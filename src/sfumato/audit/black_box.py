@@ -13,11 +13,13 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from sfumato.accounting.measures import Loss
 from sfumato.audit.claims import certainty, line_name, promised
 from sfumato.audit.drawing import Run, Runs, one_kind
 from sfumato.audit.evidence import Finding, by_distance, by_event, curves
-from sfumato.audit.likelihood import law_score, own_score
+from sfumato.audit.likelihood import FEW, law_score, own_score
 from sfumato.audit.outcomes import Many, Pair, Raised, read, width_of
 from sfumato.audit.record import Audit, Line, Witness
 from sfumato.audit.testers import TESTERS, Event, Score, best_event, in_order
@@ -119,10 +121,11 @@ def _chooser(
 
     def scored(pair: Pair) -> list[Score]:
         if tester == "distance":
-            return [replace(one, tester="distance") for one in (own or in_order(pair.left))]
+            numbers = [one for one in in_order(pair.left) if not np.isnan(pair.left.numbers).all()]
+            return [replace(one, tester="distance") for one in (own or numbers)]
         found = [one for name, how in TESTERS.items() if tester in ("auto", name) for one in how(pair.left, pair.right)]
         if tester in ("auto", "likelihood"):
-            exact = law_score(run, left, right, pair) if isinstance(run, Measurement) else None
+            exact = law_score(run, left, right, pair, most=FEW) if isinstance(run, Measurement) else None
             found += [*own, *([] if exact is None else [exact])]
         return found
 

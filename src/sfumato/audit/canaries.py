@@ -13,6 +13,7 @@ from fractions import Fraction
 from typing import Protocol, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sfumato.accounting.measures import Loss
 from sfumato.accounting.proportions import least_probability
@@ -96,7 +97,7 @@ def guessed_epsilon(right: int, guesses: int, count: int, confidence: Fraction, 
 
 def one_run(
     scores: Iterable[float],
-    canaries: Canaries,
+    canaries: Canaries | Sequence[bool] | NDArray[np.bool_],
     *,
     claim: Loss | Number | None = None,
     delta: Number = 0,
@@ -107,7 +108,8 @@ def one_run(
     """Gives a lower bound on ε at δ from the scores that one run gives to canaries.
 
     Half of the ``guesses`` say that the canaries with the highest scores were in, half that those with the lowest were
-    out; of the others nothing is said. Several numbers of guesses are all tried, and share the confidence.
+    out; of the others nothing is said. Several numbers of guesses are all tried, and share the confidence. Which of the
+    ``canaries`` were in must have been drawn by fair coins, here or elsewhere.
 
     >>> drawn = Canaries((True, False) * 50)
     >>> found = one_run([float(one) for one in drawn.included], drawn, guesses=100)
@@ -115,18 +117,19 @@ def one_run(
     3.493
     """
     sure, (epsilon, missed) = certainty(confidence), promised(claim, delta)
-    order = _order(scores, canaries)
-    numbers = _numbers(guesses, len(canaries))
+    drawn = _read(canaries)
+    order = _order(scores, drawn)
+    numbers = _numbers(guesses, len(drawn))
     share = 1 - (1 - sure) / len(numbers)
-    hits = {number: _right(order, canaries, number) for number in numbers}
-    found = {number: guessed_epsilon(hits[number], number, len(canaries), share, missed) for number in numbers}
+    hits = {number: _right(order, drawn, number) for number in numbers}
+    found = {number: guessed_epsilon(hits[number], number, len(drawn), share, missed) for number in numbers}
     best = max(numbers, key=lambda number: found[number])
     return Audit(
         subject=subject,
         method="guesses which canaries were in one run",
         lines=(Line(line_name(missed), epsilon, found[best]),),
         facts=(
-            ("canaries", f"{len(canaries):,}"),
+            ("canaries", f"{len(drawn):,}"),
             ("guesses", f"{best:,}"),
             ("right guesses", f"{hits[best]:,}"),
             ("numbers of guesses tried", f"{len(numbers)}"),
@@ -153,6 +156,15 @@ def audit_training(
     scores = train(drawn.included, source)
     name = str(getattr(train, "__name__", type(train).__name__))
     return one_run(scores, drawn, claim=claim, delta=delta, confidence=confidence, guesses=guesses, subject=name)
+
+
+def _read(canaries: object) -> Canaries:
+    """Reads which canaries were in: as drawn here, or as a list or an array of booleans."""
+    if isinstance(canaries, Canaries):
+        return canaries
+    if not isinstance(canaries, list | tuple | np.ndarray):
+        raise BadArgument("canaries", "drawn by sf.audit.canaries(count), or a list of booleans", type(canaries))
+    return Canaries(tuple(bool(one) if isinstance(one, np.bool_) else one for one in canaries))
 
 
 def _order(scores: Iterable[float], canaries: Canaries) -> list[int]:

@@ -7,7 +7,7 @@ leave it open.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from heapq import heapify, heappop, heappush
@@ -214,50 +214,99 @@ def chord_bound(start: Fraction, first: Fraction, end: Fraction, second: Fractio
         return ends[1] if peak > ball(end) else upper(lambda: ball(slope) / (1 + 2 * peak))
 
 
+@final
+@dataclass(frozen=True)
+class Group:
+    """Is outcomes whose ratios P/Q balls do not tell apart: both masses, and what all ratios are between."""
+
+    mass: arb
+    other: arb
+    low: Extended
+    high: Extended
+    single: bool = True
+
+    def with_one(self, one: Group) -> Group:
+        """Adds outcomes to the group; of those that Q never gives, the ratios are equal for certain."""
+        equal = self.other.is_zero() and one.other.is_zero()
+        low, high = min(self.low, one.low), max(self.high, one.high)
+        return Group(self.mass + one.mass, self.other + one.other, low, high, equal)
+
+
 @guarantee(
     claim="the least mu for which the curve is nowhere below that of two Gaussians: the largest of z(1 − a) − z(b) "
-    "over its corners (a, b)",
+    "over its corners (a, b); from above, over the corners of a line that is nowhere above the curve",
     proof="proofs/audit.md#gaussian",
-    reviewed="e3549b8f9eb9",
+    reviewed="5f8d8d2d062a",
 )
 def gaussian_mu(table: Table) -> Found:
     """Encloses the least μ of Gaussian differential privacy in this direction."""
-    rows = sorted(_ratios(table), key=lambda row: row[0], reverse=True)
-    certain = table.complete and all(one[1] > next_one[2] for one, next_one in pairwise(rows))
     low: Extended = Fraction(0)
     high: Extended = Fraction(0)
     with precision(BITS):
-        alarms = ball(0)
+        groups = _groups(table)
         slack = ball(0) if table.rest is None else ball(table.rest.left[1] - table.rest.left[0])
-        left = list(accumulate((row[3] for row in reversed(rows)), initial=slack))[::-1]
-        for row, misses in zip(rows, left[1:], strict=True):
-            alarms += row[4]
-            a, b = _shift(alarms, misses)
-            low, high = max(low, a), max(high, b)
-    return low, high if certain else None
+        left = list(accumulate((group.mass for group in reversed(groups)), initial=slack))[::-1]
+        alarms = ball(0)
+        for place, group in enumerate(groups[:-1]):
+            alarms += group.other
+            low = max(low, _shift(alarms, left[place + 1])[0])
+            lowered = _lowered(left[place + 1], group, groups[-1] if place == len(groups) - 2 else None)
+            high = max(high, math.inf if lowered is None else _shift(alarms, lowered)[1])
+        if len(groups) == 1:
+            high = _only(groups[0])
+    return low, high if table.complete else None
+
+
+def _lowered(misses: arb, group: Group, last: Group | None) -> arb | None:
+    """Lowers the corner after a group to where the line ends that falls as steeply as any outcome of the group.
+
+    Before the last group, the corner is also no higher than the line that falls as gently as any outcome of that one.
+    """
+    if group.single:
+        found = misses
+    elif group.high == math.inf:
+        return None
+    else:
+        found = misses + group.mass - ball(Fraction(group.high)) * group.other
+    return found if last is None or last.single else found.min(ball(Fraction(last.low)) * last.other)
+
+
+def _only(group: Group) -> Extended:
+    """Bounds μ where no two ratios are told apart, by the one corner of the steepest and the gentlest line."""
+    if group.single or group.low == group.high:
+        return Fraction(0)
+    if group.high == math.inf:
+        return math.inf
+    low, high = Fraction(group.low), Fraction(group.high)
+    alarms = (1 - low) / (high - low)
+    return _shift(ball(alarms), ball(low * (1 - alarms)))[1]
 
 
 def _shift(alarms: arb, misses: arb) -> tuple[Extended, Extended]:
     """Encloses z(1 − alarms) − z(misses), the shift between two Gaussians that a test with these errors needs."""
-    if misses.is_zero() and not alarms < 1:
-        return Fraction(0), Fraction(0)
-    if alarms.is_zero() or misses.is_zero():
+    if (alarms.is_zero() and misses < 1) or (misses.is_zero() and alarms < 1):
         return math.inf, math.inf
     if not (0 < alarms < 1 and 0 < misses < 1):
         return Fraction(0), math.inf
     return enclose(lambda: ball(2).sqrt() * ((2 * alarms).erfcinv() + (2 * misses).erfcinv()))
 
 
-def _ratios(table: Table) -> list[tuple[float, Extended, Extended, arb, arb]]:
-    """Gives for each outcome its ratio as a float, from below and from above, and both masses."""
-    found: list[tuple[float, Extended, Extended, arb, arb]] = []
-    left, right = table.lumped()
-    with precision(BITS):
-        for outcome, mass in left.items():
-            other = right[outcome]
-            if mass.is_zero() and other.is_zero():
-                continue
-            low, high = (math.inf, math.inf) if other.is_zero() else endpoints(mass / other)
-            near = math.inf if math.inf in (low, high) else float(low)
-            found.append((near, low, high, mass, other))
+def _groups(table: Table) -> list[Group]:
+    """Gives the outcomes by falling ratio P/Q, with those together whose order is not certain."""
+    found: list[Group] = []
+    for one in sorted(_ratios(table), key=lambda one: one.high, reverse=True):
+        if found and one.high >= found[-1].low:
+            found[-1] = found[-1].with_one(one)
+        else:
+            found.append(one)
     return found
+
+
+def _ratios(table: Table) -> Iterator[Group]:
+    """Gives each outcome that either law gives, with what its ratio is between."""
+    left, right = table.lumped()
+    for outcome, mass in left.items():
+        other = right[outcome]
+        if not (mass.is_zero() and other.is_zero()):
+            low, high = (math.inf, math.inf) if other.is_zero() else endpoints(mass / other)
+            yield Group(mass, other, max(Fraction(0), low), high)

@@ -38,6 +38,9 @@ class Runs:
         """Reads what is to be run: a measurement, a function of data, or one of data and a number of runs."""
         if isinstance(run, Measurement):
             source, function, domain = entropy or system(), run.function, run.source.domain
+            if run.interactive:
+                must = "one that answers once; sf.asked_by(measurement, strategy) makes one, and says who asks"
+                raise BadArgument("the measurement", must, "an interactive one")
             if not (domain.member(left) and domain.member(right)):
                 raise NotInDomain(domain)
             return cls(one_by_one(lambda data: function(data, source)), left, right)
@@ -78,8 +81,8 @@ def one_by_one(run: Callable[[Data], Any]) -> Callable[[Data, int], list[Any]]:
     def outcome(data: Data) -> Any:
         try:
             return run(data)
-        except Exception as error:  # whatever it is, its kind is what an onlooker sees
-            return Raised(type(error).__name__)
+        except Exception as error:  # whatever it is, an onlooker sees it
+            return Raised.by(error)
 
     return lambda data, count: [outcome(data) for _ in range(count)]
 

@@ -87,10 +87,9 @@ class Finding:
 
     @property
     def facts(self) -> tuple[tuple[str, str], ...]:
-        """Says how it was found."""
+        """Says how it was found; which event it is depends on outcomes, and stands in the witness."""
         return (
             ("tester", self.event.score.tester),
-            ("event", self.event.words),
             ("seen there", f"in {float(self.here):.6g} of the runs on one side, {float(self.there):.6g} on the other"),
         )
 

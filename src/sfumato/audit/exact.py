@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
-from itertools import product
-from typing import TypeAlias
+from itertools import permutations, product
+from typing import Any, TypeAlias, final
 
 from sfumato.accounting.curves import read_order
 from sfumato.accounting.measures import Loss
@@ -18,11 +19,12 @@ from sfumato.core.brute import neighbours
 from sfumato.core.domains import Categories, Data, Domain, Integers, Vector
 from sfumato.core.law import Law
 from sfumato.core.measurement import Measurement
-from sfumato.core.metrics import Unit
+from sfumato.core.metrics import Absolute, Discrete, Unit
+from sfumato.core.space import Space
 from sfumato.core.spread import Stated
 from sfumato.entropy import Entropy, system
-from sfumato.errors import BadArgument, NoDistance, NotInDomain
-from sfumato.exact import BITS, Number, digits_up, integer, non_negative, precision, probability
+from sfumato.errors import BadArgument, NoDistance, NotInDomain, SfumatoError
+from sfumato.exact import BITS, Number, digits_up, integer, non_negative, positive, precision, probability
 from sfumato.release.progress import Progress, shown
 
 Pairs: TypeAlias = Sequence[tuple[Data, Data]]
@@ -41,15 +43,17 @@ def exact(
     orders: Sequence[Number] = (),
     epsilons: Sequence[Number] = (),
     sampled: int | None = None,
+    seconds: Number | None = None,
     entropy: Entropy | None = None,
     progress: Progress | None = None,
 ) -> Audit:
     """Measures the true loss of a mechanism from its output law, and compares it with the claimed one.
 
     Looks at every two of the ``members`` that are at most ``d_in`` apart, at the given ``pairs`` both ways round, or,
-    without either, at the whole domain where that is small; ``sampled`` picks so many pairs at random. Of noise without
-    end other than Laplace noise, a mass of ``missed`` is left out and accounted for. ``orders`` and ``epsilons`` ask
-    for Rényi divergences and δ beside what the claim is about.
+    without either, at the whole domain where that is small; ``sampled`` picks so many pairs at random, and with a limit
+    in ``seconds`` they are looked at in random order, until the time is up. Of noise without end other than Laplace
+    noise, a mass of ``missed`` is left out and accounted for. ``orders`` and ``epsilons`` ask for Rényi divergences and
+    δ beside what the claim is about.
 
     >>> import sfumato as sf
     >>> audit = exact(sf.scalar(bool) >> sf.randomized_response(p="0.75"))
@@ -61,24 +65,36 @@ def exact(
     if measurement.law is None:
         must = "one whose exact law is on file; sf.audit.black_box audits any other by sampling"
         raise BadArgument("the measurement", must, measurement.how.mechanism)
+    until = math.inf if seconds is None else time.monotonic() + float(positive(seconds, "seconds"))
     distance = measurement.source.closest if d_in is None else d_in
     found = _pairs(measurement, members, pairs, distance)
-    chosen = found if sampled is None else _some(found, integer(sampled, "sampled", least=1), entropy or system())
+    most = len(found) if sampled is None else integer(sampled, "sampled", least=1)
+    chosen = found if sampled is None and seconds is None else Mixed(found, most, entropy or system())
     left_out = None if missed is None else probability(missed, "missed")
     return judged(
         measurement.how.mechanism,
         measurement.map(distance),
         chosen,
         _tables(measurement.law, left_out),
-        orders=[read_order(order) for order in orders],
-        epsilons=[non_negative(epsilon, "epsilon") for epsilon in epsilons],
-        facts=(("ordered pairs of neighbours", _counted(len(chosen), len(found))),),
+        orders=[read_order(order) for order in _several(orders, "orders")],
+        epsilons=[non_negative(epsilon, "epsilon") for epsilon in _several(epsilons, "epsilons")],
+        known=len(found),
+        until=until,
         progress=progress,
     )
 
 
-def _counted(looked_at: int, known: int) -> str:
-    return str(known) if looked_at == known else f"{looked_at} of {known}, drawn at random"
+def _several(given: Iterable[Any], what: str) -> Iterable[Any]:
+    if not isinstance(given, Iterable):
+        raise BadArgument(what, "several, in a list", type(given).__name__)
+    return given
+
+
+def _counted(looked_at: int, chosen: int, known: int) -> str:
+    """Says how many pairs were looked at, and why not at all."""
+    if looked_at == known:
+        return str(known)
+    return f"{looked_at} of {known}, drawn at random" + ("" if looked_at == chosen else ", until the time was up")
 
 
 def judged(
@@ -89,12 +105,13 @@ def judged(
     *,
     orders: Sequence[Fraction] = (),
     epsilons: Sequence[Fraction] = (),
-    facts: tuple[tuple[str, str], ...] = (),
+    known: int | None = None,
+    until: float = math.inf,
     progress: Progress | None = None,
 ) -> Audit:
-    """Compares a claim with what is measured on ordered pairs."""
+    """Compares a claim with what is measured on ordered pairs: some of all that are known, until the time is up."""
     answers = [Answer(question) for question in questions(claim, orders, epsilons)]
-    most, missed = 0, Fraction(0)
+    most, missed, done = 0, Fraction(0), 0
     with shown(progress, "auditing") as tell:
         for place, (left, right) in enumerate(pairs):
             table = table_of(left, right)
@@ -102,7 +119,9 @@ def judged(
                 answer.see(table, place)
             most = max(most, len(table.outcomes))
             missed = missed if table.rest is None else max(missed, table.rest.left[1])
-            tell(place + 1, len(pairs))
+            tell(done := place + 1, len(pairs))
+            if time.monotonic() > until:
+                break
     worst = worst_first(answers)[0]
     left, right = pairs[worst.place]
     table = table_of(left, right)
@@ -114,7 +133,7 @@ def judged(
         curves=curves(claim, table.left, table.right),
         facts=(
             ("claim", str(claim)),
-            *facts,
+            ("ordered pairs of neighbours", _counted(done, len(pairs), known or len(pairs))),
             ("outcomes of a pair", f"up to {most}"),
             ("mass not listed", "none" if missed == 0 else f"at most {digits_up(missed, 3)}, accounted for"),
         ),
@@ -128,10 +147,21 @@ def _tables(law: Callable[[Data], Law], missed: Fraction | None) -> Callable[[Da
     def law_of(member: Data) -> Law:
         if id(member) not in known:
             with precision(BITS):
-                known[id(member)] = member, remembered(law(member))  # the member is held, so that its id stays its own
+                known[id(member)] = member, remembered(_asked(law, member))  # held, so that its id stays its own
         return known[id(member)][1]
 
     return lambda left, right: side_by_side(law_of(left), law_of(right), missed)
+
+
+def _asked(law: Callable[[Data], Law], member: Data) -> Law:
+    """Asks for the law on one member; a step after the mechanism may fail on an outcome that it never met before."""
+    try:
+        return law(member)
+    except SfumatoError:
+        raise
+    except Exception as error:
+        must = "one that can be listed: no step after the mechanism may fail; sf.audit.black_box takes errors too"
+        raise BadArgument("the law on file", must, type(error).__name__) from None
 
 
 def _pairs(
@@ -142,11 +172,13 @@ def _pairs(
 ) -> Pairs:
     source = measurement.source
     if pairs is None:
-        known = every_member(source.domain) if members is None else list(members)
+        known = every_member(source.domain) if members is None else list(_several(members, "members"))
         _check_members(source.domain, known)
-        found = [(left, right) for left, right in neighbours(source, known, d_in=d_in) if left is not right]
+        listed = _in_order(source, known, d_in) if members is None else None
+        near = neighbours(source, known, d_in=d_in) if listed is None else listed
+        found = [(left, right) for left, right in near if left is not right]
     else:
-        given = [(left, right) for left, right in pairs]
+        given = _read_pairs(pairs)
         if members is not None:
             raise BadArgument("members", "left out where pairs are given", "both")
         _check_members(source.domain, [member for pair in given for member in pair])
@@ -156,6 +188,30 @@ def _pairs(
     if not found:
         raise BadArgument("members", "with two neighbours among them at least, or there is nothing to compare", "none")
     return found
+
+
+def _read_pairs(pairs: Iterable[tuple[Data, Data]]) -> list[tuple[Data, Data]]:
+    try:
+        return [(left, right) for left, right in pairs]
+    except (TypeError, ValueError):
+        must = "pairs of members, as in pairs=[(0, 1)]"
+        raise BadArgument("pairs", must, type(pairs).__name__) from None
+
+
+def _in_order(source: Space, members: Sequence[Data], d_in: Stated | Unit) -> Iterator[tuple[Data, Data]] | None:
+    """Lists neighbours among all members of a domain without looking at every two, where its metric is a plain one."""
+    reach = source.metric.read(d_in)
+    if isinstance(source.metric, Discrete):
+        return permutations(members, 2) if reach >= 1 else iter(())
+    if not isinstance(source.metric, Absolute) or not isinstance(source.domain, Integers) or reach == math.inf:
+        return None
+    steps = math.floor(Fraction(reach) / source.domain.step)
+    return (
+        (left, members[other])
+        for place, left in enumerate(members)
+        for other in range(max(0, place - steps), min(len(members), place + steps + 1))
+        if other != place
+    )
 
 
 def _check_members(domain: Domain, members: Sequence[Data]) -> None:
@@ -194,10 +250,21 @@ def _too_large(domain: Domain) -> BadArgument:
     return BadArgument("members", must, str(domain))
 
 
-def _some(pairs: Pairs, count: int, entropy: Entropy) -> Pairs:
-    """Picks pairs at random, none twice."""
-    left = list(pairs)
-    for place in range(min(count, len(left))):
-        other = place + entropy.below(len(left) - place)
-        left[place], left[other] = left[other], left[place]
-    return left[:count]
+@final
+class Mixed(Sequence[tuple[Data, Data]]):
+    """Is some pairs at random, none twice; each is drawn where it is first looked at."""
+
+    def __init__(self, pairs: Pairs, count: int, entropy: Entropy) -> None:
+        self._pairs, self._count, self._entropy, self._drawn = list(pairs), min(count, len(pairs)), entropy, 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, place: Any) -> Any:
+        if not 0 <= place < self._count:
+            raise IndexError(place)
+        for here in range(self._drawn, place + 1):
+            other = here + self._entropy.below(len(self._pairs) - here)
+            self._pairs[here], self._pairs[other] = self._pairs[other], self._pairs[here]
+            self._drawn = here + 1
+        return self._pairs[place]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,10 @@ from sfumato.audit.testers import Score
 from sfumato.core.domains import Data
 from sfumato.core.law import FiniteLaw, Law
 from sfumato.core.measurement import Measurement
+from sfumato.errors import BadArgument
 
-FEW = 20_000
-"""The exact ratio is worked out where so many outcomes differ at most."""
-
+FEW = 2_000
+"""Where more outcomes differ, and others know nothing of the law, its ratio is not worth the time."""
 
 DIGITS = 9
 """Ratios are rounded to so many digits, so that those that are equal are found equal."""
@@ -32,23 +33,58 @@ def own_score(score: Callable[[Any], Any], *, batched: bool) -> Score:
     return Score("likelihood", "the score that was given", of)
 
 
-def law_score(measurement: Measurement, left: Data, right: Data, seen: Pair) -> Score | None:
-    """Gives the logarithm of the exact likelihood ratio, where the law of such outcomes is on file."""
-    if measurement.law is None:
+def law_score(measurement: Measurement, left: Data, right: Data, seen: Pair, *, most: float = math.inf) -> Score | None:
+    """Gives the logarithm of the exact likelihood ratio, where the law of such outcomes is on file and can be asked.
+
+    There is none where more than ``most`` outcomes differ.
+    """
+    if measurement.law is None or len(np.unique(seen.left.codes)) > most:
         return None
-    laws = measurement.law(left), measurement.law(right)
-    if not all(isinstance(law, FiniteLaw) for law in laws) and any(map(_has_floats, seen.left.given)):
-        return None
-    if len(np.unique(seen.left.codes)) > FEW:
+    known: dict[int, float] = {}
+    try:
+        laws = measurement.law(left), measurement.law(right)
+        steps = _in_steps(measurement, laws)
+        for side in (seen.left, seen.right):
+            for code, place in zip(*np.unique(side.codes, return_index=True), strict=True):
+                known[int(code)] = log_ratio(*laws, steps(side.given[int(place)]))
+    except Exception:  # a law that is asked for under a strategy only, of endless noise and a step, of other outcomes
         return None
 
+    def ratio(code: int, outcome: Any) -> float:
+        if code not in known:
+            try:
+                known[code] = log_ratio(*laws, steps(outcome))
+            except Exception:  # neither law speaks of such an outcome
+                known[code] = 0.0
+        return known[code]
+
     def of(outcomes: Outcomes) -> Floats:
-        _, first, places = np.unique(outcomes.codes, return_index=True, return_inverse=True)
-        ratios = np.array([log_ratio(*laws, outcomes.given[place]) for place in first.tolist()])
-        found: Floats = ratios[places]
+        codes, first, places = np.unique(outcomes.codes, return_index=True, return_inverse=True)
+        ratios = [
+            ratio(code, outcomes.given[place]) for code, place in zip(codes.tolist(), first.tolist(), strict=True)
+        ]
+        found: Floats = np.array(ratios)[places]
         return found
 
     return Score("likelihood", "log-ratio of exact probabilities", of)
+
+
+def _in_steps(measurement: Measurement, laws: tuple[Law, Law]) -> Callable[[Any], Data]:
+    """Gives what turns a noisy outcome into the whole numbers of steps that laws of noise on a grid speak of."""
+    if all(isinstance(law, FiniteLaw) for law in laws):
+        return lambda outcome: outcome
+    step = None if measurement.noise is None else measurement.noise.step
+
+    def whole(outcome: Any) -> Data:
+        if isinstance(outcome, list | tuple | np.ndarray):
+            return tuple(map(whole, outcome))
+        if not isinstance(outcome, float):  # NumPy's own are among them
+            return outcome
+        if step is None:
+            raise BadArgument("the outcome", "a whole number, as the law on file has it", "a float")
+        return round(Fraction(outcome) / step)
+
+    return whole
 
 
 def log_ratio(left: Law, right: Law, outcome: Data) -> float:
@@ -65,10 +101,3 @@ def log_ratio(left: Law, right: Law, outcome: Data) -> float:
     if not there > 0:
         return math.inf if here > 0 else 0.0
     return round(float((here / there).log().mid()), DIGITS) if here > 0 else -math.inf
-
-
-def _has_floats(outcome: Any) -> bool:
-    """Tells whether an outcome is or holds floats, whose laws are on file for the whole numbers behind them."""
-    if isinstance(outcome, list | tuple):
-        return any(map(_has_floats, outcome))
-    return isinstance(outcome, float | np.ndarray)

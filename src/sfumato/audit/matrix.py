@@ -11,7 +11,7 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import pairwise
-from typing import Literal, TypeAlias, final
+from typing import Any, Literal, TypeAlias, final
 
 import numpy as np
 import numpy.typing as npt
@@ -85,9 +85,9 @@ class Grid:
 
 
 def matrix(
-    rows: Sequence[Sequence[Number]] | npt.NDArray[np.float64],
+    rows: Sequence[Sequence[Number]] | npt.NDArray[Any],
     *,
-    claim: Loss | None = None,
+    claim: Loss | Number | None = None,
     inputs: Sequence[Hashable] | None = None,
     outputs: Sequence[Hashable] | None = None,
     adjacency: Adjacency = None,
@@ -97,14 +97,19 @@ def matrix(
 
     Numbers in lists are read as they are written, and each row must sum to exactly 1. The floats of an array are read
     as the binary fractions that they are, and each row is divided by its exact sum, which must be near 1. Every two
-    inputs are neighbours, or with "line" those that follow each other, or the listed pairs.
+    inputs are neighbours, or with "line" those that follow each other, or the listed pairs. A claim that is a number is
+    one of ε.
 
     >>> matrix([["3/4", "1/4"], ["1/4", "3/4"]], claim=Pure("1.0")).verdict
     <Verdict.VIOLATED: 'violated'>
     """
+    loss = claim if claim is None or isinstance(claim, Loss) else Pure(claim)
     grid = _read(rows, inputs, outputs, adjacency)
-    if not _searchable(grid, claim):
-        return _by_pairs(grid, claim, progress)
+    return _searched(grid, loss, progress) if _searchable(grid, loss) else _by_pairs(grid, loss, progress)
+
+
+def _searched(grid: Grid, claim: Loss | None, progress: Progress | None) -> Audit:
+    """Measures the worst pair, which floats have found."""
     ratio = worst_ratio(grid)
     promised = claim.epsilon if isinstance(claim, Pure) else None
     pure = Line("ε", promised, log_down(ratio.low), log_up(ratio.high))
@@ -254,12 +259,14 @@ def _read(
     rows: object, inputs: Sequence[Hashable] | None, outputs: Sequence[Hashable] | None, adjacency: Adjacency
 ) -> Grid:
     if not isinstance(rows, np.ndarray):
-        made = channel(rows, inputs=inputs, outputs=outputs)  # type: ignore[arg-type]  # it refuses what is no matrix
+        if not isinstance(rows, list | tuple) or not all(isinstance(row, list | tuple | np.ndarray) for row in rows):
+            raise BadArgument("the matrix", "rows in lists, or an array (of a data frame, .to_numpy())", type(rows))
+        made = channel(rows, inputs=inputs, outputs=outputs)
         # A tiny entry is no 0, also where its float would be: it stays visible, and `_searchable` declines it.
         near = np.array([[float(entry) or bool(entry) * LEAST / 2 for entry in row] for row in made.rows])
         return Grid(near, made.rows, made.inputs, made.outputs, _pairs(made.inputs, adjacency), whole=True)
-    if rows.ndim != 2 or rows.dtype.kind != "f" or rows.dtype.itemsize > 8 or not rows.size:
-        raise BadArgument("the matrix", "an array of floats with rows and columns", f"{rows.dtype} {rows.shape}")
+    if rows.ndim != 2 or rows.dtype.kind not in "iuf" or rows.dtype.itemsize > 8 or not rows.size:
+        raise BadArgument("the matrix", "an array of numbers with rows and columns", f"{rows.dtype} {rows.shape}")
     entries = np.ascontiguousarray(rows, dtype=np.float64)
     if not np.all(entries >= 0) or not np.all(entries <= 2):
         raise BadArgument("the entries of the matrix", "probabilities, from 0 to 1", "others")

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import math
-import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, fields, is_dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, TypeAlias, final
@@ -19,15 +18,13 @@ from typing import Any, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.core.looks import looks, without_addresses
 from sfumato.release.record import Release
 
 Floats: TypeAlias = NDArray[np.float64]
 Codes: TypeAlias = NDArray[np.int64]
 Many: TypeAlias = Sequence[Any] | NDArray[Any]
 """Outcomes of many runs: a sequence of any things, or an array with one outcome in each row."""
-
-ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
-"""Where an object lies in memory, which is no part of what it is."""
 
 PLAIN = {str, bool, type(None)}
 """Outcomes of these kinds are read once for all that are equal, which among these are the same."""
@@ -42,9 +39,18 @@ ODD = 0x9E3779B97F4A7C15
 @final
 @dataclass(frozen=True)
 class Raised:
-    """Is the outcome of a run that failed: an error that one side raises more often tells the sides apart too."""
+    """Is the outcome of a run that failed, by the kind of the error and a hash of its text.
+
+    An error that one side raises more often tells the sides apart too, and so does what it says.
+    """
 
     kind: str
+    text: int = field(default=0, repr=False)
+
+    @classmethod
+    def by(cls, error: Exception) -> Raised:
+        """Reads an error; what it says stays here."""
+        return cls(type(error).__name__, _hashed(without_addresses(str(error))))
 
 
 @final
@@ -137,7 +143,7 @@ def _read_array(array: NDArray[Any], *, given: Many | None = None) -> Outcomes:
 
 
 def _code(outcome: Any) -> int:
-    """Gives the code of one outcome: a number's own digits, the hash of its text for anything else."""
+    """Gives the code of one outcome: a number's own digits, the hash of how it looks for anything else."""
     match outcome:
         case bool():
             pass
@@ -145,39 +151,12 @@ def _code(outcome: Any) -> int:
             return outcome
         case float():
             return int(np.float64(outcome).view(np.int64))
-    return _hashed(canonical(outcome))
+    return _hashed(repr(looks(outcome)))
 
 
 def _hashed(words: str) -> int:
     digest = hashlib.blake2b(words.encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return int.from_bytes(digest, "little", signed=True)
-
-
-def canonical(outcome: Any) -> str:
-    """Writes an outcome so that equal ones are written alike, whatever the order inside them and wherever they lie.
-
-    >>> canonical({"b": 1, "a": {3, 2}}) == canonical({"a": {2, 3}, "b": 1})
-    True
-    >>> canonical(0.0) == canonical(-0.0)
-    False
-    """
-    match outcome:
-        case Release():
-            return canonical(outcome.value)
-        case Mapping():
-            pairs = sorted((canonical(key), canonical(value)) for key, value in outcome.items())
-            return "{" + ", ".join(f"{key}: {value}" for key, value in pairs) + "}"
-        case Set():
-            return "{" + ", ".join(sorted(map(canonical, outcome))) + "}"
-        case np.ndarray():
-            return f"{outcome.dtype}{outcome.shape}{canonical(outcome.tolist())}"
-        case list() | tuple():
-            return f"{type(outcome).__name__}({', '.join(map(canonical, outcome))})"
-    if is_dataclass(outcome) and not isinstance(outcome, type):
-        return (
-            f"{type(outcome).__name__}({', '.join(canonical(getattr(outcome, one.name)) for one in fields(outcome))})"
-        )
-    return ADDRESS.sub("", repr(outcome))
 
 
 def _numbers(outcome: Any) -> tuple[float, ...] | None:

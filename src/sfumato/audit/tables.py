@@ -7,7 +7,7 @@ is missed is bounded on both sides.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import chain
@@ -17,7 +17,8 @@ from flint import arb
 
 from sfumato.accounting.divergence import Probabilities
 from sfumato.core.domains import Data
-from sfumato.core.law import FiniteLaw, Law, MixtureLaw, ProductLaw, ShiftedLaw, endless, leaves
+from sfumato.core.law import FiniteLaw, Law, MixtureLaw, ProductLaw, ShiftedLaw, different, endless, leaves
+from sfumato.core.looks import looks
 from sfumato.errors import BadArgument
 from sfumato.exact import BITS, ball, endpoints, precision
 from sfumato.guarantee import guarantee
@@ -87,12 +88,12 @@ class Remembered(Law):
     """Is a law that works out each probability once."""
 
     law: Law
-    known: dict[Data, arb] = field(default_factory=dict)
+    known: dict[Hashable, arb] = field(default_factory=dict)
 
     def probability(self, outcome: Data) -> arb:
-        if outcome not in self.known:
-            self.known[outcome] = self.law.probability(outcome)
-        return self.known[outcome]
+        if (key := looks(outcome)) not in self.known:
+            self.known[key] = self.law.probability(outcome)
+        return self.known[key]
 
     def outcomes(self, missed: Fraction) -> Iterable[Data]:
         return self.law.outcomes(missed)
@@ -108,7 +109,7 @@ def side_by_side(left: Law, right: Law, missed: Fraction | None) -> Table:
     one, other = folded((left, right))
     share = _share((one, other), missed)
     with precision(BITS):
-        outcomes = tuple(dict.fromkeys(chain(one.outcomes(share), other.outcomes(share))))
+        outcomes = tuple(different(chain(one.outcomes(share), other.outcomes(share))))
         table = Table(
             outcomes,
             tuple(one.probability(outcome) for outcome in outcomes),

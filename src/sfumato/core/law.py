@@ -13,6 +13,7 @@ from typing import final
 from flint import arb
 
 from sfumato.core.domains import Data
+from sfumato.core.looks import looks
 from sfumato.errors import BadArgument
 from sfumato.exact import BITS, ball, precision
 from sfumato.noise.distribution import Noise
@@ -31,11 +32,47 @@ class Law(ABC):
 
 
 @final
+class Masses(Mapping[Data, arb]):
+    """Is a number for each outcome, of any kind: those that look alike are one, and only those (core/looks.py)."""
+
+    def __init__(self, given: Iterable[tuple[Data, arb]] = ()) -> None:
+        self._known: dict[Hashable, tuple[Data, arb]] = {}
+        with precision(BITS):
+            for outcome, mass in given:
+                before = self._known.get(key := looks(outcome))
+                self._known[key] = (outcome, mass) if before is None else (before[0], before[1] + mass)
+
+    def __getitem__(self, outcome: Data) -> arb:
+        return self._known[looks(outcome)][1]
+
+    def __iter__(self) -> Iterator[Data]:
+        return (outcome for outcome, _ in self._known.values())
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Masses) and self._known.keys() == other._known.keys() and self._equal(other)
+
+    def _equal(self, other: Masses) -> bool:
+        return all(mass == other._known[key][1] for key, (_, mass) in self._known.items())
+
+    __hash__ = None  # type: ignore[assignment]  # as of other mappings
+
+    def __repr__(self) -> str:
+        return f"Masses({list(self._known.values())})"
+
+
+@final
 @dataclass(frozen=True)
 class FiniteLaw(Law):
     """Is a distribution over finitely many outcomes."""
 
-    probabilities: Mapping[Hashable, arb]
+    probabilities: Mapping[Data, arb]
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.probabilities, Masses):
+            object.__setattr__(self, "probabilities", Masses(self.probabilities.items()))
 
     def probability(self, outcome: Data) -> arb:
         return self.probabilities.get(outcome, ball(0))
@@ -43,13 +80,17 @@ class FiniteLaw(Law):
     def outcomes(self, missed: Fraction) -> Iterable[Data]:
         return self.probabilities.keys()
 
-    def through(self, function: Callable[[Data], Hashable]) -> FiniteLaw:
+    def through(self, function: Callable[[Data], Data]) -> FiniteLaw:
         """Gives the distribution of a function of the outcome."""
-        image: dict[Hashable, arb] = {}
-        for outcome, probability in self.probabilities.items():
-            seen = function(outcome)
-            image[seen] = image.get(seen, ball(0)) + probability
-        return FiniteLaw(image)
+        return FiniteLaw(Masses((function(outcome), mass) for outcome, mass in self.probabilities.items()))
+
+
+def different(outcomes: Iterable[Data]) -> Iterable[Data]:
+    """Gives each of some outcomes once, in their order: the first of those that look alike."""
+    found: dict[Hashable, Data] = {}
+    for outcome in outcomes:
+        found.setdefault(looks(outcome), outcome)
+    return found.values()
 
 
 @final
@@ -97,7 +138,7 @@ class MixtureLaw(Law):
             return sum((ball(weight) * part.probability(outcome) for weight, part in self.parts), start=ball(0))
 
     def outcomes(self, missed: Fraction) -> Iterable[Data]:
-        return dict.fromkeys(outcome for _, part in self.parts for outcome in part.outcomes(missed))
+        return different(outcome for _, part in self.parts for outcome in part.outcomes(missed))
 
 
 def listed(law: Law) -> FiniteLaw:
