@@ -261,3 +261,62 @@ def test_a_wrong_measurement_is_caught(make: Callable[[], sf.Measurement]) -> No
     assert audit.verdict is Verdict.VIOLATED
     assert audit.witness is not None
     assert len(audit.witness.event) < 100, "the pair was made small"
+
+
+def leaks_beside_a_coin(claim: int) -> sf.Measurement:
+    """Tells how many rows there are, after a toss that changes nothing."""
+
+    def run(rows: Any, entropy: Entropy) -> str:
+        entropy.bits(1)
+        return f"{len(rows)} rows"
+
+    return sf.measurement(sf.vector(int), sf.Pure, function=run, map=lambda d: sf.Pure(claim * d), claim=VOUCHED)
+
+
+def never_works(rows: Any, entropy: Entropy) -> Any:
+    raise NameError("a slip")
+
+
+@pytest.mark.parametrize("claim", [0, 1])
+def test_what_is_left_open_once_is_left_open(claim: int) -> None:
+    audit = fuzz(leaks_beside_a_coin(claim), tries=40, entropy=ReplayEntropy(1))
+    assert audit.verdict is Verdict.OPEN and "beside what was randomized" in dict(audit.facts)["left open"]
+    assert audit.line("ε").high == math.inf
+
+
+def test_what_never_works_is_open_and_says_so() -> None:
+    audit = fuzz(private(sf.vector(int), never_works), tries=30, entropy=ReplayEntropy(1))
+    assert audit.verdict is Verdict.OPEN and not audit.lines and audit.witness is None
+    assert dict(audit.facts)["failed on both sides"] == "30"
+
+
+# Honest measurements that look like liars
+
+NOISY = sf.scalar(int, between=(0, 10)) >> sf.laplace(scale=3)
+
+
+@pytest.mark.parametrize(
+    "honest",
+    [
+        NOISY >> math.sqrt,
+        NOISY >> (lambda told: 10 // told),
+        private(sf.scalar(int), lambda number, entropy: math.sqrt(noise(entropy, number))),
+        NOISY >> (lambda told: {told, math.nan}),
+        NOISY >> (lambda told: type("Kept", (), {"told": told})()),
+    ],
+    ids=["root", "quotient", "root inside", "set", "object"],
+)
+def test_what_is_done_with_noise_is_no_leak(honest: sf.Measurement) -> None:
+    audit = fuzz(honest, tries=60, entropy=ReplayEntropy(1))
+    assert audit.verdict is Verdict.SOUND, audit.faults
+
+
+def test_functions_of_noise_are_left_open() -> None:
+    audit = fuzz(NOISY >> (lambda told: lambda: told), tries=20, entropy=ReplayEntropy(1))
+    assert audit.verdict is Verdict.OPEN and "cannot be compared" in dict(audit.facts)["left open"]
+
+
+def test_noise_from_elsewhere_is_left_open() -> None:
+    forgets = private(sf.vector(int), lambda rows, entropy: (sf.scalar(int) >> sf.laplace(scale=1))(len(rows)).value)
+    audit = fuzz(forgets, tries=20, entropy=ReplayEntropy(1))
+    assert audit.verdict is Verdict.OPEN and "outside `entropy`" in dict(audit.facts)["left open"]

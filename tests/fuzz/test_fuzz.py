@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from fractions import Fraction
 from typing import Any
 
@@ -10,9 +11,10 @@ import numpy as np
 import pytest
 
 import sfumato as sf
-from sfumato.audit.fuzz import FAILS_ON_SOME, fuzz
+from sfumato.audit.exact import exact
+from sfumato.audit.fuzz import FAILS_ON_SOME, LAW_EVERY, fuzz
 from sfumato.audit.nasty import Chance, assembled, sections, taken_apart
-from sfumato.audit.neighbouring import neighbours
+from sfumato.audit.neighbouring import CROWD, crowded, neighbours
 from sfumato.audit.record import Verdict
 from sfumato.audit.shrinking import expression
 from sfumato.core.domains import Custom, Floats, Frame, Integers, Matrix, Norm, Texts, Vector
@@ -149,6 +151,67 @@ def test_what_is_no_component_is_refused() -> None:
         fuzz(sf.vector(int) >> sf.count(), tries=0)
 
 
+@pytest.mark.parametrize("seconds", ["soon", 0, -1, math.nan, [2]], ids=repr)
+def test_seconds_are_a_length_of_time(seconds: Any) -> None:
+    with pytest.raises(BadArgument, match="seconds"):
+        fuzz(sf.vector(int) >> sf.count(), seconds=seconds)
+
+
+@pytest.mark.parametrize("made", [([1], [2], [3]), ([1],), 5, None], ids=repr)
+def test_makers_give_two_members(made: Any) -> None:
+    with pytest.raises(BadArgument, match="two members"):
+        fuzz(sf.vector(int) >> sf.count(), make=lambda entropy: made)
+    with pytest.raises(BadArgument, match="a function that draws"):
+        fuzz(sf.vector(int) >> sf.count(), make=made or "none")
+
+
+def test_equal_pairs_show_nothing() -> None:
+    counted = sf.vector(int) >> sf.count()
+    for subject in (counted, counted >> sf.laplace(scale=1)):
+        assert fuzz(subject, make=lambda entropy: ([1], [1]), tries=3).verdict is Verdict.OPEN
+
+
+def test_the_pair_that_loses_most_is_kept_though_nothing_is_wrong() -> None:
+    found = fuzz(sf.vector(int, between=(0, 9)) >> sf.sum() >> sf.laplace(scale=9), tries=100, entropy=ReplayEntropy(1))
+    assert found.verdict is Verdict.SOUND and found.line("ε").high == 1 and found.witness is not None
+    left, right = ([int(one) for one in member] for member in (found.witness.left, found.witness.right))
+    assert abs(sum(left) - sum(right)) == 9 and len(left) + len(right) <= 3, "as small as there was one"
+    assert found.witness.event.startswith("left, right = ")
+
+
+def test_laws_are_looked_at_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[Any] = []
+    monkeypatch.setattr(
+        "sfumato.audit.pairwise.exact", lambda *said, **more: looked.append(said) or exact(*said, **more)
+    )
+    fuzz(sf.scalar(["yes", "no"]) >> sf.randomized_response(p="0.75"), tries=40, entropy=ReplayEntropy(1))
+    assert len(looked) == 40 // LAW_EVERY
+
+
+PEOPLE = sf.frame({"who": int, "n": int}, metric=sf.Identifiers("who"))
+
+
+def test_crowds_are_drawn_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A counter that wraps needs as many rows as it can count, and a bound on people one with very many rows."""
+    chance = Chance(ReplayEntropy(1))
+    for space in (sf.vector(int), PEOPLE):
+        pair = crowded(space, Fraction(1), chance)
+        assert pair is not None and max(len(rows_of(member)) for member in pair) >= CROWD - 1
+    for space in (sf.vector(int, size=4), sf.scalar(int), sf.vector(int, size=3, metric=sf.L1())):
+        assert crowded(space, Fraction(1), chance) is None
+    monkeypatch.setattr("sfumato.audit.neighbouring.CROWD", 1 << 9)
+    monkeypatch.setattr(sys.modules["sfumato.audit.fuzz"], "CROWD_EVERY", 3)  # the name in the package is the function
+    wrapped = sf.transformation(
+        sf.vector(int), sf.scalar(int), function=lambda rows: len(rows) % 512, map=lambda d: d, claim=VOUCHED
+    )
+    every = sf.transformation(
+        PEOPLE, sf.scalar(int), function=lambda data: len(data["who"]), map=lambda d: 400 * d, claim=VOUCHED
+    )
+    for subject in (wrapped, every):
+        audit = fuzz(subject, tries=40, entropy=ReplayEntropy(1))
+        assert audit.verdict is Verdict.VIOLATED and audit.witness is not None and len(audit.witness.event) < 200
+
+
 def test_time_is_kept_and_progress_told() -> None:
     told: list[tuple[int, int]] = []
     audit = fuzz(sf.vector(int) >> sf.count(), tries=10**6, seconds=0.05, progress=lambda *at: told.append(at))
@@ -164,6 +227,7 @@ def test_time_is_kept_and_progress_told() -> None:
         np.zeros((0, 2)),
         np.array([["a", None]], dtype=object),
         [np.float32(0.5), np.int8(3)],
+        [7] * 100,
     ],
     ids=repr,
 )

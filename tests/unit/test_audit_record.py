@@ -33,6 +33,7 @@ HALF, ONE, TWO = Fraction(1, 2), Fraction(1), Fraction(2)
         (math.inf, HALF, HALF, "sound"),
         (math.inf, math.inf, math.inf, "tight"),
         (Fraction(0), Fraction(0), Fraction(0), "tight"),
+        (Fraction(0), Fraction(0), None, "open"),
         (Fraction(0), Fraction(1, 10**9), None, "violated"),
         (None, TWO, TWO, "open"),
     ],
@@ -62,6 +63,12 @@ def test_the_worst_line_decides_and_lines_without_a_claim_do_not_count() -> None
     assert worst([made(TIGHT), made(BROKEN)]) is Verdict.VIOLATED
 
 
+def test_numbers_of_any_size_are_written() -> None:
+    found = str(made(Line("ε", Fraction(10**400), Fraction(3 * 10**400))))
+    assert "≥ 3.00000e+400" in found
+    assert "1.00000e+400" in found
+
+
 def test_check_raises_what_was_found() -> None:
     kept = made(TIGHT)
     assert kept.check() is kept
@@ -73,7 +80,7 @@ def test_check_raises_what_was_found() -> None:
 
 def test_data_is_shown_only_where_it_is_asked_for() -> None:
     found = made(TIGHT, witness=Witness([4711], [], "outcome 3"))
-    for said in (str(found), found.to_html(), found.to_markdown(), found._repr_html_(), report([found])):
+    for said in (str(found), repr(found), found.to_html(), found.to_markdown(), found._repr_html_(), report([found])):
         assert "4711" not in said
     for said in (found.to_html(witness=True), found.to_markdown(witness=True), report([found], witness=True)):
         assert "4711" in said
@@ -101,8 +108,11 @@ def test_a_report_is_refused_clearly(tmp_path: Path) -> None:
         made(TIGHT).save(tmp_path / "report.pdf")
     with pytest.raises(BadArgument, match="written to"):
         made(TIGHT).save("/proc/none/report.html")
-    with pytest.raises(BadArgument, match="one or more"):
-        report([])
+    for nothing in ([], [3], made(TIGHT)):
+        with pytest.raises(BadArgument, match="a list of one audit or more"):
+            report(nothing)  # type: ignore[arg-type]
+    with pytest.raises(BadArgument, match="one of ε"):
+        made(TIGHT).line("δ")
 
 
 def test_charts_show_multiples_of_the_claim() -> None:
@@ -112,6 +122,8 @@ def test_charts_show_multiples_of_the_claim() -> None:
     assert (rows["δ"]["low"], rows["δ"]["series"]) == (2.0, "broken")
     assert rows["ε"]["words"] == "∞, claimed 1"
     assert "ε, pure" not in rows
+    huge = tables(made(SOUND, Line("ε", ONE, Fraction(3 * 10**400))).chart())["lines"]
+    assert [(row["low"] < 2, row["words"]) for row in huge][1] == (True, "≥ over 1e+300, claimed 1")
     assert "violated" in headline(chart)
 
 

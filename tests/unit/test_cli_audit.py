@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -37,7 +38,12 @@ def wanting(argument):
     return coin
 
 
+def torn():
+    raise TypeError("torn")
+
+
 nothing = 3
+none = []
 """
 
 
@@ -73,9 +79,9 @@ def test_a_function_may_give_several(run: Run) -> None:
     assert "sum" in out
 
 
-def test_a_broken_promise_ends_with_1_and_a_report(run: Run) -> None:
+def test_a_broken_promise_ends_with_6_and_a_report(run: Run) -> None:
     code, out, err = run("audited_reports:liar", "--html", "found/report.html")
-    assert code == 1
+    assert code == 6
     assert "violated" in out
     assert err == "Written: found/report.html\n"
     page = Path("found/report.html").read_text(encoding="utf-8")
@@ -85,7 +91,7 @@ def test_a_broken_promise_ends_with_1_and_a_report(run: Run) -> None:
 
 def test_private_data_is_shown_only_where_it_is_asked_for(run: Run) -> None:
     code, out, _ = run("audited_reports:zero")
-    assert code == 1
+    assert code == 6
     assert "4711" not in out
     assert "4711" in run("audited_reports:zero", "--witness")[1]
 
@@ -107,7 +113,7 @@ def test_what_is_not_there_is_said(run: Run, what: str, said: str) -> None:
     assert said in err
 
 
-@pytest.mark.parametrize("name", ["nothing", "wanting"])
+@pytest.mark.parametrize("name", ["nothing", "wanting", "none", "Shelf"])
 def test_what_cannot_be_audited_is_refused(run: Run, name: str) -> None:
     code, _, err = run(f"audited_reports:{name}")
     assert code == 3
@@ -118,6 +124,33 @@ def test_what_a_module_lacks_itself_is_not_hidden(run: Run, tmp_path: Path) -> N
     (tmp_path / "audited_wanting.py").write_text("import no_such_package\n", encoding="utf-8")
     with pytest.raises(ModuleNotFoundError, match="no_such_package"):
         run("audited_wanting:coin")
+
+
+def test_what_a_function_raises_is_not_hidden(run: Run) -> None:
+    with pytest.raises(TypeError, match="torn"):
+        run("audited_reports:torn")
+
+
+def test_a_path_that_cannot_be_written_to_is_refused_before_the_work(run: Run) -> None:
+    code, out, err = run("audited_reports:torn", "--html", "report.pdf")
+    assert (code, out) == (3, "")
+    assert ".html" in err
+
+
+def test_a_measurement_is_sampled_too() -> None:
+    """What it draws is none of its law's business: only samples show a sampler that differs from its law."""
+    coin = sf.scalar(["yes", "no"]) >> sf.randomized_response(p="0.75")
+    stuck = replace(coin, function=lambda data, entropy: data).as_act()
+    *before, sampled = sf.audit.examine(stuck, samples=2_000, tries=10)
+    assert [str(found.verdict) for found in before] != []
+    assert all(found.verdict is not sf.audit.Verdict.VIOLATED for found in before)
+    assert sampled.verdict is sf.audit.Verdict.VIOLATED
+
+
+def test_audits_that_were_made_already_are_taken_over() -> None:
+    coin = sf.scalar(["yes", "no"]) >> sf.randomized_response(p="0.75")
+    made = sf.audit.exact(coin)
+    assert sf.audit.examine(one for one in [made]) == (made,)
 
 
 def test_functions_that_give_functions_are_refused() -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -15,12 +16,15 @@ from sfumato.codebook.book import Codebook
 from sfumato.core.domains import Data
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import Unit
+from sfumato.core.rows import canonical
 from sfumato.core.spread import Stated
 from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument
+from sfumato.query.cells import Cells, Rows
 from sfumato.query.frame.queries import Query
-from sfumato.query.lower import lowered
+from sfumato.query.lower import Opened, lowered
 from sfumato.query.questions import Question
+from sfumato.query.relations import Scan
 from sfumato.query.settings import Settings
 from sfumato.session.asking import with_options
 from sfumato.session.dataset import Dataset
@@ -44,13 +48,16 @@ def grey_box_query(
     """Records a question on one database, replays it on a neighbour, and compares what was randomized with its price.
 
     The question is planned once, on the first database; the second must come to the same plan. ``left`` and ``right``
-    are tables that a codebook describes, or data sets. ``d_in`` is how many units they differ by: one, unless given.
-    ``loss`` and further settings are those of `Session.sql`.
+    are tables that a codebook describes, or data sets. ``d_in`` is how many units they differ by: one, unless given;
+    who has other rows counts twice, and two that differ by more are refused. ``loss`` and further settings are those
+    of `Session.sql`.
     """
     ours, theirs = (_opened(data, codebook) for data in (left, right))
     asked, there = (_planned(question, data, parameters, {"loss": loss, **settings}) for data in (ours, theirs))
     name = question if isinstance(question, str) else str(asked.how)
     unit = ours.unit if d_in is None else d_in
+    if fewest_units(ours.opened, theirs.opened) > ours.space.metric.read(unit):
+        raise BadArgument("left and right", "no further apart than d_in: one unit, unless given", "more units")
     made = grey_box(asked, ours.opened, theirs.opened, d_in=unit, entropy=entropy, name=name)
     return made if _alike(asked, there) else replace(made, faults=(*made.faults, PLAN))
 
@@ -59,6 +66,35 @@ def _opened(data: Data | Dataset, codebook: Codebook | Mapping[str, object] | st
     if isinstance(data, Dataset):
         return data
     return Dataset(data, codebook=codebook, name="audited")
+
+
+def fewest_units(left: Opened, right: Opened) -> int:
+    """Gives how many units two databases differ by at least: rows, or ids, of which one with other rows counts twice.
+
+    Tables that say whose their rows are through others are not looked at.
+    """
+    apart: dict[Hashable, int] = {}
+    rows = 0
+    for name, scan in left.catalog.tables.items():
+        if scan.owner is None or scan.owner.hops:
+            continue
+        ours, theirs = (_counted(data, data.catalog.tables[name]) for data in (left, right))
+        differing = (ours - theirs) + (theirs - ours)
+        if not scan.owner.id:
+            rows += differing.total()
+            continue
+        place = [column.name for column in scan.columns].index(scan.owner.id)
+        here, there = ({row[place] for row in side} for side in (ours, theirs))
+        for one in {row[place] for row in differing} - {canonical(None)}:
+            apart[one] = max(apart.get(one, 0), 2 if one in here and one in there else 1)
+    return rows or sum(apart.values())
+
+
+def _counted(data: Opened, scan: Scan) -> Counter[tuple[Hashable, ...]]:
+    """Counts each row of a table, as its codebook describes it."""
+    found = data.engine.run(Cells(scan, scan.columns, (Rows(),)))
+    rows = (tuple(map(canonical, row)) for row in zip(*found.keys, strict=True))
+    return Counter({row: int(many) for row, many in zip(rows, found.numbers[0], strict=True)})
 
 
 def _planned(

@@ -89,9 +89,28 @@ def _failure(left: Step, right: Step) -> str | None:
     return "it fails in another way on the other side" if seen_of(left.raised) != seen_of(right.raised) else None
 
 
+def unmoved(before: Record, after: Record) -> bool:
+    """Tells whether the same went into every step of two runs; of what has no distance nothing is said."""
+    pairs = zip(before.steps, after.steps, strict=False)
+    found = (_moved(left, right) for left, right in pairs if left.act.of is None)
+    return len(before.steps) == len(after.steps) and not any(found)
+
+
+def _moved(left: Step, right: Step) -> bool:
+    try:
+        return size_of(left.act.distance(left.act.exact, right.act.exact)) != 0
+    except Exception:
+        return False
+
+
 def seen_of(error: Exception | None) -> tuple[str, str] | None:
     """Gives what is seen of an error."""
-    return None if error is None else (type(error).__name__, str(error))
+    if error is None:
+        return None
+    try:
+        return type(error).__name__, str(error)
+    except Exception:  # one that cannot be written shows its name
+        return type(error).__name__, ""
 
 
 def numbers_of(loss: Loss) -> dict[str, Extended]:

@@ -34,6 +34,9 @@ from sfumato.transforms.streams import PerBatch
 MOST_EDITS = 6
 """Where a distance is large, so many rows are edited at most."""
 
+CROWD = 1 << 16
+"""So many rows are very many, and more than 16 bits can count."""
+
 RowDomain = Vector | Matrix | Frame
 
 
@@ -46,6 +49,22 @@ def neighbours(space: Space, allowed: Gap, chance: Chance) -> tuple[Data, Data] 
     if chance.once_in(2):
         ours, theirs = theirs, ours
     left, right = assembled(ours, space.domain, chance), assembled(theirs, space.domain, chance)
+    return (left, right) if near(space, left, right, allowed) else None
+
+
+def crowded(space: Space, allowed: Gap, chance: Chance) -> tuple[Data, Data] | None:
+    """Draws neighbours with very many rows, all equal; where ids are told apart, all of them belong to one."""
+    domain, metric = space.domain, space.metric
+    if not isinstance(domain, Vector | Frame) or domain.size is not None or not isinstance(metric, DatasetMetric):
+        return None
+    crowd = [row(domain, chance)] * CROWD
+    if isinstance(metric, Identifiers):
+        place = [name for name, _ in domain.columns].index(metric.column) if isinstance(domain, Frame) else 0
+        few = [one for one in sections(domain, chance)[0] if canonical(one[place]) != canonical(crowd[0][place])]
+        ours, theirs = few + crowd, few
+    else:
+        ours, theirs = crowd, _edited(crowd, domain, metric, _edits(allowed, chance), chance)
+    left, right = assembled([ours], domain), assembled([theirs], domain)
     return (left, right) if near(space, left, right, allowed) else None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import inf, isqrt, prod
@@ -11,15 +11,16 @@ from typing import final
 import numpy as np
 
 from sfumato.audit.exact import exact
-from sfumato.audit.grey_box import grey_box
-from sfumato.audit.record import Audit, Line, Verdict
+from sfumato.audit.grey_box import Comparison, replayed
+from sfumato.audit.measured import size_of
+from sfumato.audit.record import Audit, Line, Verdict, Witness
 from sfumato.audit.shrinking import expression
 from sfumato.core.domains import Data, Stream
 from sfumato.core.law import FiniteLaw, Law, MixtureLaw, ProductLaw, ShiftedLaw
 from sfumato.core.measurement import Measurement
 from sfumato.core.spread import Gap, Spread
 from sfumato.core.transformation import Transformation
-from sfumato.entropy import ReplayEntropy
+from sfumato.entropy import Entropy, ReplayEntropy
 from sfumato.errors import NoDistance, SfumatoError
 from sfumato.exact import BITS, Extended, Root, precision
 
@@ -34,6 +35,7 @@ TOO_FAR = "the images of two neighbours are further apart than the map says"
 CHANGED = "it changes the data that it is given"
 TOLD_APART = "what it randomizes tells two neighbours apart better than its loss allows"
 
+LAW = ", by the law"
 MISSED = Fraction(1, 10**6)
 MOST_OUTCOMES, MOST_ROWS, MOST_NUMBER = 300, 3, 12
 """An exact law is looked at where it has so few outcomes, and its member so few rows and numbers so small."""
@@ -42,11 +44,24 @@ MOST_OUTCOMES, MOST_ROWS, MOST_NUMBER = 300, 3, 12
 @final
 @dataclass(frozen=True)
 class Seen:
-    """Is what a pair shows: what is wrong, numbers of the claim beside those measured, and whether both sides fail."""
+    """Is what a pair shows: what is wrong, and the numbers of the claim beside those measured.
+
+    ``failed`` says that both sides fail, ``at_once`` that they do before anything is randomized. ``reached`` is what
+    was measured of the claim, ``apart`` how far apart the pair is, and ``doubt`` why what differs is left open.
+    """
 
     fault: str = ""
     lines: tuple[Line, ...] = ()
     failed: bool = False
+    at_once: bool = False
+    reached: tuple[Extended, ...] = ()
+    apart: Extended = inf
+    doubt: str = ""
+
+    @property
+    def kind(self) -> str:
+        """Is what is wrong, without the numbers."""
+        return self.fault.partition(":")[0]
 
 
 @final
@@ -58,23 +73,23 @@ class Failed:
 def judged(subject: Transformation | Measurement, left: Data, right: Data, *, law: bool = True) -> Seen:
     """Runs a component on two neighbours and says what that shows; ``law`` asks for its exact law too."""
     before = _written(left, right)
+    if isinstance(subject, Measurement):
+        seen = _measured(subject, left, right, law=law)
+        return Seen(CHANGED) if before != _written(left, right) else seen
     images = [_image(subject, member) for member in (left, right)]
     failures = [isinstance(image, Failed) for image in images]
     if any(failures):
-        return Seen("" if all(failures) else FAILS, failed=all(failures))
+        return Seen("" if all(failures) else FAILS, failed=all(failures), at_once=all(failures))
     if before != _written(left, right):
         return Seen(CHANGED)
-    if isinstance(subject, Transformation):
-        return _transformed(subject, left, right, images)
-    return _measured(subject, left, right, law=law)
+    return _transformed(subject, left, right, images)
 
 
-def _image(subject: Transformation | Measurement, member: Data) -> Data:
+def _image(step: Transformation, member: Data) -> Data:
     """Gives what a member becomes, with all that a stream gives."""
     try:
-        image = subject.function(member, ReplayEntropy(SEED))
-        streams = isinstance(subject, Transformation) and isinstance(subject.target.domain, Stream)
-        return list(image) if streams and not callable(image) else image
+        image = step.function(member, ReplayEntropy(SEED))
+        return list(image) if isinstance(step.target.domain, Stream) and not callable(image) else image
     except Exception:  # that it fails is what is looked for
         return Failed()
 
@@ -88,8 +103,11 @@ def _transformed(step: Transformation, left: Data, right: Data, images: list[Dat
         apart = step.target.distance(*images)
     except NoDistance:
         return Seen(NO_DISTANCE)
-    allowed = step.map(step.source.distance(left, right))
-    return Seen("" if apart <= allowed else TOO_FAR, distance_lines(apart, allowed))
+    before = step.source.distance(left, right)
+    allowed = step.map(before)
+    lines = distance_lines(apart, allowed)
+    reached = tuple(line.low for line in lines)
+    return Seen("" if apart <= allowed else TOO_FAR, lines, reached=reached, apart=size_of(before))
 
 
 def distance_lines(apart: Gap, allowed: Gap) -> tuple[Line, ...]:
@@ -120,14 +138,38 @@ def rational(gap: Gap, *, up: bool = False) -> Extended:
 def _measured(measurement: Measurement, left: Data, right: Data, *, law: bool) -> Seen:
     """Looks at what a run randomizes, and at the exact law where that is on file and small."""
     apart = measurement.source.distance(left, right)
-    audits = [] if measurement.interactive else [grey_box(measurement, left, right, entropy=ReplayEntropy(SEED))]
-    if _has_small_law(measurement, left, right):
-        found = exact(measurement, pairs=[(left, right)], d_in=apart, missed=MISSED, progress=_silent)
-        audits.append(
-            replace(found, lines=tuple(replace(line, what=f"{line.what}, by the law") for line in found.lines))
-        )
+    made = _replayed(measurement, left, right)
+    run = made.audit(str(measurement.how), measurement.map(apart), apart, Witness(left, right))
+    if made.failed and not run.faults:
+        return Seen(failed=True, at_once=made.failed_at_once)
+    audits = [run]
+    lines = [] if measurement.interactive else [line for line in run.lines if line.claimed is not None]
+    if law and _has_small_law(measurement, left, right):
+        audits.append(exact(measurement, pairs=[(left, right)], d_in=apart, missed=MISSED, progress=_silent))
+        lines += _by_the_law(audits[-1], settled=not measurement.interactive)
     fault = next((_fault(audit) for audit in audits if audit.verdict is Verdict.VIOLATED), "")
-    return Seen(fault, tuple(line for audit in audits for line in audit.lines if line.claimed is not None))
+    reached = tuple(line.low if line.high is None else line.high for line in lines if LAW not in line.what)
+    doubt = dict(run.facts).get("left open", "")
+    return Seen(fault, tuple(lines), reached=reached, apart=size_of(apart), doubt=doubt)
+
+
+def _by_the_law(found: Audit, *, settled: bool) -> Iterator[Line]:
+    """Gives the lines of an audit by the law; those from below do not unsettle what the run has settled."""
+    for line in found.lines:
+        if line.claimed is not None:
+            bound = settled and line.high is None and line.verdict is Verdict.OPEN
+            yield replace(line, what=line.what + LAW, claimed=None if bound else line.claimed)
+
+
+def _replayed(measurement: Measurement, left: Data, right: Data) -> Comparison:
+    """Records a run and replays it; of something that goes on answering, only how it begins."""
+    if not measurement.interactive:
+        return replayed(measurement.function, left, right, ReplayEntropy(SEED))
+
+    def begun(data: Data, entropy: Entropy) -> None:
+        measurement.function(data, entropy)
+
+    return replayed(begun, left, right, ReplayEntropy(SEED))
 
 
 def _fault(audit: Audit) -> str:

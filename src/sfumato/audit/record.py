@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, final
 
-from sfumato.errors import PromiseBroken
+from sfumato.errors import BadArgument, PromiseBroken
 from sfumato.exact import Extended
 from sfumato.release.charts.canvas import Chart
 from sfumato.release.render import written
@@ -19,6 +20,10 @@ from sfumato.release.render.words import clean
 
 NEAR = Fraction(1, 10**6)
 """A claim that is larger than the truth by no more than this share of it is tight."""
+
+
+ROUNDING = Fraction(1, 1 << 100)
+"""A bound from above by less than this is 0 but for the rounding of the arithmetic that found it."""
 
 
 class Verdict(StrEnum):
@@ -61,7 +66,9 @@ class Line:
         if self.low > self.claimed:
             return Verdict.VIOLATED
         if self.high is None or self.high > self.claimed:
-            return Verdict.TIGHT if self._reached else Verdict.OPEN
+            # That 0 is reached from below says nothing, unless from above it is as near as arithmetic comes.
+            told = self.low > 0 or (self.high is not None and self.high < ROUNDING)
+            return Verdict.TIGHT if self._reached and told else Verdict.OPEN
         return Verdict.TIGHT if self._reached else Verdict.SOUND
 
     @property
@@ -76,11 +83,11 @@ class Line:
 @final
 @dataclass(frozen=True)
 class Witness:
-    """Is a pair of neighbours, and where they can be told apart best: for the curator's eyes only."""
+    """Is a pair of neighbours, and where they can be told apart best: for the curator's eyes, so `repr` hides it."""
 
-    left: Any
-    right: Any
-    event: str = ""
+    left: Any = field(repr=False)
+    right: Any = field(repr=False)
+    event: str = field(default="", repr=False)
 
 
 @final
@@ -122,7 +129,10 @@ class Audit:
 
     def line(self, what: str) -> Line:
         """Gives the line of that name."""
-        return next(line for line in self.lines if line.what == what)
+        for line in self.lines:
+            if line.what == what:
+                return line
+        raise BadArgument("a line of this audit", "one of " + ", ".join(line.what for line in self.lines), what)
 
     def check(self) -> Audit:
         """Raises `PromiseBroken` where a claim is violated, and gives the audit otherwise."""
@@ -200,7 +210,12 @@ def shown(number: Extended | None) -> str:
     """Writes a number of an audit."""
     if number is None:
         return "—"
-    return "∞" if number == math.inf else f"{float(number):.6g}"
+    if number == math.inf:
+        return "∞"
+    try:
+        return f"{float(number):.6g}"
+    except OverflowError:
+        return f"{Decimal(int(number)):.5e}"
 
 
 def measured(line: Line) -> str:
@@ -208,7 +223,9 @@ def measured(line: Line) -> str:
     if line.high is None:
         return f"≥ {shown(line.low)}"
     low, high = shown(line.low), shown(line.high)
-    return low if low == high else f"{low} … {high}"
+    if low == high:
+        return low
+    return f"≤ {high}" if line.low == 0 else f"{low} … {high}"
 
 
 def worst(audits: Iterable[Audit]) -> Verdict:

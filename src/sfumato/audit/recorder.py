@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, final
@@ -45,7 +46,8 @@ class Diverged(BaseException):
 class Recorder(Entropy):
     """Draws from another source, and writes down every act of a run with its outcome.
 
-    What happens inside an act is its own affair. What is drawn outside of all acts is kept.
+    What happens inside an act is its own affair. What is drawn outside of all acts is kept. A run that draws in several
+    threads has no order of steps: that it did is noted in ``threads``.
 
     >>> from sfumato.core.space import scalar
     >>> from sfumato.entropy import ReplayEntropy
@@ -58,6 +60,8 @@ class Recorder(Entropy):
 
     def __init__(self, source: Entropy) -> None:
         self.record, self.inside = Record(), False
+        self.threads: set[int] = set()
+        self.passed = 0
         self._source = source
 
     @property
@@ -72,10 +76,13 @@ class Recorder(Entropy):
 
     def octets(self, count: int) -> bytes:
         """Gives random bytes, and keeps those that are drawn outside of all acts."""
+        self.threads.add(threading.get_ident())
+        self.passed += count
         return self._source.octets(count) if self.inside else self.tossed(self._source.octets(count))
 
     def settle(self, act: object, draw: Callable[[], Outcome]) -> Outcome:
         """Draws the outcome of an act, and keeps both unless the act is part of another."""
+        self.threads.add(threading.get_ident())
         if self.inside or not isinstance(act, Act):
             return draw()
         found: Outcome = told(self.attempted(act, draw))
@@ -128,6 +135,16 @@ class Replayer(Entropy):
         return self._own.drawn
 
     @property
+    def threads(self) -> set[int]:
+        """Are the threads that have drawn."""
+        return self._own.threads
+
+    @property
+    def passed(self) -> int:
+        """Counts the bytes that this run has taken from the source."""
+        return self._own.passed
+
+    @property
     def coupled(self) -> bool:
         """Tells whether both runs drew the same coins outside of acts, as far as they went the same way."""
         ours, theirs = self.record.coins, self._before.coins
@@ -135,6 +152,7 @@ class Replayer(Entropy):
 
     def octets(self, count: int) -> bytes:
         """Gives the coins of the run before, where it drew as many at this point; else new ones."""
+        self.threads.add(threading.get_ident())
         place = len(self.record.coins)
         if not self._own.inside and place < len(self._before.coins):
             position, coins = self._before.coins[place]
@@ -144,6 +162,7 @@ class Replayer(Entropy):
 
     def settle(self, act: object, draw: Callable[[], Outcome]) -> Outcome:
         """Gives the outcome of the run before; raises `Diverged` where that took another step."""
+        self.threads.add(threading.get_ident())
         if self._own.inside or not isinstance(act, Act):
             return draw()
         place = len(self.record.steps)

@@ -12,6 +12,8 @@ from sfumato.release.render.html import escaped
 
 COLOURS = {Verdict.TIGHT: "#009e73", Verdict.SOUND: "#009e73", Verdict.OPEN: "#c98500", Verdict.VIOLATED: "#d55e00"}
 
+TITLE = "Claimed and measured privacy"
+
 PAGE = """<!doctype html>
 <html lang="en">
 <head>
@@ -45,10 +47,10 @@ FOOTER = (
 )
 
 
-def report(audits: Sequence[Audit], *, witness: bool = False, title: str = "Claimed and measured privacy") -> str:
+def report(audits: Sequence[Audit], *, witness: bool = False, title: str = TITLE) -> str:
     """Writes a page on one or several audits; their witnesses, which may be private, only where that is asked for."""
-    if not audits:
-        raise BadArgument("audits", "one or more", [])
+    if not isinstance(audits, Sequence) or not audits or not all(isinstance(audit, Audit) for audit in audits):
+        raise BadArgument("audits", "a list of one audit or more", audits)
     verdict = worst(audits)
     return PAGE.format(
         title=escaped(title),
@@ -60,19 +62,24 @@ def report(audits: Sequence[Audit], *, witness: bool = False, title: str = "Clai
     )
 
 
-def save_report(
-    audits: Sequence[Audit], path: str | Path, *, witness: bool = False, title: str = "Claimed and measured privacy"
-) -> Path:
+def save_report(audits: Sequence[Audit], path: str | Path, *, witness: bool = False, title: str = TITLE) -> Path:
     """Writes the page to a file and gives its path."""
+    target = place(path)
+    target.write_text(report(audits, witness=witness, title=title), encoding="utf-8")
+    return target
+
+
+def place(path: str | Path) -> Path:
+    """Gives where a report is written, once that can be written to; folders on the way are made."""
     target = Path(path)
     if target.suffix != ".html":
         raise BadArgument("the suffix of a report's file", ".html", target.suffix)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(report(audits, witness=witness, title=title), encoding="utf-8")
+        with target.open("ab"):
+            return target
     except OSError:
         raise BadArgument("the path of a report", "a place that can be written to", str(target)) from None
-    return target
 
 
 def _section(audit: Audit, *, witness: bool) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator
 from itertools import islice
@@ -16,14 +17,14 @@ from sfumato.core.rows import canonical, records
 from sfumato.core.space import Space
 from sfumato.core.spread import Gap
 
-MOST_STEPS = 600
-"""So many smaller pairs are tried."""
+MOST_STEPS, MOST_SECONDS = 600, 10
+"""So many smaller pairs are tried, and for so long."""
 
 SIMPLE = (0, 1, 2, 0.0, 1.0, "", "a", False, True)
 """Values that are easier to read than others."""
 
 LONG = 60
-"""A text that repeats one letter is written as a product from this length on."""
+"""A text of one letter, and a list of one value, is written as a product from this length on."""
 
 Pair = tuple[Data, Data]
 
@@ -32,12 +33,14 @@ def shrunk(space: Space, pair: Pair, allowed: Gap, broken: Callable[[Data, Data]
     """Gives a smaller pair of neighbours that is still broken: fewer rows, simpler values, plainer types."""
     if not isinstance(space.domain, Atom | Vector | Matrix | Frame | Parts | Stream):
         return pair
-    left = MOST_STEPS
+    left, until = MOST_STEPS, time.monotonic() + MOST_SECONDS
     size = len(expression(pair))
     while left > 0:
         for smaller in islice(_smaller(space.domain, pair), left):
             left -= 1
             length = len(expression(smaller))
+            if time.monotonic() > until:
+                return pair
             if length < size and near(space, *smaller, allowed) and broken(*smaller):
                 pair, size = smaller, length
                 break
@@ -149,6 +152,8 @@ def expression(value: Data) -> str:
             return f"{value[0]!r} * {len(value)}"
         case dict():
             return "{" + ", ".join(f"{name!r}: {expression(held)}" for name, held in value.items()) + "}"
+        case list() if len(value) >= LONG and all(one is value[0] for one in value):
+            return f"[{expression(value[0])}] * {len(value)}"
         case list():
             return "[" + ", ".join(map(expression, value)) + "]"
         case tuple():

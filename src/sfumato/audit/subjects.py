@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, final
+from fractions import Fraction
+from typing import Any, TypeAlias, final
 
-from sfumato.accounting.measures import Loss
+from sfumato.accounting.measures import Approx, Loss, Pure
 from sfumato.audit.black_box import black_box
 from sfumato.audit.exact import exact
 from sfumato.audit.fuzz import fuzz
-from sfumato.audit.record import Audit
+from sfumato.audit.record import Audit, Witness
 from sfumato.core.domains import Data
 from sfumato.core.measurement import Measurement
+from sfumato.core.plan import Described
 from sfumato.core.transformation import Transformation
-from sfumato.errors import BadArgument
+from sfumato.errors import BadArgument, NoProvenRoute
 from sfumato.exact import Number
 from sfumato.release.progress import Progress
+
+DELTA = Fraction(1, 10**6)
+"""At this δ the ε of a measurement is sampled whose loss is stated otherwise, such as in ρ."""
 
 
 @final
@@ -35,8 +42,11 @@ class Trial:
     batched: bool = False
 
 
-Subject = Measurement | Transformation | Trial
-ANY = "a measurement, a transformation, an sf.audit.Trial, several of them, or a function that gives these"
+Subject: TypeAlias = Measurement | Transformation | Trial | Audit
+ANY = (
+    "a measurement, a transformation, an sf.audit.Trial, an audit that was made already, several of them, or a "
+    "function without arguments that gives these"
+)
 
 
 def examine(
@@ -50,45 +60,78 @@ def examine(
 ) -> tuple[Audit, ...]:
     """Audits a subject, or each of several, by every method that fits.
 
-    A measurement is audited exactly where its law is on file and its inputs can be listed, and by replaying its runs on
-    generated neighbours; a transformation on generated neighbours; a `Trial` from ``samples`` of its outcomes. Each
-    takes at most about so many ``seconds``.
+    A measurement is audited exactly where its law is on file and its inputs can be listed, by replaying its runs on
+    generated neighbours, and from ``samples`` of its outcomes on the pair that moved it most; a transformation on
+    generated neighbours; a `Trial` from samples. An audit that was made already, such as one of a query, is taken over.
+    Each takes at most about so many ``seconds``.
 
     >>> import sfumato as sf
-    >>> [str(found.verdict) for found in examine(sf.scalar(["yes", "no"]) >> sf.randomized_response(p="0.75"))]
-    ['tight', 'tight']
+    >>> coin = sf.scalar(["yes", "no"]) >> sf.randomized_response(p="0.75")
+    >>> [str(found.verdict) for found in examine(coin, samples=10_000, tries=20)]
+    ['tight', 'sound', 'open']
     """
-    found: list[Audit] = []
-    for one in _listed(subject):
-        if isinstance(one, Trial):
-            found.append(
-                black_box(
-                    one.run,
-                    one.left,
-                    one.right,
-                    claim=one.claim,
-                    delta=one.delta,
-                    batched=one.batched,
-                    samples=samples,
-                    seconds=seconds,
-                    confidence=confidence,
-                    progress=progress,
-                )
-            )
-        else:
-            found += _exactly(one, progress)
-            found.append(fuzz(one, tries=tries, seconds=seconds, progress=progress))
-    return tuple(found)
+    limits = Limits(samples, tries, seconds, confidence, progress)
+    found = tuple(audit for one in _listed(subject) for audit in _audits(one, limits))
+    if not found:
+        raise BadArgument("what is audited", ANY, "nothing")
+    return found
 
 
-def _exactly(subject: Measurement | Transformation, progress: Progress | None) -> list[Audit]:
-    """Audits a measurement by its law, where that can be done."""
-    if not isinstance(subject, Measurement) or subject.law is None:
-        return []
-    try:
-        return [exact(subject, progress=progress)]
-    except BadArgument:
-        return []
+@final
+@dataclass(frozen=True)
+class Limits:
+    """Is how much work each audit may be."""
+
+    samples: int
+    tries: int
+    seconds: float | None
+    confidence: Number
+    progress: Progress | None
+
+    def sampled(self, trial: Trial) -> Audit:
+        """Audits a black box."""
+        return black_box(
+            trial.run,
+            trial.left,
+            trial.right,
+            claim=trial.claim,
+            delta=trial.delta,
+            batched=trial.batched,
+            samples=self.samples,
+            seconds=self.seconds,
+            confidence=self.confidence,
+            progress=self.progress,
+        )
+
+
+def _audits(subject: Subject, limits: Limits) -> Iterator[Audit]:
+    match subject:
+        case Audit():
+            yield subject
+        case Trial():
+            yield limits.sampled(subject)
+        case Transformation():
+            yield fuzz(subject, tries=limits.tries, seconds=limits.seconds, progress=limits.progress)
+        case _:
+            yield from _of_measurement(subject, limits)
+
+
+def _of_measurement(subject: Measurement, limits: Limits) -> Iterator[Audit]:
+    """Audits a measurement in every way that there is for it."""
+    if subject.law is not None:
+        with suppress(BadArgument):  # its inputs, or its outcomes, cannot be listed
+            yield exact(subject, seconds=limits.seconds, progress=limits.progress)
+    replayed = fuzz(subject, tries=limits.tries, seconds=limits.seconds, progress=limits.progress)
+    yield replayed
+    if replayed.witness is not None:
+        with suppress(BadArgument, NoProvenRoute):  # it answers more than once, or states no ε
+            yield limits.sampled(_trial(subject, replayed.witness))
+
+
+def _trial(subject: Measurement, pair: Witness) -> Trial:
+    """Gives a measurement as a black box on a pair; a loss that is no pure one is held to its ε at a small δ."""
+    pure = subject.measure is Pure or subject.measure is Approx
+    return Trial(subject, pair.left, pair.right, delta=0 if pure else DELTA)
 
 
 def _listed(subject: Any) -> Iterator[Subject]:
@@ -96,22 +139,26 @@ def _listed(subject: Any) -> Iterator[Subject]:
     if isinstance(subject, Subject):
         yield subject
     elif isinstance(subject, Mapping):
-        for one in subject.values():
-            yield from _listed(one)
-    elif isinstance(subject, list | tuple | set | frozenset):
+        yield from _listed(tuple(subject.values()))
+    elif isinstance(subject, list | tuple | set | frozenset | Iterator):
         for one in subject:
             yield from _listed(one)
-    elif callable(subject):
-        yield from _listed(_called(subject))
+    elif callable(subject) and not isinstance(subject, Described) and _wants_nothing(subject):
+        yield from _given(subject())
     else:
         raise BadArgument("what is audited", ANY, type(subject).__name__)
 
 
-def _called(subject: Callable[[], Any]) -> Any:
-    try:
-        made = subject()
-    except TypeError:
-        raise BadArgument("what is audited", ANY, "a function that wants arguments") from None
+def _given(made: Any) -> Iterator[Subject]:
     if callable(made) and not isinstance(made, Subject):
         raise BadArgument("what is audited", ANY, "a function that gives a function")
-    return made
+    return _listed(made)
+
+
+def _wants_nothing(subject: Callable[..., Any]) -> bool:
+    """Tells whether a function can be called without arguments."""
+    try:
+        inspect.signature(subject).bind()
+    except (TypeError, ValueError):
+        return False
+    return True

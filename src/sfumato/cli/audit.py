@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from sfumato.cli.exits import FAILED, misused, tell
+from sfumato.cli.exits import VIOLATED, misused, tell
 
 What = Annotated[
     str,
@@ -40,12 +40,14 @@ def audit(
     confidence: Confidence = "0.99",
     witness: Witness = False,
 ) -> None:
-    """Measures what mechanisms cost, and sets it beside what they claim. Leaves with 1 where a claim is broken."""
+    """Measures what mechanisms cost, and sets it beside what they claim. Leaves with 6 where a claim is broken."""
     from sfumato.audit.record import Verdict, worst
-    from sfumato.audit.report import save_report
+    from sfumato.audit.report import place, save_report
     from sfumato.audit.subjects import examine
     from sfumato.release.render import written
 
+    if html is not None:
+        place(html)  # before the work, not after it
     found = examine(_loaded(what), samples=samples, tries=tries, seconds=seconds, confidence=confidence)
     console = Console(soft_wrap=True)
     for one in found:
@@ -53,7 +55,7 @@ def audit(
     if html is not None:
         tell(f"Written: {save_report(found, html, witness=witness)}")
     if worst(found) is Verdict.VIOLATED:
-        raise typer.Exit(FAILED)
+        raise typer.Exit(VIOLATED)
 
 
 def _loaded(what: str) -> Any:

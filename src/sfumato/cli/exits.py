@@ -23,7 +23,7 @@ from sfumato.errors import (
     SfumatoError,
 )
 
-FAILED, USAGE, REFUSED, LIMIT, BROKE_OFF, INTERRUPTED = 1, 2, 3, 4, 5, 130
+FAILED, USAGE, REFUSED, LIMIT, BROKE_OFF, VIOLATED, INTERRUPTED = 1, 2, 3, 4, 5, 6, 130
 
 CODES: tuple[tuple[tuple[type[SfumatoError], ...], int], ...] = (
     ((LimitReached,), LIMIT),

@@ -32,6 +32,12 @@ Measured: TypeAlias = tuple[str, Extended | None, Extended, Extended | None]
 
 NAMES = ("claimed", "measured")
 
+MOST_DRAWN = 100
+"""A claim that is broken by more than this factor is drawn as if without bound: the others could not be seen."""
+
+LARGE = 1e300
+"""Larger numbers are told no more exactly than this."""
+
 
 def claimed_and_measured(
     claimed: Points, measured: Points, *, across_title: str, upward_title: str, title: str
@@ -87,10 +93,16 @@ def _row(what: str, claimed: Extended | None, low: Extended, high: Extended | No
 
 
 def _multiple(end: Extended, claim: Extended) -> float:
-    if end in (0, math.inf) or claim == math.inf:
-        return 0.0 if end == 0 or end != math.inf else math.inf if claim != math.inf else 1.0
-    return math.inf if claim == 0 else float(Fraction(end) / Fraction(claim))
+    """Gives how many times a claim fits; more than can be drawn is infinite."""
+    if end == 0 or claim == math.inf:
+        return 1.0 if end == claim else 0.0
+    if end == math.inf or claim == 0:
+        return math.inf
+    ratio = Fraction(end) / Fraction(claim)
+    return float(ratio) if ratio < MOST_DRAWN else math.inf
 
 
 def _words(number: Extended) -> str:
-    return "∞" if number == math.inf else short(number)
+    if number == math.inf:
+        return "∞"
+    return short(number) if number < LARGE else f"over {LARGE:g}"
