@@ -23,7 +23,7 @@ from sfumato.release.progress import Progress, shown
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "sfumato"
 
-LONGEST = 180
+LONGEST = 600
 """Seconds after which the tests are given up."""
 
 PYTEST = (
