@@ -564,3 +564,11 @@ def test_what_cannot_be_audited_is_refused() -> None:
         exact(lawful(finite(halves), sf.Pure(9)))  # type: ignore[arg-type]
     with pytest.raises(BadArgument, match="order"):
         exact(response, orders=[1])
+
+
+@pytest.mark.parametrize("noise", [sf.laplace(scale=10), sf.gaussian(scale=10)], ids=["laplace", "gaussian"])
+def test_a_fine_grid_is_refused_before_it_is_listed(noise: Any) -> None:
+    """A float has some 10¹² steps between two neighbours: listing them would never end."""
+    total = sf.vector(float, between=(0, 10)) >> sf.sum() >> noise
+    with pytest.raises(BadArgument, match=r"at most 100000, to be listed: .*grey_box"):
+        sf.audit.exact(total, pairs=[([], [10.0])])

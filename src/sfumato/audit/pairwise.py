@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import inf, isqrt, prod
+from math import inf, isqrt
 from typing import final
 
 import numpy as np
@@ -15,8 +15,8 @@ from sfumato.audit.grey_box import Comparison, replayed
 from sfumato.audit.measured import size_of
 from sfumato.audit.record import Audit, Line, Verdict, Witness
 from sfumato.audit.shrinking import expression
+from sfumato.audit.tables import outcomes_of
 from sfumato.core.domains import Data, Stream
-from sfumato.core.law import FiniteLaw, Law, MixtureLaw, ProductLaw, ShiftedLaw
 from sfumato.core.measurement import Measurement
 from sfumato.core.spread import Gap, Spread
 from sfumato.core.transformation import Transformation
@@ -185,7 +185,7 @@ def _has_small_law(measurement: Measurement, left: Data, right: Data) -> bool:
         return False
     try:
         with precision(BITS):
-            return all(outcomes_of(measurement.law(member)) <= MOST_OUTCOMES for member in (left, right))
+            return all(0 < outcomes_of(measurement.law(member), MISSED) <= MOST_OUTCOMES for member in (left, right))
     except (SfumatoError, TypeError):  # a law that cannot be listed, such as that of a stream of answers
         return False
 
@@ -202,20 +202,6 @@ def _is_small(member: Data, most: int) -> bool:
         case int() | float() | np.number():
             return bool(-MOST_NUMBER <= member <= MOST_NUMBER)
     return True
-
-
-def outcomes_of(law: Law) -> int:
-    """Gives how many outcomes carry nearly all of the mass, without listing them."""
-    match law:
-        case FiniteLaw(probabilities=probabilities):
-            return len(probabilities)
-        case ShiftedLaw(noise=noise):
-            return noise.quantile(1 - MISSED / 2) - noise.quantile(MISSED / 2) + 1
-        case ProductLaw(parts=parts):
-            return prod(map(outcomes_of, parts))
-        case MixtureLaw(parts=weighed):
-            return sum(outcomes_of(part) for _, part in weighed)
-    return MOST_OUTCOMES + 1
 
 
 def _written(left: Data, right: Data) -> str:

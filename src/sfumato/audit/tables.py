@@ -11,6 +11,7 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import chain
+from math import prod
 from typing import final
 
 from flint import arb
@@ -26,6 +27,9 @@ from sfumato.noise.discrete_laplace import DiscreteLaplace
 
 MISSED = Fraction(1, 10**9)
 """What is left out of a law that has no end, unless the caller says otherwise."""
+
+MOST_OUTCOMES = 100_000
+"""Laws of more outcomes than this are not listed: it would take minutes, and on a fine grid for ever."""
 
 
 @final
@@ -108,6 +112,8 @@ def side_by_side(left: Law, right: Law, missed: Fraction | None) -> Table:
     """Lists what two laws can give, with the probabilities under both."""
     one, other = folded((left, right))
     share = _share((one, other), missed)
+    for law in (one, other):
+        _check_size(outcomes_of(law, share))
     with precision(BITS):
         outcomes = tuple(different(chain(one.outcomes(share), other.outcomes(share))))
         table = Table(
@@ -119,6 +125,29 @@ def side_by_side(left: Law, right: Law, missed: Fraction | None) -> Table:
             _check(sum(masses, ball(0)), share)
     rest = None if share == 0 else Rest(unlisted(table.left), unlisted(table.right))
     return Table(table.outcomes, table.left, table.right, rest)
+
+
+def outcomes_of(law: Law, missed: Fraction) -> int:
+    """Gives how many outcomes carry all but a mass, without listing them; 0 for a law of a kind that does not tell."""
+    match law:
+        case FiniteLaw(probabilities=probabilities):
+            return len(probabilities)
+        case ShiftedLaw(noise=noise):
+            return noise.quantile(1 - missed / 2) - noise.quantile(missed / 2) + 1
+        case ProductLaw(parts=parts):
+            return prod(outcomes_of(part, missed) for part in parts)
+        case MixtureLaw(parts=weighed):
+            return sum(outcomes_of(part, missed) for _, part in weighed)
+    return 0
+
+
+def _check_size(count: int) -> None:
+    if count > MOST_OUTCOMES:
+        raise BadArgument(
+            "the outcomes of a pair",
+            f"at most {MOST_OUTCOMES}, to be listed: audit it on a coarser grid, or with sf.audit.grey_box",
+            count,
+        )
 
 
 def _share(laws: Sequence[Law], missed: Fraction | None) -> Fraction:
@@ -182,6 +211,7 @@ def _clamped(laws: Sequence[Law]) -> list[Law]:
         return list(laws)
     noise, centres = noises.pop(), [law.centre for law in shifted]
     low, high = min(centres), max(centres)
+    _check_size(high - low + 1)
     with precision(BITS):
         return [
             FiniteLaw({value: clamped_mass(noise, centre, value, low, high) for value in range(low, high + 1)})
