@@ -42,7 +42,7 @@ def looks(outcome: Any) -> Hashable:
     if kind in PLAIN and (kind is not int or -LONG < outcome < LONG):
         return kind.__name__, outcome
     try:
-        return _key(outcome)
+        return (kind.__name__, *_row(outcome)) if kind is tuple else _key(outcome)
     except RecursionError:
         raise _unseen(outcome) from None
 
