@@ -197,8 +197,9 @@ def test_order_is_hidden_where_the_distance_does_not_see_it() -> None:
     measurement = vector(["a", "b"], size=2) >> randomized_response(p="0.9")
     here, there = (outcome_probabilities(measurement, data) for data in (("a", "b"), ("b", "a")))
     assert all(here[key].overlaps(there[key]) for key in here | there)
-    answers = measurement(["b", "a"]).value
-    assert list(answers) == sorted(answers)
+    for _ in range(60):  # reports in the order of rows are in this order too, now and then
+        answers = measurement(["b", "a"]).value
+        assert list(answers) == sorted(answers)
 
 
 def test_inputs_outside_the_options_are_refused() -> None:
