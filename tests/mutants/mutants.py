@@ -406,8 +406,8 @@ LEDGER = (
         name="noise that can be replayed",
         trap="C.4 service: no debug modes on private handles",
         path="ledger/permit.py",
-        old="if source.replayable:",
-        new="if source.replayable is None:",
+        old="if type(source) is not SystemEntropy:",
+        new="if source is None:",
         killers=("tests/unit/test_ledger.py::test_a_permit_pays_for_no_more_than_was_charged",),
     ),
     Mutant(

@@ -14,10 +14,12 @@ from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 import pytest
 
 import sfumato as sf
+from sfumato.audit.recorder import Recorder
 from sfumato.errors import (
     AccountRefused,
     BadArgument,
@@ -327,6 +329,18 @@ def test_a_permit_has_no_second_copy(ledger: Ledger) -> None:
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
 
 
+class Written(sf.Entropy):
+    """Says that it cannot be replayed, and writes down what is randomized."""
+
+    replayable, drawn = False, 0
+
+    def octets(self, count: int) -> bytes:
+        return bytes(count)
+
+    def settle(self, act: object, draw: Any) -> Any:
+        raise AssertionError("it was shown what is randomized")
+
+
 def test_a_permit_pays_for_no_more_than_was_charged(ledger: Ledger) -> None:
     ledger.open_account("visits", limit=sf.Pure(1))
     permit = ledger.charge("visits", TENTH)
@@ -339,8 +353,9 @@ def test_a_permit_pays_for_no_more_than_was_charged(ledger: Ledger) -> None:
         permit.run(COUNT, [1], d_in=2)
     with pytest.raises(BadArgument, match="unit that"):
         permit.run(sf.vector(float, size=2) >> sf.clamp(0, 1) >> sf.mean() >> sf.laplace(scale=100), [1.0, 2.0])
-    with pytest.raises(BadArgument, match="replayable"):
-        permit.run(COUNT, [1], entropy=sf.ReplayEntropy(1))
+    for source in (sf.ReplayEntropy(1), Recorder(sf.SystemEntropy()), Written()):
+        with pytest.raises(BadArgument, match="that of the system"):
+            permit.run(COUNT, [1], entropy=source)
     assert not permit.used
     permit.run(COUNT, [1])
 

@@ -35,8 +35,8 @@ PLAN = "the plan of the question depends on the data"
 
 def grey_box_query(
     question: str | Query,
-    left: Data | Dataset,
-    right: Data | Dataset,
+    left: Data,
+    right: Data,
     *,
     codebook: Codebook | Mapping[str, object] | str | Path | None = None,
     parameters: Sequence[object] | Mapping[str, object] = (),
@@ -48,24 +48,38 @@ def grey_box_query(
     """Records a question on one database, replays it on a neighbour, and compares what was randomized with its price.
 
     The question is planned once, on the first database; the second must come to the same plan. ``left`` and ``right``
-    are tables that a codebook describes, or data sets. ``d_in`` is how many units they differ by: one, unless given;
-    who has other rows counts twice, and two that differ by more are refused. ``loss`` and further settings are those
-    of `Session.sql`.
+    are tables that a codebook describes, in the hands of whoever audits: a `Dataset` is reached through a permit only,
+    and is refused. ``d_in`` is how many units they differ by: one, unless given; who has other rows counts twice, and
+    two that differ by more are refused. ``loss`` and further settings are those of `Session.sql`.
     """
     ours, theirs = (_opened(data, codebook) for data in (left, right))
-    asked, there = (_planned(question, data, parameters, {"loss": loss, **settings}) for data in (ours, theirs))
+    return replayed_question(question, ours, theirs, parameters, d_in, entropy, {"loss": loss, **settings})
+
+
+def _opened(data: Data, codebook: Codebook | Mapping[str, object] | str | Path | None) -> Dataset:
+    if isinstance(data, Dataset):
+        must = "tables: an audit looks at the data itself, and a data set is looked at through a permit only"
+        raise BadArgument("left and right", must, "a Dataset")
+    return Dataset(data, codebook=codebook, name="audited")
+
+
+def replayed_question(
+    question: str | Query,
+    ours: Dataset,
+    theirs: Dataset,
+    parameters: Sequence[object] | Mapping[str, object],
+    d_in: Stated | Unit | None,
+    entropy: Entropy | None,
+    settings: dict[str, Any],
+) -> Audit:
+    """Audits a question on two databases that were opened for it."""
+    asked, there = (_planned(question, data, parameters, settings) for data in (ours, theirs))
     name = question if isinstance(question, str) else str(asked.how)
     unit = ours.unit if d_in is None else d_in
     if fewest_units(ours.opened, theirs.opened) > ours.space.metric.read(unit):
         raise BadArgument("left and right", "no further apart than d_in: one unit, unless given", "more units")
     made = grey_box(asked, ours.opened, theirs.opened, d_in=unit, entropy=entropy, name=name)
     return made if _alike(asked, there) else replace(made, faults=(*made.faults, PLAN))
-
-
-def _opened(data: Data | Dataset, codebook: Codebook | Mapping[str, object] | str | Path | None) -> Dataset:
-    if isinstance(data, Dataset):
-        return data
-    return Dataset(data, codebook=codebook, name="audited")
 
 
 def fewest_units(left: Opened, right: Opened) -> int:

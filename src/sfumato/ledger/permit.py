@@ -14,7 +14,7 @@ from sfumato.core.metrics import Metric, Unit
 from sfumato.core.plan import record_of
 from sfumato.core.queryable import shielded
 from sfumato.core.spread import Stated
-from sfumato.entropy import Entropy, system
+from sfumato.entropy import Entropy, SystemEntropy, system
 from sfumato.errors import BadArgument, PermitUsed, RunFailed
 from sfumato.exact import Number
 from sfumato.guarantee import guarantee
@@ -77,8 +77,9 @@ class Permit:
         data is touched, and leaves the permit as it was; afterwards there is only one error, that it failed.
         """
         source = entropy or system()
-        if source.replayable:
-            raise BadArgument("entropy", "that of the system: what can be replayed is not private", "a replayable one")
+        if type(source) is not SystemEntropy:  # one for audits, say, writes down what is randomized
+            must = "that of the system: what can be replayed, or is written down, is not private"
+            raise BadArgument("entropy", must, type(source).__name__)
         distance = measurement.source.closest if d_in is None else d_in
         check_run(measurement, distance, loss=self.loss, account=self.account, interleaves=self._interleaves())
         terms = measurement.terms(distance, confidence)
