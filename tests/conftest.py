@@ -12,6 +12,8 @@ from hypothesis import HealthCheck, settings
 if TYPE_CHECKING:
     from side_by_side.postgres_server import PostgresServer
 
+pytest.register_assert_rewrite("tests.examples", "tests.reference")  # what tests share says why it fails, as they do
+
 IN_CI = os.environ.get("CI") == "true"
 
 # Deadlines measure the machine, not the law; a failure found in CI must be found again on a desk.

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.laws.test_measurement_laws import EXAMPLES, Example
+from tests.examples.measurements import EXAMPLES, Example
 
 import sfumato as sf
 from sfumato.accounting.concentrated import ApproxZCDP

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from tests.laws.test_measurement_laws import EXAMPLES, INTERACTIVE, Example
-from tests.unit.query.test_frame_and_sql import PAIRS
-from tests.unit.query.visits import CATALOG, SAID
-from tests.unit.query.visits import COLUMNS as VISITS
+from tests.examples.frame_and_sql import PAIRS
+from tests.examples.measurements import EXAMPLES, INTERACTIVE, Example
+from tests.examples.visits import CATALOG, SAID
+from tests.examples.visits import COLUMNS as VISITS
 
 import sfumato as sf
 from sfumato.audit.grey_box import grey_box

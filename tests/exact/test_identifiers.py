@@ -11,7 +11,7 @@ from typing import Any, final
 
 import numpy as np
 import pytest
-from tests.exact.test_parts import Law, Outcome, coupled
+from tests.examples.couplings import Law, Outcome, coupled
 
 import sfumato as sf
 import sfumato.transforms.truncate as truncate_module

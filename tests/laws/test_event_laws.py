@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.laws.event_examples import BASIC, COMPOSITE, EXAMPLES, kinds_of_loss
+from tests.examples.events import BASIC, COMPOSITE, EXAMPLES, kinds_of_loss
 
 from sfumato.accounting import events as ev
 from sfumato.accounting.account import WAYS, account

@@ -19,9 +19,9 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from tests.laws import test_measurement_laws as measurements
-from tests.laws import test_transform_laws as transforms
-from tests.unit.test_plans import constructors
+from tests.examples import measurements
+from tests.examples import transformations as transforms
+from tests.examples.constructors import constructors
 
 import sfumato as sf
 from sfumato.core.plan import Described, plan_of

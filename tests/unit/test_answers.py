@@ -18,10 +18,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.examples.releases import HOSTILE, answer, answered, same, through_json
+from tests.examples.rendered import read_html, tex_faults
 from tests.unit.chart_reading import headline, parts, tables
-from tests.unit.release_examples import HOSTILE, answer, answered
-from tests.unit.test_release_codec import same, through_json
-from tests.unit.test_render import read_html, tex_faults
 
 import sfumato as sf
 from sfumato.errors import BadArgument, MissingExtra, UnknownFormat

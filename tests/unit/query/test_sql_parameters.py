@@ -9,7 +9,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from tests.unit.query.sql_examples import BOOK, catalog, question, shown
+from tests.examples.sql import BOOK, catalog, question, shown
 
 from sfumato.codebook import Codebook
 from sfumato.errors import BadArgument, QueryRefused

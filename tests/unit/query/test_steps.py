@@ -12,9 +12,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
+from tests.examples.visits import CATALOG, table
 from tests.reference.laws import interpreted
 from tests.reference.plans import Case, cases
-from tests.unit.query.visits import CATALOG, table
 
 from sfumato.errors import BadArgument, QueryRefused
 from sfumato.query.asking import question
