@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from tests.exact.enumerated import multisets
 from tests.examples.couplings import Law, Outcome, coupled, outcomes
 
 import sfumato as sf
@@ -151,17 +152,14 @@ def tables(rows_listed: Iterable[Sequence[tuple[str, int]]]) -> list[dict[str, l
     return [{"country": [c for c, _ in table], "year": [y for _, y in table]} for table in rows_listed]
 
 
-def multisets(most: int, least: int = 0) -> Iterator[tuple[tuple[str, int], ...]]:
-    cells = list(itertools.product("fg", (1, 2)))
-    for size in range(least, most + 1):
-        yield from itertools.combinations_with_replacement(cells, size)
+CELLS_LISTED = list(itertools.product("fg", (1, 2)))
 
 
 @pytest.mark.parametrize("columns", [("country",), ("year",), ("country", "year")])
 @pytest.mark.parametrize("d_in", [1, 2, 3])
 def test_groups_are_as_far_apart_as_the_map_says_and_no_farther(columns: tuple[str, ...], d_in: int) -> None:
     made = CELLS >> sf.group_by(*columns)
-    assert brute_sensitivity(made, tables(multisets(3)), d_in=d_in) == made.map(d_in)
+    assert brute_sensitivity(made, tables(multisets(CELLS_LISTED, range(4))), d_in=d_in) == made.map(d_in)
 
 
 @pytest.mark.parametrize("columns", [("country",), ("country", "year")])
@@ -169,7 +167,7 @@ def test_groups_are_as_far_apart_as_the_map_says_and_no_farther(columns: tuple[s
 def test_groups_under_change_one(columns: tuple[str, ...], d_in: int) -> None:
     space = sf.frame({"country": ["f", "g"], "year": [1, 2]}, size=2)
     made = space >> sf.group_by(*columns)
-    found = brute_sensitivity(made, tables(multisets(2, least=2)), d_in=d_in)
+    found = brute_sensitivity(made, tables(multisets(CELLS_LISTED, range(2, 3))), d_in=d_in)
     assert found == made.map(d_in)
     assert made.map(1) == Spread(2, 2, 2 if columns == ("country",) else 1)  # whole rows leave one kind of row a group
     even = sf.frame({"country": ["f", "g"], "year": [1, 2]}, size=2, metric=sf.AddRemove()) >> sf.group_by(*columns)
@@ -200,7 +198,7 @@ def test_descriptors_of_one_unit(
         *columns, keys=keys, other=other, most_groups=groups, rows_each=each, units=units, claim=VOUCHED
     )
     empty = tables([()])[0]
-    alone = [table for table in multisets(4) if unit_fits(table, groups, each)]
+    alone = [table for table in multisets(CELLS_LISTED, range(5)) if unit_fits(table, groups, each)]
     reached: dict[int, Spread] = {}
     for several in (
         itertools.product(alone, repeat=units) if units == 1 else ((a, b) for a in alone for b in alone[::3])
@@ -221,7 +219,7 @@ def test_descriptors_on_both_sides_of_an_exchange(
     """All units that keep the claim, exchanged for all others of as many rows."""
     space = sf.frame({"country": ["f", "g"], "year": [1, 2]}, size=2)
     made = space >> sf.group_by(*columns, most_groups=groups, rows_each=each, claim=VOUCHED)
-    fits = tables(table for table in multisets(2, least=2) if unit_fits(table, groups, each))
+    fits = tables(table for table in multisets(CELLS_LISTED, range(2, 3)) if unit_fits(table, groups, each))
     found = brute_sensitivity(made, fits, d_in=2)
     assert found <= made.map(2)
     if columns == ("country",) and groups and not each:
