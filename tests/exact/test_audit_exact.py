@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.examples.measurements import EXAMPLES, Example
+from tests.profiles import examples
 
 import sfumato as sf
 from sfumato.accounting.concentrated import ApproxZCDP
@@ -263,7 +264,7 @@ def test_endless_noise_needs_a_missed_mass() -> None:
 centres = st.lists(st.integers(-4, 4), min_size=2, max_size=2)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(centres, centres, st.fractions(Fraction(1, 4), 4, max_denominator=4), st.sampled_from([2, 3, 7]))
 def test_laplace_noise_loses_nothing_when_its_ends_are_folded(
     left: list[int], right: list[int], scale: Fraction, order: int
@@ -315,7 +316,7 @@ def table(left: Sequence[int], right: Sequence[int]) -> Table:
     return Table(tuple(range(size)), tuple(rows[0]), tuple(rows[1]))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(weights, weights, st.lists(st.fractions(Fraction(101, 100), 60, max_denominator=100), min_size=1, max_size=5))
 def test_no_order_exceeds_the_bound_on_rho(left: list[int], right: list[int], orders: list[Fraction]) -> None:
     with precision(BITS):
@@ -378,7 +379,7 @@ def test_outcomes_of_equal_ratio_leave_mu_certain(left: list[int], right: list[i
     assert float(low) == pytest.approx(truth, abs=1e-9) and float(high) == pytest.approx(truth, abs=1e-9)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(weights, weights)
 def test_mu_is_that_of_the_certain_order(left: list[int], right: list[int]) -> None:
     """Beside the corners, in floats, of the outcomes by falling ratio."""

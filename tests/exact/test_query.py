@@ -34,6 +34,7 @@ from tests.examples.questions import (
     shifts,
     world_of,
 )
+from tests.profiles import examples
 from tests.reference.duck import computed
 from tests.reference.planning import catalog_of, planned
 
@@ -67,7 +68,7 @@ def test_the_engine_moves_no_further_either(name: str) -> None:
     assert obeys(ready_for(name), all_neighbours()[::53], computed)
 
 
-@settings(max_examples=60, derandomize=True, deadline=None, database=None)
+@settings(max_examples=examples(60), derandomize=True, deadline=None, database=None)
 @given(st.lists(st.lists(st.sampled_from((*ROWS, ("b", 0))), max_size=5), min_size=1, max_size=3), st.data())
 def test_more_people_with_more_rows(people: list[list[tuple[str, int]]], data: st.DataObject) -> None:
     name = data.draw(st.sampled_from(sorted(QUESTIONS)))

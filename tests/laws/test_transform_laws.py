@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from tests.examples.transformations import ANY, CASES, UNSIZED, Case, any_float, sized
+from tests.profiles import examples
 
 import sfumato.transforms
 import sfumato.transforms.rowwise as rowwise
@@ -152,7 +153,7 @@ def test_norm_clamp_does_not_look_at_other_rows(order: int, columns: int) -> Non
         assert np.array_equal(made(rows[i : i + 1])[0], together[i])
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(st.lists(any_float, max_size=6), st.lists(any_float, max_size=2), st.integers(0, 40))
 def test_chained_maps_compose(common: list[float], added: list[float], d_in: int) -> None:
     """P1-034."""

@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from tests.examples.releases import same, through_json
+from tests.profiles import examples
 
 import sfumato as sf
 from sfumato.errors import BadArgument, UnknownFormat
@@ -72,7 +73,7 @@ values = st.recursive(
 
 
 @given(values)
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 def test_values_come_back(value: Any) -> None:
     assert same(read_value(through_json(stored_value(value))), value)
 
@@ -326,7 +327,7 @@ def test_no_field_may_be_missing_or_new(field: str) -> None:
         ),
     )
 )
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 def test_anything_is_read_or_refused(plain: Any) -> None:
     try:
         value = read_value(plain)
