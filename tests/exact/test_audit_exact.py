@@ -95,7 +95,7 @@ def finite(rows: Sequence[Sequence[Fraction]]) -> Callable[[int], FiniteLaw]:
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=[f"{k}-{e.name}" for k, e in enumerate(EXAMPLES)])
 def test_our_own_mechanisms_keep_their_promises(example: Example) -> None:
-    measurement = example.build()
+    measurement = example.made
     members = list(example.members)[: SLOW.get(example.name)]
     audit = exact(measurement, members, missed=None if measurement.measure is sf.ZCDP else COARSE)
     # With its gap, above_threshold has noise without end of a shape of its own: nothing proves the claim from above.
@@ -112,7 +112,7 @@ HALVED = ["laplace", "gaussian", "staircase", "randomized_response", "matrix_mec
 @pytest.mark.parametrize("name", HALVED)
 def test_half_of_a_tight_loss_is_caught(name: str) -> None:
     example = next(example for example in EXAMPLES if example.name == name)
-    measurement = example.build()
+    measurement = example.made
     claim = measurement.map(1)
     half: Loss = sf.ZCDP(claim.rho / 2) if isinstance(claim, sf.ZCDP) else sf.Pure(claim.epsilon / 2)
     audit = exact(claiming(measurement, half), example.members, missed=COARSE, d_in=1)

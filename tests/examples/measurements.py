@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
+from flint import arb
+
 import sfumato as sf
+from sfumato.core.brute import outcome_probabilities
+from sfumato.core.law import Law
+from sfumato.exact import BITS, precision
 
 VOUCHED = sf.claim("for this test")
 
@@ -27,13 +33,57 @@ monotonic_streams = sf.Space(sf.Stream(sf.Integers()), sf.LInf(monotonic=True))
 small = sf.scalar(int)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Example:
     """Names an exported constructor, a small use of it, and members of its source to enumerate."""
 
     name: str
     build: Callable[[], sf.Measurement]
     members: Sequence[Any]
+
+    @cached_property
+    def made(self) -> sf.Measurement:
+        """The measurement with a law that is worked out once for each member, whichever tests ask."""
+        made, known = self.build(), dict[str, Law]()
+
+        def law(member: Any) -> Law:
+            if repr(member) not in known:
+                with precision(BITS):
+                    known[repr(member)] = made.law(member)  # type: ignore[misc]
+            return known[repr(member)]
+
+        return replace(made, law=law)
+
+    @cached_property
+    def chances(self) -> Chances:
+        return Chances(self.made)
+
+
+class Chances:
+    """Are the probabilities of the outcomes of a measurement, each worked out once, whichever tests ask."""
+
+    def __init__(self, made: sf.Measurement) -> None:
+        self._made = made
+        self._listed: dict[str, list[Any]] = {}
+        self._known: dict[str, dict[Any, arb]] = {}
+
+    def listed(self, member: Any) -> dict[Any, arb]:
+        """Gives all outcomes on a member with their probabilities, but for those that are missed."""
+        if repr(member) not in self._listed:
+            found = outcome_probabilities(self._made, member, missed=MISSED)
+            self._listed[repr(member)] = list(found)
+            self._known.setdefault(repr(member), {}).update(found)
+        return self.of(member, self._listed[repr(member)])
+
+    def of(self, member: Any, outcomes: Iterable[Any]) -> dict[Any, arb]:
+        """Gives the probabilities of some outcomes on a member."""
+        known = self._known.setdefault(repr(member), {})
+        with precision(BITS):
+            law = self._made.law(member)  # type: ignore[misc]
+            for outcome in outcomes:
+                if outcome not in known:
+                    known[outcome] = law.probability(outcome)
+        return {outcome: known[outcome] for outcome in outcomes}
 
 
 def gated() -> sf.Measurement:

@@ -11,7 +11,7 @@ from tests.examples.measurements import EXAMPLES, INTERACTIVE, MISSED, VOUCHED, 
 
 import sfumato as sf
 from sfumato.accounting.divergence import hockey_stick, max_divergence, renyi
-from sfumato.core.brute import neighbours, outcome_probabilities
+from sfumato.core.brute import neighbours
 from sfumato.core.partial import Partial
 from sfumato.entropy import ReplayEntropy
 from sfumato.exact import BITS, precision
@@ -74,28 +74,23 @@ def test_a_release_states_its_terms_and_never_the_data(example: Example) -> None
 
 @every
 def test_the_law_is_a_distribution(example: Example) -> None:
-    measurement = example.build()
     for member in example.members:
-        masses = outcome_probabilities(measurement, member, missed=MISSED)
         with precision(BITS):
-            total = sum(masses.values())
+            total = sum(example.chances.listed(member).values())
         assert float(total.lower()) <= 1 + 1e-15
         assert float(total.upper()) >= 1 - MISSED - TINY
 
 
-@every
 @pytest.mark.parametrize("distance", [1, 2])
+@every
 def test_the_true_loss_is_within_the_map(example: Example, distance: int) -> None:
     """The whole law on every pair of neighbours: what is claimed holds."""
     measurement = example.build()
     claimed = measurement.map(distance)
-    laws = {repr(m): outcome_probabilities(measurement, m, missed=MISSED) for m in example.members}
     close = 0
     for left, right in neighbours(measurement.source, example.members, d_in=distance):
-        here = laws[repr(left)]
-        with precision(BITS):
-            law = measurement.law(right)  # type: ignore[misc]
-            there = {outcome: law.probability(outcome) for outcome in here}
+        here = example.chances.listed(left)
+        there = example.chances.of(right, here)
         close += left is not right
         match claimed:
             case sf.Pure():
