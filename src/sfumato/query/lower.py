@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, final
@@ -21,7 +21,7 @@ from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument, QueryRefused
 from sfumato.query.catalog import Catalog
 from sfumato.query.cells import Cells, Computed, Listed, Rows, Tally, Total, Units
-from sfumato.query.engines.engine import Engine
+from sfumato.query.engines.engine import PrivateTables, PublicTables
 from sfumato.query.expressions import Column, Expression
 from sfumato.query.finish import Drawn, finished
 from sfumato.query.kinds import Kind
@@ -47,27 +47,40 @@ from sfumato.release.record import Failure, How
 
 @final
 @dataclass(frozen=True, eq=False)
-class Opened(Held):
-    """Is data behind an engine, with the catalog that says what is public about it."""
+class Opened:
+    """What may be known of tables without paying: the catalog, public tables, and the engine's types of the columns.
 
-    engine: Engine
+    Nothing here leads to a private table: ``engine`` was opened without them.
+    """
+
+    engine: PublicTables
+    catalog: Catalog
+    schema: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+    @cached_property
+    def space(self) -> Space:
+        """Is the space that questions are asked on: tables, and how far apart neighbours are."""
+        catalog = self.catalog
+        domain = Tables(tuple(catalog.tables), catalog.codebook.digest)
+        if catalog.by_rows:
+            return Space(domain, AddRemove())
+        window = catalog.codebook.window
+        id_column = next(scan.owner.id for scan in catalog.tables.values() if scan.owner is not None)
+        return Space(domain, Identifiers(id_column, "" if window is None else f"one {window.every} of {window.column}"))
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class Unlocked(Held):
+    """Private tables, in the hands of what was paid for: a measurement is given them while it runs, and no one else."""
+
+    engine: PrivateTables
     catalog: Catalog
 
     @property
     def digest(self) -> str:
         """Is that of the codebook."""
         return self.catalog.codebook.digest
-
-    @cached_property
-    def space(self) -> Space:
-        """Is the space that questions are asked on: tables, and how far apart neighbours are."""
-        catalog = self.catalog
-        domain = Tables(tuple(catalog.tables), self.digest)
-        if catalog.by_rows:
-            return Space(domain, AddRemove())
-        window = catalog.codebook.window
-        id_column = next(scan.owner.id for scan in catalog.tables.values() if scan.owner is not None)
-        return Space(domain, Identifiers(id_column, "" if window is None else f"one {window.every} of {window.column}"))
 
 
 @final
@@ -362,7 +375,7 @@ def _serving(one: Statistic, made: Mapping[Statistic, Recipe], level: Level) -> 
     return [run.special for run in level.runs if run.special.serves(one)]
 
 
-def _run(level: Level, engine: Engine) -> Computed:
+def _run(level: Level, engine: PrivateTables) -> Computed:
     """Computes the cells of a level; nothing, where all of its statistics are found otherwise."""
     return engine.run(level.cells) if level.cells.tallies else Computed(())
 
@@ -371,8 +384,7 @@ def _matches(join: Join, opened: Opened) -> int:
     """Gives how many rows of a public relation one row can match at most: it is public, so it is counted."""
     pairs = [(join.left.field(ours), join.right.field(theirs)) for ours, theirs in join.on]
     keys = tuple(_compared(ours, theirs) for ours, theirs in pairs if ours is not None and theirs is not None)
-    found = opened.engine.run(Cells(join.right, keys, (Rows(),)))
-    return max((int(number) for number in found.numbers[0]), default=0)
+    return opened.engine.matches(join.right, keys)
 
 
 def _compared(ours: Column, theirs: Column) -> Expression:

@@ -50,22 +50,23 @@ SMALL = 64 << 20
 
 
 def open_source(
-    data: Given, catalog: Catalog, *, memory: str | None = None, threads: int | None = None
+    data: Given, catalog: Catalog, *, memory: str | None = None, threads: int | None = None, public: bool = False
 ) -> DuckDBEngine:
     """Opens data in DuckDB, table by table as a catalog describes it; ``memory`` is a limit such as ``'4GB'``.
 
     Large Parquet files and DuckDB's own tables are read where they are. CSV and JSON files, data frames and small
-    Parquet files are copied, as they are now.
+    Parquet files are copied, as they are now. With ``public`` the public tables are opened, and nothing else.
     """
     module = duckdb_module()
     spill = tempfile.mkdtemp(prefix="sfumato-")
     limits = {"memory_limit": memory, "threads": None if threads is None else str(threads)}
     config = {**SETTINGS, "temp_directory": spill, **{key: one for key, one in limits.items() if one is not None}}
     connection = module.connect(":memory:", config=config)
-    opening = Opening(connection, [], [])
+    opening = Opening(connection, [], [], copied=public)
     try:
-        given = _by_table(data, catalog.tables)
-        held = {name: opening.table(name, scan, given[name]) for name, scan in catalog.tables.items()}
+        tables = {name: scan for name, scan in catalog.tables.items() if not (public and scan.private)}
+        given = _by_table(data, tables) if tables else {}
+        held = {name: opening.table(name, scan, given[name]) for name, scan in tables.items()}
         opening.lock()
     except BaseException:
         connection.close()
@@ -94,15 +95,19 @@ def _refuse(must: str, got: object) -> NoReturn:
 @final
 @dataclass(frozen=True)
 class Opening:
-    """Opens tables one after another: ``paths`` are those that DuckDB may read later, ``marks`` tell data apart."""
+    """Opens tables one after another: ``paths`` are those that DuckDB may read later, ``marks`` tell data apart.
+
+    With ``copied`` no database stays attached: there may be other tables in it than those that were opened.
+    """
 
     connection: duckdb.DuckDBPyConnection
     paths: list[str]
-    marks: list[bytes]
+    marks: list[tuple[str, bytes]]
+    copied: bool = False
 
     def table(self, name: str, scan: Scan, given: Given) -> Held:
         """Makes a table, or a view of one, whose columns c0, c1, … are those of a codebook."""
-        self.marks.append(f"table {name}".encode("utf-8", "surrogatepass"))
+        self.marks.append((name, b"table"))
         place = f"t{len(self.marks)}"
         if not _is_path(given):
             return self._copied_frame(place, scan, given)
@@ -169,7 +174,7 @@ class Opening:
         source = f"read_parquet([{listing(_text(str(one)) for one in files)}], hive_partitioning = false)"
         self._made("TABLE" if small else "VIEW", held[0], source)
         self.paths.extend(() if small else map(str, files))
-        self.marks.extend(_mark(file, _footer(file)) for file in files)
+        self.marks.extend((scan.table, _whole(file) if small else _mark(file, _footer(file))) for file in files)
         return held[0]
 
     def _database(self, place: str, scan: Scan, files: list[Path]) -> Held:
@@ -192,8 +197,10 @@ class Opening:
         collated = self._run(
             f"SELECT count(*) FROM duckdb_tables() WHERE database_name = {_text(alias)} AND sql ILIKE '%collate%'", must
         )
-        self._made("VIEW", held, source, plain=bool(collated[0][0]))
-        self.marks.append(_mark(files[0], _start(files[0])))
+        self._made("TABLE" if self.copied else "VIEW", held, source, plain=bool(collated[0][0]))
+        self.marks.append((scan.table, _mark(files[0], _start(files[0]) + scan.table.encode("utf-8", "surrogatepass"))))
+        if self.copied:
+            self._run(f"DETACH {alias}", must)
         return held
 
     def _copied_text(self, place: str, scan: Scan, files: list[Path]) -> Held:
@@ -214,7 +221,7 @@ class Opening:
         columns = listing(_parsed(column, held.columns[column.name][0]) for column in scan.columns)
         of_files = source.format(f"[{listing(_text(str(file)) for file in files)}]")
         self._run(f"CREATE TABLE {place} AS SELECT {columns} FROM {of_files}", must)
-        self.marks.extend(_whole(file) for file in files)
+        self.marks.extend((scan.table, _whole(file)) for file in files)
         kinds = {
             column.name: (held.columns[column.name][0], TYPES[column.kind], column.kind) for column in scan.columns
         }
@@ -249,7 +256,7 @@ class Opening:
         held = self._held(place, scan, self._types("given", known))
         self._made("TABLE", held, "given")
         self.connection.unregister("given")
-        self.marks.append(_buffers(made))
+        self.marks.append((scan.table, _buffers(made)))
         return held
 
 
@@ -310,8 +317,8 @@ def _parsed(column: Column, ours: str) -> str:
 
 
 def _mark(file: Path, part: bytes) -> bytes:
-    about = file.stat()
-    return f"file {file.name} {about.st_size} {about.st_mtime_ns} ".encode("utf-8", "surrogatepass") + part
+    """Marks the content of a file that is too large to be read whole: by its size and a part that tells of the rest."""
+    return f"file {file.stat().st_size} ".encode() + part
 
 
 def _footer(file: Path) -> bytes:
