@@ -20,6 +20,9 @@ BIN := .venv/bin
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
+# Tests start hundreds of processes: what one of them has compiled serves the others, whatever the shell says.
+unexport PYTHONDONTWRITEBYTECODE
+
 PEERS := $(patsubst benchmarks/peers/%.txt,%,$(wildcard benchmarks/peers/*.txt))
 
 .PHONY: demo test test-all coverage lint format peers bench-noise bench-accounting bench-algorithms bench-ledger bench-query bench-audit debian-packages clean
