@@ -1,5 +1,7 @@
 # make demo              see it work: private SQL on made-up visits, printed and drawn into demo-output/
-# make test              everything that must hold: lint, types, tests, coverage
+# make test              everything that must hold before a merge: lint, types, tests
+# make test-all          the same with what is marked nightly: every mutant, every harness, many more examples (an hour)
+# make coverage          the tests of `make test`, and which branches they reach
 # make lint              only the lint and type checks
 # make format            put every file into the one format
 # make peers             the libraries that the benchmarks compare with, one environment each, in .peers/
@@ -18,16 +20,29 @@ BIN := .venv/bin
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
+# Tests start hundreds of processes: what one of them has compiled serves the others, whatever the shell says.
+unexport PYTHONDONTWRITEBYTECODE
+
 PEERS := $(patsubst benchmarks/peers/%.txt,%,$(wildcard benchmarks/peers/*.txt))
 
-.PHONY: demo test lint format peers bench-noise bench-accounting bench-algorithms bench-ledger bench-query bench-audit debian-packages clean
+.PHONY: demo test test-all coverage lint format peers bench-noise bench-accounting bench-algorithms bench-ledger bench-query bench-audit debian-packages clean
 .DELETE_ON_ERROR:
 
 demo: .venv/installed-plot,sql
 	$(BIN)/python -m sfumato demo --output demo-output
 
+# Tests differ in length by a factor of 1000: whoever is done takes over from the others. Desk and CI try the same examples.
+PYTEST := $(BIN)/pytest -n $(WORKERS) --dist worksteal --durations=50
+AT_ONCE := -m "not nightly" --hypothesis-profile=ci
+
 test: lint debian-packages
-	$(BIN)/pytest -n $(WORKERS) --cov --cov-report=term
+	$(PYTEST) $(AT_ONCE)
+
+test-all: lint debian-packages
+	$(PYTEST) --hypothesis-profile=nightly
+
+coverage: .venv/installed-dev debian-packages
+	$(PYTEST) $(AT_ONCE) --cov --cov-report=term
 
 lint: .venv/installed-dev
 	$(BIN)/ruff check .

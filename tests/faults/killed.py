@@ -309,12 +309,12 @@ def sent(work: Work, address: str, number: int, *, deadly: int = 0, after: float
     return [json.loads(line) for line in heard.decode().splitlines()]
 
 
-def at_every_point(work: Work, address: str) -> None:
-    """Kills a worker at its first point, the next at its second, and so on until one comes to its end."""
+def at_points(work: Work, address: str, stride: int) -> None:
+    """Kills a worker at its first point, the next so many points later, and so on until one comes to its end."""
     book, number, done = Book(address), 0, False
     while not done:
         number += 1
-        told = sent(work, address, number, deadly=number)
+        told = sent(work, address, number, deadly=1 + (number - 1) * stride)
         done = any("done" in line or "fault" in line for line in told)
         report(book, told, f"key {number}")
 
@@ -352,7 +352,7 @@ def main(how: str, address: str, *words: str) -> None:
     elif how == "random":
         at_random(address, int(words[0]), int(words[1]))
     else:
-        at_every_point(WORK[how], address)
+        at_points(WORK[how], address, int(*words))
 
 
 if __name__ == "__main__":

@@ -39,14 +39,26 @@ IN_SQLITE = {
 }  # fmt: skip
 
 
+SPARSE = 4
+"""The way through a session is long, and the book is read anew after each kill: by day every fourth point is enough."""
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("work", ["by_session", "by_permit"])
+@pytest.mark.parametrize("work", [pytest.param("by_session", marks=pytest.mark.nightly), "by_permit"])
 def test_killed_at_every_point_sqlite(work: str, quick_folder: Path) -> None:
-    found = kills(work, quick_folder / "book.db")
+    found = kills(work, quick_folder / "book.db", 1)
     assert not faults(found)
     assert points(found) >= EVERYWHERE | IN_SQLITE
     assert found[-1]["done"]
     assert len(found) - 1 >= {"by_session": 130, "by_permit": 65}[work]
+
+
+@pytest.mark.slow
+def test_killed_here_and_there_in_a_session_sqlite(quick_folder: Path) -> None:
+    found = kills("by_session", quick_folder / "book.db", SPARSE)
+    assert not faults(found)
+    assert found[-1]["done"]
+    assert len(found) - 1 >= 130 // SPARSE
 
 
 @pytest.mark.slow
@@ -57,20 +69,28 @@ def test_killed_while_the_book_is_made_sqlite(quick_folder: Path) -> None:
 
 
 @pytest.mark.slow
-def test_killed_at_random_sqlite(quick_folder: Path) -> None:
-    found = kills("random", quick_folder / "book.db", 60, 20261116)
-    assert len(found) == 60
+@pytest.mark.parametrize("times", [20, pytest.param(60, marks=pytest.mark.nightly)])
+def test_killed_at_random_sqlite(times: int, quick_folder: Path) -> None:
+    found = kills("random", quick_folder / "book.db", times, 20261116)
+    assert len(found) == times
     assert not faults(found)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("work", ["by_session", "by_permit"])
+@pytest.mark.parametrize("work", [pytest.param("by_session", marks=pytest.mark.nightly), "by_permit"])
 def test_killed_at_every_point_postgres(work: str, postgres_address: str) -> None:
-    found = kills(work, postgres_address)
+    found = kills(work, postgres_address, 1)
     assert not faults(found)
     assert points(found) >= EVERYWHERE
     assert found[-1]["done"]
     assert len(found) - 1 >= 30
+
+
+@pytest.mark.slow
+def test_killed_here_and_there_in_a_session_postgres(postgres_address: str) -> None:
+    found = kills("by_session", postgres_address, SPARSE)
+    assert not faults(found)
+    assert found[-1]["done"]
 
 
 @pytest.mark.slow
@@ -80,12 +100,13 @@ def test_killed_while_the_book_is_made_postgres(postgres_address: str) -> None:
 
 
 @pytest.mark.slow
-def test_killed_at_random_postgres(postgres_address: str) -> None:
-    assert not faults(kills("random", postgres_address, 25, 20261117))
+@pytest.mark.parametrize("times", [10, pytest.param(25, marks=pytest.mark.nightly)])
+def test_killed_at_random_postgres(times: int, postgres_address: str) -> None:
+    assert not faults(kills("random", postgres_address, times, 20261117))
 
 
 def test_the_harness_notices_who_looks_first_and_pays_later(quick_folder: Path) -> None:
-    found = kills("look_then_pay", quick_folder / "book.db")
+    found = kills("look_then_pay", quick_folder / "book.db", 1)
     missed = [one["point"] for one in faults(found) if "under-count" in str(one["faults"])]  # type: ignore[index]
     assert {"after looking", "before INSERT"} <= set(missed)
     assert not found[0]["faults"]

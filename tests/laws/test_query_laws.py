@@ -26,8 +26,8 @@ from sfumato.query.kinds import Kind
 from sfumato.query.operators import call
 from sfumato.query.relations import Owner, Scan, Select, Union, Where
 
-PARTS = range(10)
-"""Random cases are cut into parts, so that workers share them."""
+PARTS = [*range(5), *(pytest.param(part, marks=pytest.mark.nightly) for part in range(5, 10))]
+"""Random cases are cut into parts, so that workers share them; half of them are for the night."""
 
 
 def seeds(part: int, many: int) -> range:

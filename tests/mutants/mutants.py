@@ -625,14 +625,17 @@ OTHERS = (
 )
 """Streams, codebooks, intervals."""
 
-MUTANTS: tuple[Mutant, ...] = (
-    *RANDOMNESS,
-    *ACCOUNTS,
-    *CORE,
-    *TRANSFORMS,
-    *MECHANISMS,
-    *COMBINATORS,
-    *LEDGER,
-    *QUERIES,
-    *OTHERS,
+FAMILIES: tuple[tuple[Mutant, ...], ...] = (
+    RANDOMNESS,
+    ACCOUNTS,
+    CORE,
+    TRANSFORMS,
+    MECHANISMS,
+    COMBINATORS,
+    LEDGER,
+    QUERIES,
+    OTHERS,
 )
+MUTANTS: tuple[Mutant, ...] = tuple(mutant for family in FAMILIES for mutant in family)
+FIRST: tuple[Mutant, ...] = tuple(family[0] for family in FAMILIES)
+"""One of each family: what every run looks at. The others, and all audits, have their time at night."""

@@ -1,13 +1,13 @@
 """Breaks copies of sfumato on purpose, one at a time, and sees whether the suite notices.
 
-A copy with one line changed stands first on the path, and the tests that should notice run against it, each copy in a
-process of its own. `python -m tests.mutants.runner` runs all of them and prints how many were killed.
+A package of links, with one line of one file changed, stands first on the path, and the tests that should notice run
+against it, each in a process of its own. `python -m tests.mutants.runner` runs all of them and prints how many were
+killed.
 """
 
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -57,17 +57,37 @@ def broken(mutant: Mutant) -> str:
 
 
 @contextmanager
-def copied(mutant: Mutant | None) -> Iterator[Path]:
-    """Gives a folder with a copy of the package, broken by a mutant where one is given."""
+def laid_over(mutant: Mutant | None) -> Iterator[Path]:
+    """Gives a folder with the package, broken by a mutant where one is given: links, but for what it changes."""
     with tempfile.TemporaryDirectory(prefix="mutant-") as folder:
         package = Path(folder) / "sfumato"
-        shutil.copytree(SOURCE, package)  # with their times, so that what is compiled already stays valid
-        if mutant is not None:
-            changed = package / mutant.path
-            changed.write_text(broken(mutant), encoding="utf-8")
-            for compiled in changed.parent.glob(f"__pycache__/{changed.stem}.*.pyc"):
-                compiled.unlink()
+        if mutant is None:
+            package.symlink_to(SOURCE)
+        else:
+            link_around(SOURCE, package, Path(mutant.path))
+            (package / mutant.path).write_text(broken(mutant), encoding="utf-8")
         yield Path(folder)
+
+
+def link_around(source: Path, target: Path, changed: Path) -> None:
+    """Makes a folder of links to all in another one, but for a file somewhere in it and what was compiled from it."""
+    target.mkdir()
+    inside = changed.parts[0]
+    for entry in source.iterdir():
+        if entry.name == "__pycache__":
+            link_compiled(entry, target / entry.name, changed)
+        elif entry.name != inside:
+            (target / entry.name).symlink_to(entry)
+    if len(changed.parts) > 1:
+        link_around(source / inside, target / inside, changed.relative_to(inside))
+
+
+def link_compiled(source: Path, target: Path, changed: Path) -> None:
+    """Links what is compiled already, so that it need not be again. Python puts new files beside, never into these."""
+    target.mkdir()
+    for entry in source.iterdir():
+        if len(changed.parts) > 1 or not entry.name.startswith(f"{changed.stem}."):
+            (target / entry.name).symlink_to(entry)
 
 
 def run(tests: Iterable[str], folder: Path) -> subprocess.CompletedProcess[str]:
@@ -90,7 +110,7 @@ def fate_of(mutant: Mutant, tests: Iterable[str]) -> tuple[Fate, str]:
     Only a test that fails kills. A copy that cannot be imported, tests that are not there and a run that takes too long
     decide nothing.
     """
-    with copied(mutant) as folder:
+    with laid_over(mutant) as folder:
         try:
             done = run(tests, folder)
         except subprocess.TimeoutExpired:
@@ -104,16 +124,16 @@ def killers(mutants: Iterable[Mutant] = MUTANTS) -> list[str]:
     return sorted({test for mutant in mutants for test in (*mutant.killers, *mutant.audits)})
 
 
-def whole() -> tuple[bool, str]:
-    """Tells whether all killers pass on a copy that is not broken; if not, a kill means nothing."""
-    with copied(None) as folder:
-        done = run(killers(), folder)
+def whole(tests: Iterable[str]) -> tuple[bool, str]:
+    """Tells whether tests pass on a copy that is not broken; if not, a kill by them means nothing."""
+    with laid_over(None) as folder:
+        done = run(tests, folder)
     return done.returncode == 0, (done.stdout or done.stderr)[-2000:]
 
 
 def kill_all(progress: Progress | None = None) -> tuple[int, int]:
     """Gives how many mutants are killed, of how many; each by all the tests that should."""
-    passed, said = whole()
+    passed, said = whole(killers())
     if not passed:
         raise RuntimeError(f"the killers do not pass on the package as it is:\n{said}")
     killed = 0

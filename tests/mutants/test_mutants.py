@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.mutants.mutants import MUTANTS, Mutant
-from tests.mutants.runner import ROOT, Fate, broken, fate_of, killers, whole
+from tests.mutants.mutants import FIRST, MUTANTS, Mutant
+from tests.mutants.runner import ROOT, SOURCE, Fate, broken, fate_of, killers, link_around, whole
 
 NOT_BEHAVIOUR = ("test_guarantees", "test_style", "test_layers", "tests/docs", "tests/mutants")
 """Tests that would notice nearly any change, whatever it does."""
@@ -39,13 +39,38 @@ def test_a_mutant_that_changes_nothing_survives_and_one_that_cannot_be_imported_
     assert fate_of(no_module, no_module.killers)[0] is Fate.UNDECIDED
 
 
-@pytest.mark.slow
-def test_killers_pass_where_nothing_is_broken() -> None:
-    passed, said = whole()
+def test_only_the_file_that_changes_is_no_link(tmp_path: Path) -> None:
+    """What is compiled of a broken file must not come from, nor go to, the package itself."""
+    link_around(SOURCE, tmp_path / "sfumato", Path("noise/uniform.py"))
+    real = {path.relative_to(tmp_path) for path in (tmp_path / "sfumato").rglob("*") if not path.is_symlink()}
+    folders = {Path("sfumato"), Path("sfumato/noise")}
+    assert real == {
+        Path("sfumato/noise"),
+        *(folder / "__pycache__" for folder in folders if (tmp_path / folder / "__pycache__").exists()),
+    }
+    names = {path.name for path in (SOURCE / "noise").iterdir()}
+    assert {path.name for path in (tmp_path / "sfumato" / "noise").iterdir()} == names - {"uniform.py"}
+    assert not list((tmp_path / "sfumato").rglob("uniform.*.pyc"))
+
+
+def test_killers_of_the_first_pass_where_nothing_is_broken() -> None:
+    passed, said = whole(sorted({test for mutant in FIRST for test in mutant.killers}))
     assert passed, said
 
 
-@pytest.mark.slow
+@pytest.mark.parametrize("mutant", FIRST, ids=lambda mutant: mutant.name)
+def test_the_first_of_every_family_is_killed(mutant: Mutant) -> None:
+    fate, said = fate_of(mutant, mutant.killers)
+    assert fate is Fate.KILLED, said
+
+
+@pytest.mark.nightly
+def test_all_killers_pass_where_nothing_is_broken() -> None:
+    passed, said = whole(killers())
+    assert passed, said
+
+
+@pytest.mark.nightly
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
 def test_every_mutant_is_killed(mutant: Mutant) -> None:
     for tests in (mutant.killers, mutant.audits):
