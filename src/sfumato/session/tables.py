@@ -70,10 +70,11 @@ def protects_people(codebook: Codebook) -> bool:
 
 def open_tables(data: Data, codebook: Codebook, *, rows_only: bool = False) -> Opened:
     """Opens tables behind the engine that reads them."""
-    from sfumato.query.engines.sources import open_source  # which loads DuckDB
+    from sfumato.query.engines.checking import refuse_columns  # which loads DuckDB
+    from sfumato.query.engines.sources import open_source
 
     catalog = Catalog(codebook, rows_only)
-    engine = open_source(data, catalog)
+    engine = open_source(data, catalog, look=refuse_columns)
     lists = {
         f"{table.name}.{column.name}": _listed(engine, catalog, column.keys)
         for table in codebook.tables
