@@ -7,17 +7,18 @@ from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import settings
+from tests import profiles
 
 if TYPE_CHECKING:
     from side_by_side.postgres_server import PostgresServer
 
+pytest.register_assert_rewrite("tests.examples", "tests.reference")  # what tests share says why it fails, as they do
+
 IN_CI = os.environ.get("CI") == "true"
 
-# Deadlines measure the machine, not the law; a failure found in CI must be found again on a desk.
-settings.register_profile("desk", deadline=None)
-settings.register_profile("ci", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("ci" if IN_CI else "desk")
+profiles.register()
+settings.load_profile("ci" if IN_CI else "desk")  # `--hypothesis-profile` on the command line comes after this
 
 
 def refuse_in_ci(report: pytest.TestReport | pytest.CollectReport) -> None:

@@ -12,7 +12,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
-from tests.conformance.test_stores import Writer, add, authors, row
+from tests.examples.stores import Writer, add, authors, row
 
 from sfumato.errors import BadArgument, LedgerDamaged, LedgerUnavailable, MissingExtra
 from sfumato.ledger.store import Pen, Row
@@ -319,7 +319,7 @@ RACER = """
 import sys, time
 from sfumato.errors import LedgerUnavailable
 from sfumato.ledger.stores.postgres import PostgresStore
-from tests.conformance.test_stores import Writer
+from tests.examples.stores import Writer
 store = PostgresStore(sys.argv[1])
 writer = Writer(store, sys.argv[2])
 for _ in range(int(sys.argv[3])):

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
+from tests.examples.stores import add, authors, race, row
 
 from sfumato.errors import BadArgument, LedgerDamaged, LedgerUnavailable
 from sfumato.ledger.addresses import store_at
@@ -56,14 +57,6 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
 @pytest.fixture
 def store(place: Place) -> Store:
     return place.open()
-
-
-def row(number: int, text: str = "text", *, kind: str = "charged", **found_by: object) -> Row:
-    return Row(number, kind, digest_of(f"{number} {text}"), text, **found_by)  # type: ignore[arg-type]
-
-
-def add(store: Store, known: int, *rows: Row) -> Sequence[Row]:
-    return store.append(known, lambda pen: rows)
 
 
 def fill(store: Store, many: int) -> None:
@@ -318,37 +311,6 @@ def test_it_goes_on_after_it_was_closed(place: Place) -> None:
     assert store.lasts == place.lasts
 
 
-class Writer:
-    """Appends one row after another, each on what it knows, as a ledger does."""
-
-    def __init__(self, store: Store, name: str) -> None:
-        self.store, self.name, self.known, self.rows = store, name, 0, 0
-
-    def write(self) -> None:
-        news = self.store.append(self.known, self.decide)
-        self.known += len(news) + 1
-
-    def decide(self, pen: Pen) -> Sequence[Row]:
-        numbers = [found.number for found in pen.news]
-        assert numbers == list(range(self.known + 1, self.known + len(numbers) + 1))
-        self.rows += 1
-        return [row(self.known + len(numbers) + 1, f"{self.name} {self.rows}", key=f"{self.name} {self.rows}")]
-
-
-def race(store: Store, name: str, many: int) -> None:
-    writer = Writer(store, name)
-    for _ in range(many):
-        writer.write()
-
-
-def authors(store: Store) -> dict[str, int]:
-    """Counts the rows of each writer, after seeing that the book has no gap."""
-    found = list(store.rows())
-    assert [one.number for one in found] == list(range(1, len(found) + 1))
-    names = [one.text.split()[0] for one in found]
-    return {name: names.count(name) for name in sorted(set(names))}
-
-
 @pytest.mark.parametrize("shared", [True, False], ids=["one handle", "own handles"])
 def test_threads_race(place: Place, shared: bool) -> None:
     faults: list[BaseException] = []
@@ -373,7 +335,7 @@ def test_threads_race(place: Place, shared: bool) -> None:
 RACER = """
 import sys
 from sfumato.ledger.addresses import store_at
-from tests.conformance.test_stores import race
+from tests.examples.stores import race
 store = store_at(sys.argv[1])
 race(store, sys.argv[2], int(sys.argv[3]))
 store.close()

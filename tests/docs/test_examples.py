@@ -10,7 +10,9 @@ import doctest
 import importlib
 import pkgutil
 import re
+from collections.abc import Iterable
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -63,10 +65,26 @@ def test_the_readme_has_a_tour_of_twenty_lines() -> None:
     assert len([line for line in tour.splitlines() if line.strip()]) <= 20
 
 
-@pytest.mark.parametrize("name", MODULES)
-def test_doctests(name: str) -> None:
-    module = importlib.import_module(name)
-    assert doctest.testmod(module, optionflags=doctest.ELLIPSIS).failed == 0
+def doctest_faults(modules: Iterable[ModuleType]) -> list[str]:
+    """Gives what the examples of modules print and should not; doctest names the module and the line of each."""
+    report: list[str] = []
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS, verbose=False)
+    for module in modules:
+        for found in doctest.DocTestFinder().find(module, module.__name__):
+            runner.run(found, out=report.append)
+    return report
+
+
+@pytest.mark.parametrize("part", sorted({name.split(".")[1] for name in MODULES}))
+def test_doctests(part: str) -> None:
+    faults = doctest_faults(importlib.import_module(name) for name in MODULES if name.split(".")[1] == part)
+    assert not faults, "".join(faults)
+
+
+def test_a_wrong_doctest_is_noticed_and_named() -> None:
+    wrong, right = ModuleType("sfumato.wrong", ">>> 1 + 1\n3\n"), ModuleType("sfumato.right", ">>> 1 + 1\n2\n")
+    assert not doctest_faults([right])
+    assert "sfumato.wrong" in "".join(doctest_faults([right, wrong, right]))
 
 
 def test_a_wrong_example_is_noticed() -> None:

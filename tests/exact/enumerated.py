@@ -1,17 +1,39 @@
-"""What enumerations share: the largest distance between images over all pairs at once, and laws worked out once."""
+"""What enumerations share: small data sets, randomized response, distances over all pairs at once, remembered laws."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
+from itertools import combinations_with_replacement
+from typing import TypeVar
 
 from sfumato.core.domains import Data
 from sfumato.core.measurement import Measurement
 from sfumato.core.transformation import Transformation
 from sfumato.errors import NoDistance
 from sfumato.exact import Distance
+
+Value = TypeVar("Value")
+
+
+def multisets(values: Sequence[Value], sizes: Iterable[int]) -> list[list[Value]]:
+    """Lists all rows of the given sizes, but for their order."""
+    return [list(rows) for size in sizes for rows in combinations_with_replacement(values, size)]
+
+
+def response(
+    odds: Fraction | int, options: int = 2, *, leak: Fraction | int = 0
+) -> tuple[tuple[Fraction, Fraction], ...]:
+    """Lists randomized response answer by answer: its chance on the data, and on a neighbour.
+
+    The truth is told with the given odds against each lie; with probability ``leak`` it is told openly. Only answers
+    that can be given are listed.
+    """
+    share = (1 - Fraction(leak)) / (odds + options - 1)
+    told = [(odds * share, share), (share, odds * share), *[(share, share)] * (options - 2)]
+    return (*told, *([(Fraction(leak), Fraction(0)), (Fraction(0), Fraction(leak))] if leak else []))
 
 
 def farthest(made: Transformation, members: Iterable[Data], most: int) -> list[Distance]:

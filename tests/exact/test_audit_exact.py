@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.laws.test_measurement_laws import EXAMPLES, Example
+from tests.examples.measurements import EXAMPLES, Example
+from tests.profiles import examples
 
 import sfumato as sf
 from sfumato.accounting.concentrated import ApproxZCDP
@@ -94,7 +95,7 @@ def finite(rows: Sequence[Sequence[Fraction]]) -> Callable[[int], FiniteLaw]:
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=[f"{k}-{e.name}" for k, e in enumerate(EXAMPLES)])
 def test_our_own_mechanisms_keep_their_promises(example: Example) -> None:
-    measurement = example.build()
+    measurement = example.made
     members = list(example.members)[: SLOW.get(example.name)]
     audit = exact(measurement, members, missed=None if measurement.measure is sf.ZCDP else COARSE)
     # With its gap, above_threshold has noise without end of a shape of its own: nothing proves the claim from above.
@@ -111,7 +112,7 @@ HALVED = ["laplace", "gaussian", "staircase", "randomized_response", "matrix_mec
 @pytest.mark.parametrize("name", HALVED)
 def test_half_of_a_tight_loss_is_caught(name: str) -> None:
     example = next(example for example in EXAMPLES if example.name == name)
-    measurement = example.build()
+    measurement = example.made
     claim = measurement.map(1)
     half: Loss = sf.ZCDP(claim.rho / 2) if isinstance(claim, sf.ZCDP) else sf.Pure(claim.epsilon / 2)
     audit = exact(claiming(measurement, half), example.members, missed=COARSE, d_in=1)
@@ -263,7 +264,7 @@ def test_endless_noise_needs_a_missed_mass() -> None:
 centres = st.lists(st.integers(-4, 4), min_size=2, max_size=2)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(centres, centres, st.fractions(Fraction(1, 4), 4, max_denominator=4), st.sampled_from([2, 3, 7]))
 def test_laplace_noise_loses_nothing_when_its_ends_are_folded(
     left: list[int], right: list[int], scale: Fraction, order: int
@@ -315,7 +316,7 @@ def table(left: Sequence[int], right: Sequence[int]) -> Table:
     return Table(tuple(range(size)), tuple(rows[0]), tuple(rows[1]))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(weights, weights, st.lists(st.fractions(Fraction(101, 100), 60, max_denominator=100), min_size=1, max_size=5))
 def test_no_order_exceeds_the_bound_on_rho(left: list[int], right: list[int], orders: list[Fraction]) -> None:
     with precision(BITS):
@@ -378,7 +379,7 @@ def test_outcomes_of_equal_ratio_leave_mu_certain(left: list[int], right: list[i
     assert float(low) == pytest.approx(truth, abs=1e-9) and float(high) == pytest.approx(truth, abs=1e-9)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(weights, weights)
 def test_mu_is_that_of_the_certain_order(left: list[int], right: list[int]) -> None:
     """Beside the corners, in floats, of the outcomes by falling ratio."""

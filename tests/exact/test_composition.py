@@ -11,6 +11,7 @@ import pytest
 from flint import arb
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.profiles import examples
 
 from sfumato.accounting import binomial
 from sfumato.accounting.advanced import (
@@ -131,7 +132,7 @@ def loss_at(left: Sequence[Fraction], right: Sequence[Fraction], epsilon: Fracti
     return Approx(epsilon, min(Fraction(1), Fraction(max(ways))))
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=examples(30))
 @given(small_laws, small_laws, st.lists(st.tuples(small_laws, small_laws), min_size=3, max_size=3))
 def test_no_adaptive_composition_exceeds_the_optimal_one(
     first: list[Fraction], second: list[Fraction], later: list[tuple[list[Fraction], list[Fraction]]]
@@ -209,7 +210,7 @@ def test_A1_125_where_advanced_starts_to_win(epsilon: str, first: int) -> None:
     assert not wins(first - 1)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 @given(st.lists(st.tuples(st.fractions(0, 2), st.fractions(0, 1)), min_size=1, max_size=6), st.fractions("1e-9", "0.5"))
 def test_advanced_is_never_worse_than_basic_and_optimal_never_worse_than_advanced(
     pairs: list[tuple[Fraction, Fraction]], slack: Fraction
@@ -222,7 +223,7 @@ def test_advanced_is_never_worse_than_basic_and_optimal_never_worse_than_advance
     assert mixed_delta(losses, epsilon=advanced.epsilon) <= advanced.delta + CLOSE
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=examples(30))
 @given(small_laws, small_laws, small_laws, small_laws, st.fractions(0, 1))
 def test_P1_127_a_public_draw_among_mechanisms(
     a: list[Fraction], b: list[Fraction], c: list[Fraction], d: list[Fraction], weight: Fraction

@@ -10,6 +10,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from tests.exact.enumerated import multisets
 
 from sfumato.accounting.divergence import hockey_stick
 from sfumato.accounting.facts.truncated_laplace import (
@@ -25,7 +26,7 @@ from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import L1, Absolute, AddRemove, Hamming
 from sfumato.core.space import Space, scalar, vector
 from sfumato.errors import BadArgument, CannotJoin, ClaimRequired, NoProvenRoute
-from sfumato.exact import ball, precision
+from sfumato.exact import ball
 from sfumato.mechanisms.additive import gaussian, laplace
 from sfumato.mechanisms.name_and_shame import delta_warning, name_and_shame
 from sfumato.mechanisms.propose_test_release import StabilityTest, over_steps, private_mode, propose_test_release
@@ -38,19 +39,10 @@ from sfumato.release.claim import claim
 from sfumato.release.record import Failure
 from sfumato.transforms.mode_gap import lead, mode_gap, tally
 
+pytestmark = pytest.mark.sharp_balls
+
 TINY = Fraction(1, 10**20)
 MISSED = Fraction(1, 10**9)
-
-
-@pytest.fixture(autouse=True)
-def _sharp_balls() -> object:
-    with precision(128):
-        yield
-
-
-def multisets(letters: str, most: int, least: int = 0) -> list[tuple[str, ...]]:
-    sizes = range(least, most + 1)
-    return [made for size in sizes for made in itertools.combinations_with_replacement(letters, size)]
 
 
 # ---------------------------------------------------------------- truncated Laplace
@@ -173,7 +165,7 @@ def test_histogram_under_add_remove_is_sound_and_tight(threshold: int, scale: st
     loss = measurement.map(distance)
     assert isinstance(loss, Approx) and loss.epsilon == distance / Fraction(scale)
     missed = MISSED if scale == "1/2" else Fraction(1, 10**5)
-    low, high = brute_delta(measurement, multisets("ab", 3), epsilon=loss.epsilon, d_in=distance, missed=missed)
+    low, high = brute_delta(measurement, multisets("ab", range(4)), epsilon=loss.epsilon, d_in=distance, missed=missed)
     assert high <= loss.delta + TINY
     assert low >= loss.delta - missed
 
@@ -184,7 +176,7 @@ def test_histogram_under_change_one_is_sound_and_tight(threshold: int, distance:
     measurement = vector(str, size=2) >> stability_histogram(scale=1, threshold=threshold)
     loss = measurement.map(distance)
     assert loss.epsilon == 2 * distance  # type: ignore[attr-defined]
-    members = multisets("abcd", 2, 2)
+    members = multisets("abcd", range(2, 3))
     low, high = brute_delta(measurement, members, epsilon=loss.epsilon, d_in=distance, missed=MISSED)  # type: ignore[attr-defined]
     assert loss.delta - 2 * MISSED <= low <= high <= loss.delta + TINY  # type: ignore[attr-defined]
 
@@ -313,7 +305,7 @@ def test_mode_under_add_remove_is_sound_and_tight(delta: str, scale: str) -> Non
     measurement = vector(str) >> private_mode(scale=Fraction(scale), delta=delta)
     loss = measurement.map(1)
     assert isinstance(loss, Approx) and loss.epsilon == 1 / Fraction(scale) and loss.delta <= Fraction(delta)
-    low, high = brute_delta(measurement, multisets("abc", 5), epsilon=loss.epsilon)
+    low, high = brute_delta(measurement, multisets("abc", range(6)), epsilon=loss.epsilon)
     assert loss.delta - TINY <= low <= high <= loss.delta + TINY
 
 
@@ -321,7 +313,7 @@ def test_mode_under_change_one_is_sound_and_tight() -> None:
     measurement = vector(str, size=4) >> private_mode(scale=2, delta="0.2")
     loss = measurement.map(1)
     assert isinstance(loss, Approx) and loss.epsilon == 1
-    low, high = brute_delta(measurement, multisets("abc", 4, 4), epsilon=loss.epsilon)
+    low, high = brute_delta(measurement, multisets("abc", range(4, 5)), epsilon=loss.epsilon)
     assert loss.delta - TINY <= low <= high <= loss.delta + TINY
 
 
@@ -329,7 +321,7 @@ def test_mode_over_several_steps_is_sound() -> None:
     measurement = vector(str) >> private_mode(scale=1, delta="0.05")
     for distance in (2, 3):
         loss = measurement.map(distance)
-        _, high = brute_delta(measurement, multisets("ab", 4), epsilon=loss.epsilon, d_in=distance)  # type: ignore[attr-defined]
+        _, high = brute_delta(measurement, multisets("ab", range(5)), epsilon=loss.epsilon, d_in=distance)  # type: ignore[attr-defined]
         assert high <= loss.delta + TINY  # type: ignore[attr-defined]
     sized = vector(str, size=3, metric=AddRemove()) >> private_mode(scale=1, delta="0.05")
     assert sized.map(1) == Approx(0, 0)
@@ -347,7 +339,7 @@ def raw_gap_law(data: tuple[str, ...], test: StabilityTest, margin: int) -> dict
 def test_a_smaller_margin_breaks_the_promise(margin: int, size: int | None) -> None:
     """E1-15 by enumeration: the raw gap (add/remove), or gap less one under exchange, has more than the stated δ."""
     test, epsilon = StabilityTest.read(1, "0.05"), Fraction(1 if size is None else 2)
-    members = multisets("ab", 4) if size is None else multisets("ab", 4, 4)
+    members = multisets("ab", range(5)) if size is None else multisets("ab", range(4, 5))
     worst = max(
         hockey_stick(raw_gap_law(left, test, margin), raw_gap_law(right, test, margin), epsilon)[0]  # type: ignore[arg-type]
         for left, right in neighbours(vector(str, size=size), members)
@@ -367,7 +359,7 @@ def test_mode_of_nothing_and_of_one_key() -> None:
 @pytest.mark.parametrize("size", [None, 4])
 def test_the_gap_moves_as_its_map_says(size: int | None) -> None:
     gap = vector(str, size=size) >> mode_gap()
-    members = multisets("abc", 4, size or 0)
+    members = multisets("abc", range(size or 0, 5))
     for distance in (1, 2):
         moved = max(abs(gap(a) - gap(b)) for a, b in neighbours(gap.source, members, d_in=distance))
         assert moved == gap.map(distance)
@@ -449,9 +441,9 @@ def test_name_and_shame_is_private_on_paper(distance: int) -> None:
     measurement = vector(["a", "b"]) >> name_and_shame("0.1")
     loss = measurement.map(distance)
     assert loss == Approx(0, 1 - Fraction(9, 10) ** distance)
-    low, high = brute_delta(measurement, multisets("ab", 3), epsilon=Fraction(0), d_in=distance)
+    low, high = brute_delta(measurement, multisets("ab", range(4)), epsilon=Fraction(0), d_in=distance)
     assert loss.delta - TINY <= low <= high <= loss.delta + TINY  # type: ignore[attr-defined]
-    assert brute_epsilon(measurement, multisets("ab", 2)) == (math.inf, math.inf)
+    assert brute_epsilon(measurement, multisets("ab", range(3))) == (math.inf, math.inf)
 
 
 def test_name_and_shame_publishes_rows_in_the_clear() -> None:

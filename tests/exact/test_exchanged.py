@@ -8,7 +8,7 @@ from itertools import combinations, compress, permutations, product
 
 import pytest
 from flint import acb, arb
-from tests.exact.test_pairs import (
+from tests.examples.pairs import (
     BITS,
     LOSSES,
     TINY,

@@ -16,6 +16,7 @@ from functools import cache
 from typing import Protocol
 
 import pytest
+from tests.exact.enumerated import response
 
 from sfumato.accounting.adaptive.advanced import AdvancedFilter
 from sfumato.accounting.adaptive.filters import SumFilter
@@ -48,13 +49,6 @@ class Rule(Protocol):
     def admits(self, loss: Loss) -> bool: ...
 
     def after(self, loss: Loss) -> Rule: ...
-
-
-def response(ratio: Fraction | int, leak: Fraction | int = 0) -> Pairs:
-    """Gives randomized response with a likelihood ratio, which with probability ``leak`` says everything."""
-    truth, rest = Fraction(ratio) / (1 + Fraction(ratio)), 1 - Fraction(leak)
-    answers = [(truth * rest, (1 - truth) * rest), ((1 - truth) * rest, truth * rest)]
-    return tuple(answers + ([(Fraction(leak), Fraction(0)), (Fraction(0), Fraction(leak))] if leak else []))
 
 
 def together(*parts: Pairs) -> Pairs:
@@ -153,7 +147,7 @@ def pure_menu(*ratios: Fraction | int) -> tuple[Offer, ...]:
 
 
 def approx_menu(*offers: tuple[Fraction | int, Fraction | int]) -> tuple[Offer, ...]:
-    return tuple(Offer(response(ratio, leak), Approx(log_up(Fraction(ratio)), leak)) for ratio, leak in offers)
+    return tuple(Offer(response(ratio, leak=leak), Approx(log_up(Fraction(ratio)), leak)) for ratio, leak in offers)
 
 
 def rho_of(ratio: Fraction | int) -> Fraction:
@@ -281,7 +275,7 @@ def test_approximate_concentrated_filter_holds() -> None:
     rule = AdvancedFilter(LIMIT, reserve=RESERVE)
     limit = ApproxZCDP(rule.room.divergence / rule.order, rule.room.delta)
     offers = [(Fraction(5, 4), Fraction(0)), (3, Fraction(1, 40))]
-    menu = tuple(Offer(response(ratio, leak), ApproxZCDP(rho_of(ratio), leak)) for ratio, leak in offers)
+    menu = tuple(Offer(response(ratio, leak=leak), ApproxZCDP(rho_of(ratio), leak)) for ratio, leak in offers)
     assert worst_delta(SumFilter(limit), menu, 40, exp_down(2)) <= LIMIT.delta
 
 

@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from tests.laws.test_measurement_laws import EXAMPLES, INTERACTIVE, Example
-from tests.unit.query.test_frame_and_sql import PAIRS
-from tests.unit.query.visits import CATALOG, SAID
-from tests.unit.query.visits import COLUMNS as VISITS
+from tests.examples.frame_and_sql import PAIRS
+from tests.examples.measurements import EXAMPLES, INTERACTIVE, Example
+from tests.examples.visits import CATALOG, SAID
+from tests.examples.visits import COLUMNS as VISITS
 
 import sfumato as sf
 from sfumato.audit.grey_box import grey_box
-from sfumato.audit.grey_box_queries import replayed_question
+from sfumato.audit.grey_box_queries import Audited, audited, replayed_question
 from sfumato.audit.record import Audit, Verdict
 from sfumato.audit.recorder import Recorder
 from sfumato.core.brute import neighbours
@@ -221,7 +221,7 @@ def table_of(rows: list[tuple[Any, ...]]) -> pa.Table:
 
 
 @cache
-def database(*gone: str | None) -> Dataset:
+def database(*gone: str | None) -> Audited:
     """Opens the tables without the rows of some people."""
     visits, accounts = ([row for row in rows if row[0] not in gone] for rows in ([*USUAL, *NASTY], ACCOUNTS))
     kinds = {"user_id": pa.string(), "age": pa.int64(), "home": pa.string()}
@@ -230,11 +230,11 @@ def database(*gone: str | None) -> Dataset:
         "accounts": pa.table({n: pa.array([r[k] for r in accounts], t) for k, (n, t) in enumerate(kinds.items())}),
         "sites": pa.table({"site": ["north", "south"], "region": ["a", "b"], "size": [5, 2]}),
     }
-    return Dataset(tables, codebook=CATALOG.codebook, name="visits")
+    return audited(tables, CATALOG.codebook)
 
 
 def on_both(
-    question: Any, left: Dataset, right: Dataset, *, d_in: Any = None, entropy: Any = None, **settings: Any
+    question: Any, left: Audited, right: Audited, *, d_in: Any = None, entropy: Any = None, **settings: Any
 ) -> Audit:
     """Audits a question on two databases that are opened once for many."""
     return replayed_question(question, left, right, (), d_in, entropy, settings)
@@ -295,8 +295,9 @@ def test_questions_as_frames_and_in_other_losses(loss: sf.Loss) -> None:
 
 
 def test_data_behind_a_ledger_is_not_audited() -> None:
+    data = Dataset(database(None).given, codebook=CATALOG.codebook, name="visits")
     with pytest.raises(BadArgument, match="through a permit only"):
-        sf.audit.grey_box_query("SELECT COUNT(*) AS n FROM visits", database(None), database("odd"), loss=ONE)
+        sf.audit.grey_box_query("SELECT COUNT(*) AS n FROM visits", data, data, loss=ONE)
 
 
 @pytest.mark.parametrize("most", [1, 3])
@@ -305,9 +306,7 @@ def test_rows_may_be_the_units(most: int) -> None:
     visits = {"columns": VISITS, "contributions": {"rows": most, **SAID}}
     book = {"codebook": 1, "title": "v", "created": "2026-01-10", "unit": {"protects": "a visitor"}}
     told = sf.Codebook.read({**book, "tables": {"visits": visits}})
-    left, right = (
-        Dataset({"visits": table_of([*USUAL, *kept])}, codebook=told, name="v") for kept in (NASTY, NASTY[most:])
-    )
+    left, right = (audited({"visits": table_of([*USUAL, *kept])}, told) for kept in (NASTY, NASTY[most:]))
     for text in (*ALONE[:4], *GROUPED[:2], "SELECT pages, MEDIAN(minutes) AS m FROM visits GROUP BY pages"):
         found = on_both(text, left, right, loss=sf.Approx(2, "1e-3"), entropy=ReplayEntropy(1))
         assert found.verdict in HOLDS, str(found)
@@ -367,7 +366,7 @@ def test_an_answer_that_looks_at_data_is_caught(monkeypatch: pytest.MonkeyPatch)
 
     def peeking(self: Lowered, data: Any, entropy: sf.Entropy) -> Any:
         drawn = draw(self, data, entropy)
-        more = int(data is database(None).opened)
+        more = int(data is database(None).held)
         return tuple(replace(one, numbers={tally: n + more for tally, n in one.numbers.items()}) for one in drawn)
 
     monkeypatch.setattr(Lowered, "draw", peeking)

@@ -11,7 +11,8 @@ from typing import Any, final
 
 import numpy as np
 import pytest
-from tests.exact.test_parts import Law, Outcome, coupled
+from tests.exact.enumerated import multisets
+from tests.examples.couplings import Law, Outcome, coupled
 
 import sfumato as sf
 import sfumato.transforms.truncate as truncate_module
@@ -34,13 +35,9 @@ def table(*rows: tuple[Any, int, str]) -> Table:
 SPACE = sf.frame({"id": ["u", "v"], "time": [1, 2], "tag": ["a", "b"]}, metric=sf.Identifiers("id"))
 
 
-def multisets(most: int) -> list[tuple[tuple[int, str], ...]]:
-    return [m for size in range(most + 1) for m in itertools.combinations_with_replacement(ROWS, size)]
-
-
 def tables(most: int) -> Iterator[Table]:
     """All tables of two people with so many rows each at most, but for the order of rows."""
-    for ours, theirs in itertools.product(multisets(most), repeat=2):
+    for ours, theirs in itertools.product(multisets(ROWS, range(most + 1)), repeat=2):
         yield table(*(("u", *row) for row in ours), *(("v", *row) for row in theirs))
 
 
@@ -62,7 +59,7 @@ def test_the_distance_is_a_metric_and_counts_steps() -> None:
             if len(rest) < len(rows):
                 yield frozenset(records(table(*rest)).items())
             else:
-                for added in multisets(2):
+                for added in multisets(ROWS, range(3)):
                     yield frozenset(records(table(*rows, *((who, *row) for row in added))).items())
 
     for start in SMALL[::5]:

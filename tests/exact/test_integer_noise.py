@@ -16,20 +16,15 @@ from sfumato.core.domains import Integers
 from sfumato.core.metrics import L1, Absolute
 from sfumato.core.space import Space, scalar, vector
 from sfumato.errors import BadArgument
-from sfumato.exact import precision
 from sfumato.mechanisms.integer_noise import binomial, censored_laplace, staircase
 from sfumato.noise.binomial import Binomial
 from sfumato.noise.bounded import Truncated
 from sfumato.noise.discrete_laplace import DiscreteLaplace
 from sfumato.release.record import Failure
 
+pytestmark = pytest.mark.sharp_balls
+
 TINY = Fraction(1, 10**20)
-
-
-@pytest.fixture(autouse=True)
-def _sharp_balls() -> object:
-    with precision(128):
-        yield
 
 
 def test_A1_079_truncated_geometric() -> None:

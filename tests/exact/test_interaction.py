@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.profiles import examples
 
 import sfumato as sf
 from sfumato.accounting.adaptive.filters import SumFilter
@@ -173,7 +174,7 @@ def test_interactive_answers_asked_in_turns_stay_within_their_slices(order: tupl
     assert Fraction(2) < worst <= Fraction("2.2") + TINY
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     st.lists(st.sampled_from(["0.3", "0.5", "0.55", "0.6", "0.75", "0.9"]), min_size=15, max_size=15),
     st.fractions(0, 3),

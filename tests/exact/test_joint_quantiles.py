@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
@@ -11,14 +10,17 @@ from itertools import combinations_with_replacement
 import numpy as np
 import pytest
 from flint import arb
+from tests.exact.enumerated import multisets
 
 from sfumato.accounting.measures import ZCDP, Loss, Pure
 from sfumato.core.brute import brute_epsilon, brute_renyi
 from sfumato.core.measurement import Measurement
 from sfumato.core.space import vector
-from sfumato.exact import BITS, enclose, precision
+from sfumato.exact import enclose
 from sfumato.mechanisms.joint_quantiles import joint_quantiles, listed_joint, sequence_weights, shares_of
 from sfumato.mechanisms.quantile import support
+
+pytestmark = pytest.mark.sharp_balls
 
 SLACK = Fraction(1, 10**20)
 TWO = [Fraction(1, 4), Fraction(3, 4)]
@@ -26,15 +28,9 @@ THREE = [Fraction(1, 4), Fraction(1, 2), Fraction(3, 4)]
 SKEWED = [Fraction(7, 10), Fraction(8, 10), Fraction(9, 10)]
 
 
-@pytest.fixture(autouse=True)
-def sharp_balls() -> Iterator[None]:
-    with precision(BITS):
-        yield
-
-
 def members(top: int, size: int | None, most: int) -> list[list[int]]:
     sizes = range(most + 1) if size is None else range(size, size + 1)
-    return [list(rows) for count in sizes for rows in combinations_with_replacement(range(top + 1), count)]
+    return multisets(range(top + 1), sizes)
 
 
 def audited(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from fractions import Fraction
 from itertools import combinations_with_replacement, product
 
@@ -18,21 +17,17 @@ from sfumato.core.metrics import L1, L2, AddRemove, ChangeOne
 from sfumato.core.space import Space, matrix
 from sfumato.entropy import ReplayEntropy
 from sfumato.errors import BadArgument, SfumatoError
-from sfumato.exact import BITS, precision, root, squared
+from sfumato.exact import root, squared
 from sfumato.mechanisms.additive import laplace
 from sfumato.stats.clustering import Clustering, clustering_score, k_means
 from sfumato.transforms.aggregate import sum as total
 from sfumato.transforms.clusters import ball_length, box_length, cluster_totals, squared_distances
 from sfumato.transforms.norms import norm_clamp
 
+pytestmark = pytest.mark.sharp_balls
+
 HALVES = [[(0, 0), (2, 2)], [(0, 0), (0, 2)], [(1, 1), (9, 9)], [(0, 1), (1, 0), (2, 2)]]
 SLACK = Fraction(1, 10**25)
-
-
-@pytest.fixture(autouse=True)
-def sharp_balls() -> Iterator[None]:
-    with precision(BITS):
-        yield
 
 
 def whole_rows(size: int | None, columns: int = 2) -> Space:

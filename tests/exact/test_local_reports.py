@@ -15,19 +15,14 @@ from sfumato.core.domains import Integers, Vector
 from sfumato.core.metrics import AddRemove, ChangeOne, Discrete, Hamming
 from sfumato.core.space import Space, scalar, vector
 from sfumato.errors import BadArgument, NotInDomain, UnboundedColumn, UnknownSize
-from sfumato.exact import precision
 from sfumato.mechanisms.additive import laplace
 from sfumato.mechanisms.estimators import estimated_mean, estimated_precision, estimated_recall
 from sfumato.mechanisms.local_reports import local_laplace, local_mean_response, rounding_odds
 from sfumato.transforms.confusion import positives, true_positives
 
+pytestmark = pytest.mark.sharp_balls
+
 TINY = Fraction(1, 10**20)
-
-
-@pytest.fixture(autouse=True)
-def _sharp_balls() -> object:
-    with precision(128):
-        yield
 
 
 def test_A1_069_salary_and_age() -> None:

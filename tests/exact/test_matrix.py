@@ -11,19 +11,15 @@ import pytest
 from sfumato.accounting.measures import Approx, Pure
 from sfumato.core.brute import brute_delta, brute_epsilon
 from sfumato.errors import BadArgument, NotInDomain
-from sfumato.exact import exp_down, exp_up, log_up, precision
+from sfumato.exact import exp_down, exp_up, log_up
 from sfumato.mechanisms.matrix import channel, channel_delta, channel_delta_at, channel_epsilon, matrix_mechanism
 from sfumato.mechanisms.matrix_comparison import MorePrivate, compare
 from sfumato.release.record import Failure
 
+pytestmark = pytest.mark.sharp_balls
+
 TINY = Fraction(1, 10**20)
 ROWS = [["1/2", "1/4", "1/4"], ["1/4", "1/2", "1/4"], ["1/8", "1/8", "3/4"]]
-
-
-@pytest.fixture(autouse=True)
-def _sharp_balls() -> object:
-    with precision(128):
-        yield
 
 
 def test_A1_061_two_matrices() -> None:

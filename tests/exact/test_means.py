@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from fractions import Fraction
-from itertools import combinations_with_replacement
 
 import numpy as np
 import pytest
-from tests.exact.enumerated import farthest
+from tests.exact.enumerated import farthest, multisets
 
 from sfumato.accounting.measures import ZCDP, Pure
 from sfumato.combinators.interaction import filtered
@@ -19,7 +17,6 @@ from sfumato.core.measurement import Measurement
 from sfumato.core.queryable import Queryable
 from sfumato.core.space import Space, vector
 from sfumato.entropy import Entropy
-from sfumato.exact import BITS, precision
 from sfumato.mechanisms.quantile import quantile_among
 from sfumato.mechanisms.selection import exponential_of
 from sfumato.stats.means import median_radius, octaves_around
@@ -27,20 +24,12 @@ from sfumato.transforms.deviations import LARGEST, deviations
 from sfumato.transforms.outside import moved_up, radius_scores
 from sfumato.transforms.scores import quantile_scores
 
+pytestmark = pytest.mark.sharp_balls
+
 VALUES = [-1.0, 0.0, 1e300]
 RADII = [0.25, 1.0, 4.0]
 PENALTIES = [0, 1, 2]
 SLACK = Fraction(1, 10**25)
-
-
-@pytest.fixture(autouse=True)
-def sharp_balls() -> Iterator[None]:
-    with precision(BITS):
-        yield
-
-
-def multisets(values: list[float], sizes: range) -> list[list[float]]:
-    return [list(rows) for size in sizes for rows in combinations_with_replacement(values, size)]
 
 
 def test_values_are_moved_up_to_the_next_radius() -> None:

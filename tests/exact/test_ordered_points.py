@@ -13,7 +13,7 @@ import pytest
 from flint import arb
 
 from sfumato.entropy import Entropy
-from sfumato.exact import BITS, ball, precision
+from sfumato.exact import BITS, ball
 from sfumato.noise import ordered_points
 from sfumato.noise.ordered_points import (
     ROOMY,
@@ -31,6 +31,8 @@ from sfumato.noise.ordered_points import (
 )
 from sfumato.noise.wide import Wide, exp_near, fading_sums, nothing, powers
 
+pytestmark = pytest.mark.sharp_balls(2 * BITS)
+
 CASES = {
     "even": ([3, 1, 4, 1, 5], [Fraction(4, 3)] * 3, Fraction(1, 2)),
     "no points in some pieces": ([0, 2, 0, 0, 7, 0, 1], [Fraction(2)] * 4, Fraction(1)),
@@ -41,12 +43,6 @@ CASES = {
     "wide": ([2**61, 1, 2, 2**61], [Fraction(1)] * 4, Fraction(50)),
     "hot": ([5, 4, 3, 2, 1, 0], [Fraction(0), Fraction(5), Fraction(0)], Fraction(1, 10**9)),
 }
-
-
-@pytest.fixture(autouse=True)
-def sharp_balls() -> Iterator[None]:
-    with precision(2 * BITS):
-        yield
 
 
 def exact(values: Wide) -> list[arb]:

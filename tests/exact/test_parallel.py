@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -13,19 +13,15 @@ import sfumato as sf
 from sfumato.accounting.divergence import max_divergence
 from sfumato.core.brute import brute_delta, brute_epsilon, brute_renyi
 from sfumato.core.spread import Spread
-from sfumato.exact import BITS, ball, endpoints, precision
+from sfumato.exact import ball, endpoints
+
+pytestmark = pytest.mark.sharp_balls
 
 VOUCHED = sf.claim("for this test")
 TINY = Fraction(1, 10**15)
 MISSED = Fraction(1, 20)
 """The largest ratios are reached next to the centre, so that little of the tails need be listed."""
 LETTERS = [list(rows) for size in range(4) for rows in itertools.combinations_with_replacement("ab", size)]
-
-
-@pytest.fixture(autouse=True)
-def sharp_balls() -> Iterator[None]:
-    with precision(BITS):
-        yield
 
 
 def counting(*scales: str) -> list[Any]:

@@ -3,80 +3,21 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
 import pytest
+from tests.exact.enumerated import multisets
+from tests.examples.couplings import Law, Outcome, coupled, outcomes
 
 import sfumato as sf
-import sfumato.transforms.parts as parts_module
 from sfumato.core.brute import brute_sensitivity
-from sfumato.core.rows import rows_of
 from sfumato.core.spread import Spread
 from sfumato.exact import root
 
 VOUCHED = sf.claim("for this test")
-Outcome = tuple[Any, ...]
-Law = Counter[Outcome]
-
-
-def outcomes(made: sf.Transformation, data: Any, monkeypatch: pytest.MonkeyPatch, labels: int, count: int) -> Law:
-    """Gives the exact law of a random partition: all labels and all orders, equally likely, through the real code."""
-    found: Law = Counter()
-    rows = len(data["id"]) if isinstance(data, dict) else len(data)
-    for order in itertools.permutations(range(rows)):
-        for drawn in itertools.product(range(count), repeat=labels):
-            monkeypatch.setattr(parts_module, "permutation", lambda size, *, entropy, o=order: np.array(o, dtype=int))
-            monkeypatch.setattr(
-                parts_module, "below_many", lambda bound, *, count, entropy, d=drawn: np.array(d, dtype=int)[:count]
-            )
-            found[frozen(made(data))] += 1
-    return found
-
-
-def frozen(value: Any) -> Outcome:
-    if isinstance(value, np.ndarray):
-        return tuple(value.tolist())
-    return tuple(tuple(map(tuple, rows_of(part))) if isinstance(part, dict) else tuple(part.tolist()) for part in value)
-
-
-def coupled(left: Law, right: Law, close: Callable[[Outcome, Outcome], bool]) -> bool:
-    """Tells whether two laws have a coupling under which outcomes are always close (a perfect matching of masses)."""
-    scale = math.lcm(left.total(), right.total())
-    ours = {outcome: mass * scale // left.total() for outcome, mass in left.items()}
-    theirs = {outcome: mass * scale // right.total() for outcome, mass in right.items()}
-    near = {a: [b for b in theirs if close(a, b)] for a in ours}
-    flow: dict[tuple[Outcome, Outcome], int] = Counter()
-    room = dict(theirs)
-
-    def push(a: Outcome, amount: int, seen: set[Outcome]) -> int:
-        for b in near[a]:
-            if b in seen:
-                continue
-            seen.add(b)
-            if room[b]:
-                sent = min(amount, room[b])
-                room[b] -= sent
-                flow[a, b] += sent
-                return sent
-            for other in ours:
-                if flow[other, b] and (sent := push(other, min(amount, flow[other, b]), seen)):
-                    flow[other, b] -= sent
-                    flow[a, b] += sent
-                    return sent
-        return 0
-
-    for a, mass in ours.items():
-        while mass:
-            sent = push(a, mass, set())
-            if not sent:
-                return False
-            mass -= sent
-    return True
 
 
 def within(allowed: Spread, metric: sf.PartDistance) -> Callable[[Outcome, Outcome], bool]:
@@ -211,17 +152,14 @@ def tables(rows_listed: Iterable[Sequence[tuple[str, int]]]) -> list[dict[str, l
     return [{"country": [c for c, _ in table], "year": [y for _, y in table]} for table in rows_listed]
 
 
-def multisets(most: int, least: int = 0) -> Iterator[tuple[tuple[str, int], ...]]:
-    cells = list(itertools.product("fg", (1, 2)))
-    for size in range(least, most + 1):
-        yield from itertools.combinations_with_replacement(cells, size)
+CELLS_LISTED = list(itertools.product("fg", (1, 2)))
 
 
 @pytest.mark.parametrize("columns", [("country",), ("year",), ("country", "year")])
 @pytest.mark.parametrize("d_in", [1, 2, 3])
 def test_groups_are_as_far_apart_as_the_map_says_and_no_farther(columns: tuple[str, ...], d_in: int) -> None:
     made = CELLS >> sf.group_by(*columns)
-    assert brute_sensitivity(made, tables(multisets(3)), d_in=d_in) == made.map(d_in)
+    assert brute_sensitivity(made, tables(multisets(CELLS_LISTED, range(4))), d_in=d_in) == made.map(d_in)
 
 
 @pytest.mark.parametrize("columns", [("country",), ("country", "year")])
@@ -229,7 +167,7 @@ def test_groups_are_as_far_apart_as_the_map_says_and_no_farther(columns: tuple[s
 def test_groups_under_change_one(columns: tuple[str, ...], d_in: int) -> None:
     space = sf.frame({"country": ["f", "g"], "year": [1, 2]}, size=2)
     made = space >> sf.group_by(*columns)
-    found = brute_sensitivity(made, tables(multisets(2, least=2)), d_in=d_in)
+    found = brute_sensitivity(made, tables(multisets(CELLS_LISTED, range(2, 3))), d_in=d_in)
     assert found == made.map(d_in)
     assert made.map(1) == Spread(2, 2, 2 if columns == ("country",) else 1)  # whole rows leave one kind of row a group
     even = sf.frame({"country": ["f", "g"], "year": [1, 2]}, size=2, metric=sf.AddRemove()) >> sf.group_by(*columns)
@@ -260,7 +198,7 @@ def test_descriptors_of_one_unit(
         *columns, keys=keys, other=other, most_groups=groups, rows_each=each, units=units, claim=VOUCHED
     )
     empty = tables([()])[0]
-    alone = [table for table in multisets(4) if unit_fits(table, groups, each)]
+    alone = [table for table in multisets(CELLS_LISTED, range(5)) if unit_fits(table, groups, each)]
     reached: dict[int, Spread] = {}
     for several in (
         itertools.product(alone, repeat=units) if units == 1 else ((a, b) for a in alone for b in alone[::3])
@@ -281,7 +219,7 @@ def test_descriptors_on_both_sides_of_an_exchange(
     """All units that keep the claim, exchanged for all others of as many rows."""
     space = sf.frame({"country": ["f", "g"], "year": [1, 2]}, size=2)
     made = space >> sf.group_by(*columns, most_groups=groups, rows_each=each, claim=VOUCHED)
-    fits = tables(table for table in multisets(2, least=2) if unit_fits(table, groups, each))
+    fits = tables(table for table in multisets(CELLS_LISTED, range(2, 3)) if unit_fits(table, groups, each))
     found = brute_sensitivity(made, fits, d_in=2)
     assert found <= made.map(2)
     if columns == ("country",) and groups and not each:

@@ -14,6 +14,7 @@ from itertools import pairwise, product
 
 import pytest
 from flint import arb
+from tests.exact.enumerated import response
 
 import sfumato as sf
 from sfumato.accounting import events as ev
@@ -38,12 +39,6 @@ Log = Callable[[Fraction], Fraction]
 
 ONE, HALF, THIRD, TENTH = Fraction(1), Fraction(1, 2), Fraction(1, 3), Fraction(1, 10)
 ADD_REMOVE, CHANGE_ONE = sf.Relation.ADD_REMOVE, sf.Relation.CHANGE_ONE
-
-
-def response(odds: Fraction, options: int = 2, leak: Fraction = Fraction(0)) -> Outcomes:
-    share = (1 - leak) / (odds + options - 1)
-    alike = (options - 2) * share
-    return [(leak, Fraction(0)), (Fraction(0), leak), (odds * share, share), (share, odds * share), (alike, alike)]
 
 
 def two_sided_geometric(odds: Fraction, shift: int) -> Outcomes:
@@ -149,7 +144,12 @@ def listed_case(count: int) -> Case:
 def mixed_case() -> Case:
     """Everything at once, of which the sampled part is another one in the other direction."""
     three, bell, rate = Fraction(3), two_sided_geometric(Fraction(3), 2), Fraction(1, 4)
-    parts = [(response(three), 2), (response(three, 5, TENTH / 100), 1), (bell, 2), (sampled(response(three), rate), 2)]
+    parts = [
+        (response(three), 2),
+        (response(three, 5, leak=TENTH / 100), 1),
+        (bell, 2),
+        (sampled(response(three), rate), 2),
+    ]
 
     def make(log: Log) -> PLD:
         first = PLD.of(ResponsePair(log(three))).times(2)
@@ -174,7 +174,7 @@ def cases() -> Iterator[tuple[str, Case]]:
     yield "a sure coin", alike(lambda log: ResponsePair(log(Fraction(10**6))), response(Fraction(10**6)), 3)
     yield "seven options", alike(lambda log: ResponsePair(log(two), 7), response(two, 7), 8)
     leak = Fraction(1, 10**4)
-    yield "a coin that leaks", alike(lambda log: ApproxPair(log(two), leak), response(two, 2, leak), 6)
+    yield "a coin that leaks", alike(lambda log: ApproxPair(log(two), leak), response(two, 2, leak=leak), 6)
     for shift in (1, 2, 5):
         yield f"noise, shift {shift}", alike(noise(two, shift), two_sided_geometric(two, shift), 6)
     yield "a listed law", listed_case(4)
@@ -340,7 +340,7 @@ def worse_of(first: Outcomes, second: Outcomes) -> Law:
 @pytest.mark.parametrize("count", [1, 2, 5])
 def test_parallel_parts_cost_the_worst_that_each_use_can_meet(count: int) -> None:
     """Which of two parts a unit meets may change from use to use: every choice is below, and one law is enclosed."""
-    one, other = response(Fraction(4)), response(Fraction(3, 2), 2, TENTH)
+    one, other = response(Fraction(4)), response(Fraction(3, 2), leak=TENTH)
     both = worse_of(one, other)
     assert sum(both.values()) == 1 and all(mass >= 0 for mass in both.values())
 

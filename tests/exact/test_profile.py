@@ -7,6 +7,7 @@ from fractions import Fraction
 from itertools import product as pairs
 
 import pytest
+from tests.exact.enumerated import response
 
 from sfumato.accounting.divergence import hockey_stick
 from sfumato.accounting.finite_law import composed, law_of
@@ -18,12 +19,6 @@ from sfumato.exact import BITS, ball, log_up, precision
 
 Masses = list[tuple[Fraction, Fraction]]
 """Outcome by outcome, its probability on one data set and on its neighbour."""
-
-
-def responses(truth: Fraction, leak: Fraction = Fraction(0)) -> Masses:
-    """Randomized response that tells the truth openly with probability ``leak``."""
-    told, lied = (1 - leak) * truth, (1 - leak) * (1 - truth)
-    return [(told, lied), (lied, told), (leak, Fraction(0)), (Fraction(0), leak)]
 
 
 def geometric(steps: int) -> Masses:
@@ -67,8 +62,8 @@ def stated(masses: Masses) -> Profile:
 
 
 MECHANISMS = {
-    "response": responses(Fraction(3, 4)),
-    "leaky": responses(Fraction(2, 3), Fraction(1, 50)),
+    "response": response(3),
+    "leaky": response(2, leak=Fraction(1, 50)),
     "geometric": geometric(3),
 }
 GRID = [Fraction(step, 8) for step in range(40)]
@@ -112,7 +107,7 @@ def test_composition_is_the_brute_force_product(one: str, other: str) -> None:
 
 
 def test_composition_of_five_is_the_brute_force_product_and_a_smaller_loss_would_not_do() -> None:
-    masses = responses(Fraction(3, 5), Fraction(1, 1000))
+    masses = response(Fraction(3, 2), leak=Fraction(1, 1000))
     joint = together(*[masses] * 5)
     profile = stated(masses).times(5)
     timid = Profile([(Fraction(99, 100) * epsilon, delta) for epsilon, delta in stated(masses).points]).times(5)
@@ -126,7 +121,7 @@ def test_composition_of_five_is_the_brute_force_product_and_a_smaller_loss_would
 
 @pytest.mark.parametrize("most", [4, 5, 6])
 def test_thinning_only_raises_the_profile(most: int) -> None:
-    one, other = stated(geometric(4)).points, stated(responses(Fraction(3, 5), Fraction(1, 1000))).points
+    one, other = stated(geometric(4)).points, stated(response(Fraction(3, 2), leak=Fraction(1, 1000))).points
     exact = composed(one, other)
     thin = composed(one, other, most=most)
     assert len(exact) > len(thin)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from fractions import Fraction
 from itertools import combinations_with_replacement
 
 import pytest
-from tests.exact.enumerated import remembered
+from tests.exact.enumerated import multisets, remembered
 
 from sfumato.accounting.measures import ZCDP, BoundedRange, Pure
 from sfumato.core.brute import brute_epsilon, brute_renyi, neighbours, outcome_probabilities
@@ -17,26 +16,18 @@ from sfumato.core.law import Law
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import AddRemove
 from sfumato.core.space import Space, vector
-from sfumato.exact import BITS, ball, enclose, precision
+from sfumato.exact import ball, enclose
 from sfumato.mechanisms.quantile import median, pieces, quantile, quantile_among, support
+
+pytestmark = pytest.mark.sharp_balls
 
 LEVELS = [Fraction(0), Fraction(1, 4), Fraction(1, 2), Fraction(1)]
 SLACK = Fraction(1, 10**25)
 
 
-@pytest.fixture(autouse=True)
-def sharp_balls() -> Iterator[None]:
-    with precision(BITS):
-        yield
-
-
 def law_of(measurement: Measurement, data: list[Data]) -> Law:
     assert measurement.law is not None
     return measurement.law(data)
-
-
-def multisets(values: range, sizes: range) -> list[list[int]]:
-    return [list(rows) for size in sizes for rows in combinations_with_replacement(values, size)]
 
 
 def longest_span(measurement: Measurement, members: list[list[int]]) -> Fraction:

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
-from itertools import combinations_with_replacement
 
 import numpy as np
 import pytest
+from tests.exact.enumerated import multisets
 
 from sfumato.accounting.measures import ZCDP, Loss, Pure
 from sfumato.core.brute import brute_epsilon, brute_renyi
 from sfumato.core.domains import Data
 from sfumato.core.measurement import Measurement
 from sfumato.core.space import vector
-from sfumato.exact import BITS, enclose, precision
+from sfumato.exact import enclose
 from sfumato.mechanisms.quantile import support
 from sfumato.mechanisms.recursive_quantiles import (
     Cut,
@@ -33,21 +32,13 @@ from sfumato.mechanisms.recursive_quantiles import (
 )
 from sfumato.stats.quantiles import bounds_by_quantiles
 
+pytestmark = pytest.mark.sharp_balls
+
 SLACK = Fraction(1, 10**20)
 TWO = [Fraction(1, 4), Fraction(3, 4)]
 THREE = [Fraction(1, 4), Fraction(1, 2), Fraction(3, 4)]
 SKEWED = [Fraction(7, 10), Fraction(8, 10), Fraction(9, 10)]
 SEVEN = [Fraction(number, 100) for number in (10, 25, 40, 50, 60, 75, 90)]
-
-
-@pytest.fixture(autouse=True)
-def sharp_balls() -> Iterator[None]:
-    with precision(BITS):
-        yield
-
-
-def multisets(top: int, sizes: range) -> list[list[int]]:
-    return [list(rows) for size in sizes for rows in combinations_with_replacement(range(top + 1), size)]
 
 
 def audited(plan: Cut | None, *, top: int, size: int | None, parts: int, measure: type[Loss] = Pure) -> Measurement:
@@ -61,7 +52,7 @@ def audited(plan: Cut | None, *, top: int, size: int | None, parts: int, measure
 
 
 def members(top: int, size: int | None, most: int) -> list[list[int]]:
-    return multisets(top, range(most + 1) if size is None else range(size, size + 1))
+    return multisets(range(top + 1), range(most + 1) if size is None else range(size, size + 1))
 
 
 @pytest.mark.parametrize("alphas", [TWO, THREE, SKEWED], ids=["two", "three", "skewed"])
@@ -91,14 +82,17 @@ def test_zcdp_adds_up_along_the_path(alphas: list[Fraction], size: int | None) -
 def test_the_path_is_reached() -> None:
     """With five rows and a cold choice, quartiles lose all that the path allows; a smaller charge would be a lie."""
     measurement = audited(balanced(halving(THREE), Fraction(1, 16), Pure), top=3, size=None, parts=1)
-    assert brute_epsilon(measurement, multisets(3, range(6)))[0] > Fraction(9999, 10000) * measurement.map(1).epsilon
+    assert (
+        brute_epsilon(measurement, multisets(range(4), range(6)))[0]
+        > Fraction(9999, 10000) * measurement.map(1).epsilon
+    )
 
 
 def test_the_side_of_a_row_decides_its_toll() -> None:
     """½ then ¾: above the median the toll is 1, then 4/3 at most; nearly reached, and less than two whole ranges."""
     plan = balanced(halving([Fraction(1, 2), Fraction(3, 4)]), Fraction(1, 16), Pure)
     measurement = audited(plan, top=4, size=None, parts=1)
-    found = brute_epsilon(measurement, multisets(4, range(6)))[0]
+    found = brute_epsilon(measurement, multisets(range(5), range(6)))[0]
     assert measurement.map(1).epsilon * Fraction(97, 100) < found <= measurement.map(1).epsilon
     assert measurement.map(1).epsilon < (Fraction(3, 2) + Fraction(4, 3)) * 16
 
@@ -106,7 +100,9 @@ def test_the_side_of_a_row_decides_its_toll() -> None:
 def test_half_the_noise_is_caught() -> None:
     charged = audited(balanced(halving(THREE), Fraction(1, 2), Pure), top=3, size=None, parts=1)
     run = audited(balanced(halving(THREE), Fraction(1, 4), Pure), top=3, size=None, parts=1)
-    assert brute_epsilon(replace(run, privacy=charged.privacy), multisets(3, range(4)))[0] > charged.map(1).epsilon
+    assert (
+        brute_epsilon(replace(run, privacy=charged.privacy), multisets(range(4), range(4)))[0] > charged.map(1).epsilon
+    )
 
 
 def seed_split(alphas: list[Fraction]) -> Cut | None:

@@ -17,7 +17,7 @@ from flint import arb
 from sfumato.accounting.measures import ZCDP, Loss, Pure
 from sfumato.core.spread import Spread
 from sfumato.entropy import ReplayEntropy
-from sfumato.exact import BITS, ball, precision, upper
+from sfumato.exact import ball, upper
 from sfumato.mechanisms.recursive_quantiles import Cut, halving
 from sfumato.mechanisms.scoring import scaled
 from sfumato.noise.selection_laws import exponential_probabilities, top_k_probabilities
@@ -39,18 +39,14 @@ from sfumato.query.quantiles import (
 from sfumato.query.questions import Histogram, Quantile, TopValues
 from sfumato.query.specials import Counts, Special, items, unit_loss
 
+pytestmark = pytest.mark.sharp_balls
+
 HALF, QUARTER, MOST = Fraction(1, 2), Fraction(1, 4), Fraction(4, 5)
 THREE = [QUARTER, HALF, 3 * QUARTER]
 COLD = Fraction(1, 8)
 Law = dict[Hashable, arb]
 Table = tuple[int, ...]
 """The number of rows in each bin of a group."""
-
-
-@pytest.fixture(autouse=True)
-def sharp_balls() -> Iterator[None]:
-    with precision(BITS):
-        yield
 
 
 def tables(bins: int, most: int) -> list[Table]:

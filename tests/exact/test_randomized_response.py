@@ -26,18 +26,14 @@ from sfumato.mechanisms.randomized_response import (
 )
 from sfumato.noise.inversion import TABLE_BITS
 
+pytestmark = pytest.mark.sharp_balls
+
 TINY = Fraction(1, 10**20)
 LETTERS = ["A", "B", "C", "D"]
 
 
 def close(found: object, expected: float) -> bool:
     return abs(float(found) - expected) <= 1e-5 * max(1.0, abs(expected))  # type: ignore[arg-type]
-
-
-@pytest.fixture(autouse=True)
-def _sharp_balls() -> object:
-    with precision(128):
-        yield
 
 
 def test_A1_052_fair_coins() -> None:

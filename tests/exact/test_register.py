@@ -18,6 +18,7 @@ from typing import Protocol
 
 import numpy as np
 import pytest
+from tests.exact.enumerated import response
 
 from sfumato.accounting.adaptive.filters import SumFilter
 from sfumato.accounting.measures import ZCDP, Approx, Loss, Pure
@@ -50,13 +51,6 @@ class Door(Protocol):
     """Is what says who takes part: for each row yes or no, or none where it refuses the release as a whole."""
 
     def admit(self, ids: list[int], loss: Loss, *, release: str) -> np.ndarray | None: ...
-
-
-def response(ratio: Fraction, leak: Fraction) -> Pairs:
-    """Gives for each answer its probability where the bit is 1 and where it is 0."""
-    truth, rest = ratio / (1 + ratio), 1 - leak
-    answers = [(truth * rest, (1 - truth) * rest), ((1 - truth) * rest, truth * rest)]
-    return tuple(answers + ([(leak, Fraction(0)), (Fraction(0), leak)] if leak else []))
 
 
 def rows_of(world: World, table: int) -> list[int]:
@@ -100,7 +94,7 @@ class Interaction:
             return
         for bit, opposite in zip(first, second, strict=True):
             if bit != opposite:
-                yield response(last.ratio, last.leak)
+                yield response(last.ratio, leak=last.leak)
 
     def worst(
         self, one: World, other: World, menu: tuple[Offer, ...], rounds: int, price: Callable[[Pairs], Fraction | float]
@@ -239,7 +233,7 @@ def test_leaving_out_by_a_total_of_several_units_breaks_the_limit() -> None:
 
 
 def test_concentrated_and_renyi_limits_hold() -> None:
-    two = second_moment(response(Fraction(2), Fraction(0)))
+    two = second_moment(response(2))
     rho = Fraction(log_up(Fraction(2))) / 3  # ε tanh(ε/2)
     for limit, loss in (
         (Renyi({2: 2 * log_up(two) + TINY}), Renyi({2: log_up(two)})),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from fractions import Fraction
 
 import pytest
@@ -25,21 +25,17 @@ from sfumato.accounting.shapes import (
     RangeCurve,
     ResponseCurve,
 )
-from sfumato.exact import Number, ball, precision
+from sfumato.exact import Number, ball
 from sfumato.noise.discrete_gaussian import DiscreteGaussian
 from sfumato.noise.discrete_laplace import DiscreteLaplace
+
+pytestmark = pytest.mark.sharp_balls(512)
 
 Law = dict[object, arb]
 
 ORDERS = [Fraction(11, 10), Fraction(3, 2), Fraction(2), Fraction(5), Fraction(33, 2), Fraction(120)]
 CLOSE = Fraction(1, 10**25)
 RESPONSES = [(Fraction(1, 10), 2), (Fraction(1), 3), (Fraction(4), 7)]
-
-
-@pytest.fixture(autouse=True)
-def sharp_balls() -> Iterator[None]:
-    with precision(512):
-        yield
 
 
 every_order = pytest.mark.parametrize("order", ORDERS, ids=str)

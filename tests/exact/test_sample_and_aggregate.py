@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.exact.test_parts import coupled, outcomes
+from tests.examples.couplings import coupled, outcomes
 
 import sfumato as sf
 from sfumato.transforms.parts import cut

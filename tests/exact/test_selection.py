@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from fractions import Fraction
 from itertools import product
 
@@ -19,20 +19,16 @@ from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import LInf, Metric, Range
 from sfumato.core.partial import Partial
 from sfumato.core.space import Space
-from sfumato.exact import BITS, ball, enclose, precision
+from sfumato.exact import ball, enclose
 from sfumato.mechanisms.noisy_max import WinnerLaw, laplace_noisy_max, laplace_noisy_max_with_lead
 from sfumato.mechanisms.selection import exponential, gumbel_noisy_max, permute_and_flip, top_k
 from sfumato.noise.discrete_laplace import DiscreteLaplace
 
+pytestmark = pytest.mark.sharp_balls
+
 TIGHT = Fraction(1, 10**20)
 METRICS = (LInf(), LInf(monotonic=True), Range())
 SCALES = (Fraction(1, 2), Fraction(2))
-
-
-@pytest.fixture(autouse=True)
-def sharp_balls() -> Iterator[None]:
-    with precision(BITS):
-        yield
 
 
 def scores(size: int, metric: Metric, step: Fraction = Fraction(1)) -> Space:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from fractions import Fraction
 
 import pytest
@@ -11,7 +10,7 @@ from sfumato.accounting.measures import Pure
 from sfumato.core.brute import brute_sensitivity, outcome_probabilities
 from sfumato.core.metrics import L1, LInf, Range
 from sfumato.core.space import Space, frame, vector
-from sfumato.exact import BITS, ball, enclose, precision
+from sfumato.exact import ball, enclose
 from sfumato.mechanisms.additive import laplace
 from sfumato.mechanisms.noisy_max import laplace_noisy_max
 from sfumato.mechanisms.selection import (
@@ -25,14 +24,10 @@ from sfumato.mechanisms.selection import (
 from sfumato.noise.discrete_laplace import DiscreteLaplace
 from sfumato.transforms.scores import mode_scores, revenue_scores, threshold_accuracy_scores
 
+pytestmark = pytest.mark.sharp_balls
+
 FAMILIES = ["LE3"] * 192 + ["GT3"] * 457
 SIZES = ["LE3", "GT3"]
-
-
-@pytest.fixture(autouse=True)
-def sharp_balls() -> Iterator[None]:
-    with precision(BITS):
-        yield
 
 
 def chances(measurement: object, data: object) -> list[float]:

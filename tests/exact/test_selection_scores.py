@@ -9,6 +9,7 @@ from itertools import combinations_with_replacement, product
 
 import numpy as np
 import pytest
+from tests.exact.enumerated import multisets
 
 from sfumato.core.brute import brute_sensitivity
 from sfumato.core.domains import Data, Integers, Vector
@@ -28,10 +29,6 @@ from sfumato.transforms.scores import (
 )
 
 LEVELS = [Fraction(0), Fraction(1, 4), Fraction(1, 2), Fraction(2, 3), Fraction(1)]
-
-
-def multisets(values: range | list[str], sizes: range) -> list[list[Data]]:
-    return [list(rows) for size in sizes for rows in combinations_with_replacement(values, size)]
 
 
 def reaches(transformation: Transformation, members: list[list[Data]], *, d_in: int = 1) -> None:

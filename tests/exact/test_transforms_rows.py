@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections import Counter
 from fractions import Fraction
-from itertools import combinations, combinations_with_replacement, product
+from itertools import combinations, product
 
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import maximum_flow
-from tests.exact.enumerated import farthest
+from tests.exact.enumerated import farthest, multisets
 
 from sfumato.core.domains import Custom, Floats, Integers, Vector
 from sfumato.core.metrics import AddRemove, ChangeOne, DatasetMetric, Hamming
@@ -27,11 +27,6 @@ from sfumato.transforms.filters import drop_nan, keep
 from sfumato.transforms.moments import variance
 from sfumato.transforms.reshape import resize
 from sfumato.transforms.rowwise import clamp, impute_nan, map_rows
-
-
-def multisets(values: tuple[object, ...], sizes: range) -> list[list[object]]:
-    return [list(rows) for size in sizes for rows in combinations_with_replacement(values, size)]
-
 
 # ---------------------------------------------------------------- row functions and filters
 

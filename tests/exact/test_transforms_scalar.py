@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from itertools import combinations_with_replacement, product
+from itertools import product
 
 import pytest
-from tests.exact.enumerated import farthest
+from tests.exact.enumerated import farthest, multisets
 
 from sfumato.core.brute import brute_sensitivity
 from sfumato.core.domains import Floats, Integers, Vector
@@ -25,11 +25,6 @@ from sfumato.transforms.moments import deviation_map, standard_deviation, varian
 from sfumato.transforms.reshape import repeat
 from sfumato.transforms.rowwise import clamp
 from sfumato.transforms.scalars import scale_by, shift_by, square
-
-
-def multisets(values: tuple[object, ...], sizes: range) -> list[list[object]]:
-    return [list(rows) for size in sizes for rows in combinations_with_replacement(values, size)]
-
 
 BITS = multisets((0, 1), range(6))
 UNSIZED = vector(int, between=(-2, 3))

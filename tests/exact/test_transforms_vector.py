@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from itertools import combinations_with_replacement, product
+from itertools import product
 
 import numpy as np
 import pytest
-from tests.exact.enumerated import farthest
+from tests.exact.enumerated import farthest, multisets
 
 from sfumato.core.domains import Floats, Integers, Matrix, Norm, Vector
 from sfumato.core.metrics import L1, L2, AddRemove, ChangeOne, LInf, VectorMetric
@@ -26,10 +26,6 @@ from sfumato.transforms.vectors import box_reach, vector_mean, vector_sum
 
 NORMS = [L1(), L2(), LInf()]
 every_norm = pytest.mark.parametrize("norm", NORMS, ids=str)
-
-
-def multisets(values: list[object], sizes: range) -> list[list[object]]:
-    return [list(rows) for size in sizes for rows in combinations_with_replacement(values, size)]
 
 
 # ---------------------------------------------------------------- sums of rows

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
-from itertools import combinations_with_replacement, product
+from itertools import product
 
 import numpy as np
 import pytest
-from tests.exact.enumerated import remembered
+from tests.exact.enumerated import multisets, remembered
 
 import sfumato as sf
 from sfumato.core.brute import brute_epsilon, brute_renyi, brute_sensitivity
 from sfumato.core.domains import Array
 from sfumato.core.metrics import L1, L2
-from sfumato.exact import BITS, precision, root
+from sfumato.exact import root
 from sfumato.mechanisms.layered_counts import Layer, layered_counts, layered_loss, noise_for
 from sfumato.noise.discrete_laplace import DiscreteLaplace
 from sfumato.stats.strategies import Hats, Sines
@@ -25,19 +24,11 @@ from sfumato.transforms.bands import log_bands
 from sfumato.transforms.histogram import count_by
 from sfumato.transforms.weighted_counts import weighted_counts
 
+pytestmark = pytest.mark.sharp_balls
+
 SLACK = Fraction(1, 10**20)
 MISSED = Fraction(1, 50)
 NEGLIGIBLE = Fraction(1, 10**9)
-
-
-@pytest.fixture(autouse=True)
-def sharp_balls() -> Iterator[None]:
-    with precision(BITS):
-        yield
-
-
-def multisets(values: range, sizes: range) -> list[list[int]]:
-    return [list(rows) for size in sizes for rows in combinations_with_replacement(values, size)]
 
 
 def layers(loss: sf.Pure | sf.ZCDP, *, shift: Fraction, tops: list[Array], shares: list[Fraction]) -> list[Layer]:

@@ -29,6 +29,8 @@ SIGNING_KEY = bytes(range(32))
 SCORES = [71.5, 64.0, 88.0, 93.5, 55.0] * 10
 SPACE = vector(float, size=len(SCORES))
 LIMIT = Pure(100)
+PROGRAM = Path(__file__).with_name("racers.py")
+"""Runs several processes at once, from the command line."""
 
 
 def ticking() -> Callable[[], datetime]:
@@ -129,3 +131,14 @@ def sound(path: Path) -> bool:
         return ledger.verify().sound
     finally:
         ledger.close()
+
+
+def then(asked: Measurement, work: Callable[[], object]) -> Measurement:
+    """Gives a question that does something when it has looked."""
+
+    def function(data: Data, entropy: Entropy) -> Data:
+        found = asked.function(data, entropy)
+        work()
+        return found
+
+    return replace(asked, function=function)

@@ -7,18 +7,14 @@ import random
 import sqlite3
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.faults.books import LIMIT, SCORES, full_book, in_child, question, scores, sound, totals, unit
+from tests.faults.books import LIMIT, SCORES, full_book, in_child, question, scores, sound, then, totals, unit
 
 from sfumato.accounting.measures import Pure
-from sfumato.core.domains import Data
-from sfumato.core.measurement import Measurement
-from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument, LedgerDamaged, LedgerUnavailable, NotKept
 from sfumato.ledger.book import Ledger
 from sfumato.ledger.stores.sqlite import SqliteStore
@@ -56,17 +52,6 @@ def fill_with_notes(ledger: Ledger) -> None:
         with suppress(LedgerUnavailable):
             while True:
                 ledger.note("scores", "waste", "x" * size)
-
-
-def then(asked: Measurement, work: Callable[[], object]) -> Measurement:
-    """Gives a question that does something when it has looked."""
-
-    def function(data: Data, entropy: Entropy) -> Data:
-        found = asked.function(data, entropy)
-        work()
-        return found
-
-    return replace(asked, function=function)
 
 
 def test_a_full_disk_at_the_charge(small_disk: Path) -> None:

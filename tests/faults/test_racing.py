@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.faults.books import PROGRAM
 
 from sfumato.accounting.measures import Pure
 from sfumato.ledger.book import Ledger
 
-PROGRAM = Path(__file__).with_name("racers.py")
 CHARGES, FIT, KEYS = 10_000, 2_500, 200
 
 pytestmark = pytest.mark.slow

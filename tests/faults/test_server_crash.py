@@ -11,9 +11,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.faults.books import LIMIT, SCORES, question, unit
-from tests.faults.test_damage import then
-from tests.faults.test_racing import PROGRAM
+from tests.faults.books import LIMIT, PROGRAM, SCORES, question, then, unit
 
 from sfumato.accounting.measures import Pure
 from sfumato.errors import LedgerUnavailable, NotKept

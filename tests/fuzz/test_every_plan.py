@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from tests.exact.test_query import CATALOG, QUESTIONS, TYPES, declared, farthest, obeys, ready_for
+from tests.examples.questions import CATALOG, QUESTIONS, TYPES, declared, farthest, obeys, ready_for
 from tests.fuzz.plans import HUGE, nasty_case, stays_close
 from tests.reference.choices import Seeded
 from tests.reference.duck import computed

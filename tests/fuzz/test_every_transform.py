@@ -8,7 +8,7 @@ import typing
 from types import ModuleType
 
 import pytest
-from tests.fuzz.examples import MEASUREMENTS, TRANSFORMATIONS, Subject
+from tests.examples.fuzzed import MEASUREMENTS, TRANSFORMATIONS, Subject
 
 import sfumato as sf
 import sfumato.transforms

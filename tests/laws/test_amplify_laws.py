@@ -6,6 +6,7 @@ from fractions import Fraction
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.profiles import examples
 
 from sfumato.accounting.amplify.blanket import hidden_delta
 from sfumato.accounting.amplify.curves_fixed import FixedSizeCurve, TruncatedCurve
@@ -37,7 +38,7 @@ orders = st.one_of(st.integers(2, 12).map(Fraction), st.fractions(Fraction(11, 1
 squares = st.fractions(Fraction(1, 100), 4, max_denominator=100)
 curves = st.sampled_from([Linear(Fraction(1, 8)), PureCurve(Fraction(1, 2)), LaplaceCurve(1)])
 
-quick = settings(deadline=None, max_examples=40)
+quick = settings(deadline=None, max_examples=examples(40))
 
 
 @quick

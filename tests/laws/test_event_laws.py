@@ -7,7 +7,8 @@ from fractions import Fraction
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.laws.event_examples import BASIC, COMPOSITE, EXAMPLES, kinds_of_loss
+from tests.examples.events import BASIC, COMPOSITE, EXAMPLES, kinds_of_loss
+from tests.profiles import examples
 
 from sfumato.accounting import events as ev
 from sfumato.accounting.account import WAYS, account
@@ -176,13 +177,13 @@ plans = st.recursive(
 )
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(plans)
 def test_stored_plans_come_back(plan: ev.Event) -> None:
     assert from_json(to_json(plan)) == plan
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 @given(st.lists(leaves, min_size=1, max_size=4), st.randoms(use_true_random=False), st.integers(0, 3))
 def test_plans_of_leaves_are_sums(parts: list[ev.Event], random: object, times: int) -> None:
     listed = [part for part in parts for _ in range(times)]

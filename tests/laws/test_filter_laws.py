@@ -7,6 +7,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.profiles import examples
 
 from sfumato.accounting.adaptive.advanced import AdvancedFilter
 from sfumato.accounting.adaptive.filters import ADDS, Filter, SumFilter
@@ -39,7 +40,7 @@ FILTERS: dict[str, tuple[Filter, st.SearchStrategy[Loss]]] = {
 }
 
 every_filter = pytest.mark.parametrize("name", FILTERS)
-few = settings(deadline=None, max_examples=25)
+few = settings(deadline=None, max_examples=examples(25))
 
 
 def spend(rule: Filter, losses: list[Loss]) -> Filter:

@@ -15,6 +15,7 @@ from functools import reduce
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.profiles import examples
 
 import sfumato as sf
 from sfumato.errors import AccountRefused, BadArgument, LimitReached
@@ -99,7 +100,7 @@ class World:
 
 
 @pytest.mark.parametrize("kind", MAKE)
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=examples(30))
 @given(taken=st.lists(steps, min_size=8, max_size=30))
 def test_every_limit_holds(kind: str, taken: list[Step]) -> None:
     world = World(MAKE[kind])
@@ -109,7 +110,7 @@ def test_every_limit_holds(kind: str, taken: list[Step]) -> None:
     assert world.ledger.verify()
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=examples(30))
 @given(taken=st.lists(steps, min_size=8, max_size=24))
 def test_what_a_ledger_says_is_left_is_what_fits(taken: list[Step]) -> None:
     world = World(MAKE["pure"])

@@ -9,6 +9,7 @@ import numpy as np
 from flint import arb
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.profiles import examples
 
 from sfumato.entropy import ReplayEntropy
 from sfumato.exact import ball, precision
@@ -81,7 +82,7 @@ noises = st.one_of(unbounded, counts, bounded)
 
 
 @given(noises, st.integers(-(10**16), 10**16) | st.integers(-100, 100))
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_mass_cdf_and_tail_fit_together(noise: Noise, value: int) -> None:
     with precision(128):
         mass, below, above = noise.pmf(value), noise.cdf(value - 1), noise.upper_tail(value + 1)
@@ -94,7 +95,7 @@ def test_mass_cdf_and_tail_fit_together(noise: Noise, value: int) -> None:
 
 
 @given(noises, st.integers(0, 10**16) | st.integers(0, 100))
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_two_sided_tails_add_up(noise: Noise, distance: int) -> None:
     with precision(128):
         expected = noise.upper_tail(distance) + noise.cdf(-distance) if distance else arb(1)
@@ -102,7 +103,7 @@ def test_two_sided_tails_add_up(noise: Noise, distance: int) -> None:
 
 
 @given(noises, inner_chances)
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 def test_quantile_is_the_least(noise: Noise, p: Fraction) -> None:
     found = noise.quantile(p)
     assert enclosure(noise.cdf(found, bits=256))[1] >= p
@@ -110,7 +111,7 @@ def test_quantile_is_the_least(noise: Noise, p: Fraction) -> None:
 
 
 @given(noises, inner_chances)
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_half_width_is_the_least(noise: Noise, confidence: Fraction) -> None:
     found = noise.half_width(confidence)
     assert enclosure(noise.tail(found + 1, bits=256))[0] <= 1 - confidence
@@ -118,7 +119,7 @@ def test_half_width_is_the_least(noise: Noise, confidence: Fraction) -> None:
 
 
 @given(noises, st.integers(0, 2**32))
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 def test_samples_lie_in_the_support_and_replay(noise: Noise, seed: int) -> None:
     low, high = noise.support
     for drawn in (noise.samples(20, ReplayEntropy(seed)), [noise.sample(ReplayEntropy(seed)) for _ in range(3)]):
@@ -127,7 +128,7 @@ def test_samples_lie_in_the_support_and_replay(noise: Noise, seed: int) -> None:
 
 
 @given(unbounded)
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_samples_are_as_large_as_the_variance_says(noise: Noise) -> None:
     """The chance that a draw is 60 standard deviations out is below 1e-15 for each of these laws."""
     drawn = noise.samples(50, ReplayEntropy(1))
@@ -137,7 +138,7 @@ def test_samples_are_as_large_as_the_variance_says(noise: Noise) -> None:
 
 
 @given(noises)
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_records_are_values(noise: Noise) -> None:
     noise.sample(ReplayEntropy(0))
     again = pickle.loads(pickle.dumps(noise))
@@ -147,7 +148,7 @@ def test_records_are_values(noise: Noise) -> None:
 
 
 @given(small, st.integers(-60, 60), st.integers(0, 30))
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_truncation_conditions_and_censoring_moves_mass(scale: Fraction, low: int, size: int) -> None:
     noise, high = DiscreteLaplace(scale), low + size
     with precision(256):
@@ -160,14 +161,14 @@ def test_truncation_conditions_and_censoring_moves_mass(scale: Fraction, low: in
 
 
 @given(scales)
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_gaussian_variance_is_at_most_the_square(scale: Fraction) -> None:
     noise = DiscreteGaussian(scale)
     assert not noise.variance() > ball(noise.square)
 
 
 @given(st.integers(0, 300), st.integers(0, 1000))
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_permutations_and_choices_have_no_repeats(size: int, seed: int) -> None:
     assert sorted(permutation(size, entropy=ReplayEntropy(seed)).tolist()) == list(range(size))
     k = seed % (size + 1)

@@ -13,6 +13,7 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from tests.profiles import examples
 
 import sfumato as sf
 from sfumato.combinators.parallel import parallel_loss
@@ -125,7 +126,7 @@ every = pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS.keys())
 
 
 @every
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(rows=table)
 def test_images_are_members_and_data_is_not_changed(make: Callable[[], Any], rows: list[tuple[Any, ...]]) -> None:
     made, data = PEOPLE >> make(), pack(rows)
@@ -138,7 +139,7 @@ def test_images_are_members_and_data_is_not_changed(make: Callable[[], Any], row
 
 
 @pytest.mark.parametrize("name", ["keys", "other", "floats"])
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(common=table, added=table)
 def test_neighbours_stay_within_the_map(name: str, common: list[Any], added: list[Any]) -> None:
     made = PEOPLE >> MAKERS[name]()
@@ -147,7 +148,7 @@ def test_neighbours_stay_within_the_map(name: str, common: list[Any], added: lis
 
 
 @pytest.mark.parametrize("keys", [["x", "y"], ["z"]])
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(rows=st.lists(letters, min_size=4, max_size=4), changed=st.lists(letters, min_size=2, max_size=2))
 def test_exchanged_rows_stay_within_the_map(keys: list[str], rows: list[str], changed: list[str]) -> None:
     made = sf.vector(str, size=4) >> sf.group_by(keys=keys)
@@ -165,7 +166,7 @@ def test_maps_are_monotone_and_start_at_nothing(make: Callable[[], Any]) -> None
     assert made.check(1, ladder[1]) and made.steps and made.proofs
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.lists(st.tuples(letters, whole), max_size=8))
 def test_groups_and_sizes_agree_with_counts(rows: list[tuple[str, int]]) -> None:
     space = sf.frame({"letter": str, "number": int})

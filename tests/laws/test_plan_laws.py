@@ -19,9 +19,10 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from tests.laws import test_measurement_laws as measurements
-from tests.laws import test_transform_laws as transforms
-from tests.unit.test_plans import constructors
+from tests.examples import measurements
+from tests.examples import transformations as transforms
+from tests.examples.constructors import constructors
+from tests.profiles import examples
 
 import sfumato as sf
 from sfumato.core.plan import Described, plan_of
@@ -132,7 +133,7 @@ def recorded() -> Iterator[tuple[Callable[..., Any], tuple[Any, ...], dict[str, 
 RECORDED = [*recorded(), *CALLS]
 
 
-def examples() -> dict[str, Described]:
+def every_example() -> dict[str, Described]:
     """Builds every example of both tables anew."""
     made: dict[str, Described] = {f"{k} {one.name}": one.build() for k, one in enumerate(measurements.EXAMPLES)}
     made.update({label: case.space >> case.transform for label, case in transforms.every_case()})
@@ -147,7 +148,7 @@ def test_every_constructor_is_tried() -> None:
 
 
 def test_building_twice_gives_equal_plans_and_different_examples_different_ones() -> None:
-    first, second = ({label: json.dumps(made.plan) for label, made in examples().items()} for _ in range(2))
+    first, second = ({label: json.dumps(made.plan) for label, made in every_example().items()} for _ in range(2))
     assert first == second
     described = {label: plan for label, plan in first.items() if plan != "null"}
     assert len(set(described.values())) == len(described) > 150
@@ -353,7 +354,7 @@ values = st.recursive(
 )
 
 
-@settings(max_examples=3000)
+@settings(max_examples=examples(3000))
 @given(values, values)
 def test_equal_plans_are_of_arguments_that_are_treated_alike(left: Any, right: Any) -> None:
     if plan_of(left) == plan_of(right) is not None:

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.profiles import examples
 
 from sfumato.accounting.corners import Corners, lower_hull
 from sfumato.accounting.measures import Approx
@@ -32,8 +33,8 @@ def curves(draw: st.DrawFn) -> TradeOff:
     return TradeOff(hull)
 
 
-few = settings(deadline=None, max_examples=25)
-some = settings(deadline=None, max_examples=60)
+few = settings(deadline=None, max_examples=examples(25))
+some = settings(deadline=None, max_examples=examples(60))
 
 
 @some

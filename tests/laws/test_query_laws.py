@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
+from tests.profiles import examples
 from tests.reference.choices import Seeded
 from tests.reference.duck import by_rank, computed, computed_by_value, computed_in_pieces, opened
 from tests.reference.interpreter import ByValue, Reference
@@ -46,7 +47,7 @@ def test_cells_agree(part: int) -> None:
             agree(Case(here, cells(choices, here)), computed_by_value, by_rank)
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(cases())
 def test_cells_agree_on_what_hypothesis_finds(one: Case) -> None:
     agree(one, computed_by_value, by_rank)

@@ -12,7 +12,7 @@ import sfumato as sf
 from sfumato.accounting.measures import Loss
 from sfumato.query.catalog import Catalog
 from sfumato.query.cells import Cells, Computed
-from sfumato.query.engines.engine import Engine
+from sfumato.query.engines.engine import Engine, PublicTables
 from sfumato.query.expressions import Column, Expression
 from sfumato.query.kinds import Value
 from sfumato.query.lower import Lowered, Opened, lowered
@@ -41,8 +41,11 @@ class Blind(Engine):
     def rows(self, relation: Relation) -> NoReturn:
         raise AssertionError("looked at data")
 
-    def fingerprint(self, key: bytes) -> str:
-        return "nothing"
+    def matches(self, relation: Relation, keys: tuple[Expression, ...]) -> NoReturn:
+        raise AssertionError("looked at data")
+
+    def fingerprints(self, key: bytes) -> Mapping[str, str]:
+        return {}
 
     def close(self) -> None:
         pass
@@ -75,7 +78,7 @@ def planned(
     text: str,
     catalog: Catalog,
     *,
-    engine: Engine | None = None,
+    engine: PublicTables | None = None,
     limit: type[Loss] = sf.Pure,
     apart: int = 1,
     **settings: Any,

@@ -18,7 +18,7 @@ from tests.reference.planning import Fixed, catalog_of, planned
 import sfumato as sf
 from sfumato.entropy import ReplayEntropy
 from sfumato.noise.discrete_laplace import DiscreteLaplace
-from sfumato.query.lower import Lowered, Opened
+from sfumato.query.lower import Lowered, Unlocked
 from sfumato.query.pricing import NoisyAt
 
 GROUPS = 4000
@@ -46,7 +46,7 @@ BOUNDS = {"groups": 2, "rows_each": 2}
 
 def covered(ready: Lowered, numbers: list[int], name: str, exact: float, *, confidence: Any, seed: int) -> float:
     """Gives how often the interval of a column holds the exact value."""
-    opened = Opened(Fixed(GROUPS, numbers), CATALOG)
+    opened = Unlocked(Fixed(GROUPS, numbers), CATALOG)
     answer = ready.answer(ready.draw(opened, ReplayEntropy(seed)), Fraction(confidence))
     column = answer[name]
     assert column.low is not None and column.high is not None
@@ -138,7 +138,7 @@ def test_keys_of_few_people_are_shown_and_counted_within_the_noise() -> None:
     ready = planned(text, CATALOG, loss=sf.Approx(1, 1e-6), limit=sf.Approx, groups=2)
     (selection,) = ready.pricing.selections
     people = selection.noise.least_shown
-    opened = Opened(Fixed(GROUPS, [people]), CATALOG)
+    opened = Unlocked(Fixed(GROUPS, [people]), CATALOG)
     (drawn,) = ready.draw(opened, ReplayEntropy(5))
     shown, kept = len(drawn.keys[0]), float(selection.noise.kept(people))
     assert abs(shown - GROUPS * kept) <= 5 * math.sqrt(GROUPS * kept * (1 - kept)) + 1
@@ -152,7 +152,7 @@ def test_noise_of_another_scale_is_rejected(kind: str) -> None:
     ready = planned("SELECT g, COUNT(*) AS n FROM t GROUP BY g", CATALOG, loss=WIDE[kind], **BOUNDS)
     (part,) = ready.pricing.parts
     assert isinstance(part, NoisyAt)
-    opened = Opened(Fixed(GROUPS, [700]), CATALOG)
+    opened = Unlocked(Fixed(GROUPS, [700]), CATALOG)
     for factor in (Fraction(5, 4), Fraction(3, 4)):
         wrong = replace(part, noise=_scaled(part.noise, factor))
         drawn = replace(ready, pricing=replace(ready.pricing, parts=(wrong,))).draw(opened, ReplayEntropy(6))
@@ -173,7 +173,7 @@ def test_answers_at_another_confidence_are_made_of_the_same_numbers() -> None:
 
     text = "SELECT g, COUNT(*) AS n, AVG(x) AS m FROM t GROUP BY g"
     ready = planned(text, CATALOG, loss=sf.Pure(1), **BOUNDS)
-    drawn = ready.draw(Opened(Fixed(GROUPS, [ROWS, X]), CATALOG), ReplayEntropy(7))
+    drawn = ready.draw(Unlocked(Fixed(GROUPS, [ROWS, X]), CATALOG), ReplayEntropy(7))
     first = ready.answer(drawn, Fraction(9, 10))
     again = ready.answer(drawn_from(ready, first), Fraction(99, 100))
     assert [list(one.values) for one in first.columns] == [list(one.values) for one in again.columns]

@@ -18,10 +18,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.examples.releases import HOSTILE, answer, answered, same, through_json
+from tests.examples.rendered import read_html, tex_faults
+from tests.profiles import examples
 from tests.unit.chart_reading import headline, parts, tables
-from tests.unit.release_examples import HOSTILE, answer, answered
-from tests.unit.test_release_codec import same, through_json
-from tests.unit.test_render import read_html, tex_faults
 
 import sfumato as sf
 from sfumato.errors import BadArgument, MissingExtra, UnknownFormat
@@ -269,7 +269,7 @@ def flat(found: Answer) -> list[Any]:
 
 
 @given(answers())
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_answers_come_back(found: Answer) -> None:
     assert same(flat(read_value(through_json(stored_value(found)))), flat(found))
 

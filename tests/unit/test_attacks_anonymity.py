@@ -13,6 +13,7 @@ from typing import final
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.profiles import examples
 
 from sfumato import attacks
 from sfumato.attacks import Bands, Prefix
@@ -276,7 +277,7 @@ class TestGeneralising:
         assert attacks.anonymity(made, QUASI).k == 4
 
     @given(PEOPLE, st.integers(1, 4))
-    @settings(max_examples=60)
+    @settings(max_examples=examples(60))
     def test_it_reaches_k_with_the_least_loss_of_the_lattice(self, rows: list[tuple[str, int]], k: int) -> None:
         table = dict(zip(QUASI, zip(*rows, strict=True), strict=True))
         if k > len(rows):
@@ -297,7 +298,7 @@ class TestGeneralising:
         assert reached[made.levels["zip"], made.levels["age"]] == made.loss
 
     @given(PEOPLE, st.integers(1, 4), st.sampled_from(["0", "0.2", "0.5"]))
-    @settings(max_examples=60)
+    @settings(max_examples=examples(60))
     def test_suppression_stays_within_its_share_and_never_loses_more(
         self, rows: list[tuple[str, int]], k: int, share: str
     ) -> None:
@@ -312,7 +313,7 @@ class TestGeneralising:
         assert made.loss >= Fraction(len(made.suppressed), len(rows))
 
     @given(PEOPLE)
-    @settings(max_examples=30)
+    @settings(max_examples=examples(30))
     def test_the_loss_grows_with_k(self, rows: list[tuple[str, int]]) -> None:
         table = dict(zip(QUASI, zip(*rows, strict=True), strict=True))
         losses = [loss for _, loss in attacks.generalisation_losses(table, range(1, len(rows) + 1), RULES)]

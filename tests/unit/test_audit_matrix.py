@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.profiles import examples
 
 import sfumato as sf
 from sfumato.audit import matrix
@@ -64,7 +65,7 @@ rows = st.integers(2, 5).flatmap(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(rows, st.sampled_from([None, "line"]), st.fractions(0, 3, max_denominator=8))
 def test_it_encloses_what_exact_arithmetic_finds(
     weights: list[list[int]], adjacency: str | None, epsilon: Fraction

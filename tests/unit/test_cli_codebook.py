@@ -108,6 +108,7 @@ def test_files_without_a_schema_are_refused(run: Run, name: str, content: str, s
 
 def test_bounds_are_bought_and_the_draft_says_which_release_they_are_from(run: Run) -> None:
     bought = ("--protects", "a person", "--epsilon", "4", "--limit-epsilon", "5", "--ledger", "spent.db")
+    bought += ("--data-version", "spring")
     code, out, err = run("init", "visits.parquet", "--unit", "user_id", *bought)
     assert code == 0
     assert err.splitlines() == [

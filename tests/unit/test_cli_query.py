@@ -26,6 +26,7 @@ COUNT = "SELECT COUNT(*) AS n FROM visits"
 BY_DAY = "SELECT day, COUNT(*) AS n, AVG(minutes) AS m FROM visits GROUP BY day ORDER BY day"
 BOUNDED = ("--groups", "2", "--rows-each", "2")
 LIMITED = ("--limit-epsilon", "4", "--limit-delta", "1e-6")
+SPRING = ("--data-version", "spring")
 
 ROWS, PEOPLE = 4_000, 800
 
@@ -66,7 +67,7 @@ def ask(run: Run, sql: str, *options: str) -> Ran:
 
 
 def test_a_table_shows_values_with_their_errors_then_price_what_is_left_and_the_entry(run: Run, tmp_path: Path) -> None:
-    first = ask(run, COUNT, "--epsilon", "0.5", *LIMITED, *BOUNDED)
+    first = ask(run, COUNT, "--epsilon", "0.5", *LIMITED, *BOUNDED, *SPRING)
     assert (first.code, first.err) == (0, "")
     value, price, left, paid, ledger = first.out.splitlines()
     assert value.endswith(" ± 12 (95%)")
@@ -74,7 +75,7 @@ def test_a_table_shows_values_with_their_errors_then_price_what_is_left_and_the_
     assert left == "  left   ε = 3.5, δ = 1e-06 of ε = 4, δ = 1e-06"
     assert paid.startswith("  paid   entry 3 of visits, ")
     assert ledger == f"  ledger {tmp_path / 'sfumato-ledger.db'}"
-    again = ask(run, COUNT, "--epsilon", "0.5", *BOUNDED)  # the limit need not be said again
+    again = ask(run, COUNT, "--epsilon", "0.5", *BOUNDED, *SPRING)  # the limit need not be said again
     assert again.out.splitlines()[0] == value
     assert again.out.splitlines()[1] == "  price  nothing: it was asked before, at ε = 0.5 for a person"
 
@@ -89,7 +90,7 @@ def test_keys_stand_before_values_and_all_groups_are_there(run: Run) -> None:
 
 
 def test_programs_get_clean_answers_and_notes_go_elsewhere(run: Run) -> None:
-    asked = (BY_DAY, "--epsilon", "2", *LIMITED, *BOUNDED)
+    asked = (BY_DAY, "--epsilon", "2", *LIMITED, *BOUNDED, *SPRING)
     as_csv = ask(run, *asked, "--format", "csv")
     rows = list(csv.DictReader(io.StringIO(as_csv.out)))
     assert list(rows[0]) == ["day", "n", "n_low", "n_high", "m", "m_low", "m_high"]
@@ -225,11 +226,11 @@ def test_a_new_account_needs_a_limit_and_no_ledger_is_made_without(run: Run, tmp
 def test_the_ledger_is_the_same_one_wherever_the_command_is_run(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ask(run, COUNT, "--epsilon", "0.5", *LIMITED, *BOUNDED)
+    ask(run, COUNT, "--epsilon", "0.5", *LIMITED, *BOUNDED, *SPRING)
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     monkeypatch.chdir(elsewhere)
-    found = run("query", "../visits.parquet", COUNT, "-c", "../visits.yaml", "--epsilon", "0.5", *BOUNDED)
+    found = run("query", "../visits.parquet", COUNT, "-c", "../visits.yaml", "--epsilon", "0.5", *BOUNDED, *SPRING)
     assert "price  nothing" in found.out
     monkeypatch.setenv("SFUMATO_LEDGER", str(tmp_path / "other.db"))
     assert run("query", "../visits.parquet", COUNT, "-c", "../visits.yaml", "--epsilon", "0.5", *BOUNDED).code == 2
@@ -264,10 +265,10 @@ def test_accuracy_buys_what_it_needs(run: Run) -> None:
 
 def test_parameters_are_values_and_texts_come_from_files(run: Run) -> None:
     Path("query.sql").write_text(COUNT + " WHERE day < :day AND site IN (:one, 2)", encoding="utf-8")
-    options = ("--epsilon", "1", *LIMITED, *BOUNDED, "-p", "day=2026-02-08", "-p", "one=1")
+    options = ("--epsilon", "1", *LIMITED, *BOUNDED, *SPRING, "-p", "day=2026-02-08", "-p", "one=1")
     found = ask(run, "@query.sql", *options)
     assert found.code == 0
-    literal = ask(run, COUNT + " WHERE day < DATE '2026-02-08' AND site IN (1, 2)", "--epsilon", "1", *BOUNDED)
+    literal = ask(run, COUNT + " WHERE day < DATE '2026-02-08' AND site IN (1, 2)", "--epsilon", "1", *BOUNDED, *SPRING)
     assert "price  nothing" in literal.out  # the same question, and so the same answer
     assert ask(run, COUNT + " WHERE site = :one", *options[:-4]).code == 3
 
@@ -320,8 +321,8 @@ def test_explain_spends_nothing_and_needs_no_ledger(run: Run) -> None:
 
 
 def test_explain_says_where_it_would_be_paid_if_there_is_an_account(run: Run) -> None:
-    ask(run, COUNT, "--epsilon", "0.5", *LIMITED, *BOUNDED)
-    found = run("explain", "visits.parquet", COUNT, "-c", "visits.yaml", "--epsilon", "0.5", *BOUNDED)
+    ask(run, COUNT, "--epsilon", "0.5", *LIMITED, *BOUNDED, *SPRING)
+    found = run("explain", "visits.parquet", COUNT, "-c", "visits.yaml", "--epsilon", "0.5", *BOUNDED, *SPRING)
     assert "the answer is in the book, and costs nothing" in found.out
     assert "ε = 3.5" in found.out
 
@@ -386,14 +387,14 @@ def test_interruptions_and_failures_have_codes_of_their_own(run: Run, tmp_path: 
 
 
 def test_a_release_that_could_not_be_stored_is_shown_all_the_same(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = ask(run, COUNT, "--epsilon", "0.5", *LIMITED, *BOUNDED)
+    first = ask(run, COUNT, "--epsilon", "0.5", *LIMITED, *BOUNDED, *SPRING)
     answer = sf.Session.sql
 
     def lost(self: sf.Session, *asked: object, **settings: object) -> None:
         raise sf.errors.NotKept(answer(self, *asked, **settings))  # type: ignore[arg-type]
 
     monkeypatch.setattr(sf.Session, "sql", lost)
-    found = ask(run, COUNT, "--epsilon", "0.5", *BOUNDED)
+    found = ask(run, COUNT, "--epsilon", "0.5", *BOUNDED, *SPRING)
     assert found.code == 5
     assert "It is not lost" in found.err
     assert found.out.splitlines()[0] == first.out.splitlines()[0]

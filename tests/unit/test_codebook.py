@@ -18,6 +18,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.profiles import examples
 
 import sfumato as sf
 from sfumato.codebook.advice import check_delta
@@ -120,7 +121,7 @@ def test_numbers_are_written_so_that_they_are_read_back(value: Fraction) -> None
     assert Fraction(number_text(value)) == value
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers(-(10**30), 10**30) | st.text(st.characters(codec="utf-8"), max_size=20),

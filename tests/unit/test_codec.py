@@ -9,7 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from tests.laws.event_examples import BARE, EXAMPLES, final_classes
+from tests.examples.events import BARE, EXAMPLES, final_classes
 
 from sfumato.accounting import compose, records
 from sfumato.accounting.adaptive.filters import SumFilter

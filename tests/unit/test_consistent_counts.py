@@ -10,6 +10,7 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from tests.profiles import examples
 
 import sfumato as sf
 from sfumato.errors import BadArgument
@@ -22,7 +23,7 @@ def squares(left: object, right: object) -> Fraction:
     return sum(((Fraction(a) - Fraction(b)) ** 2 for a, b in zip(left, right, strict=True)), Fraction(0))  # type: ignore[call-overload]
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(numbers, st.integers(0, 12))
 def test_whole_counts_keep_the_total_and_do_not_move_again(noisy: list[float], total: int) -> None:
     made = counts(noisy, total)
@@ -34,7 +35,7 @@ def test_whole_counts_keep_the_total_and_do_not_move_again(noisy: list[float], t
     assert counts(free).tolist() == free.tolist()
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.lists(st.one_of(st.integers(-3, 5), st.floats(-3, 5)), min_size=1, max_size=3), st.integers(0, 5))
 def test_whole_counts_are_the_nearest_of_all(noisy: list[float], total: int) -> None:
     """Brute force over every list of whole numbers with that sum."""
@@ -42,7 +43,7 @@ def test_whole_counts_are_the_nearest_of_all(noisy: list[float], total: int) -> 
     assert squares(noisy, counts(noisy, total).tolist()) == best
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(numbers, st.one_of(st.integers(0, 9), st.fractions(0, 9, max_denominator=8)), st.randoms())
 def test_projection_is_nearest(noisy: list[float], total: Fraction, chance: object) -> None:
     """At the nearest point x every other point y of the simplex has (noisy − x)·(y − x) <= 0: corners suffice."""

@@ -8,7 +8,7 @@ from dataclasses import FrozenInstanceError
 from fractions import Fraction
 
 import pytest
-from tests.laws.event_examples import EXAMPLES, final_classes
+from tests.examples.events import EXAMPLES, final_classes
 
 from sfumato.accounting import events as ev
 from sfumato.accounting.compose import parts_of

@@ -173,7 +173,7 @@ def test_what_is_no_number_is_missing_from_a_column_with_bounds(value: float) ->
     table, book = opened(
         {"x": {"type": "float", "between": [0, 10], "nullable": True, "source": "the scale"}}, {"x": [1.0, value]}
     )
-    tables = open_tables({"t": table}, book)
+    _, tables = open_tables({"t": table}, book)
     column = Column("x", Kind.FLOAT)
     tallies = (Rows(column), Total((Term(column, Grid(0.0, 10.0, 0.0)),)))
     found = tables.engine.run(Cells(tables.catalog.table("t"), (), tallies)).numbers
@@ -187,7 +187,7 @@ def test_sums_of_groups_that_nobody_listed_do_not_wrap() -> None:
         {"k": {"type": "str"}, "x": {"type": "int", "between": [-most, most], "source": "the scale"}},
         {"k": ["a"] * 3 + ["b"], "x": [most, most, most, -most]},
     )
-    tables = open_tables({"t": table}, book)
+    _, tables = open_tables({"t": table}, book)
     total = Total((Term(Column("x", Kind.INT), Grid(-most, most, 0)),))
     (sums,) = tables.engine.run(Cells(tables.catalog.table("t"), (Column("k", Kind.TEXT),), (total,))).numbers
     assert [int(one) for one in sums] == [3 * most, -most]
@@ -197,7 +197,7 @@ def test_a_column_defined_anew_is_clamped_again() -> None:
     """OpenDP #2949: what was enforced for a column does not hold for another one of the same name."""
     bounded = {"type": "float", "between": [0, 10], "source": "the scale"}
     table, book = opened({"x": bounded}, {"x": [5.0, 1.0]})
-    tables = open_tables({"t": table}, book)
+    _, tables = open_tables({"t": table}, book)
     scan = tables.catalog.table("t")
     held = next(column for column in scan.fields if column.name == "x")
     anew = Select(scan, (("x", call("mul", held, Literal(100.0, Kind.FLOAT))),))
@@ -213,7 +213,7 @@ def test_which_groups_of_a_unit_are_kept_does_not_depend_on_the_keys_of_others()
     def kept(others: list[str]) -> dict[str, int]:
         whose = [one for one in people for _ in keys] + [100 + place for place in range(len(others))]
         table, book = opened({"k": {"type": "str"}}, {"u": whose, "k": keys * len(people) + others})
-        tables = open_tables({"t": table}, book)
+        _, tables = open_tables({"t": table}, book)
         cells = Cells(tables.catalog.table("t"), (Column("k", Kind.TEXT),), (Rows(),), Bound(2, None))
         found = tables.engine.run(cells)
         return {str(key): int(n) for key, n in zip(found.keys[0], found.numbers[0], strict=True) if key in keys}
@@ -226,7 +226,7 @@ def test_which_groups_of_a_unit_are_kept_does_not_depend_on_the_keys_of_others()
 def test_rows_of_a_union_add_up() -> None:
     """A unit with three rows in each of two parts has six in both."""
     table, book = opened({"k": {"type": "str"}}, {"k": ["a"]})
-    scan = open_tables({"t": table}, book).catalog.table("t")
+    scan = open_tables({"t": table}, book)[0].catalog.table("t")
     found = reach_of(Union((scan, scan)), {"t": Reach(rows=3)}, lambda join: math.inf)
     assert found.rows == 6
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -23,6 +26,7 @@ def every_guarantee() -> list[Guarantee]:
     return [GUARANTEES[name] for name in sorted(GUARANTEES)]
 
 
+@cache
 def anchors(page: Path) -> set[str]:
     return set(ANCHOR.findall(page.read_text()))
 
@@ -34,21 +38,49 @@ def test_there_are_guarantees() -> None:
     assert EVERY
 
 
-@pytest.mark.parametrize("guarantee", EVERY, ids=lambda guarantee: guarantee.name)
-def test_code_is_what_was_reviewed(guarantee: Guarantee) -> None:
+def review_faults(guarantee: Guarantee) -> Iterator[str]:
+    """Says whether the code of a claim is what was reviewed."""
     now = fingerprint(guarantee.function)
-    assert now == guarantee.reviewed, (
-        f"{guarantee.name} changed after its proof was reviewed: read {guarantee.proof} again, then sign {now}"
-    )
+    if now != guarantee.reviewed:
+        yield f"{guarantee.name} changed after its proof was reviewed: read {guarantee.proof} again, then sign {now}"
 
 
-@pytest.mark.parametrize("guarantee", EVERY, ids=lambda guarantee: guarantee.name)
-def test_proof_exists(guarantee: Guarantee) -> None:
+def proof_faults(guarantee: Guarantee) -> Iterator[str]:
+    """Says what is missing of the proof that a claim names."""
     page, _, anchor = guarantee.proof.partition("#")
-    assert page.startswith("proofs/"), f"{guarantee.name} names {page}, which is not in proofs/"
-    assert (ROOT / page).is_file(), f"{guarantee.name} names {page}, which does not exist"
-    assert anchor in anchors(ROOT / page), f"{page} has no heading {{#{anchor}}}, which {guarantee.name} names"
-    assert guarantee.claim.strip()
+    if not page.startswith("proofs/"):
+        yield f"{guarantee.name} names {page}, which is not in proofs/"
+    elif not (ROOT / page).is_file():
+        yield f"{guarantee.name} names {page}, which does not exist"
+    elif anchor not in anchors(ROOT / page):
+        yield f"{page} has no heading {{#{anchor}}}, which {guarantee.name} names"
+    if not guarantee.claim.strip():
+        yield f"{guarantee.name} claims nothing"
+
+
+@pytest.mark.parametrize("check", [review_faults, proof_faults], ids=["code is what was reviewed", "it has a proof"])
+def test_of_every_claim(check: Callable[[Guarantee], Iterator[str]]) -> None:
+    faults = [fault for guarantee in EVERY for fault in check(guarantee)]
+    assert not faults, "\n".join(faults)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"reviewed": "0" * 12}, "read proofs/additive.md"),
+        ({"proof": "docs/index.md#laplace"}, "not in proofs/"),
+        ({"proof": "proofs/nothing.md#laplace"}, "does not exist"),
+        ({"proof": "proofs/additive.md#nothing"}, "no heading {#nothing}"),
+        ({"proof": "proofs/additive.md"}, "no heading {#}"),
+        ({"claim": " "}, "claims nothing"),
+    ],
+)
+def test_a_claim_without_review_or_proof_is_found(change: dict[str, str], said: str) -> None:
+    sound = next(guarantee for guarantee in EVERY if guarantee.proof == "proofs/additive.md#laplace")
+    assert not [*review_faults(sound), *proof_faults(sound)]
+    wrong = replace(sound, **change)
+    [fault] = [*review_faults(wrong), *proof_faults(wrong)]
+    assert said in fault
 
 
 def test_every_page_is_named_by_code() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -131,17 +131,32 @@ def is_within(name: str, module: str) -> bool:
     return name == module or name.startswith(module + ".")
 
 
-FILES = sorted(ROOT.rglob("*.py"))
+def everywhere(check: Callable[[str, str], Iterable[str]], root: Path = ROOT) -> list[str]:
+    """Gathers what a check finds in all files of the package, with the name of the file."""
+    return [
+        f"{path.relative_to(root)}, {fault}"
+        for path in sorted(root.rglob("*.py"))
+        for fault in check(layer_of(path, root), path.read_text())
+    ]
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_imports_point_one_way(path: Path) -> None:
-    assert not list(layer_faults(layer_of(path, ROOT), path.read_text()))
+@pytest.mark.parametrize(
+    "check", [layer_faults, random_faults], ids=["imports point one way", "randomness has one home"]
+)
+def test_in_every_file(check: Callable[[str, str], Iterable[str]]) -> None:
+    faults = everywhere(check)
+    assert not faults, "\n".join(faults)
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_randomness_has_one_home(path: Path) -> None:
-    assert not list(random_faults(layer_of(path, ROOT), path.read_text()))
+def test_the_faults_of_all_files_are_told_together(tmp_path: Path) -> None:
+    (tmp_path / "noise").mkdir()
+    (tmp_path / "noise" / "late.py").write_text("import random\n\nimport sfumato.core\nimport scipy")
+    (tmp_path / "core.py").write_text("import secrets")
+    assert everywhere(layer_faults, tmp_path) == [
+        "noise/late.py, line 3: noise must not import core",
+        "noise/late.py, line 4: noise must not import scipy",
+    ]
+    assert [fault.partition(",")[0] for fault in everywhere(random_faults, tmp_path)] == ["core.py", "noise/late.py"]
 
 
 @pytest.mark.parametrize(

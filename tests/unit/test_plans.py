@@ -4,38 +4,32 @@ from __future__ import annotations
 
 import ast
 import functools
-import importlib
 import inspect
 import json
 import math
 import os
-import pkgutil
 import subprocess
 import sys
 import threading
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
-from pathlib import Path
-from types import FunctionType
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from tests.examples.constructors import constructors, modules
 
 import sfumato as sf
 from sfumato.core import plan as plans
-from sfumato.core.plan import Described, constructor, plan_of
+from sfumato.core.plan import constructor, plan_of
 from sfumato.errors import BadArgument, NotNoisable
 from sfumato.exact import Root
 from sfumato.mechanisms.estimators import noisy_mode
 from sfumato.transforms.conditions import Condition
 
-ROOT = Path(sf.__file__).parent
-FOLDERS = ("transforms", "mechanisms", "combinators", "stats")
 VOUCHED = sf.claim("for this test")
 
 numbers = sf.vector(float, size=25)
@@ -380,22 +374,6 @@ def test_another_process_writes_the_same() -> None:
     }
     assert len(seen) == 1
     assert None not in json.loads(seen.pop())
-
-
-def modules() -> list[Any]:
-    names = [m.name for m in pkgutil.walk_packages([str(ROOT)], "sfumato.") if m.name.split(".")[1] in FOLDERS]
-    return [importlib.import_module(name) for name in names]
-
-
-def constructors() -> dict[str, Callable[..., Described]]:
-    """Finds every function that `constructor` has wrapped, by module and name."""
-    wrapper = sf.laplace.__code__
-    return {
-        f"{module.__name__}.{name}": thing
-        for module in modules()
-        for name, thing in vars(module).items()
-        if isinstance(thing, FunctionType) and thing.__code__ is wrapper and thing.__module__ == module.__name__
-    }
 
 
 def test_every_public_function_that_makes_a_component_is_a_constructor() -> None:

@@ -9,8 +9,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
-from tests.unit.release_examples import HOSTILE, one_number, several
-from tests.unit.test_release_table import linkedin
+from tests.examples.releases import HOSTILE, linkedin, one_number, several
 
 import sfumato as sf
 from sfumato.release.registry import COLUMNS, FURTHER, RegistryEntry, to_csv

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import datetime
-import json
 import math
 from dataclasses import fields
 from fractions import Fraction
@@ -15,6 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from tests.examples.releases import same, through_json
+from tests.profiles import examples
 
 import sfumato as sf
 from sfumato.errors import BadArgument, UnknownFormat
@@ -71,30 +72,8 @@ values = st.recursive(
 )
 
 
-def same(first: Any, second: Any) -> bool:
-    """Tells whether two values are the same in kind, order and every bit but those of NaN."""
-    if type(first) is not type(second):
-        return False
-    if isinstance(first, np.ndarray | np.generic):
-        kept = first.dtype == second.dtype and first.shape == second.shape and first.dtype.str == second.dtype.str
-        return kept and all(same(a, b) for a, b in zip(first.ravel().tolist(), second.ravel().tolist(), strict=True))
-    if isinstance(first, list | tuple):
-        return len(first) == len(second) and all(same(a, b) for a, b in zip(first, second, strict=True))
-    if isinstance(first, dict):
-        return same(list(first), list(second)) and same(list(first.values()), list(second.values()))
-    if isinstance(first, float):
-        return first.hex() == second.hex()
-    if isinstance(first, datetime.datetime):
-        return first == second and first.tzinfo == second.tzinfo
-    return bool(first == second)
-
-
-def through_json(plain: Any) -> Any:
-    return json.loads(json.dumps(plain, allow_nan=False))
-
-
 @given(values)
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 def test_values_come_back(value: Any) -> None:
     assert same(read_value(through_json(stored_value(value))), value)
 
@@ -348,7 +327,7 @@ def test_no_field_may_be_missing_or_new(field: str) -> None:
         ),
     )
 )
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 def test_anything_is_read_or_refused(plain: Any) -> None:
     try:
         value = read_value(plain)

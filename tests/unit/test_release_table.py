@@ -9,42 +9,18 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
-from tests.unit.release_examples import HOSTILE, hostile, one_number, several
+from tests.examples.releases import HOSTILE, hostile, linkedin, one_number, several
+from tests.examples.rendered import GOLDEN, SUFFIXES
 
 import sfumato as sf
 from sfumato.errors import BadArgument, NoProvenRoute
 from sfumato.noise import DiscreteLaplace
 from sfumato.noise.continuous import Laplace
 from sfumato.release.publication import missing_for_publication
-from sfumato.release.record import How, Receipt, Release
+from sfumato.release.record import How, Release
 from sfumato.release.table import FIELDS, ReleaseTable, composed
 
 SURE = Fraction(95, 100)
-
-
-def receipt(entry: int) -> Receipt:
-    return Receipt(entry, "ab" * 32, "hires", "2020-10-01T00:00:00Z")
-
-
-def linkedin() -> list[Release]:
-    """Four reports at (1.2, 1e-10) each, as published."""
-    return [
-        Release(
-            value=[("engineer", 120 + place), ("nurse", 80)],
-            loss=sf.Approx("1.2", "1e-10"),
-            unit="Hire",
-            how=How(
-                "Laplace",
-                (("scale", "0.833334"),),
-                ("Tf-idf on skills keyset",),
-                proofs=("proofs/additive.md#laplace",),
-            ),
-            half_width=2,
-            receipt=receipt(place),
-            version="UnkLap",
-        )
-        for place in range(4)
-    ]
 
 
 def microsoft() -> Release:
@@ -298,8 +274,6 @@ def test_the_period_is_asked_for_and_many_faults_are_one_sentence() -> None:
 
 
 def test_golden_table() -> None:
-    from tests.unit.test_render import GOLDEN, SUFFIXES
-
     both = tables()[0].beside(tables()[1])
     for form, suffix in SUFFIXES.items():
         golden = GOLDEN / f"release_table.{suffix}"

@@ -81,45 +81,56 @@ def clamp_docstring_faults(source: str) -> Iterator[str]:
     return docstring_faults(source, exported={"clamp"})
 
 
-every_file = pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def length_faults(source: str) -> Iterator[str]:
+    lines = source.count("\n")
+    if lines > LONGEST_FILE:
+        yield f"has {lines} lines, more than {LONGEST_FILE}"
 
 
-@every_file
-def test_files_are_short_enough_to_read(path: Path) -> None:
-    lines = path.read_text().count("\n")
-    assert lines <= LONGEST_FILE
+def name_faults(stem: str) -> Iterator[str]:
+    if stem in NAMES_THAT_SAY_NOTHING or stem.startswith("base_"):
+        yield f"the name {stem} says nothing of what is in the file"
 
 
-@every_file
-def test_file_names_say_something(path: Path) -> None:
-    stem = path.stem
-    assert stem not in NAMES_THAT_SAY_NOTHING
-    assert not stem.startswith("base_")
-
-
-@every_file
-def test_functions_are_short_and_classes_abstract_or_final(path: Path) -> None:
+def faults_of(path: Path, root: Path = ROOT) -> Iterator[str]:
+    """Says all that is wrong with one file of the package."""
+    source = path.read_text()
+    yield from name_faults(path.stem)
+    yield from length_faults(source)
+    yield from word_faults(source)
     if path.name != "errors.py":  # an exception tree is the one place for inheritance
-        assert not list(shape_faults(path.read_text()))
+        yield from shape_faults(source)
+    if path.relative_to(root).parts[0] in GUARANTEED_FOLDERS:
+        yield from docstring_faults(source, exported=sfumato.__all__)
 
 
-@every_file
-def test_loss_and_limit_are_called_so(path: Path) -> None:
-    assert not list(word_faults(path.read_text()))
+def test_every_file_keeps_the_house_rules() -> None:
+    faults = [f"{path.relative_to(ROOT)}, {fault}" for path in FILES for fault in faults_of(path)]
+    assert not faults, "\n".join(faults)
 
 
-@pytest.mark.parametrize(
-    "path",
-    [path for path in FILES if path.relative_to(ROOT).parts[0] in GUARANTEED_FOLDERS],
-    ids=lambda path: str(path.relative_to(ROOT)),
-)
-def test_docstrings_state_the_guarantee(path: Path) -> None:
-    assert not list(docstring_faults(path.read_text(), exported=sfumato.__all__))
+def test_files_are_looked_at_by_every_rule(tmp_path: Path) -> None:
+    folder = tmp_path / "transforms"
+    folder.mkdir()
+    wrong = folder / "base_rows.py"
+    wrong.write_text("class Open:\n    budget = 1\n\n\ndef clamp() -> Transformation: ...\n" + "#\n" * LONGEST_FILE)
+    assert [fault.partition(":")[0] for fault in faults_of(wrong, tmp_path)] == [
+        "the name base_rows says nothing of what is in the file",
+        f"has {LONGEST_FILE + 5} lines, more than {LONGEST_FILE}",
+        "line 2",
+        "line 1",
+        "line 5",
+    ]
+    (errors := tmp_path / "errors.py").write_text("class Open:\n    pass\n")
+    assert not list(faults_of(errors, tmp_path))
 
 
 @pytest.mark.parametrize(
     ("check", "source"),
     [
+        (length_faults, "x = 1\n" * (LONGEST_FILE + 1)),
+        (name_faults, "utils"),
+        (name_faults, "base_noise"),
         (shape_faults, "def long():\n" + "    x = 1\n" * 40),
         (shape_faults, "class Open:\n    pass"),
         (shape_faults, "class Half(ABC):\n    count: int = 0"),
@@ -139,6 +150,8 @@ def test_each_rule_can_fail(check: object, source: str) -> None:
 @pytest.mark.parametrize(
     ("check", "source"),
     [
+        (length_faults, "x = 1\n" * LONGEST_FILE),
+        (name_faults, "baseline"),
         (shape_faults, 'def short():\n    """Says\n' + "    a lot\n" * 40 + '    """\n    return 1'),
         (shape_faults, "@final\n@dataclass(frozen=True)\nclass Fixed:\n    x: int"),
         (shape_faults, "class Shape(Protocol[T]): ...\nclass Round(Shape): ..."),

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, final
 
 from sfumato.accounting.measures import Loss
 from sfumato.audit.grey_box import grey_box
@@ -22,12 +22,13 @@ from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument
 from sfumato.query.cells import Cells, Rows
 from sfumato.query.frame.queries import Query
-from sfumato.query.lower import Opened, lowered
+from sfumato.query.lower import Opened, Unlocked, lowered
 from sfumato.query.questions import Question
 from sfumato.query.relations import Scan
 from sfumato.query.settings import Settings
 from sfumato.session.asking import with_options
 from sfumato.session.dataset import Dataset
+from sfumato.session.tables import is_tabular, open_tables, protects_people, unit_of
 
 CONFIDENCE = Fraction(95, 100)
 PLAN = "the plan of the question depends on the data"
@@ -52,21 +53,39 @@ def grey_box_query(
     and is refused. ``d_in`` is how many units they differ by: one, unless given; who has other rows counts twice, and
     two that differ by more are refused. ``loss`` and further settings are those of `Session.sql`.
     """
-    ours, theirs = (_opened(data, codebook) for data in (left, right))
+    ours, theirs = (audited(data, codebook) for data in (left, right))
     return replayed_question(question, ours, theirs, parameters, d_in, entropy, {"loss": loss, **settings})
 
 
-def _opened(data: Data, codebook: Codebook | Mapping[str, object] | str | Path | None) -> Dataset:
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class Audited:
+    """Tables of an auditor, opened: what a plan is made with, what it runs on, and who is protected."""
+
+    given: Data
+    opened: Opened
+    held: Unlocked
+    unit: Unit
+
+
+def audited(data: Data, codebook: Codebook | Mapping[str, object] | str | Path | None) -> Audited:
+    """Opens tables that are in the hands of whoever audits; a data set behind a ledger is refused."""
     if isinstance(data, Dataset):
         must = "tables: an audit looks at the data itself, and a data set is looked at through a permit only"
         raise BadArgument("left and right", must, "a Dataset")
-    return Dataset(data, codebook=codebook, name="audited")
+    if codebook is None:
+        raise BadArgument("codebook", "given: it describes the tables, and says who is protected", None)
+    facts = codebook if isinstance(codebook, Codebook) else Codebook.read(codebook)
+    by_rows = not is_tabular(data) and not protects_people(facts)
+    opened, held = open_tables({facts.table().name: data} if by_rows else data, facts, rows_only=by_rows)
+    unit = facts.unit if by_rows else unit_of(facts, opened.space, by_rows=opened.catalog.by_rows)
+    return Audited(data, opened, held, unit)
 
 
 def replayed_question(
     question: str | Query,
-    ours: Dataset,
-    theirs: Dataset,
+    ours: Audited,
+    theirs: Audited,
     parameters: Sequence[object] | Mapping[str, object],
     d_in: Stated | Unit | None,
     entropy: Entropy | None,
@@ -76,13 +95,15 @@ def replayed_question(
     asked, there = (_planned(question, data, parameters, settings) for data in (ours, theirs))
     name = question if isinstance(question, str) else str(asked.how)
     unit = ours.unit if d_in is None else d_in
-    if fewest_units(ours.opened, theirs.opened) > ours.space.metric.read(unit):
+    if fewest_units(ours.held, theirs.held) > ours.opened.space.metric.read(unit):
         raise BadArgument("left and right", "no further apart than d_in: one unit, unless given", "more units")
-    made = grey_box(asked, ours.opened, theirs.opened, d_in=unit, entropy=entropy, name=name)
+    made = grey_box(asked, ours.held, theirs.held, d_in=unit, entropy=entropy, name=name)
+    if made.witness is not None:  # which shows the tables as they were given, and hands on nothing that opens them
+        made = replace(made, witness=replace(made.witness, left=ours.given, right=theirs.given))
     return made if _alike(asked, there) else replace(made, faults=(*made.faults, PLAN))
 
 
-def fewest_units(left: Opened, right: Opened) -> int:
+def fewest_units(left: Unlocked, right: Unlocked) -> int:
     """Gives how many units two databases differ by at least: rows, or ids, of which one with other rows counts twice.
 
     Tables that say whose their rows are through others are not looked at.
@@ -104,7 +125,7 @@ def fewest_units(left: Opened, right: Opened) -> int:
     return rows or sum(apart.values())
 
 
-def _counted(data: Opened, scan: Scan) -> Counter[tuple[Hashable, ...]]:
+def _counted(data: Unlocked, scan: Scan) -> Counter[tuple[Hashable, ...]]:
     """Counts each row of a table, as its codebook describes it."""
     found = data.engine.run(Cells(scan, scan.columns, (Rows(),)))
     rows = (tuple(map(canonical, row)) for row in zip(*found.keys, strict=True))
@@ -113,7 +134,7 @@ def _counted(data: Opened, scan: Scan) -> Counter[tuple[Hashable, ...]]:
 
 def _planned(
     question: str | Query,
-    data: Dataset,
+    data: Audited,
     parameters: Sequence[object] | Mapping[str, object],
     settings: dict[str, Any],
 ) -> Measurement:

@@ -14,7 +14,7 @@ from sfumato.accounting.shares import split
 from sfumato.cli.bounds import Bought, bought, numeric
 from sfumato.cli.exits import REFUSED, interruptible, misused, tell
 from sfumato.cli.opening import Source, open_session, shown
-from sfumato.cli.query import Address, Delta, Epsilon, LimitDelta, LimitEpsilon, LimitRho, Rho, working
+from sfumato.cli.query import Address, Delta, Epsilon, LimitDelta, LimitEpsilon, LimitRho, Rho, Version, working
 from sfumato.cli.words import loss_of
 from sfumato.codebook.book import Codebook
 from sfumato.codebook.draft import MARK, draft, kind_of
@@ -42,6 +42,7 @@ def init(
     delta: Delta = None,
     rho: Rho = None,
     ledger: Address = None,
+    data_version: Version = None,
     limit_epsilon: LimitEpsilon = None,
     limit_delta: LimitDelta = None,
     limit_rho: LimitRho = None,
@@ -62,7 +63,7 @@ def init(
     between: Bought = {}
     if loss is not None:
         limit = loss_of(limit_epsilon, limit_delta, limit_rho, prefix="--limit-")
-        data = Source(files[0], None)
+        data = Source(files[0], None, version=data_version)
         between = _buy(data, schema, _bought_for(files, schema, unit, protects), data.ledger(ledger), loss, limit)
     text = draft(schema, id=unit, protects=protects, between=between)
     _write(text, output)
@@ -83,7 +84,9 @@ def _buy(source: Source, schema: Schema, person: Person, address: str, loss: Los
     wanted = list(numeric(schema, id=person.id))
     if not wanted:
         misused("there are no columns of numbers to buy bounds for.")
-    session = open_session(Dataset(source.data, codebook=_provisional(schema, person)), address, limit)
+    session = open_session(
+        Dataset(source.data, codebook=_provisional(schema, person), version=source.version), address, limit
+    )
     shares = split(loss, {f"{table}.{column}": 1 for table, column, _ in wanted})
     with interruptible(shown(address)), working("buying bounds"):
         found = bought(session, wanted, list(shares.values()))
@@ -127,8 +130,7 @@ def check(
         flags = [(flag,) for flag in book.flags]
         sys.stdout.write("\n".join(["", "To look at before anything is published", *columns(flags), ""]))
     if data is not None:
-        opened = Source(data, codebook, None, table or ()).dataset().opened  # which refuses columns that do not fit
-        schema = opened.engine.schema()
+        schema = Source(data, codebook, None, table or ()).dataset().tables.schema  # which refuses what does not fit
         rows = [(f"{name}.{one}", kind) for name, found in schema.items() for one, kind in found.items()]
         sys.stdout.write("\n".join(["", "The data fits", *columns(rows), ""]))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import takewhile
 from pathlib import Path
 from typing import final
@@ -14,6 +15,7 @@ from sfumato.cli.exits import misused
 from sfumato.codebook.book import Codebook
 from sfumato.ledger.addresses import MEMORY, SERVERS, SQLITE
 from sfumato.ledger.book import Ledger
+from sfumato.release.claim import claim
 from sfumato.session.dataset import Dataset
 from sfumato.session.session import Session
 from sfumato.session.tables import Person
@@ -32,17 +34,22 @@ class Source:
     unit: str | None = None
     tables: Sequence[str] = ()
     name: str | None = None
+    version: str | None = None
 
-    def dataset(self) -> Dataset:
-        """Opens the data."""
+    @cached_property
+    def book(self) -> Codebook:
+        """Is the codebook."""
         if self.codebook is None:
             misused(
                 "there is no codebook, so nobody knows who is protected and what is public: give --codebook FILE. "
                 f"'sfumato codebook init {self.data}' drafts one."
             )
-        book = Codebook.read(self.codebook)
+        return Codebook.read(self.codebook)
+
+    def dataset(self) -> Dataset:
+        """Opens the data."""
         unit = None if self.unit is None else Person(self.unit)
-        return Dataset(self._by_table(book), name=self.name, codebook=book, unit=unit)
+        return Dataset(self._by_table(self.book), name=self.name, codebook=self.book, unit=unit, version=self.version)
 
     def _by_table(self, book: Codebook) -> str | dict[str, str]:
         """Gives the data of each table, where there are several: what no --table is for is the data's own."""
@@ -63,12 +70,19 @@ class Source:
         return {left[0]: self.data, **given}
 
     def ledger(self, named: str | None) -> str:
-        """Gives the address of the ledger: the one that is named, or a file in the folder of the data."""
+        """Gives the address of the ledger: the one that is named, else the codebook's, else a file beside the data.
+
+        That is the folder of the data itself, not of a link to it: a link must not lead to another ledger.
+        """
         if named == MEMORY:
             misused("a ledger in memory would forget what was spent as soon as the command ends: name a file.")
+        if named or (self.codebook is not None and self.book.ledger):
+            return named or self.book.ledger_address
+        if Path(self.data).exists():
+            return str(Path(self.data).resolve().parent / LEDGER)
         parts = Path(self.data).absolute().parts[:-1]
         folder = takewhile(lambda part: not any(sign in part for sign in "*?["), parts)
-        return named or str(Path(*folder) / LEDGER)
+        return str(Path(*folder).resolve() / LEDGER)
 
 
 def is_there(address: str) -> bool:
@@ -88,22 +102,26 @@ def shown(address: str) -> str:
     return f"{parts.scheme}://{parts.hostname or ''}{parts.path}"
 
 
-def open_session(dataset: Dataset, address: str, limit: Loss | None) -> Session:
-    """Opens a session whose account is there already, or is opened now with the limit that was stated."""
+def open_session(dataset: Dataset, address: str, limit: Loss | None, same: str | None = None) -> Session:
+    """Opens a session whose account is there already, or is opened now with the limit that was stated.
+
+    ``same`` says why data that another account has may be opened under this name too.
+    """
+    vouched = None if same is None else claim(same)
     if is_there(address):
         ledger = Ledger.open(address)
         if dataset.name in ledger.accounts and limit in (None, ledger[dataset.name].limit):
-            return dataset.session(ledger=ledger)
+            return dataset.session(ledger=ledger, claim=vouched)
         ledger.close()
     if limit is None:
         misused(
             f"{dataset.name} has no account in the ledger {shown(address)} yet: say once what may be spent on it in "
             "all, with --limit-epsilon 1 (and --limit-delta 1e-9), or --limit-rho 0.5."
         )
-    return dataset.session(limit=limit, ledger=address)
+    return dataset.session(limit=limit, ledger=address, claim=vouched)
 
 
-def open_to_explain(dataset: Dataset, address: str, limit: Loss) -> tuple[Session, bool]:
+def open_to_explain(dataset: Dataset, address: str, limit: Loss, same: str | None = None) -> tuple[Session, bool]:
     """Opens a session that only explains: on the account, if there is one, or else on one that is not kept.
 
     Tells whether the account is a real one.
@@ -111,5 +129,5 @@ def open_to_explain(dataset: Dataset, address: str, limit: Loss) -> tuple[Sessio
     if is_there(address):
         ledger = Ledger.open(address)
         if dataset.name in ledger.accounts:
-            return dataset.session(ledger=ledger), True
+            return dataset.session(ledger=ledger, claim=None if same is None else claim(same)), True
     return dataset.session(limit=limit, ledger=MEMORY), False

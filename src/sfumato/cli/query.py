@@ -36,6 +36,10 @@ Book = Annotated[Path | None, typer.Option("--codebook", "-c", help="What is pub
 Unit = Annotated[str | None, typer.Option(help="The column that says whose a row is, if the codebook does not.")]
 Tables = Annotated[list[str] | None, typer.Option("--table", help="NAME=FILE, for each further table.")]
 Name = Annotated[str | None, typer.Option(help="The name of the account; that of the private table if left out.")]
+Version = Annotated[
+    str | None, typer.Option("--data-version", help="The name under which the data, as it is, is published.")
+]
+Same = Annotated[str | None, typer.Option("--same-data", help="Why data of another account may be opened here too.")]
 Epsilon = Annotated[str | None, typer.Option(help="What to pay: ε.")]
 Delta = Annotated[str | None, typer.Option(help="… with a δ, where keys are not public.")]
 Rho = Annotated[str | None, typer.Option(help="What to pay in zero-concentrated privacy: ρ.")]
@@ -100,6 +104,8 @@ def query(
     unit: Unit = None,
     table: Tables = None,
     name: Name = None,
+    data_version: Version = None,
+    same_data: Same = None,
     epsilon: Epsilon = None,
     delta: Delta = None,
     rho: Rho = None,
@@ -119,23 +125,24 @@ def query(
 ) -> None:
     """Answers a question in SQL: pays for it from a ledger first, then looks at the data.
 
-    The same question of the same data is answered from the ledger, and costs nothing. Exit codes: 0 answered, 2 the
-    command is not complete, 3 refused, 4 the limit is reached, 5 broke off while it looked, 130 interrupted.
+    With --data-version, the same question of the same version is answered from the ledger, and costs nothing. Exit
+    codes: 0 answered, 2 the command is not complete, 3 refused, 4 the limit is reached, 5 broke off while it looked,
+    130 interrupted.
     """
-    source = Source(data, codebook, unit, table or (), name)
+    source = Source(data, codebook, unit, table or (), name, data_version)
     address = source.ledger(ledger)
     limit = loss_of(limit_epsilon, limit_delta, limit_rho, prefix="--limit-")
     loss = loss_of(epsilon, delta, rho)
     asked = Asked.read(sql, parameter, loss, accuracy, confidence, groups, rows_each, rows)
     if EXPLAINS.match(asked.text):
-        sys.stdout.write(explained(source, asked, address, limit).to_text())
+        sys.stdout.write(explained(source, asked, address, limit, same_data).to_text())
         return
     if loss is None and accuracy is None and not OPTIONS.search(asked.text):
         misused("say what to pay, --epsilon 0.5 (or --rho 0.1), or how near to come, --accuracy 50.")
     where = Output(form, output, plot)
     with interruptible(shown(address)):
         with working("opening the data"):
-            session = open_session(source.dataset(), address, limit)
+            session = open_session(source.dataset(), address, limit, same_data)
         code = ask(session, asked, where, address)
     raise typer.Exit(code)
 
@@ -148,6 +155,8 @@ def explain(
     unit: Unit = None,
     table: Tables = None,
     name: Name = None,
+    data_version: Version = None,
+    same_data: Same = None,
     epsilon: Epsilon = None,
     delta: Delta = None,
     rho: Rho = None,
@@ -167,19 +176,19 @@ def explain(
 
     Spends nothing, and needs no ledger: where there is an account, it says whether the question fits.
     """
-    source = Source(data, codebook, unit, table or (), name)
+    source = Source(data, codebook, unit, table or (), name, data_version)
     limit = loss_of(limit_epsilon, limit_delta, limit_rho, prefix="--limit-")
     asked = Asked.read(sql, parameter, loss_of(epsilon, delta, rho), accuracy, confidence, groups, rows_each, rows)
     if form not in ("text", "html", "markdown"):
         misused(f"--format must be text, html or markdown; got {form}.")
-    made = explained(source, asked, source.ledger(ledger), limit)
+    made = explained(source, asked, source.ledger(ledger), limit, same_data)
     writers = {"text": made.to_text, "html": made.to_html, "markdown": made.to_markdown}
     sys.stdout.write(writers[form]().rstrip("\n") + "\n")
 
 
-def explained(source: Source, asked: Asked, address: str, limit: Loss | None) -> Explanation:
+def explained(source: Source, asked: Asked, address: str, limit: Loss | None, same: str | None = None) -> Explanation:
     """Explains a question, on the account if there is one."""
-    session, real = open_to_explain(source.dataset(), address, limit or ASSUMED)
+    session, real = open_to_explain(source.dataset(), address, limit or ASSUMED, same)
     made = session.explain_sql(EXPLAINS.sub("", asked.text, count=1), asked.parameters, **asked.settings)
     return made if real else replace(made, standing=())
 

@@ -6,7 +6,7 @@ import datetime
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
@@ -70,6 +70,8 @@ class Codebook:
     releases: tuple[Fact, ...] = ()
     not_protected: tuple[str, ...] = ()
     datasheet: tuple[tuple[str, str], ...] = ()
+    ledger: str = ""
+    folder: Path | None = field(default=None, compare=False, repr=False)
 
     @staticmethod
     def read(given: str | Path | Mapping[str, object]) -> Codebook:
@@ -78,7 +80,8 @@ class Codebook:
             return _read(given)
         text = text_of(given)
         refuse_draft(text)
-        return _read(read_text(text))
+        found = _read(read_text(text))
+        return found if text is given else replace(found, folder=Path(given).resolve().parent)
 
     @staticmethod
     def read_smartnoise(given: str | Path | Mapping[str, object]) -> tuple[Codebook, tuple[str, ...]]:
@@ -173,10 +176,16 @@ class Codebook:
             found.append(f"sampling saves nothing: {self.sampling.why_not}")
         return tuple(found)
 
+    @property
+    def ledger_address(self) -> str:
+        """Is where the codebook says that charges are written down; a relative path starts in the codebook's folder."""
+        return anchored(self.ledger, self.folder)
+
     @cached_property
     def digest(self) -> str:
-        """Is a fingerprint of all that is stated, the same however it was written down."""
-        text = json.dumps(self.to_plain(), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        """Is a fingerprint of all that is stated about data, the same however it was written down."""
+        stated = {key: value for key, value in self.to_plain().items() if key != "ledger"}
+        text = json.dumps(stated, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()
 
     def to_plain(self) -> Plain:
@@ -200,6 +209,7 @@ class Codebook:
             "sampling": self.sampling and self.sampling.tree(),
             **{key: _facts(getattr(self, key)) for key in ("invariants", "public", "releases")},
             "datasheet": dict(self.datasheet),
+            "ledger": self.ledger,
             "tables": {table.name: table.tree() for table in self.tables},
         }
         return {key: value for key, value in said.items() if value}
@@ -232,6 +242,7 @@ def _read(given: object) -> Codebook:
         releases=entries.facts("releases"),
         not_protected=entries.texts("not_protected"),
         datasheet=() if sheet is None else tuple((key, sheet.text(key)) for key in SHEET if sheet.has(key)),
+        ledger=_ledger(entries),
     )
     for part in (entries, unit, *([sheet] if sheet else [])):
         part.done()
@@ -278,6 +289,28 @@ def _tables(entries: Entries, id_column: str) -> tuple[Table, ...]:
     if id_column and not any(table.id for table in found):
         entries.refuse(f"the unit has the id {id_column!r}, and no table has such a column")
     return tuple(found)
+
+
+def _ledger(entries: Entries) -> str:
+    """Reads where charges are written down: a file or a server, without anybody's password."""
+    found = entries.text("ledger")
+    if found == "memory:" or ("://" in found and "@" in found):
+        entries.refuse("ledger must name a file or a server, without a password: everybody may read a codebook")
+    return found
+
+
+def anchored(address: str, folder: Path | None) -> str:
+    """Gives the address of a ledger that a file in a folder names: a relative path starts in that folder.
+
+    >>> anchored("sqlite:///spent.db", Path("/data")), anchored("postgresql://host/books", Path("/data"))
+    ('sqlite:////data/spent.db', 'postgresql://host/books')
+    """
+    path = address.removeprefix("sqlite:///")
+    if "://" in path:
+        return address
+    if folder is None and not Path(path).is_absolute():
+        raise BadCodebook("ledger", "a relative path starts in the codebook's folder, and this one is in no file")
+    return f"sqlite:///{Path(folder or '') / path}"
 
 
 def _one_date(entries: Entries) -> tuple[datetime.date, ...]:

@@ -31,4 +31,4 @@ def store_at(address: str | Path) -> Store:
         raise BadArgument("the address of a ledger", "the path of a file: this is a folder", Path(path).name)
     from sfumato.ledger.stores.sqlite import SqliteStore
 
-    return SqliteStore(path)
+    return SqliteStore(Path(path).resolve())  # one file is one ledger, by whatever links or spelling it is reached

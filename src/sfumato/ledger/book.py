@@ -263,8 +263,8 @@ class Ledger:
     def _same_charge(self, entry: Entry, said: Body) -> Permit:
         if {name: entry.body.get(name) for name in said} != said:
             raise AccountRefused(
-                "this key belongs to another charge: of another loss, for another question, or on other data. A retry "
-                "repeats the charge as it was; a new charge has a key of its own."
+                "this key belongs to another charge: of another loss, for another question, or of another version of "
+                "the data (without version='…' each opening is one). A retry repeats a charge; a new one has a new key."
             )
         live, loss = self._permits.get(entry.number), read_loss(entry.body["loss"])
         return live if live is not None else self._permit(entry, loss, fresh=False)
@@ -281,6 +281,7 @@ class Ledger:
             fail=lambda: self._failed(entry),
             stored=lambda: self._stored(entry.number),
             interleaves=lambda: all(one.rule.interleaves for one in payers(standing.__getitem__, entry.account)),
+            book=standing.book,
             spent=not fresh,
         )
         self._permits[entry.number] = made

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, final
@@ -21,19 +21,20 @@ from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument, QueryRefused
 from sfumato.query.catalog import Catalog
 from sfumato.query.cells import Cells, Computed, Listed, Rows, Tally, Total, Units
-from sfumato.query.engines.engine import Engine
+from sfumato.query.engines.engine import PrivateTables, PublicTables
 from sfumato.query.expressions import Column, Expression
 from sfumato.query.finish import Drawn, finished
 from sfumato.query.kinds import Kind
 from sfumato.query.levels import Level, added_up, coarser, laid_out, noised, shown_keys
 from sfumato.query.operators import call
-from sfumato.query.passes.bounds import placed, wanted
+from sfumato.query.passes.bounds import placed, scales, wanted
 from sfumato.query.passes.keys import listed
 from sfumato.query.passes.specials import special_ones, special_runs
+from sfumato.query.passes.spelling import spelled
 from sfumato.query.post import check_released
 from sfumato.query.pricing import Choice, Noisy, NoisyAt, Part, Pricing, priced
 from sfumato.query.questions import Question, Statistic, statistics_in
-from sfumato.query.reach import reach_of
+from sfumato.query.reach import Reach, reach_of
 from sfumato.query.recipes import Recipe, all_tallies, recipes
 from sfumato.query.relations import Join, Keep
 from sfumato.query.settings import Settings
@@ -46,27 +47,40 @@ from sfumato.release.record import Failure, How
 
 @final
 @dataclass(frozen=True, eq=False)
-class Opened(Held):
-    """Is data behind an engine, with the catalog that says what is public about it."""
+class Opened:
+    """What may be known of tables without paying: the catalog, public tables, and the engine's types of the columns.
 
-    engine: Engine
+    Nothing here leads to a private table: ``engine`` was opened without them.
+    """
+
+    engine: PublicTables
+    catalog: Catalog
+    schema: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+    @cached_property
+    def space(self) -> Space:
+        """Is the space that questions are asked on: tables, and how far apart neighbours are."""
+        catalog = self.catalog
+        domain = Tables(tuple(catalog.tables), catalog.codebook.digest)
+        if catalog.by_rows:
+            return Space(domain, AddRemove())
+        window = catalog.codebook.window
+        id_column = next(scan.owner.id for scan in catalog.tables.values() if scan.owner is not None)
+        return Space(domain, Identifiers(id_column, "" if window is None else f"one {window.every} of {window.column}"))
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class Unlocked(Held):
+    """Private tables, in the hands of what was paid for: a measurement is given them while it runs, and no one else."""
+
+    engine: PrivateTables
     catalog: Catalog
 
     @property
     def digest(self) -> str:
         """Is that of the codebook."""
         return self.catalog.codebook.digest
-
-    @cached_property
-    def space(self) -> Space:
-        """Is the space that questions are asked on: tables, and how far apart neighbours are."""
-        catalog = self.catalog
-        domain = Tables(tuple(catalog.tables), self.digest)
-        if catalog.by_rows:
-            return Space(domain, AddRemove())
-        window = catalog.codebook.window
-        id_column = next(scan.owner.id for scan in catalog.tables.values() if scan.owner is not None)
-        return Space(domain, Identifiers(id_column, "" if window is None else f"one {window.every} of {window.column}"))
 
 
 @final
@@ -214,27 +228,30 @@ def lowered(question: Question, settings: Settings, opened: Opened, *, limit: ty
         check_released(released)
     if settings.keys is not None and not question.keys:
         raise BadArgument("keys", "left out, where nothing is grouped by", settings.keys)
-    asked, question = question, expanded(_kept(question, settings, opened.catalog))
+    asked, plain = question, spelled(_kept(question, settings, opened.catalog))
+    question = expanded(plain)
     others = special_ones(question.statistics)
     if others and settings.loss is None:
         raise QueryRefused(
             "how near quantiles, histograms and top values come cannot be asked for: say what to pay, loss=…"
         )
     numbers = (one for one in question.statistics if one not in others)
-    made = recipes(numbers, alone=settings.loss is None, fine=not opened.catalog.by_rows)
+    sets = question.sets or (tuple(range(len(question.keys))),)
+    reaches = _reaches(question, opened)
+    fine = not opened.catalog.by_rows and any(_scales(question, places, settings, *reaches) for places in sets)
+    made = recipes(numbers, alone=settings.loss is None, fine=fine)
     tallies = tuple(all_tallies(made.values()))
     if opened.catalog.by_rows and any(isinstance(tally, Units) for tally in tallies):
         raise QueryRefused("rows are the units here, and nothing says whose they are: count rows.")
-    sets = question.sets or (tuple(range(len(question.keys))),)
     levels = tuple(
         replace(level, runs=special_runs(others, level.cells, level.placed, apart))
-        for level in _levels(question, sets, tallies, settings, opened)
+        for level in _levels(question, sets, tallies, settings, opened, reaches)
     )
     if settings.loss is None:
         pricing = aimed(question, made, levels, settings, limit)
     else:
         parts = [part for level in levels for part in _parts(level, apart)]
-        weights = [weight for level in levels for weight in _weights(asked, made, level, settings)]
+        weights = [weight for level in levels for weight in _weights(plain, made, level, settings)]
         choices = [_choice(level, apart) for level in levels if level.chooser is not None]
         pricing = priced(parts, weights, settings.loss, choices=choices, noise=settings.noise)
     return Lowered(asked, question, settings, opened.space, levels, made, pricing, opened.catalog.codebook.protects)
@@ -260,13 +277,14 @@ def _levels(
     tallies: Sequence[Tally],
     settings: Settings,
     opened: Opened,
+    reaches: tuple[Reach, Reach],
 ) -> tuple[Level, ...]:
     """Gives the levels; where one has all keys, and they are public, the others are sums of it: totals agree."""
     widest = max(sets, key=len)
-    finest = _level(question, widest, tallies, settings, opened)
+    finest = _level(question, widest, tallies, settings, opened, reaches)
     add_up = all(isinstance(tally, Rows | Total) for tally in tallies) and not special_ones(question.statistics)
     if len(sets) == 1 or finest.listed is None or not add_up or any(not set(one) <= set(widest) for one in sets):
-        return tuple(_level(question, places, tallies, settings, opened) for places in sets)
+        return tuple(_level(question, places, tallies, settings, opened, reaches) for places in sets)
     return tuple(
         finest if places == widest else coarser(places, _listed(question, places, settings, opened), finest)
         for places in sets
@@ -279,15 +297,32 @@ def _listed(question: Question, places: tuple[int, ...], settings: Settings, ope
     return listed(named, given, opened.engine)
 
 
-def _level(
-    question: Question, places: tuple[int, ...], tallies: Sequence[Tally], settings: Settings, opened: Opened
-) -> Level:
-    keys, catalog = tuple(question.keys[place][1] for place in places), opened.catalog
-    public = _listed(question, places, settings, opened)
+def _reaches(question: Question, opened: Opened) -> tuple[Reach, Reach]:
+    """Gives how far one unit reaches by facts, and how much of it the codebook says to keep."""
+    catalog = opened.catalog
     reach, kept = (
         reach_of(question.source, bounds, lambda join: _matches(join, opened))
         for bounds in (catalog.reaches, catalog.kept)
     )
+    return reach, kept
+
+
+def _scales(question: Question, places: tuple[int, ...], settings: Settings, reach: Reach, kept: Reach) -> bool:
+    keys = tuple(question.keys[place][1] for place in places)
+    return scales(keys, reach, wanted(keys, settings.groups, settings.rows_each, kept))
+
+
+def _level(
+    question: Question,
+    places: tuple[int, ...],
+    tallies: Sequence[Tally],
+    settings: Settings,
+    opened: Opened,
+    reaches: tuple[Reach, Reach],
+) -> Level:
+    keys, catalog = tuple(question.keys[place][1] for place in places), opened.catalog
+    public = _listed(question, places, settings, opened)
+    reach, kept = reaches
     bounded = placed(
         keys,
         (*tallies, Rows()) if special_ones(question.statistics) else tallies,
@@ -340,7 +375,7 @@ def _serving(one: Statistic, made: Mapping[Statistic, Recipe], level: Level) -> 
     return [run.special for run in level.runs if run.special.serves(one)]
 
 
-def _run(level: Level, engine: Engine) -> Computed:
+def _run(level: Level, engine: PrivateTables) -> Computed:
     """Computes the cells of a level; nothing, where all of its statistics are found otherwise."""
     return engine.run(level.cells) if level.cells.tallies else Computed(())
 
@@ -349,8 +384,7 @@ def _matches(join: Join, opened: Opened) -> int:
     """Gives how many rows of a public relation one row can match at most: it is public, so it is counted."""
     pairs = [(join.left.field(ours), join.right.field(theirs)) for ours, theirs in join.on]
     keys = tuple(_compared(ours, theirs) for ours, theirs in pairs if ours is not None and theirs is not None)
-    found = opened.engine.run(Cells(join.right, keys, (Rows(),)))
-    return max((int(number) for number in found.numbers[0]), default=0)
+    return opened.engine.matches(join.right, keys)
 
 
 def _compared(ours: Column, theirs: Column) -> Expression:

@@ -15,6 +15,7 @@ from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import AddRemove, Unit
 from sfumato.core.partial import start
 from sfumato.core.space import Space
+from sfumato.entropy import system
 from sfumato.errors import BadArgument, NotInDomain
 from sfumato.exact import Number
 from sfumato.ledger.accounts import checked_name
@@ -22,12 +23,14 @@ from sfumato.ledger.book import Ledger
 from sfumato.ledger.periods import Period
 from sfumato.ledger.permit import Permit
 from sfumato.ledger.rules import Rule
+from sfumato.ledger.versions import Identity, read_version
 from sfumato.query.lower import Opened
+from sfumato.release.claim import Claim
 from sfumato.release.record import Fact, Release
-from sfumato.session.fingerprint import version_of
 from sfumato.session.members import Members
 from sfumato.session.session import Session
 from sfumato.session.tables import Person, default_name, is_tabular, open_tables, protects_people, unit_of
+from sfumato.session.vault import Asking, locked_tables, locked_values
 
 
 @final
@@ -35,7 +38,9 @@ class Dataset:
     """Is data with a unit of privacy and public facts; nothing of it can be seen but through a session.
 
     The data is taken as it is now: what is done to the original afterwards changes nothing. Facts come from a
-    codebook, or from a space. With ``members`` a register keeps a limit for each unit besides.
+    codebook, or from a space. With ``members`` a register keeps a limit for each unit besides. A ``version`` is the
+    name under which the data, as it is now, is published: a question on it is known again whenever it is opened under
+    that name, and other data under the same name is refused. Without one, every opening is a version of its own.
 
     >>> from sfumato.accounting.measures import Pure
     >>> from sfumato.core.space import vector
@@ -66,47 +71,61 @@ class Dataset:
             raise BadArgument("space or codebook", must, (space, codebook))
         if isinstance(unit, Person):
             facts, unit = unit.told(_needed(facts)), None
-        self.codebook, self.version, self.members = facts, version, members
-        self.__opened: Opened | None = None
+        self.codebook, self.version = facts, read_version(version)
+        self._books: set[str] = set()
+        self._opening = system().octets(16).hex()
+        self._tables: Opened | None = None
         if facts is not None and (is_tabular(data) or (unit is None and protects_people(facts))):
-            self._open(data, facts, unit, name)
+            self._open(data, facts, unit, name, members)
             return
         self.name = _name(name)
         self.space = facts.space() if facts is not None else _space(space)
         self.unit = _unit(unit or (None if facts is None else facts.unit), self.space)
-        self.__data = copy.deepcopy(data)
-        if not self.space.domain.member(self.__data):
+        taken = copy.deepcopy(data)
+        if not self.space.domain.member(taken):
             raise NotInDomain(self.space.domain)
         if members is not None:
-            members.check(self.__data, self.space)
+            members.check(taken, self.space)
+        self._columns = isinstance(taken, Mapping)
+        self._vault = locked_values(taken, members)
 
-    def _open(self, data: Data, facts: Codebook, unit: Unit | None, name: str | None) -> None:
+    def _open(self, data: Data, facts: Codebook, unit: Unit | None, name: str | None, members: Members | None) -> None:
         """Opens data that stays where it is."""
-        if self.members is not None:
+        if members is not None:
             raise BadArgument(
                 "members", "left out, where data is asked in SQL: a register has no theorem for it", "given"
             )
-        self.__opened = self.__data = opened = open_tables(data, facts)
+        opened, held = open_tables(data, facts)
+        self._tables, self._vault = opened, locked_tables(held)
         self.name = _name(default_name(opened.catalog) if name is None else name)
         self.space = opened.space
         self.unit = _unit(unit or unit_of(facts, self.space, by_rows=opened.catalog.by_rows), self.space)
 
     @property
-    def opened(self) -> Opened:
-        """Gives the tables behind an engine, to be asked in SQL and as data frames."""
-        if self.__opened is None:
-            self.__opened = self._as_tables()
-        return self.__opened
+    def tables(self) -> Opened:
+        """Gives what is public about the tables, for questions to be planned with: nothing in it leads to private ones.
 
-    def _as_tables(self) -> Opened:
-        """Puts data that is held in memory behind an engine; the unit stays what it is."""
-        if self.codebook is None or not isinstance(self.__data, Mapping):
-            must = "data with columns that a codebook describes, for it to be asked in SQL: give codebook=…"
-            raise BadArgument("the data set", must, str(self.space))
-        if not isinstance(self.unit.metric, AddRemove) or self.members is not None:
-            must = "one of which rows are added and removed, without members, for it to be asked in SQL"
-            raise BadArgument("the data set", must, str(self.space))
-        return open_tables({self.codebook.table().name: self.__data}, self.codebook, rows_only=True)
+        Data that is held in memory is put behind an engine when this is first asked for; the unit stays what it is.
+        """
+        if self._tables is None:
+            if self.codebook is None or not self._columns:
+                must = "data with columns that a codebook describes, for it to be asked in SQL: give codebook=…"
+                raise BadArgument("the data set", must, str(self.space))
+            if not isinstance(self.unit.metric, AddRemove) or self._vault.register:
+                must = "one of which rows are added and removed, without members, for it to be asked in SQL"
+                raise BadArgument("the data set", must, str(self.space))
+            self._tables = self._vault.tables(self.codebook)
+        return self._tables
+
+    @property
+    def published(self) -> tuple[str, ...]:
+        """Names the data, for questions to be known again by: public things alone, and never what the data holds.
+
+        A version that its holder has published is the same one whenever it is opened. What has none is known as this
+        opening of it, and as nothing else.
+        """
+        label = f"opening {self._opening}" if self.version is None else f"version {self.version}"
+        return (label, *([f"register {self._vault.register}"] * bool(self._vault.register)))
 
     @property
     def facts(self) -> tuple[Fact, ...]:
@@ -121,53 +140,61 @@ class Dataset:
         period: Period | str | None = None,
         until: datetime | None = None,
         about: Mapping[str, str] | None = None,
+        claim: Claim | None = None,
         by: str = "analyst",
     ) -> Session:
         """Opens a session: an account of a ledger with a limit that was set once, and goes on where it was left.
 
-        Where the account is open already, the limit can be left out.
+        Where the account is open already, the limit can be left out; so can the ledger, where the codebook names one.
+        Data that another account of the ledger has is refused, but for a ``claim``, which is written into the book.
         """
-        if ledger is None:
-            must = "given: where charges are written down, such as 'sqlite:///spent.db' ('memory:' forgets them)"
-            raise BadArgument("ledger", must, None)
-        book = ledger if isinstance(ledger, Ledger) else Ledger.open(ledger)
+        book = ledger if isinstance(ledger, Ledger) else Ledger.open(self._address(ledger))
+        known = Identity(self.name, self.version, claim)
+        self._vault.check(book, known)
         if limit is None:
-            return Session(self, book, book[self.name].name, by=by)
-        public = {} if self.codebook is None else about_of(self.codebook)
-        account = book.open_account(
-            self.name, limit=limit, unit=self.unit, period=period, until=until, about={**public, **(about or {})}
-        )
-        return Session(self, book, account.name, by=by)
+            opened = book[self.name]
+        else:
+            public = {} if self.codebook is None else about_of(self.codebook)
+            opened = book.open_account(
+                self.name, limit=limit, unit=self.unit, period=period, until=until, about={**public, **(about or {})}
+            )
+        self._vault.keep(book, known, by)
+        self._books.add(book.book)
+        return Session(self, book, opened.name, by=by)
 
-    def version_in(self, ledger: Ledger) -> str:
-        """Gives what tells this data from other data of the same name: a label, or a digest under the ledger's key."""
-        if self.version is None and isinstance(self.__data, Opened):
-            return self.__data.engine.fingerprint(ledger.secret("versions of data"))
-        told = f"label {self.version}" if self.version is not None else self.__data
-        members = () if self.members is None else (self.members.ids, self.members.identity)
-        return version_of([told, *members], ledger.secret("versions of data"))
+    def _address(self, given: str | Path | None) -> str | Path:
+        """Gives the address of the ledger: the one that was given, or the one that the codebook names."""
+        if given is not None:
+            return given
+        if self.codebook is not None and self.codebook.ledger:
+            return self.codebook.ledger_address
+        must = "given: where charges are written down, such as 'sqlite:///spent.db' ('memory:' forgets them)"
+        raise BadArgument("ledger", must, None)
 
     def check(self, measurement: Measurement, loss: Loss) -> None:
         """Refuses a measurement that is not one on this data, or that a register of members could not count."""
         start(self.space_for(measurement), measurement)
-        if self.members is not None:
-            self.members.cost(loss)
+        if self._vault.charges(loss):
             self._rows()
 
     def release(self, permit: Permit, measurement: Measurement, *, confidence: Number) -> Release:
         """Runs what a permit was charged for; nothing else ever sees the data."""
-        if not isinstance(permit, Permit) or permit.account.name.partition("/")[0] != self.name:
-            raise BadArgument("permit", f"one that {self.name} was charged for", permit)
+        ours = isinstance(permit, Permit) and permit.account.name.partition("/")[0] == self.name
+        if not ours or permit.book not in self._books:
+            raise BadArgument("permit", f"one that {self.name} was charged for, in a ledger of its sessions", permit)
         self.check(measurement, permit.loss)
-        asked = measurement if self.members is None else self.members.admitted(measurement, permit, self._rows())
-        data = self.opened if isinstance(measurement.source.domain, Tables) else self.__data
-        return permit.run(asked, data, d_in=self.unit, confidence=confidence, facts=self.facts, name=self.name)
+        rows = self._rows() if self._vault.register else 0
+        asking = Asking(self.unit, confidence, self.facts, self.name, rows)
+        ended = self._vault.run(permit, measurement, asking)
+        if isinstance(ended, BaseException):
+            raise ended
+        return ended
 
     def space_for(self, measurement: object) -> Space:
         """Gives the space that a measurement is on: that of the tables, where it is a question in SQL."""
         source = getattr(measurement, "source", None)
         tables = isinstance(source, Space) and isinstance(source.domain, Tables)
-        return self.opened.space if tables else self.space
+        return self.tables.space if tables else self.space
 
     def _rows(self) -> int:
         """Gives how many rows of one unit a release may use."""

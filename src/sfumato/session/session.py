@@ -49,7 +49,6 @@ class Session:
     def __init__(self, dataset: Dataset, ledger: Ledger, account: str, *, by: str) -> None:
         self.dataset, self.ledger, self.by = dataset, ledger, by
         self._name = account
-        self._version = dataset.version_in(ledger)
 
     @property
     def account(self) -> Account:
@@ -120,7 +119,7 @@ class Session:
     def _asking(self) -> Asking:
         from sfumato.session.asking import Asking
 
-        return Asking(self, self.dataset.opened)
+        return Asking(self, self.dataset.tables)
 
     def explain(self, question: Measurement | Partial[Measurement] | str, **settings: Any) -> Quote | Explanation:
         """Says what a question would cost, how far off its answer would be, and whether it fits; spends nothing.
@@ -158,9 +157,10 @@ class Session:
     ) -> Release:
         """Charges what a question costs, runs it, stores the release and gives it.
 
-        A question that was asked of this data before, at the same loss, is answered from the book and costs nothing;
-        functions of your own have no name that the book could know them by, so give such a question a ``key`` that
-        makes a retry safe. ``loss`` is what to charge, where that is to be more than the least.
+        A question that was asked before, at the same loss, of the same published version of the data or since it was
+        opened, is answered from the book and costs nothing. Functions of your own have no name that the book could know
+        them by, so give such a question a ``key`` that makes a retry safe. ``loss`` is what to charge, where that is to
+        be more than the least.
         """
         probability(confidence, "confidence")
         self._check_open()
@@ -170,7 +170,7 @@ class Session:
             return _at(found, asked, confidence)
         what = str(asked.how)[:LONGEST]
         permit = self.ledger.charge(
-            self._name, price, key=key, question=named, what=what, data=self._version, by=self.by
+            self._name, price, key=key, question=named, what=what, data=self.dataset.published[0], by=self.by
         )
         if permit.used and (stored := permit.release) is not None:
             return _at(stored, asked, confidence)
@@ -254,7 +254,7 @@ class Session:
         """Names a question by all that decides its answer; None where something in it has no name."""
         if asked.plan is None or asked.interactive:
             return None
-        data = [self.dataset.name, self._version]
+        data = [self.dataset.name, *self.dataset.published]
         unit = list(self.account.terms.protects)
         return digest_of(canonical({"plan": asked.plan, "data": data, "loss": plain_loss(price), "unit": unit}))
 

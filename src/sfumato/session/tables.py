@@ -14,13 +14,13 @@ from sfumato.core.metrics import Unit
 from sfumato.errors import BadArgument
 from sfumato.query.catalog import Catalog, column_named
 from sfumato.query.kinds import Value
-from sfumato.query.lower import Opened
+from sfumato.query.lower import Opened, Unlocked
 from sfumato.query.relations import Scan
 
 if TYPE_CHECKING:
     from sfumato.codebook.columns import Place
     from sfumato.core.space import Space
-    from sfumato.query.engines.engine import Engine
+    from sfumato.query.engines.engine import PublicTables
 
 
 @final
@@ -68,23 +68,23 @@ def protects_people(codebook: Codebook) -> bool:
     return bool(codebook.id) and not stated
 
 
-def open_tables(data: Data, codebook: Codebook, *, rows_only: bool = False) -> Opened:
-    """Opens tables behind the engine that reads them."""
-    from sfumato.query.engines.checking import refuse_columns  # which loads DuckDB
-    from sfumato.query.engines.sources import open_source
+def open_tables(data: Data, codebook: Codebook, *, rows_only: bool = False) -> tuple[Opened, Unlocked]:
+    """Opens tables behind the engine that reads them, as two halves: what is public, and what a permit unlocks."""
+    from sfumato.query.engines.halves import open_halves  # which loads DuckDB
 
     catalog = Catalog(codebook, rows_only)
-    engine = open_source(data, catalog, look=refuse_columns)
+    public, private = open_halves(data, catalog)
     lists = {
-        f"{table.name}.{column.name}": _listed(engine, catalog, column.keys)
+        f"{table.name}.{column.name}": _listed(public, catalog, column.keys)
         for table in codebook.tables
         for column in table.columns
         if column.keys is not None
     }
-    return Opened(engine, Catalog(codebook, rows_only, lists) if lists else catalog)
+    known = Catalog(codebook, rows_only, lists) if lists else catalog
+    return Opened(public, known, private.schema()), Unlocked(private, known)
 
 
-def _listed(engine: Engine, catalog: Catalog, place: Place) -> tuple[Value, ...]:
+def _listed(engine: PublicTables, catalog: Catalog, place: Place) -> tuple[Value, ...]:
     """Gives the keys that a public table lists."""
     scan = catalog.table(place.table)
     column = column_named(place.column, scan.fields, place.table)

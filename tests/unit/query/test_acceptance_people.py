@@ -190,9 +190,9 @@ def test_A2_055_a_public_table_with_repeated_keys() -> None:
     table = {"columns": {"id": {"type": "int"}, "k": {"type": "str"}}, "contributions": {"rows": 1, **SAID}}
     text = "SELECT COUNT(*) AS n FROM t JOIN rates ON t.k = rates.k"
     by_rows = sf.Codebook.read(book({"protects": "a row"}, t=table, rates=rates))
-    opened = open_tables(data, by_rows)
+    opened, _ = open_tables(data, by_rows)
     assert only(planned(text, opened.catalog, engine=opened.engine, loss=ONE)).l1 == 4
-    opened = open_tables(data, sf.Codebook.read(book(t={"columns": table["columns"]}, rates=rates)))
+    opened, _ = open_tables(data, sf.Codebook.read(book(t={"columns": table["columns"]}, rates=rates)))
     plan = planned(text, opened.catalog, engine=opened.engine, loss=ONE, rows_each=1)
     assert plan.space.metric == Identifiers("id") and only(plan).l1 == 1
 

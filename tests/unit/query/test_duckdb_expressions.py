@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.profiles import examples
 
 from sfumato.query.engines.duckdb import DuckDBEngine
 from sfumato.query.engines.duckdb_expressions import largest
@@ -343,7 +344,7 @@ def expressions(draw: st.DrawFn) -> Expression:
 
 
 @given(expressions())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_nothing_raises_and_what_comes_is_a_number_or_missing(engine: DuckDBEngine, made: Expression) -> None:
     found = engine.images([made], LEAVES[:2])
     for (value,) in found:

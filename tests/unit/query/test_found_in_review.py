@@ -30,12 +30,12 @@ def book(columns: Book, *, unit: Book | None = None, **table: Any) -> Book:
 
 def numbers(data: Any, codebook: Book, text: str, **settings: Any) -> tuple[list[np.ndarray[Any, Any]], Any]:
     """Gives the whole numbers of the first level of a question before noise, and the level."""
-    opened = open_tables(data, sf.Codebook.read(codebook))
+    opened, held = open_tables(data, sf.Codebook.read(codebook))
     asked = read_sql(text, opened.catalog).question
     assert asked is not None
     ready = lowered(asked, Settings.read(loss=sf.Approx(1, "1e-6"), **settings), opened, limit=sf.Approx)
     level = ready.levels[0]
-    return list(opened.engine.run(level.cells).numbers), level
+    return list(held.engine.run(level.cells).numbers), level
 
 
 def test_ids_through_other_tables_have_no_window() -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.unit.query.visits import CATALOG, Recorder, table
+from tests.examples.visits import CATALOG, Recorder, table
 
 import sfumato as sf
 from sfumato.errors import BadArgument, NoTruthValue, QueryRefused, UnboundedColumn

@@ -11,7 +11,7 @@ from tests.reference.planning import Fixed, catalog_of, planned
 
 import sfumato as sf
 from sfumato.entropy import ReplayEntropy
-from sfumato.query.lower import Lowered, Opened
+from sfumato.query.lower import Lowered, Unlocked
 from sfumato.release.answer import Answer
 
 SAID = {"source": "a test"}
@@ -53,7 +53,7 @@ def number(choose: random.Random, depth: int) -> str:
 
 def answered(ready: Lowered, groups: int, exact: int) -> Answer:
     numbers = [exact] * len(ready.levels[0].cells.tallies)
-    drawn = ready.draw(Opened(Fixed(groups, numbers), CATALOG), ReplayEntropy(groups))
+    drawn = ready.draw(Unlocked(Fixed(groups, numbers), CATALOG), ReplayEntropy(groups))
     return ready.answer(drawn, Fraction(95, 100))
 
 
@@ -79,7 +79,7 @@ def test_nothing_that_is_released_makes_it_fail(seed: int) -> None:
 
 def test_keys_stay_whole_numbers_where_some_are_missing() -> None:
     ready = planned("SELECT g, COUNT(*) AS n FROM t GROUP BY ROLLUP (g)", CATALOG, loss=sf.Pure(1), rows_each=1)
-    drawn = ready.draw(Opened(Fixed(5, [3]), CATALOG), ReplayEntropy(1))
+    drawn = ready.draw(Unlocked(Fixed(5, [3]), CATALOG), ReplayEntropy(1))
     keys = ready.answer(drawn, Fraction(1, 2))["g"].values
     assert list(keys) == [None, 0, 1, 2, 3, None] and {type(key) for key in keys} == {int, type(None)}
 

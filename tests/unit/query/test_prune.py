@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.unit.query.sql_examples import shown
+from tests.examples.sql import shown
 
 from sfumato.query.expressions import Column, Literal
 from sfumato.query.kinds import Kind

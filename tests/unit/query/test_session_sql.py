@@ -22,6 +22,7 @@ from tests.unit.query.opened import ready, session_of
 
 import sfumato as sf
 from sfumato.query.cells import Bound, Cells, Computed, Rows
+from sfumato.query.engines.duckdb import DuckDBEngine
 from sfumato.query.explain import Explanation
 from sfumato.release.record import Release
 from sfumato.session.session import Session
@@ -87,7 +88,7 @@ class Spied:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, *, broken: bool = False) -> None:
         self.asked: list[Cells] = []
-        engine = type(DATA.opened.engine)
+        engine = DuckDBEngine
         true = engine.run
 
         def run(one: Any, cells: Cells) -> Computed:

@@ -244,20 +244,22 @@ def test_an_explanation_says_how_they_are_found(session: Session) -> None:
 
 
 def asked(text: str, frame: pl.DataFrame | None = None) -> Question:
-    opened = open_tables({"visits": visits(10) if frame is None else frame}, sf.Codebook.read(BOOK))
+    opened, _ = open_tables({"visits": visits(10) if frame is None else frame}, sf.Codebook.read(BOOK))
     found = read_sql(text, opened.catalog, ()).question
     assert found is not None
     return found
 
 
 def counts_of(frame: pl.DataFrame, text: str, settings: Settings) -> list[tuple[Spread, dict[Any, Counter[int]]]]:
-    """Gives the counts of each run, by group and bin, as the engine makes them of a table, and how units move them."""
-    opened = open_tables({"visits": frame}, sf.Codebook.read(BOOK))
+    """Gives the counts of each run, by group and bin, as the engine makes them of a table, and how units move them;
+    both in steps, where rows count in several.
+    """
+    opened, held = open_tables({"visits": frame}, sf.Codebook.read(BOOK))
     question = read_sql(text, opened.catalog, ()).question
     assert question is not None
     found = []
     for run in lowered(question, settings, opened, limit=sf.Pure).levels[0].runs:
-        computed = opened.engine.run(run.cells)
+        computed = held.engine.run(run.cells)
         counts: dict[Any, Counter[int]] = {}
         groups = computed.places if run.cells.listed is not None else [0] * len(computed.numbers[0])
         assert groups is not None
@@ -265,7 +267,8 @@ def counts_of(frame: pl.DataFrame, text: str, settings: Settings) -> list[tuple[
             groups, run.special.way.places(computed.inner[0]), computed.numbers[0], strict=True
         ):
             counts.setdefault(int(group), Counter())[int(bin_)] += int(rows)
-        found.append((run.special.spread, counts))
+        spread, steps = run.special.spread, 2**run.special.way.counted.bits
+        found.append((Spread(spread.parts, spread.rows * steps, spread.largest * steps), counts))
     return found
 
 
@@ -340,11 +343,11 @@ def test_the_engine_finds_the_bins_that_values_lie_in(low: float) -> None:
     places = np.array([0, 1, 777, FLOAT_BINS - 1])
     values = [*bins.middles(places).tolist(), low, high]
     frame = visits(6).with_columns(minutes=pl.Series(values), user_id=pl.Series(list("abcdef")))
-    opened = open_tables({"visits": frame}, sf.Codebook.read(book))
+    opened, held = open_tables({"visits": frame}, sf.Codebook.read(book))
     question = read_sql("SELECT MEDIAN(minutes) AS m FROM visits", opened.catalog, ()).question
     assert question is not None
     (run,) = lowered(question, Settings.read(loss=sf.Pure(1), rows_each=1), opened, limit=sf.Pure).levels[0].runs
-    computed = opened.engine.run(run.cells)
+    computed = held.engine.run(run.cells)
     counts = counted(run, computed, ())
     assert counts.bins.tolist() == places.tolist()
     assert counts.rows.tolist() == [2, 1, 1, 2]

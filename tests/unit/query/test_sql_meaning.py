@@ -16,8 +16,8 @@ from typing import Any
 
 import duckdb
 import pytest
+from tests.examples.sql import BOOK, catalog
 from tests.reference.interpreter import ByValue, Owned, Reference
-from tests.unit.query.sql_examples import BOOK, catalog
 
 from sfumato.codebook import Codebook
 from sfumato.query.catalog import Catalog

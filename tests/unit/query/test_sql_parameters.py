@@ -9,7 +9,8 @@ from fractions import Fraction
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from tests.unit.query.sql_examples import BOOK, catalog, question, shown
+from tests.examples.sql import BOOK, catalog, question, shown
+from tests.profiles import examples
 
 from sfumato.codebook import Codebook
 from sfumato.errors import BadArgument, QueryRefused
@@ -217,7 +218,7 @@ def test_a_name_in_quotes_is_a_name_whatever_it_says(hostile: str) -> None:
 
 
 @given(st.text(max_size=80))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_texts_survive_binding_and_quoting(text: str) -> None:
     written = text.replace("'", "''")
     for made in (
@@ -247,14 +248,14 @@ def only_refused(text: str) -> None:
 @example("SELECT")
 @example("EXPLAIN")
 @example("SELECT COUNT(*) FROM visits WHERE age = 1 +")
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=examples(500), deadline=None)
 def test_any_text_is_answered_or_refused(text: str) -> None:
     only_refused(text)
     only_refused(f"SELECT {text} FROM visits")
 
 
 @given(st.lists(st.sampled_from(WORDS.split()), max_size=14).map(" ".join))
-@settings(max_examples=1_500, deadline=None)
+@settings(max_examples=examples(1_500), deadline=None)
 def test_any_words_are_answered_or_refused(words: str) -> None:
     only_refused(words)
     only_refused(f"SELECT {words} FROM visits")

@@ -8,7 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from tests.unit.query.sql_examples import BOOK, catalog, question, shown
+from tests.examples.sql import BOOK, catalog, question, shown
 
 from sfumato.codebook import Codebook
 from sfumato.errors import BadArgument, QueryRefused, UnboundedColumn

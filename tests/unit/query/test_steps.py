@@ -12,9 +12,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
+from tests.examples.visits import CATALOG, table
+from tests.profiles import examples
 from tests.reference.laws import interpreted
 from tests.reference.plans import Case, cases
-from tests.unit.query.visits import CATALOG, table
 
 from sfumato.errors import BadArgument, QueryRefused
 from sfumato.query.asking import question
@@ -177,7 +178,7 @@ def looked_at(case: Case) -> set[str]:
 
 
 @pytest.mark.parametrize("spare", [True, False])
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(case=cases())
 def test_pruning_changes_no_answer(spare: bool, case: Case) -> None:
     # Which rows are cut depends on all columns of a row, so that none are cut here.
@@ -186,7 +187,7 @@ def test_pruning_changes_no_answer(spare: bool, case: Case) -> None:
     assert interpreted(case.world, lean) == interpreted(case.world, cells)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(cases())
 def test_pruned_joins_have_names_that_differ(case: Case) -> None:
     source = pruned(case.cells.source, looked_at(case))

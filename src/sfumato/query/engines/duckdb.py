@@ -12,7 +12,7 @@ from weakref import finalize
 import numpy as np
 
 from sfumato.errors import MissingExtra
-from sfumato.query.cells import Cells, Computed
+from sfumato.query.cells import Cells, Computed, Rows
 from sfumato.query.engines.duckdb_cells import statement_of
 from sfumato.query.engines.duckdb_relations import Held, Relations, key
 from sfumato.query.engines.duckdb_text import Scope, Statement, listing
@@ -45,13 +45,19 @@ def duckdb_module() -> Any:
 
 
 @final
+class _Alive:
+    """Lives as long as an engine does."""
+
+
+@final
 class DuckDBEngine(Engine):
     """Is an open source in DuckDB. Several threads may use it at once. `sources.open_source` makes one.
 
-    ``marks`` are what tells this data from other data: of what was copied, a digest of every byte; of Parquet and
-    DuckDB files, which may be large, name, size, time of the last change and a digest of their footer or header, so
-    that a file that was written again is new data. ``spill`` is a folder for what memory cannot hold, removed with the
-    engine.
+    It reaches the tables that it was opened with and no others: the planner's has public ones only. ``marks`` are what
+    tells the content of each table from other content: of what was copied, a digest of every byte; of Parquet and
+    DuckDB files that may be large, their size and a digest of their footer or header. Where a file lies, what it is
+    called and when it was written is no part of them. ``spill`` is a folder for what memory cannot hold, removed with
+    the engine.
     """
 
     name: ClassVar[str] = "duckdb"
@@ -61,11 +67,13 @@ class DuckDBEngine(Engine):
         connection: duckdb.DuckDBPyConnection,
         tables: Mapping[str, Held],
         *,
-        marks: Sequence[bytes] = (),
+        marks: Sequence[tuple[str, bytes]] = (),
         spill: str | None = None,
     ) -> None:
         self._connection, self._tables, self._marks = connection, dict(tables), tuple(marks)
-        self._clean = None if spill is None else finalize(self, shutil.rmtree, spill, ignore_errors=True)
+        # The finalizer watches a thing that holds nothing: every finalizer can be found from any other.
+        self._alive = _Alive()
+        self._clean = None if spill is None else finalize(self._alive, shutil.rmtree, spill, ignore_errors=True)
 
     def schema(self) -> Mapping[str, Mapping[str, str]]:
         return {
@@ -124,12 +132,18 @@ class DuckDBEngine(Engine):
         found = self._answer(f"SELECT {listing(names)} FROM ({source.text}) ORDER BY {order}", statement)
         return {name: _values(found[field]) for name, field in source.fields.items()}
 
-    def fingerprint(self, key: bytes) -> str:
-        digest = hmac.new(key, digestmod="sha256")
-        for mark in self._marks:
-            digest.update(len(mark).to_bytes(8, "big"))
-            digest.update(mark)
-        return digest.hexdigest()[:VERSION_DIGITS]
+    def matches(self, relation: Relation, keys: tuple[Expression, ...]) -> int:
+        if relation.private:
+            raise TypeError(relation)
+        found = self.run(Cells(relation, keys, (Rows(),)))
+        return max((int(number) for number in found.numbers[0]), default=0)
+
+    def fingerprints(self, key: bytes) -> Mapping[str, str]:
+        digests = {name: hmac.new(key, digestmod="sha256") for name, _ in self._marks}
+        for name, mark in self._marks:
+            digests[name].update(len(mark).to_bytes(8, "big"))
+            digests[name].update(mark)
+        return {name: digest.hexdigest()[:VERSION_DIGITS] for name, digest in digests.items()}
 
     def close(self) -> None:
         self._connection.close()

@@ -56,25 +56,28 @@ def open_source(
     *,
     memory: str | None = None,
     threads: int | None = None,
+    public: bool = False,
     look: Look | None = None,
 ) -> DuckDBEngine:
     """Opens data in DuckDB, table by table as a catalog describes it; ``memory`` is a limit such as ``'4GB'``.
 
     Large Parquet files and DuckDB's own tables are read where they are. CSV and JSON files, data frames and small
-    Parquet files are copied, as they are now. What is in a row never decides whether they open. ``look`` is
-    called with what was opened before it is closed to everybody: for the holder of the data, see `checking`.
+    Parquet files are copied, as they are now. What is in a row never decides whether they open. With ``public`` the
+    public tables are opened, and nothing else. ``look`` is called with what was opened before that is closed to
+    everybody: it is for the holder of the data (`checking`).
     """
     module = duckdb_module()
     spill = tempfile.mkdtemp(prefix="sfumato-")
     limits = {"memory_limit": memory, "threads": None if threads is None else str(threads)}
     config = {**SETTINGS, "temp_directory": spill, **{key: one for key, one in limits.items() if one is not None}}
     connection = module.connect(":memory:", config=config)
-    opening = Opening(connection, [], [], identifying(catalog.tables), flags=look is not None)
+    opening = Opening(connection, [], [], public, identifying(catalog.tables), flags=look is not None)
     try:
-        given = _by_table(data, catalog.tables)
-        held = {name: opening.table(name, scan, given[name]) for name, scan in catalog.tables.items()}
+        tables = {name: scan for name, scan in catalog.tables.items() if not (public and scan.private)}
+        given = _by_table(data, tables) if tables else {}
+        held = {name: opening.table(name, scan, given[name]) for name, scan in tables.items()}
         if look is not None:
-            look(connection, catalog.tables, held, opening.notes)
+            look(connection, tables, held, opening.notes)
         opening.lock()
     except BaseException:
         connection.close()
@@ -105,20 +108,22 @@ def _refuse(must: str, got: object) -> NoReturn:
 class Opening:
     """Opens tables one after another: ``paths`` are those that DuckDB may read later, ``marks`` tell data apart.
 
-    ``keys`` are the columns of each table that say whose rows are. With ``flags``, values of texts that did not read
-    are flagged; ``notes`` say where. They are for the holder of the data, and the engine does not have them.
+    With ``copied`` no database stays attached: there may be other tables in it than those that were opened. ``keys``
+    are the columns of each table that say whose rows are. With ``flags``, values of texts that did not read are
+    flagged; ``notes`` say where. They are for the holder of the data, and the engine does not have them.
     """
 
     connection: duckdb.DuckDBPyConnection
     paths: list[str]
-    marks: list[bytes]
+    marks: list[tuple[str, bytes]]
+    copied: bool = False
     keys: Mapping[str, set[str]] = field(default_factory=dict)
     notes: dict[str, Notes] = field(default_factory=dict)
     flags: bool = False
 
     def table(self, name: str, scan: Scan, given: Given) -> Held:
         """Makes a table, or a view of one, whose columns c0, c1, … are those of a codebook."""
-        self.marks.append(f"table {name}".encode("utf-8", "surrogatepass"))
+        self.marks.append((name, b"table"))
         place = f"t{len(self.marks)}"
         if not _is_path(given):
             return self._copied_frame(place, scan, given)
@@ -131,7 +136,7 @@ class Opening:
         if suffix in DATABASES:
             return self._database(place, scan, files)
         if suffix in SEPARATED or suffix in JSON:
-            return self._copiedliteral(place, scan, files)
+            return self._copied_text(place, scan, files)
         known = (*PARQUET, *SEPARATED, *JSON, *DATABASES)
         return _refuse(f"files that end in {', '.join(known)}", str(given))
 
@@ -188,7 +193,7 @@ class Opening:
         source = f"read_parquet([{listing(literal(str(one)) for one in files)}], hive_partitioning = false)"
         self._made("TABLE" if small else "VIEW", held[0], source)
         self.paths.extend(() if small else map(str, files))
-        self.marks.extend(_mark(file, _footer(file)) for file in files)
+        self.marks.extend((scan.table, _whole(file) if small else _mark(file, _footer(file))) for file in files)
         return held[0]
 
     def _database(self, place: str, scan: Scan, files: list[Path]) -> Held:
@@ -212,15 +217,17 @@ class Opening:
             f"SELECT count(*) FROM duckdb_tables() WHERE database_name = {literal(alias)} AND sql ILIKE '%collate%'",
             must,
         )
-        self._made("VIEW", held, source, plain=bool(collated[0][0]))
-        self.marks.append(_mark(files[0], _start(files[0])))
+        self._made("TABLE" if self.copied else "VIEW", held, source, plain=bool(collated[0][0]))
+        self.marks.append((scan.table, _mark(files[0], _start(files[0]) + scan.table.encode("utf-8", "surrogatepass"))))
+        if self.copied:
+            self._run(f"DETACH {alias}", must)
         return held
 
-    def _copiedliteral(self, place: str, scan: Scan, files: list[Path]) -> Held:
+    def _copied_text(self, place: str, scan: Scan, files: list[Path]) -> Held:
         """Reads text files whole, every value as a text, and those as their codebook says: nothing is guessed."""
         names = [one.name for one in scan.columns] if files[0].suffix.lower() in JSON else header_of(files)
         self._held(place, scan, dict.fromkeys(names, "VARCHAR"))
-        self.marks.extend(_whole(file) for file in files)
+        self.marks.extend((scan.table, _whole(file)) for file in files)
         return copied_files(self._copy(place, scan), files, self.connection, self._run)
 
     def _copied_frame(self, place: str, scan: Scan, given: Given) -> Held:
@@ -236,7 +243,7 @@ class Opening:
         self._held(place, scan, types)
         held = self._copy(place, scan).made(self._run, "given", types, texts, "a source that can be read")
         self.connection.unregister("given")
-        self.marks.append(_buffers(made))
+        self.marks.append((scan.table, _buffers(made)))
         return held
 
     def _copy(self, place: str, scan: Scan) -> Copy:
@@ -272,8 +279,8 @@ def files_of(given: str | os.PathLike[str]) -> list[Path]:
 
 
 def _mark(file: Path, part: bytes) -> bytes:
-    about = file.stat()
-    return f"file {file.name} {about.st_size} {about.st_mtime_ns} ".encode("utf-8", "surrogatepass") + part
+    """Marks the content of a file that is too large to be read whole: by its size and a part that tells of the rest."""
+    return f"file {file.stat().st_size} ".encode() + part
 
 
 def _footer(file: Path) -> bytes:

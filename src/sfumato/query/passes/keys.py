@@ -7,7 +7,7 @@ from math import prod
 
 from sfumato.errors import BadArgument, QueryRefused
 from sfumato.query.cells import Listed
-from sfumato.query.engines.engine import Engine
+from sfumato.query.engines.engine import PublicTables
 from sfumato.query.expressions import Call, Column, Expression, Literal
 from sfumato.query.keysets import MOST_KEYS, KeySet
 from sfumato.query.kinds import Kind, Value
@@ -17,7 +17,7 @@ MOST_TRIED = 100_000
 """At most so many values of the parts of a key are tried out, where the values of the whole are known too."""
 
 
-def listed(keys: Sequence[tuple[str, Expression]], given: KeySet | None, engine: Engine) -> Listed | None:
+def listed(keys: Sequence[tuple[str, Expression]], given: KeySet | None, engine: PublicTables) -> Listed | None:
     """Gives the public keys of what is grouped by; None where there are none, so that keys must be chosen privately."""
     for name, key in keys:
         if key.kind is Kind.FLOAT and key.facts.keys is None:
@@ -48,7 +48,7 @@ def _images(
     keys: Sequence[tuple[str, Expression]],
     leaves: Sequence[Expression],
     lists: Sequence[tuple[Value, ...]],
-    engine: Engine,
+    engine: PublicTables,
 ) -> Listed:
     """Gives what the keys can be, when what they are made of runs through all that it can be."""
     if len(keys) == 1 and leaves == [keys[0][1]]:

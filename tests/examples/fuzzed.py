@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from tests.laws.test_measurement_laws import EXAMPLES
-from tests.laws.test_transform_laws import CASES
+from tests.examples.measurements import EXAMPLES
+from tests.examples.transformations import CASES
 
 import sfumato as sf
 from sfumato import stats

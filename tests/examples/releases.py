@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import datetime
+import json
 from fractions import Fraction
+from typing import Any
+
+import numpy as np
 
 import sfumato as sf
 from sfumato.release.answer import Answer, AnswerColumn, Role
@@ -99,3 +103,50 @@ def hostile(text: str) -> Release:
         receipt=Receipt(1, text, text, text),
         version=text,
     )
+
+
+def same(first: Any, second: Any) -> bool:
+    """Tells whether two values are the same in kind, order and every bit but those of NaN."""
+    if type(first) is not type(second):
+        return False
+    if isinstance(first, np.ndarray | np.generic):
+        kept = first.dtype == second.dtype and first.shape == second.shape and first.dtype.str == second.dtype.str
+        return kept and all(same(a, b) for a, b in zip(first.ravel().tolist(), second.ravel().tolist(), strict=True))
+    if isinstance(first, list | tuple):
+        return len(first) == len(second) and all(same(a, b) for a, b in zip(first, second, strict=True))
+    if isinstance(first, dict):
+        return same(list(first), list(second)) and same(list(first.values()), list(second.values()))
+    if isinstance(first, float):
+        return first.hex() == second.hex()
+    if isinstance(first, datetime.datetime):
+        return first == second and first.tzinfo == second.tzinfo
+    return bool(first == second)
+
+
+def through_json(plain: Any) -> Any:
+    return json.loads(json.dumps(plain, allow_nan=False))
+
+
+def receipt(entry: int) -> Receipt:
+    return Receipt(entry, "ab" * 32, "hires", "2020-10-01T00:00:00Z")
+
+
+def linkedin() -> list[Release]:
+    """Four reports at (1.2, 1e-10) each, as published."""
+    return [
+        Release(
+            value=[("engineer", 120 + place), ("nurse", 80)],
+            loss=sf.Approx("1.2", "1e-10"),
+            unit="Hire",
+            how=How(
+                "Laplace",
+                (("scale", "0.833334"),),
+                ("Tf-idf on skills keyset",),
+                proofs=("proofs/additive.md#laplace",),
+            ),
+            half_width=2,
+            receipt=receipt(place),
+            version="UnkLap",
+        )
+        for place in range(4)
+    ]

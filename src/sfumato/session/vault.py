@@ -1,0 +1,145 @@
+"""The vault: private data in the cells of a few closures, so that no object that anybody can hold has it.
+
+What leads to the data is not an attribute under any name: not in ``vars``, not copied, not pickled, not printed. It is
+handed to one thing, a measurement that a permit runs. Closures are the wall that Python offers; code that goes through
+``__closure__`` or the garbage collector is beside the data already, and is stopped by another process only.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, final
+
+from sfumato.accounting.measures import Loss
+from sfumato.core.domains import Data, Tables
+from sfumato.core.measurement import Measurement
+from sfumato.core.metrics import Unit
+from sfumato.errors import BadArgument
+from sfumato.exact import Number
+from sfumato.ledger.book import Ledger
+from sfumato.ledger.permit import Permit
+from sfumato.ledger.versions import Fingerprint, Identity, check_data, keep_data, key_of
+from sfumato.query.lower import Opened, Unlocked
+from sfumato.release.record import Fact, Release
+from sfumato.session.fingerprint import version_of
+from sfumato.session.members import Members
+
+if TYPE_CHECKING:
+    from sfumato.codebook.book import Codebook
+
+
+@final
+@dataclass(frozen=True)
+class Asking:
+    """What is told to a permit besides the data: all of it public."""
+
+    unit: Unit
+    confidence: Number | Fraction
+    facts: tuple[Fact, ...]
+    name: str
+    rows: int
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class Vault:
+    """The few things that can be done with locked data.
+
+    ``run`` gives the release that a permit pays for, or the error that it ends with, bare of its traceback: the frames
+    in it hold the data. ``charges`` checks that a register of members can count a loss, where there is one. ``check``
+    and ``keep`` compare keyed digests with those that a ledger keeps, and give nothing. ``tables`` puts columns in
+    memory behind an engine, and gives its public half. ``register`` tells one register of members from another.
+    """
+
+    run: Callable[[Permit, Measurement, Asking], Release | BaseException]
+    charges: Callable[[Loss], bool]
+    check: Callable[[Ledger, Identity], None]
+    keep: Callable[[Ledger, Identity, str], None]
+    tables: Callable[[Codebook], Opened]
+    register: str = ""
+
+
+def locked_tables(held: Unlocked) -> Vault:
+    """Locks tables behind an engine."""
+
+    def run(permit: Permit, measurement: Measurement, asking: Asking) -> Release | BaseException:
+        return _run(permit, measurement, held, asking)
+
+    def fingerprint(key: bytes) -> Fingerprint:
+        found = held.engine.fingerprints(key)
+        private = (name for name, scan in held.catalog.tables.items() if scan.private)
+        return Fingerprint(_joined(sorted(map(" ".join, found.items()))), tuple(found[name] for name in private))
+
+    def tables(_: Codebook) -> Opened:
+        raise BadArgument("the data set", "one in memory", "tables behind an engine")
+
+    return Vault(run, lambda _: False, *_compared(fingerprint), tables)
+
+
+def locked_values(data: Data, members: Members | None) -> Vault:
+    """Locks data that is held in memory, with whose each row is."""
+    behind: list[Unlocked] = []
+
+    def run(permit: Permit, measurement: Measurement, asking: Asking) -> Release | BaseException:
+        if isinstance(measurement.source.domain, Tables):
+            return _run(permit, measurement, behind[-1], asking)
+        return _run(permit, measurement, data, asking, members)
+
+    def charges(loss: Loss) -> bool:
+        if members is not None:
+            members.cost(loss)
+        return members is not None
+
+    def fingerprint(key: bytes) -> Fingerprint:
+        try:
+            own = version_of(data, key)
+            ids = () if members is None else (version_of(members.ids, key), members.identity)
+        except BadArgument:  # a kind of data for which there is no digest
+            return Fingerprint()
+        return Fingerprint(_joined([own, *ids]), (own,))
+
+    def tables(codebook: Codebook) -> Opened:
+        from sfumato.session.tables import open_tables
+
+        opened, held = open_tables({codebook.table().name: data}, codebook, rows_only=True)
+        behind.append(held)
+        return opened
+
+    return Vault(run, charges, *_compared(fingerprint), tables, "" if members is None else members.identity)
+
+
+def _run(
+    permit: Permit, measurement: Measurement, data: Data, asking: Asking, members: Members | None = None
+) -> Release | BaseException:
+    """Hands data to a permit, and to nothing else; whatever ends it comes back without the frames that saw the data."""
+    if type(permit) is not Permit:  # one that only looks like a permit would be handed the data
+        return BadArgument("permit", "one that a ledger gave for a charge", permit)
+    try:
+        asked = measurement if members is None else members.admitted(measurement, permit, asking.rows)
+        return permit.run(
+            asked, data, d_in=asking.unit, confidence=asking.confidence, facts=asking.facts, name=asking.name
+        )
+    except BaseException as fault:
+        fault.__traceback__ = fault.__context__ = fault.__cause__ = None
+        return fault
+
+
+def _compared(
+    fingerprint: Callable[[bytes], Fingerprint],
+) -> tuple[Callable[[Ledger, Identity], None], Callable[[Ledger, Identity, str], None]]:
+    """Gives what compares the digests of data with those of a ledger: the digests stay inside."""
+
+    def check(ledger: Ledger, known: Identity) -> None:
+        check_data(ledger, known, fingerprint(key_of(ledger)))
+
+    def keep(ledger: Ledger, known: Identity, by: str) -> None:
+        keep_data(ledger, known, fingerprint(key_of(ledger)), by=by)
+
+    return check, keep
+
+
+def _joined(digests: list[str]) -> str:
+    return hashlib.sha256("\n".join(digests).encode("utf-8", "surrogatepass")).hexdigest()
