@@ -238,8 +238,8 @@ def _format(entries: Entries, kind: str) -> str:
     if not (whole and day):
         known = ", ".join(f"%{letter}" for letter in LETTERS)
         entries.refuse(
-            f"format must name year, month and day in the letters of strptime, as '%d/%m/%Y' does, each once ({known}), "
-            f"with blanks and any of - / . , : _ T between them; got {shown(given)}"
+            f"format must name year, month and day in the letters of strptime, each once, as '%d/%m/%Y' does ({known}),"
+            f" with blanks and any of - / . , : _ T between them; got {shown(given)}"
         )
     return given
 

@@ -31,8 +31,8 @@ FORMS = {
     Kind.INT: "numbers such as 12, 12.0 or 1e5",
     Kind.FLOAT: "numbers such as 12, 0.5 or 1e-05; a decimal comma needs decimal: ',' in the codebook",
     Kind.BOOL: "true and false, yes and no, t and f, y and n, 1 and 0",
-    Kind.DATE: "days such as 2012-01-31, 2012/1/31 or 20120131; others need format: in the codebook, such as '%d/%m/%Y'",
-    Kind.TIME: "times such as 2012-01-31T23:59:59Z; others need format: in the codebook, such as '%d/%m/%Y %H:%M'",
+    Kind.DATE: "days such as 2012-01-31, 2012/1/31 or 20120131; others need format: in the codebook, as '%d/%m/%Y'",
+    Kind.TIME: "times such as 2012-01-31T23:59:59Z; others need format: in the codebook, as '%d/%m/%Y %H:%M'",
     Kind.TEXT: "texts",
 }
 """What reads as each kind, for whoever has something else."""
@@ -108,8 +108,8 @@ def refuse_columns(
             _, held_as, kind = table.columns[column.name]
             if column.name in noted.flagged or (is_text(held_as) and kind is not Kind.TEXT):
                 _refuse_unread(connection, column, table, noted, name)
-        for column in noted.flagged:
-            connection.execute(f"ALTER TABLE {table.name} DROP COLUMN {_flag(table, column)}")
+        for flagged in noted.flagged:
+            connection.execute(f"ALTER TABLE {table.name} DROP COLUMN {_flag(table, flagged)}")
 
 
 def _refuse_unread(connection: duckdb.DuckDBPyConnection, column: Column, table: Held, notes: Notes, name: str) -> None:

@@ -48,7 +48,7 @@ READABLE = "NOT starts_with({0}, chr(0) || chr(0))"
 
 @final
 class Notes:
-    """Is what the holder of the data may know of a copy: how many rows could not be read, and which columns are flagged.
+    """Is what the holder of the data may know of a copy: how many rows could not be read, which columns are flagged.
 
     A column ``c3`` that is flagged stands beside ``w3``, which is true where a text is no value of its type.
     """

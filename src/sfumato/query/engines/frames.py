@@ -77,7 +77,7 @@ def _typed(column: Any) -> Any:
     """Gives a column that has a type of its own as Arrow's; None where its values are anything."""
     import pyarrow as pa
 
-    kind = getattr(getattr(column, "dtype", None), "kind", None)
+    kind = str(getattr(getattr(column, "dtype", None), "kind", "?"))
     if isinstance(column, np.ndarray) and (
         kind not in TYPED or column.ndim != 1 or isinstance(column, np.ma.MaskedArray)
     ):

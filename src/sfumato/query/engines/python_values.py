@@ -20,8 +20,8 @@ MOST_DIGITS = 4000
 def text_of(value: Any) -> str | None:
     """Gives a value as a text that is another one for another value, None where it is missing.
 
-    Numbers are written exactly: whole ones in full, other floats so that they read back. A text with half characters, or
-    one that could be mistaken for the mark, is written in base 16 behind the mark; so is what JSON nests.
+    Numbers are written exactly: whole ones in full, other floats so that they read back. A text with half characters,
+    or one that could be mistaken for the mark, is written in base 16 behind the mark; so is what JSON nests.
 
     >>> text_of(2**70), text_of(2.0), text_of(0.1), text_of(True), text_of(float("nan"))
     ('1180591620717411303424', '2', '0.1', 'true', None)
@@ -56,7 +56,7 @@ def _text(value: Any) -> str | None:
         case Decimal():
             return None if value.is_nan() else str(value)
         case datetime.datetime() | datetime.date():
-            return None if value != value else value.isoformat()  # noqa: PLR0124  # NaT is not itself
+            return None if value != value else value.isoformat()  # NaT is not itself
         case uuid.UUID():
             return str(value)
         case dict() | list():

@@ -75,7 +75,7 @@ def well_formed(file: Path, delimiter: str, size: int) -> bool:
     with file.open("rb") as held, mmap.mmap(held.fileno(), 0, access=mmap.ACCESS_READ) as whole:
         if whole.find(b"\0") >= 0:
             return False
-        return whole.find(b'"') < 0 or _grammar(delimiter.encode(), size).fullmatch(whole) is not None  # type: ignore[arg-type]
+        return whole.find(b'"') < 0 or _grammar(delimiter.encode(), size).fullmatch(whole) is not None
 
 
 def has_quotes(file: Path) -> bool:

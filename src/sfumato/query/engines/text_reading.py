@@ -52,8 +52,8 @@ BEFORE = "left(n.digits, greatest(strlen(n.digits) + n.power, 0))"
 BEHIND = "substr(n.digits, greatest(strlen(n.digits) + n.power, 0) + 1)"
 ROUNDED = (
     # Of the digits behind the point the first decides, or those behind it; of a half, whether the whole number is odd.
-    "CASE WHEN n.digits = '' THEN 0 WHEN strlen(n.digits) + n.power < 0 THEN 0 WHEN strlen(n.digits) + n.power > 19 THEN"
-    f" NULL WHEN n.power >= 0 THEN TRY_CAST(n.sign || n.digits || {ZEROS} AS BIGINT) ELSE"
+    "CASE WHEN n.digits = '' OR strlen(n.digits) + n.power < 0 THEN 0 WHEN strlen(n.digits) + n.power > 19 THEN NULL"
+    f" WHEN n.power >= 0 THEN TRY_CAST(n.sign || n.digits || {ZEROS} AS BIGINT) ELSE"
     f" TRY_CAST((TRY_CAST('0' || {BEFORE} AS HUGEINT) + CASE WHEN {BEHIND} > '5' THEN 1 WHEN {BEHIND} = '5'"
     f" AND right({BEFORE}, 1) IN ('1', '3', '5', '7', '9') THEN 1 ELSE 0 END)"
     " * CASE WHEN n.sign = '-' THEN -1 ELSE 1 END AS BIGINT) END"
