@@ -15,6 +15,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from tests.reference.reading import read
+from tests.reference.texts import identity
 from tests.reference.values import evaluate, held, truncated
 
 from sfumato.query.cells import Bound, Cells, Distinct, Rows, Tally, Total, Units
@@ -155,7 +156,7 @@ class Reference:
     def units(self, owner: Owner, raw: Mapping[str, Any]) -> Iterable[Identity]:
         """Gives the unit that a row belongs to, by what the tables hold; of a row of nobody there is none."""
         for way in self.ways(owner, raw):
-            name = way[-1][owner.id]
+            name = identity(way[-1][owner.id])
             if owner.window is None:
                 found: Identity = (name,)
             else:
@@ -177,24 +178,34 @@ class Reference:
                 [*way, there]
                 for way in ways
                 for there in self.tables[hop.table]
-                if way[-1][hop.column] is not None and way[-1][hop.column] == there[hop.key]
+                if self.same(way[-1][hop.column], there[hop.key])
             ]
         return ways
+
+    def same(self, one: Any, other: Any) -> bool:
+        """Tells whether two tables hold the same key: exactly, whatever they hold it in."""
+        return identity(one) is not None and identity(one) == identity(other)
 
     def joined(self, join: Join) -> Iterable[Owned]:
         """Gives each row on the left with each on the right that it matches."""
         right = self.rows(join.right)
         nothing: Row = dict.fromkeys(column.name for column in join.right.fields)
+        on = [pair for pair in join.on if not self.are_ids(join, *pair)]
         for unit, row in self.rows(join.left):
             found = [
                 other
                 for owner, other in right
                 if (not join.right.private or owner == unit)
-                and all(row[a] is not None and row[a] == other[b] for a, b in join.on)
+                and all(row[a] is not None and row[a] == other[b] for a, b in on)
             ]
             if not found and join.match is Match.LEFT:
                 found = [nothing]
             yield from (Owned(unit, {**row, **other}) for other in found)
+
+    def are_ids(self, join: Join, left: str, right: str) -> bool:
+        """Tells whether two columns hold ids: those of one unit are the same, whatever was read of them."""
+        one, other = join.left.field(left), join.right.field(right)
+        return one is not None and other is not None and one.unit == other.unit == 0
 
     def folded(
         self, rows: list[Owned], by: Sequence[tuple[str, Expression]], folds: Sequence[Folded]

@@ -8,6 +8,8 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+from tests.reference.texts import Written, read_text
+
 from sfumato.query.expressions import Column
 from sfumato.query.kinds import LONGEST_TEXT, Kind, Value
 
@@ -24,6 +26,8 @@ def read(held: Any, column: Column) -> Value:
 
 def of_kind(held: Any, kind: Kind) -> Value:
     """Gives what is held as a value of a kind, missing where it is none."""
+    if isinstance(held, Written) and kind is not Kind.TEXT:
+        held = read_text(held, kind)
     match kind:
         case Kind.INT:
             return whole(held)
@@ -34,14 +38,16 @@ def of_kind(held: Any, kind: Kind) -> Value:
         case Kind.TEXT:
             return held[:LONGEST_TEXT] if isinstance(held, str) else None
         case Kind.DATE:
-            return held if isinstance(held, datetime.date) and not isinstance(held, datetime.datetime) else None
+            return day(held) if isinstance(held, datetime.date) else None
         case Kind.TIME:
-            return in_utc(held) if isinstance(held, datetime.datetime) else None
+            return moment(held) if isinstance(held, datetime.date) else None
     raise TypeError(kind)
 
 
 def is_number(held: Any) -> bool:
     """Tells whether something is a finite number."""
+    if isinstance(held, Fraction):
+        return True
     return isinstance(held, int | float | Decimal) and not isinstance(held, bool) and math.isfinite(held)
 
 
@@ -55,7 +61,20 @@ def whole(held: Any) -> int | None:
 
 def real(held: Any) -> float | None:
     """Gives a number as a float without a signed zero."""
-    return float(held) + 0.0 if is_number(held) else None
+    try:
+        return float(held) + 0.0 if is_number(held) else None
+    except OverflowError:
+        return None
+
+
+def day(held: datetime.date) -> datetime.date:
+    """Gives the day of a moment, in UTC where it has a zone."""
+    return in_utc(held).date() if isinstance(held, datetime.datetime) else held
+
+
+def moment(held: datetime.date) -> datetime.datetime:
+    """Gives a time, of a day its midnight."""
+    return in_utc(held) if isinstance(held, datetime.datetime) else datetime.datetime(held.year, held.month, held.day)
 
 
 def in_utc(held: datetime.datetime) -> datetime.datetime:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 from tests.reference.choices import Choices
+from tests.reference.texts import Written
 
 from sfumato.query.expressions import Column
 from sfumato.query.facts import Facts
@@ -67,6 +68,58 @@ OTHER_TYPES: dict[Kind, tuple[Any, ...]] = {
     Kind.TIME: (pa.timestamp("us", "UTC"),),
 }
 """Types that a table may hold a kind in, besides the usual one."""
+
+NUMBERS = (
+    "2", "2.4", "02", " 2", "2.0", "+2", "2e0", "1", "90", "91.5", "1e+05", "0.5", "1.5", "-0", "9007199254740993",
+    "9007199254740992", "9223372036854775807.5", "x", "NA", "", "1e400", "1" + "0" * 40, "nan", "inf", None,
+)  # fmt: skip
+MOMENTS = (
+    "2024-02-29", "2024/2/29", "20240229", "2024-02-29T23:59:59.999999", "2024-02-29 12:30", "2024-03-01T00:30+02:00",
+    "2024-02-29 22:30:00 UTC", "2024-02-30", "29/02/2024", "NA", "", None, "2024-02-29 12:30:00.0000001",
+    "2024-02-29 12:30:00.0000002",
+)  # fmt: skip
+TRUTHS = ("true", "F", "Yes", "n", "1", "0", " t ", "maybe", "NULL", "", None)
+
+
+def written(texts: tuple[str | None, ...], kind: Kind) -> tuple[Written | None, ...]:
+    """Gives texts in a column of another type."""
+    return tuple(text if text is None else Written(text, kind) for text in texts)
+
+
+WRITTEN: dict[Kind, tuple[Any, ...]] = {
+    Kind.INT: written(NUMBERS, Kind.INT),
+    Kind.FLOAT: written(NUMBERS, Kind.FLOAT),
+    Kind.DATE: written(MOMENTS, Kind.DATE),
+    Kind.TIME: written(MOMENTS, Kind.TIME),
+    Kind.BOOL: written(TRUTHS, Kind.BOOL),
+}
+MIXED_NUMBERS: dict[Any, tuple[Any, ...]] = {
+    pa.int64(): (1, 1, 2, 2, 3, 2**53, 2**53 + 1, None, -(2**63)),
+    pa.float64(): (1.0, 1.0, 1.4, 2.0, 2.0, 2.4, 0.0, -0.0, math.inf, math.nan, 2.0**53, 2.0**62, 1e300, None),
+    pa.decimal128(20, 2): (*map(Decimal, ("1", "1.4", "2", "2.4", "9007199254740993")), None),
+    pa.uint64(): (1, 2, 2**63, 2**64 - 1, None),
+}
+MIXED_DAYS: dict[Any, tuple[Any, ...]] = {
+    pa.date32(): DAYS,
+    pa.timestamp("us"): (MOMENT(2024, 2, 29), MOMENT(2024, 2, 29, 12), MOMENT(2024, 2, 29, 12, 30), *TIMES),
+    pa.timestamp("us", "UTC"): tuple(value and value.replace(tzinfo=datetime.UTC) for value in TIMES),
+}
+MIXED_IDS: dict[Kind, dict[Any, tuple[Any, ...]]] = {
+    Kind.INT: {**MIXED_NUMBERS, pa.string(): written(NUMBERS, Kind.INT)},
+    Kind.FLOAT: {**MIXED_NUMBERS, pa.string(): written(NUMBERS, Kind.FLOAT)},
+    Kind.DATE: {**MIXED_DAYS, pa.string(): written(MOMENTS, Kind.DATE)},
+    Kind.TIME: {**MIXED_DAYS, pa.string(): written(MOMENTS, Kind.TIME)},
+    Kind.TEXT: {pa.string(): IDS[Kind.TEXT][0]},
+}
+"""Ids as tables may hold them, of which some look alike and are not, and some are alike and do not look it."""
+
+MIXED_KEYS: dict[Any, tuple[Any, ...]] = {
+    pa.int64(): (1, 2, 3, 2**53, 2**53 + 1, None),
+    pa.float64(): (1.0, 1.4, 2.0, 2.0**53, 3.0, None),
+    pa.string(): written(("1", "1.4", "2.0", "9007199254740993", "x", None), Kind.INT),
+    pa.decimal128(20, 2): (*map(Decimal, ("1", "1.4", "2", "9007199254740993")), None),
+}
+"""Keys in which no two rows agree, as tables may hold them."""
 
 PERSON, ROW, WINDOW = "person", "row", "window"
 
@@ -156,12 +209,15 @@ class World:
         return replace(self, held={name: replace(held, rows=rows[name]) for name, held in self.held.items()})
 
 
-def world(choices: Choices, *, most_rows: int = 12, obedient: bool = False, fancy: bool = True) -> World:
-    """Makes tables with data. ``obedient``: columns that are not nullable have no missing values."""
+def world(
+    choices: Choices, *, most_rows: int = 12, obedient: bool = False, fancy: bool = True, mixed: bool = False
+) -> World:
+    """Makes tables with data. ``obedient``: columns that are not nullable have no missing values. ``mixed``: each table
+    holds ids and keys in a type of its own, and many columns hold texts."""
     unit = choices.of((PERSON, PERSON, WINDOW, ROW))
     window = choices.of(("month", "week", "year")) if unit == WINDOW else ""
-    kind = choices.of((Kind.INT, Kind.TEXT))
-    ids = choices.of(IDS[kind])
+    kind = choices.of(tuple(MIXED_IDS) if mixed else (Kind.INT, Kind.TEXT))
+    ids = (None,) if mixed else choices.of(IDS[kind])
     user = {name: (Column("user", kind, Facts(), f"{name}.user", 0),) for name in ID_TABLES}
     scans, held = {}, {}
     for name, columns in PRIVATE.items():
@@ -176,6 +232,8 @@ def world(choices: Choices, *, most_rows: int = 12, obedient: bool = False, fanc
             obedient=obedient,
             fancy=fancy,
         )
+        if mixed:
+            held[name] = with_mixed_types(choices, scans[name], held[name])
     scans["wards"] = Scan("wards", WARDS)
     held["wards"] = data(choices, scans["wards"], choices.whole(0, 5), ids, obedient=obedient, fancy=fancy)
     return World(scans, held, unit, window)
@@ -203,6 +261,24 @@ def data(choices: Choices, scan: Scan, count: int, ids: tuple[Any, ...], *, obed
             row[column.name] = choices.of(pool) if not unique else pool[place] if place < len(pool) else None
             if column.name == "row":
                 row[column.name] = place
+    return Held(types, rows)
+
+
+def with_mixed_types(choices: Choices, scan: Scan, held: Held) -> Held:
+    """Gives a table that holds ids, keys and some other columns in types that are not usual, with values of those."""
+    types, rows = dict(held.types), [dict(row) for row in held.rows]
+    for column in scan.columns:
+        unique = UNIQUE.get(scan.table) == column.name
+        if column.unit is not None:
+            types[column.name], pool = choices.of(tuple(MIXED_IDS[column.kind].items()))
+        elif column.name == "person":
+            types[column.name], pool = choices.of(tuple(MIXED_KEYS.items()))
+        elif column.name not in ("day", "row", "order") and column.kind in WRITTEN and choices.often(2):
+            types[column.name], pool = pa.string(), WRITTEN[column.kind]
+        else:
+            continue
+        for place, row in enumerate(rows):
+            row[column.name] = choices.of(pool) if not unique else pool[place] if place < len(pool) else None
     return Held(types, rows)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -26,6 +27,11 @@ TYPES = ("float", "int", "bool", "str", "categories", "date", "time")
 MOST_DAYS = 100_000
 """A date column with more days than this is no list of days."""
 
+LETTERS = "YymdbBjHIMSfp"
+"""The letters of strptime that a format may have."""
+
+WRITTEN = re.compile("(%[A-Za-z]|[-/.,:_T ])+")
+
 INFINITE = {"inf", "infinity", ".inf", "+inf", "-inf", "-.inf", "+.inf", "-infinity"}
 
 
@@ -48,6 +54,8 @@ class Column:
     ``keys`` is the column of a public table that lists the values, where there are too many to write down. ``missing``
     says how missing values arise and what is done about them, ``erroneous`` the same of values that cannot be right;
     ``sensitive`` says why what this column tells about whole groups needs a second look before it is published.
+    ``format`` says how texts of days and times are written, in the letters of strptime, and ``decimal`` which sign
+    stands before the decimals of numbers; both are about texts only.
     """
 
     name: str
@@ -62,6 +70,8 @@ class Column:
     erroneous: str = ""
     sensitive: str = ""
     description: str = ""
+    format: str = ""
+    decimal: str = ""
 
     @staticmethod
     def read(name: str, value: object, table: str) -> Column:
@@ -87,6 +97,8 @@ class Column:
             erroneous=entries.text("erroneous"),
             sensitive=entries.text("sensitive"),
             description=entries.text("description"),
+            format=_format(entries, kind),
+            decimal=_decimal(entries, kind),
         )
         if found.missing and not found.nullable:
             entries.refuse("it says what is done about missing values, and not that there may be any: nullable: true")
@@ -118,6 +130,11 @@ class Column:
             f"{self.type} values have no missing one in memory: leave the column out (columns=[…]), or declare it as "
             "float, whose missing value is NaN, or as categories, which may have None"
         )
+
+    @property
+    def written(self) -> str:
+        """Is how texts of this column are written, where that is said: a format or the sign before decimals."""
+        return self.format or self.decimal
 
     @property
     def place(self) -> Place:
@@ -155,7 +172,10 @@ class Column:
             "keys": self.keys and self.keys._asdict(),
             "nullable": self.nullable,
             "source": source_tree(self.source),
-            **{key: getattr(self, key) for key in ("missing", "erroneous", "sensitive", "description")},
+            **{
+                key: getattr(self, key)
+                for key in ("missing", "erroneous", "sensitive", "description", "format", "decimal")
+            },
         }
         return {key: value for key, value in said.items() if value}
 
@@ -201,6 +221,36 @@ def _of_between(entries: Entries) -> Callable[[str], NoReturn]:
         entries.refuse(f"between {got}")
 
     return refuse
+
+
+def _format(entries: Entries, kind: str) -> str:
+    """Reads how days or times are written, in letters of which each means one thing."""
+    given = entries.text("format")
+    if not given:
+        return ""
+    if kind not in ("date", "time"):
+        entries.refuse(f"format is for texts of dates and times, and this is {kind}")
+    letters = re.findall("%(.)", given.replace("%%", ""))
+    whole = WRITTEN.fullmatch(given) and not set(letters) - set(LETTERS) and len(set(letters)) == len(letters)
+    day = bool({"Y", "y"} & set(letters)) and (
+        "j" in letters or ("d" in letters and bool({"m", "b", "B"} & set(letters)))
+    )
+    if not (whole and day):
+        known = ", ".join(f"%{letter}" for letter in LETTERS)
+        entries.refuse(
+            f"format must name year, month and day in the letters of strptime, each once, as '%d/%m/%Y' does ({known}),"
+            f" with blanks and any of - / . , : _ T between them; got {shown(given)}"
+        )
+    return given
+
+
+def _decimal(entries: Entries, kind: str) -> str:
+    given = entries.text("decimal")
+    if given and kind not in ("int", "float"):
+        entries.refuse(f"decimal is for texts of numbers, and this is {kind}")
+    if given not in ("", ".", ","):
+        entries.refuse(f"decimal must be the sign before decimals, '.' or ','; got {shown(given)}")
+    return given.replace(".", "")
 
 
 def _keys(entries: Entries, kind: str) -> Place | None:

@@ -25,12 +25,14 @@ class Facts:
     """Is what is public about values: bounds, all values they may have, and whether some may be missing.
 
     Bounds of numbers hold for every row, because rows are moved into them when they are read. ``keys`` never holds
-    None: ``nullable`` says that there may be missing values besides.
+    None: ``nullable`` says that there may be missing values besides. ``written`` says how a table's texts are written:
+    days and times in the letters of strptime, decimals by their sign; what is made of a column knows nothing of that.
     """
 
     between: Ends | None = None
     keys: tuple[Value, ...] | None = None
     nullable: bool = True
+    written: str = ""
 
     def listed(self, kind: Kind) -> tuple[Value, ...] | None:
         """Gives all values there can be, where these are finitely many, known ones; None, where there may be more."""

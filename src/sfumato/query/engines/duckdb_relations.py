@@ -6,11 +6,12 @@ Names of the query never reach DuckDB, so that none can clash with another one o
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import final
 
 from sfumato.query.engines.duckdb_expressions import FINITE, cast, steps, truncated, value
-from sfumato.query.engines.duckdb_reading import as_kind, enforced, identity, read
+from sfumato.query.engines.duckdb_identity import TEXT, common, form, identity
+from sfumato.query.engines.duckdb_reading import as_kind, enforced, read
 from sfumato.query.engines.duckdb_text import TYPES, Ends, Piece, Scope, Statement, listing, mixed
 from sfumato.query.expressions import Column, Expression
 from sfumato.query.kinds import Kind
@@ -33,10 +34,33 @@ from sfumato.query.relations import (
 @final
 @dataclass(frozen=True)
 class Held:
-    """Is a table as DuckDB holds it: its name there, and for each column its name there, its type and its kind."""
+    """Is a table as DuckDB holds it: its name there, and for each column its name there, its type and its kind.
+
+    ``exact`` has the columns that were read when they were copied: where whole values were ids or keys, the column
+    that names them exactly. ``written`` says how texts that are still to be read are written (`Facts.written`).
+    ``owner`` says whose the rows are, as it was when the table was opened.
+    """
 
     name: str
     columns: Mapping[str, tuple[str, str, Kind]]
+    exact: Mapping[str, str | None] = field(default_factory=dict)
+    written: Mapping[str, str] = field(default_factory=dict)
+    owner: Owner | None = None
+
+    def form(self, name: str) -> str:
+        """Gives the type in which the exact values of a column are compared."""
+        _, held, kind = self.columns[name]
+        return TEXT if name in self.exact else form(kind, held)
+
+    def identity(self, name: str, wanted: str, scope: Scope) -> Piece:
+        """Gives a column as an id or a key: exactly what the source held, in a form that others have too."""
+        raw, held, kind = self.columns[name]
+        if name not in self.exact:
+            return identity(Piece(raw), held, kind, wanted, scope, self.written.get(name, ""))
+        exact = self.exact[name]
+        if exact is None:  # it was opened as a column that nobody is known by
+            raise TypeError(name)
+        return Piece(exact)
 
 
 @final
@@ -109,18 +133,32 @@ class Relations:
 
     def _identify(self, owner: Owner, way: list[Held], parts: list[tuple[Scope, dict[str, Piece]]]) -> None:
         """Puts the id, the window and the two sides of each foreign key among what is read of the tables on the way."""
-        raw, held, kind = way[-1].columns[owner.id]
-        parts[-1][1]["u0"] = identity(Piece(raw), held, kind, parts[-1][0])
+        parts[-1][1]["u0"] = way[-1].identity(owner.id, self._form_of_ids(way[-1].form(owner.id)), parts[-1][0])
         for place, hop in enumerate(owner.hops):
-            for part, name, column in ((place, "leaves", hop.column), (place + 1, "arrives", hop.key)):
-                raw, held, kind = way[part].columns[column]
-                parts[part][1][name] = as_kind(Piece(raw), held, kind, parts[part][0])
+            ends = (
+                ("leaves", way[place], hop.column, parts[place]),
+                ("arrives", way[place + 1], hop.key, parts[place + 1]),
+            )
+            wanted = common(table.form(column) for _, table, column, _ in ends)
+            for name, table, column, (scope, made) in ends:
+                made[name] = table.identity(column, wanted, scope)
         if owner.window is not None:
             column, word = owner.window
             part = next(place for place, table in enumerate(way) if column in table.columns)
             raw, held, kind = way[part].columns[column]
             scope = parts[part][0]
-            parts[part][1]["u1"] = truncated(as_kind(Piece(raw), held, kind, scope), word, kind, scope)
+            when = as_kind(Piece(raw), held, kind, scope, way[part].written.get(column, ""))
+            parts[part][1]["u1"] = truncated(when, word, kind, scope)
+
+    def _form_of_ids(self, ours: str) -> str:
+        """Gives the form of ids, the same in all tables: rows of two of them may meet in a join."""
+        owners = [(table, table.owner) for table in self.tables.values() if table.owner is not None and table.owner.id]
+        forms = [
+            (self.tables[owner.hops[-1].table] if owner.hops else table).form(owner.id)
+            for table, owner in owners
+            if not owner.hops or owner.hops[-1].table in self.tables
+        ]
+        return common([ours, *forms])
 
     def _where(self, where: Where) -> Source:
         below = self.source(where.source)
@@ -146,6 +184,8 @@ class Relations:
             raise TypeError(join)
         same = [f"a.{name} = b.{name}" for name in right.identity]
         for ours, theirs in join.on:
+            if _is_id(join.left, ours) and _is_id(join.right, theirs):
+                continue  # the identities are equal already, and what was read of them may not be
             kinds = {_kind(join.left, ours), _kind(join.right, theirs)}
             one, other = f"a.{left.fields[ours]}", f"b.{right.fields[theirs]}"
             if len(kinds) > 1:
@@ -264,6 +304,11 @@ def _joined(way: list[Held], parts: list[tuple[Scope, dict[str, Piece]]], fields
     kept = [f"u{place}" for place in range(units)]
     text = f"SELECT {listing(found[name] for name in (*kept, *fields)) or '1 AS one'} FROM {' JOIN '.join(tables)}"
     return text + (f" WHERE {' AND '.join(f'{found[name]} IS NOT NULL' for name in kept)}" if kept else "")
+
+
+def _is_id(relation: Relation, name: str) -> bool:
+    found = relation.field(name)
+    return found is not None and found.unit == 0
 
 
 def _kind(relation: Relation, name: str) -> Kind | None:

@@ -32,6 +32,11 @@ def quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
+def literal(text: str) -> str:
+    """Gives a public text of an opening, such as a path, as a constant of SQL."""
+    return "'" + text.replace("'", "''") + "'"
+
+
 def listing(texts: Iterable[str]) -> str:
     """Gives texts with commas between them."""
     return ", ".join(texts)

@@ -11,6 +11,7 @@ from typing import ClassVar, final
 
 from sfumato.errors import BadArgument
 from sfumato.query.catalog import Catalog
+from sfumato.query.engines.checking import refuse_columns
 from sfumato.query.engines.engine import PrivateTables, PublicTables
 from sfumato.query.engines.sources import Given, open_source
 from sfumato.query.expressions import Column, Expression
@@ -25,7 +26,7 @@ def open_halves(data: Given, catalog: Catalog) -> tuple[PublicTables, PrivateTab
     """
     public = [name for name, scan in catalog.tables.items() if not scan.private]
     data = _read_once(data, public)
-    private = open_source(data, catalog)
+    private = open_source(data, catalog, look=refuse_columns)
     if not public:
         return Later(lambda: open_source({}, catalog, public=True)), private
     shown = open_source(data, catalog, public=True)

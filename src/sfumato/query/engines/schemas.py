@@ -8,7 +8,8 @@ from typing import Any
 
 from sfumato.errors import BadArgument
 from sfumato.query.engines.duckdb import duckdb_module
-from sfumato.query.engines.sources import DATABASES, PARQUET, SEPARATED, SETTINGS, files_of, header_of
+from sfumato.query.engines.sources import DATABASES, PARQUET, SETTINGS, files_of
+from sfumato.query.engines.text_files import SEPARATED, header_of
 
 NOT_SAID = ""
 """The type of a column of a text file, which has none: to guess one is to look at values."""

@@ -6,24 +6,26 @@ columns, types, files. After that DuckDB can read what was opened and nothing el
 
 from __future__ import annotations
 
-import csv
 import glob
 import hashlib
 import os
 import shutil
 import tempfile
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, final
 
 from sfumato.errors import BadArgument
 from sfumato.query.catalog import Catalog
+from sfumato.query.engines.checking import Look
+from sfumato.query.engines.copies import Copy, Notes, copied_files
 from sfumato.query.engines.duckdb import DuckDBEngine, duckdb_module
 from sfumato.query.engines.duckdb_reading import readable
 from sfumato.query.engines.duckdb_relations import Held
-from sfumato.query.engines.duckdb_text import TYPES, listing, quoted
-from sfumato.query.expressions import Column
+from sfumato.query.engines.duckdb_text import listing, literal, quoted
+from sfumato.query.engines.frames import columns_of
+from sfumato.query.engines.text_files import JSON, SEPARATED, header_of
 from sfumato.query.relations import Scan
 
 if TYPE_CHECKING:
@@ -33,7 +35,6 @@ Given: TypeAlias = Any
 """A path or glob, an Arrow table, a data frame, columns of arrays, or any of these for each table."""
 
 DATABASES, PARQUET = (".duckdb", ".ddb", ".db"), (".parquet", ".pq")
-SEPARATED, JSON = {".csv": ",", ".tsv": "\t"}, (".json", ".jsonl", ".ndjson")
 
 SETTINGS = {
     "autoinstall_known_extensions": "false",
@@ -50,23 +51,33 @@ SMALL = 64 << 20
 
 
 def open_source(
-    data: Given, catalog: Catalog, *, memory: str | None = None, threads: int | None = None, public: bool = False
+    data: Given,
+    catalog: Catalog,
+    *,
+    memory: str | None = None,
+    threads: int | None = None,
+    public: bool = False,
+    look: Look | None = None,
 ) -> DuckDBEngine:
     """Opens data in DuckDB, table by table as a catalog describes it; ``memory`` is a limit such as ``'4GB'``.
 
     Large Parquet files and DuckDB's own tables are read where they are. CSV and JSON files, data frames and small
-    Parquet files are copied, as they are now. With ``public`` the public tables are opened, and nothing else.
+    Parquet files are copied, as they are now. What is in a row never decides whether they open. With ``public`` the
+    public tables are opened, and nothing else. ``look`` is called with what was opened before that is closed to
+    everybody: it is for the holder of the data (`checking`).
     """
     module = duckdb_module()
     spill = tempfile.mkdtemp(prefix="sfumato-")
     limits = {"memory_limit": memory, "threads": None if threads is None else str(threads)}
     config = {**SETTINGS, "temp_directory": spill, **{key: one for key, one in limits.items() if one is not None}}
     connection = module.connect(":memory:", config=config)
-    opening = Opening(connection, [], [], copied=public)
+    opening = Opening(connection, [], [], public, identifying(catalog.tables), flags=look is not None)
     try:
         tables = {name: scan for name, scan in catalog.tables.items() if not (public and scan.private)}
         given = _by_table(data, tables) if tables else {}
         held = {name: opening.table(name, scan, given[name]) for name, scan in tables.items()}
+        if look is not None:
+            look(connection, tables, held, opening.notes)
         opening.lock()
     except BaseException:
         connection.close()
@@ -97,13 +108,18 @@ def _refuse(must: str, got: object) -> NoReturn:
 class Opening:
     """Opens tables one after another: ``paths`` are those that DuckDB may read later, ``marks`` tell data apart.
 
-    With ``copied`` no database stays attached: there may be other tables in it than those that were opened.
+    With ``copied`` no database stays attached: there may be other tables in it than those that were opened. ``keys``
+    are the columns of each table that say whose rows are. With ``flags``, values of texts that did not read are
+    flagged; ``notes`` say where. They are for the holder of the data, and the engine does not have them.
     """
 
     connection: duckdb.DuckDBPyConnection
     paths: list[str]
     marks: list[tuple[str, bytes]]
     copied: bool = False
+    keys: Mapping[str, set[str]] = field(default_factory=dict)
+    notes: dict[str, Notes] = field(default_factory=dict)
+    flags: bool = False
 
     def table(self, name: str, scan: Scan, given: Given) -> Held:
         """Makes a table, or a view of one, whose columns c0, c1, … are those of a codebook."""
@@ -126,7 +142,7 @@ class Opening:
 
     def lock(self) -> None:
         """Shuts DuckDB off from everything but what was opened, for good."""
-        self.connection.execute(f"SET allowed_paths = [{listing(map(_text, self.paths))}]")
+        self.connection.execute(f"SET allowed_paths = [{listing(map(literal, self.paths))}]")
         self.connection.execute("SET enable_external_access = false")
         self.connection.execute("SET lock_configuration = true")
 
@@ -154,7 +170,8 @@ class Opening:
                 shown = held if len(held) < 60 else held[:60] + "…"
                 _refuse(f"a source in which {what} can be read as {column.kind.value}", shown)
             found[column.name] = (f"c{number}", held, column.kind)
-        return Held(place, found)
+        written = {column.name: column.facts.written for column in scan.columns if column.facts.written}
+        return Held(place, found, written=written, owner=scan.owner)
 
     def _made(self, what: str, held: Held, source: str, *, plain: bool = False) -> None:
         """Makes the view or table; ``plain`` texts have a collation of their own, which is taken off them."""
@@ -166,12 +183,14 @@ class Opening:
 
     def _parquet(self, place: str, scan: Scan, files: list[Path]) -> Held:
         must = "Parquet files that can be read"
-        found = [self._types(f"read_parquet([{_text(str(file))}], hive_partitioning = false)", must) for file in files]
+        found = [
+            self._types(f"read_parquet([{literal(str(file))}], hive_partitioning = false)", must) for file in files
+        ]
         held = [self._held(place, scan, types) for types in found]
         if any(one != held[0] for one in held):
             _refuse("Parquet files whose columns have the same types", f"{len(files)} files of {scan.table}")
         small = sum(file.stat().st_size for file in files) <= SMALL
-        source = f"read_parquet([{listing(_text(str(one)) for one in files)}], hive_partitioning = false)"
+        source = f"read_parquet([{listing(literal(str(one)) for one in files)}], hive_partitioning = false)"
         self._made("TABLE" if small else "VIEW", held[0], source)
         self.paths.extend(() if small else map(str, files))
         self.marks.extend((scan.table, _whole(file) if small else _mark(file, _footer(file))) for file in files)
@@ -182,11 +201,11 @@ class Opening:
             _refuse("one DuckDB file", f"{len(files)} files")
         must = "a DuckDB file that can be read"
         alias = "d" + hashlib.sha256(str(files[0]).encode("utf-8", "surrogatepass")).hexdigest()[:16]
-        self._run(f"ATTACH IF NOT EXISTS {_text(str(files[0]))} AS {alias} (READ_ONLY)", must)
+        self._run(f"ATTACH IF NOT EXISTS {literal(str(files[0]))} AS {alias} (READ_ONLY)", must)
         source = f"{alias}.{quoted(scan.table)}"
         views = self._run(
-            f"SELECT count(*) FROM duckdb_views() WHERE database_name = {_text(alias)}"
-            f" AND view_name = {_text(scan.table)}",
+            f"SELECT count(*) FROM duckdb_views() WHERE database_name = {literal(alias)}"
+            f" AND view_name = {literal(scan.table)}",
             must,
         )
         if views[0][0]:
@@ -195,7 +214,8 @@ class Opening:
             )
         held = self._held(place, scan, self._types(source, f"a DuckDB file with a table {scan.table}"))
         collated = self._run(
-            f"SELECT count(*) FROM duckdb_tables() WHERE database_name = {_text(alias)} AND sql ILIKE '%collate%'", must
+            f"SELECT count(*) FROM duckdb_tables() WHERE database_name = {literal(alias)} AND sql ILIKE '%collate%'",
+            must,
         )
         self._made("TABLE" if self.copied else "VIEW", held, source, plain=bool(collated[0][0]))
         self.marks.append((scan.table, _mark(files[0], _start(files[0]) + scan.table.encode("utf-8", "surrogatepass"))))
@@ -205,47 +225,13 @@ class Opening:
 
     def _copied_text(self, place: str, scan: Scan, files: list[Path]) -> Held:
         """Reads text files whole, every value as a text, and those as their codebook says: nothing is guessed."""
-        if files[0].suffix.lower() in JSON:
-            names = [column.name for column in scan.columns]
-            source = f"read_json({{}}, columns = {_struct(names)}, format = 'auto', hive_partitioning = false)"
-            must = "JSON files that can be read: a list of objects, or an object in each line"
-        else:
-            names = header_of(files)
-            delimiter = _text(delimiter_of(files[0]))
-            source = (
-                f"read_csv({{}}, columns = {_struct(names)}, auto_detect = false, header = true, delim = {delimiter},"
-                " quote = '\"', escape = '\"', strict_mode = true, hive_partitioning = false)"
-            )
-            must = "CSV files that can be read: in UTF-8, with a header, and as many values in each line"
-        held = self._held(place, scan, dict.fromkeys(names, "VARCHAR"))
-        columns = listing(_parsed(column, held.columns[column.name][0]) for column in scan.columns)
-        of_files = source.format(f"[{listing(_text(str(file)) for file in files)}]")
-        self._run(f"CREATE TABLE {place} AS SELECT {columns} FROM {of_files}", must)
+        names = [one.name for one in scan.columns] if files[0].suffix.lower() in JSON else header_of(files)
+        self._held(place, scan, dict.fromkeys(names, "VARCHAR"))
         self.marks.extend((scan.table, _whole(file)) for file in files)
-        kinds = {
-            column.name: (held.columns[column.name][0], TYPES[column.kind], column.kind) for column in scan.columns
-        }
-        return Held(place, kinds)
+        return copied_files(self._copy(place, scan), files, self.connection, self._run)
 
     def _copied_frame(self, place: str, scan: Scan, given: Given) -> Held:
-        import pyarrow as pa
-
-        must = "a path, an Arrow table, a data frame, or columns of arrays"
-        if not (isinstance(given, Mapping) or hasattr(given, "__arrow_c_stream__")):
-            _refuse(must, given)
-        try:
-            made = (
-                pa.table({str(name): pa.array(column) for name, column in given.items()})
-                if isinstance(given, Mapping)
-                else pa.table(given)
-            )
-            made = made.select(
-                [column.name for column in scan.columns if made.schema.get_field_index(column.name) >= 0]
-            )
-        except (pa.ArrowException, TypeError, ValueError):
-            made = None
-        if made is None:
-            _refuse(f"{must}, with values of one type in each column", given)
+        made, texts = columns_of(given, [column.name for column in scan.columns])
         known = "columns of types that DuckDB knows"
         try:
             self.connection.register("given", made)
@@ -253,11 +239,31 @@ class Opening:
             made = None
         if made is None:
             _refuse(known, given)
-        held = self._held(place, scan, self._types("given", known))
-        self._made("TABLE", held, "given")
+        types = self._types("given", known)
+        self._held(place, scan, types)
+        held = self._copy(place, scan).made(self._run, "given", types, texts, "a source that can be read")
         self.connection.unregister("given")
         self.marks.append((scan.table, _buffers(made)))
         return held
+
+    def _copy(self, place: str, scan: Scan) -> Copy:
+        own = {column.name for column in scan.columns if column.unit is not None}
+        notes = self.notes.setdefault(scan.table, Notes())
+        return Copy(place, scan, own | self.keys.get(scan.table, set()), notes, self.flags)
+
+
+def identifying(tables: Mapping[str, Scan]) -> dict[str, set[str]]:
+    """Gives the columns of each table that say whose rows are: ids, and both ends of foreign keys."""
+    found: dict[str, set[str]] = {name: set() for name in tables}
+    for name, scan in tables.items():
+        place = name
+        for hop in () if scan.owner is None else scan.owner.hops:
+            found[place].add(hop.column)
+            found.setdefault(hop.table, set()).add(hop.key)
+            place = hop.table
+        if scan.owner is not None and scan.owner.id:
+            found[place].add(scan.owner.id)
+    return found
 
 
 def files_of(given: str | os.PathLike[str]) -> list[Path]:
@@ -270,50 +276,6 @@ def files_of(given: str | os.PathLike[str]) -> list[Path]:
     if any(sign in str(file) for file in files for sign in "*?[]{}"):
         _refuse("files whose names hold none of * ? [ ] { }", path)
     return files
-
-
-def _text(value: str) -> str:
-    """Gives a public text of the opening, such as a path, as a constant of SQL."""
-    return "'" + value.replace("'", "''") + "'"
-
-
-def _struct(names: Iterable[str]) -> str:
-    # Doubled braces: the text is a template for the files.
-    return "{{" + listing(f"{_text(name).replace('{', '{{').replace('}', '}}')}: 'VARCHAR'" for name in names) + "}}"
-
-
-def delimiter_of(file: Path) -> str:
-    """Gives what stands between the values of a CSV file: the comma; or the semicolon, where its header has only those.
-
-    Nothing but the header is looked at, which is public.
-    """
-    usual = SEPARATED[file.suffix.lower()]
-    try:
-        with file.open(encoding="utf-8-sig", newline="") as lines:
-            header = lines.readline()
-    except UnicodeError:
-        return usual
-    return ";" if usual == "," and "," not in header and ";" in header else usual
-
-
-def header_of(files: list[Path]) -> list[str]:
-    """Gives the names of the columns of CSV files: the first line of each, the same in all."""
-    found = []
-    for file in files:
-        try:
-            with file.open(encoding="utf-8-sig", newline="") as lines:
-                found.append(next(csv.reader(lines, delimiter=delimiter_of(file)), []))
-        except (UnicodeError, csv.Error):
-            found.append([])
-    names = found[0]
-    if not names or any(one != names for one in found) or len({name.casefold() for name in names}) < len(names):
-        _refuse("CSV files in UTF-8 with the same header, in which no name is there twice", str(files[0].name))
-    return names
-
-
-def _parsed(column: Column, ours: str) -> str:
-    text = (readable(column.kind, "VARCHAR") or "NULL").replace("{0}", quoted(column.name))
-    return f"TRY_CAST({text} AS {TYPES[column.kind]}) AS {ours}"
 
 
 def _mark(file: Path, part: bytes) -> bytes:

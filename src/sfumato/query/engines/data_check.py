@@ -1,0 +1,71 @@
+"""Checks data against its codebook, for whoever holds the data: how many values of each column do not read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, final
+
+from sfumato.codebook.book import Codebook
+from sfumato.query.catalog import Catalog
+from sfumato.query.engines.checking import TableCheck, checked_tables
+from sfumato.query.engines.sources import open_source
+from sfumato.release.render.text import columns
+
+
+@final
+@dataclass(frozen=True)
+class DataCheck:
+    """Is what a check found: numbers about private data, exact and unpaid for. It is for the holder's eyes only."""
+
+    tables: tuple[TableCheck, ...]
+
+    @property
+    def fits(self) -> bool:
+        """Tells whether every row and every value reads; values outside of their bounds do."""
+        return not self.unread and not any(table.unread for table in self.tables)
+
+    @property
+    def unread(self) -> dict[str, int]:
+        """Are the columns that have values which do not read, and how many."""
+        return {
+            f"{table.name}.{column.name}": column.unread
+            for table in self.tables
+            for column in table.columns
+            if column.unread
+        }
+
+    def __str__(self) -> str:
+        lines: list[str] = []
+        for table in self.tables:
+            lost = f", and {table.unread} that could not be read" if table.unread else ""
+            head = ("column", "type", "values", "missing", "unread", "outside")
+            rows = [
+                (one.name, one.type, *map(str, (one.values, one.missing, one.unread, one.outside)))
+                for one in table.columns
+            ]
+            lines += [f"{table.name}: {table.rows} rows{lost}", *columns([head, *rows])]
+        return "\n".join(lines)
+
+
+def check_data(data: Any, codebook: Codebook | Mapping[str, object] | str | Path) -> DataCheck:
+    """Counts how data reads by its codebook: rows and values that do not, and values outside of bounds and lists.
+
+    It is for whoever holds the data, before anybody asks anything: the numbers are exact and cost nothing, so they must
+    not be published. No value is shown.
+
+    >>> check = check_data({"day": ["2012-01-31", "31/01/2012", None]}, {
+    ...     "codebook": 1, "title": "Days", "unit": {"protects": "a row"},
+    ...     "tables": {"days": {"columns": {"day": {"type": "date"}}}}})
+    >>> check.fits, check.unread
+    (False, {'days.day': 1})
+    >>> print(check)
+    days: 3 rows
+      column  type  values  missing  unread  outside
+      day     date  2       1        1       0
+    """
+    book = codebook if isinstance(codebook, Codebook) else Codebook.read(codebook)
+    found: list[TableCheck] = []
+    open_source(data, Catalog(book), look=lambda *opened: found.extend(checked_tables(*opened))).close()
+    return DataCheck(tuple(found))

@@ -1,0 +1,101 @@
+"""Whose a row is, in DuckDB: ids and keys are compared as the source holds them, exactly, before anything is read.
+
+Columns of one type are compared in that type. Where two tables hold ids in different types, both are written as texts
+that are equal for equal values only. Which of the two it is depends on types alone: the same rows of a unit are kept
+whatever anybody else's id is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sfumato.query.engines.duckdb_reading import NARROW, ZONED, is_text, text_in
+from sfumato.query.engines.duckdb_text import Piece, Scope
+from sfumato.query.engines.text_reading import EXACT, IS_MISSING, MOMENT, as_written, reading
+from sfumato.query.kinds import Kind
+
+TEXT = "VARCHAR"
+WIDEST = 2**127
+
+NOBODY = "CASE WHEN {0} <> chr(0) || chr(0) THEN {0} END"
+"""A value of Python that nobody can name (`python_values.UNREADABLE`) is nobody's id."""
+
+FINE = "regexp_matches({0}, '[.][0-9]{{7}}')"
+"""A time with more places than microseconds have: it would be cut."""
+
+
+def form(kind: Kind, held: str) -> str:
+    """Gives the type in which values of a type are compared with one another, exactly."""
+    if is_text(held) or kind is Kind.TEXT:
+        return TEXT
+    if held in NARROW:
+        return "BIGINT"
+    return {"UBIGINT": "HUGEINT", "FLOAT": "DOUBLE"}.get(held, held)
+
+
+def common(forms: Iterable[str]) -> str:
+    """Gives the type in which values of several forms are compared: one of theirs, or texts."""
+    found = set(forms)
+    if len(found) == 1:
+        return found.pop()
+    return "HUGEINT" if found == {"BIGINT", "HUGEINT"} else TEXT
+
+
+def identity(raw: Piece, held: str, kind: Kind, wanted: str, scope: Scope, written: str = "") -> Piece:
+    """Gives an id or a key in a form: uncut, unrounded and unhashed; two are one exactly if they are equal.
+
+    A hash would take two people for one where it collides, and removing one of them would then change what is kept of
+    the other.
+    """
+    if wanted == TEXT:
+        return _as_text(raw, held, kind, scope, written)
+    if wanted == "DOUBLE":  # NaN is missing, and the zero has no sign
+        return scope.fill("CASE WHEN NOT isnan({0}) THEN CAST({0} AS DOUBLE) + CAST(0 AS DOUBLE) END", raw)
+    return raw if wanted == held else scope.fill(f"CAST({{0}} AS {wanted})", raw)
+
+
+def _as_text(raw: Piece, held: str, kind: Kind, scope: Scope, written: str) -> Piece:
+    if is_text(held):
+        text = scope.fill(text_in(held), raw)
+        return text if kind is Kind.TEXT else named_text(text, kind, scope, written)
+    if held in ("DOUBLE", "FLOAT"):
+        return _of_double(raw, scope)
+    if held.startswith("DECIMAL("):
+        # What has more digits than the type allows breaks DuckDB when it is written: it is nobody's.
+        digits, places = held.removeprefix("DECIMAL(").removesuffix(")").split(",")
+        most = "9" * (int(digits) - int(places)) + "." + "9" * int(places)
+        least, most = (f"CAST('{sign}{most}' AS {held})" for sign in "-+")
+        inside = f"CASE WHEN {{0}} BETWEEN {least} AND {most} THEN TRY_CAST({{0}} AS VARCHAR) END"
+        return scope.fill(EXACT, scope.fill(inside, raw))
+    if held == ZONED:
+        return scope.fill("CAST(make_timestamp(epoch_us({0})) AS VARCHAR)", raw)
+    if held == "DATE":
+        midnight = "coalesce(CAST(TRY_CAST({0} AS TIMESTAMP) AS VARCHAR), CAST({0} AS VARCHAR))"
+        return scope.fill(midnight, raw)
+    return scope.fill("CAST({0} AS VARCHAR)", raw)
+
+
+def named_text(text: Piece, kind: Kind, scope: Scope, written: str) -> Piece:
+    """Gives the text that names what a text of a kind holds: the exact number or moment; or the text, if it is none."""
+    trimmed = scope.named(scope.fill(as_written(kind, written), text))
+    if kind.numeric:
+        exact = scope.fill(EXACT, trimmed)
+    elif kind.temporal:
+        moment = scope.fill(f"CAST({reading(Kind.TIME, written) if written else MOMENT} AS VARCHAR)", trimmed)
+        exact = scope.fill(f"CASE WHEN NOT {FINE} THEN {{1}} END", trimmed, moment)
+    else:
+        exact = scope.fill("lower({0})", trimmed)
+    kept = scope.fill(NOBODY, text)
+    return scope.fill(
+        f"CASE WHEN NOT {IS_MISSING.replace('{0}', '{2}')} THEN coalesce({{0}}, {{1}}) END", exact, kept, text
+    )
+
+
+def _of_double(raw: Piece, scope: Scope) -> Piece:
+    """Gives the text of a float: of a whole number all of its digits, of another the shortest that read back."""
+    digits = (
+        f"CASE WHEN isnan({{0}}) THEN NULL WHEN {{0}} = trunc({{0}}) AND abs({{0}}) < CAST('{WIDEST}' AS DOUBLE)"
+        " THEN CAST(TRY_CAST({0} AS HUGEINT) AS VARCHAR) ELSE CAST({0} AS VARCHAR) END"
+    )
+    text = scope.named(scope.fill(digits, scope.fill("CAST({0} AS DOUBLE)", raw)))
+    return scope.fill("coalesce({0}, {1})", scope.fill(EXACT, text), text)

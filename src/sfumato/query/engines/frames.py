@@ -1,0 +1,124 @@
+"""Data frames and columns of arrays as Arrow tables: what has a type keeps it, and other values come as texts.
+
+A column of Python values has no type: to infer one is to let one row decide how the others are read. Each value is
+then written as a text by itself (`python_values`), and read by the codebook's type, as in a text file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from sfumato.errors import BadArgument
+from sfumato.query.engines.python_values import text_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+MUST = "a path, an Arrow table, a data frame, or columns of arrays"
+TYPED = "biufM"
+"""NumPy's kinds of numbers, truth values and times."""
+
+
+def columns_of(given: Any, wanted: list[str]) -> tuple[pa.Table, set[str]]:
+    """Gives the wanted columns that there are, and which of them are texts that stand for values of Python."""
+    import pyarrow as pa
+
+    columns = _by_name(given)
+    if columns is None:
+        try:
+            table = pa.table(given)
+        except (pa.ArrowException, TypeError, ValueError, OverflowError):
+            table = None
+        if table is None:
+            _refuse(f"{MUST} that can be read", given)
+        columns = {name: table.column(name) for name in wanted if table.schema.names.count(name) == 1}
+    made, texts = {}, set()
+    for name in wanted:
+        if name in columns:
+            made[name], is_texts = _column(columns[name])
+            texts |= {name} if is_texts else set()
+    if len({len(column) for column in made.values()}) > 1:
+        _refuse("columns of one length", given)
+    return pa.table(made), texts
+
+
+def _by_name(given: Any) -> Mapping[str, Any] | None:
+    """Gives columns that may hold values of Python; None of what is made of Arrow's columns."""
+    if isinstance(given, Mapping):
+        return {str(name): column for name, column in given.items()}
+    if not hasattr(given, "__arrow_c_stream__"):
+        _refuse(MUST, given)
+    if not type(given).__module__.startswith(("pandas", "polars")):
+        return None
+    names = [str(name) for name in given.columns]
+    return {name: given[label] for name, label in zip(names, given.columns, strict=True) if names.count(name) == 1}
+
+
+def _column(column: Any) -> tuple[Any, bool]:
+    """Gives a column for Arrow, and tells whether its texts stand for values of Python."""
+    import pyarrow as pa
+
+    if isinstance(column, str | bytes | Mapping) or not isinstance(column, Iterable):
+        _refuse("columns of arrays, each with a value for every row", column)
+    made = _typed(column)
+    if made is None:
+        return pa.array([text_of(value) for value in column], pa.string()), True
+    if pa.types.is_null(made.type):
+        return made.cast(pa.string()), False
+    if pa.types.is_dictionary(made.type):
+        made = made.cast(made.type.value_type)
+    return _sound(made)
+
+
+def _typed(column: Any) -> Any:
+    """Gives a column that has a type of its own as Arrow's; None where its values are anything."""
+    import pyarrow as pa
+
+    kind = str(getattr(getattr(column, "dtype", None), "kind", "?"))
+    if isinstance(column, np.ndarray) and (
+        kind not in TYPED or column.ndim != 1 or isinstance(column, np.ma.MaskedArray)
+    ):
+        return None
+    if not (isinstance(column, np.ndarray | pa.Array | pa.ChunkedArray) or hasattr(column, "dtype")):
+        return None
+    if str(getattr(column, "dtype", "")).casefold() == "object":
+        return None
+    try:
+        if isinstance(column, pa.ChunkedArray):
+            return column
+        if hasattr(column, "__arrow_c_stream__"):
+            return pa.chunked_array(column)
+        return pa.chunked_array([pa.array(column, from_pandas=True)])
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        return None
+
+
+def _sound(column: pa.ChunkedArray) -> tuple[Any, bool]:
+    """Gives a column of which no value breaks a reader: texts that are none, and decimals with too many digits."""
+    import pyarrow as pa
+
+    try:
+        column.validate(full=True)
+    except pa.ArrowInvalid:
+        pass
+    else:
+        return column, False
+    if pa.types.is_decimal(column.type):
+        most = 10**column.type.precision
+        kept = [value if value is None or abs(_whole(value)) < most else None for value in column.to_pylist()]
+        return pa.chunked_array([pa.array(kept, column.type)]), False
+    raw = column.cast(pa.large_binary()).to_pylist()
+    texts = [None if value is None else text_of(value.decode("utf-8", "surrogateescape")) for value in raw]
+    return pa.chunked_array([pa.array(texts, pa.large_string())]), True
+
+
+def _whole(value: Any) -> int:
+    """Gives all digits of a decimal as a whole number."""
+    return int("".join(map(str, value.as_tuple().digits)))
+
+
+def _refuse(must: str, got: object) -> NoReturn:
+    raise BadArgument("data", must, type(got).__name__)
