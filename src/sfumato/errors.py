@@ -37,7 +37,11 @@ it never carries data.
 
 from __future__ import annotations
 
+import datetime
+from decimal import Decimal
 from fractions import Fraction
+from numbers import Integral, Real
+from typing import final
 
 
 class SfumatoError(Exception):
@@ -58,8 +62,8 @@ class BadArgument(SfumatoError, ValueError):
     """Reports a parameter that is out of range or of the wrong type."""
 
     def __init__(self, name: str, must: str, got: object) -> None:
-        self.name, self.must, self.got = name, must, got
-        super().__init__(f"{name} must be {must}; got {shown(got)}.")
+        self.name, self.must, self.got = name, must, shown(got)  # never the thing itself: it may be data
+        super().__init__(f"{name} must be {must}; got {self.got}.")
 
 
 class SpaceMismatch(SfumatoError, TypeError):
@@ -284,15 +288,77 @@ class MissingExtra(SfumatoError, ImportError):
         super().__init__(f"{feature} needs optional packages: pip install " + (package or f"'sfumato[{extra}]'"))
 
 
+@final
+class Several:
+    """Things that a caller typed one by one, to be shown side by side: each as `shown` shows it alone.
+
+    >>> shown(Several(100, 0)), shown(Several([1, 2], None))
+    ('(100, 0)', '(a list of 2, None)')
+    """
+
+    def __init__(self, *things: object) -> None:
+        self._text = f"({', '.join(map(shown, things))})"  # and not the things: an error keeps what it is given
+
+    def __repr__(self) -> str:
+        return self._text
+
+
+LONGEST_SHOWN = 60
+"""Letters of a public value that an error message repeats at most."""
+
+
 def shown(value: object) -> str:
-    """Gives a short text of a public value for an error message; floats as ``:.3g``."""
+    """Gives a short text for an error message: of what a caller typed, the thing itself; of all else, what it is.
+
+    A number, a short text, a date, a type and sfumato's own records are typed, or are made of public facts. Containers,
+    arrays, frames and objects of others may hold data, so only their kind is told, and of plain containers their size.
+
+    >>> shown(0.1), shown("age"), shown([71.5, 64.0]), shown(b"71.5")
+    ('0.1', "'age'", 'a list of 2', '4 bytes')
+    """
     match value:
         case bool() | None:
             return repr(value)
+        case str():
+            return _shown_text(value)
         case float():
             return repr(value) if value.is_integer() and abs(value) < 1000 else f"{value:.3g}"
-        case Fraction():
-            return str(value)
-        case _:
-            text = repr(value)
-            return text if len(text) <= 60 else text[:57] + "…"
+        case int() | Fraction() | Decimal() | datetime.date() | datetime.time() | datetime.timedelta():
+            return _shown_number(value)
+        case type():
+            return value.__name__
+        case Integral() | Real():
+            return _shown_number(int(value)) if isinstance(value, Integral) else f"{float(value):.3g}"
+    if type(value).__module__.partition(".")[0] == __name__.partition(".")[0]:
+        text = repr(value)
+        return text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 3] + "…"
+    return _kind(value)
+
+
+def _shown_text(text: str) -> str:
+    if len(text) <= LONGEST_SHOWN and "\n" not in text:
+        return repr(str(text))
+    return f"a text of {len(text)} characters"
+
+
+def _shown_number(value: object) -> str:
+    try:
+        text = str(value)
+    except ValueError:  # more digits than Python is willing to write
+        return "a number of many digits"
+    return text if len(text) <= LONGEST_SHOWN else f"a number of {len(text)} digits"
+
+
+def _kind(value: object) -> str:
+    """Says what a thing is, and shows nothing of it."""
+    kind = type(value)
+    match value:
+        case bytes() | bytearray() | memoryview():
+            return f"{len(value)} bytes"
+        case list() | tuple() | set() | frozenset() | dict() if kind.__module__ == "builtins":
+            return f"a {kind.__name__} of {len(value)}"
+    if callable(value) and hasattr(value, "__qualname__"):
+        return "a function"
+    home = kind.__module__.partition(".")[0].lstrip("_")
+    name = kind.__name__ if home in ("builtins", "sfumato", "") else f"{home} {kind.__name__}"
+    return f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"

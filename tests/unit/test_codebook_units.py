@@ -319,7 +319,7 @@ def test_sources_have_kinds(source: object, printed: str) -> None:
         ({"release": "a", "public": "b"}, "or have one entry of public, release, preprocessing"),
         ({"rumour": "a"}, "or have one entry of public, release, preprocessing"),
         ({}, "or have one entry of public, release, preprocessing"),
-        (["a"], "source must be a text; got ['a']"),
+        (["a"], "source must be a text; got a list of 1"),
         (3, "source must be a text; got 3"),
     ],
     ids=repr,

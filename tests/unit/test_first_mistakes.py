@@ -78,12 +78,12 @@ MISTAKES = [
     (
         "sf.vector(list)",
         "BadArgument",
-        "the kind of value must be float, int, bool, str, a list of categories or a domain; got <class 'list'>.",
+        "the kind of value must be float, int, bool, str, a list of categories or a domain; got list.",
     ),
     (
         "sf.vector(str, between=(0, 1))",
         "BadArgument",
-        "between must be given for float or int only; got (0, 1).",
+        "between must be given for float or int only; got a tuple of 2.",
     ),
     (
         "sf.vector(float, size=-1)",
@@ -210,7 +210,7 @@ MISTAKES = [
     (
         "sf.vector(['a', 'a'])",
         "BadArgument",
-        "categories must be distinct: a value listed twice would be counted as two; got ('a', 'a').",
+        "categories must be distinct: a value listed twice would be counted as two; got a tuple of 2.",
     ),
     (
         "sf.scalar(['yes','no']) >> sf.randomized_response()",

@@ -70,10 +70,13 @@ PEOPLE = frame({"age": int, "city": str})
             "size must be more than ddof = 1 for variance(); got 1.",
         ),
         (lambda: variance(ddof=2), "ddof must be 0 or 1; got 2."),
-        (lambda: bin_by([3, 1]), "edges must be at least one number, in rising order and without repeats; got [3, 1]."),
+        (
+            lambda: bin_by([3, 1]),
+            "edges must be at least one number, in rising order and without repeats; got a list of 2.",
+        ),
         (
             lambda: count_by(["a", "a"]),
-            "categories must be distinct: a value listed twice would be counted as two; got ('a', 'a').",
+            "categories must be distinct: a value listed twice would be counted as two; got a tuple of 2.",
         ),
         (
             lambda: scalar(float) >> scale_by(2),
@@ -81,7 +84,7 @@ PEOPLE = frame({"age": int, "city": str})
             "first; got 'floats under the absolute distance'.",
         ),
         (lambda: vector(float) >> log(), "what log() works on must be floats within bounds above 0: clamp them first;"),
-        (lambda: vector(float) >> cast(str), "the kind to cast to must be int or float; got <class 'str'>."),
+        (lambda: vector(float) >> cast(str), "the kind to cast to must be int or float; got str."),
         (lambda: repeat(0), "copies must be a whole number of at least 1; got 0."),
     ],
 )

@@ -25,7 +25,7 @@ from sfumato.accounting.relation import Relation
 from sfumato.accounting.renyi import Renyi
 from sfumato.accounting.renyi_conversion import renyi_delta, zcdp_delta
 from sfumato.accounting.routes import CONVERSIONS
-from sfumato.errors import BadArgument, NoProvenRoute
+from sfumato.errors import BadArgument, NoProvenRoute, Several
 from sfumato.exact import Extended, Number, digits_up, non_negative, probability
 from sfumato.guarantee import guarantee
 
@@ -101,7 +101,7 @@ def account(
     [('GDP', 5.189037), ('ZCDP', 5.542757)]
     """
     if (delta is None) == (epsilon is None):
-        raise BadArgument("delta and epsilon", "given one of them: the other is the answer", (delta, epsilon))
+        raise BadArgument("delta and epsilon", "given one of them: the other is the answer", Several(delta, epsilon))
     if not isinstance(relation, Relation):
         raise BadArgument("relation", "sf.Relation.ADD_REMOVE or sf.Relation.CHANGE_ONE", relation)
     if not isinstance(ways, tuple) or not ways or not all(kind in WAYS for kind in ways):

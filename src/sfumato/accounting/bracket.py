@@ -8,7 +8,7 @@ from decimal import ROUND_FLOOR
 from fractions import Fraction
 from typing import final
 
-from sfumato.errors import BadArgument
+from sfumato.errors import BadArgument, Several
 from sfumato.exact import FLOAT_POWER, Extended, decimal_of, digits_up, down, up
 
 
@@ -28,7 +28,7 @@ class Bracket:
 
     def __post_init__(self) -> None:
         if not self.lower <= self.upper:
-            raise BadArgument("lower", "at most upper", (self.lower, self.upper))
+            raise BadArgument("lower", "at most upper", Several(self.lower, self.upper))
 
     @property
     def width(self) -> Extended:

@@ -6,7 +6,7 @@ import struct
 from collections.abc import Callable
 from fractions import Fraction
 
-from sfumato.errors import BadArgument, CannotCalibrate
+from sfumato.errors import BadArgument, CannotCalibrate, Several
 
 SMALLEST, LARGEST = 2.0**-900, 2.0**900
 """The floats among which a real parameter is sought."""
@@ -42,7 +42,7 @@ def greatest_integer(good: Callable[[int], bool], *, low: int = 1, high: int = 1
 
 def _search(good: Callable[[int], bool], low: int, high: int, what: str) -> int:
     if low > high:
-        raise BadArgument("the search interval", "not empty", (low, high))
+        raise BadArgument("the search interval", "not empty", Several(low, high))
     if good(low):
         if not good(high):
             raise CannotCalibrate(

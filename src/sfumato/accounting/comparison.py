@@ -18,7 +18,7 @@ from sfumato.accounting.calibrate import greatest
 from sfumato.accounting.gaussian import analytic_sigma
 from sfumato.accounting.measures import Approx
 from sfumato.accounting.renyi_conversion import zcdp_rho, zcdp_rho_simple
-from sfumato.errors import BadArgument
+from sfumato.errors import BadArgument, Several
 from sfumato.exact import Root, ball, digits_up, integer, root, up, upper
 from sfumato.guarantee import guarantee
 
@@ -61,7 +61,7 @@ class Comparison:
         for row in self.rows:
             if (row.count, row.way) == (count, way):
                 return row.scale
-        raise BadArgument("count and way", "ones that were compared", (count, way))
+        raise BadArgument("count and way", "ones that were compared", Several(count, way))
 
     def series(self) -> tuple[tuple[int, str, float], ...]:
         """Gives (count, way, scale) for charts."""

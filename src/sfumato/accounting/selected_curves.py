@@ -17,7 +17,7 @@ from sfumato.accounting.renyi import Renyi
 from sfumato.accounting.renyi_conversion import renyi_delta
 from sfumato.accounting.repeat_select import mean_runs, poisson_selected_epsilon, selected_epsilon
 from sfumato.accounting.tables import Total, selector
-from sfumato.errors import BadArgument
+from sfumato.errors import BadArgument, Several
 from sfumato.exact import Extended, ball, log_down, log_up, up, upper
 from sfumato.guarantee import guarantee
 
@@ -154,4 +154,4 @@ def _renyi(total: Total, inner: Event) -> Renyi:
 
 def _check(inner: object, runs: object, kind: type) -> None:
     if not isinstance(inner, Renyi) or not isinstance(runs, kind):
-        raise BadArgument("a curve of selected runs", f"a Rényi loss and {kind.__name__}", (inner, runs))
+        raise BadArgument("a curve of selected runs", f"a Rényi loss and {kind.__name__}", Several(inner, runs))

@@ -20,7 +20,7 @@ from sfumato.attacks.result import Attack, Success, Violation
 from sfumato.core.calibrate import calibrate
 from sfumato.core.space import scalar
 from sfumato.entropy import Entropy, system
-from sfumato.errors import BadArgument
+from sfumato.errors import BadArgument, Several
 from sfumato.exact import Number, integer, probability, rational
 from sfumato.mechanisms.additive import gaussian, laplace
 from sfumato.release.progress import Progress, shown
@@ -48,7 +48,7 @@ def value_from_means(before: tuple[Number, int], after: tuple[Number, int]) -> F
             raise BadArgument(name, "a mean and how many people it is over, such as (85, 10)", pair)
     (first, many), (second, later) = before, after
     if abs(integer(many, "how many before", least=0) - integer(later, "how many after", least=0)) != 1:
-        raise BadArgument("how many people", "one more or one less after than before", (many, later))
+        raise BadArgument("how many people", "one more or one less after than before", Several(many, later))
     change = later * rational(second, "the mean after") - many * rational(first, "the mean before")
     return change * (later - many)
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sfumato.attacks.reading import floats
 from sfumato.entropy import Entropy, system
-from sfumato.errors import BadArgument
+from sfumato.errors import BadArgument, Several
 
 Rows: TypeAlias = NDArray[np.float64]
 """One row for each record, one column for each attribute."""
@@ -68,7 +68,7 @@ class Sample:
         except (TypeError, ValueError):
             raise BadArgument(name, must, type(given).__name__) from None
         if table.ndim != 2 or labels.shape != table.shape[:1]:
-            raise BadArgument(name, must, (rows.shape, labels.shape))
+            raise BadArgument(name, must, Several(rows.shape, labels.shape))
         if labels.dtype.kind not in "biu" or (labels.size and labels.min() < 0):
             raise BadArgument(name, must, f"labels of type {labels.dtype}, or below 0")
         return cls(table, labels.astype(np.int64))

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from sfumato.attacks.rarity import class_numbers
 from sfumato.attacks.tables import Cell, Given, Rows, matched, read_table, read_targets
-from sfumato.errors import BadArgument
+from sfumato.errors import BadArgument, Several
 from sfumato.exact import Number, integer, positive, probability, rational, text
 from sfumato.release.progress import Progress, shown
 
@@ -142,7 +142,7 @@ def _bands(listed: Sequence[tuple[Number, Number]]) -> tuple[Band, ...]:
     read = sorted((rational(low, "a lower bound"), rational(high, "an upper bound")) for low, high in listed)
     for low, high in read:
         if low > high:
-            raise BadArgument("a band", "a lower bound, then an upper one", (low, high))
+            raise BadArgument("a band", "a lower bound, then an upper one", Several(low, high))
     for (_, high), (low, _) in pairwise(read):
         if low <= high:
             must = "apart from each other: both bounds belong to a band, so 75-80 and 80-85 would share 80"

@@ -17,7 +17,7 @@ from sfumato.codebook.draft import refuse_draft
 from sfumato.codebook.entries import TOP, Entries, listed, source_tree
 from sfumato.codebook.sampling import Sampling
 from sfumato.codebook.smartnoise import from_smartnoise
-from sfumato.codebook.strict_yaml import read_text, text_of, write_text
+from sfumato.codebook.strict_yaml import begins_codebook, read_text, text_of, write_text
 from sfumato.codebook.tables import FACT, Table
 from sfumato.codebook.units import UnitPath, Window, unit_path
 from sfumato.core.metrics import Unit
@@ -79,6 +79,9 @@ class Codebook:
         if isinstance(given, Mapping):
             return _read(given)
         text = text_of(given)
+        if not begins_codebook(text):
+            why = f"it is no codebook: it does not begin with codebook: {FORMAT}. Is it the data?"
+            raise BadCodebook("the file", why)
         refuse_draft(text)
         found = _read(read_text(text))
         return found if text is given else replace(found, folder=Path(given).resolve().parent)

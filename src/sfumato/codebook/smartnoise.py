@@ -19,6 +19,9 @@ TYPES = {"int": "int", "float": "float", "string": "str", "boolean": "bool", "da
 TRUTHS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 """What YAML 1.1, in which these files are written, calls true and false."""
 
+SETTINGS = frozenset({"row_privacy", "max_ids", "sample_max_ids", "censor_dims", "clamp_counts", "clamp_columns"})
+"""Settings of a table that nothing but metadata has."""
+
 ROW = "one row"
 """Who is protected where each row is its own unit."""
 
@@ -31,6 +34,8 @@ BOUNDS = (
 def from_smartnoise(given: object, *, file: str = "") -> tuple[Plain, tuple[str, ...]]:
     """Gives what metadata of SmartNoise says, as the plain data of a codebook, and notes on what to check in it."""
     source = " ".join(["SmartNoise metadata", *[file] * bool(file)])
+    if not _is_metadata(given):  # and so perhaps data, of which nothing may be repeated
+        raise BadCodebook(source, "it must have a database at the top, in it schemas, tables, and columns with a type")
     database = {key: value for key, value in Entries.read(given, source).given.items() if key != "engine"}
     if len(database) != 1:
         raise BadCodebook(
@@ -52,6 +57,18 @@ def from_smartnoise(given: object, *, file: str = "") -> tuple[Plain, tuple[str,
         "tables": tables,
     }
     return said, tuple(notes)
+
+
+def _is_metadata(given: object) -> bool:
+    """Tells whether something has the shape of metadata, with a column that has a type or a setting that is known."""
+    level: list[object] = [given]
+    for _ in range(3):
+        if not all(isinstance(one, Mapping) for one in level):
+            return False
+        level = [part for one in level if isinstance(one, Mapping) for key, part in one.items() if key != "engine"]
+    tables = [one for one in level if isinstance(one, Mapping)]
+    typed = any(isinstance(column, Mapping) and "type" in column for table in tables for column in table.values())
+    return len(tables) == len(level) and (typed or any(not SETTINGS.isdisjoint(table) for table in tables))
 
 
 def _unit(tables: Mapping[str, object], source: str, notes: list[str]) -> Plain:

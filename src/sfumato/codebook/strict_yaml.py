@@ -36,6 +36,13 @@ PLAIN: tuple[tuple[str, re.Pattern[str], str], ...] = (
 )
 """What is read without quotes as more than a text: its tag, its shape and how it may begin."""
 
+YAML_ENTRY = re.compile(r"""^["']?codebook["']?[ \t]*:""", re.MULTILINE)
+JSON_ENTRY = re.compile(r'"codebook"\s*:')
+"""The entry that a codebook begins with."""
+
+QUOTED = re.compile(r"'(?!<)[^']{3,}'")
+"""What PyYAML says with something of the text in it: more than a sign or two, and not the kind of a token."""
+
 NEXT_LINE = "\x85"
 """A line break to YAML, which is lost as it is and kept where it is escaped, in double quotes."""
 
@@ -58,10 +65,18 @@ def text_of(given: str | Path) -> str:
         return given
     try:
         return Path(given).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError, ValueError) as fault:
-        raise BadArgument(
-            "a codebook", "a file that can be read as UTF-8 (or a text of several lines)", str(given)
-        ) from fault
+    except (OSError, ValueError):
+        failed = BadArgument("a codebook", "a file that can be read as UTF-8 (or a text of several lines)", str(given))
+    raise failed  # here, and not above: the error of a text that is no UTF-8 carries the bytes of the file
+
+
+def begins_codebook(text: str) -> bool:
+    """Tells whether a text has the entry that every codebook begins with; other files may be data.
+
+    >>> begins_codebook("codebook: 1\\ntitle: Visits\\n"), begins_codebook("ssn,hiv\\n123-45-6789,1\\n")
+    (True, False)
+    """
+    return (JSON_ENTRY if text.lstrip().startswith("{") else YAML_ENTRY).search(text) is not None
 
 
 def write_text(tree: object) -> str:
@@ -77,10 +92,9 @@ def _json(text: str) -> object:
         return json.loads(
             text, parse_float=_decimal, parse_int=_whole, parse_constant=Decimal, object_pairs_hook=_no_twins
         )
-    except BadCodebook:
-        raise
-    except ValueError as fault:
-        _refuse(f"it is no JSON ({fault})")
+    except json.JSONDecodeError as fault:
+        why = f"{fault.msg}, line {fault.lineno}, column {fault.colno}"
+    return _refuse(f"it is no JSON ({why})")
 
 
 def _yaml(text: str) -> object:
@@ -91,7 +105,15 @@ def _yaml(text: str) -> object:
     except BadCodebook:
         raise
     except (yaml.YAMLError, ValueError) as fault:
-        _refuse("it is no YAML (" + " ".join(str(fault).split()) + ")")
+        why = _where(fault)
+    return _refuse(f"it is no YAML ({why})")
+
+
+def _where(fault: Any) -> str:
+    """Says what PyYAML found and in which line, and repeats nothing of the text: it may be data."""
+    problem, mark = getattr(fault, "problem", None) or "it cannot be read", getattr(fault, "problem_mark", None)
+    told = "it cannot be read" if QUOTED.search(problem) else problem
+    return told if mark is None else f"{told}, line {mark.line + 1}, column {mark.column + 1}"
 
 
 @cache
@@ -114,7 +136,7 @@ def _loader() -> type[yaml.SafeLoader]:
         **{f"tag:yaml.org,2002:{kind}": _scalar(read) for kind, read in SCALARS.items()},
         "tag:yaml.org,2002:seq": lambda loader, node: _sequence(loader, node),
         "tag:yaml.org,2002:map": lambda loader, node: _mapping(loader, node),
-        None: lambda loader, node: _refuse(f"line {_line(node)} has the tag {node.tag}, which is not plain data"),
+        None: lambda loader, node: _refuse(f"line {_line(node)} has a tag (!…), which is not plain data"),
     }
     return Strict
 
@@ -157,7 +179,7 @@ def _mapping(loader: Any, node: Any) -> dict[object, object]:
         if isinstance(key, list | dict):
             _refuse(f"line {_line(key_node)} has a list or a mapping as a key; keys are words")
         if key in found:
-            _refuse(f"line {_line(key_node)} says {key!r} a second time; one of the two would be lost")
+            _refuse(f"line {_line(key_node)} has a key that stands there already; one of the two would be lost")
         found[key] = loader.construct_object(value_node, deep=True)
     return found
 
@@ -165,9 +187,7 @@ def _mapping(loader: Any, node: Any) -> dict[object, object]:
 def _no_twins(pairs: list[tuple[str, object]]) -> Mapping[str, object]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        _refuse(f"it says {twice!r} a second time; one of the two would be lost")
+        _refuse("it has a key that stands twice; one of the two would be lost")
     return found
 
 

@@ -27,7 +27,7 @@ from sfumato.core.partial import Partial, start
 from sfumato.core.plan import constructor
 from sfumato.core.space import Space
 from sfumato.entropy import Entropy
-from sfumato.errors import BadArgument
+from sfumato.errors import BadArgument, Several
 from sfumato.exact import BITS, Number, ball, precision
 from sfumato.guarantee import guarantee
 from sfumato.noise.negative_binomial import TruncatedNegativeBinomial as NegativeBinomialNumber
@@ -189,7 +189,9 @@ def _score(candidate: Data) -> int | float | Fraction:
 
 def _law_of_runs(runs: Runs | None, stop: Number | None) -> Runs:
     if (runs is None) == (stop is None):
-        raise BadArgument("how often to run", "given once: stop=0.01, or runs=sf.events.PoissonRuns(10)", (runs, stop))
+        raise BadArgument(
+            "how often to run", "given once: stop=0.01, or runs=sf.events.PoissonRuns(10)", Several(runs, stop)
+        )
     if stop is not None:
         return TruncatedNegativeBinomial(1, stop)
     if not isinstance(runs, Runs):

@@ -17,7 +17,7 @@ from typing import Any, TypeAlias, final
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.errors import BadArgument
+from sfumato.errors import BadArgument, Several
 from sfumato.exact import Number, rational
 
 Data: TypeAlias = Any
@@ -41,7 +41,7 @@ class Bounds:
         object.__setattr__(self, "lower", rational(self.lower, "the lower bound"))
         object.__setattr__(self, "upper", rational(self.upper, "the upper bound"))
         if self.lower > self.upper:
-            raise BadArgument("bounds", "in order: the lower bound first", (self.lower, self.upper))
+            raise BadArgument("bounds", "in order: the lower bound first", Several(self.lower, self.upper))
 
     @staticmethod
     def read(between: tuple[Number, Number] | Bounds) -> Bounds:
@@ -52,7 +52,7 @@ class Bounds:
             raise BadArgument("bounds", "a pair (lower, upper)", between)
         lower, upper = rational(between[0], "the lower bound"), rational(between[1], "the upper bound")
         if lower > upper:
-            raise BadArgument("bounds", "in order: the lower bound first", between)
+            raise BadArgument("bounds", "in order: the lower bound first", Several(*between))
         return Bounds(lower, upper)
 
     @property

@@ -26,7 +26,7 @@ from sfumato.core.domains import (
 from sfumato.core.metrics import Absolute, AddRemove, ChangeOne, Discrete, Metric, VectorMetric
 from sfumato.core.plan import Described, Plan, record_of
 from sfumato.core.spread import Gap
-from sfumato.errors import BadArgument, SpaceMismatch
+from sfumato.errors import BadArgument, Several, SpaceMismatch
 from sfumato.exact import Number
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Space(Described):
 
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Domain) or not isinstance(self.metric, Metric):
-            raise BadArgument("a space", "a domain and a metric", (self.domain, self.metric))
+            raise BadArgument("a space", "a domain and a metric", Several(self.domain, self.metric))
         why = self.metric.misfit(self.domain)
         if why is not None:
             raise SpaceMismatch(self.domain, self.metric, why)

@@ -17,7 +17,7 @@ from sfumato.core.partial import Partial
 from sfumato.core.plan import constructor
 from sfumato.core.space import Space
 from sfumato.entropy import Entropy
-from sfumato.errors import BadArgument, UnboundedColumn
+from sfumato.errors import BadArgument, Several, UnboundedColumn
 from sfumato.exact import BITS, Number, ball, non_negative, positive, precision, probability, up
 from sfumato.guarantee import guarantee
 from sfumato.mechanisms.gridding import Gridded, exact_add
@@ -49,7 +49,7 @@ def local_laplace(*, scale: Number | None = None, epsilon: Number | None = None)
     Pure(epsilon='82/3')
     """
     if (scale is None) == (epsilon is None):
-        raise BadArgument("local_laplace()", "given either scale or epsilon", (scale, epsilon))
+        raise BadArgument("local_laplace()", "given either scale or epsilon", Several(scale, epsilon))
     size = None if scale is None else positive(scale, "scale")
     loss = None if epsilon is None else positive(epsilon, "epsilon")
 
@@ -99,7 +99,7 @@ def local_mean_response(*, p: Number | None = None, epsilon: Number | None = Non
     Pure(epsilon=1.0)
     """
     if (p is None) == (epsilon is None):
-        raise BadArgument("local_mean_response()", "given either p or epsilon", (p, epsilon))
+        raise BadArgument("local_mean_response()", "given either p or epsilon", Several(p, epsilon))
     truth = None if p is None else probability(p, "p")
     loss = None if epsilon is None else non_negative(epsilon, "epsilon")
 

@@ -22,7 +22,7 @@ from sfumato.core.plan import constructor
 from sfumato.core.rows import canonical
 from sfumato.core.space import Space
 from sfumato.entropy import Entropy
-from sfumato.errors import BadArgument, NoDistance
+from sfumato.errors import BadArgument, NoDistance, Several
 from sfumato.exact import (
     BITS,
     Distance,
@@ -156,7 +156,7 @@ def read_edges(names: tuple[Hashable, ...], adjacency: Iterable[tuple[Hashable, 
     found: set[tuple[int, int]] = set()
     for left, right in adjacency:
         if left not in place or right not in place:
-            raise BadArgument("adjacency", "pairs of inputs", (left, right))
+            raise BadArgument("adjacency", "pairs of inputs", Several(left, right))
         found |= {(place[left], place[right]), (place[right], place[left])}
     return frozenset(found)
 

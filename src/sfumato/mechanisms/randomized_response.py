@@ -26,7 +26,7 @@ from sfumato.core.partial import Partial
 from sfumato.core.plan import constructor
 from sfumato.core.space import Space
 from sfumato.entropy import Entropy
-from sfumato.errors import BadArgument
+from sfumato.errors import BadArgument, Several
 from sfumato.exact import BITS, Number, ball, log_up, non_negative, precision, probability, up
 from sfumato.guarantee import guarantee
 from sfumato.mechanisms.per_person import ENTRIES_PROOF, Entries, entries_of
@@ -129,7 +129,7 @@ def randomized_response(*, p: Number | None = None, epsilon: Number | None = Non
     Pure(epsilon=0.6931471805599453…)
     """
     if (p is None) == (epsilon is None):
-        raise BadArgument("randomized_response()", "given either p or epsilon", (p, epsilon))
+        raise BadArgument("randomized_response()", "given either p or epsilon", Several(p, epsilon))
     truth = None if p is None else probability(p, "p")
     loss = None if epsilon is None else non_negative(epsilon, "epsilon")
     label = f"randomized_response(p={p})" if epsilon is None else f"randomized_response(epsilon={epsilon})"

@@ -24,7 +24,7 @@ from sfumato.core.partial import Partial
 from sfumato.core.plan import constructor
 from sfumato.core.space import Space
 from sfumato.entropy import Entropy
-from sfumato.errors import BadArgument
+from sfumato.errors import BadArgument, Several
 from sfumato.exact import BITS, Extended, Number, integer, positive, precision, probability, up, upper
 from sfumato.guarantee import guarantee
 from sfumato.mechanisms.gridding import exact_add
@@ -138,7 +138,7 @@ def stability_histogram(
     Approx(epsilon=1.0, delta=6.078...e-07…)
     """
     if (delta is None) == (threshold is None):
-        raise BadArgument("stability_histogram()", "given either delta or threshold", (delta, threshold))
+        raise BadArgument("stability_histogram()", "given either delta or threshold", Several(delta, threshold))
     noise = DiscreteLaplace(positive(scale, "scale"))
     if threshold is not None:
         limit = integer(threshold, "threshold", least=0)

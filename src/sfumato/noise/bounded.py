@@ -13,7 +13,7 @@ from flint import arb, ctx
 from numpy.typing import NDArray
 
 from sfumato.entropy import Entropy
-from sfumato.errors import BadArgument
+from sfumato.errors import BadArgument, Several
 from sfumato.exact import BITS, ball, integer, precision
 from sfumato.guarantee import guarantee
 from sfumato.noise.digits import DigitSampler
@@ -116,7 +116,7 @@ class Truncated(Noise):
         object.__setattr__(self, "low", low if least is None else max(low, least))
         object.__setattr__(self, "high", high if most is None else min(high, most))
         if self.low > self.high:
-            raise BadArgument("range", "one that the distribution can hit", (low, high))
+            raise BadArgument("range", "one that the distribution can hit", Several(low, high))
 
     @classmethod
     def within(cls, noise: Noise, *, radius: int) -> Truncated:
@@ -204,7 +204,7 @@ def truncated_law(truncated: Truncated) -> Law:
 def _often(truncated: Truncated) -> bool:
     mass = mass_between(truncated.noise, low=truncated.low, high=truncated.high, bits=BITS)
     if not mass > 0:
-        raise BadArgument("range", "one that the distribution can hit", (truncated.low, truncated.high))
+        raise BadArgument("range", "one that the distribution can hit", Several(truncated.low, truncated.high))
     return bool(mass > ball(OFTEN if truncated.high - truncated.low < LISTED else SELDOM))
 
 

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.errors import BadArgument
+from sfumato.errors import BadArgument, Several
 from sfumato.query.cells import Listed
 from sfumato.query.kinds import Kind, Value, kind_of
 from sfumato.query.literals import value_of
@@ -202,7 +202,7 @@ class KeySet:
     def listed(self, names: Sequence[str]) -> Listed:
         """Gives the keys for what a question groups by, whose names are these, in this order."""
         if set(names) != set(self.names):
-            raise BadArgument("keys", f"over what is grouped by: {', '.join(names) or 'nothing'}", list(self.names))
+            raise BadArgument("keys", f"over what is grouped by: {', '.join(names) or 'nothing'}", Several(*self.names))
         return Listed(self.select(names)._columns())
 
     @cached_property

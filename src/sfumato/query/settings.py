@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import cast, final
 
 from sfumato.accounting.measures import Loss
-from sfumato.errors import BadArgument
+from sfumato.errors import BadArgument, Several
 from sfumato.exact import Number, integer, positive, probability
 from sfumato.query.keysets import KeySet
 
@@ -57,7 +57,7 @@ class Settings:
         """Reads settings as people write them."""
         if (loss is None) == (accuracy is None):
             must = "given, one of them: what to pay, loss=sf.Pure(0.1), or how near to come, accuracy=(50, 0.95)"
-            raise BadArgument("loss or accuracy", must, (loss, accuracy))
+            raise BadArgument("loss or accuracy", must, Several(loss, accuracy))
         if loss is not None and not isinstance(loss, Loss):
             raise BadArgument("loss", "a privacy loss such as sf.Pure(0.1)", loss)
         if keys is not None and not isinstance(keys, KeySet):

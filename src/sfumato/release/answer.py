@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.errors import BadArgument, MissingExtra
+from sfumato.errors import BadArgument, MissingExtra, Several
 from sfumato.exact import Number, probability
 from sfumato.release.interval import Interval
 
@@ -62,7 +62,7 @@ class AnswerColumn:
         high: Sequence[object] | Cells | None = None,
     ) -> None:
         if not isinstance(name, str) or not isinstance(role, Role):
-            raise BadArgument("a column of an answer", "named by a text, and a key or a value", (name, role))
+            raise BadArgument("a column of an answer", "named by a text, and a key or a value", Several(name, role))
         if (low is None) != (high is None) or (role is Role.KEY and low is not None):
             raise BadArgument(f"the interval of column {name!r}", "two ends, of a value", role.value)
         found = {"name": name, "values": cells_of(values, name), "role": role, "low": None, "high": None}

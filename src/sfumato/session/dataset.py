@@ -16,7 +16,7 @@ from sfumato.core.metrics import AddRemove, Unit
 from sfumato.core.partial import start
 from sfumato.core.space import Space
 from sfumato.entropy import system
-from sfumato.errors import BadArgument, NotInDomain
+from sfumato.errors import BadArgument, NotInDomain, Several
 from sfumato.exact import Number
 from sfumato.ledger.accounts import checked_name
 from sfumato.ledger.book import Ledger
@@ -68,7 +68,7 @@ class Dataset:
         facts = codebook if codebook is None or isinstance(codebook, Codebook) else Codebook.read(codebook)
         if (space is None) == (facts is None):
             must = "given, one of them: it says what holds for every possible data set"
-            raise BadArgument("space or codebook", must, (space, codebook))
+            raise BadArgument("space or codebook", must, Several(space, codebook))
         if isinstance(unit, Person):
             facts, unit = unit.told(_needed(facts)), None
         self.codebook, self.version = facts, read_version(version)

@@ -20,7 +20,7 @@ from sfumato.core.partial import Partial
 from sfumato.core.plan import constructor
 from sfumato.core.space import Space
 from sfumato.core.transformation import Transformation
-from sfumato.errors import BadArgument
+from sfumato.errors import BadArgument, Several
 from sfumato.exact import Distance, Number, probability, rational, rational_up
 from sfumato.mechanisms.additive import gaussian, laplace
 from sfumato.mechanisms.layered_counts import NORMS, Layer, layered_counts, noise_for, shift_of
@@ -84,7 +84,7 @@ class Tree:
         """Gives the part of each bin that lies in a range."""
         ends = _end(low, "low"), _end(high, "high")
         if ends[0] > ends[1]:
-            raise BadArgument("a range", "in order: the lower end first", (low, high))
+            raise BadArgument("a range", "in order: the lower end first", Several(low, high))
         reached = np.clip(self.edges, *np.clip(ends, self.edges[0], self.edges[-1]))
         return np.asarray(np.diff(reached) / np.diff(self.edges))
 

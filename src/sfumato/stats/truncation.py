@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sfumato.accounting.measures import ZCDP
-from sfumato.errors import BadArgument
+from sfumato.errors import BadArgument, Several
 from sfumato.exact import Number, integer, probability
 
 
@@ -30,7 +30,7 @@ def mape(truth: ArrayLike, released: ArrayLike) -> float:
     """
     true, told = np.asarray(truth, dtype=np.float64), np.asarray(released, dtype=np.float64)
     if true.shape != told.shape or true.ndim != 1:
-        raise BadArgument("truth and released", "two lists of one length", (true.shape, told.shape))
+        raise BadArgument("truth and released", "two lists of one length", Several(true.shape, told.shape))
     defined = true != 0
     if not defined.any():
         raise BadArgument("the truth", "other than 0 somewhere: an error has no share of nothing", "zeros alone")

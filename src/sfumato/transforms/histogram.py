@@ -16,7 +16,7 @@ from sfumato.core.partial import Partial
 from sfumato.core.plan import constructor
 from sfumato.core.space import Space
 from sfumato.core.transformation import Transformation
-from sfumato.errors import BadArgument
+from sfumato.errors import BadArgument, Several
 from sfumato.exact import Distance, integer, rational_up, root
 from sfumato.guarantee import guarantee
 from sfumato.release.claim import Claim, required
@@ -136,7 +136,7 @@ def _spread(cells: int | None, each: int | None, claim: Claim | None) -> tuple[i
         return None
     required(claim, "how the rows of one unit spread over keys")
     if cells is None or each is None:
-        raise BadArgument("cells and each", "given together", (cells, each))
+        raise BadArgument("cells and each", "given together", Several(cells, each))
     return integer(cells, "cells", least=1), integer(each, "each", least=1)
 
 

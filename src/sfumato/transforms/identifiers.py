@@ -15,7 +15,7 @@ from sfumato.core.partial import Partial
 from sfumato.core.plan import constructor
 from sfumato.core.space import Space
 from sfumato.core.transformation import Transformation
-from sfumato.errors import BadArgument
+from sfumato.errors import BadArgument, Several
 from sfumato.exact import Distance, root
 from sfumato.guarantee import guarantee
 from sfumato.transforms.distances import times
@@ -65,7 +65,7 @@ def count_identifiers(
     listed = None if keys is None else categories(keys).values
     norm = read_norm(metric, "count_identifiers")
     if not columns and (keys is not None or metric is not None):
-        raise BadArgument("keys and metric", "left out: without columns there is one number", (keys, metric))
+        raise BadArgument("keys and metric", "left out: without columns there is one number", Several(keys, metric))
 
     def build(space: Space) -> Transformation:
         domain, unit = owned_space(space, "count_identifiers")

@@ -501,9 +501,9 @@ def test_grouping_sets() -> None:
     assert grouped.cube().count().question.sets == ((0, 1), (0,), (1,), ())
     sets = grouped.grouping_sets(["site", "day", "day"], [], ["site"], ["day", "site"]).count().question.sets
     assert sets == ((0, 1), (), (1,))
-    assert "every key is in one; got (['site'],)" in said(lambda: grouped.grouping_sets(["site"]), BadArgument)
+    assert "every key is in one; got (a list of 1)" in said(lambda: grouped.grouping_sets(["site"]), BadArgument)
     assert "grouping sets must be at least one" in said(lambda: t.group_by().grouping_sets(), BadArgument)
-    assert "names among day, site; got ['note']" in said(lambda: grouped.grouping_sets(["note"]), BadArgument)
+    assert "names among day, site; got a list of 1" in said(lambda: grouped.grouping_sets(["note"]), BadArgument)
     wide = t.with_columns(**{f"c{place}": t.pages for place in range(13)})
     assert "8,192 grouping sets" in said(lambda: wide.group_by(*(f"c{place}" for place in range(13))).cube())
 

@@ -182,8 +182,8 @@ def test_of_frame(frame: object) -> None:
         (lambda: KeySet.of(x=[1]).filter(y=[1]), "among x"),
         (lambda: KeySet.of(x=[1]).select(["y"]), "among x"),
         (lambda: KeySet.of(x=[1]).select([]), "named by different texts"),
-        (lambda: KeySet.of(x=[1]).listed(["x", "day"]), "keys must be over what is grouped by: x, day; got ['x']"),
-        (lambda: KeySet.of(x=[1], y=[1]).listed(["x"]), "over what is grouped by: x; got ['x', 'y']"),
+        (lambda: KeySet.of(x=[1]).listed(["x", "day"]), "keys must be over what is grouped by: x, day; got ('x')"),
+        (lambda: KeySet.of(x=[1], y=[1]).listed(["x"]), "over what is grouped by: x; got ('x', 'y')"),
         (lambda: KeySet.of(x=range(4000), y=range(4000)), f"at most {MOST_KEYS:,} keys; got 16000000"),
     ],
 )

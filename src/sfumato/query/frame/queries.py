@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol, final
 
-from sfumato.errors import BadArgument, QueryRefused
+from sfumato.errors import BadArgument, QueryRefused, Several
 from sfumato.exact import integer
 from sfumato.query.asking import cube, question, rollup
 from sfumato.query.expressions import Expression
@@ -55,7 +55,7 @@ class Grouped:
                 raise BadArgument("a grouping set", f"a list of names among {', '.join(names)}", chosen)
         unused = [name for name in names if not any(name in chosen for chosen in sets)]
         if not sets or unused:
-            raise BadArgument("grouping sets", "at least one, and such that every key is in one", sets)
+            raise BadArgument("grouping sets", "at least one, and such that every key is in one", Several(*sets))
         places = (tuple(sorted({names.index(name) for name in chosen})) for chosen in sets)
         return replace(self, sets=tuple(dict.fromkeys(places)))
 
