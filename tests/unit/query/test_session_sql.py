@@ -28,12 +28,13 @@ from sfumato.session.session import Session
 
 DAY = datetime.date
 SAID = {"source": "a test"}
+SURE = {"nullable": False, **SAID}
 COLUMNS: dict[str, Any] = {
     "user_id": {"type": "str"},
-    "day": {"type": "date", "between": ["2024-01-01", "2024-01-31"], **SAID},
-    "site": {"categories": ["north", "south"], **SAID},
+    "day": {"type": "date", "between": ["2024-01-01", "2024-01-31"], **SURE},
+    "site": {"categories": ["north", "south"], **SURE},
     "minutes": {"type": "float", "between": [0, 90], "nullable": True, **SAID},
-    "pages": {"type": "int", "between": [0, 9], **SAID},
+    "pages": {"type": "int", "between": [0, 9], **SURE},
     "note": {"type": "str", "nullable": True},
     "wait": {"type": "float"},
 }
