@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hmac
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, ClassVar, final
 from weakref import finalize
@@ -51,7 +51,7 @@ class DuckDBEngine(Engine):
     ``marks`` are what tells this data from other data: of what was copied, a digest of every byte; of Parquet and
     DuckDB files, which may be large, name, size, time of the last change and a digest of their footer or header, so
     that a file that was written again is new data. ``spill`` is a folder for what memory cannot hold, removed with the
-    engine.
+    engine. Where a question fails, ``otherwise`` makes the tables such that it cannot, and it is asked once more.
     """
 
     name: ClassVar[str] = "duckdb"
@@ -63,8 +63,10 @@ class DuckDBEngine(Engine):
         *,
         marks: Sequence[bytes] = (),
         spill: str | None = None,
+        otherwise: Callable[[], bool] = lambda: False,
     ) -> None:
         self._connection, self._tables, self._marks = connection, dict(tables), tuple(marks)
+        self._otherwise = otherwise
         self._clean = None if spill is None else finalize(self, shutil.rmtree, spill, ignore_errors=True)
 
     def schema(self) -> Mapping[str, Mapping[str, str]]:
@@ -141,6 +143,16 @@ class DuckDBEngine(Engine):
 
         No text of an error of DuckDB goes on.
         """
+        for last in (False, True):
+            found, hopeless = self._tried(text, statement, few=few)
+            if found is not None:
+                return found
+            if last or hopeless or not self._settled():
+                break
+        raise RuntimeError(BROKE_OFF)
+
+    def _tried(self, text: str, statement: Statement, *, few: bool) -> tuple[Any, bool]:
+        """Gives what a statement gives; or None, and whether it is in vain to try it on other copies of the tables."""
         duckdb = duckdb_module()
         try:
             with closing(self._connection.cursor()) as cursor:
@@ -148,11 +160,20 @@ class DuckDBEngine(Engine):
                     cursor.register(name, _list(columns))
                 if few:
                     rows = cursor.execute(text, statement.bound(text)).fetchall()
-                    return [column[0] for column in cursor.description or ()], rows
-                return cursor.sql(text, params=statement.bound(text)).to_arrow_table()
-        except (duckdb.Error, MemoryError):
-            failed = RuntimeError(BROKE_OFF)
-        raise failed
+                    return ([column[0] for column in cursor.description or ()], rows), False
+                return cursor.sql(text, params=statement.bound(text)).to_arrow_table(), False
+        except (duckdb.OutOfMemoryException, duckdb.InterruptException, MemoryError):
+            return None, True
+        except duckdb.Error:
+            return None, False
+
+    def _settled(self) -> bool:
+        import pyarrow as pa
+
+        try:
+            return self._otherwise()
+        except (duckdb_module().Error, pa.ArrowException, OSError, MemoryError):
+            return False
 
 
 def _whole(column: tuple[int, ...]) -> np.ndarray[Any, Any]:

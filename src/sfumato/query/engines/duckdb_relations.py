@@ -5,7 +5,7 @@ Names of the query never reach DuckDB, so that none can clash with another one o
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import final
 
@@ -90,39 +90,71 @@ class Relations:
                 return self._per_unit(relation)
         raise TypeError(relation)
 
-    def _scan(self, scan: Scan) -> Source:
+    def _scan(self, scan: Scan, conditions: Sequence[Expression] = ()) -> Source:
+        """Gives the rows of a table for which conditions are true: what these look at is read before all else.
+
+        DuckDB is not let to do that by itself: it would hand conditions to the scan (`duckdb_connection.BLIND`).
+        """
         table, owner = self.tables[scan.table], scan.owner or Owner()
+        first = {column.name for condition in conditions for column in condition.columns()}
+        base = f"SELECT * FROM {table.name}"
+        if conditions:
+            base = self._chosen(scan, conditions, first)
         scope = _raw(table, self.statement)
         made = {}
         for place, column in enumerate(scan.columns):
-            raw, held, _ = table.columns[column.name]
-            made[f"f{place}"] = read(Piece(raw), held, column.kind, column.facts, scope)
+            name = f"f{place}"
+            made[name] = Piece(name) if column.name in first else self._read(table, column, scope)
         fields = list(made)
         way = [table, *(self.tables[hop.table] for hop in owner.hops)]
         parts = [(scope, made), *((_raw(one, self.statement), {}) for one in way[1:])]
         if owner.id:
             self._identify(owner, way, parts)
         units = 0 if not owner.id else 1 if owner.window is None else 2
-        text = _joined(way, parts, fields, units=units)
-        bounds = {column.name: enforced(column.kind, column.facts) for column in scan.columns}
-        return _made(text, units, scan.columns, {name: ends for name, ends in bounds.items() if ends is not None})
+        text = _joined(base, way, parts, fields, units=units)
+        return _made(text, units, scan.columns, _bounds(scan.columns))
+
+    def _chosen(self, scan: Scan, conditions: Sequence[Expression], first: Collection[str]) -> str:
+        """Gives the rows of a table, as they are held and with the columns that conditions look at, that meet these."""
+        table = self.tables[scan.table]
+        scope = _raw(table, self.statement)
+        fields = {column.name: f"f{place}" for place, column in enumerate(scan.columns) if column.name in first}
+        made = [
+            f"{self._read(table, column, scope).text} AS {fields[column.name]}"
+            for column in scan.columns
+            if column.name in first
+        ]
+        held = f"SELECT {listing(['*', *made])} FROM ({scope.over(f'SELECT * FROM {table.name}')})"
+        seen = Scope(self.statement, fields, _bounds(scan.columns))
+        kept = " AND ".join(f"({cast(condition, Kind.BOOL, seen).text})" for condition in conditions)
+        return f"SELECT * FROM ({seen.over(held)}) WHERE {kept}"
+
+    def _read(self, table: Held, column: Column, scope: Scope) -> Piece:
+        raw, held, _ = table.columns[column.name]
+        return read(cell(raw, held, scope), held, column.kind, column.facts, scope)
 
     def _identify(self, owner: Owner, way: list[Held], parts: list[tuple[Scope, dict[str, Piece]]]) -> None:
         """Puts the id, the window and the two sides of each foreign key among what is read of the tables on the way."""
         raw, held, kind = way[-1].columns[owner.id]
-        parts[-1][1]["u0"] = identity(Piece(raw), held, kind, parts[-1][0])
+        parts[-1][1]["u0"] = identity(cell(raw, held, parts[-1][0]), held, kind, parts[-1][0])
         for place, hop in enumerate(owner.hops):
             for part, name, column in ((place, "leaves", hop.column), (place + 1, "arrives", hop.key)):
                 raw, held, kind = way[part].columns[column]
-                parts[part][1][name] = as_kind(Piece(raw), held, kind, parts[part][0])
+                scope = parts[part][0]
+                parts[part][1][name] = as_kind(cell(raw, held, scope), held, kind, scope)
         if owner.window is not None:
             column, word = owner.window
             part = next(place for place, table in enumerate(way) if column in table.columns)
             raw, held, kind = way[part].columns[column]
             scope = parts[part][0]
-            parts[part][1]["u1"] = truncated(as_kind(Piece(raw), held, kind, scope), word, kind, scope)
+            parts[part][1]["u1"] = truncated(as_kind(cell(raw, held, scope), held, kind, scope), word, kind, scope)
 
     def _where(self, where: Where) -> Source:
+        conditions, source = [where.condition], where.source
+        while isinstance(source, Where):
+            conditions, source = [source.condition, *conditions], source.source
+        if isinstance(source, Scan):
+            return self._scan(source, conditions)
         below = self.source(where.source)
         scope = below.scope(self.statement)
         condition = cast(where.condition, Kind.BOOL, scope)
@@ -208,6 +240,20 @@ class Relations:
         return _made(text, below.units, per.fields, {})
 
 
+def cell(raw: str, held: str, scope: Scope) -> Piece:
+    """Gives a column as it is held, without decimals that have more digits than their type.
+
+    Files can hold such numbers, and DuckDB gives up at some of them, whatever they are cast to.
+    """
+    if not held.startswith("DECIMAL("):
+        return Piece(raw)
+    digits, places = (int(part) for part in held.removeprefix("DECIMAL(").removesuffix(")").split(","))
+    most = f"{'9' * (digits - places)}.{'9' * places}"
+    return scope.fill(
+        f"CASE WHEN {{0}} BETWEEN CAST('-{most}' AS {held}) AND CAST('{most}' AS {held}) THEN {{0}} END", Piece(raw)
+    )
+
+
 def key(of: Expression, scope: Scope) -> Piece:
     """Gives an expression to group by: of floats, the zero without a sign."""
     found = value(of, scope)
@@ -248,13 +294,21 @@ def _raw(table: Held, statement: Statement) -> Scope:
     return Scope(statement, {name: raw for name, (raw, _, _) in table.columns.items()})
 
 
-def _joined(way: list[Held], parts: list[tuple[Scope, dict[str, Piece]]], fields: list[str], *, units: int) -> str:
-    """Gives the SELECT of a table whose rows belong to whomever the last table on the way says."""
+def _bounds(columns: Iterable[Column]) -> dict[str, Ends]:
+    """Gives what reading moves the numbers of columns into."""
+    bounds = {column.name: enforced(column.kind, column.facts) for column in columns}
+    return {name: ends for name, ends in bounds.items() if ends is not None}
+
+
+def _joined(
+    base: str, way: list[Held], parts: list[tuple[Scope, dict[str, Piece]]], fields: list[str], *, units: int
+) -> str:
+    """Gives the SELECT of rows of a table, the base, that belong to whomever the last table on the way says."""
     tables: list[str] = []
     found: dict[str, str] = {}
     for place, (table, (scope, made)) in enumerate(zip(way, parts, strict=True)):
         columns = listing(f"{piece.text} AS {name}" for name, piece in made.items()) or "1 AS one"
-        below = scope.over(f"SELECT * FROM {table.name}")
+        below = scope.over(f"SELECT * FROM {table.name}" if place else base)
         on = f" ON w{place - 1}.leaves = w{place}.arrives" if place else ""
         tables.append(f"(SELECT {columns} FROM ({below})) AS w{place}{on}")
         found |= {name: f"w{place}.{name}" for name in made}

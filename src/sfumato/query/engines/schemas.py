@@ -8,7 +8,8 @@ from typing import Any
 
 from sfumato.errors import BadArgument
 from sfumato.query.engines.duckdb import duckdb_module
-from sfumato.query.engines.sources import DATABASES, PARQUET, SEPARATED, SETTINGS, files_of, header_of
+from sfumato.query.engines.duckdb_connection import connected
+from sfumato.query.engines.sources import DATABASES, PARQUET, SEPARATED, files_of, header_of
 
 NOT_SAID = ""
 """The type of a column of a text file, which has none: to guess one is to look at values."""
@@ -61,7 +62,7 @@ def _rows(text: str, must: str, database: Path | None = None) -> list[tuple[Any,
     """Runs a statement about a schema; whatever goes wrong, the message is ours."""
     module = duckdb_module()
     try:
-        with closing(module.connect(":memory:", config=SETTINGS)) as connection:
+        with closing(connected()) as connection:
             if database is not None:
                 place = "'" + str(database).replace("'", "''") + "'"
                 connection.execute(f"ATTACH {place} AS opened (READ_ONLY)")

@@ -13,16 +13,18 @@ import os
 import shutil
 import tempfile
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, final
 
 from sfumato.errors import BadArgument
 from sfumato.query.catalog import Catalog
 from sfumato.query.engines.duckdb import DuckDBEngine, duckdb_module
+from sfumato.query.engines.duckdb_connection import connected
 from sfumato.query.engines.duckdb_reading import readable
 from sfumato.query.engines.duckdb_relations import Held
 from sfumato.query.engines.duckdb_text import TYPES, listing, quoted
+from sfumato.query.engines.parquet_cells import InPlace, ParquetTable
 from sfumato.query.expressions import Column
 from sfumato.query.relations import Scan
 
@@ -35,34 +37,22 @@ Given: TypeAlias = Any
 DATABASES, PARQUET = (".duckdb", ".ddb", ".db"), (".parquet", ".pq")
 SEPARATED, JSON = {".csv": ",", ".tsv": "\t"}, (".json", ".jsonl", ".ndjson")
 
-SETTINGS = {
-    "autoinstall_known_extensions": "false",
-    "autoload_known_extensions": "false",
-    "ieee_floating_point_ops": "true",
-    "preserve_insertion_order": "false",
-    "python_enable_replacements": "false",
-}
-"""What every connection has: nothing is loaded, floats are IEEE's, the order of rows is nobody's."""
-
-
 SMALL = 64 << 20
 """Parquet files of up to so many bytes together are copied into memory: each question then takes less time."""
 
 
 def open_source(
-    data: Given, catalog: Catalog, *, memory: str | None = None, threads: int | None = None
+    data: Given, catalog: Catalog, *, memory: str | None = None, threads: int | None = None, small: int = SMALL
 ) -> DuckDBEngine:
     """Opens data in DuckDB, table by table as a catalog describes it; ``memory`` is a limit such as ``'4GB'``.
 
-    Large Parquet files and DuckDB's own tables are read where they are. CSV and JSON files, data frames and small
-    Parquet files are copied, as they are now.
+    Large Parquet files and DuckDB's own tables are read where they are. CSV and JSON files, data frames and Parquet
+    files of up to ``small`` bytes together are copied, as they are now.
     """
-    module = duckdb_module()
     spill = tempfile.mkdtemp(prefix="sfumato-")
     limits = {"memory_limit": memory, "threads": None if threads is None else str(threads)}
-    config = {**SETTINGS, "temp_directory": spill, **{key: one for key, one in limits.items() if one is not None}}
-    connection = module.connect(":memory:", config=config)
-    opening = Opening(connection, [], [])
+    connection = connected(temp_directory=spill, **{key: one for key, one in limits.items() if one is not None})
+    opening = Opening(connection, [], [], small)
     try:
         given = _by_table(data, catalog.tables)
         held = {name: opening.table(name, scan, given[name]) for name, scan in catalog.tables.items()}
@@ -71,7 +61,8 @@ def open_source(
         connection.close()
         shutil.rmtree(spill, ignore_errors=True)
         raise
-    return DuckDBEngine(connection, held, marks=opening.marks, spill=spill)
+    in_place = InPlace(connection, opening.views)
+    return DuckDBEngine(connection, held, marks=opening.marks, spill=spill, otherwise=in_place.settle)
 
 
 def _by_table(data: Given, tables: Collection[str]) -> Mapping[str, Given]:
@@ -94,11 +85,16 @@ def _refuse(must: str, got: object) -> NoReturn:
 @final
 @dataclass(frozen=True)
 class Opening:
-    """Opens tables one after another: ``paths`` are those that DuckDB may read later, ``marks`` tell data apart."""
+    """Opens tables one after another: ``paths`` are those that DuckDB may read later, ``marks`` tell data apart.
+
+    Parquet files of more than ``small`` bytes become ``views``.
+    """
 
     connection: duckdb.DuckDBPyConnection
     paths: list[str]
     marks: list[bytes]
+    small: int = SMALL
+    views: list[ParquetTable] = field(default_factory=list)
 
     def table(self, name: str, scan: Scan, given: Given) -> Held:
         """Makes a table, or a view of one, whose columns c0, c1, … are those of a codebook."""
@@ -165,12 +161,35 @@ class Opening:
         held = [self._held(place, scan, types) for types in found]
         if any(one != held[0] for one in held):
             _refuse("Parquet files whose columns have the same types", f"{len(files)} files of {scan.table}")
-        small = sum(file.stat().st_size for file in files) <= SMALL
+        places = tuple(tuple(map(list(types).index, held[0].columns)) for types in found)
+        table = ParquetTable(held[0], tuple(files), places)
         source = f"read_parquet([{listing(_text(str(one)) for one in files)}], hive_partitioning = false)"
-        self._made("TABLE" if small else "VIEW", held[0], source)
-        self.paths.extend(() if small else map(str, files))
+        if sum(file.stat().st_size for file in files) > self.small:
+            self._made("VIEW", held[0], source)
+            self.paths.extend(map(str, files))
+            self.views.append(table)
+        else:
+            self._copied_parquet(table, source, must)
         self.marks.extend(_mark(file, _footer(file)) for file in files)
         return held[0]
+
+    def _copied_parquet(self, table: ParquetTable, source: str, must: str) -> None:
+        """Copies files by DuckDB's own reader, or where it breaks off, so that every cell is taken."""
+        import pyarrow as pa
+
+        try:
+            self._made("TABLE", table.held, source)
+        except BadArgument:
+            broken = True
+        else:
+            return
+        try:
+            table.copy(self.connection, table.held.name)
+            broken = False
+        except (duckdb_module().Error, pa.ArrowException, OSError):
+            pass
+        if broken:
+            _refuse(must, "something else")
 
     def _database(self, place: str, scan: Scan, files: list[Path]) -> Held:
         if len(files) > 1:
