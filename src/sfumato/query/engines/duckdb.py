@@ -6,14 +6,16 @@ import hmac
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, final
 from weakref import finalize
 
 import numpy as np
 
-from sfumato.errors import MissingExtra
+from sfumato.errors import QueryRefused, SfumatoError
 from sfumato.query.cells import Cells, Computed
 from sfumato.query.engines.duckdb_cells import statement_of
+from sfumato.query.engines.duckdb_connection import connected, duckdb_module
 from sfumato.query.engines.duckdb_relations import Held, Relations, key
 from sfumato.query.engines.duckdb_text import Scope, Statement, listing
 from sfumato.query.engines.engine import Engine
@@ -28,20 +30,13 @@ if TYPE_CHECKING:
 FEW = 2000
 """Up to so many rows are fetched as plain tuples."""
 
+REHEARSED = 256
+"""So many questions are remembered that ran without data, the latest ones."""
+
 VERSION_DIGITS = 32
 """So many hexadecimal digits name a version of data."""
 
 BROKE_OFF = "DuckDB broke off. Why is not shown: it could tell something about the data."
-
-
-def duckdb_module() -> Any:
-    """Gives the package, or says how to install it."""
-    try:
-        import duckdb
-        import pyarrow  # noqa: F401
-    except ImportError:
-        raise MissingExtra("queries on DuckDB", "sql") from None
-    return duckdb
 
 
 @final
@@ -67,6 +62,7 @@ class DuckDBEngine(Engine):
     ) -> None:
         self._connection, self._tables, self._marks = connection, dict(tables), tuple(marks)
         self._otherwise = otherwise
+        self._rehearsed: dict[Cells, None] = {}
         self._clean = None if spill is None else finalize(self, shutil.rmtree, spill, ignore_errors=True)
 
     def schema(self) -> Mapping[str, Mapping[str, str]]:
@@ -75,7 +71,39 @@ class DuckDBEngine(Engine):
             for name, table in self._tables.items()
         }
 
+    def prepare(self, cells: Cells) -> None:
+        if cells in self._rehearsed:
+            return
+        try:
+            self._empty._computed(cells)
+        except SfumatoError:
+            raise
+        except (RuntimeError, ValueError, OverflowError, MemoryError):  # among them RecursionError and UnicodeError
+            ran = False
+        else:
+            ran = True
+        if not ran:
+            raise QueryRefused(
+                "DuckDB cannot run this question, whatever the data: a number in it is too large, or an expression too "
+                "long or too deeply nested. Nothing was charged. Ask in smaller steps: WITH name AS (…)."
+            )
+        if len(self._rehearsed) >= REHEARSED:
+            self._rehearsed.pop(next(iter(self._rehearsed)), None)
+        self._rehearsed[cells] = None
+
+    @cached_property
+    def _empty(self) -> DuckDBEngine:
+        """Is the same tables without rows, in a database of their own: what runs on these runs on any data."""
+        connection = connected(threads="1")
+        for table in self._tables.values():
+            columns = listing(f"{ours} {held}" for ours, held, _ in table.columns.values())
+            connection.execute(f"CREATE TABLE {table.name} ({columns or 'one INTEGER'})")
+        return DuckDBEngine(connection, self._tables)
+
     def run(self, cells: Cells) -> Computed:
+        return self._computed(cells)
+
+    def _computed(self, cells: Cells) -> Computed:
         statement = Statement()
         text = statement_of(cells, Relations(self._tables, statement))
         listed = cells.listed is not None
@@ -134,6 +162,8 @@ class DuckDBEngine(Engine):
         return digest.hexdigest()[:VERSION_DIGITS]
 
     def close(self) -> None:
+        if "_empty" in vars(self):
+            self._empty.close()
         self._connection.close()
         if self._clean is not None:
             self._clean()

@@ -9,9 +9,9 @@ So no step of the optimiser may look at them (docs/semantics.md, Reading a table
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from sfumato.query.engines.duckdb import duckdb_module
+from sfumato.errors import MissingExtra
 
 if TYPE_CHECKING:
     import duckdb
@@ -51,6 +51,16 @@ version brings. Off are above all `statistics_propagation`, which folds conditio
 numbers that `compressed_materialization` packs values by), and whatever hands conditions to a scan, which then leaves
 out parts of a file by what they state: `filter_pushdown`, `join_filter_pushdown`, `top_n`, `late_materialization`,
 `row_group_pruner`."""
+
+
+def duckdb_module() -> Any:
+    """Gives the package, or says how to install it."""
+    try:
+        import duckdb
+        import pyarrow  # noqa: F401
+    except ImportError:
+        raise MissingExtra("queries on DuckDB", "sql") from None
+    return duckdb
 
 
 def connected(**limits: str) -> duckdb.DuckDBPyConnection:

@@ -203,10 +203,7 @@ class Relations:
         below = self.source(keep.source)
         if not below.units:
             raise TypeError(keep)
-        names = [*below.identity, *below.fields.values()]
-        order = listing([mixed(names), *below.fields.values()])
-        rank = f"row_number() OVER (PARTITION BY {listing(below.identity)} ORDER BY {order})"
-        text = f"SELECT {listing(names)} FROM (SELECT *, {rank} AS r FROM ({below.text})) WHERE r <= {int(keep.rows)}"
+        text = _few_large(keep, below, self.statement) if keep.work else _first(below, below.text, keep.rows)
         return Source(text, below.units, below.fields, below.held)
 
     def _per_unit(self, per: PerUnit) -> Source:
@@ -238,6 +235,28 @@ class Relations:
         named = [f"{piece.text} AS f{place}" for place, piece in enumerate(fields)]
         text = f"SELECT {listing([*below.identity, *named])} FROM ({folded.over(grouped)})"
         return _made(text, below.units, per.fields, {})
+
+
+def _first(below: Source, rows: str, most: int) -> str:
+    """Gives the first so many rows of each unit."""
+    names = [*below.identity, *below.fields.values()]
+    order = listing([mixed(names), *below.fields.values()])
+    rank = f"row_number() OVER (PARTITION BY {listing(below.identity)} ORDER BY {order})"
+    return f"SELECT {listing(names)} FROM (SELECT *, {rank} AS r FROM ({rows})) WHERE r <= {int(most)}"
+
+
+def _few_large(keep: Keep, below: Source, statement: Statement) -> str:
+    """Gives the same, where hardly anybody has more: rows are counted by unit, and only those of the few are sorted."""
+    rows, large = statement.name("rows"), statement.name("large")
+    again = "NOT " * isinstance(keep.source, Scan | Select | Where)
+    units, names = listing(below.identity), listing([*below.identity, *below.fields.values()])
+    same = " AND ".join(f"{rows}.{name} = {large}.{name}" for name in below.identity)
+    many = f"SELECT {units} FROM {rows} GROUP BY {units} HAVING count(*) > {int(keep.rows)}"
+    few = _first(below, f"SELECT {rows}.* FROM {rows} SEMI JOIN {large} ON {same}", keep.rows)
+    return (
+        f"WITH {rows} AS {again}MATERIALIZED ({below.text}), {large} AS MATERIALIZED ({many})"
+        f" SELECT {names} FROM {rows} ANTI JOIN {large} ON {same} UNION ALL ({few})"
+    )
 
 
 def cell(raw: str, held: str, scope: Scope) -> Piece:

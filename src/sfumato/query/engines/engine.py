@@ -29,6 +29,10 @@ class Engine(ABC):
         """Gives the engine's own types of the columns of each table."""
 
     @abstractmethod
+    def prepare(self, cells: Cells) -> None:
+        """Refuses cells that it could not compute, whatever the data; it looks at no row. What passes will run."""
+
+    @abstractmethod
     def run(self, cells: Cells) -> Computed:
         """Computes cells. It fails for no data: what may go wrong with a row has been made total."""
 

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.errors import BadArgument
-from sfumato.query.engines.duckdb import duckdb_module
-from sfumato.query.engines.duckdb_connection import connected
+from sfumato.query.engines.duckdb_connection import connected, duckdb_module
 from sfumato.query.engines.sources import DATABASES, PARQUET, SEPARATED, files_of, header_of
 
 NOT_SAID = ""

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, final
 
 from sfumato.errors import BadArgument
 from sfumato.query.catalog import Catalog
-from sfumato.query.engines.duckdb import DuckDBEngine, duckdb_module
-from sfumato.query.engines.duckdb_connection import connected
+from sfumato.query.engines.duckdb import DuckDBEngine
+from sfumato.query.engines.duckdb_connection import connected, duckdb_module
 from sfumato.query.engines.duckdb_reading import readable
 from sfumato.query.engines.duckdb_relations import Held
 from sfumato.query.engines.duckdb_text import TYPES, listing, quoted
