@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, final
 
 from sfumato.accounting.measures import Loss
@@ -33,12 +33,14 @@ from sfumato.query.passes.keys import PublicKeys
 from sfumato.query.passes.missing import without_gaps
 from sfumato.query.passes.specials import special_ones, special_runs
 from sfumato.query.passes.spelling import spelled
+from sfumato.query.passes.work import Work, worked
 from sfumato.query.post import check_released
 from sfumato.query.pricing import Choice, Noisy, NoisyAt, Part, Pricing, priced
 from sfumato.query.questions import Question, Statistic, statistics_in
 from sfumato.query.reach import Reach, reach_of
 from sfumato.query.recipes import Recipe, all_tallies, recipes
-from sfumato.query.relations import Join, Keep
+from sfumato.query.rehearse import rehearse
+from sfumato.query.relations import Join, Keep, Match, Relation
 from sfumato.query.settings import Settings
 from sfumato.query.specials import Special, SpecialAt, counted, expanded
 from sfumato.query.targets import aimed
@@ -240,7 +242,9 @@ def lowered(question: Question, settings: Settings, opened: Opened, *, limit: ty
         check_released(released)
     if settings.keys is not None and not question.keys:
         raise BadArgument("keys", "left out, where nothing is grouped by", settings.keys)
-    asked, plain = question, without_gaps(spelled(_kept(question, settings, opened.catalog)))
+    asked, work = question, _worked(question.source, opened)
+    kept = _kept(replace(question, source=work.relation), settings, opened.catalog)
+    plain = without_gaps(spelled(kept))
     question = expanded(plain)
     others = special_ones(question.statistics)
     if others and settings.loss is None:
@@ -259,6 +263,7 @@ def lowered(question: Question, settings: Settings, opened: Opened, *, limit: ty
         replace(level, runs=special_runs(others, level.cells, level.placed, apart, known.keys))
         for level in _levels(question, sets, tallies, settings, opened, known)
     )
+    levels = tuple(replace(level, placed=level.placed.also(work.why)) for level in levels)
     if settings.loss is None:
         pricing = aimed(question, made, levels, settings, limit)
     else:
@@ -266,7 +271,16 @@ def lowered(question: Question, settings: Settings, opened: Opened, *, limit: ty
         weights = [weight for level in levels for weight in _weights(plain, made, level, settings)]
         choices = [_choice(level, apart) for level in levels if level.chooser is not None]
         pricing = priced(parts, weights, settings.loss, choices=choices, noise=settings.noise)
-    return Lowered(asked, question, settings, opened.space, levels, made, pricing, opened.catalog.codebook.protects)
+    who = opened.catalog.codebook.protects
+    ready = Lowered(asked, question, settings, opened.space, levels, made, pricing, who)
+    rehearse(ready, opened.engine)
+    return ready
+
+
+def _worked(source: Relation, opened: Opened) -> Work:
+    """Gives a relation whose joins cannot make too many rows of one unit."""
+    matches = partial(_matches, opened=opened)
+    return worked(source, lambda side: reach_of(side, opened.catalog.reaches, matches).rows, matches)
 
 
 def _kept(question: Question, settings: Settings, catalog: Catalog) -> Question:
@@ -391,10 +405,20 @@ def _run(level: Level, engine: PrivateTables) -> Computed:
 
 
 def _matches(join: Join, opened: Opened) -> int:
-    """Gives how many rows of a public relation one row can match at most: it is public, so it is counted."""
+    """Gives how many rows of a public relation one row can match at most: it is public, so it is counted.
+
+    Where that is none, the answer is known: it would be noise alone, at a price.
+    """
     pairs = [(join.left.field(ours), join.right.field(theirs)) for ours, theirs in join.on]
     keys = tuple(_compared(ours, theirs) for ours, theirs in pairs if ours is not None and theirs is not None)
-    return opened.engine.matches(join.right, keys)
+    most = opened.engine.matches(join.right, keys)
+    if not most and join.match is Match.INNER:
+        names = ", ".join(theirs for _, theirs in join.on)
+        raise QueryRefused(
+            f"no row can match in this join, whatever the data: the public table has no row, or none with {names}. So "
+            "nothing is left to ask about."
+        )
+    return most
 
 
 def _compared(ours: Column, theirs: Column) -> Expression:
