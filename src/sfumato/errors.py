@@ -38,6 +38,8 @@ it never carries data.
 from __future__ import annotations
 
 import datetime
+from collections.abc import Iterator
+from contextlib import contextmanager
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Integral, Real
@@ -64,6 +66,17 @@ class BadArgument(SfumatoError, ValueError):
     def __init__(self, name: str, must: str, got: object) -> None:
         self.name, self.must, self.got = name, must, shown(got)  # never the thing itself: it may be data
         super().__init__(f"{name} must be {must}; got {self.got}.")
+
+
+@contextmanager
+def elements() -> Iterator[None]:
+    """Hides what an error inside would show of a value: one that was taken out of a list, which may be data."""
+    try:
+        yield
+        return
+    except BadArgument as refusal:
+        name, must = refusal.name, refusal.must
+    raise BadArgument(name, must, Unseen()) from None
 
 
 class SpaceMismatch(SfumatoError, TypeError):
@@ -301,6 +314,14 @@ class Several:
 
     def __repr__(self) -> str:
         return self._text
+
+
+@final
+class Unseen:
+    """Stands for a value of which nothing is shown."""
+
+    def __repr__(self) -> str:
+        return "something else"
 
 
 LONGEST_SHOWN = 60

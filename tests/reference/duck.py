@@ -13,14 +13,14 @@ from functools import lru_cache
 from types import SimpleNamespace
 from typing import Any
 
-import duckdb
 from tests.reference.interpreter import Answers, Identity, Key, Order, Reference, Row
 from tests.reference.laws import scans as scans_of
 from tests.reference.worlds import World
 
 from sfumato.query.cells import Cells, Computed, Distinct, Rows, Tally, Total, Units
 from sfumato.query.engines.duckdb import DuckDBEngine
-from sfumato.query.engines.sources import SETTINGS, Opening, open_source
+from sfumato.query.engines.duckdb_connection import connected
+from sfumato.query.engines.sources import Opening, open_source
 from sfumato.query.kinds import Kind, Value
 from sfumato.query.relations import Scan
 
@@ -35,7 +35,7 @@ class Opened:
     """Is a database for many cases: to make one takes longer than to run a case. It holds one world at a time."""
 
     def __init__(self, *, hashed: bool) -> None:
-        self.connection = duckdb.connect(":memory:", config={**SETTINGS, "threads": "1"})
+        self.connection = connected(threads="1")
         if not hashed:
             self.connection.execute(NO_HASH)
         self.world: World | None = None

@@ -30,6 +30,9 @@ class Blind(Engine):
     def schema(self) -> Mapping[str, Mapping[str, str]]:
         return {}
 
+    def prepare(self, cells: Cells) -> None:
+        pass
+
     def run(self, cells: Cells) -> Computed:
         raise AssertionError("looked at data")
 

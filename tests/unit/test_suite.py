@@ -16,6 +16,7 @@ FILES = [*sorted((ROOT / "tests").rglob("*.py")), *sorted((ROOT / "benchmarks").
 TEST_MODULE = re.compile(r"(?:from|import)\s+(?:tests(?:\.\w+)*\.)?test_\w+|\btests(?:\.\w+)*\.test_\w+")
 """An import of a test module, as a program says it or as the name of a module."""
 
+TIMED = re.compile(r"assert\b[^\n]*\b(?:perf_counter|process_time|thread_time|monotonic|time)(?:_ns)?\(\)[^\n]*<")
 STATED = re.compile(r"\bmax_examples\s*=\s*([\d_]+)")
 
 
@@ -41,7 +42,15 @@ def fixed(source: str) -> Iterator[str]:
             yield f"line {source.count(chr(10), 0, found.start()) + 1}: say tests.profiles.examples(number)"
 
 
-@pytest.mark.parametrize("check", [borrowed, fixed], ids=["no test is imported", "examples obey the profile"])
+def timed(source: str) -> Iterator[str]:
+    """Says where a test asserts how long something takes: on a busy machine it fails, and on a fast one it cannot."""
+    for found in TIMED.finditer(source):
+        yield f"line {source.count(chr(10), 0, found.start()) + 1}: count tests.examples.calls, or compare sizes"
+
+
+@pytest.mark.parametrize(
+    "check", [borrowed, fixed, timed], ids=["no test is imported", "examples obey the profile", "nothing is timed"]
+)
 def test_in_every_file(check: Callable[[str], Iterator[str]]) -> None:
     others = [path for path in FILES if path != Path(__file__)]  # this one has examples of what it forbids
     faults = [f"{path.relative_to(ROOT)}, {fault}" for path in others for fault in check(path.read_text())]
@@ -52,6 +61,13 @@ def test_fixed_numbers_of_examples_are_found() -> None:
     assert list(fixed("@settings(max_examples=100)\ndef test(): ..."))
     assert not list(fixed("@settings(max_examples=examples(100))\ndef test(): ..."))
     assert not list(fixed("@settings(max_examples=10)\ndef test(): ..."))
+
+
+def test_assertions_about_time_are_found() -> None:
+    assert list(timed("assert time.perf_counter() - start < 5"))
+    assert list(timed("    assert 9 > 2 and time.process_time() - start < 2 and done"))
+    assert not list(timed("assert time.perf_counter_ns() - before >= 2_000_000"))  # that it waits is what it says
+    assert not list(timed("end = time.process_time() + seconds"))
 
 
 @pytest.mark.parametrize(

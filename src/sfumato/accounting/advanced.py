@@ -14,7 +14,7 @@ from flint import arb
 
 from sfumato.accounting.measures import Approx, Pure, multiple, total
 from sfumato.accounting.optimal import open_answers, read_losses
-from sfumato.errors import BadArgument
+from sfumato.errors import BadArgument, elements
 from sfumato.exact import Extended, Number, ball, integer, non_negative, probability, rational, upper
 from sfumato.guarantee import guarantee
 
@@ -112,7 +112,7 @@ def with_slack(leaks: Counter[Fraction], slack: Fraction) -> Fraction:
 @guarantee(
     claim="epsilon = the largest, delta = the weighted mean; the draw may be published",
     proof="proofs/composition.md#mixture",
-    reviewed="bf7d97b40dbb",
+    reviewed="4f6a56131354",
 )
 def mixture_of_losses(losses: Sequence[Pure | Approx], *, weights: Sequence[Number]) -> Approx:
     """Gives the loss of one of several mechanisms, drawn with public weights that do not depend on the data.
@@ -123,7 +123,8 @@ def mixture_of_losses(losses: Sequence[Pure | Approx], *, weights: Sequence[Numb
     read_losses(losses)
     if not isinstance(weights, Sequence) or isinstance(weights, str):
         raise BadArgument("weights", "a list with one for each loss, adding up to 1", weights)
-    shares = [probability(weight, "each weight") for weight in weights]
+    with elements():
+        shares = [probability(weight, "each weight") for weight in weights]
     if len(shares) != len(losses) or sum(shares) != 1:
         raise BadArgument("weights", "one for each loss, adding up to 1", weights)
     drawn = [(share, loss) for share, loss in zip(shares, losses, strict=True) if share]

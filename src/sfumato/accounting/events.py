@@ -20,7 +20,7 @@ from typing import Any, final
 from sfumato.accounting.facts import FACTS
 from sfumato.accounting.facts.selection import ExponentialSelection, NoisyMaximum, PermuteAndFlip, TopSelection
 from sfumato.accounting.measures import Loss
-from sfumato.errors import BadArgument
+from sfumato.errors import BadArgument, elements
 from sfumato.exact import Distance, Number, Root, as_distance, integer, non_negative, positive, probability, rational
 
 WAYS_TO_CHOOSE = (ExponentialSelection, NoisyMaximum, PermuteAndFlip, TopSelection)
@@ -215,7 +215,8 @@ class Mixture(Event):
         events = _events(parts)
         if not isinstance(weights, tuple | list):
             raise BadArgument("weights", "one for each part, adding up to 1", weights)
-        shares = tuple(probability(weight, "each weight") for weight in weights)
+        with elements():
+            shares = tuple(probability(weight, "each weight") for weight in weights)
         if len(shares) != len(events) or sum(shares) != 1:
             raise BadArgument("weights", "one for each part, adding up to 1", weights)
         object.__setattr__(self, "parts", events)

@@ -18,7 +18,7 @@ from sfumato.accounting.gaussian import exact_gaussian_delta
 from sfumato.accounting.measures import Approx, Loss, Pure
 from sfumato.accounting.pairs.finite import FinitePair
 from sfumato.accounting.promises import NOTHING, Promises, coarse, delta_at, epsilon_at, grouped, hull, largest
-from sfumato.errors import BadArgument
+from sfumato.errors import BadArgument, Unseen, elements
 from sfumato.exact import (
     Extended,
     Number,
@@ -184,8 +184,9 @@ def _listed(points: object) -> list[object]:
 
 def _read(point: object) -> tuple[Fraction, Fraction]:
     if not isinstance(point, Sequence) or isinstance(point, str) or len(point) != 2:
-        raise BadArgument("a point of a profile", "a pair (ε, δ)", point)
-    return non_negative(point[0], "epsilon"), probability(point[1], "delta")
+        raise BadArgument("a point of a profile", "a pair (ε, δ)", Unseen())
+    with elements():
+        return non_negative(point[0], "epsilon"), probability(point[1], "delta")
 
 
 def _promise(loss: Pure | Approx) -> tuple[Fraction, Fraction]:

@@ -7,8 +7,8 @@ is missed is bounded on both sides.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain
 from math import prod
@@ -18,8 +18,7 @@ from flint import arb
 
 from sfumato.accounting.divergence import Probabilities
 from sfumato.core.domains import Data
-from sfumato.core.law import FiniteLaw, Law, MixtureLaw, ProductLaw, ShiftedLaw, different, endless, leaves
-from sfumato.core.looks import looks
+from sfumato.core.law import FiniteLaw, Law, MixtureLaw, ProductLaw, Remembered, ShiftedLaw, different, endless, leaves
 from sfumato.errors import BadArgument
 from sfumato.exact import BITS, ball, endpoints, precision
 from sfumato.guarantee import guarantee
@@ -84,23 +83,6 @@ def unlisted(listed: Sequence[arb]) -> tuple[Fraction, Fraction]:
     with precision(BITS):
         low, high = endpoints(1 - sum(listed, ball(0)))
     return max(Fraction(0), Fraction(low)), max(Fraction(0), Fraction(high))
-
-
-@final
-@dataclass(frozen=True)
-class Remembered(Law):
-    """Is a law that works out each probability once."""
-
-    law: Law
-    known: dict[Hashable, arb] = field(default_factory=dict)
-
-    def probability(self, outcome: Data) -> arb:
-        if (key := looks(outcome)) not in self.known:
-            self.known[key] = self.law.probability(outcome)
-        return self.known[key]
-
-    def outcomes(self, missed: Fraction) -> Iterable[Data]:
-        return self.law.outcomes(missed)
 
 
 def remembered(law: Law) -> Law:

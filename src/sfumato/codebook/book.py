@@ -119,8 +119,9 @@ class Codebook:
         if bounds is None or bounds.rows is None:
             raise BadCodebook(
                 where,
-                f"how many rows may {self.protects} have? Without a bound nobody knows what noise hides. Write "
-                "contributions: {rows: 1, source: …} if that is so in every possible table",
+                f"how many rows may {self.protects} have? Without a bound nobody knows what noise hides. If a column "
+                f"says whose a row is, name it, unit: {{protects: {self.protects}, id: …}}. If there is none, and each "
+                f"row is all of {self.protects} in every possible table, write contributions: {{rows: 1, source: …}}",
             )
         if bounds.by != FACT:
             raise BadCodebook(
@@ -129,6 +130,13 @@ class Codebook:
                 f"{bounds.by}); the data as it stands may have more",
             )
         return Unit(self.protects, found.metric, bounds.rows)
+
+    @property
+    def stated_of_unit(self) -> tuple[str, ...]:
+        """Names the entries that are facts about the unit, and about no other one."""
+        bounded = (f"contributions of {table.name}" for table in self.tables if table.contributions is not None)
+        drawn = self.sampling is not None and self.sampling.why_not is None
+        return (*bounded, *(["sampling"] * drawn))
 
     @property
     def unit(self) -> Unit:
@@ -147,10 +155,15 @@ class Codebook:
             return None
         return unit_path(self.tables, found.name, self.window)
 
-    def facts(self, table: str | None = None, *, columns: Sequence[str] | None = None) -> tuple[Fact, ...]:
-        """Gives the public facts that a release rests on: of one table or of all, of some columns or of all."""
+    def facts(
+        self, table: str | None = None, *, columns: Sequence[str] | None = None, of_unit: bool = True
+    ) -> tuple[Fact, ...]:
+        """Gives the public facts that a release rests on: of one table or of all, of some columns or of all.
+
+        Without ``of_unit``, those about the unit are left out: a release that protects another one rests on others.
+        """
         tables = self.tables if table is None and columns is None else (self.table(table),)
-        found = (fact for one in tables for fact in one.facts(self.protects, columns))
+        found = (fact for one in tables for fact in one.facts(self.protects if of_unit else "", columns))
         return (*found, *self.invariants, *self.public, *self.releases)
 
     @property

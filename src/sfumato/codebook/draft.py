@@ -40,13 +40,12 @@ WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 NOT_TEXTS = ("true", "false", "null")
 
 PROTECTS = "who is protected, in words that are printed with every release, such as a person"
+NEVER = "nullable: false and its source, in each column that is never missing; others may be"
 NOT_SAID = (
     "int, float, str, bool, date or time; the file does not say, and its values are not looked at. Then between: "
     "[lower, upper] or categories: […], with their source, if they are public; format: '%d/%m/%Y' if days are not "
     "written as 2012-01-31"
 )
-NULLABLE = "# Values may be missing, unless nullable: false says that none is, with its source."
-"""What holds for all columns, so that nobody needs to ask."""
 
 
 def draft(
@@ -66,6 +65,7 @@ def draft(
     <BLANKLINE>
       visits:
         # FILL: contributions: {rows: …, by: fact or truncation, source: …}, if it is known how much may be one unit's
+        # FILL: nullable: false and its source, in each column that is never missing; others may be
         columns:
           user_id: {type: int}
           left: {type: bool}
@@ -86,7 +86,7 @@ def draft(
         lines.append(f"  {MARK}id: the column that says whose a row is; nothing where each row is a unit of its own")
     else:
         lines.append(f"  id: {_quoted(id)}")
-    lines += [NULLABLE, "tables:"]
+    lines.append("tables:")
     for name, columns in schema.items():
         bounds = {column: found for (table, column), found in (between or {}).items() if table == name}
         lines += _table(name, columns, id, bounds)
@@ -124,6 +124,7 @@ def _table(
             f"    {MARK}contributions: {{rows: …, by: fact or truncation, source: …}}, if it is known how much may be "
             "one unit's"
         )
+    yield f"    {MARK}{NEVER}"
     yield "    columns:"
     for column, engine in columns.items():
         yield from _column(column, engine, between.get(column), is_id=column == id)

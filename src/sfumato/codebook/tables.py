@@ -147,11 +147,11 @@ class Table:
         return Space(Frame(tuple((c.name, c.atom) for c in chosen), self.size, self.least), self.metric)
 
     def facts(self, who: str, columns: Sequence[str] | None = None) -> tuple[Fact, ...]:
-        """Gives what a release from the table, or from some columns of it, rests on."""
+        """Gives what a release from the table, or from some columns, rests on; of ``who``, if anybody is named."""
         chosen = self.columns if columns is None else tuple(self[name] for name in columns)
         rows = f"{self.size} rows" if self.size is not None else f"at least {self.least} rows"
         size = (Fact(f"{self.name} has {rows}", self.size_source),) if self.size_source else ()
-        bounds = () if self.contributions is None else self.contributions.facts(self.name, who)
+        bounds = () if self.contributions is None or not who else self.contributions.facts(self.name, who)
         return (*size, *bounds, *(fact for column in chosen for fact in column.facts()))
 
     def tree(self) -> Plain:

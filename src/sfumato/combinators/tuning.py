@@ -18,7 +18,7 @@ from sfumato.core.partial import Partial, start
 from sfumato.core.plan import constructor
 from sfumato.core.space import Space
 from sfumato.entropy import Entropy
-from sfumato.errors import BadArgument
+from sfumato.errors import BadArgument, elements
 from sfumato.exact import Number, non_negative
 from sfumato.guarantee import guarantee
 from sfumato.noise.categorical import Categorical
@@ -136,4 +136,5 @@ def _weights(weights: Sequence[Number] | None, count: int) -> tuple[Fraction, ..
         return (Fraction(1),) * count
     if not isinstance(weights, Sequence) or len(weights) != count:
         raise BadArgument("weights", f"one for each of the {count} measurements", weights)
-    return tuple(non_negative(weight, "each weight") for weight in weights)
+    with elements():
+        return tuple(non_negative(weight, "each weight") for weight in weights)

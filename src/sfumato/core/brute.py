@@ -10,7 +10,7 @@ from flint import arb
 
 from sfumato.accounting.divergence import Probabilities, hockey_stick, max_divergence, renyi
 from sfumato.core.domains import Data
-from sfumato.core.law import endless
+from sfumato.core.law import Remembered, endless
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import Unit
 from sfumato.core.space import Space
@@ -35,21 +35,34 @@ def neighbours(space: Space, members: Iterable[Data], *, d_in: Stated | Unit = 1
 
 def brute_sensitivity(transformation: Transformation, members: Iterable[Data], *, d_in: Stated | Unit = 1) -> Gap:
     """Gives the largest distance between images of neighbours among some members: a lower bound on any valid map."""
-    pairs = neighbours(transformation.source, members, d_in=d_in)
+    listed = list(members)  # holds each member, so that its id stays its own
+    images = {id(member): transformation(member) for member in listed}
+    pairs = neighbours(transformation.source, listed, d_in=d_in)
     nearest = transformation.target.metric.read(0)
-    found = (transformation.target.distance(transformation(left), transformation(right)) for left, right in pairs)
+    found = (transformation.target.distance(images[id(left)], images[id(right)]) for left, right in pairs)
     return reduce(lambda most, one: most.wider(one) if isinstance(most, Spread) else max(most, one), found, nearest)
 
 
 def outcome_probabilities(measurement: Measurement, member: Data, *, missed: Fraction = Fraction(0)) -> dict[Data, arb]:
     """Lists the exact distribution of a measurement's outcome on one member, up to a missed mass."""
+    law = _law(measurement, member)
+    return _chances(law, law, missed)
+
+
+def _law(measurement: Measurement, member: Data) -> Remembered:
+    """Asks for the law on one member, which many neighbours are compared with."""
     if measurement.law is None:
         raise BadArgument("the measurement", "one whose exact law is on file", measurement.how.mechanism)
     with precision(BITS):
-        law = measurement.law(member)
-        if missed == 0 and endless(law):
-            raise BadArgument("missed", "greater than 0: this noise has no end", missed)
-        return {outcome: law.probability(outcome) for outcome in law.outcomes(missed)}
+        return Remembered(measurement.law(member))
+
+
+def _chances(law: Remembered, lister: Remembered, missed: Fraction) -> dict[Data, arb]:
+    """Gives the probabilities under a law of the outcomes that another one (or the same) lists."""
+    if missed == 0 and endless(lister.law):
+        raise BadArgument("missed", "greater than 0: this noise has no end", missed)
+    with precision(BITS):
+        return {outcome: law.probability(outcome) for outcome in lister.outcomes(missed)}
 
 
 def brute_epsilon(
@@ -90,16 +103,12 @@ def _worst(
     missed: Fraction,
     divergence: Callable[[Probabilities, Probabilities], tuple[Extended, Extended]],
 ) -> tuple[Extended, Extended]:
-    listed = list(members)
-    if measurement.law is None:
-        raise BadArgument("the measurement", "one whose exact law is on file", measurement.how.mechanism)
+    listed = list(members)  # holds each member, so that its id stays its own
+    laws = {id(member): _law(measurement, member) for member in listed}
     low: Extended = Fraction(0)
     high: Extended = Fraction(0)
     for left, right in neighbours(measurement.source, listed, d_in=d_in):
-        here = outcome_probabilities(measurement, left, missed=missed)
-        with precision(BITS):
-            law = measurement.law(right)
-            there = {outcome: law.probability(outcome) for outcome in here}
+        here, there = (_chances(laws[id(side)], laws[id(left)], missed) for side in (left, right))
         a, b = divergence(here, there)
         low, high = max(low, a), max(high, b)
     return low, high

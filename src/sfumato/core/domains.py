@@ -32,7 +32,7 @@ from sfumato.core.atoms import (
     float_bounds,
     plain,
 )
-from sfumato.errors import BadArgument, NotInDomain
+from sfumato.errors import BadArgument, NotInDomain, Unseen
 from sfumato.exact import Number, integer, non_negative, rational
 
 __all__ = [
@@ -165,9 +165,9 @@ class Frame(Domain):
         names = [name for name, _ in self.columns]
         if not names or len(set(names)) < len(names):
             raise BadArgument("columns", "at least one, with distinct names", names)
-        for name, element in self.columns:
+        for _, element in self.columns:
             if not isinstance(element, Atom):
-                raise BadArgument(f"column {name}", "a domain of single values", element)
+                raise BadArgument("every column", "a name and a domain of single values", Unseen())
         _check_size(self)
 
     def __getitem__(self, name: str) -> Atom:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import product
 from math import prod
@@ -139,6 +139,23 @@ class MixtureLaw(Law):
 
     def outcomes(self, missed: Fraction) -> Iterable[Data]:
         return different(outcome for _, part in self.parts for outcome in part.outcomes(missed))
+
+
+@final
+@dataclass(frozen=True)
+class Remembered(Law):
+    """Is a law that works out each probability once."""
+
+    law: Law
+    known: dict[Hashable, arb] = field(default_factory=dict)
+
+    def probability(self, outcome: Data) -> arb:
+        if (key := looks(outcome)) not in self.known:
+            self.known[key] = self.law.probability(outcome)
+        return self.known[key]
+
+    def outcomes(self, missed: Fraction) -> Iterable[Data]:
+        return self.law.outcomes(missed)
 
 
 def listed(law: Law) -> FiniteLaw:

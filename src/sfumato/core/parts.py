@@ -9,7 +9,7 @@ from typing import final
 from sfumato.core.domains import Data, Domain, Frame, Matrix, Vector, categories
 from sfumato.core.metrics import AddRemove, ChangeOne, DatasetMetric, Metric, Unit
 from sfumato.core.spread import Spread, Stated, read_spread
-from sfumato.errors import BadArgument, NoDistance
+from sfumato.errors import BadArgument, NoDistance, Unseen
 
 
 @final
@@ -31,7 +31,7 @@ class Parts(Domain):
             raise BadArgument("the domains of the parts", "one for each key", len(self.rows))
         for rows in self.rows:
             if not isinstance(rows, Vector | Matrix | Frame):
-                raise BadArgument("the domain of a part", "a collection of rows", rows)
+                raise BadArgument("the domain of a part", "a collection of rows", Unseen())
 
     def member(self, value: Data) -> bool:
         if not isinstance(value, tuple | list) or len(value) != len(self.rows):

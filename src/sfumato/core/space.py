@@ -45,7 +45,7 @@ class Space(Described):
 
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Domain) or not isinstance(self.metric, Metric):
-            raise BadArgument("a space", "a domain and a metric", Several(self.domain, self.metric))
+            raise BadArgument("a space", "a domain and a metric", Several(type(self.domain), type(self.metric)))
         why = self.metric.misfit(self.domain)
         if why is not None:
             raise SpaceMismatch(self.domain, self.metric, why)

@@ -24,7 +24,9 @@ def store_at(address: str | Path) -> Store:
     path = address.removeprefix(SQLITE) if isinstance(address, str) else address
     must = "a path, 'sqlite:///path', 'postgresql://…' or 'memory:'"
     if not isinstance(path, str | Path) or not str(path) or "://" in str(path):
-        raise BadArgument("the address of a ledger", must, str(address).partition("://")[0])
+        raise BadArgument(
+            "the address of a ledger", must, address.partition("://")[0] if isinstance(address, str) else address
+        )
     if str(path).strip(":") == "memory":
         raise BadArgument("the address of a ledger", f"{must}: this would be a file", str(path))
     if os.path.isdir(path):

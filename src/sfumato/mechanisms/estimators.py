@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.core.domains import Bounds
-from sfumato.errors import BadArgument
+from sfumato.errors import BadArgument, elements
 from sfumato.exact import Number, integer, probability, rational
 
 
@@ -79,7 +79,8 @@ def estimated_precision(positives: Sequence[Number]) -> Fraction | None:
     """
     if len(positives) != 2:
         raise BadArgument("positives", "the pair (true positives, false positives)", positives)
-    right, wrong = (rational(count, "a count") for count in positives)
+    with elements():
+        right, wrong = (rational(count, "a count") for count in positives)
     return None if right + wrong <= 0 else right / (right + wrong)
 
 
@@ -89,7 +90,8 @@ def valid_counts(noisy: Sequence[Number] | NDArray[Any]) -> NDArray[np.int64]:
     >>> valid_counts([3.4, -2.0, 0.6]).tolist()
     [3, 0, 1]
     """
-    return np.array([max(0, round(rational(count, "a count"))) for count in noisy], dtype=np.int64)
+    with elements():
+        return np.array([max(0, round(rational(count, "a count"))) for count in noisy], dtype=np.int64)
 
 
 def noisy_mode(counts: Mapping[Hashable, Number]) -> Hashable:
@@ -100,7 +102,8 @@ def noisy_mode(counts: Mapping[Hashable, Number]) -> Hashable:
     """
     if not counts:
         raise BadArgument("counts", "those of at least one option", counts)
-    return max(counts, key=lambda option: rational(counts[option], "a count"))
+    with elements():
+        return max(counts, key=lambda option: rational(counts[option], "a count"))
 
 
 def informative(p: Number) -> Fraction:

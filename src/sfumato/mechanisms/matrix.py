@@ -22,7 +22,7 @@ from sfumato.core.plan import constructor
 from sfumato.core.rows import canonical
 from sfumato.core.space import Space
 from sfumato.entropy import Entropy
-from sfumato.errors import BadArgument, NoDistance, Several
+from sfumato.errors import BadArgument, NoDistance, Several, elements
 from sfumato.exact import (
     BITS,
     Distance,
@@ -135,7 +135,8 @@ def channel(
     >>> channel([["3/4", "1/4"], ["1/4", "3/4"]]).rows[0][0]
     Fraction(3, 4)
     """
-    read = tuple(tuple(probability(entry, "an entry of the matrix") for entry in row) for row in rows)
+    with elements():
+        read = tuple(tuple(probability(entry, "an entry of the matrix") for entry in row) for row in rows)
     if not read or not read[0] or len({len(row) for row in read}) != 1:
         raise BadArgument("the matrix", "rows of one length, at least one, none empty", [len(row) for row in read])
     for place, row in enumerate(read):

@@ -27,7 +27,7 @@ from sfumato.core.partial import Partial
 from sfumato.core.plan import constructor
 from sfumato.core.space import Space
 from sfumato.entropy import Entropy
-from sfumato.errors import BadArgument
+from sfumato.errors import BadArgument, elements
 from sfumato.exact import BITS, Distance, Extended, Number, ball, positive, precision, probability, rational_up, up
 from sfumato.guarantee import guarantee
 from sfumato.mechanisms.quantile import MOST_LISTED, MOST_POINTS, SMALL, point_value, simple, support
@@ -136,7 +136,8 @@ def read_levels(alphas: Iterable[Number]) -> list[Fraction]:
     """Reads increasing quantiles strictly between 0 and 1."""
     if isinstance(alphas, str) or not isinstance(alphas, Iterable):
         raise BadArgument("alphas", "a list of numbers such as [0.25, 0.5, 0.75]", alphas)
-    levels = [probability(alpha, "alphas") for alpha in alphas]
+    with elements():
+        levels = [probability(alpha, "alphas") for alpha in alphas]
     if any(level in (0, 1) for level in levels):
         raise BadArgument(
             "alphas", "strictly between 0 and 1 (for an end of the data, take quantile(0) or (1))", levels

@@ -231,9 +231,7 @@ def _unknown_keys(
     name: str, loss: Approx, d_in: Number, *, draw: Callable[[Histogram], Data], law: LawOf
 ) -> Partial[Measurement]:
     if not isinstance(loss, Approx) or not 0 < loss.epsilon < math.inf or not 0 < loss.delta < 1:
-        raise BadArgument(
-            f"the loss of {name}()", "Approx(ε, δ) with ε greater than 0 and δ between 0 and 1", str(loss)
-        )
+        raise BadArgument(f"the loss of {name}()", "Approx(ε, δ) with ε greater than 0 and δ between 0 and 1", loss)
 
     def build(space: Space) -> Measurement:
         domain, metric = counting_metric(space, name)

@@ -143,8 +143,9 @@ def _steps(relation: Relation, depth: int, who: str) -> Iterator[tuple[str, str]
             yield f"{indent}{match_kind.value} join on {names}", f"{kept}: {same}"
         case Union(parts=parts):
             yield f"{indent}union of {len(parts)}", same
-        case Keep(rows=rows):
-            yield f"{indent}at most {rows} rows of each unit", f"by its own rows: {same}"
+        case Keep(rows=rows, work=work):
+            why = "so that joins stay small, " if work else ""
+            yield f"{indent}at most {rows:,} rows of each unit", f"{why}by its own rows: {same}"
         case PerUnit(by=by, folds=folds):
             made = ", ".join(folded.column.name for folded in folds)
             yield f"{indent}per unit by {', '.join(name for name, _ in by)}: {made}", f"within each unit: {same}"

@@ -19,6 +19,10 @@ FIRST_DAY, LAST_DAY = datetime.date(1, 1, 1), datetime.date(9999, 12, 31)
 """Days and times lie in these years; others are missing."""
 
 
+MOST_ROWS = 2**40
+"""No table has more rows: sums are checked beforehand to fit for so many, and larger bounds on units say nothing."""
+
+
 class Kind(Enum):
     """Says what a value is; see docs/semantics.md for what each operation makes of it."""
 

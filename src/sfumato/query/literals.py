@@ -27,7 +27,7 @@ def value_of(given: object, what: str = "a constant") -> Value:
             return int(whole)
         case float() as number if math.isfinite(number):
             return float(number) + 0.0
-        case str() as text if len(text) <= LONGEST_TEXT:
+        case str() as text if len(text) <= LONGEST_TEXT and not halved(text):
             return str(text)
         case datetime.datetime() as time if time == time:  # pandas has a time that is none
             return _without_zone(time)
@@ -37,8 +37,13 @@ def value_of(given: object, what: str = "a constant") -> Value:
         what,
         "a truth value, a whole number of 64 bits, a finite number, a text of at most 1,000 characters, a date, "
         "a datetime or None",
-        given,
+        "a text with half a character (a lone surrogate)" if isinstance(given, str) and halved(given) else given,
     )
+
+
+def halved(text: str) -> bool:
+    """Tells whether a text holds a lone surrogate, which UTF-8 has no bytes for, so that no table holds it."""
+    return not text.isascii() and any("\ud800" <= sign <= "\udfff" for sign in text)
 
 
 def literal(given: object) -> Literal:

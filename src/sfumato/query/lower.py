@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, final
 
 from sfumato.accounting.measures import Loss
@@ -28,15 +28,19 @@ from sfumato.query.kinds import Kind
 from sfumato.query.levels import Level, added_up, coarser, laid_out, noised, shown_keys
 from sfumato.query.operators import call
 from sfumato.query.passes.bounds import placed, scales, wanted
-from sfumato.query.passes.keys import listed
+from sfumato.query.passes.grounding import ground
+from sfumato.query.passes.keys import PublicKeys
+from sfumato.query.passes.missing import without_gaps
 from sfumato.query.passes.specials import special_ones, special_runs
 from sfumato.query.passes.spelling import spelled
+from sfumato.query.passes.work import Work, worked
 from sfumato.query.post import check_released
 from sfumato.query.pricing import Choice, Noisy, NoisyAt, Part, Pricing, priced
 from sfumato.query.questions import Question, Statistic, statistics_in
 from sfumato.query.reach import Reach, reach_of
 from sfumato.query.recipes import Recipe, all_tallies, recipes
-from sfumato.query.relations import Join, Keep
+from sfumato.query.rehearse import rehearse
+from sfumato.query.relations import Join, Keep, Match, Relation
 from sfumato.query.settings import Settings
 from sfumato.query.specials import Special, SpecialAt, counted, expanded
 from sfumato.query.targets import aimed
@@ -81,6 +85,16 @@ class Unlocked(Held):
     def digest(self) -> str:
         """Is that of the codebook."""
         return self.catalog.codebook.digest
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class _Known:
+    """Is what is known of a question's rows: how far a unit reaches by facts, and as the codebook keeps it; keys."""
+
+    reach: Reach
+    kept: Reach
+    keys: PublicKeys
 
 
 @final
@@ -228,7 +242,9 @@ def lowered(question: Question, settings: Settings, opened: Opened, *, limit: ty
         check_released(released)
     if settings.keys is not None and not question.keys:
         raise BadArgument("keys", "left out, where nothing is grouped by", settings.keys)
-    asked, plain = question, spelled(_kept(question, settings, opened.catalog))
+    asked, work = question, _worked(question.source, opened)
+    kept = _kept(replace(question, source=work.relation), settings, opened.catalog)
+    plain = without_gaps(spelled(kept))
     question = expanded(plain)
     others = special_ones(question.statistics)
     if others and settings.loss is None:
@@ -237,16 +253,17 @@ def lowered(question: Question, settings: Settings, opened: Opened, *, limit: ty
         )
     numbers = (one for one in question.statistics if one not in others)
     sets = question.sets or (tuple(range(len(question.keys))),)
-    reaches = _reaches(question, opened)
-    fine = not opened.catalog.by_rows and any(_scales(question, places, settings, *reaches) for places in sets)
+    known = _known(question, opened)
+    fine = not opened.catalog.by_rows and any(_scales(question, places, settings, known) for places in sets)
     made = recipes(numbers, alone=settings.loss is None, fine=fine)
     tallies = tuple(all_tallies(made.values()))
     if opened.catalog.by_rows and any(isinstance(tally, Units) for tally in tallies):
         raise QueryRefused("rows are the units here, and nothing says whose they are: count rows.")
     levels = tuple(
-        replace(level, runs=special_runs(others, level.cells, level.placed, apart))
-        for level in _levels(question, sets, tallies, settings, opened, reaches)
+        replace(level, runs=special_runs(others, level.cells, level.placed, apart, known.keys))
+        for level in _levels(question, sets, tallies, settings, opened, known)
     )
+    levels = tuple(replace(level, placed=level.placed.also(work.why)) for level in levels)
     if settings.loss is None:
         pricing = aimed(question, made, levels, settings, limit)
     else:
@@ -254,7 +271,16 @@ def lowered(question: Question, settings: Settings, opened: Opened, *, limit: ty
         weights = [weight for level in levels for weight in _weights(plain, made, level, settings)]
         choices = [_choice(level, apart) for level in levels if level.chooser is not None]
         pricing = priced(parts, weights, settings.loss, choices=choices, noise=settings.noise)
-    return Lowered(asked, question, settings, opened.space, levels, made, pricing, opened.catalog.codebook.protects)
+    who = opened.catalog.codebook.protects
+    ready = Lowered(asked, question, settings, opened.space, levels, made, pricing, who)
+    rehearse(ready, opened.engine)
+    return ready
+
+
+def _worked(source: Relation, opened: Opened) -> Work:
+    """Gives a relation whose joins cannot make too many rows of one unit."""
+    matches = partial(_matches, opened=opened)
+    return worked(source, lambda side: reach_of(side, opened.catalog.reaches, matches).rows, matches)
 
 
 def _kept(question: Question, settings: Settings, catalog: Catalog) -> Question:
@@ -277,39 +303,38 @@ def _levels(
     tallies: Sequence[Tally],
     settings: Settings,
     opened: Opened,
-    reaches: tuple[Reach, Reach],
+    known: _Known,
 ) -> tuple[Level, ...]:
     """Gives the levels; where one has all keys, and they are public, the others are sums of it: totals agree."""
     widest = max(sets, key=len)
-    finest = _level(question, widest, tallies, settings, opened, reaches)
+    finest = _level(question, widest, tallies, settings, opened, known)
     add_up = all(isinstance(tally, Rows | Total) for tally in tallies) and not special_ones(question.statistics)
     if len(sets) == 1 or finest.listed is None or not add_up or any(not set(one) <= set(widest) for one in sets):
-        return tuple(_level(question, places, tallies, settings, opened, reaches) for places in sets)
+        return tuple(_level(question, places, tallies, settings, opened, known) for places in sets)
     return tuple(
-        finest if places == widest else coarser(places, _listed(question, places, settings, opened), finest)
+        finest if places == widest else coarser(places, _listed(question, places, settings, known), finest)
         for places in sets
     )
 
 
-def _listed(question: Question, places: tuple[int, ...], settings: Settings, opened: Opened) -> Listed | None:
+def _listed(question: Question, places: tuple[int, ...], settings: Settings, known: _Known) -> Listed | None:
     named = [question.keys[place] for place in places]
     given = settings.keys.select([name for name, _ in named]) if settings.keys is not None and named else None
-    return listed(named, given, opened.engine)
+    return known.keys.listed(named, given)
 
 
-def _reaches(question: Question, opened: Opened) -> tuple[Reach, Reach]:
-    """Gives how far one unit reaches by facts, and how much of it the codebook says to keep."""
+def _known(question: Question, opened: Opened) -> _Known:
     catalog = opened.catalog
     reach, kept = (
         reach_of(question.source, bounds, lambda join: _matches(join, opened))
         for bounds in (catalog.reaches, catalog.kept)
     )
-    return reach, kept
+    return _Known(reach, kept, PublicKeys(opened.engine, ground(question.source), question.keys))
 
 
-def _scales(question: Question, places: tuple[int, ...], settings: Settings, reach: Reach, kept: Reach) -> bool:
+def _scales(question: Question, places: tuple[int, ...], settings: Settings, known: _Known) -> bool:
     keys = tuple(question.keys[place][1] for place in places)
-    return scales(keys, reach, wanted(keys, settings.groups, settings.rows_each, kept))
+    return scales(keys, known.reach, wanted(keys, settings.groups, settings.rows_each, known.kept))
 
 
 def _level(
@@ -318,16 +343,15 @@ def _level(
     tallies: Sequence[Tally],
     settings: Settings,
     opened: Opened,
-    reaches: tuple[Reach, Reach],
+    known: _Known,
 ) -> Level:
     keys, catalog = tuple(question.keys[place][1] for place in places), opened.catalog
-    public = _listed(question, places, settings, opened)
-    reach, kept = reaches
+    public = _listed(question, places, settings, known)
     bounded = placed(
         keys,
         (*tallies, Rows()) if special_ones(question.statistics) else tallies,
-        reach,
-        wanted(keys, settings.groups, settings.rows_each, kept),
+        known.reach,
+        wanted(keys, settings.groups, settings.rows_each, known.kept),
         listed=None if public is None else len(public),
         by_rows=catalog.by_rows,
         who=catalog.codebook.protects,
@@ -381,10 +405,20 @@ def _run(level: Level, engine: PrivateTables) -> Computed:
 
 
 def _matches(join: Join, opened: Opened) -> int:
-    """Gives how many rows of a public relation one row can match at most: it is public, so it is counted."""
+    """Gives how many rows of a public relation one row can match at most: it is public, so it is counted.
+
+    Where that is none, the answer is known: it would be noise alone, at a price.
+    """
     pairs = [(join.left.field(ours), join.right.field(theirs)) for ours, theirs in join.on]
     keys = tuple(_compared(ours, theirs) for ours, theirs in pairs if ours is not None and theirs is not None)
-    return opened.engine.matches(join.right, keys)
+    most = opened.engine.matches(join.right, keys)
+    if not most and join.match is Match.INNER:
+        names = ", ".join(theirs for _, theirs in join.on)
+        raise QueryRefused(
+            f"no row can match in this join, whatever the data: the public table has no row, or none with {names}. So "
+            "nothing is left to ask about."
+        )
+    return most
 
 
 def _compared(ours: Column, theirs: Column) -> Expression:

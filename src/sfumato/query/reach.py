@@ -103,6 +103,8 @@ def reach_of(relation: Relation, tables: Mapping[str, Reach], matches: Matches) 
             return ours.times(max(1, theirs) if relation.match is Match.LEFT else theirs)
         case Union(parts=parts):
             return _together([reach_of(part, tables, matches) for part in parts])
+        case Keep(source=source, work=True):
+            return reach_of(source, tables, matches)
         case Keep(source=source, rows=rows):
             before = reach_of(source, tables, matches)
             return replace(before, rows=min(before.rows, rows))

@@ -246,11 +246,13 @@ class PerUnit(Relation):
 class Keep(Relation):
     """Keeps at most so many rows of each unit: the first by a hash of the unit and all values of a row.
 
-    Which ones is decided by the rows of that unit alone. Rows that are alike are interchangeable.
+    Which ones is decided by the rows of that unit alone. Rows that are alike are interchangeable. With ``work`` it is
+    there only so that joins stay small (passes/work.py): hardly anybody has as many, and no price rests on it.
     """
 
     source: Relation
     rows: int
+    work: bool = False
 
     @property
     def fields(self) -> tuple[Column, ...]:

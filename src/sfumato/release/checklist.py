@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import final
 
-from sfumato.errors import BadArgument, UnknownFormat
+from sfumato.errors import BadArgument, UnknownFormat, elements
 from sfumato.release.render.markdown import escaped, pipes
 
 FORMAT = "sfumato checklist"
@@ -140,8 +140,9 @@ class Checklist:
         if isinstance(self.mandatory, str) or not isinstance(self.mandatory, Iterable):
             raise BadArgument("mandatory", 'a set of items such as {"7a", "7b"}', self.mandatory)
         names = frozenset(self.mandatory) | ALWAYS
-        for name in names:
-            _known(name)
+        with elements():
+            for name in names:
+                _known(name)
         object.__setattr__(self, "mandatory", names)
         object.__setattr__(self, "history", tuple(self.history))
 

@@ -97,6 +97,13 @@ class Asking:
         return read_sql(text, self._opened.catalog, parameters)
 
     def _lowered(self, question: Question, settings: Settings) -> Lowered:
+        try:
+            return self._planning(question, settings)
+        except RecursionError:
+            deep = QueryRefused("the question is nested too deeply to be planned: ask in fewer steps.")
+        raise deep
+
+    def _planning(self, question: Question, settings: Settings) -> Lowered:
         limit = type(self._session.limit)
         remembered = (question, settings, limit)
         found = self._planned.get(remembered)

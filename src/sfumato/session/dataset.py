@@ -10,6 +10,7 @@ from typing import NoReturn, final
 
 from sfumato.accounting.measures import Loss
 from sfumato.codebook.book import Codebook
+from sfumato.codebook.tables import FACT
 from sfumato.core.domains import Data, Tables
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import AddRemove, Unit
@@ -73,6 +74,7 @@ class Dataset:
             facts, unit = unit.told(_needed(facts)), None
         self.codebook, self.version = facts, read_version(version)
         self._books: set[str] = set()
+        self._by_codebook = not isinstance(unit, Unit) or facts is None or unit.protects == facts.protects
         self._opening = system().octets(16).hex()
         self._tables: Opened | None = None
         if facts is not None and (is_tabular(data) or (unit is None and protects_people(facts))):
@@ -81,6 +83,8 @@ class Dataset:
         self.name = _name(name)
         self.space = facts.space() if facts is not None else _space(space)
         self.unit = _unit(unit or (None if facts is None else facts.unit), self.space)
+        if facts is not None:
+            _check_rows(self.unit, facts)
         taken = copy.deepcopy(data)
         if not self.space.domain.member(taken):
             raise NotInDomain(self.space.domain)
@@ -99,7 +103,13 @@ class Dataset:
         self._tables, self._vault = opened, locked_tables(held)
         self.name = _name(default_name(opened.catalog) if name is None else name)
         self.space = opened.space
-        self.unit = _unit(unit or unit_of(facts, self.space, by_rows=opened.catalog.by_rows), self.space)
+        by_rows = opened.catalog.by_rows
+        self.unit = _unit(unit or unit_of(facts, self.space, by_rows=by_rows), self.space)
+        if by_rows:
+            _check_rows(self.unit, facts)
+        else:
+            _check_ids(self.unit, facts, self.space)
+            self._by_codebook = True  # what is stated of an id holds for each of several
 
     @property
     def tables(self) -> Opened:
@@ -129,8 +139,17 @@ class Dataset:
 
     @property
     def facts(self) -> tuple[Fact, ...]:
-        """Gives the public facts that every release rests on, and where they come from."""
-        return () if self.codebook is None else self.codebook.facts()
+        """Gives the public facts that every release rests on, and where they come from.
+
+        Where rows are counted and another unit is protected than the codebook's, how many it has was stated with it.
+        """
+        if self.codebook is None:
+            return ()
+        rows = self.unit.bound
+        if self._by_codebook or not isinstance(rows, int):
+            return self.codebook.facts()
+        said = f"{self.unit.protects} has at most {rows} {'row' if rows == 1 else 'rows'}"
+        return (Fact(said, "stated as the unit of the data set"), *self.codebook.facts(of_unit=False))
 
     def session(
         self,
@@ -249,6 +268,24 @@ def _unit(unit: Unit | None, space: Space) -> Unit:
         must = f"one that changes at least {closest} rows: where the size is public, no fewer can"
         raise BadArgument("unit", must, unit)
     return unit
+
+
+def _check_ids(unit: Unit, codebook: Codebook, space: Space) -> None:
+    """Refuses other words for what one id stands for: what the codebook states of it would be believed of them."""
+    least = 2 if any(table.size is not None for table in codebook.tables) else 1
+    alone = space.metric.read(unit) <= space.metric.read(least)
+    if unit.protects != codebook.protects and alone and codebook.stated_of_unit:
+        must = f"{codebook.protects!r}, as the codebook calls it; or say how many of them: unit=sf.Unit(…, bound=…)"
+        raise BadArgument("what one id stands for", must, unit.protects)
+
+
+def _check_rows(unit: Unit, codebook: Codebook) -> None:
+    """Refuses a unit of fewer rows than the codebook says that it may have."""
+    bounds = [table.contributions for table in codebook.tables]
+    stated = sum(one.rows for one in bounds if one is not None and one.rows is not None and one.by == FACT)
+    if unit.protects == codebook.protects and isinstance(unit.bound, int) and unit.bound < stated:
+        must = f"one of at least {stated} rows, which is how many {unit.protects} may have by the codebook"
+        raise BadArgument("unit", must, unit.bound)
 
 
 def about_of(codebook: Codebook) -> dict[str, str]:

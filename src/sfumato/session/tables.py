@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, final
 
@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from sfumato.query.engines.engine import PublicTables
 
 
+PERSON = "a person"
+"""Who is protected, where nothing else is said."""
+
+
 @final
 @dataclass(frozen=True)
 class Person:
@@ -33,7 +37,7 @@ class Person:
     """
 
     id: str
-    protects: str = "a person"
+    protects: str = PERSON
 
     def __post_init__(self) -> None:
         for name, text in (("id", self.id), ("protects", self.protects)):
@@ -41,16 +45,32 @@ class Person:
                 raise BadArgument(f"the {name} of a person", "a text", text)
 
     def told(self, codebook: Codebook) -> Codebook:
-        """Gives a codebook that says so too."""
+        """Gives a codebook that says so too; refuses one that states facts about somebody else.
+
+        That a visit has one row says nothing about how many a person has.
+        """
         if codebook.window is not None:
             raise BadArgument(
                 "unit", f"left out: the codebook protects an id in one {codebook.window.every} only", self
             )
+        ids = {codebook.id, *(table.id for table in codebook.tables)} - {""}
+        if ids and ids != {self.id}:
+            named = " and ".join(sorted(map(repr, ids)))
+            raise BadArgument("unit", f"the one of the codebook, whose id is {named}", self.id)
+        if ids and self.protects not in (PERSON, codebook.protects):
+            raise BadArgument("unit", f"the one of the codebook, which calls it {codebook.protects!r}", self.protects)
+        if not ids and (stated := codebook.stated_of_unit):
+            raise BadArgument(
+                "unit",
+                f"the one of the codebook, {codebook.protects}, of which it states {' and '.join(stated)}: that says "
+                f"nothing about {self.protects}. Write unit: {{protects: {self.protects}, id: {self.id}}} into the "
+                f"codebook, with what holds for {self.protects}, or without (then bound each, as in rows_each=…)",
+                self.protects,
+            )
         if codebook.id == self.id:
             return codebook
-        if codebook.id:
-            raise BadArgument("unit", f"the one of the codebook, whose id is {codebook.id!r}", self.id)
-        return Codebook.read({**codebook.to_plain(), "unit": {"protects": self.protects, "id": self.id}})
+        unit = {"protects": codebook.protects if ids else self.protects, "id": self.id}
+        return replace(Codebook.read({**codebook.to_plain(), "unit": unit}), folder=codebook.folder)
 
 
 def is_tabular(data: object) -> bool:

@@ -20,7 +20,7 @@ from sfumato.core.partial import Partial
 from sfumato.core.plan import constructor
 from sfumato.core.space import Space
 from sfumato.core.transformation import Transformation
-from sfumato.errors import BadArgument, Several
+from sfumato.errors import BadArgument, Several, elements
 from sfumato.exact import Distance, Number, probability, rational, rational_up
 from sfumato.mechanisms.additive import gaussian, laplace
 from sfumato.mechanisms.layered_counts import NORMS, Layer, layered_counts, noise_for, shift_of
@@ -148,7 +148,8 @@ def tree(
 def _edges(edges: Sequence[Number]) -> tuple[list[Fraction], Array]:
     """Reads edges, exactly and as floats that nobody can change."""
     try:
-        cuts = [rational(edge, "an edge") for edge in edges]
+        with elements():
+            cuts = [rational(edge, "an edge") for edge in edges]
         ends = np.array([float(cut) for cut in cuts])
     except TypeError:
         raise BadArgument("edges", "a list of numbers, such as range(0, 101)", edges) from None

@@ -27,7 +27,7 @@ from sfumato.core.partial import Partial
 from sfumato.core.plan import constructor
 from sfumato.core.space import Space
 from sfumato.core.transformation import Transformation
-from sfumato.errors import BadArgument
+from sfumato.errors import BadArgument, elements
 from sfumato.exact import Number, integer, log_down, log_up, rational
 from sfumato.transforms.rows import column_space
 from sfumato.transforms.rowwise import rowwise
@@ -186,7 +186,8 @@ def bin_by(edges: Sequence[Number]) -> Partial[Transformation]:
     >>> str((vector(int) >> bin_by([0, 10, 20])).target.domain)
     'any number of {0, 1, 2, 3}'
     """
-    cuts = [rational(edge, "an edge") for edge in edges]
+    with elements():
+        cuts = [rational(edge, "an edge") for edge in edges]
     if not cuts or any(left >= right for left, right in pairwise(cuts)):
         raise BadArgument("edges", "at least one number, in rising order and without repeats", edges)
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from sfumato.core.domains import Atom, Bounds, Categories, Data, Floats, Integers, Texts, categories, float_bounds
 from sfumato.core.plan import Described, Plan, constructor
-from sfumato.errors import BadArgument
+from sfumato.errors import BadArgument, Unseen
 from sfumato.exact import Number
 from sfumato.release.claim import Claim, required
 from sfumato.transforms.rows import Rows, atom_of, values_of
@@ -181,5 +181,5 @@ def _named(text: str, column: str | None) -> str:
 def read_condition(given: object) -> Condition:
     """Refuses anything that is no condition, with a hint."""
     if not isinstance(given, Condition):
-        raise BadArgument("the condition", "between(…), is_in(…), is_nan() or satisfies(function, claim=…)", given)
+        raise BadArgument("the condition", "between(…), is_in(…), is_nan() or satisfies(function, claim=…)", Unseen())
     return given

@@ -15,7 +15,7 @@ from typing import final
 import numpy as np
 
 from sfumato.core.domains import Array, Atom, Data, Floats, Integers, column
-from sfumato.errors import BadArgument
+from sfumato.errors import BadArgument, elements
 from sfumato.exact import Number, rational
 
 INT64 = np.iinfo(np.int64)
@@ -68,7 +68,8 @@ def read_points(points: Sequence[Number], name: str) -> tuple[Fraction, ...]:
     """Reads a public list of distinct numbers; refuses an empty list and repeats."""
     if isinstance(points, str) or not hasattr(points, "__len__") or not hasattr(points, "__iter__"):
         raise BadArgument(name, "a list of numbers", points)
-    read = tuple(rational(point, f"each of the {name}") for point in points)
+    with elements():
+        read = tuple(rational(point, f"each of the {name}") for point in points)
     if not read:
         raise BadArgument(name, "at least one number", points)
     if len(set(read)) < len(read):

@@ -14,7 +14,7 @@ from sfumato.core.partial import Partial
 from sfumato.core.plan import constructor
 from sfumato.core.space import Space
 from sfumato.core.transformation import Transformation
-from sfumato.errors import BadArgument
+from sfumato.errors import BadArgument, elements
 from sfumato.exact import Distance, Number, Root, rational, root
 from sfumato.guarantee import guarantee
 from sfumato.transforms.distances import times
@@ -100,7 +100,8 @@ def linear(matrix: Sequence[Sequence[Number]]) -> Partial[Transformation]:
     >>> (vector(int, size=3, metric=L2()) >> linear([[0, 1, 0], [1, 0, 0], [0, 1, 0]])).map(1)
     √2
     """
-    rows = tuple(tuple(rational(entry, "an entry of the matrix") for entry in row) for row in matrix)
+    with elements():
+        rows = tuple(tuple(rational(entry, "an entry of the matrix") for entry in row) for row in matrix)
     if not rows or len({len(row) for row in rows}) != 1 or not rows[0]:
         raise BadArgument("the matrix", "at least one row, and as many entries in every row", matrix)
     common = math.lcm(*(entry.denominator for row in rows for entry in row))

@@ -9,7 +9,7 @@ from fractions import Fraction
 from sfumato.core.domains import Bounds, Data
 from sfumato.core.metrics import AddRemove, DatasetMetric
 from sfumato.core.transformation import Transformation
-from sfumato.errors import BadArgument, NoDistance
+from sfumato.errors import BadArgument, NoDistance, shown
 from sfumato.exact import Distance, Number, integer
 from sfumato.transforms.aggregate import count_map, mean_map, sum_map
 from sfumato.transforms.moments import deviation_map, variance_map
@@ -38,7 +38,7 @@ def sensitivity_table(
         size = integer(size, "size", least=1 + ddof)
     counting = AddRemove() if metric is None else metric
     if size is None and not isinstance(counting, AddRemove):
-        raise BadArgument("size", f"given, since {counting} needs one", size)
+        raise BadArgument("size", f"given, since {shown(counting)} needs one", size)
     distance = counting.read(d_in)
     table: dict[str, Distance] = dict.fromkeys(STATISTICS, math.inf if distance else Fraction(0))
     table["count"] = count_map(distance, metric=counting, size=size, all_rows=True)

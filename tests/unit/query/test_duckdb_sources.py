@@ -17,7 +17,6 @@ import pytest
 
 from sfumato.errors import BadArgument
 from sfumato.query.cells import Bound, Cells, Rows, Units
-from sfumato.query.engines import sources
 from sfumato.query.engines.duckdb import BROKE_OFF, DuckDBEngine
 from sfumato.query.engines.duckdb_reading import readable
 from sfumato.query.engines.sources import open_source
@@ -338,12 +337,11 @@ def test_small_files_are_copied_when_they_are_opened(tmp_path: Path) -> None:
     assert engine.run(Cells(Scan("t", (Column("x", Kind.FLOAT),), Owner()), (), (Rows(),))).numbers[0].tolist() == [2]
 
 
-def test_a_failure_is_told_without_its_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sources, "SMALL", 0)  # larger files are read where they are
+def test_a_failure_is_told_without_its_reason(tmp_path: Path) -> None:
     path = tmp_path / "x.parquet"
     pq.write_table(pa.table({"x": [1.5]}), path)
     column = Column("x", Kind.FLOAT)
-    engine = open_source(path, book(column))
+    engine = open_source(path, book(column), small=0)  # larger files are read where they are
     path.unlink()
     with pytest.raises(RuntimeError) as caught:
         engine.run(Cells(Scan("t", (column,), Owner()), (), (Rows(),)))

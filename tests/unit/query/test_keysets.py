@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import time
 from decimal import Decimal
 from typing import Any
 
@@ -220,8 +219,8 @@ def test_a_key_set_is_never_equal_to_something_else() -> None:
     assert KeySet.of(x=[1]) != KeySet.of(x=[True])
 
 
-def test_a_million_keys_take_a_few_seconds() -> None:
-    start = time.perf_counter()
+def test_a_million_keys_are_worked_with() -> None:
+    """A quadratic step would take hours."""
     grid = KeySet.of(site=[f"site {place}" for place in range(1000)], hour=range(1000))
     odd = grid.filter(hour=range(1, 1000, 2))
     assert len(grid - odd) == 500_000
@@ -229,4 +228,3 @@ def test_a_million_keys_take_a_few_seconds() -> None:
     assert len(grid.join(KeySet.of(hour=range(10)))) == 10_000
     assert len(grid.listed(["hour", "site"])) == 1_000_000
     assert len(KeySet.rows(["site", "hour"], list(grid))) == 1_000_000
-    assert time.perf_counter() - start < 20  # about 3 s; a quadratic step would take hours

@@ -42,9 +42,9 @@ BOOK: dict[str, Any] = {
         "visits": {
             "columns": {
                 "user_id": {"type": "str"},
-                "site": {"categories": SITES, **SAID},
+                "site": {"categories": SITES, "nullable": False, **SAID},
                 "minutes": {"type": "float", "between": [0, 90], "nullable": True, **SAID},
-                "pages": {"type": "int", "between": [0, 9], **SAID},
+                "pages": {"type": "int", "between": [0, 9], "nullable": False, **SAID},
                 "note": {"type": "str"},
                 "paid": {"type": "bool", "nullable": True},
                 "wait": {"type": "float"},

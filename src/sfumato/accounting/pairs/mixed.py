@@ -10,7 +10,7 @@ from typing import final
 from flint import arb
 
 from sfumato.accounting.pairs.pair import Line, Lines, Pair, largest_of
-from sfumato.errors import BadArgument
+from sfumato.errors import BadArgument, elements
 from sfumato.exact import Number, ball, positive, up
 from sfumato.guarantee import guarantee
 
@@ -33,7 +33,9 @@ class MixedPair(Pair):
         if not isinstance(pairs, Iterable) or not isinstance(weights, Iterable):
             raise BadArgument("pairs and weights", "two lists of the same length", (pairs, weights))
         object.__setattr__(self, "pairs", tuple(pairs))
-        object.__setattr__(self, "weights", tuple(positive(weight, "each of the weights") for weight in weights))
+        with elements():
+            read = tuple(positive(weight, "each of the weights") for weight in weights)
+        object.__setattr__(self, "weights", read)
         if not self.pairs or not all(isinstance(pair, Pair) for pair in self.pairs):
             raise BadArgument("pairs", "one or more dominating pairs", self.pairs)
         if len(self.weights) != len(self.pairs) or sum(self.weights) > 1:

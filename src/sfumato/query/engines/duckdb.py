@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import hmac
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, final
 from weakref import finalize
 
 import numpy as np
 
-from sfumato.errors import MissingExtra
+from sfumato.errors import QueryRefused, SfumatoError
 from sfumato.query.cells import Cells, Computed, Rows
 from sfumato.query.engines.duckdb_cells import statement_of
+from sfumato.query.engines.duckdb_connection import connected, duckdb_module
 from sfumato.query.engines.duckdb_relations import Held, Relations, key
 from sfumato.query.engines.duckdb_text import Scope, Statement, listing
 from sfumato.query.engines.engine import Engine
@@ -28,20 +30,13 @@ if TYPE_CHECKING:
 FEW = 2000
 """Up to so many rows are fetched as plain tuples."""
 
+REHEARSED = 256
+"""So many questions are remembered that ran without data, the latest ones."""
+
 VERSION_DIGITS = 32
 """So many hexadecimal digits name a version of data."""
 
 BROKE_OFF = "DuckDB broke off. Why is not shown: it could tell something about the data."
-
-
-def duckdb_module() -> Any:
-    """Gives the package, or says how to install it."""
-    try:
-        import duckdb
-        import pyarrow  # noqa: F401
-    except ImportError:
-        raise MissingExtra("queries on DuckDB", "sql") from None
-    return duckdb
 
 
 @final
@@ -57,7 +52,8 @@ class DuckDBEngine(Engine):
     tells the content of each table from other content: of what was copied, a digest of every byte; of Parquet and
     DuckDB files that may be large, their size and a digest of their footer or header. Where a file lies, what it is
     called and when it was written is no part of them. ``spill`` is a folder for what memory cannot hold, removed with
-    the engine.
+    the engine. Where a question fails, ``otherwise`` makes the tables such that it cannot, and it is asked once more.
+    ``known`` are the tables that questions may be about, where they are more than those that it can reach.
     """
 
     name: ClassVar[str] = "duckdb"
@@ -69,11 +65,20 @@ class DuckDBEngine(Engine):
         *,
         marks: Sequence[tuple[str, bytes]] = (),
         spill: str | None = None,
+        otherwise: Callable[[], bool] = lambda: False,
+        known: Mapping[str, Held] | None = None,
     ) -> None:
         self._connection, self._tables, self._marks = connection, dict(tables), tuple(marks)
+        self._otherwise, self._known = otherwise, dict(tables if known is None else known)
+        self._rehearsed: dict[Cells, None] = {}
         # The finalizer watches a thing that holds nothing: every finalizer can be found from any other.
         self._alive = _Alive()
         self._clean = None if spill is None else finalize(self._alive, shutil.rmtree, spill, ignore_errors=True)
+
+    @property
+    def held(self) -> Mapping[str, Held]:
+        """What is public about its tables: how each is held, and not what is in it."""
+        return self._tables
 
     def schema(self) -> Mapping[str, Mapping[str, str]]:
         return {
@@ -81,7 +86,40 @@ class DuckDBEngine(Engine):
             for name, table in self._tables.items()
         }
 
+    def prepare(self, cells: Cells) -> None:
+        if cells in self._rehearsed:
+            return
+        try:
+            self._empty._computed(cells)
+        except SfumatoError:
+            raise
+        except (RuntimeError, ValueError, OverflowError, MemoryError):  # among them RecursionError and UnicodeError
+            ran = False
+        else:
+            ran = True
+        if not ran:
+            raise QueryRefused(
+                "DuckDB cannot run this question, whatever the data: a number in it is too large, or an expression too "
+                "long or too deeply nested. Nothing was charged. Ask in smaller steps: WITH name AS (…)."
+            )
+        if len(self._rehearsed) >= REHEARSED:
+            self._rehearsed.pop(next(iter(self._rehearsed)), None)
+        self._rehearsed[cells] = None
+
+    @cached_property
+    def _empty(self) -> DuckDBEngine:
+        """Is the same tables without rows, in a database of their own: what runs on these runs on any data."""
+        connection = connected(threads="1")
+        for table in self._known.values():
+            columns = [f"{ours} {held}" for ours, held, _ in table.columns.values()]
+            columns += [f"{exact} VARCHAR" for exact in table.exact.values() if exact is not None]
+            connection.execute(f"CREATE TABLE {table.name} ({listing(columns) or 'one INTEGER'})")
+        return DuckDBEngine(connection, self._known)
+
     def run(self, cells: Cells) -> Computed:
+        return self._computed(cells)
+
+    def _computed(self, cells: Cells) -> Computed:
         statement = Statement()
         text = statement_of(cells, Relations(self._tables, statement))
         listed = cells.listed is not None
@@ -146,6 +184,8 @@ class DuckDBEngine(Engine):
         return {name: digest.hexdigest()[:VERSION_DIGITS] for name, digest in digests.items()}
 
     def close(self) -> None:
+        if "_empty" in vars(self):
+            self._empty.close()
         self._connection.close()
         if self._clean is not None:
             self._clean()
@@ -155,6 +195,16 @@ class DuckDBEngine(Engine):
 
         No text of an error of DuckDB goes on.
         """
+        for last in (False, True):
+            found, hopeless = self._tried(text, statement, few=few)
+            if found is not None:
+                return found
+            if last or hopeless or not self._settled():
+                break
+        raise RuntimeError(BROKE_OFF)
+
+    def _tried(self, text: str, statement: Statement, *, few: bool) -> tuple[Any, bool]:
+        """Gives what a statement gives; or None, and whether it is in vain to try it on other copies of the tables."""
         duckdb = duckdb_module()
         try:
             with closing(self._connection.cursor()) as cursor:
@@ -162,11 +212,20 @@ class DuckDBEngine(Engine):
                     cursor.register(name, _list(columns))
                 if few:
                     rows = cursor.execute(text, statement.bound(text)).fetchall()
-                    return [column[0] for column in cursor.description or ()], rows
-                return cursor.sql(text, params=statement.bound(text)).to_arrow_table()
-        except (duckdb.Error, MemoryError):
-            failed = RuntimeError(BROKE_OFF)
-        raise failed
+                    return ([column[0] for column in cursor.description or ()], rows), False
+                return cursor.sql(text, params=statement.bound(text)).to_arrow_table(), False
+        except (duckdb.OutOfMemoryException, duckdb.InterruptException, MemoryError):
+            return None, True
+        except duckdb.Error:
+            return None, False
+
+    def _settled(self) -> bool:
+        import pyarrow as pa
+
+        try:
+            return self._otherwise()
+        except (duckdb_module().Error, pa.ArrowException, OSError, MemoryError):
+            return False
 
 
 def _whole(column: tuple[int, ...]) -> np.ndarray[Any, Any]:

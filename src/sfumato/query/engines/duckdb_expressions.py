@@ -15,7 +15,7 @@ from sfumato.errors import QueryRefused
 from sfumato.query.engines.duckdb_text import TYPES, Piece, Scope, listing
 from sfumato.query.expressions import Call, Column, Expression, Literal
 from sfumato.query.grids import Grid
-from sfumato.query.kinds import LEAST_INT, LONGEST_TEXT, MOST_INT, Kind, Value
+from sfumato.query.kinds import LEAST_INT, LONGEST_TEXT, MOST_INT, MOST_ROWS, Kind, Value
 from sfumato.query.operators import common, is_missing
 
 FINITE = "CASE WHEN isfinite({0}) THEN {0} END"
@@ -62,9 +62,6 @@ SMALL = {"year": Fraction(9999)} | dict.fromkeys(
 
 LONG_LIST = 100
 """Longer lists of constants are looked up in a table."""
-
-MOST_ROWS = 2**40
-"""No table has more rows; sums are checked beforehand to stay inside 128 bits for so many."""
 
 
 def value(expression: Expression, scope: Scope) -> Piece:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sfumato.query.engines.duckdb_reading import NARROW, ZONED, is_text, text_in
+from sfumato.query.engines.duckdb_reading import NARROW, ZONED, inside, is_text, text_in
 from sfumato.query.engines.duckdb_text import Piece, Scope
 from sfumato.query.engines.text_reading import EXACT, IS_MISSING, MOMENT, as_written, reading
 from sfumato.query.kinds import Kind
@@ -61,12 +61,8 @@ def _as_text(raw: Piece, held: str, kind: Kind, scope: Scope, written: str) -> P
     if held in ("DOUBLE", "FLOAT"):
         return _of_double(raw, scope)
     if held.startswith("DECIMAL("):
-        # What has more digits than the type allows breaks DuckDB when it is written: it is nobody's.
-        digits, places = held.removeprefix("DECIMAL(").removesuffix(")").split(",")
-        most = "9" * (int(digits) - int(places)) + "." + "9" * int(places)
-        least, most = (f"CAST('{sign}{most}' AS {held})" for sign in "-+")
-        inside = f"CASE WHEN {{0}} BETWEEN {least} AND {most} THEN TRY_CAST({{0}} AS VARCHAR) END"
-        return scope.fill(EXACT, scope.fill(inside, raw))
+        # What has more digits than the type allows is nobody's.
+        return scope.fill(EXACT, scope.fill(f"CAST({inside(held)} AS VARCHAR)", raw))
     if held == ZONED:
         return scope.fill("CAST(make_timestamp(epoch_us({0})) AS VARCHAR)", raw)
     if held == "DATE":

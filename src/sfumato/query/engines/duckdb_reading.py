@@ -58,11 +58,11 @@ def readable(kind: Kind, held: str) -> str | None:
 def _whole(held: str) -> str | None:
     if held in NARROW:
         return "{0}" if held == "BIGINT" else "CAST({0} AS BIGINT)"
-    if held in WIDE or (held.startswith("DECIMAL(") and held.endswith(",0)")):
+    if held in (*WIDE, "FLOAT", "DOUBLE"):
         return "TRY_CAST({0} AS HUGEINT)"
-    if held in ("FLOAT", "DOUBLE"):
-        return "TRY_CAST({0} AS HUGEINT)"
-    return WHOLE.replace("{0}", "CAST({0} AS VARCHAR)") if held.startswith("DECIMAL(") else None
+    if held.startswith("DECIMAL(") and held.endswith(",0)"):
+        return f"TRY_CAST({inside(held)} AS HUGEINT)"
+    return WHOLE.replace("{0}", f"CAST({inside(held)} AS VARCHAR)") if held.startswith("DECIMAL(") else None
 
 
 def _float(held: str) -> str | None:
@@ -71,7 +71,19 @@ def _float(held: str) -> str | None:
     if held in NARROW or held in ("FLOAT", "UBIGINT"):
         return "CAST({0} AS DOUBLE)"
     # DuckDB rounds wide numbers twice; their texts are rounded once.
-    return "CAST(CAST({0} AS VARCHAR) AS DOUBLE)" if held in WIDE or held.startswith("DECIMAL(") else None
+    if held.startswith("DECIMAL("):
+        return f"CAST(CAST({inside(held)} AS VARCHAR) AS DOUBLE)"
+    return "CAST(CAST({0} AS VARCHAR) AS DOUBLE)" if held in WIDE else None
+
+
+def inside(held: str) -> str:
+    """Gives the template of a decimal without values that have more digits than its type.
+
+    Files can hold such numbers, and DuckDB gives up at some of them, whatever they are cast to.
+    """
+    digits, places = (int(part) for part in held.removeprefix("DECIMAL(").removesuffix(")").split(","))
+    most = f"{'9' * (digits - places)}.{'9' * places}"
+    return f"CASE WHEN {{0}} BETWEEN CAST('-{most}' AS {held}) AND CAST('{most}' AS {held}) THEN {{0}} END"
 
 
 def _moment(kind: Kind, held: str) -> str | None:

@@ -5,7 +5,7 @@ Names of the query never reach DuckDB, so that none can clash with another one o
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import final
 
@@ -114,22 +114,48 @@ class Relations:
                 return self._per_unit(relation)
         raise TypeError(relation)
 
-    def _scan(self, scan: Scan) -> Source:
+    def _scan(self, scan: Scan, conditions: Sequence[Expression] = ()) -> Source:
+        """Gives the rows of a table for which conditions are true: what these look at is read before all else.
+
+        DuckDB is not let to do that by itself: it would hand conditions to the scan (`duckdb_connection.BLIND`).
+        """
         table, owner = self.tables[scan.table], scan.owner or Owner()
+        first = {column.name for condition in conditions for column in condition.columns()}
+        base = f"SELECT * FROM {table.name}"
+        if conditions:
+            base = self._chosen(scan, conditions, first)
         scope = _raw(table, self.statement)
         made = {}
         for place, column in enumerate(scan.columns):
-            raw, held, _ = table.columns[column.name]
-            made[f"f{place}"] = read(Piece(raw), held, column.kind, column.facts, scope)
+            name = f"f{place}"
+            made[name] = Piece(name) if column.name in first else self._read(table, column, scope)
         fields = list(made)
         way = [table, *(self.tables[hop.table] for hop in owner.hops)]
         parts = [(scope, made), *((_raw(one, self.statement), {}) for one in way[1:])]
         if owner.id:
             self._identify(owner, way, parts)
         units = 0 if not owner.id else 1 if owner.window is None else 2
-        text = _joined(way, parts, fields, units=units)
-        bounds = {column.name: enforced(column.kind, column.facts) for column in scan.columns}
-        return _made(text, units, scan.columns, {name: ends for name, ends in bounds.items() if ends is not None})
+        text = _joined(base, way, parts, fields, units=units)
+        return _made(text, units, scan.columns, _bounds(scan.columns))
+
+    def _chosen(self, scan: Scan, conditions: Sequence[Expression], first: Collection[str]) -> str:
+        """Gives the rows of a table, as they are held and with the columns that conditions look at, that meet these."""
+        table = self.tables[scan.table]
+        scope = _raw(table, self.statement)
+        fields = {column.name: f"f{place}" for place, column in enumerate(scan.columns) if column.name in first}
+        made = [
+            f"{self._read(table, column, scope).text} AS {fields[column.name]}"
+            for column in scan.columns
+            if column.name in first
+        ]
+        held = f"SELECT {listing(['*', *made])} FROM ({scope.over(f'SELECT * FROM {table.name}')})"
+        seen = Scope(self.statement, fields, _bounds(scan.columns))
+        kept = " AND ".join(f"({cast(condition, Kind.BOOL, seen).text})" for condition in conditions)
+        return f"SELECT * FROM ({seen.over(held)}) WHERE {kept}"
+
+    def _read(self, table: Held, column: Column, scope: Scope) -> Piece:
+        raw, held, _ = table.columns[column.name]
+        return read(Piece(raw), held, column.kind, column.facts, scope)
 
     def _identify(self, owner: Owner, way: list[Held], parts: list[tuple[Scope, dict[str, Piece]]]) -> None:
         """Puts the id, the window and the two sides of each foreign key among what is read of the tables on the way."""
@@ -161,6 +187,11 @@ class Relations:
         return common([ours, *forms])
 
     def _where(self, where: Where) -> Source:
+        conditions, source = [where.condition], where.source
+        while isinstance(source, Where):
+            conditions, source = [source.condition, *conditions], source.source
+        if isinstance(source, Scan):
+            return self._scan(source, conditions)
         below = self.source(where.source)
         scope = below.scope(self.statement)
         condition = cast(where.condition, Kind.BOOL, scope)
@@ -213,11 +244,7 @@ class Relations:
         below = self.source(keep.source)
         if not below.units:
             raise TypeError(keep)
-        names = [*below.identity, *below.fields.values()]
-        alike = f"SELECT *, row_number() OVER (PARTITION BY {listing(names)}) AS j FROM ({below.text})"
-        order = listing([mixed([*names, "j"]), *below.fields.values(), "j"])
-        rank = f"row_number() OVER (PARTITION BY {listing(below.identity)} ORDER BY {order})"
-        text = f"SELECT {listing(names)} FROM (SELECT *, {rank} AS r FROM ({alike})) WHERE r <= {int(keep.rows)}"
+        text = _few_large(keep, below, self.statement) if keep.work else _first(below, below.text, keep.rows)
         return Source(text, below.units, below.fields, below.held)
 
     def _per_unit(self, per: PerUnit) -> Source:
@@ -249,6 +276,29 @@ class Relations:
         named = [f"{piece.text} AS f{place}" for place, piece in enumerate(fields)]
         text = f"SELECT {listing([*below.identity, *named])} FROM ({folded.over(grouped)})"
         return _made(text, below.units, per.fields, {})
+
+
+def _first(below: Source, rows: str, most: int) -> str:
+    """Gives the first so many rows of each unit."""
+    names = [*below.identity, *below.fields.values()]
+    alike = f"SELECT *, row_number() OVER (PARTITION BY {listing(names)}) AS j FROM ({rows})"
+    order = listing([mixed([*names, "j"]), *below.fields.values(), "j"])
+    rank = f"row_number() OVER (PARTITION BY {listing(below.identity)} ORDER BY {order})"
+    return f"SELECT {listing(names)} FROM (SELECT *, {rank} AS r FROM ({alike})) WHERE r <= {int(most)}"
+
+
+def _few_large(keep: Keep, below: Source, statement: Statement) -> str:
+    """Gives the same, where hardly anybody has more: rows are counted by unit, and only those of the few are sorted."""
+    rows, large = statement.name("rows"), statement.name("large")
+    again = "NOT " * isinstance(keep.source, Scan | Select | Where)
+    units, names = listing(below.identity), listing([*below.identity, *below.fields.values()])
+    same = " AND ".join(f"{rows}.{name} = {large}.{name}" for name in below.identity)
+    many = f"SELECT {units} FROM {rows} GROUP BY {units} HAVING count(*) > {int(keep.rows)}"
+    few = _first(below, f"SELECT {rows}.* FROM {rows} SEMI JOIN {large} ON {same}", keep.rows)
+    return (
+        f"WITH {rows} AS {again}MATERIALIZED ({below.text}), {large} AS MATERIALIZED ({many})"
+        f" SELECT {names} FROM {rows} ANTI JOIN {large} ON {same} UNION ALL ({few})"
+    )
 
 
 def key(of: Expression, scope: Scope) -> Piece:
@@ -291,13 +341,21 @@ def _raw(table: Held, statement: Statement) -> Scope:
     return Scope(statement, {name: raw for name, (raw, _, _) in table.columns.items()})
 
 
-def _joined(way: list[Held], parts: list[tuple[Scope, dict[str, Piece]]], fields: list[str], *, units: int) -> str:
-    """Gives the SELECT of a table whose rows belong to whomever the last table on the way says."""
+def _bounds(columns: Iterable[Column]) -> dict[str, Ends]:
+    """Gives what reading moves the numbers of columns into."""
+    bounds = {column.name: enforced(column.kind, column.facts) for column in columns}
+    return {name: ends for name, ends in bounds.items() if ends is not None}
+
+
+def _joined(
+    base: str, way: list[Held], parts: list[tuple[Scope, dict[str, Piece]]], fields: list[str], *, units: int
+) -> str:
+    """Gives the SELECT of rows of a table, the base, that belong to whomever the last table on the way says."""
     tables: list[str] = []
     found: dict[str, str] = {}
     for place, (table, (scope, made)) in enumerate(zip(way, parts, strict=True)):
         columns = listing(f"{piece.text} AS {name}" for name, piece in made.items()) or "1 AS one"
-        below = scope.over(f"SELECT * FROM {table.name}")
+        below = scope.over(f"SELECT * FROM {table.name}" if place else base)
         on = f" ON w{place - 1}.leaves = w{place}.arrives" if place else ""
         tables.append(f"(SELECT {columns} FROM ({below})) AS w{place}{on}")
         found |= {name: f"w{place}.{name}" for name in made}

@@ -29,6 +29,10 @@ class PublicTables(ABC):
         lacks = frozenset()
 
     @abstractmethod
+    def prepare(self, cells: Cells) -> None:
+        """Refuses cells that could not be computed, whatever the data; it looks at no row. What passes will run."""
+
+    @abstractmethod
     def images(
         self, made: Sequence[Expression], leaves: Sequence[tuple[Column, Sequence[Value]]]
     ) -> tuple[tuple[Value, ...], ...]:

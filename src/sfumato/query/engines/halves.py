@@ -11,6 +11,7 @@ from typing import ClassVar, final
 
 from sfumato.errors import BadArgument
 from sfumato.query.catalog import Catalog
+from sfumato.query.cells import Cells
 from sfumato.query.engines.checking import refuse_columns
 from sfumato.query.engines.engine import PrivateTables, PublicTables
 from sfumato.query.engines.sources import Given, open_source
@@ -27,9 +28,10 @@ def open_halves(data: Given, catalog: Catalog) -> tuple[PublicTables, PrivateTab
     public = [name for name, scan in catalog.tables.items() if not scan.private]
     data = _read_once(data, public)
     private = open_source(data, catalog, look=refuse_columns)
+    held = private.held
     if not public:
-        return Later(lambda: open_source({}, catalog, public=True)), private
-    shown = open_source(data, catalog, public=True)
+        return Later(lambda: open_source({}, catalog, public=held)), private
+    shown = open_source(data, catalog, public=held)
     once, twice = (one.fingerprints(b"") for one in (private, shown))
     if any(once[name] != twice[name] for name in public):
         raise BadArgument("data", "public tables that stay as they are while they are opened", "others")
@@ -53,6 +55,9 @@ class Later(PublicTables):
         self, made: Sequence[Expression], leaves: Sequence[tuple[Column, Sequence[Value]]]
     ) -> tuple[tuple[Value, ...], ...]:
         return self._engine.images(made, leaves)
+
+    def prepare(self, cells: Cells) -> None:
+        self._engine.prepare(cells)
 
     def rows(self, relation: Relation) -> Mapping[str, Sequence[Value]]:
         return self._engine.rows(relation)

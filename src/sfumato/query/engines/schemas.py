@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.errors import BadArgument
-from sfumato.query.engines.duckdb import duckdb_module
-from sfumato.query.engines.sources import DATABASES, PARQUET, SETTINGS, files_of
+from sfumato.query.engines.duckdb_connection import connected, duckdb_module
+from sfumato.query.engines.sources import DATABASES, PARQUET, files_of
 from sfumato.query.engines.text_files import SEPARATED, header_of
 
 NOT_SAID = ""
@@ -62,7 +62,7 @@ def _rows(text: str, must: str, database: Path | None = None) -> list[tuple[Any,
     """Runs a statement about a schema; whatever goes wrong, the message is ours."""
     module = duckdb_module()
     try:
-        with closing(module.connect(":memory:", config=SETTINGS)) as connection:
+        with closing(connected()) as connection:
             if database is not None:
                 place = "'" + str(database).replace("'", "''") + "'"
                 connection.execute(f"ATTACH {place} AS opened (READ_ONLY)")

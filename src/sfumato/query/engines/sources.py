@@ -20,11 +20,13 @@ from sfumato.errors import BadArgument
 from sfumato.query.catalog import Catalog
 from sfumato.query.engines.checking import Look
 from sfumato.query.engines.copies import Copy, Notes, copied_files
-from sfumato.query.engines.duckdb import DuckDBEngine, duckdb_module
+from sfumato.query.engines.duckdb import DuckDBEngine
+from sfumato.query.engines.duckdb_connection import connected, duckdb_module
 from sfumato.query.engines.duckdb_reading import readable
 from sfumato.query.engines.duckdb_relations import Held
 from sfumato.query.engines.duckdb_text import listing, literal, quoted
 from sfumato.query.engines.frames import columns_of
+from sfumato.query.engines.parquet_cells import InPlace, ParquetTable
 from sfumato.query.engines.text_files import JSON, SEPARATED, header_of
 from sfumato.query.relations import Scan
 
@@ -36,16 +38,6 @@ Given: TypeAlias = Any
 
 DATABASES, PARQUET = (".duckdb", ".ddb", ".db"), (".parquet", ".pq")
 
-SETTINGS = {
-    "autoinstall_known_extensions": "false",
-    "autoload_known_extensions": "false",
-    "ieee_floating_point_ops": "true",
-    "preserve_insertion_order": "false",
-    "python_enable_replacements": "false",
-}
-"""What every connection has: nothing is loaded, floats are IEEE's, the order of rows is nobody's."""
-
-
 SMALL = 64 << 20
 """Parquet files of up to so many bytes together are copied into memory: each question then takes less time."""
 
@@ -56,24 +48,25 @@ def open_source(
     *,
     memory: str | None = None,
     threads: int | None = None,
-    public: bool = False,
+    small: int = SMALL,
+    public: Mapping[str, Held] | None = None,
     look: Look | None = None,
 ) -> DuckDBEngine:
     """Opens data in DuckDB, table by table as a catalog describes it; ``memory`` is a limit such as ``'4GB'``.
 
-    Large Parquet files and DuckDB's own tables are read where they are. CSV and JSON files, data frames and small
-    Parquet files are copied, as they are now. What is in a row never decides whether they open. With ``public`` the
-    public tables are opened, and nothing else. ``look`` is called with what was opened before that is closed to
-    everybody: it is for the holder of the data (`checking`).
+    Large Parquet files and DuckDB's own tables are read where they are. CSV and JSON files, data frames and Parquet
+    files of up to ``small`` bytes together are copied, as they are now. What is in a row never decides whether they
+    open. With ``public`` the public tables are opened, and nothing else: that is how all tables are held that questions
+    may be about. ``look`` is called with what was opened before that is closed to everybody: it is for the holder of
+    the data (`checking`).
     """
-    module = duckdb_module()
     spill = tempfile.mkdtemp(prefix="sfumato-")
     limits = {"memory_limit": memory, "threads": None if threads is None else str(threads)}
-    config = {**SETTINGS, "temp_directory": spill, **{key: one for key, one in limits.items() if one is not None}}
-    connection = module.connect(":memory:", config=config)
-    opening = Opening(connection, [], [], public, identifying(catalog.tables), flags=look is not None)
+    connection = connected(temp_directory=spill, **{key: one for key, one in limits.items() if one is not None})
+    keys = identifying(catalog.tables)
+    opening = Opening(connection, [], [], small, copied=public is not None, keys=keys, flags=look is not None)
     try:
-        tables = {name: scan for name, scan in catalog.tables.items() if not (public and scan.private)}
+        tables = {name: scan for name, scan in catalog.tables.items() if public is None or not scan.private}
         given = _by_table(data, tables) if tables else {}
         held = {name: opening.table(name, scan, given[name]) for name, scan in tables.items()}
         if look is not None:
@@ -83,7 +76,8 @@ def open_source(
         connection.close()
         shutil.rmtree(spill, ignore_errors=True)
         raise
-    return DuckDBEngine(connection, held, marks=opening.marks, spill=spill)
+    in_place = InPlace(connection, opening.views)
+    return DuckDBEngine(connection, held, marks=opening.marks, spill=spill, otherwise=in_place.settle, known=public)
 
 
 def _by_table(data: Given, tables: Collection[str]) -> Mapping[str, Given]:
@@ -110,16 +104,19 @@ class Opening:
 
     With ``copied`` no database stays attached: there may be other tables in it than those that were opened. ``keys``
     are the columns of each table that say whose rows are. With ``flags``, values of texts that did not read are
-    flagged; ``notes`` say where. They are for the holder of the data, and the engine does not have them.
+    flagged; ``notes`` say where. They are for the holder of the data, and the engine does not have them. Parquet files
+    of more than ``small`` bytes become ``views``.
     """
 
     connection: duckdb.DuckDBPyConnection
     paths: list[str]
     marks: list[tuple[str, bytes]]
+    small: int = SMALL
     copied: bool = False
     keys: Mapping[str, set[str]] = field(default_factory=dict)
     notes: dict[str, Notes] = field(default_factory=dict)
     flags: bool = False
+    views: list[ParquetTable] = field(default_factory=list)
 
     def table(self, name: str, scan: Scan, given: Given) -> Held:
         """Makes a table, or a view of one, whose columns c0, c1, … are those of a codebook."""
@@ -189,12 +186,36 @@ class Opening:
         held = [self._held(place, scan, types) for types in found]
         if any(one != held[0] for one in held):
             _refuse("Parquet files whose columns have the same types", f"{len(files)} files of {scan.table}")
-        small = sum(file.stat().st_size for file in files) <= SMALL
+        places = tuple(tuple(map(list(types).index, held[0].columns)) for types in found)
+        table = ParquetTable(held[0], tuple(files), places)
         source = f"read_parquet([{listing(literal(str(one)) for one in files)}], hive_partitioning = false)"
-        self._made("TABLE" if small else "VIEW", held[0], source)
-        self.paths.extend(() if small else map(str, files))
+        small = sum(file.stat().st_size for file in files) <= self.small
+        if small:
+            self._copied_parquet(table, source, must)
+        else:
+            self._made("VIEW", held[0], source)
+            self.paths.extend(map(str, files))
+            self.views.append(table)
         self.marks.extend((scan.table, _whole(file) if small else _mark(file, _footer(file))) for file in files)
         return held[0]
+
+    def _copied_parquet(self, table: ParquetTable, source: str, must: str) -> None:
+        """Copies files by DuckDB's own reader, or where it breaks off, so that every cell is taken."""
+        import pyarrow as pa
+
+        try:
+            self._made("TABLE", table.held, source)
+        except BadArgument:
+            broken = True
+        else:
+            return
+        try:
+            table.copy(self.connection, table.held.name)
+            broken = False
+        except (duckdb_module().Error, pa.ArrowException, OSError):
+            pass
+        if broken:
+            _refuse(must, "something else")
 
     def _database(self, place: str, scan: Scan, files: list[Path]) -> Held:
         if len(files) > 1:

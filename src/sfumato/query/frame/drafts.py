@@ -70,6 +70,16 @@ class Scope(Protocol):
 
 def made(draft: Draft, scope: Scope) -> Expression:
     """Makes the expression that a draft describes, with kinds checked."""
+    try:
+        return _made(draft, scope)
+    except RecursionError:
+        deep = True
+    if deep:
+        raise QueryRefused("an expression is nested too deeply: make a column of an inner part first, with_columns(…).")
+    raise TypeError(draft)
+
+
+def _made(draft: Draft, scope: Scope) -> Expression:
     match draft:
         case Named(name):
             return scope.column(name)

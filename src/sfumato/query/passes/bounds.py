@@ -11,6 +11,7 @@ from sfumato.core.spread import Spread, Whole
 from sfumato.errors import QueryRefused
 from sfumato.query.cells import Bound, Tally, Units
 from sfumato.query.expressions import Expression
+from sfumato.query.kinds import MOST_ROWS
 from sfumato.query.reach import Reach
 
 THE_QUESTION = "the question"
@@ -24,6 +25,10 @@ class Placed:
     bound: Bound
     spread: Spread
     why: tuple[str, ...]
+
+    def also(self, why: tuple[str, ...]) -> Placed:
+        """Gives the same, with more to say."""
+        return replace(self, why=(*self.why, *why))
 
 
 @final
@@ -71,10 +76,12 @@ def placed(
     rows, cut_rows, why_rows = _rows_each(keys, reach, wanted)
     if groups == math.inf:
         raise QueryRefused(_endless(who, "be in any number of groups", "groups=4"))
+    _check_modest(who, groups)
     if all(isinstance(tally, Units) for tally in tallies):
         return Placed(Bound(cut_groups, None), Spread(groups, groups, 1), (why_groups, "each unit counts once a group"))
     if rows == math.inf:
         raise QueryRefused(_endless(who, "have any number of rows in a group", "rows_each=10"))
+    _check_modest(who, groups, rows)
     return Placed(Bound(cut_groups, cut_rows), Spread(groups, reach.rows, rows), (why_groups, why_rows))
 
 
@@ -98,11 +105,21 @@ def _rows(reach: Reach, groups: Whole, who: str) -> Placed:
             f"a row of {who} may match any number of rows of a public table here, so nothing bounds what it can move. "
             "State the key of the public table in the codebook (key: [column]), and join on it."
         )
+    _check_modest(who, reach.rows)
     return Placed(
         Bound(),
         Spread(groups, reach.rows, reach.rows),
         (f"rows: each becomes at most {reach.rows}; how many a unit has is part of the price",),
     )
+
+
+def _check_modest(who: str, *bounds: Whole) -> None:
+    """Refuses bounds beyond all tables: noise that hides so much is no answer, and sums would not fit."""
+    if any(bound > MOST_ROWS for bound in bounds):
+        raise QueryRefused(
+            f"{who} could have more than {MOST_ROWS:,} groups or rows here, more than there are in any table. Say how "
+            "much of each to keep, such as groups=4 and rows_each=10."
+        )
 
 
 def _least(known: Whole, wanted: int | None, what: str, source: str) -> tuple[Whole, int | None, str]:

@@ -28,8 +28,8 @@ def pruned(relation: Relation, needed: Collection[str], *, spare: bool = True) -
         case Union(parts):
             names = [column.name for column in relation.fields if column.name in needed]
             return Union(tuple(_exactly(pruned(part, names, spare=False), names) for part in parts))
-        case Keep(source, rows):  # which rows are kept hangs on all of their columns
-            return Keep(pruned(source, [column.name for column in source.fields], spare=False), rows)
+        case Keep(source, rows, work):  # which rows are kept hangs on all of their columns
+            return Keep(pruned(source, [column.name for column in source.fields], spare=False), rows, work)
         case PerUnit(source, by, folds):
             kept_folds = tuple(folded for folded in folds if folded.column.name in needed)
             made = (*(made for _, made in by), *(folded.of for folded in kept_folds if folded.of is not None))

@@ -17,6 +17,7 @@ from sqlglot.errors import ParseError, SqlglotError
 from sqlglot.tokens import Token, TokenType  # type: ignore[attr-defined]
 
 from sfumato.errors import BadArgument, QueryRefused
+from sfumato.query.literals import halved
 
 LONGEST_QUESTION = 100_000
 """Texts with more characters are refused before they are read."""
@@ -44,6 +45,8 @@ def parse(text: str) -> Parsed:
         raise BadArgument("the question", "a text", text)
     if len(text) > LONGEST_QUESTION:
         raise QueryRefused(f"the text has {len(text)} characters; at most {LONGEST_QUESTION} are read.")
+    if halved(text):
+        raise QueryRefused("the text holds half a character (a lone surrogate), which no table can hold.")
     return _parsed(text)
 
 

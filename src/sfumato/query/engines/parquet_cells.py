@@ -1,0 +1,122 @@
+"""Parquet files, read so that no cell can make reading fail: the way that is taken where DuckDB's reader breaks off.
+
+DuckDB reads a Parquet file where it is, which is fast, and raises at a cell that its type cannot hold: milliseconds of
+a year far away, a text that is not UTF-8. Then the table is copied once, through Arrow, with texts as bytes and times
+as whole numbers; DuckDB makes its own types of these, and what it cannot make one of is missing. All other cells are
+the same in both ways, and nothing but the time it takes says which of them was taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any, final
+
+from sfumato.query.engines.duckdb_relations import Held
+from sfumato.query.engines.duckdb_text import listing
+
+if TYPE_CHECKING:
+    import duckdb
+    import pyarrow as pa
+
+TO_MICROSECONDS = {"s": 10**6, "ms": 10**3}
+
+
+@final
+@dataclass(frozen=True)
+class ParquetTable:
+    """Is a table in Parquet files: for each file, the places in it of the columns that are held."""
+
+    held: Held
+    files: tuple[Path, ...]
+    places: tuple[tuple[int, ...], ...]
+
+    def copy(self, connection: duckdb.DuckDBPyConnection, name: str) -> None:
+        """Makes a table of it, in which cells that cannot be read are missing."""
+        given = f"{name}_given"
+        connection.register(given, self._reader())
+        found = {row[0]: row[1] for row in connection.execute(f"DESCRIBE {given}").fetchall()}
+        columns = listing(f"{_made(ours, found[ours], held)} AS {ours}" for ours, held, _ in self.held.columns.values())
+        connection.execute(f"CREATE TABLE {name} AS SELECT {columns} FROM {given}")
+        connection.unregister(given)
+
+    def _reader(self) -> pa.RecordBatchReader:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        first = pq.read_schema(self.files[0])
+        schema = pa.schema(
+            [
+                (ours, _plain(pa.array([], first.types[place])).type)
+                for place, (ours, _, _) in zip(self.places[0], self.held.columns.values(), strict=True)
+            ]
+        )
+        return pa.RecordBatchReader.from_batches(schema, self._batches(schema))
+
+    def _batches(self, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        for path, places in zip(self.files, self.places, strict=True):
+            with pq.ParquetFile(path, coerce_int96_timestamp_unit="us") as file:
+                names = file.schema_arrow.names
+                wanted = sorted(set(places))
+                # A name with a dot may stand for a part of another column: then everything is read.
+                if len(set(names)) < len(names) or any("." in name for name in names):
+                    wanted = list(range(len(names)))
+                for batch in file.iter_batches(columns=[names[place] for place in wanted]):
+                    made = [_plain(batch.column(wanted.index(place))) for place in places]
+                    cast = [one.cast(kind) for one, kind in zip(made, schema.types, strict=True)]
+                    yield pa.RecordBatch.from_arrays(cast, schema=schema)
+
+
+def _plain(column: Any) -> Any:
+    """Gives a column of Arrow in a form that DuckDB takes whatever is in it: texts as bytes, times by microseconds."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = column.type
+    if isinstance(kind, pa.BaseExtensionType):
+        return _plain(column.storage)
+    if pa.types.is_dictionary(kind):
+        return _plain(column.dictionary_decode())
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
+        return column.cast(pa.binary_view() if pa.types.is_string_view(kind) else pa.large_binary()).cast(
+            pa.large_binary()
+        )
+    if pa.types.is_timestamp(kind) and kind.unit in TO_MICROSECONDS:
+        factor, raw = TO_MICROSECONDS[kind.unit], column.view(pa.int64())
+        most = (2**63 - 1) // factor
+        inside = pc.and_(pc.greater_equal(raw, -most), pc.less_equal(raw, most))
+        kept = pc.if_else(inside, raw, pa.scalar(None, pa.int64()))
+        return pc.multiply(kept, factor).view(pa.timestamp("us", kind.tz))
+    return column.cast(pa.float32()) if pa.types.is_float16(kind) else column
+
+
+def _made(name: str, found: str, held: str) -> str:
+    """Gives the text that makes a value of one of DuckDB's types of what Arrow handed over."""
+    if held == "VARCHAR" and found == "BLOB":
+        return f"TRY(decode({name}))"
+    return name if found == held else f"TRY_CAST({name} AS {held})"
+
+
+@final
+class InPlace:
+    """Is the Parquet tables that DuckDB reads where they are, each a view, until one of them makes a question fail."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, views: Sequence[ParquetTable]) -> None:
+        self._connection, self._views, self._lock = connection, list(views), Lock()
+
+    def settle(self) -> bool:
+        """Makes copies of all of them that take every cell; tells whether there is anything left to try again."""
+        with self._lock:
+            there = bool(self._views)
+            for table in self._views:
+                name = table.held.name
+                with self._connection.cursor() as cursor:
+                    table.copy(cursor, f"{name}_copy")
+                    cursor.execute(f"CREATE OR REPLACE VIEW {name} AS FROM {name}_copy")
+            self._views.clear()
+            return there
