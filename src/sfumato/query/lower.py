@@ -19,15 +19,17 @@ from sfumato.core.space import Space
 from sfumato.core.spread import Whole
 from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument, QueryRefused
+from sfumato.query.asked import asked as asked_text
 from sfumato.query.catalog import Catalog
 from sfumato.query.cells import Cells, Computed, Listed, Rows, Tally, Total, Units
+from sfumato.query.cuts import cuts_of
 from sfumato.query.engines.engine import Engine
 from sfumato.query.expressions import Column, Expression
 from sfumato.query.finish import Drawn, finished
 from sfumato.query.kinds import Kind
 from sfumato.query.levels import Level, added_up, coarser, laid_out, noised, shown_keys
 from sfumato.query.operators import call
-from sfumato.query.passes.bounds import placed, wanted
+from sfumato.query.passes.bounds import THE_CODEBOOK, THE_QUESTION, Kept, placed, wanted
 from sfumato.query.passes.keys import listed
 from sfumato.query.passes.specials import special_ones, special_runs
 from sfumato.query.post import check_released
@@ -40,6 +42,7 @@ from sfumato.query.settings import Settings
 from sfumato.query.specials import Special, SpecialAt, counted, expanded
 from sfumato.query.targets import aimed
 from sfumato.query.vectors import Array
+from sfumato.query.words import mechanism_words, noise_words, tally_words
 from sfumato.release.answer import Answer
 from sfumato.release.record import Failure, How
 
@@ -84,7 +87,12 @@ class Lowered:
     levels: tuple[Level, ...]
     recipes: Mapping[Statistic, Recipe]
     pricing: Pricing
-    who: str
+    catalog: Catalog
+
+    @property
+    def who(self) -> str:
+        """Names who is protected."""
+        return self.catalog.codebook.protects
 
     @cached_property
     def noises(self) -> tuple[dict[Tally, NoisyAt], ...]:
@@ -155,23 +163,31 @@ class Lowered:
 
     @cached_property
     def how(self) -> How:
-        """Says how the answer is made."""
+        """Says what is asked, what is cut, and how the answer is made."""
         chosen = bool(self.pricing.selections)
         return How(
-            "query",
+            "; ".join(dict.fromkeys(self._mechanisms())),
             tuple(self._parameters()),
-            steps=tuple(dict.fromkeys(why for level in self.levels for why in level.placed.why)),
+            steps=tuple(dict.fromkeys(fact for level in self.levels for fact in level.placed.facts)),
             proofs=(
                 "proofs/query.md#loss",
                 "proofs/query.md#influence",
                 *dict.fromkeys(proof for level in self.specials for special in level for proof in special.proofs),
             ),
             failure=Failure.DISTINGUISHING if chosen else Failure.GRACEFUL if self.pricing.delta else Failure.NONE,
+            asked=asked_text(self.asked, self.catalog.tables),
+            cuts=tuple(dict.fromkeys(cuts_of(self))),
         )
 
-    def _parameters(self) -> list[tuple[str, str]]:
-        from sfumato.query.words import noise_words, tally_words
+    def _mechanisms(self) -> Iterator[str]:
+        """Names every mechanism that adds noise, or makes a private choice."""
+        if self.pricing.selections:
+            yield "choice of keys by noisy counts"
+        for noises, specials in zip(self.noises, self.specials, strict=True):
+            yield from (mechanism_words(part.noise) for part in noises.values())
+            yield from (special.mechanism for special in specials)
 
+    def _parameters(self) -> list[tuple[str, str]]:
         said = [
             (tally_words(tally), noise_words(part.noise, tally))
             for level in self.noises
@@ -237,7 +253,7 @@ def lowered(question: Question, settings: Settings, opened: Opened, *, limit: ty
         weights = [weight for level in levels for weight in _weights(asked, made, level, settings)]
         choices = [_choice(level, apart) for level in levels if level.chooser is not None]
         pricing = priced(parts, weights, settings.loss, choices=choices, noise=settings.noise)
-    return Lowered(asked, question, settings, opened.space, levels, made, pricing, opened.catalog.codebook.protects)
+    return Lowered(asked, question, settings, opened.space, levels, made, pricing, opened.catalog)
 
 
 def _kept(question: Question, settings: Settings, catalog: Catalog) -> Question:
@@ -252,6 +268,15 @@ def _kept(question: Question, settings: Settings, catalog: Catalog) -> Question:
     if catalog.by_rows:
         raise QueryRefused("rows are the units here, and nothing says which of them belong together: leave out rows=.")
     return replace(question, source=Keep(question.source, int(rows)))
+
+
+def _kept_before(question: Question, settings: Settings, opened: Opened) -> Kept | None:
+    """Says that rows in all are cut, where they are: what a unit could have before that, and who says so."""
+    match question.source:
+        case Keep(source=source, rows=rows):
+            before = reach_of(source, opened.catalog.reaches, lambda join: _matches(join, opened))
+            return Kept(rows, before, THE_CODEBOOK if settings.rows is None else THE_QUESTION)
+    return None
 
 
 def _levels(
@@ -296,6 +321,7 @@ def _level(
         listed=None if public is None else len(public),
         by_rows=catalog.by_rows,
         who=catalog.codebook.protects,
+        kept=_kept_before(question, settings, opened),
     )
     chooser = (Rows() if catalog.by_rows else Units()) if keys and public is None else None
     counted = tallies if chooser is None or chooser in tallies else (*tallies, chooser)
