@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 from tests.unit.query.visits import CATALOG, table
 
+from sfumato.query.asked import asked as in_words
 from sfumato.query.frame import Query, col, count_rows, count_units, when
 from sfumato.query.sql import read_sql
 
@@ -170,6 +171,16 @@ def test_both_give_the_same_question(name: str) -> None:
     asked, read = frame().question, read_sql(text, CATALOG).question
     assert asked == read
     assert repr(asked) == repr(read)  # with what is known of every column
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_both_are_recorded_in_the_same_words(name: str) -> None:
+    frame, text = PAIRS[name]
+    asked, read = frame().question, read_sql(text, CATALOG).question
+    assert read is not None
+    words = in_words(asked, CATALOG.tables)
+    assert words == in_words(read, CATALOG.tables)
+    assert read_sql(words, CATALOG).question == asked
 
 
 def test_other_questions_differ() -> None:

@@ -129,7 +129,7 @@ class _Bounded:
 
 def _rows_each(keys: Sequence[Expression], reach: Reach, before: Reach, wanted: Wanted, who: str) -> _Bounded:
     """Gives the bound on rows in each group. A fact about it is held by cutting: reading may put two keys into one."""
-    where, stated = f"of {who} in each group", reach.rows_in(keys)
+    where, stated = f"of {who}{' in each group' * bool(keys)}", reach.rows_in(keys)
     if stated < reach.rows and (wanted.rows is None or stated <= wanted.rows):
         said = f"at most {_many(int(stated), 'row')} {where} count, a fact that is held by cutting where it is not so"
         return _Bounded(stated, int(stated), Cut(Cutting.UNITS, said, THE_CODEBOOK))
