@@ -12,11 +12,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlglot.dialects.duckdb import DuckDB
+from tests.examples.sql import catalog
+from tests.examples.visits import CATALOG, table
 from tests.reference import plans
 from tests.reference.choices import Choices, Drawn
 from tests.reference.worlds import ROW, WINDOW, world
-from tests.unit.query.sql_examples import catalog
-from tests.unit.query.visits import CATALOG, table
 
 import sfumato as sf
 from sfumato.codebook import Codebook
