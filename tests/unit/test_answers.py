@@ -386,7 +386,7 @@ def test_rows_that_are_left_out_are_counted() -> None:
     assert "more row" not in str(counts(20)) and "0 rows by zip: n" in str(counts(0))
     assert "960 more rows" in counts(1000).to_markdown() and "940 more rows" in counts(1000).to_latex()
     html = counts(1200).to_html()
-    assert html.count("<tr") == 1000 + 1 + 6 and "200 more rows" in html
+    assert html.count("<tr") == 1000 + 1 + 7 and "200 more rows" in html
     assert len(written(sheet(counts(1200)), "csv").splitlines()) > 1200
     assert json.loads(counts(1200).to_json())["value"]["n_high"][1199] == 1214
 

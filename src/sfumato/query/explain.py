@@ -24,6 +24,7 @@ from sfumato.query.questions import Question, statistics_in
 from sfumato.query.recipes import step_of
 from sfumato.query.relations import Join, Keep, PerUnit, Relation, Scan, Select, Union, Where
 from sfumato.query.words import expression_words, noise_words, tally_words
+from sfumato.release.record import Cut, Cutting
 from sfumato.release.render import written
 from sfumato.release.render.document import Document, Table
 from sfumato.release.render.words import width
@@ -47,7 +48,9 @@ DELTA = Fraction(1, 10**6)
 class Explanation:
     """Is what can be said of a question before it is asked. Printing shows text; notebooks show HTML."""
 
+    asked: str
     tree: tuple[tuple[str, str], ...]
+    cuts: tuple[Cut, ...]
     bounds: tuple[str, ...]
     noise: tuple[tuple[str, ...], ...]
     errors: tuple[tuple[str, ...], ...]
@@ -61,8 +64,13 @@ class Explanation:
         sizes, names = tuple(f"± in a group of {size:,}" for size in SIZES), (row[0] for row in self.errors)
         others = (sizes[-1], *names)
         tables = [
+            Table((("", self.asked),), title="What is asked"),
             Table(self.tree, title="What is computed"),
             Table(tuple((why,) for why in self.bounds), title="How each unit is bounded"),
+            Table(
+                tuple((cut.source, cut.what) for cut in self.cuts if cut.cutting is not Cutting.UNITS),
+                title="What else is cut, and who says so",
+            ),
             Table(self.noise, ("noisy number", "one unit moves it (L1, L2)", "noise", "±"), title="Noise", right=LAST),
             Table(self.errors, ("column", *sizes), title="Errors to expect", right=NUMBERS),
             Table(self.price, title="Price"),
@@ -95,7 +103,9 @@ class Explanation:
 def explained(lowered: Lowered, others: Mapping[str, Lowered], *, apart: int, confidence: Fraction) -> Explanation:
     """Explains a question that is ready to be asked; ``others`` are the same question at other prices."""
     return Explanation(
+        asked=lowered.how.asked,
         tree=tuple(_tree(lowered)),
+        cuts=lowered.how.cuts,
         bounds=tuple(dict.fromkeys(why for level in lowered.levels for why in level.placed.why)),
         noise=tuple(_noise(lowered, confidence)),
         errors=tuple((name, *_errors(lowered, name, confidence)) for name in _numbers(lowered.question)),

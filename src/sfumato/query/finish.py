@@ -20,11 +20,12 @@ from sfumato.query.levels import Level, listed_keys
 from sfumato.query.linear import linear_form
 from sfumato.query.post import Known, Released, evaluated, sorted_places, true_in
 from sfumato.query.pricing import Selection
-from sfumato.query.questions import Statistic, statistics_in
+from sfumato.query.questions import Answered, Histogram, Item, Statistic, statistics_in
 from sfumato.query.recipes import step_of
 from sfumato.query.reconcile import reconcile
+from sfumato.query.spelled import plainly, spelled, statistic_text
 from sfumato.query.vectors import Array, Vector
-from sfumato.release.answer import Answer, AnswerColumn, Role
+from sfumato.release.answer import Answer, AnswerColumn, Bin, Role
 from sfumato.release.sums import sum_above
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def finished(lowered: Lowered, drawn: Sequence[Drawn], confidence: Fraction) -> 
     kinds = [made for _, made in question.columns]
     order = _order(lowered, tables)
     made = tuple(
-        _column(name, expression, cells, order)
+        _binned(_column(name, expression, cells, order), expression)
         for (name, _), expression, cells in zip(question.columns, kinds, columns, strict=True)
     )
     return Answer(made, confidence, atoms_of(lowered, drawn))
@@ -249,6 +250,15 @@ def _column(name: str, made: Expression, cells: Released, order: Array) -> Answe
     nowhere = missing & ~(np.isfinite(taken.low) & np.isfinite(taken.high))  # bounds may hold where there is no answer
     low, high = (_with_none(part, nowhere) for part in (taken.low, taken.high))
     return AnswerColumn(name, _with_none(taken.values, missing), Role.VALUE, low, high)
+
+
+def _binned(column: AnswerColumn, made: Expression) -> AnswerColumn:
+    """Says of a column that is a bin of a histogram which one it is."""
+    match made:
+        case Answered(statistic=Item(of=Histogram(of=of, edges=edges) as whole, place=place)):
+            told = Bin(statistic_text(whole, plainly), spelled(of).text, edges[place], edges[place + 1])
+            return replace(column, bin=told)
+    return column
 
 
 def _with_none(cells: Array, missing: Array) -> Array:

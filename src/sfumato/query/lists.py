@@ -34,7 +34,7 @@ from sfumato.query.questions import Histogram, Statistic, TopValues
 from sfumato.query.recipes import step_of
 from sfumato.query.specials import Choosing, ChosenAt, Counts, Special, SpecialAt, Way, whole_places
 from sfumato.query.vectors import Array, Vector
-from sfumato.query.words import expression_words, noise_words
+from sfumato.query.words import expression_words, mechanism_words, noise_words
 from sfumato.transforms.score_moves import mode_moves
 
 
@@ -113,6 +113,10 @@ class BinnedAt(SpecialAt):
     @property
     def proofs(self) -> tuple[str, ...]:
         return ("proofs/query_specials.md#histograms",)
+
+    @property
+    def mechanism(self) -> str:
+        return mechanism_words(self.part.noise)
 
     @property
     def words(self) -> tuple[str, str]:

@@ -19,15 +19,17 @@ from sfumato.core.space import Space
 from sfumato.core.spread import Whole
 from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument, QueryRefused
+from sfumato.query.asked import asked as asked_text
 from sfumato.query.catalog import Catalog
 from sfumato.query.cells import Cells, Computed, Listed, Rows, Tally, Total, Units
+from sfumato.query.cuts import cuts_of
 from sfumato.query.engines.engine import PrivateTables, PublicTables
 from sfumato.query.expressions import Column, Expression
 from sfumato.query.finish import Drawn, finished
 from sfumato.query.kinds import Kind
 from sfumato.query.levels import Level, added_up, coarser, laid_out, noised, shown_keys
 from sfumato.query.operators import call
-from sfumato.query.passes.bounds import placed, scales, wanted
+from sfumato.query.passes.bounds import THE_CODEBOOK, THE_QUESTION, Kept, placed, scales, wanted
 from sfumato.query.passes.grounding import ground
 from sfumato.query.passes.keys import PublicKeys
 from sfumato.query.passes.missing import without_gaps
@@ -45,6 +47,7 @@ from sfumato.query.settings import Settings
 from sfumato.query.specials import Special, SpecialAt, counted, expanded
 from sfumato.query.targets import aimed
 from sfumato.query.vectors import Array
+from sfumato.query.words import mechanism_words, noise_words, tally_words
 from sfumato.release.answer import Answer
 from sfumato.release.record import Failure, How
 
@@ -112,7 +115,12 @@ class Lowered:
     levels: tuple[Level, ...]
     recipes: Mapping[Statistic, Recipe]
     pricing: Pricing
-    who: str
+    catalog: Catalog
+
+    @property
+    def who(self) -> str:
+        """Names who is protected."""
+        return self.catalog.codebook.protects
 
     @cached_property
     def noises(self) -> tuple[dict[Tally, NoisyAt], ...]:
@@ -183,23 +191,31 @@ class Lowered:
 
     @cached_property
     def how(self) -> How:
-        """Says how the answer is made."""
+        """Says what is asked, what is cut, and how the answer is made."""
         chosen = bool(self.pricing.selections)
         return How(
-            "query",
+            "; ".join(dict.fromkeys(self._mechanisms())),
             tuple(self._parameters()),
-            steps=tuple(dict.fromkeys(why for level in self.levels for why in level.placed.why)),
+            steps=tuple(dict.fromkeys(fact for level in self.levels for fact in level.placed.facts)),
             proofs=(
                 "proofs/query.md#loss",
                 "proofs/query.md#influence",
                 *dict.fromkeys(proof for level in self.specials for special in level for proof in special.proofs),
             ),
             failure=Failure.DISTINGUISHING if chosen else Failure.GRACEFUL if self.pricing.delta else Failure.NONE,
+            asked=asked_text(self.asked, self.catalog.tables),
+            cuts=tuple(dict.fromkeys(cuts_of(self))),
         )
 
-    def _parameters(self) -> list[tuple[str, str]]:
-        from sfumato.query.words import noise_words, tally_words
+    def _mechanisms(self) -> Iterator[str]:
+        """Names every mechanism that adds noise, or makes a private choice."""
+        if self.pricing.selections:
+            yield "choice of keys by noisy counts"
+        for noises, specials in zip(self.noises, self.specials, strict=True):
+            yield from (mechanism_words(part.noise) for part in noises.values())
+            yield from (special.mechanism for special in specials)
 
+    def _parameters(self) -> list[tuple[str, str]]:
         said = [
             (tally_words(tally), noise_words(part.noise, tally))
             for level in self.noises
@@ -263,7 +279,7 @@ def lowered(question: Question, settings: Settings, opened: Opened, *, limit: ty
         replace(level, runs=special_runs(others, level.cells, level.placed, apart, known.keys))
         for level in _levels(question, sets, tallies, settings, opened, known)
     )
-    levels = tuple(replace(level, placed=level.placed.also(work.why)) for level in levels)
+    levels = tuple(replace(level, placed=level.placed.also(work.cuts)) for level in levels)
     if settings.loss is None:
         pricing = aimed(question, made, levels, settings, limit)
     else:
@@ -271,8 +287,7 @@ def lowered(question: Question, settings: Settings, opened: Opened, *, limit: ty
         weights = [weight for level in levels for weight in _weights(plain, made, level, settings)]
         choices = [_choice(level, apart) for level in levels if level.chooser is not None]
         pricing = priced(parts, weights, settings.loss, choices=choices, noise=settings.noise)
-    who = opened.catalog.codebook.protects
-    ready = Lowered(asked, question, settings, opened.space, levels, made, pricing, who)
+    ready = Lowered(asked, question, settings, opened.space, levels, made, pricing, opened.catalog)
     rehearse(ready, opened.engine)
     return ready
 
@@ -295,6 +310,15 @@ def _kept(question: Question, settings: Settings, catalog: Catalog) -> Question:
     if catalog.by_rows:
         raise QueryRefused("rows are the units here, and nothing says which of them belong together: leave out rows=.")
     return replace(question, source=Keep(question.source, int(rows)))
+
+
+def _kept_before(question: Question, settings: Settings, opened: Opened) -> Kept | None:
+    """Says that rows in all are cut, where they are: what a unit could have before that, and who says so."""
+    match question.source:
+        case Keep(source=source, rows=rows):
+            before = reach_of(source, opened.catalog.reaches, lambda join: _matches(join, opened))
+            return Kept(rows, before, THE_CODEBOOK if settings.rows is None else THE_QUESTION)
+    return None
 
 
 def _levels(
@@ -355,6 +379,7 @@ def _level(
         listed=None if public is None else len(public),
         by_rows=catalog.by_rows,
         who=catalog.codebook.protects,
+        kept=_kept_before(question, settings, opened),
     )
     chooser = (Rows() if catalog.by_rows else Units()) if keys and public is None else None
     counted = tallies if chooser is None or chooser in tallies else (*tallies, chooser)

@@ -177,6 +177,11 @@ class SpecialAt(Priced):
 
     @property
     @abstractmethod
+    def mechanism(self) -> str:
+        """Is what the mechanism is called."""
+
+    @property
+    @abstractmethod
     def words(self) -> tuple[str, str]:
         """Say what is found, and how."""
 
@@ -208,6 +213,10 @@ class ChosenAt(SpecialAt):
         way: Choosing
         measure: type[Loss]
         temperature: Fraction
+
+    @property
+    def mechanism(self) -> str:
+        return "exponential mechanism"
 
     def loss(self, distance: int) -> Pure | ZCDP:
         spread = self.special.spread

@@ -1,4 +1,4 @@
-"""Words for what a query does: expressions, tallies and noise, as people read them. Public facts only."""
+"""Words for what a query does: tallies and noise, as people read them. Public facts only."""
 
 from __future__ import annotations
 
@@ -9,45 +9,18 @@ from sfumato.noise.discrete_gaussian import DiscreteGaussian
 from sfumato.noise.discrete_laplace import DiscreteLaplace
 from sfumato.noise.distribution import Noise
 from sfumato.query.cells import Distinct, Rows, Tally, Total, Units
-from sfumato.query.expressions import Call, Column, Expression, Literal
+from sfumato.query.expressions import Expression
 from sfumato.query.recipes import step_of
+from sfumato.query.spelled import spelled
 
-INFIX = {
-    "add": "+",
-    "sub": "−",
-    "mul": "×",
-    "div": "÷",
-    "mod": "mod",
-    "eq": "=",
-    "ne": "≠",
-    "lt": "<",
-    "le": "≤",
-    "gt": ">",
-    "ge": "≥",
-    "and": "and",
-    "or": "or",
-}
 LONGEST = 60
 """Letters of an expression that are shown."""
 
 
 def expression_words(made: Expression) -> str:
-    """Writes an expression, shortened where it is long."""
-    text = _written(made)
+    """Writes an expression as SQL, shortened where it is long."""
+    text = spelled(made).text
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
-
-
-def _written(made: Expression) -> str:
-    match made:
-        case Column(name=name):
-            return name
-        case Literal(value=value):
-            return "null" if value is None else repr(value) if isinstance(value, str) else str(value)
-        case Call(operator=operator, parts=(left, right)) if operator in INFIX:
-            return f"({_written(left)} {INFIX[operator]} {_written(right)})"
-        case Call(operator=operator, parts=parts):
-            return f"{operator}({', '.join(map(_written, parts))})"
-    return type(made).__name__.lower()
 
 
 def tally_words(tally: Tally) -> str:
@@ -70,6 +43,16 @@ def tally_words(tally: Tally) -> str:
 
 def _term_words(of: Expression, centre: float) -> str:
     return expression_words(of) if not centre else f"({expression_words(of)} − {centre:g})"
+
+
+def mechanism_words(noise: Noise) -> str:
+    """Names the mechanism that adds a noise."""
+    match noise:
+        case DiscreteLaplace():
+            return "Laplace noise"
+        case DiscreteGaussian():
+            return "Gaussian noise"
+    return f"{type(noise).__name__} noise"
 
 
 def noise_words(noise: Noise, tally: Tally) -> str:

@@ -36,6 +36,20 @@ class Role(Enum):
 
 
 @final
+@dataclass(frozen=True)
+class Bin:
+    """Says that a column counts one bin of a histogram: of which histogram, what it is of, and between which edges.
+
+    Columns with one ``histogram`` belong together, and are drawn as one.
+    """
+
+    histogram: str
+    of: str
+    low: float
+    high: float
+
+
+@final
 @dataclass(frozen=True, eq=False, repr=False)
 class AnswerColumn:
     """Is one column of an answer; its cells are of one kind (numbers, texts, …), or None: a null key, a missing answer.
@@ -52,6 +66,7 @@ class AnswerColumn:
     role: Role
     low: Cells | None = None
     high: Cells | None = None
+    bin: Bin | None = None
 
     def __init__(
         self,
@@ -60,12 +75,13 @@ class AnswerColumn:
         role: Role,
         low: Sequence[object] | Cells | None = None,
         high: Sequence[object] | Cells | None = None,
+        bin: Bin | None = None,  # it is one
     ) -> None:
         if not isinstance(name, str) or not isinstance(role, Role):
             raise BadArgument("a column of an answer", "named by a text, and a key or a value", Several(name, role))
         if (low is None) != (high is None) or (role is Role.KEY and low is not None):
             raise BadArgument(f"the interval of column {name!r}", "two ends, of a value", role.value)
-        found = {"name": name, "values": cells_of(values, name), "role": role, "low": None, "high": None}
+        found = {"name": name, "values": cells_of(values, name), "role": role, "low": None, "high": None, "bin": bin}
         if low is not None and high is not None:
             found |= {"low": cells_of(low, name), "high": cells_of(high, name)}
         for part, value in found.items():

@@ -2,12 +2,14 @@
 
 Version 1 of the format: every field of the release under its name. A value is itself where JSON has a form for it
 (None, truth values, texts, lists, whole numbers up to 63 bits), else one word that says what it is, and the thing.
-Rules that never change: no word and no field is removed, none changes its meaning; what is unknown is refused. Reading
-runs no code but the constructors named here.
+Rules that never change: no word and no field is removed, none changes its meaning; what is unknown is refused. A field
+that came later is written only where it says something, and where it is not there it says nothing: what was stored
+before it is read as it always was. Reading runs no code but the constructors named here.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -22,7 +24,7 @@ from sfumato.noise.discrete_gaussian import DiscreteGaussian
 from sfumato.noise.discrete_laplace import DiscreteLaplace
 from sfumato.noise.staircase import Staircase
 from sfumato.release.claim import Claim
-from sfumato.release.record import Fact, Failure, How, Noised, Receipt, Release
+from sfumato.release.record import Cut, Cutting, Fact, Failure, How, Noised, Receipt, Release
 from sfumato.release.values import Stored, read_value, stored_value
 
 FORMAT, VERSION = "sfumato/release", 1
@@ -95,6 +97,10 @@ def release_from_plain(plain: object) -> Release:
 
 
 def _how_to_plain(how: How) -> Stored:
+    later: dict[str, Stored] = {
+        "asked": how.asked,
+        "cuts": [[cut.cutting.name, cut.what, cut.source] for cut in how.cuts],
+    }
     return {
         "mechanism": how.mechanism,
         "parameters": [[name, value] for name, value in how.parameters],
@@ -103,11 +109,15 @@ def _how_to_plain(how: How) -> Stored:
         "claims": [claim.text for claim in how.claims],
         "proofs": list(how.proofs),
         "failure": how.failure.name,
+        **{name: said for name, said in later.items() if said},
     }
 
 
+HOW = ["mechanism", "parameters", "steps", "postprocessing", "claims", "proofs", "failure"]
+
+
 def _how(plain: object) -> How:
-    read = _fields(plain, ["mechanism", "parameters", "steps", "postprocessing", "claims", "proofs", "failure"], "how")
+    read = _fields(plain, HOW, "how", later={"asked": "", "cuts": []})
     failure = read["failure"]
     if not isinstance(failure, str) or failure not in Failure.__members__:
         raise UnknownFormat("its kind of failure is unknown")
@@ -119,7 +129,16 @@ def _how(plain: object) -> How:
         claims=tuple(Claim(text) for text in _texts(read["claims"])),
         proofs=_texts(read["proofs"]),
         failure=Failure[failure],
+        asked=_text(read["asked"]),
+        cuts=tuple(_cut(part) for part in _list(read["cuts"])),
     )
+
+
+def _cut(plain: object) -> Cut:
+    kind, *said = _list(plain) or [None]
+    if not isinstance(kind, str) or kind not in Cutting.__members__ or len(said) != 2:
+        raise UnknownFormat("a cut is not a kind, what was cut, and who said so")
+    return Cut(Cutting[kind], _text(said[0]), _text(said[1]))
 
 
 def _noise_to_plain(noised: Noised) -> Stored:
@@ -203,10 +222,12 @@ def _share(value: object) -> Fraction:
     return value
 
 
-def _fields(plain: object, names: list[str], what: str) -> dict[str, Any]:
-    if not isinstance(plain, dict) or set(plain) != set(names):
-        raise UnknownFormat(f"a {what} has the fields {', '.join(names)} and no others")
-    return plain
+def _fields(plain: object, names: list[str], what: str, *, later: Mapping[str, object] | None = None) -> dict[str, Any]:
+    """Gives the fields of a record, all of which are there but for those that came later."""
+    optional = later or {}
+    if not isinstance(plain, dict) or not set(names) <= set(plain) <= {*names, *optional}:
+        raise UnknownFormat(f"a {what} has the fields {', '.join((*names, *optional))} and no others")
+    return {**optional, **plain}
 
 
 def _text(plain: object) -> str:
@@ -222,9 +243,13 @@ def _flag(plain: object) -> bool:
 
 
 def _texts(plain: object) -> tuple[str, ...]:
+    return tuple(_text(part) for part in _list(plain))
+
+
+def _list(plain: object) -> list[object]:
     if not isinstance(plain, list):
         raise UnknownFormat("something else stands where a list should")
-    return tuple(_text(part) for part in plain)
+    return plain
 
 
 def _pairs(plain: object) -> list[tuple[object, object]]:

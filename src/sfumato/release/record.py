@@ -38,10 +38,40 @@ class Failure(Enum):
     DISTINGUISHING = "with probability up to δ an outcome may tell neighbours apart with certainty"
 
 
+class Cutting(Enum):
+    """Says what a cut leaves out, or changes, before any noise."""
+
+    UNITS = "what one unit has beyond a bound"
+    VALUES = "values beyond their bounds"
+    ROWS = "rows that are not asked about"
+    GROUPS = "groups that are not answered"
+
+
+UNCOVERED = frozenset({Cutting.UNITS, Cutting.VALUES})
+"""Cuts that the answer was not asked to make: what they cost is an error that no error bar holds."""
+
+
+@final
+@dataclass(frozen=True)
+class Cut:
+    """Is something that may leave out, move or scale down a part of the data before noise is added, and who said so."""
+
+    cutting: Cutting
+    what: str
+    source: str
+
+    def __str__(self) -> str:
+        return f"{self.what} ({self.source})"
+
+
 @final
 @dataclass(frozen=True)
 class How:
-    """Describes how a release is made; public facts only, safe to print anywhere."""
+    """Describes how a release is made; public facts only, safe to print anywhere.
+
+    ``asked`` is the question, in words that decide it: of a query its SELECT in normal form. ``cuts`` are all that may
+    drop or change some of the data on the way; ``steps`` change nothing, or say what they do themselves.
+    """
 
     mechanism: str
     parameters: tuple[tuple[str, str], ...] = ()
@@ -50,6 +80,17 @@ class How:
     claims: tuple[Claim, ...] = ()
     proofs: tuple[str, ...] = ()
     failure: Failure = Failure.NONE
+    asked: str = ""
+    cuts: tuple[Cut, ...] = ()
+
+    @property
+    def uncovered(self) -> str:
+        """Says what error bars do not cover; nothing, where nothing is cut but what was asked to be."""
+        if any(cut.cutting in UNCOVERED for cut in self.cuts):
+            return "error bars cover the noise, not what was cut"
+        if self.steps and not self.asked:
+            return "error bars cover the noise, not what the steps before it changed"
+        return ""
 
     def after(self, steps: tuple[str, ...], claims: tuple[Claim, ...], proofs: tuple[str, ...]) -> How:
         """Puts the steps of a transformation in front."""
@@ -64,10 +105,16 @@ class How:
         """Adds a post-processing step."""
         return replace(self, postprocessing=(*self.postprocessing, name))
 
-    def __str__(self) -> str:
+    @property
+    def made(self) -> str:
+        """Is how it is made, on one line: the steps, the mechanism, and what follows."""
         parameters = ", ".join(f"{name} {value}" for name, value in self.parameters)
-        made = f"{self.mechanism}({parameters})" if parameters else self.mechanism
-        return " → ".join((*self.steps, made, *self.postprocessing))
+        several = f"{self.mechanism}: {parameters}" if self.asked else f"{self.mechanism}({parameters})"
+        mechanism = several if parameters else self.mechanism
+        return " → ".join((*self.steps, mechanism, *self.postprocessing))
+
+    def __str__(self) -> str:
+        return " → ".join((*[self.asked] * bool(self.asked), *(f"cut: {cut}" for cut in self.cuts), self.made))
 
 
 @final

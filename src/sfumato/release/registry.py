@@ -86,7 +86,7 @@ class RegistryEntry:
             "parameters": _parameters(loss),
             "model": "Central",
             "releases": "One release" if len(releases) == 1 else "Many releases",
-            "mechanisms": _each(release.how.mechanism for release in releases),
+            "mechanisms": _each(part for release in releases for part in release.how.mechanism.split("; ")),
             "status": "Draft",
             "loss_each": _each(str(release.loss) for release in releases),
             "rate": f"{loss} in {period}" if period else "",

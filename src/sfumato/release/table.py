@@ -18,7 +18,7 @@ from sfumato.errors import BadArgument, NoProvenRoute
 from sfumato.exact import Extended, Number, digits_up
 from sfumato.guarantee import guarantee
 from sfumato.release.answer import Answer
-from sfumato.release.record import Release
+from sfumato.release.record import Cutting, How, Release
 from sfumato.release.render import written
 from sfumato.release.render.answers import errors_of
 from sfumato.release.render.document import Document, Table
@@ -59,7 +59,7 @@ class Row:
     """Is what one project states about its releases; the loss is their total, as (ε, δ).
 
     ``native`` is the total as it was composed, ``period`` the time for which the guarantee holds, and ``adjacency``
-    what counts as a change of one unit.
+    what counts as a change of one unit. ``asked`` is the question of each release, empty where it has none in words.
     """
 
     scope: str
@@ -73,6 +73,7 @@ class Row:
     period: str = ""
     adjacency: str = ""
     steps: tuple[Step, ...] = ()
+    asked: tuple[str, ...] = ()
 
     @property
     def epsilon(self) -> Extended:
@@ -143,16 +144,17 @@ class ReleaseTable:
         other = "" if isinstance(native, Pure | Approx) else f" ({native})"
         row = Row(
             scope=_said(scope, "scope"),
-            preprocessing=_each(" → ".join(release.how.steps) for release in given),
+            preprocessing=_each(_before(release.how) for release in given),
             loss=stated,
             unit=protected,
-            mechanism=_each(release.how.mechanism for release in given) + other,
+            mechanism=_each(part for release in given for part in release.how.mechanism.split("; ")) + other,
             implementation=_each(release.version for release in given),
             url=_said(url, "url"),
             native=native,
             period=_said(period, "period", blank=True),
             adjacency="; ".join(dict.fromkeys(release.adjacency for release in given if release.adjacency)),
             steps=tuple(step for place, release in enumerate(given, start=1) for step in _steps(place, release)),
+            asked=tuple(release.how.asked for release in given),
         )
         return cls((row,))
 
@@ -165,7 +167,7 @@ class ReleaseTable:
         columns = zip(*(row.cells for row in self.rows), strict=True)
         facts = [(name, *cells) for name, cells in zip(FIELDS, columns, strict=True)]
         head = ("Name", *(["Value"] if len(self.rows) == 1 else [str(place + 1) for place in range(len(self.rows))]))
-        tables = [Table(tuple(facts), head=head)]
+        tables = [Table(tuple(facts), head=head), *(_asked(row) for row in self.rows if any(row.asked))]
         if steps:
             tables += [Table(_step_rows(row), head=STEP_FIELDS, title=f"Steps: {row.scope}") for row in self.rows]
         return Document(
@@ -268,6 +270,17 @@ def _each(parts: Iterable[str]) -> str:
     return "; ".join(dict.fromkeys(part for part in parts if part)) or "None"
 
 
+def _before(how: How) -> str:
+    """Says what was done before the noise; which rows were asked about is said by the question."""
+    cuts = (str(cut) for cut in how.cuts if cut.cutting is not Cutting.ROWS)
+    return " → ".join((*cuts, *how.steps))
+
+
+def _asked(row: Row) -> Table:
+    rows = tuple((str(place), said) for place, said in enumerate(row.asked, start=1) if said)
+    return Table(rows, head=("release", "asked"), title=f"What was asked: {row.scope}")
+
+
 def _steps(place: int, release: Release) -> list[Step]:
     how = release.how
     parameters = ", ".join(f"{name} {value}" for name, value in how.parameters)
@@ -278,13 +291,16 @@ def _steps(place: int, release: Release) -> list[Step]:
         str(release.loss),
         _error(release),
     )
-    before = [Step(place, "preprocessing", step) for step in how.steps]
+    before = [Step(place, "asked", how.asked)] * bool(how.asked)
+    before += [Step(place, "cut", str(cut)) for cut in how.cuts]
+    before += [Step(place, "preprocessing", step) for step in how.steps]
     return [*before, made, *(Step(place, "post-processing", step) for step in how.postprocessing)]
 
 
 def _error(release: Release) -> str:
     if isinstance(release.value, Answer):
-        return errors_of(release.value)
+        said = errors_of(release.value)
+        return "; ".join(filter(None, (said, release.how.uncovered))) if said else said
     if release.half_width is None:
         return ""
     return f"± {headline(release).rpartition(' ± ')[2]} at {percent(release.confidence)}"
@@ -299,6 +315,8 @@ def _step_rows(row: Row) -> tuple[tuple[str, ...], ...]:
 def _record(row: Row, *, steps: bool) -> dict[str, Any]:
     facts: dict[str, Any] = {name: clean(cell) for name, cell in zip(FIELDS, row.cells, strict=True)}
     facts |= {"ε": never_below(row.epsilon), "δ": never_below(row.delta)}
+    if any(row.asked):
+        facts["asked"] = [clean(said) for said in row.asked]
     if steps:
         named = [dict(zip(STEP_FIELDS, map(clean, cells), strict=True)) for cells in _step_rows(row)]
         facts |= {"total": str(row.native), "period": clean(row.period), "steps": named}

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from sfumato.errors import BadArgument, UnknownFormat
-from sfumato.release.answer import Answer, AnswerColumn, Cells, Role
+from sfumato.release.answer import Answer, AnswerColumn, Bin, Cells, Role
 
 Stored: TypeAlias = "bool | int | str | list[Stored] | dict[str, Stored] | None"
 """What JSON can hold, without floats."""
@@ -172,11 +172,25 @@ def _stored_answer(answer: Answer, depth: int) -> Stored:
                 None if cells is None else _stored_cells(cells, depth)
                 for cells in (column.values, column.low, column.high)
             ),
+            *([] if column.bin is None else [_stored_bin(column.bin, depth)]),
         ]
         for column in answer.columns
     ]
     atoms: list[Stored] = [[name, _stored_cells(cells, depth)] for name, cells in answer.atoms]
     return {"answer": [columns, _stored(answer.confidence, depth), atoms]}
+
+
+def _stored_bin(one: Bin, depth: int) -> Stored:
+    return [one.histogram, one.of, _stored(one.low, depth - 1), _stored(one.high, depth - 1)]
+
+
+def _bin(plain: object, depth: int) -> Bin:
+    match plain:
+        case [str(histogram), str(of), low, high]:
+            ends = [_read(end, depth - 1) for end in (low, high)]
+            if all(type(end) in (int, float) for end in ends):
+                return Bin(histogram, of, *ends)
+    raise UnknownFormat("a bin of an answer in it is not a histogram, what it is of, and two edges")
 
 
 def _stored_cells(cells: Cells, depth: int) -> Stored:
@@ -191,9 +205,10 @@ def _answer(columns: list[object], confidence: object, atoms: list[object], dept
     found = []
     for column in columns:
         match column:
-            case [str(name), ("key" | "value") as role, values, low, high]:
+            case [str(name), ("key" | "value") as role, values, low, high, *rest] if len(rest) <= 1:
                 ends = (None if cells is None else _cells(cells, depth) for cells in (low, high))
-                found.append((name, _cells(values, depth), Role(role), *ends))
+                bins = [_bin(one, depth) for one in rest]
+                found.append((name, _cells(values, depth), Role(role), *ends, *bins))
             case _:
                 raise UnknownFormat("a column of an answer in it is not a name, a role, values and their ends")
     if not all(isinstance(atom, list) and len(atom) == 2 and isinstance(atom[0], str) for atom in atoms):

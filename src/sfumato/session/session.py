@@ -24,6 +24,7 @@ from sfumato.ledger.tables import registry_entry, release_table, releases_now, r
 from sfumato.release.publication import missing_for_publication
 from sfumato.release.record import Release
 from sfumato.release.registry import RegistryEntry
+from sfumato.release.render.words import clean
 from sfumato.release.table import ReleaseTable
 from sfumato.session.measures import Overview, largest_in, overview, spent_in
 from sfumato.session.quote import Quote
@@ -38,8 +39,8 @@ if TYPE_CHECKING:
 Parameters: TypeAlias = Sequence[object] | Mapping[str, object]
 """Values for the placeholders of a query, in order or by name."""
 
-LONGEST = 500
-"""Letters of the description of a question that are written into the book."""
+LONGEST = 100_000
+"""Letters of the description of a question that are written into the book; its release has all of them, always."""
 
 
 @final
@@ -168,7 +169,7 @@ class Session:
         named = self._question(asked, price)
         if named is not None and (found := self.ledger.recall(self._name, named, by=self.by)) is not None:
             return _at(found, asked, confidence)
-        what = str(asked.how)[:LONGEST]
+        what = clean(asked.how, most=LONGEST)
         permit = self.ledger.charge(
             self._name, price, key=key, question=named, what=what, data=self.dataset.published[0], by=self.by
         )

@@ -6,6 +6,7 @@ import pytest
 from tests.examples.frame_and_sql import PAIRS
 from tests.examples.visits import CATALOG
 
+from sfumato.query.asked import asked as in_words
 from sfumato.query.sql import read_sql
 
 
@@ -15,6 +16,16 @@ def test_both_give_the_same_question(name: str) -> None:
     asked, read = frame().question, read_sql(text, CATALOG).question
     assert asked == read
     assert repr(asked) == repr(read)  # with what is known of every column
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_both_are_recorded_in_the_same_words(name: str) -> None:
+    frame, text = PAIRS[name]
+    asked, read = frame().question, read_sql(text, CATALOG).question
+    assert read is not None
+    words = in_words(asked, CATALOG.tables)
+    assert words == in_words(read, CATALOG.tables)
+    assert read_sql(words, CATALOG).question == asked
 
 
 def test_other_questions_differ() -> None:

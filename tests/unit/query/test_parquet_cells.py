@@ -234,7 +234,7 @@ CELLS: dict[str, tuple[Kind, Any, list[Value]]] = {
         of_bytes(b"\xff\xfe", b"", b"\xed\xa0\x80", b"\xc3", b"a\0b", b"\xc3\xa9"),
         [None, "", None, None, "a\0b", "é"],
     ),
-    "text as id": (Kind.INT, of_bytes(b"\xff", b"7", b"1e5"), [None, 7, None]),
+    "text as id": (Kind.INT, of_bytes(b"\xff", b"7", b"1e5"), [None, 7, 100_000]),
     **{
         f"decimal({digits},{places}) as {kind.value}": (
             kind,

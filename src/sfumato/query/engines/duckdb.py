@@ -111,9 +111,10 @@ class DuckDBEngine(Engine):
         """Is the same tables without rows, in a database of their own: what runs on these runs on any data."""
         connection = connected(threads="1")
         for table in self._known.values():
-            columns = [f"{ours} {held}" for ours, held, _ in table.columns.values()]
-            columns += [f"{exact} VARCHAR" for exact in table.exact.values() if exact is not None]
-            connection.execute(f"CREATE TABLE {table.name} ({listing(columns) or 'one INTEGER'})")
+            exact = {name: "VARCHAR" for name in table.exact.values() if name is not None}
+            columns = exact | {ours: held for ours, held, _ in table.columns.values()}
+            listed = listing(f"{name} {held}" for name, held in columns.items())
+            connection.execute(f"CREATE TABLE {table.name} ({listed or 'one INTEGER'})")
         return DuckDBEngine(connection, self._known)
 
     def run(self, cells: Cells) -> Computed:

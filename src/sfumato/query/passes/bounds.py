@@ -13,22 +13,32 @@ from sfumato.query.cells import Bound, Tally, Units
 from sfumato.query.expressions import Expression
 from sfumato.query.kinds import MOST_ROWS
 from sfumato.query.reach import Reach
+from sfumato.release.record import Cut, Cutting
 
-THE_QUESTION = "the question"
+THE_QUESTION, THE_CODEBOOK = "the question", "the codebook"
 
 
 @final
 @dataclass(frozen=True)
 class Placed:
-    """Is how much of a unit is kept, how its rows then spread over the groups, and why."""
+    """Is how much of a unit is kept, how its rows then spread over the groups, and why.
+
+    ``facts`` are what holds without cutting anything, ``cuts`` what is cut so that it holds.
+    """
 
     bound: Bound
     spread: Spread
-    why: tuple[str, ...]
+    facts: tuple[str, ...] = ()
+    cuts: tuple[Cut, ...] = ()
 
-    def also(self, why: tuple[str, ...]) -> Placed:
-        """Gives the same, with more to say."""
-        return replace(self, why=(*self.why, *why))
+    @property
+    def why(self) -> tuple[str, ...]:
+        """Are the facts and the cuts, as people read them."""
+        return (*map(str, self.cuts), *self.facts)
+
+    def also(self, cuts: tuple[Cut, ...]) -> Placed:
+        """Gives the same, with more that was cut."""
+        return replace(self, cuts=(*self.cuts, *cuts))
 
 
 @final
@@ -47,7 +57,7 @@ def wanted(keys: Sequence[Expression], groups: int | None, rows: int | None, kep
         return Wanted(groups, rows)
     within = replace(kept, rows=math.inf) if kept.groups or kept.rows_each else Reach()  # else rows in all are cut
     known = (None if most == math.inf else int(most) for most in (within.groups_by(keys), within.rows_in(keys)))
-    return Wanted(next(known), next(known), "the codebook")
+    return Wanted(next(known), next(known), THE_CODEBOOK)
 
 
 def placed(
@@ -59,12 +69,15 @@ def placed(
     listed: int | None,
     by_rows: bool,
     who: str,
+    kept: Kept | None = None,
 ) -> Placed:
     """Decides how a unit is bounded; refuses where one could be in groups, or have rows, without limit.
 
-    ``listed`` is the number of public keys, where there are any: nobody is in more groups than there are.
+    ``listed`` is the number of public keys, where there are any: nobody is in more groups than there are. ``kept`` says
+    that rows in all were cut before, which ``reach`` knows of: what follows from that is no fact about the data.
     """
-    known_groups = min(reach.groups_by(keys), math.inf if listed is None else max(1, listed))
+    most = math.inf if listed is None else max(1, listed)
+    known_groups = min(reach.groups_by(keys), most)
     if by_rows:
         if wanted.source == THE_QUESTION and (wanted.groups or wanted.rows):
             raise QueryRefused(
@@ -72,30 +85,67 @@ def placed(
                 "out groups= and rows_each=; or protect people, by an id in the codebook."
             )
         return _rows(reach, known_groups, who)
-    groups, cut_groups, why_groups = _least(known_groups, wanted.groups, "groups of a unit", wanted.source)
-    rows, cut_rows, why_rows = _rows_each(keys, reach, wanted)
-    if groups == math.inf:
+    before = reach if kept is None else kept.before
+    in_all = None if kept is None else kept.cut(who)
+    groups = _least(known_groups, wanted.groups, min(before.groups_by(keys), most), "group", f"of {who}", wanted.source)
+    rows = _rows_each(keys, reach, before, wanted, who)
+    if groups.bound == math.inf:
         raise QueryRefused(_endless(who, "be in any number of groups", "groups=4"))
     _check_modest(who, groups)
     if all(isinstance(tally, Units) for tally in tallies):
-        return Placed(Bound(cut_groups, None), Spread(groups, groups, 1), (why_groups, "each unit counts once a group"))
-    if rows == math.inf:
+        once = f"{who} counts once in a group"
+        spread = Spread(groups.bound, groups.bound, 1)
+        return _together(Bound(groups.cut_to, None), spread, (in_all, groups.cut), (groups.fact * bool(keys), once))
+    if rows.bound == math.inf:
         raise QueryRefused(_endless(who, "have any number of rows in a group", "rows_each=10"))
-    _check_modest(who, groups, rows)
-    return Placed(Bound(cut_groups, cut_rows), Spread(groups, reach.rows, rows), (why_groups, why_rows))
+    _check_modest(who, rows)
+    spread = Spread(groups.bound, reach.rows, rows.bound)
+    cuts = (in_all, groups.cut, rows.cut)
+    return _together(Bound(groups.cut_to, rows.cut_to), spread, cuts, (groups.fact * bool(keys), rows.fact))
+
+
+def _together(bound: Bound, spread: Spread, cuts: Sequence[Cut | None], facts: Sequence[str]) -> Placed:
+    return Placed(bound, spread, tuple(filter(None, facts)), tuple(cut for cut in cuts if cut is not None))
 
 
 def scales(keys: Sequence[Expression], reach: Reach, wanted: Wanted) -> bool:
     """Tells whether units may have to be scaled down to a number of rows in each group."""
-    return _rows_each(keys, reach, wanted)[1] is not None
+    return _rows_each(keys, reach, reach, wanted, "").cut_to is not None
 
 
-def _rows_each(keys: Sequence[Expression], reach: Reach, wanted: Wanted) -> tuple[Whole, int | None, str]:
+@final
+@dataclass(frozen=True)
+class Kept:
+    """Is that so many rows of each unit are kept in all, out of what one could have ``before``; and who says so."""
+
+    rows: int
+    before: Reach
+    source: str
+
+    def cut(self, who: str) -> Cut | None:
+        """Gives the cut; none where nobody can have more."""
+        said = f"at most {_many(self.rows, 'row')} of {who} are kept"
+        return Cut(Cutting.UNITS, said, self.source) if self.rows < self.before.rows else None
+
+
+@final
+@dataclass(frozen=True)
+class _Bounded:
+    """Is a bound that holds: what must be cut for it (None: nothing), with that cut, or else why it holds."""
+
+    bound: Whole
+    cut_to: int | None = None
+    cut: Cut | None = None
+    fact: str = ""
+
+
+def _rows_each(keys: Sequence[Expression], reach: Reach, before: Reach, wanted: Wanted, who: str) -> _Bounded:
     """Gives the bound on rows in each group. A fact about it is held by cutting: reading may put two keys into one."""
-    what, stated = "rows of a unit in each group", reach.rows_in(keys)
+    where, stated = f"of {who}{' in each group' * bool(keys)}", reach.rows_in(keys)
     if stated < reach.rows and (wanted.rows is None or stated <= wanted.rows):
-        return stated, int(stated), f"{what}: at most {stated}, a fact, and cut where it does not hold"
-    return _least(reach.rows, wanted.rows, what, wanted.source)
+        said = f"at most {_many(int(stated), 'row')} {where} count, a fact that is held by cutting where it is not so"
+        return _Bounded(stated, int(stated), Cut(Cutting.UNITS, said, THE_CODEBOOK))
+    return _least(reach.rows, wanted.rows, before.rows, "row", where, wanted.source)
 
 
 def _rows(reach: Reach, groups: Whole, who: str) -> Placed:
@@ -105,7 +155,7 @@ def _rows(reach: Reach, groups: Whole, who: str) -> Placed:
             f"a row of {who} may match any number of rows of a public table here, so nothing bounds what it can move. "
             "State the key of the public table in the codebook (key: [column]), and join on it."
         )
-    _check_modest(who, reach.rows)
+    _check_modest(who, _Bounded(reach.rows))
     return Placed(
         Bound(),
         Spread(groups, reach.rows, reach.rows),
@@ -113,20 +163,26 @@ def _rows(reach: Reach, groups: Whole, who: str) -> Placed:
     )
 
 
-def _check_modest(who: str, *bounds: Whole) -> None:
+def _check_modest(who: str, *bounds: _Bounded) -> None:
     """Refuses bounds beyond all tables: noise that hides so much is no answer, and sums would not fit."""
-    if any(bound > MOST_ROWS for bound in bounds):
+    if any(one.bound > MOST_ROWS for one in bounds):
         raise QueryRefused(
             f"{who} could have more than {MOST_ROWS:,} groups or rows here, more than there are in any table. Say how "
             "much of each to keep, such as groups=4 and rows_each=10."
         )
 
 
-def _least(known: Whole, wanted: int | None, what: str, source: str) -> tuple[Whole, int | None, str]:
-    """Gives the bound that holds, what must be cut for it (None: nothing), and why."""
+def _least(known: Whole, wanted: int | None, before: Whole, what: str, where: str, source: str) -> _Bounded:
+    """Gives the bound that holds: by cutting, by what was cut ``before`` it, or by a fact."""
     if wanted is not None and wanted < known:
-        return wanted, wanted, f"{what}: at most {wanted}, cut by {source}"
-    return known, None, f"{what}: at most {known}, a fact: nothing to cut"
+        return _Bounded(wanted, wanted, Cut(Cutting.UNITS, f"at most {_many(wanted, what)} {where} count", source))
+    if known < before:
+        return _Bounded(known, fact=f"{what}s {where}: at most {known:,}, since no more rows are kept")
+    return _Bounded(known, fact=f"{what}s {where}: at most {known:,}, a fact: nothing is cut")
+
+
+def _many(number: int, what: str) -> str:
+    return f"{number:,} {what}{'s' * (number != 1)}"
 
 
 def _endless(who: str, what: str, write: str) -> str:

@@ -16,6 +16,7 @@ from typing import final
 from sfumato.core.spread import Whole
 from sfumato.query.reach import Matches
 from sfumato.query.relations import Join, Keep, PerUnit, Relation, Scan, Select, Union, Where
+from sfumato.release.record import Cut, Cutting
 
 MOST_JOINED = 10**6
 """One unit makes at most so many rows in joins of private tables."""
@@ -27,15 +28,15 @@ Rows = Callable[[Relation], Whole]
 @final
 @dataclass(frozen=True)
 class Work:
-    """Is a relation whose joins are bounded, and what was cut for that, in words."""
+    """Is a relation whose joins are bounded, and what was cut for that."""
 
     relation: Relation
-    why: tuple[str, ...] = ()
+    cuts: tuple[Cut, ...] = ()
 
 
 def worked(relation: Relation, rows: Rows, matches: Matches) -> Work:
     """Gives a relation in which no unit makes more than so many rows by joins of private relations."""
-    why: dict[str, None] = {}
+    cuts: dict[Cut, None] = {}
 
     def bounded(part: Relation) -> Relation:
         if not (isinstance(part, Join) and _joins(part)):
@@ -43,13 +44,11 @@ def worked(relation: Relation, rows: Rows, matches: Matches) -> Work:
         sides = _sides(part)
         most = _each([rows(side) for side in sides], _copies(part, matches))
         if most < math.inf:
-            why[
-                f"rows of a unit on each of {len(sides)} sides of joins: at most {most:,}, cut so that nobody makes "
-                f"more than {MOST_JOINED:,} rows by joining"
-            ] = None
+            said = f"at most {most:,} rows of a unit are kept on each of {len(sides)} sides of joins"
+            cuts[Cut(Cutting.UNITS, said, f"so that nobody makes more than {MOST_JOINED:,} rows by joining")] = None
         return _cut(part, most, rows, bounded)
 
-    return Work(bounded(relation), tuple(why))
+    return Work(bounded(relation), tuple(cuts))
 
 
 def _each(known: list[Whole], copies: int) -> Whole:

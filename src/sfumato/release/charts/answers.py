@@ -11,6 +11,7 @@ import numpy as np
 
 from sfumato.errors import BadArgument
 from sfumato.release.answer import Answer, AnswerColumn, floats_of
+from sfumato.release.charts.bins import bins_of, panels_of
 from sfumato.release.charts.canvas import BLUE, HEIGHT, INK, SERIES, WIDTH, across, altair, panel, series, table, upward
 from sfumato.release.charts.curves import Row
 from sfumato.release.render.answers import key
@@ -57,19 +58,38 @@ def drawn(answer: Answer, *, line: bool | None) -> tuple[Any, list[str]]:
         raise BadArgument(
             "the value of a drawn release", "an answer with numbers in a value column", list(answer.names)
         )
-    more = len(columns) - MOST_PANELS
+    found = panels_of(columns)
+    more = sum(len(group) for group in found[MOST_PANELS:])
     said = [f"{more} more column{'s are' if more > 1 else ' is'} not drawn"] * (more > 0)
-    columns = columns[:MOST_PANELS]
+    found = found[:MOST_PANELS]
     if len(answer) == 1 and line is None:
-        return _stacked([_one(column, place) for place, column in enumerate(columns)]), said
+        parts = [_alone(group, place) for place, group in enumerate(found)]
+        return _stacked(parts), said
     layout = _layout(answer, line=line)
     panels, missing = [], 0
-    for place, column in enumerate(columns):
-        rows = _rows(column, layout)
+    for place, group in enumerate(found):
+        if group[0].bin is not None:
+            panels.append(_many_bins(group, answer, part=f"answer_{place}"))
+            said += [f"{len(answer) - MOST_PARTS} more rows have bins that are not drawn"] * (len(answer) > MOST_PARTS)
+            continue
+        rows = _rows(group[0], layout)
         missing += len(layout.rows) - len(rows)
-        panels.append(_panel(column, rows, layout, part=f"answer_{place}"))
+        panels.append(_panel(group[0], rows, layout, part=f"answer_{place}"))
     said += [f"{missing} cell{'s have' if missing > 1 else ' has'} no finite number, and nothing drawn"] * (missing > 0)
-    return _stacked(panels), [*layout.left_out, *said]
+    plain = any(group[0].bin is None for group in found)
+    return _stacked(panels), [*(layout.left_out if plain else ()), *said]
+
+
+def _alone(group: Sequence[AnswerColumn], place: int) -> Any:
+    """Draws what the only row of an answer has in one column, or in the bins of one histogram."""
+    return _one(group[0], place) if group[0].bin is None else bins_of(group, [0], [""], part=f"answer_{place}")
+
+
+def _many_bins(group: Sequence[AnswerColumn], answer: Answer, *, part: str) -> Any:
+    rows = range(min(len(answer), MOST_PARTS))
+    labels = [_labels(one.values[: len(rows)].tolist()) for one in answer.keys]
+    names = [" · ".join(told) for told in zip(*labels, strict=True)] or [str(row + 1) for row in rows]
+    return bins_of(group, rows, names, part=part)
 
 
 def _stacked(panels: Sequence[Any]) -> Any:
@@ -212,7 +232,7 @@ def _lines(rows: list[Row], layout: Layout, *, part: str, name: str, colours: An
     data = alt.Chart(table(part, rows))
     kind, scale = ("T", {"type": "utc"}) if layout.temporal else ("Q", {"zero": False, "nice": False})
     steps = not layout.temporal and all(float(place).is_integer() for place in layout.names)
-    look = {"format": "~f", "tickMinStep": 1} if steps else {}
+    look = {"format": "~f", "tickMinStep": 1} if steps else _days(layout) if layout.temporal else {}
     axis = alt.Axis(labelOverlap=True, labelSeparation=8, grid=False, **look)
     x = alt.X(f"place:{kind}", title=layout.axis, scale=alt.Scale(padding=8, **scale), axis=axis)
     scales = {"zero": whole, "nice": True}
@@ -225,13 +245,21 @@ def _lines(rows: list[Row], layout: Layout, *, part: str, name: str, colours: An
     return alt.layer(line, bars, data.mark_circle(size=60, opacity=1).encode(x=x, y=y, color=colours))
 
 
+def _days(layout: Layout) -> dict[str, str]:
+    """Gives the form of dates on an axis, where all are whole days: one form for all of them."""
+    if not all(str(place).endswith("T00:00:00Z") for place in layout.names):
+        return {}
+    years = {str(place)[:4] for place in layout.names}
+    return {"format": "%-d %b" if len(years) == 1 else "%-d %b %Y"}
+
+
 def _bars(rows: list[Row], layout: Layout, *, part: str, name: str, colours: Any, whole: bool, several: bool) -> Any:
     """Draws whole numbers as bars from zero, and others as dots, each with its error bar."""
     alt = altair()
     data = alt.Chart(table(part, rows))
     look = alt.Axis(domain=False, ticks=False, labelColor=INK, labelPadding=10, labelLimit=260)
     apart = alt.Scale(paddingInner=0.3, paddingOuter=0.15) if several else alt.Undefined
-    names = alt.Y("place:N", sort=layout.names, title=None, axis=look, scale=apart)
+    names = alt.Y("place:N", sort=layout.names, title=layout.axis or None, axis=look, scale=apart)
     places: dict[str, Any] = {"y": names}
     if several:
         within = alt.Scale(paddingInner=0.2) if whole else alt.Undefined

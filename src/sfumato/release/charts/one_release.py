@@ -24,13 +24,17 @@ from sfumato.release.charts.canvas import (
 )
 from sfumato.release.charts.curves import Row
 from sfumato.release.charts.releases import bars
-from sfumato.release.record import Release
+from sfumato.release.record import Cutting, Release
 from sfumato.release.render.document import Entry, entries_of
 from sfumato.release.render.sheet import headline
 from sfumato.release.render.words import clean, exactly, finite, number, percent
 
 MOST_BARS = 30
 """More values than this are drawn as a line, unless told otherwise."""
+
+RANKS = {Cutting.UNITS: 0, Cutting.GROUPS: 1, Cutting.VALUES: 2}
+MOST_CUTS, LONGEST = 4, 240
+"""How many cuts, and how many letters of the question, a caption says."""
 
 LETTERS = 92
 """How many letters of a caption stand on one line."""
@@ -79,11 +83,32 @@ def _answered(
     if names is not None:
         raise BadArgument("names", "left out for an answer that is a table, whose keys are its names", len(names))
     drawn, left_out = answers.drawn(answer, line=line)
-    error = "No error is on file"
-    if any(column.low is not None for column in answer.values):
-        error = f"Each error bar or band holds its exact value with {percent(answer.confidence)} confidence, by itself"
-    below = _worded(release, [error, *left_out])
+    below = _worded(release, [*_held(release, answer), *_record(release), *left_out])
     return finished(titled(drawn, clean(title or headline(release)), subtitle=below))
+
+
+def _held(release: Release, answer: Answer) -> list[str]:
+    """Says what error bars hold, and which columns have none."""
+    bare = [clean(column.name, most=40) for column in answer.values if column.low is None]
+    if len(bare) == len(answer.values):
+        return ["No error is on file"]
+    sure = f"with {percent(answer.confidence)} confidence, by itself"
+    held = f"Each error bar or band holds its exact value {sure}"
+    if release.how.cuts and release.how.uncovered:
+        held = f"Each error bar or band covers the noise {sure}, and not what was cut"
+    none = f"; {', '.join(bare)} {'have' if len(bare) > 1 else 'has'} no error on file"
+    return [held + none * bool(bare)]
+
+
+def _record(release: Release) -> list[str]:
+    """Says what was asked and what was cut, in short; the release has all of it."""
+    how = release.how
+    ranked = sorted((cut for cut in how.cuts if cut.cutting is not Cutting.ROWS), key=lambda cut: RANKS[cut.cutting])
+    said = [cut.what for cut in ranked[:MOST_CUTS]]
+    said += [f"and {len(ranked) - MOST_CUTS} more that the release lists"] * (len(ranked) > MOST_CUTS)
+    asked = [f"Asked: {clean(how.asked, most=LONGEST)}"] * bool(how.asked)
+    before = [f"Before the noise: {' → '.join(how.steps)}"] * bool(how.steps and not how.asked)
+    return [*asked, *[f"Cut: {'; '.join(said)}"] * bool(said), *before]
 
 
 def _named(release: Release, names: Sequence[object] | None) -> tuple[Entry, ...]:
@@ -166,7 +191,9 @@ def _caption(release: Release, marks: str, *, several: bool) -> list[str]:
     error = f"{marks} {held}, with {percent(release.confidence)} confidence"
     if release.half_width is None:
         error = "No error is on file"
-    return _worded(release, [error])
+    if release.half_width is not None and release.how.uncovered:
+        error += f"; {release.how.uncovered}"
+    return _worded(release, [error, *_record(release)])
 
 
 def _worded(release: Release, sentences: Sequence[str]) -> list[str]:

@@ -45,7 +45,8 @@ def error_bars(
     rows = release_rows(releases)
     [confidence] = {release.confidence for release in releases.values()}
     chart = bars(rows, measured=measured).properties(width=WIDTH, height=52 * len(rows))
-    below = f"Bars hold the exact value with {short(100 * confidence)} % confidence"
+    below = [f"Bars hold the exact value with {short(100 * confidence)} % confidence"]
+    below += dict.fromkeys(f"For some: {one.how.uncovered}" for one in releases.values() if one.how.uncovered)
     return finished(titled(chart, title, subtitle=below))
 
 

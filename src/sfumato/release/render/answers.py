@@ -74,8 +74,16 @@ def headline_of(answer: Answer) -> str:
     keys = [column.name for column in answer.keys]
     rows = f"{len(answer)} row{'s' * (len(answer) != 1)}"
     by = f" by {_and(keys)}" if keys else ""
-    values = [column.name for column in answer.values]
+    values = _named(answer.values)
     return clean(rows + by + (f": {', '.join(values)}" if values else ""), most=200)
+
+
+def _named(columns: Sequence[AnswerColumn]) -> list[str]:
+    """Names columns, the bins of one histogram together: by the first and the last of them."""
+    found: dict[object, list[str]] = {}
+    for place, column in enumerate(columns):
+        found.setdefault(place if column.bin is None else column.bin.histogram, []).append(column.name)
+    return [names[0] if len(names) == 1 else f"{names[0]} … {names[-1]}" for names in found.values()]
 
 
 def held(answer: Answer) -> str:

@@ -91,11 +91,14 @@ def _facts(release: Release) -> list[tuple[str, str]]:
     parameters = ", ".join(f"{name} {value}" for name, value in how.parameters)
     ends = _ends(release)
     found = [
+        ("asked", how.asked),
         ("interval", "" if ends is None else str(ends)),
         ("loss", str(release.loss)),
         ("protects", release.unit),
         ("neighbours", release.adjacency),
         ("mechanism", how.mechanism + (f" ({parameters})" if parameters else "")),
+        *(("cut", str(cut)) for cut in how.cuts),
+        ("note", how.uncovered),
         ("before it", " → ".join(how.steps)),
         ("after it", " → ".join(how.postprocessing)),
         ("rare case", "" if how.failure is Failure.NONE else how.failure.value),
@@ -132,6 +135,11 @@ def record(release: Release) -> dict[str, Any]:
         **loss_numbers(release.loss),
         "unit": clean(release.unit),
         "adjacency": clean(release.adjacency),
+        "asked": clean(how.asked),
+        "cuts": [
+            {"what": clean(cut.what), "source": clean(cut.source), "leaves_out": cut.cutting.value} for cut in how.cuts
+        ],
+        "uncovered": how.uncovered,
         "mechanism": clean(how.mechanism),
         "parameters": {clean(name): clean(value) for name, value in how.parameters},
         "steps": plain(how.steps),

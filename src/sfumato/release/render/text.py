@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from itertools import zip_longest
+from textwrap import wrap
 
 from sfumato.release.answer import Answer
 from sfumato.release.record import Failure, Release
@@ -14,6 +16,9 @@ from sfumato.release.render.words import clean, percent
 MOST = 20
 """How many values are shown."""
 
+WIDEST = 110
+"""Letters of a text after which it goes on in the next line."""
+
 
 def short_text(release: Release) -> str:
     """Writes a release in a few lines: the value, its error, its loss, who is protected, how it was made."""
@@ -21,13 +26,27 @@ def short_text(release: Release) -> str:
     lines = [
         *_shown(release),
         f"  loss   {release.loss} for {release.unit}" + (f" [{'; '.join(marks)}]" if marks else ""),
-        f"  how    {release.how}",
+        *_named("asked", [release.how.asked] if release.how.asked else []),
+        *_named("cut", map(str, release.how.cuts)),
+        *_named("note", [release.how.uncovered] * bool(release.how.cuts and release.how.uncovered)),
+        f"  how    {release.how.made}",
         *(f"  claim  {claim}" for claim in release.how.claims),
         *(f"  fact   {fact}" for fact in release.facts),
         *[f"  note   {release.how.failure.value}"] * (release.how.failure is not Failure.NONE),
         *([] if release.receipt is None else [f"  paid   {release.receipt}"]),
     ]
     return "\n".join(clean(line) for line in lines)
+
+
+def _named(name: str, said: Iterable[str]) -> list[str]:
+    """Writes texts under a name, long ones on several lines."""
+    return [f"  {word:<7}{line}" for text in said for word, line in _broken((name, clean(text)))]
+
+
+def _broken(row: Sequence[str]) -> list[tuple[str, ...]]:
+    """Breaks the cells of a row between words into lines."""
+    cells = [wrap(cell, WIDEST, break_long_words=False, break_on_hyphens=False) for cell in row]
+    return list(zip_longest(*cells, fillvalue="")) or [tuple(row)]
 
 
 def _shown(release: Release) -> list[str]:
@@ -60,6 +79,8 @@ def write(document: Document) -> str:
 
 def _listed(table: Table) -> list[str]:
     rows, left_out = table.shortened(MOST)
+    if table.count is None:
+        rows = tuple(line for row in rows for line in _broken(row))
     return [*columns(rows, head=table.head, right=table.right), *[f"  {left_out}"] * bool(left_out)]
 
 

@@ -1,0 +1,128 @@
+"""Cuts: everything that a question may leave out, move or scale down before noise is added, and who said so.
+
+A cut is recorded where it may happen: whether it did is private. Rows that a condition leaves out are what was asked
+about; what reading and bounds take away is an error of the answer that no error bar holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from sfumato.query.expressions import Call, Expression
+from sfumato.query.kinds import LONGEST_TEXT, Kind
+from sfumato.query.passes.bounds import THE_CODEBOOK, THE_QUESTION
+from sfumato.query.questions import Histogram, Question
+from sfumato.query.relations import Join, Match, PerUnit, Relation, Scan, Select, Where
+from sfumato.query.spelled import constant, named, spelled
+from sfumato.query.steps import scans
+from sfumato.release.record import Cut, Cutting
+from sfumato.release.render.words import number
+
+if TYPE_CHECKING:
+    from sfumato.query.keysets import KeySet
+    from sfumato.query.lower import Lowered
+
+FEW = 12
+"""So many public keys are written out; of more, their number and their digest."""
+
+
+def cuts_of(lowered: Lowered) -> Iterator[Cut]:
+    """Gives the cuts of a question, in the order in which they are made."""
+    question = lowered.asked
+    for scan in dict.fromkeys(scans(question.source)):
+        yield from _reading(scan)
+    for made in _expressions(question):
+        yield from _clamped(made)
+    yield from _rows(question.source)
+    for one in question.statistics:
+        if isinstance(one, Histogram):
+            of, first, last = spelled(one.of).text, number(one.edges[0]), number(one.edges[-1])
+            yield Cut(Cutting.ROWS, f"rows with {of} outside {first} to {last} are not counted in it", THE_QUESTION)
+    if lowered.settings.keys is not None:
+        yield _keys(lowered.settings.keys)
+    for level in lowered.levels:
+        yield from level.placed.cuts
+    for selection in lowered.pricing.selections:
+        least = selection.noise.least_shown
+        said = f"groups are shown if {least:,} or more are in them, by a noisy count"
+        yield Cut(Cutting.GROUPS, said, "the price of keys that are not public")
+
+
+def _reading(scan: Scan) -> Iterator[Cut]:
+    """Gives what reading a table changes: of the columns that the question looks at."""
+    if scan.owner is not None and scan.owner.id:
+        whose = named(scan.owner.id)
+        yield Cut(Cutting.ROWS, f"rows of {named(scan.table)} without {whose} belong to nobody", THE_CODEBOOK)
+    for column in scan.columns:
+        name, facts = f"{named(scan.table)}.{named(column.name)}", column.facts
+        if facts.numbers is not None and column.kind.numeric and facts.keys is None:
+            low, high = map(number, facts.numbers)
+            yield Cut(Cutting.VALUES, f"{name} is moved into {low} to {high}", THE_CODEBOOK)
+        elif facts.keys is not None:
+            yield Cut(Cutting.VALUES, f"{name} is missing where it is no listed value", THE_CODEBOOK)
+        elif column.kind.temporal and facts.between is not None:
+            first, last = facts.between
+            yield Cut(Cutting.VALUES, f"{name} is missing outside {first} to {last}", THE_CODEBOOK)
+        elif column.kind is Kind.TEXT and column.unit is None:
+            yield Cut(Cutting.VALUES, f"{name} is cut to {LONGEST_TEXT:,} characters", THE_CODEBOOK)
+
+
+def _expressions(question: Question) -> Iterator[Expression]:
+    """Gives every expression that looks at rows."""
+    yield from _of_rows(question.source)
+    yield from (key for _, key in question.keys)
+    for one in question.statistics:
+        yield from one.operands
+        if one.where is not None:
+            yield one.where
+
+
+def _of_rows(relation: Relation) -> Iterator[Expression]:
+    for source in relation.sources:
+        yield from _of_rows(source)
+    match relation:
+        case Where(condition=condition):
+            yield condition
+        case Select(columns=columns):
+            yield from (made for _, made in columns)
+        case PerUnit(by=by, folds=folds):
+            yield from (made for _, made in by)
+            yield from (folded.of for folded in folds if folded.of is not None)
+
+
+def _clamped(made: Expression) -> Iterator[Cut]:
+    for part in made.parts:
+        yield from _clamped(part)
+    match made:
+        case Call("clamp", (of, low, high)):
+            ends = f"{spelled(low).text} to {spelled(high).text}"
+            yield Cut(Cutting.VALUES, f"{spelled(of).text} is moved into {ends}", THE_QUESTION)
+
+
+def _rows(relation: Relation) -> Iterator[Cut]:
+    """Gives which rows are not asked about."""
+    for source in relation.sources:
+        yield from _rows(source)
+    match relation:
+        case Where(source=source, condition=condition):
+            what = "units" if isinstance(source, PerUnit) else "rows"
+            yield Cut(Cutting.ROWS, f"{what} are kept where {spelled(condition).text}", THE_QUESTION)
+        case Join(right=right, match=Match.INNER):
+            tables = " and ".join(dict.fromkeys(named(scan.table) for scan in scans(right)))
+            yield Cut(Cutting.ROWS, f"rows that match none of {tables} are left out", THE_QUESTION)
+
+
+def _keys(keys: KeySet) -> Cut:
+    """Says which groups are answered: the keys themselves where they are few, else how many and their digest."""
+    names = ", ".join(map(named, keys.names))
+    if len(keys) <= FEW:
+        listed = ", ".join(_key(key) for key in keys)
+        return Cut(Cutting.GROUPS, f"rows whose {names} is none of {listed} are left out", THE_QUESTION)
+    said = f"rows whose {names} is none of {len(keys):,} public keys ({keys.digest[:16]}) are left out"
+    return Cut(Cutting.GROUPS, said, THE_QUESTION)
+
+
+def _key(key: Sequence[object]) -> str:
+    texts = [constant(value).text for value in key]
+    return texts[0] if len(texts) == 1 else f"({', '.join(texts)})"
