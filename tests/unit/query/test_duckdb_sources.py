@@ -260,7 +260,7 @@ def test_types_are_never_guessed_from_values(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("text", "why"),
-    [("", "same header"), ("n,N\n1,2\n", "same header"), ("n,\n1,2\n", "every column has a name")],
+    [("", "same header"), ("n,N\n1,2\n", "same header"), (",\n1,2\n", "same header")],
 )
 def test_a_csv_file_with_a_broken_header_is_refused_when_it_is_opened(tmp_path: Path, text: str, why: str) -> None:
     path = tmp_path / "broken.csv"

@@ -96,6 +96,12 @@ def test_a_broken_row_changes_how_no_other_row_is_read(tmp_path: Path) -> None:
     assert [row[0] for row in one] == [1, 2, 3, 4, 5]
 
 
+def test_columns_without_a_name_are_passed_over(tmp_path: Path) -> None:
+    for end in ("", '"open\n'):
+        path = written(tmp_path / "t.csv", f",n,,x\n0,1,0,a\n1,3,0,c\n{end}")
+        assert rows(path, n=Kind.INT, x=Kind.TEXT) == GOOD
+
+
 def test_an_open_quote_does_not_swallow_a_file(tmp_path: Path) -> None:
     lines = [f"{n},a" for n in range(200_000)]
     lines[7] = '7,"a'

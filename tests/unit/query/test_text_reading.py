@@ -178,6 +178,22 @@ def test_numbers_that_read_fit(tmp_path: Path) -> None:
     assert (found.fits, found.unread, found.tables[0].rows, found.tables[0].unread) == (False, {}, 1, 2)
 
 
+def test_a_cell_that_breaks_the_reader_is_one_unread_value(tmp_path: Path) -> None:
+    """Of a Parquet file that is read where it is: the error of DuckDB came through, with the text in it."""
+    from sfumato.query.engines.checking import TableCheck, checked_tables, refuse_columns
+
+    raw = pa.array([b"5", b"\xffsecret", None, b"7"], pa.binary())
+    texts = pa.Array.from_buffers(pa.string(), 4, raw.buffers())
+    pq.write_table(pa.table({"n": [1, 2, 3, 4], "x": texts}), tmp_path / "t.parquet")
+    known = Catalog(sf.Codebook.read(book(type="int")))
+    for small in (0, 2**20):
+        found: list[TableCheck] = []
+        open_source(tmp_path / "t.parquet", known, small=small, look=refuse_columns).close()
+        look = lambda *opened: found.extend(checked_tables(*opened))  # noqa: B023, E731
+        open_source(tmp_path / "t.parquet", known, small=small, look=look).close()
+        assert [column.values - column.unread for column in found[0].columns] == [4, 2]
+
+
 def test_flags_for_the_holder_are_in_no_table_that_is_asked(tmp_path: Path) -> None:
     from sfumato.query.engines.checking import refuse_columns
 

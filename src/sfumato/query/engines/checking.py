@@ -108,8 +108,8 @@ def refuse_columns(
             _, held_as, kind = table.columns[column.name]
             if column.name in noted.flagged or (is_text(held_as) and kind is not Kind.TEXT):
                 _refuse_unread(connection, column, table, noted, name)
-        for flagged in noted.flagged:
-            connection.execute(f"ALTER TABLE {table.name} DROP COLUMN {_flag(table, flagged)}")
+        while noted.flagged:  # one by one, so that this may be called again where it broke off
+            connection.execute(f"ALTER TABLE {table.name} DROP COLUMN {_flag(table, noted.flagged.pop())}")
 
 
 def _refuse_unread(connection: duckdb.DuckDBPyConnection, column: Column, table: Held, notes: Notes, name: str) -> None:

@@ -141,7 +141,9 @@ def copied_files(copy: Copy, files: list[Path], connection: duckdb.DuckDBPyConne
 def _quick(files: list[Path], names: list[str], delimiter: str) -> str:
     """Gives DuckDB's reader of CSV files. It reads files with quotes in one thread: where one starts to read must not
     decide what is inside of them."""
-    columns = "{" + listing(f"{literal(name)}: 'VARCHAR'" for name in names) + "}"
+    unnamed = " ".join(["unnamed", *names])  # which is longer than every name, and so none of them
+    named = [name or f"{unnamed} {place}" for place, name in enumerate(names)]
+    columns = "{" + listing(f"{literal(name)}: 'VARCHAR'" for name in named) + "}"
     quotes = any(has_quotes(file) for file in files)
     return (
         f"read_csv([{listing(literal(str(file)) for file in files)}], columns = {columns}, auto_detect = false,"

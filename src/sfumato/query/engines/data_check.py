@@ -5,13 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 from sfumato.codebook.book import Codebook
 from sfumato.query.catalog import Catalog
 from sfumato.query.engines.checking import TableCheck, checked_tables
 from sfumato.query.engines.sources import open_source
 from sfumato.release.render.text import columns
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from sfumato.query.engines.copies import Notes
+    from sfumato.query.engines.duckdb_relations import Held
+    from sfumato.query.relations import Scan
 
 
 @final
@@ -67,5 +74,14 @@ def check_data(data: Any, codebook: Codebook | Mapping[str, object] | str | Path
     """
     book = codebook if isinstance(codebook, Codebook) else Codebook.read(codebook)
     found: list[TableCheck] = []
-    open_source(data, Catalog(book), look=lambda *opened: found.extend(checked_tables(*opened))).close()
+
+    def look(
+        connection: duckdb.DuckDBPyConnection,
+        tables: Mapping[str, Scan],
+        held: Mapping[str, Held],
+        notes: Mapping[str, Notes],
+    ) -> None:
+        found[:] = checked_tables(connection, tables, held, notes)
+
+    open_source(data, Catalog(book), look=look).close()
     return DataCheck(tuple(found))

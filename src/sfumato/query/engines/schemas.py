@@ -27,7 +27,7 @@ def schema_of(path: str) -> dict[str, dict[str, str]]:
     if suffix in PARQUET:
         return {_named(path, files): _of_parquet(files[0])}
     if suffix in SEPARATED:
-        return {_named(path, files): dict.fromkeys(header_of(files), NOT_SAID)}
+        return {_named(path, files): dict.fromkeys(filter(None, header_of(files)), NOT_SAID)}
     known = (*PARQUET, *SEPARATED, *DATABASES)
     must = f"a file that says which columns it has ({', '.join(known)}); of others the codebook is written by hand"
     raise BadArgument("data", must, path)

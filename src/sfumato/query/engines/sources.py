@@ -11,7 +11,7 @@ import hashlib
 import os
 import shutil
 import tempfile
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, final
@@ -72,15 +72,34 @@ def open_source(
         tables = {name: scan for name, scan in catalog.tables.items() if public is None or not scan.private}
         given = _by_table(data, tables) if tables else {}
         held = {name: opening.table(name, scan, given[name]) for name, scan in tables.items()}
+        in_place = InPlace(connection, opening.views)
         if look is not None:
-            look(connection, tables, held, opening.notes)
+            _looked(lambda: look(connection, tables, held, opening.notes), in_place)
         opening.lock()
     except BaseException:
         connection.close()
         shutil.rmtree(spill, ignore_errors=True)
         raise
-    in_place = InPlace(connection, opening.views)
     return DuckDBEngine(connection, held, marks=opening.marks, spill=spill, otherwise=in_place.settle, known=public)
+
+
+def _looked(look: Callable[[], None], in_place: InPlace) -> None:
+    """Looks at tables; once more, if DuckDB breaks off at a cell of a file that it reads where it is."""
+    module = duckdb_module()
+    try:
+        look()
+    except module.Error:
+        broken = True
+    else:
+        return
+    try:
+        if in_place.settle():
+            look()
+            broken = False
+    except module.Error:
+        pass
+    if broken:
+        _refuse("a source that can be read", "something else")
 
 
 def _by_table(data: Given, tables: Collection[str]) -> Mapping[str, Given]:

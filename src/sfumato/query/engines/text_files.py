@@ -48,20 +48,18 @@ def delimiter_of(file: Path) -> str:
 
 
 def header_of(files: list[Path]) -> list[str]:
-    """Gives the names of the columns of CSV files: the first record of each, the same in all."""
+    """Gives the names of the columns of CSV files: the first record of each, the same in all.
+
+    A column may have no name, as the index of a data frame has none; nothing can be said or asked about it.
+    """
     found = []
     for file in files:
         with Separated.opened(file) as lines:
             found.append([name or "" for name in lines.record(None) or []])
     names = found[0]
-    broken = any(not name or not _storable(name) for name in names)
-    if (
-        not names
-        or broken
-        or any(one != names for one in found)
-        or len({name.casefold() for name in names}) < len(names)
-    ):
-        must = "CSV files in UTF-8 with the same header, in which every column has a name and none is there twice"
+    said = [name.casefold() for name in names if name]
+    if not said or any(one != names for one in found) or len(set(said)) < len(said) or not all(map(_storable, names)):
+        must = "CSV files in UTF-8 with the same header, in which no name is there twice"
         raise BadArgument("data", must, str(files[0].name))
     return names
 
