@@ -29,6 +29,7 @@ from sfumato.query.levels import Level, added_up, coarser, laid_out, noised, sho
 from sfumato.query.operators import call
 from sfumato.query.passes.bounds import placed, scales, wanted
 from sfumato.query.passes.grounding import ground
+from sfumato.query.passes.impossible import refuse_impossible
 from sfumato.query.passes.keys import PublicKeys
 from sfumato.query.passes.missing import without_gaps
 from sfumato.query.passes.specials import special_ones, special_runs
@@ -227,7 +228,9 @@ def lowered(question: Question, settings: Settings, opened: Opened, *, limit: ty
         check_released(released)
     if settings.keys is not None and not question.keys:
         raise BadArgument("keys", "left out, where nothing is grouped by", settings.keys)
-    asked, plain = question, without_gaps(spelled(_kept(question, settings, opened.catalog)))
+    asked, plain = question, spelled(_kept(question, settings, opened.catalog))
+    refuse_impossible(plain)
+    plain = without_gaps(plain)
     question = expanded(plain)
     others = special_ones(question.statistics)
     if others and settings.loss is None:
