@@ -31,6 +31,7 @@ from sfumato.query.levels import Level, added_up, coarser, laid_out, noised, sho
 from sfumato.query.operators import call
 from sfumato.query.passes.bounds import THE_CODEBOOK, THE_QUESTION, Kept, placed, scales, wanted
 from sfumato.query.passes.grounding import ground
+from sfumato.query.passes.impossible import refuse_impossible
 from sfumato.query.passes.keys import PublicKeys
 from sfumato.query.passes.missing import without_gaps
 from sfumato.query.passes.specials import special_ones, special_runs
@@ -259,8 +260,9 @@ def lowered(question: Question, settings: Settings, opened: Opened, *, limit: ty
     if settings.keys is not None and not question.keys:
         raise BadArgument("keys", "left out, where nothing is grouped by", settings.keys)
     asked, work = question, _worked(question.source, opened)
-    kept = _kept(replace(question, source=work.relation), settings, opened.catalog)
-    plain = without_gaps(spelled(kept))
+    plain = spelled(_kept(replace(question, source=work.relation), settings, opened.catalog))
+    refuse_impossible(plain)
+    plain = without_gaps(plain)
     question = expanded(plain)
     others = special_ones(question.statistics)
     if others and settings.loss is None:
