@@ -141,6 +141,7 @@ from .mechanisms.sparse_vector import sparse_vector
 from .mechanisms.stability import stability_histogram
 from .mechanisms.timing import padded
 from .mechanisms.truncated import lower_estimate, truncated_laplace, upper_estimate
+from .query.engines.data_check import check_data
 from .query.frame.columns import col, count_rows, count_units, lit, when
 from .query.keysets import KeySet
 from .release import charts
@@ -309,6 +310,7 @@ __all__ = [
     "channel_delta",
     "channel_epsilon",
     "charts",
+    "check_data",
     "claim",
     "clamp",
     "classic_advanced_epsilon",

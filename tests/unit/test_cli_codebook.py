@@ -180,7 +180,8 @@ def test_check_prints_facts_flags_and_whether_the_data_fits(run: Run) -> None:
     assert (code, err) == (0, "")
     assert out.splitlines()[0] == "Visits to sites: protects a person, by user_id"
     assert "  visits.minutes is in [0, 240]              sites close after four hours" in out
-    assert out.endswith("  visits.minutes  DOUBLE\n")
+    assert "  minutes  float  4000    0        0       0\n" in out
+    assert out.endswith("The data fits\n")
     Path("late.yaml").write_text(
         Path("visits.yaml").read_text(encoding="utf-8").replace("2026-01-10", "2026-03-10"), encoding="utf-8"
     )
@@ -193,6 +194,38 @@ def test_check_prints_facts_flags_and_whether_the_data_fits(run: Run) -> None:
     code, _, err = run("check", "other.yaml", "visits.parquet")
     assert code == 3
     assert "visits.hours" in err
+
+
+def test_check_counts_what_does_not_read_and_shows_no_value(run: Run) -> None:
+    """It said that the data fits, and the questions that were paid for saw nothing but missing values."""
+    columns = (
+        "{day: {type: date}, many: {type: int, between: [0, 9], source: made up}, site: {categories: [a], source: b}}"
+    )
+    Path("t.yaml").write_text(
+        "codebook: 1\ntitle: Days\nunit: {protects: a row}\ntables:\n  t:\n"
+        f"    contributions: {{rows: 1, source: made up}}\n    columns: {columns}\n",
+        encoding="utf-8",
+    )
+    Path("t.csv").write_text("day,many,site\n31/01/2012,5,a\n30/01/2012,12,b\nNA,x,\n1,2\n", encoding="utf-8")
+    code, out, err = run("check", "t.yaml", "t.csv")
+    assert code == 3
+    assert "t: 3 rows, and 1 that could not be read\n" in out
+    assert "  day     date  2       1        2       0\n  many    int   3       0        1       1\n" in out
+    assert "  site    text  2       1        0       1\n" in out
+    assert "outside: numbers are moved into their bounds; days, times and categories become missing\n" in out
+    assert err == (
+        "sfumato: 2 values of t.day do not read by its type, and would be taken as missing.\n"
+        "sfumato: 1 values of t.many do not read by its type, and would be taken as missing.\n"
+        "sfumato: 1 rows of t cannot be read, and would be left out.\n"
+        "The data does not fit. Correct the type, or say how texts are written: format: '%d/%m/%Y', decimal: ','.\n"
+    )
+    assert not any(value in out + err for value in ("2012-", "/01/2012", "12,b"))
+    Path("t.csv").write_text("day,many,site\n31/01/2012,5,a\nNA,12,a\n", encoding="utf-8")
+    text = Path("t.yaml").read_text(encoding="utf-8")
+    Path("t.yaml").write_text(text.replace("type: date", 'type: date, format: "%d/%m/%Y"'), encoding="utf-8")
+    code, out, err = run("check", "t.yaml", "t.csv")
+    assert (code, err) == (0, "")
+    assert out.endswith("The data fits, but for what is outside\n")
 
 
 def test_metadata_of_smartnoise_is_taken_over_with_notes(run: Run) -> None:

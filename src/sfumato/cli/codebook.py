@@ -19,6 +19,7 @@ from sfumato.cli.words import loss_of
 from sfumato.codebook.book import Codebook
 from sfumato.codebook.draft import MARK, draft, kind_of
 from sfumato.errors import BadArgument
+from sfumato.query.engines.data_check import check_data
 from sfumato.query.engines.schemas import schema_of
 from sfumato.release.render.text import columns
 from sfumato.session.dataset import Dataset
@@ -116,11 +117,14 @@ def _kinds(found: dict[str, str]) -> Iterator[tuple[str, str]]:
 @app.command()
 def check(
     codebook: Annotated[Path, typer.Argument(help="The codebook.", show_default=False)],
-    data: Annotated[str | None, typer.Argument(help="The data, to compare its schema.")] = None,
+    data: Annotated[str | None, typer.Argument(help="The data, to count what does not read.")] = None,
     *,
     table: Annotated[list[str] | None, typer.Option("--table", help="NAME=FILE, for each further table.")] = None,
 ) -> None:
-    """Reads a codebook; prints whom it protects, its facts, and what to look at. Compares it with the data's schema."""
+    """Reads a codebook; prints whom it protects, its facts, and what to look at. Counts what of the data does not read.
+
+    The counts are exact and nothing is charged for them: they are for whoever holds the data, and not to be published.
+    """
     book = Codebook.read(codebook)
     sys.stdout.write(f"{book.title}: protects {book.protects}" + f", by {book.id}" * bool(book.id) + "\n")
     facts = [(fact.what, fact.source) for fact in book.facts()]
@@ -130,9 +134,26 @@ def check(
         flags = [(flag,) for flag in book.flags]
         sys.stdout.write("\n".join(["", "To look at before anything is published", *columns(flags), ""]))
     if data is not None:
-        schema = Source(data, codebook, None, table or ()).dataset().tables.schema  # which refuses what does not fit
-        rows = [(f"{name}.{one}", kind) for name, found in schema.items() for one, kind in found.items()]
-        sys.stdout.write("\n".join(["", "The data fits", *columns(rows), ""]))
+        _check(Source(data, codebook, None, table or ()), book)
+
+
+def _check(source: Source, book: Codebook) -> None:
+    """Prints how data reads by its codebook, and ends with a code of its own where some of it does not."""
+    found = check_data(source.by_table(book), book)
+    sys.stdout.write(f"\nHow the data reads (exact counts, for the holder of the data only)\n{found}\n")
+    outside = sum(column.outside for table in found.tables for column in table.columns)
+    if outside:
+        sys.stdout.write("outside: numbers are moved into their bounds; days, times and categories become missing\n")
+    if found.fits:
+        sys.stdout.write("The data fits\n" if not outside else "The data fits, but for what is outside\n")
+        return
+    for column, many in found.unread.items():
+        tell(f"sfumato: {many} values of {column} do not read by its type, and would be taken as missing.")
+    for one in found.tables:
+        if one.unread:
+            tell(f"sfumato: {one.unread} rows of {one.name} cannot be read, and would be left out.")
+    tell("The data does not fit. Correct the type, or say how texts are written: format: '%d/%m/%Y', decimal: ','.")
+    raise typer.Exit(REFUSED)
 
 
 @app.command()

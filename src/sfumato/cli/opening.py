@@ -49,9 +49,9 @@ class Source:
     def dataset(self) -> Dataset:
         """Opens the data."""
         unit = None if self.unit is None else Person(self.unit)
-        return Dataset(self._by_table(self.book), name=self.name, codebook=self.book, unit=unit, version=self.version)
+        return Dataset(self.by_table(self.book), name=self.name, codebook=self.book, unit=unit, version=self.version)
 
-    def _by_table(self, book: Codebook) -> str | dict[str, str]:
+    def by_table(self, book: Codebook) -> str | dict[str, str]:
         """Gives the data of each table, where there are several: what no --table is for is the data's own."""
         if not self.tables:
             return self.data

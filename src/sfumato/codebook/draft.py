@@ -41,7 +41,11 @@ NOT_TEXTS = ("true", "false", "null")
 
 PROTECTS = "who is protected, in words that are printed with every release, such as a person"
 NEVER = "nullable: false and its source, in each column that is never missing; others may be"
-NOT_SAID = "int, float, str, bool, date or time; the file does not say, and its values are not looked at"
+NOT_SAID = (
+    "int, float, str, bool, date or time; the file does not say, and its values are not looked at. Then between: "
+    "[lower, upper] or categories: […], with their source, if they are public; format: '%d/%m/%Y' if days are not "
+    "written as 2012-01-31"
+)
 
 
 def draft(

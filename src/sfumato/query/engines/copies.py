@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, final
 
 from sfumato.errors import BadArgument
-from sfumato.query.engines.duckdb_identity import named_text
+from sfumato.query.engines.duckdb_identity import NOBODY, named_text
 from sfumato.query.engines.duckdb_reading import is_value, parsed
 from sfumato.query.engines.duckdb_relations import Held
 from sfumato.query.engines.duckdb_text import TYPES, Piece, Scope, Statement, listing, literal, quoted
@@ -97,7 +97,8 @@ class Copy:
 
     def _read(self, column: Column, number: int, raw: Piece, scope: Scope) -> Iterator[str]:
         if column.kind is Kind.TEXT:
-            found = raw if column.name in self.keys else scope.fill(f"CASE WHEN {READABLE} THEN {{0}} END", raw)
+            kept = NOBODY if column.name in self.keys else f"CASE WHEN {READABLE} THEN {{0}} END"
+            found = scope.fill(kept, raw)
             unread = scope.fill(f"NOT {READABLE}", raw)
         else:
             found = scope.named(parsed(raw, "VARCHAR", column.kind, scope, column.facts.written))

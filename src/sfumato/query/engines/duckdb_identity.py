@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sfumato.query.engines.duckdb_reading import NARROW, ZONED, inside, is_text, text_in
+from sfumato.query.engines.duckdb_reading import NARROW, ZONED, in_years, inside, is_text, text_in
 from sfumato.query.engines.duckdb_text import Piece, Scope
 from sfumato.query.engines.text_reading import EXACT, IS_MISSING, MOMENT, as_written, reading
 from sfumato.query.kinds import Kind
@@ -63,6 +63,8 @@ def _as_text(raw: Piece, held: str, kind: Kind, scope: Scope, written: str) -> P
     if held.startswith("DECIMAL("):
         # What has more digits than the type allows is nobody's.
         return scope.fill(EXACT, scope.fill(f"CAST({inside(held)} AS VARCHAR)", raw))
+    if held in ("TIMESTAMP_S", "TIMESTAMP_MS"):
+        return scope.fill(f"CAST({in_years(held)} AS VARCHAR)", raw)
     if held == ZONED:
         return scope.fill("CAST(make_timestamp(epoch_us({0})) AS VARCHAR)", raw)
     if held == "DATE":

@@ -86,6 +86,13 @@ def inside(held: str) -> str:
     return f"CASE WHEN {{0}} BETWEEN CAST('-{most}' AS {held}) AND CAST('{most}' AS {held}) THEN {{0}} END"
 
 
+def in_years(held: str) -> str:
+    """Gives the template of a time in seconds or milliseconds, of the years that there are: DuckDB raises at others,
+    whatever they are cast to."""
+    first, last = (f"CAST('{end}' AS {held})" for end in (FIRST_DAY, f"{LAST_DAY} 23:59:59.999"))
+    return f"CASE WHEN {{0}} BETWEEN {first} AND {last} THEN {{0}} END"
+
+
 def _moment(kind: Kind, held: str) -> str | None:
     if held == "DATE":
         return "{0}" if kind is Kind.DATE else "TRY_CAST({0} AS TIMESTAMP)"
@@ -93,7 +100,7 @@ def _moment(kind: Kind, held: str) -> str | None:
         # Not a cast: its statistics forget -infinity, and DuckDB leaves out checks of years that they make needless.
         found = "make_timestamp(epoch_us({0}))"
     elif held in TIMES:
-        found = "{0}" if held == "TIMESTAMP" else "TRY_CAST({0} AS TIMESTAMP)"
+        found = "{0}" if held == "TIMESTAMP" else f"CAST({in_years(held)} AS TIMESTAMP)"
     else:
         return None
     return found if kind is Kind.TIME else f"CAST({found} AS DATE)"

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from sfumato.errors import BadArgument
+from sfumato.query.engines.parquet_cells import TO_MICROSECONDS
 from sfumato.query.engines.python_values import text_of
 
 if TYPE_CHECKING:
@@ -70,6 +71,8 @@ def _column(column: Any) -> tuple[Any, bool]:
         return made.cast(pa.string()), False
     if pa.types.is_dictionary(made.type):
         made = made.cast(made.type.value_type)
+    if pa.types.is_timestamp(made.type) and made.type.unit in TO_MICROSECONDS:
+        made = _in_microseconds(made)
     return _sound(made)
 
 
@@ -94,6 +97,18 @@ def _typed(column: Any) -> Any:
         return pa.chunked_array([pa.array(column, from_pandas=True)])
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         return None
+
+
+def _in_microseconds(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Gives times in the unit in which they are read; those that have none in it are missing."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    factor, raw = TO_MICROSECONDS[column.type.unit], column.cast(pa.int64())
+    most = (2**63 - 1) // factor
+    inside = pc.and_(pc.greater_equal(raw, -most), pc.less_equal(raw, most))
+    kept = pc.if_else(inside, raw, pa.scalar(None, pa.int64()))
+    return pc.multiply(kept, factor).cast(pa.timestamp("us", column.type.tz))
 
 
 def _sound(column: pa.ChunkedArray) -> tuple[Any, bool]:

@@ -38,6 +38,9 @@ Given: TypeAlias = Any
 
 DATABASES, PARQUET = (".duckdb", ".ddb", ".db"), (".parquet", ".pq")
 
+UNTYPED = ("NULL", '"NULL"')
+"""The type of a column that holds nothing, as files have it in which every value is missing."""
+
 SMALL = 64 << 20
 """Parquet files of up to so many bytes together are copied into memory: each question then takes less time."""
 
@@ -153,7 +156,9 @@ class Opening:
         raise failed
 
     def _types(self, source: str, must: str) -> dict[str, str]:
-        return {row[0]: row[1] for row in self._run(f"DESCRIBE SELECT * FROM {source}", must)}
+        """Gives the types of columns. One without any, in which everything is missing, is taken for one of texts."""
+        found = self._run(f"DESCRIBE SELECT * FROM {source}", must)
+        return {row[0]: "VARCHAR" if row[1] in UNTYPED else row[1] for row in found}
 
     def _held(self, place: str, scan: Scan, types: Mapping[str, str]) -> Held:
         """Gives a table whose columns can all be read as their codebook says, or says which one cannot."""
@@ -174,7 +179,9 @@ class Opening:
         """Makes the view or table; ``plain`` texts have a collation of their own, which is taken off them."""
         columns = []
         for name, (ours, kind, _) in held.columns.items():
-            column = f"decode(encode({quoted(name)}))" if plain and kind == "VARCHAR" else quoted(name)
+            column = quoted(name)
+            if kind == "VARCHAR":
+                column = f"decode(encode({column}))" if plain else f"CAST({column} AS VARCHAR)"
             columns.append(f"{column} AS {ours}")
         self._run(f"CREATE {what} {held.name} AS SELECT {listing(columns)} FROM {source}", "a source that can be read")
 
