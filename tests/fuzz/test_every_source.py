@@ -131,7 +131,7 @@ def all_answers(kind: str, person: str | None) -> dict[str, Answers]:
 
 
 @EVERY
-def test_nobody_else_is_read_otherwise_when_somebody_is_added(kind: str) -> None:
+def test_nobody_else_is_read_otherwise(kind: str) -> None:
     before = all_answers(kind, None)
     for person in OTHERS:
         after = all_answers(kind, person)
