@@ -98,7 +98,7 @@ def _hidden(at: int) -> str:
 def _made(lowered: Lowered, place: int, made: Expression, known: Known, confidence: Fraction) -> Released:
     """Computes a column; a sum of noisy numbers has the error bar of the sum, less than the sum of their error bars."""
     found = evaluated(made, known)
-    weights, noises = linear_form(made, lowered.recipes), lowered.noises[place]
+    weights, noises = linear_form(made, lowered.recipes_at[place]), lowered.noises[place]
     if not isinstance(found, Vector) or not weights or len(weights) < 2 or not all(one in noises for one in weights):
         return found
     terms = tuple((noises[tally].noise, weight * step_of(tally)) for tally, weight in weights.items())
@@ -136,13 +136,13 @@ class _Statistics:
         return found
 
     def _made(self, statistic: Statistic) -> Vector:
-        recipe = self.lowered.recipes[statistic]
+        recipe = self.lowered.recipes_at[self.place][statistic]
         missed = (1 - self.confidence) / self._beside(statistic)
         return recipe.make({tally: self._vector(tally, 1 - missed) for tally in recipe.tallies})
 
     def _beside(self, statistic: Statistic) -> int:
         """Gives with how many noisy numbers a statistic stands in one column, at most."""
-        recipes = self.lowered.recipes
+        recipes = self.lowered.recipes_at[self.place]
         used = [
             {tally for one in statistics_in(made) if one in recipes for tally in recipes[one].tallies}
             for _, made in self.columns

@@ -29,7 +29,7 @@ class Level:
     Where keys are not listed, they are chosen by the tally ``chooser``: the units (or rows) of each group. A level
     that is ``summed`` is not computed by the engine: its numbers are sums of those of the finest level, where
     ``summed`` says for each key of that one to which key of this one it adds. ``runs`` are its statistics that are
-    not made of sums.
+    not made of sums. ``standing`` names tallies that are the same numbers as others here, and which others.
     """
 
     places: tuple[int, ...]
@@ -39,6 +39,7 @@ class Level:
     chooser: Tally | None = None
     summed: tuple[int, ...] | None = None
     runs: tuple[Run, ...] = ()
+    standing: tuple[tuple[Tally, Tally], ...] = ()
 
     @property
     def listed(self) -> Listed | None:
@@ -47,7 +48,7 @@ class Level:
 
     def influence(self, tally: Tally) -> Influence:
         """Gives how far one unit moves a tally here."""
-        return influence(tally, self.placed.spread)
+        return influence(tally, self.placed.spread_of(tally))
 
 
 @final

@@ -37,6 +37,7 @@ from sfumato.query.reach import reach_of
 from sfumato.query.recipes import Recipe, all_tallies, recipes
 from sfumato.query.relations import Join, Keep
 from sfumato.query.settings import Settings
+from sfumato.query.sharing import instead, same_by_bounds, shared
 from sfumato.query.specials import Special, SpecialAt, counted, expanded
 from sfumato.query.targets import aimed
 from sfumato.query.vectors import Array
@@ -95,6 +96,11 @@ class Lowered:
     def specials(self) -> tuple[tuple[SpecialAt, ...], ...]:
         """Are the mechanisms of each level for statistics that are not made of sums, one for each of its runs."""
         return tuple(specials for _, specials in self._priced)
+
+    @cached_property
+    def recipes_at(self) -> tuple[Mapping[Statistic, Recipe], ...]:
+        """Are the recipes of each level, of the tallies that are bought there."""
+        return tuple(_at(level, self.recipes) for level in self.levels)
 
     @cached_property
     def _priced(self) -> tuple[tuple[dict[Tally, NoisyAt], tuple[SpecialAt, ...]], ...]:
@@ -221,7 +227,7 @@ def lowered(question: Question, settings: Settings, opened: Opened, *, limit: ty
             "how near quantiles, histograms and top values come cannot be asked for: say what to pay, loss=…"
         )
     numbers = (one for one in question.statistics if one not in others)
-    made = recipes(numbers, alone=settings.loss is None, fine=not opened.catalog.by_rows)
+    made = shared(recipes(numbers, alone=settings.loss is None, fine=not opened.catalog.by_rows))
     tallies = tuple(all_tallies(made.values()))
     if opened.catalog.by_rows and any(isinstance(tally, Units) for tally in tallies):
         raise QueryRefused("rows are the units here, and nothing says whose they are: count rows.")
@@ -234,7 +240,7 @@ def lowered(question: Question, settings: Settings, opened: Opened, *, limit: ty
         pricing = aimed(question, made, levels, settings, limit)
     else:
         parts = [part for level in levels for part in _parts(level, apart)]
-        weights = [weight for level in levels for weight in _weights(asked, made, level, settings)]
+        weights = [weight for level in levels for weight in _weights(asked, _at(level, made), level, settings)]
         choices = [_choice(level, apart) for level in levels if level.chooser is not None]
         pricing = priced(parts, weights, settings.loss, choices=choices, noise=settings.noise)
     return Lowered(asked, question, settings, opened.space, levels, made, pricing, opened.catalog.codebook.protects)
@@ -298,9 +304,12 @@ def _level(
         who=catalog.codebook.protects,
     )
     chooser = (Rows() if catalog.by_rows else Units()) if keys and public is None else None
-    counted = tallies if chooser is None or chooser in tallies else (*tallies, chooser)
-    cells = Cells(question.source, keys, tuple(counted), bounded.bound, public)
-    return Level(places, cells, bounded, tuple(tally for tally in tallies if tally != chooser), chooser)
+    asked = tallies if chooser is None or chooser in tallies else (*tallies, chooser)
+    standing = same_by_bounds(asked, bounded.bound, bounded.spread)
+    bought = tuple(tally for tally in asked if tally not in dict(standing))
+    cells = Cells(question.source, keys, bought, bounded.bound, public)
+    noised = tuple(tally for tally in bought if tally != chooser)
+    return Level(places, cells, bounded, noised, chooser, standing=standing)
 
 
 def _choice(level: Level, apart: int) -> tuple[Choice, Fraction]:
@@ -331,6 +340,12 @@ def _weights(question: Question, made: Mapping[Statistic, Recipe], level: Level,
         for part in used:
             found[part] += given.get(name, Fraction(1)) / len(used)
     return [found[part] or Fraction(1) for part in parts]
+
+
+def _at(level: Level, made: Mapping[Statistic, Recipe]) -> Mapping[Statistic, Recipe]:
+    """Gives recipes of the tallies that are bought at a level."""
+    standing = dict(level.standing)
+    return {one: instead(recipe, standing) for one, recipe in made.items()} if standing else made
 
 
 def _serving(one: Statistic, made: Mapping[Statistic, Recipe], level: Level) -> Sequence[Tally | Special]:

@@ -132,19 +132,34 @@ def _counted(rows: Vector) -> Vector:
 
 
 def _variance(statistic: Variance, *, fine: bool) -> Recipe:
-    term = term_of(statistic.of, "variance", centred=True, bits=SQUARE_BITS, fine=fine)
-    rows, total = counts_of(statistic), Total((term,), statistic.where)
+    plain, term = _terms(statistic.of, "variance", fine=fine)
+    rows, total = counts_of(statistic), Total((plain,), statistic.where)
     squares = Total((term, term), statistic.where)
     radius = (float(term.grid.high) - float(term.grid.low)) / 2
     off = _off(term.grid, term.grid)
 
     def make(noisy: Mapping[Tally, Vector]) -> Vector:
         count = _counted(noisy[rows])
-        spread = (noisy[squares] / count - (noisy[total] / count).squared()).widened(off).within(0.0, radius**2)
+        middle = _around(noisy[total] / count, plain.grid, term.grid)
+        spread = (noisy[squares] / count - middle.squared()).widened(off).within(0.0, radius**2)
         spread = _of_sample(spread, count).within(0.0, 2 * radius**2) if statistic.sample else spread
         return spread.monotonic(np.sqrt) if statistic.root else spread
 
     return Recipe((rows, total, squares), make)
+
+
+def _terms(of: Expression, verb: str, *, fine: bool) -> tuple[Term, Term]:
+    """Gives an expression as its sum is taken, on the grid of every sum of it, and as a factor of a product.
+
+    Products fit into 64 bits only on a coarser grid; a sum is the same number whatever asks for it, and bought once.
+    """
+    return term_of(of, verb, centred=True, fine=fine), term_of(of, verb, centred=True, bits=SQUARE_BITS, fine=fine)
+
+
+def _around(average: Vector, centre: Grid, other: Grid) -> Vector:
+    """Gives an average around another centre: that of large whole numbers is one, that of their squares need not be."""
+    apart = float(centre.centre) - float(other.centre)
+    return average + Vector.exact(np.full(len(average.values), apart)) if apart else average
 
 
 def _off(one: Grid, other: Grid) -> float:
@@ -166,18 +181,22 @@ def _of_sample(spread: Vector, count: Vector) -> Vector:
 
 
 def _covariance(statistic: Covariance, *, fine: bool) -> Recipe:
-    first, second = (
-        term_of(of, "covariance", centred=True, bits=SQUARE_BITS, fine=fine) for of in (statistic.of, statistic.other)
+    plains, (first, second) = zip(
+        *(_terms(of, "covariance", fine=fine) for of in (statistic.of, statistic.other)), strict=True
     )
     rows = counts_of(statistic)
     both = _both(statistic)
-    sums = [Total((first,), both), Total((second,), both), Total((first, second), statistic.where)]
+    sums = [Total((plains[0],), both), Total((plains[1],), both), Total((first, second), statistic.where)]
     squares = [Total((first, first), both), Total((second, second), both)] if statistic.scaled else []
     sides = [(float(one.grid.high) - float(one.grid.low)) / 2 for one in (first, second)]
 
     def make(noisy: Mapping[Tally, Vector]) -> Vector:
         count = _counted(noisy[rows])
-        one, other, product = (noisy[total] / count for total in sums)
+        product = noisy[sums[2]] / count
+        one, other = (
+            _around(noisy[total] / count, plain.grid, term.grid)
+            for total, plain, term in zip(sums[:2], plains, (first, second), strict=True)
+        )
         shared = (product - one * other).widened(_off(first.grid, second.grid))
         shared = shared.within(-sides[0] * sides[1], sides[0] * sides[1])
         if not statistic.scaled:

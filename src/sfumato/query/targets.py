@@ -36,12 +36,18 @@ def aimed(
     targets = _targets(question, made, settings)
     gaussian = limit is ZCDP
     parts = tuple(
-        NoisyAt(level.influence(tally), _noise(targets[tally], step_of(tally), gaussian=gaussian))
+        NoisyAt(level.influence(tally), _noise(_of_all(level, tally, targets), step_of(tally), gaussian=gaussian))
         for level in levels
         for tally in level.tallies
     )
     kind = limit if limit in (Pure, Approx, ZCDP) else Pure
     return Pricing(parts, (), kind, Fraction(0))
+
+
+def _of_all(level: Level, tally: Tally, targets: Mapping[Tally, list[Target]]) -> list[Target]:
+    """Gives the targets of a tally and of all that it stands for at a level."""
+    named = (tally, *(other for other, stands in level.standing if stands == tally))
+    return [target for one in named for target in targets.get(one, ())]
 
 
 def _targets(question: Question, made: Mapping[Statistic, Recipe], settings: Settings) -> dict[Tally, list[Target]]:

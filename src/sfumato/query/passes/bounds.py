@@ -9,7 +9,7 @@ from typing import final
 
 from sfumato.core.spread import Spread, Whole
 from sfumato.errors import QueryRefused
-from sfumato.query.cells import Bound, Tally, Units
+from sfumato.query.cells import Bound, Distinct, Tally, Units
 from sfumato.query.expressions import Expression
 from sfumato.query.reach import Reach
 
@@ -19,11 +19,19 @@ THE_QUESTION = "the question"
 @final
 @dataclass(frozen=True)
 class Placed:
-    """Is how much of a unit is kept, how its rows then spread over the groups, and why."""
+    """Is how much of a unit is kept, how its rows then spread over the groups, and why.
+
+    ``values`` say how different values spread, where a unit has fewer of them than rows.
+    """
 
     bound: Bound
     spread: Spread
     why: tuple[str, ...]
+    values: tuple[tuple[Tally, Spread], ...] = ()
+
+    def spread_of(self, tally: Tally) -> Spread:
+        """Gives how what a tally counts of a unit spreads over the groups."""
+        return dict(self.values).get(tally, self.spread)
 
 
 @final
@@ -71,11 +79,28 @@ def placed(
     rows, cut_rows, why_rows = _rows_each(keys, reach, wanted)
     if groups == math.inf:
         raise QueryRefused(_endless(who, "be in any number of groups", "groups=4"))
-    if all(isinstance(tally, Units) for tally in tallies):
-        return Placed(Bound(cut_groups, None), Spread(groups, groups, 1), (why_groups, "each unit counts once a group"))
+    most = max((_of_one(tally, reach) for tally in tallies), default=1)
+    if most <= rows and most < math.inf:
+        cut_rows, rows = None, most
+        why_rows = "each unit counts once a group" if most == 1 else f"different values of a unit: at most {most}"
     if rows == math.inf:
         raise QueryRefused(_endless(who, "have any number of rows in a group", "rows_each=10"))
-    return Placed(Bound(cut_groups, cut_rows), Spread(groups, reach.rows, rows), (why_groups, why_rows))
+    spread = Spread(groups, reach.rows, rows)
+    values = tuple((tally, _values(tally, keys, reach, spread)) for tally in tallies if isinstance(tally, Distinct))
+    return Placed(Bound(cut_groups, cut_rows), spread, (why_groups, why_rows), values)
+
+
+def _of_one(tally: Tally, reach: Reach) -> Whole:
+    """Gives how much one unit adds to a tally in a group at most, whatever rows it has there."""
+    if isinstance(tally, Units):
+        return 1
+    return reach.values_of(tally.of) if isinstance(tally, Distinct) else math.inf
+
+
+def _values(tally: Distinct, keys: Sequence[Expression], reach: Reach, spread: Spread) -> Spread:
+    """Gives how the different values of a unit spread over the groups: no more than its rows do."""
+    pairs, most = reach.values_of(tally.of, keys), reach.values_of(tally.of)
+    return Spread(spread.parts, min(spread.rows, pairs), min(spread.largest, most))
 
 
 def _rows_each(keys: Sequence[Expression], reach: Reach, wanted: Wanted) -> tuple[Whole, int | None, str]:
