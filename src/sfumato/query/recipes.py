@@ -10,10 +10,12 @@ from typing import TypeAlias, final
 import numpy as np
 
 from sfumato.errors import QueryRefused
+from sfumato.query.blurred import Blurred, Ends
 from sfumato.query.cells import Distinct, Rows, Tally, Term, Total, Units
 from sfumato.query.expressions import Column, Expression
 from sfumato.query.grids import SQUARE_BITS, SUM_BITS, Grid, float_grid, whole_grid
 from sfumato.query.kinds import Kind
+from sfumato.query.moments import Side, average_ends, correlation_ends, covariance_ends, variance_ends
 from sfumato.query.operators import call
 from sfumato.query.questions import (
     Count,
@@ -30,15 +32,22 @@ from sfumato.query.vectors import Vector
 Made: TypeAlias = Callable[[Mapping[Tally, Vector]], Vector]
 """From the noisy tallies, in their own units, to the statistic."""
 
+Sharp: TypeAlias = Callable[[Mapping[Tally, Blurred], float], Ends]
+"""From the tallies with the law of their noise, and the chance to miss, to where the statistic lies."""
+
 
 @final
 @dataclass(frozen=True)
 class Recipe:
-    """Is how a statistic is made: of which tallies, and how; ``linear`` are their weights, where it is their sum."""
+    """Is how a statistic is made: of which tallies, and how; ``linear`` are their weights, where it is their sum.
+
+    ``sharp`` says where another one lies, by the noise of all tallies together; `make` says so from where each lies.
+    """
 
     tallies: tuple[Tally, ...]
     make: Made
     linear: Mapping[Tally, Fraction] | None = None
+    sharp: Sharp | None = None
 
     @staticmethod
     def of(tally: Tally) -> Recipe:
@@ -116,7 +125,26 @@ def _times(count: Vector, factor: float) -> Vector:
 def _mean(statistic: Mean, *, fine: bool) -> Recipe:
     term = term_of(statistic.of, "mean", centred=True, fine=fine)
     rows, total = counts_of(statistic), Total((term,), statistic.where)
-    return Recipe((rows, total), lambda noisy: _average(noisy[total], noisy[rows], term.grid))
+    centre, ends = float(term.grid.centre), (float(term.grid.low), float(term.grid.high))
+
+    def sharp(noisy: Mapping[Tally, Blurred], missed: float) -> Ends:
+        low, high = average_ends(noisy[rows], Side(noisy[total], _reach(term.grid)), missed)
+        return np.clip(low + centre, *ends), np.clip(high + centre, *ends)
+
+    return Recipe((rows, total), lambda noisy: _average(noisy[total], noisy[rows], term.grid), sharp=sharp)
+
+
+def _reach(*grids: Grid) -> float:
+    """Gives how far a number on a grid is from its centre at most, of several grids the furthest."""
+    return max(float(max(map(abs, grid.ends)) * grid.step) for grid in grids)
+
+
+def _side(noisy: Mapping[Tally, Blurred], total: Total, squares: Total | None, term: Term) -> Side:
+    """Gives what is known of one number of each row, of which there are products on the grid of ``term``."""
+    plain = total.terms[0].grid
+    shift = float(plain.centre) - float(term.grid.centre)
+    held = None if squares is None else noisy[squares]
+    return Side(noisy[total], _reach(plain, term.grid) + abs(shift), shift, held)
 
 
 def _average(total: Vector, rows: Vector, grid: Grid) -> Vector:
@@ -145,7 +173,14 @@ def _variance(statistic: Variance, *, fine: bool) -> Recipe:
         spread = _of_sample(spread, count).within(0.0, 2 * radius**2) if statistic.sample else spread
         return spread.monotonic(np.sqrt) if statistic.root else spread
 
-    return Recipe((rows, total, squares), make)
+    def sharp(noisy: Mapping[Tally, Blurred], missed: float) -> Ends:
+        side = _side(noisy, total, squares, term)
+        low, high = variance_ends(noisy[rows], side, missed, sample=statistic.sample)
+        most = (2 if statistic.sample else 1) * radius**2
+        ends = np.clip(low - off, 0.0, most), np.clip(high + off, 0.0, most)
+        return (np.sqrt(ends[0]), np.sqrt(ends[1])) if statistic.root else ends
+
+    return Recipe((rows, total, squares), make, sharp=sharp)
 
 
 def _terms(of: Expression, verb: str, *, fine: bool) -> tuple[Term, Term]:
@@ -209,7 +244,18 @@ def _covariance(statistic: Covariance, *, fine: bool) -> Recipe:
         roots = [spread.monotonic(np.sqrt) for spread in spreads]
         return (shared / (roots[0] * roots[1])).within(-1.0, 1.0)
 
-    return Recipe((rows, *sums, *squares), make)
+    def sharp(noisy: Mapping[Tally, Blurred], missed: float) -> Ends:
+        held = squares or [None, None]
+        sides = _side(noisy, sums[0], held[0], first), _side(noisy, sums[1], held[1], second)
+        grids = (first.grid, second.grid), (first.grid, first.grid), (second.grid, second.grid)
+        off = [_off(*pair) for pair in grids]
+        if statistic.scaled:
+            return correlation_ends(noisy[rows], sides, noisy[sums[2]], missed, off)
+        low, high = covariance_ends(noisy[rows], sides, noisy[sums[2]], missed, sample=statistic.sample)
+        most = (2 if statistic.sample else 1) * sides[0].reach * sides[1].reach
+        return np.clip(low - off[0], -most, most), np.clip(high + off[0], -most, most)
+
+    return Recipe((rows, *sums, *squares), make, sharp=sharp)
 
 
 def _both(statistic: Covariance) -> Expression | None:

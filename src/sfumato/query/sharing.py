@@ -16,9 +16,9 @@ from sfumato.core.spread import Spread
 from sfumato.query.cells import Bound, Distinct, Rows, Tally, Total, Units
 from sfumato.query.expressions import Call, Expression
 from sfumato.query.recipes import Recipe
-from sfumato.query.vectors import Vector
 
 Asked = TypeVar("Asked", bound=Hashable)
+Cells = TypeVar("Cells")
 
 
 def shared(made: Mapping[Asked, Recipe]) -> dict[Asked, Recipe]:
@@ -33,12 +33,16 @@ def instead(recipe: Recipe, standing: Mapping[Tally, Tally]) -> Recipe:
     if all(standing.get(tally, tally) == tally for tally in recipe.tallies):
         return recipe
 
-    def own(noisy: Mapping[Tally, Vector]) -> dict[Tally, Vector]:
+    def own(noisy: Mapping[Tally, Cells]) -> dict[Tally, Cells]:
         return {tally: noisy[standing.get(tally, tally)] for tally in recipe.tallies}
 
-    tallies = tuple(dict.fromkeys(standing.get(tally, tally) for tally in recipe.tallies))
-    linear = None if recipe.linear is None else merged(recipe.linear, standing)
-    return replace(recipe, tallies=tallies, make=lambda noisy: recipe.make(own(noisy)), linear=linear)
+    sharp = recipe.sharp
+    return Recipe(
+        tallies=tuple(dict.fromkeys(standing.get(tally, tally) for tally in recipe.tallies)),
+        make=lambda noisy: recipe.make(own(noisy)),
+        linear=None if recipe.linear is None else merged(recipe.linear, standing),
+        sharp=None if sharp is None else lambda noisy, missed: sharp(own(noisy), missed),
+    )
 
 
 def merged(weights: Mapping[Tally, Fraction], standing: Mapping[Tally, Tally]) -> dict[Tally, Fraction]:
