@@ -292,28 +292,36 @@ class Reference:
     ) -> Answers:
         """Adds up what is left of every unit."""
         parts: dict[tuple[Key, Key], dict[Identity, list[Row]]] = defaultdict(lambda: defaultdict(list))
+        every = {place: len(rows) for place, rows in kept.items()}
         for (unit, key), rows in kept.items():
             for inner, row in rows:
                 parts[key, inner][unit].append(row)
         return {
-            place: tuple(self.number(tally, place[0], units, bound) for tally in cells.tallies)
+            place: tuple(
+                self.number(tally, place[0], units, {unit: every[unit, place[0]] for unit in units}, bound)
+                for tally in cells.tallies
+            )
             for place, units in parts.items()
         }
 
-    def number(self, tally: Tally, key: Key, units: Mapping[Identity, list[Row]], bound: Bound) -> int:
-        """Gives the number of one cell."""
+    def number(
+        self,
+        tally: Tally,
+        key: Key,
+        units: Mapping[Identity, list[Row]],
+        every: Mapping[Identity, int],
+        bound: Bound,
+    ) -> int:
+        """Gives the number of one cell; ``every`` says how many rows each unit has in the whole group."""
         asked = {
             unit: [row for row in rows if tally.where is None or self.value(tally.where, row) is True]
             for unit, rows in units.items()
         }
         match tally:
-            case Rows(of):
-                return sum(
-                    self.least(sum(of is None or self.value(of, row) is not None for row in rows), bound)
-                    for rows in asked.values()
-                )
+            case Rows():
+                return sum(self.scaled(self.count(tally, rows), every[unit], bound) for unit, rows in asked.items())
             case Total():
-                return sum(self.total(tally, rows, bound) for rows in asked.values())
+                return sum(self.scaled(self.total(tally, rows), every[unit], bound) for unit, rows in asked.items())
             case Units():
                 return sum(bool(rows) for rows in asked.values())
             case Distinct(of):
@@ -322,14 +330,14 @@ class Reference:
                 )
         raise TypeError(tally)
 
-    def least(self, count: int, bound: Bound) -> int:
-        """Gives a count, or the bound if that is less."""
-        return count if bound.rows is None else min(count, bound.rows)
+    def count(self, tally: Rows, rows: list[Row]) -> int:
+        """Gives a unit's number of rows, in steps."""
+        of = tally.of
+        return sum(of is None or self.value(of, row) is not None for row in rows) * 2**tally.bits
 
-    def total(self, tally: Total, rows: list[Row], bound: Bound) -> int:
-        """Gives a unit's sum, scaled down where it has too many rows."""
-        products = [made for row in rows if (made := self.product(tally, row)) is not None]
-        return self.scaled(sum(products), len(products), bound)
+    def total(self, tally: Total, rows: list[Row]) -> int:
+        """Gives a unit's sum."""
+        return sum(made for row in rows if (made := self.product(tally, row)) is not None)
 
     def product(self, tally: Total, row: Row) -> int | None:
         """Gives the product of the steps of a row; missing where a term is."""
@@ -339,7 +347,7 @@ class Reference:
         return math.prod(self.steps(term.grid, value) for term, value in zip(tally.terms, values, strict=True))
 
     def scaled(self, total: int, count: int, bound: Bound) -> int:
-        """Gives s·m / n, towards 0, where n > m."""
+        """Gives s·m / n, towards 0, where a unit has n > m rows in the group."""
         if bound.rows is None or count <= bound.rows:
             return total
         size = abs(total) * bound.rows // count

@@ -117,7 +117,9 @@ def reach(tally: Tally, bound: Bound) -> int | None:
         return 1
     if bound.rows is None:
         return None
-    if isinstance(tally, Rows | Distinct):
+    if isinstance(tally, Rows):
+        return bound.rows << tally.bits
+    if isinstance(tally, Distinct):
         return bound.rows
     assert isinstance(tally, Total)
     largest = bound.rows

@@ -235,9 +235,9 @@ def tally(choices: Choices, fields: Sequence[Column], *, units: bool) -> Tally:
     asked = None if choices.often(3) else expression(choices, fields, B, 1)
     match choices.whole(0, 5):
         case 0:
-            return Rows(None, asked)
+            return Rows(None, asked, choices.of((0, 0, 3, 20)))
         case 1:
-            return Rows(any_expression(choices, fields, 1), asked)
+            return Rows(any_expression(choices, fields, 1), asked, choices.of((0, 0, 3, 20)))
         case 2 | 5:
             many = choices.of((1, 1, 2))
             return Total(tuple(term(choices, fields, small=many > 1) for _ in range(many)), asked)

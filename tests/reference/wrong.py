@@ -10,7 +10,7 @@ from typing import Any
 from tests.reference.interpreter import Answers, Identity, Key, Owned, Reference, Row
 from tests.reference.reading import is_number, read
 
-from sfumato.query.cells import Bound, Cells, Tally, Total
+from sfumato.query.cells import Bound, Cells, Rows, Tally, Total
 from sfumato.query.expressions import Call, Column, Expression
 from sfumato.query.grids import Grid
 from sfumato.query.kinds import Kind, Value
@@ -71,15 +71,26 @@ class GroupsNotBounded(Reference):
 class RowsNotBounded(Reference):
     """Forgets how many rows of a unit count in a group."""
 
-    def least(self, count: int, bound: Bound) -> int:
-        return count
+    def number(self, tally: Tally, key: Key, units: Any, every: Any, bound: Bound) -> int:
+        return super().number(tally, key, units, every, Bound() if isinstance(tally, Rows) else bound)
 
 
 class SumsNotScaled(Reference):
     """Forgets to scale sums down."""
 
-    def scaled(self, total: int, count: int, bound: Bound) -> int:
-        return total
+    def number(self, tally: Tally, key: Key, units: Any, every: Any, bound: Bound) -> int:
+        return super().number(tally, key, units, every, Bound() if isinstance(tally, Total) else bound)
+
+
+class BoundedApart(Reference):
+    """Bounds each number by its own rows, so that two numbers of one unit are about different ones."""
+
+    def number(self, tally: Tally, key: Key, units: Any, every: Any, bound: Bound) -> int:
+        own = {
+            unit: sum(tally.where is None or self.value(tally.where, row) is True for row in rows)
+            for unit, rows in units.items()
+        }
+        return super().number(tally, key, units, own, bound)
 
 
 class ScaledDown(Reference):
@@ -122,8 +133,8 @@ class IdsCut(Reference):
 class CutAfterwards(Reference):
     """Bounds the whole group, not each unit."""
 
-    def number(self, tally: Tally, key: Key, units: Mapping[Identity, list[Row]], bound: Bound) -> int:
-        found = super().number(tally, key, units, Bound())
+    def number(self, tally: Tally, key: Key, units: Any, every: Any, bound: Bound) -> int:
+        found = super().number(tally, key, units, every, Bound())
         return found if bound.rows is None or isinstance(tally, Total) else min(found, bound.rows * len(units))
 
 
@@ -218,6 +229,7 @@ LESS_EXACT = (
     ReadTruncated,
     NotClamped,
     ScaledDown,
+    BoundedApart,
     RowsCounted,
     NobodyIsSomebody,
     CutAfterwards,

@@ -29,7 +29,12 @@ class Term:
 
 
 class Tally(ABC):  # noqa: B024  # what it has are fields of the records below
-    """Is one whole number for each group, made of the rows for which ``where`` is true (all of them, if None)."""
+    """Is one whole number for each group, made of the rows for which ``where`` is true (all of them, if None).
+
+    All tallies of rows and sums are bounded alike. Of a unit with n rows in a group, whatever is in them, and n more
+    than ``Bound.rows`` = m, each of its numbers s becomes s·m / n, rounded towards 0: as if m rows were there that are
+    like its own on average. So shares and averages of what is kept are those of what was there.
+    """
 
     if TYPE_CHECKING:
         where: Expression | None
@@ -38,20 +43,20 @@ class Tally(ABC):  # noqa: B024  # what it has are fields of the records below
 @final
 @dataclass(frozen=True)
 class Rows(Tally):
-    """Counts rows in which ``of`` is not missing (all rows, if None); of each unit and group at most ``Bound.rows``."""
+    """Counts rows in which ``of`` is not missing (all rows, if None), each as 2 to the power of ``bits`` steps.
+
+    Where units are scaled down, a part of their rows counts as a fraction: steps make room for it.
+    """
 
     of: Expression | None = None
     where: Expression | None = None
+    bits: int = 0
 
 
 @final
 @dataclass(frozen=True)
 class Total(Tally):
-    """Adds up products of terms over the rows in which none of them is missing.
-
-    Of a unit with more than ``Bound.rows`` = m such rows in a group, say n with the sum s, it adds s·m / n, rounded
-    towards 0: as if m rows of their average were there.
-    """
+    """Adds up products of terms over the rows in which none of them is missing."""
 
     terms: tuple[Term, ...]
     where: Expression | None = None
@@ -83,8 +88,8 @@ class Bound:
     """Is how much of each unit is kept: so many groups, and so much in each; None: all, for it is bounded already.
 
     Which groups of a unit are kept is decided by hashes of its identity and the groups' keys: by that unit's rows
-    alone. With ``cut``, rows beyond ``rows`` are left out; else sums are scaled down (see `Total`), which is as good on
-    average and has less variance. Where rows are the units, nothing is ever cut.
+    alone. With ``cut``, rows beyond ``rows`` are left out, as if drawn at random; else numbers are scaled down (see
+    `Tally`), which is as good on average and has less variance. Where rows are the units, nothing is ever cut.
     """
 
     groups: int | None = None

@@ -216,7 +216,7 @@ def _typical(tally: Tally, size: int) -> int:
         if len(tally.terms) == 2 and tally.terms[0] == tally.terms[1]:
             return size * max(map(abs, tally.terms[0].grid.ends)) ** 2 // 3
         return 0 if tally.terms[0].grid.centre else size * sum(tally.terms[0].grid.ends) // 2
-    return size
+    return int(size / step_of(tally))
 
 
 def _prices(loss: Loss) -> Iterator[tuple[str, str]]:

@@ -15,6 +15,9 @@ SUM_BITS = 32
 SQUARE_BITS = 20
 """A number whose square or product is added up has at most about 2²⁰ steps."""
 
+COUNT_BITS = 20
+"""A row counts as 2²⁰ steps, where units are scaled down: what rounding takes away is a millionth of a row a unit."""
+
 
 @final
 @dataclass(frozen=True)

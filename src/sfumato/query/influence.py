@@ -49,7 +49,9 @@ class Influence:
 def influence(tally: Tally, spread: Spread) -> Influence:
     """Gives how one unit moves a tally, when its rows (or different values) are spread so over the groups."""
     match tally:
-        case Rows() | Distinct():
+        case Rows(bits=bits):
+            most, used = 1 << bits, spread
+        case Distinct():
             most, used = 1, spread
         case Units():
             most, used = 1, Spread(spread.parts, spread.parts, 1)

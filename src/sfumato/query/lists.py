@@ -18,6 +18,7 @@ from sfumato.entropy import Entropy
 from sfumato.errors import QueryRefused
 from sfumato.exact import up
 from sfumato.guarantee import guarantee
+from sfumato.mechanisms.gridding import nearest_floats
 from sfumato.noise.selection import top_k_indices
 from sfumato.query.cells import Rows
 from sfumato.query.expressions import Expression, Literal
@@ -30,6 +31,7 @@ from sfumato.query.operators import call
 from sfumato.query.post import Released
 from sfumato.query.pricing import Noisy, NoisyAt
 from sfumato.query.questions import Histogram, Statistic, TopValues
+from sfumato.query.recipes import step_of
 from sfumato.query.specials import Choosing, ChosenAt, Counts, Special, SpecialAt, Way, whole_places
 from sfumato.query.vectors import Array, Vector
 from sfumato.query.words import expression_words, noise_words
@@ -39,9 +41,17 @@ from sfumato.transforms.score_moves import mode_moves
 @final
 @dataclass(frozen=True)
 class Binned(Way):
-    """Counts rows between edges: every bin of every group gets noise, as if bins were groups."""
+    """Counts rows between edges: every bin of every group gets noise, as if bins were groups.
+
+    Where units are scaled down, ``bits`` say in how many steps each row counts: a bin is bounded as its count would be.
+    """
 
     of: Histogram
+    bits: int = 0
+
+    @property
+    def counted(self) -> Rows:
+        return Rows(bits=self.bits)
 
     @property
     def bin(self) -> Expression:
@@ -57,14 +67,13 @@ class Binned(Way):
         return whole_places(values, 0, len(self.of.edges) - 1)
 
     def priced(self, special: Special, share: Pure | ZCDP) -> BinnedAt:
-        return BinnedAt(special, self.of, _noisy(special).priced(share))
+        return BinnedAt(special, self.of, self._noisy(special).priced(share))
 
     def width(self, special: Special, share: float, *, gaussian: bool) -> float:
-        return _noisy(special).width(share, gaussian=gaussian)
+        return self._noisy(special).width(share, gaussian=gaussian)
 
-
-def _noisy(special: Special) -> Noisy:
-    return Noisy(influence(Rows(), special.spread), special.apart)
+    def _noisy(self, special: Special) -> Noisy:
+        return Noisy(influence(self.counted, special.spread), special.apart)
 
 
 @final
@@ -85,12 +94,21 @@ class BinnedAt(SpecialAt):
         return tuple(noisy[:, place] for place in range(many))
 
     def released(self, drawn: Sequence[Array], confidence: Fraction) -> dict[Statistic, Released]:
-        width = width_of(self.part.noise, confidence)  # type: ignore[arg-type]  # noises are records
+        width, step = width_of(self.part.noise, confidence), self._step  # type: ignore[arg-type]  # noises are records
         found = zip(self.special.statistics, drawn, strict=True)
-        return {statistic: Vector.near(numbers, width, whole=True) for statistic, numbers in found}
+        if step == 1:
+            return {statistic: Vector.near(numbers, width, whole=True) for statistic, numbers in found}
+        return {
+            statistic: Vector.near(nearest_floats(numbers, step), up(width * step)).rounded()
+            for statistic, numbers in found
+        }
+
+    @property
+    def _step(self) -> Fraction:
+        return step_of(self.special.way.counted)
 
     def error(self, confidence: Fraction) -> str:
-        return f"± {width_of(self.part.noise, confidence)}"  # type: ignore[arg-type]
+        return f"± {up(width_of(self.part.noise, confidence) * self._step):.6g}"  # type: ignore[arg-type]
 
     @property
     def proofs(self) -> tuple[str, ...]:
@@ -100,7 +118,9 @@ class BinnedAt(SpecialAt):
     def words(self) -> tuple[str, str]:
         edges = ", ".join(f"{low:g} to {high:g}" for low, high in list(pairwise(self.of.edges))[:3])
         more = ", …" if len(self.of.edges) > 4 else ""
-        return f"rows with {expression_words(self.of.of)} {edges}{more}", noise_words(self.part.noise, Rows())
+        return f"rows with {expression_words(self.of.of)} {edges}{more}", noise_words(
+            self.part.noise, self.special.way.counted
+        )
 
 
 @final

@@ -27,13 +27,14 @@ from sfumato.query.finish import Drawn, finished
 from sfumato.query.kinds import Kind
 from sfumato.query.levels import Level, added_up, coarser, laid_out, noised, shown_keys
 from sfumato.query.operators import call
-from sfumato.query.passes.bounds import placed, wanted
+from sfumato.query.passes.bounds import placed, scales, wanted
 from sfumato.query.passes.keys import listed
 from sfumato.query.passes.specials import special_ones, special_runs
+from sfumato.query.passes.spelling import spelled
 from sfumato.query.post import check_released
 from sfumato.query.pricing import Choice, Noisy, NoisyAt, Part, Pricing, priced
 from sfumato.query.questions import Question, Statistic, statistics_in
-from sfumato.query.reach import reach_of
+from sfumato.query.reach import Reach, reach_of
 from sfumato.query.recipes import Recipe, all_tallies, recipes
 from sfumato.query.relations import Join, Keep
 from sfumato.query.settings import Settings
@@ -220,27 +221,30 @@ def lowered(question: Question, settings: Settings, opened: Opened, *, limit: ty
         check_released(released)
     if settings.keys is not None and not question.keys:
         raise BadArgument("keys", "left out, where nothing is grouped by", settings.keys)
-    asked, question = question, expanded(_kept(question, settings, opened.catalog))
+    asked, plain = question, spelled(_kept(question, settings, opened.catalog))
+    question = expanded(plain)
     others = special_ones(question.statistics)
     if others and settings.loss is None:
         raise QueryRefused(
             "how near quantiles, histograms and top values come cannot be asked for: say what to pay, loss=…"
         )
     numbers = (one for one in question.statistics if one not in others)
-    made = shared(recipes(numbers, alone=settings.loss is None, fine=not opened.catalog.by_rows))
+    sets = question.sets or (tuple(range(len(question.keys))),)
+    reaches = _reaches(question, opened)
+    fine = not opened.catalog.by_rows and any(_scales(question, places, settings, *reaches) for places in sets)
+    made = shared(recipes(numbers, alone=settings.loss is None, fine=fine))
     tallies = tuple(all_tallies(made.values()))
     if opened.catalog.by_rows and any(isinstance(tally, Units) for tally in tallies):
         raise QueryRefused("rows are the units here, and nothing says whose they are: count rows.")
-    sets = question.sets or (tuple(range(len(question.keys))),)
     levels = tuple(
         replace(level, runs=special_runs(others, level.cells, level.placed, apart))
-        for level in _levels(question, sets, tallies, settings, opened)
+        for level in _levels(question, sets, tallies, settings, opened, reaches)
     )
     if settings.loss is None:
         pricing = aimed(question, made, levels, settings, limit)
     else:
         parts = [part for level in levels for part in _parts(level, apart)]
-        weights = [weight for level in levels for weight in _weights(asked, _at(level, made), level, settings)]
+        weights = [weight for level in levels for weight in _weights(plain, _at(level, made), level, settings)]
         choices = [_choice(level, apart) for level in levels if level.chooser is not None]
         pricing = priced(parts, weights, settings.loss, choices=choices, noise=settings.noise)
     return Lowered(asked, question, settings, opened.space, levels, made, pricing, opened.catalog.codebook.protects)
@@ -266,13 +270,14 @@ def _levels(
     tallies: Sequence[Tally],
     settings: Settings,
     opened: Opened,
+    reaches: tuple[Reach, Reach],
 ) -> tuple[Level, ...]:
     """Gives the levels; where one has all keys, and they are public, the others are sums of it: totals agree."""
     widest = max(sets, key=len)
-    finest = _level(question, widest, tallies, settings, opened)
+    finest = _level(question, widest, tallies, settings, opened, reaches)
     add_up = all(isinstance(tally, Rows | Total) for tally in tallies) and not special_ones(question.statistics)
     if len(sets) == 1 or finest.listed is None or not add_up or any(not set(one) <= set(widest) for one in sets):
-        return tuple(_level(question, places, tallies, settings, opened) for places in sets)
+        return tuple(_level(question, places, tallies, settings, opened, reaches) for places in sets)
     return tuple(
         finest if places == widest else coarser(places, _listed(question, places, settings, opened), finest)
         for places in sets
@@ -285,15 +290,32 @@ def _listed(question: Question, places: tuple[int, ...], settings: Settings, ope
     return listed(named, given, opened.engine)
 
 
-def _level(
-    question: Question, places: tuple[int, ...], tallies: Sequence[Tally], settings: Settings, opened: Opened
-) -> Level:
-    keys, catalog = tuple(question.keys[place][1] for place in places), opened.catalog
-    public = _listed(question, places, settings, opened)
+def _reaches(question: Question, opened: Opened) -> tuple[Reach, Reach]:
+    """Gives how far one unit reaches by facts, and how much of it the codebook says to keep."""
+    catalog = opened.catalog
     reach, kept = (
         reach_of(question.source, bounds, lambda join: _matches(join, opened))
         for bounds in (catalog.reaches, catalog.kept)
     )
+    return reach, kept
+
+
+def _scales(question: Question, places: tuple[int, ...], settings: Settings, reach: Reach, kept: Reach) -> bool:
+    keys = tuple(question.keys[place][1] for place in places)
+    return scales(keys, reach, wanted(keys, settings.groups, settings.rows_each, kept))
+
+
+def _level(
+    question: Question,
+    places: tuple[int, ...],
+    tallies: Sequence[Tally],
+    settings: Settings,
+    opened: Opened,
+    reaches: tuple[Reach, Reach],
+) -> Level:
+    keys, catalog = tuple(question.keys[place][1] for place in places), opened.catalog
+    public = _listed(question, places, settings, opened)
+    reach, kept = reaches
     bounded = placed(
         keys,
         (*tallies, Rows()) if special_ones(question.statistics) else tallies,

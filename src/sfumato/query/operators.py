@@ -207,6 +207,8 @@ def _facts(rule: Operator, kind: Kind, parts: Sequence[Expression]) -> Facts:
         nullable = all(part.nullable for part in facts)
     if rule.name in ("least", "greatest"):
         nullable = all(part.nullable for part in facts)
+    if rule.name == "case":
+        nullable = nullable_if((*facts[1::2], facts[-1]))
     find = RANGES.get(rule.name)
     ends = None if find is None else find(tuple(parts))
     found = Facts(ends, None, nullable)

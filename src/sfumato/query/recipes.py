@@ -13,7 +13,7 @@ from sfumato.errors import QueryRefused
 from sfumato.query.blurred import Blurred, Ends
 from sfumato.query.cells import Distinct, Rows, Tally, Term, Total, Units
 from sfumato.query.expressions import Column, Expression
-from sfumato.query.grids import SQUARE_BITS, SUM_BITS, Grid, float_grid, whole_grid
+from sfumato.query.grids import COUNT_BITS, SQUARE_BITS, SUM_BITS, Grid, float_grid, whole_grid
 from sfumato.query.kinds import Kind
 from sfumato.query.moments import Side, average_ends, correlation_ends, covariance_ends, variance_ends
 from sfumato.query.operators import call
@@ -58,21 +58,22 @@ class Recipe:
 def recipes(statistics: Iterable[Statistic], *, alone: bool = False, fine: bool = False) -> dict[Statistic, Recipe]:
     """Gives the recipe of each statistic; where rows are counted anyway, sums are taken around the middle.
 
-    With ``alone`` every sum is one noisy number, so that it has an error bar of its own. With ``fine`` whole numbers
-    have a grid as fine as floats have: sums of units that are scaled down would else be cut to whole numbers.
+    With ``alone`` every sum is one noisy number, so that it has an error bar of its own. With ``fine`` whole numbers,
+    and counts of some of the rows, have a grid as fine as floats have: numbers of units that are scaled down would else
+    be cut to whole ones.
     """
     asked = tuple(statistics)
     if alone:
         return {one: recipe(one, centred=False, fine=fine) for one in asked}
-    counted = {counts_of(one) for one in asked if not isinstance(one, Sum | CountUnits | CountDistinct)}
-    return {one: recipe(one, centred=counts_of(one) in counted, fine=fine) for one in asked}
+    counted = {counts_of(one, fine=fine) for one in asked if not isinstance(one, Sum | CountUnits | CountDistinct)}
+    return {one: recipe(one, centred=counts_of(one, fine=fine) in counted, fine=fine) for one in asked}
 
 
 def recipe(statistic: Statistic, *, centred: bool, fine: bool = False) -> Recipe:
     """Gives the recipe of one statistic."""
     match statistic:
         case Count():
-            return Recipe.of(counts_of(statistic))
+            return _count(counts_of(statistic, fine=fine))
         case CountUnits(where=where):
             return Recipe.of(Units(where))
         case CountDistinct(of=of, where=where):
@@ -88,21 +89,29 @@ def recipe(statistic: Statistic, *, centred: bool, fine: bool = False) -> Recipe
     raise QueryRefused(f"{statistic.name} is not made of sums.")
 
 
-def counts_of(statistic: Statistic) -> Rows:
-    """Gives the count of the rows that a statistic is about."""
+def counts_of(statistic: Statistic, *, fine: bool) -> Rows:
+    """Gives the count of the rows that a statistic is about; of some of the rows, on a ``fine`` grid, if asked to."""
     missing = [of for of in statistic.operands if of.facts.nullable]
     where = statistic.where
     for of in missing[1:]:
         there = call("not", call("is_null", of))
         where = there if where is None else call("and", where, there)
-    return Rows(missing[0] if missing else None, where)
+    some = bool(missing) or where is not None
+    return Rows(missing[0] if missing else None, where, COUNT_BITS if fine and some else 0)
+
+
+def _count(rows: Rows) -> Recipe:
+    """Gives a count, rounded to whole rows once the noise is there."""
+    if not rows.bits:
+        return Recipe.of(rows)
+    return Recipe((rows,), lambda noisy: noisy[rows].rounded(), {rows: Fraction(1)})
 
 
 def _sum(statistic: Sum, *, centred: bool, fine: bool) -> Recipe:
     term = term_of(statistic.of, "sum", centred=centred, fine=fine)
     total = Total((term,), statistic.where)
     whole = statistic.of.kind is Kind.INT and term.of.kind is not Kind.INT
-    rows, centre = counts_of(statistic), term.grid.centre
+    rows, centre = counts_of(statistic, fine=fine), term.grid.centre
 
     def make(noisy: Mapping[Tally, Vector]) -> Vector:
         found = noisy[total] + _times(noisy[rows], centre) if centre else noisy[total]
@@ -115,16 +124,16 @@ def _sum(statistic: Sum, *, centred: bool, fine: bool) -> Recipe:
 
 
 def _times(count: Vector, factor: float) -> Vector:
-    """Gives a count times a constant; exactly, where that is a whole number."""
+    """Gives a count times a constant; exactly, where both are whole numbers."""
     ends = count.low * factor, count.high * factor
-    if isinstance(factor, int):
+    if isinstance(factor, int) and count.whole:
         return Vector(count.values.astype(object) * factor, np.minimum(*ends), np.maximum(*ends), whole=True)
     return Vector(count.floats * factor, np.minimum(*ends), np.maximum(*ends))
 
 
 def _mean(statistic: Mean, *, fine: bool) -> Recipe:
     term = term_of(statistic.of, "mean", centred=True, fine=fine)
-    rows, total = counts_of(statistic), Total((term,), statistic.where)
+    rows, total = counts_of(statistic, fine=fine), Total((term,), statistic.where)
     centre, ends = float(term.grid.centre), (float(term.grid.low), float(term.grid.high))
 
     def sharp(noisy: Mapping[Tally, Blurred], missed: float) -> Ends:
@@ -161,7 +170,7 @@ def _counted(rows: Vector) -> Vector:
 
 def _variance(statistic: Variance, *, fine: bool) -> Recipe:
     plain, term = _terms(statistic.of, "variance", fine=fine)
-    rows, total = counts_of(statistic), Total((plain,), statistic.where)
+    rows, total = counts_of(statistic, fine=fine), Total((plain,), statistic.where)
     squares = Total((term, term), statistic.where)
     radius = (float(term.grid.high) - float(term.grid.low)) / 2
     off = _off(term.grid, term.grid)
@@ -219,7 +228,7 @@ def _covariance(statistic: Covariance, *, fine: bool) -> Recipe:
     plains, (first, second) = zip(
         *(_terms(of, "covariance", fine=fine) for of in (statistic.of, statistic.other)), strict=True
     )
-    rows = counts_of(statistic)
+    rows = counts_of(statistic, fine=fine)
     both = _both(statistic)
     sums = [Total((plains[0],), both), Total((plains[1],), both), Total((first, second), statistic.where)]
     squares = [Total((first, first), both), Total((second, second), both)] if statistic.scaled else []
@@ -293,6 +302,8 @@ def unbounded(verb: str, of: Expression) -> str:
 
 def step_of(tally: Tally) -> Fraction:
     """Gives what one whole number of a tally stands for."""
+    if isinstance(tally, Rows):
+        return Fraction(1, 1 << tally.bits)
     if not isinstance(tally, Total):
         return Fraction(1)
     step = Fraction(1)

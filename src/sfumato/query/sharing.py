@@ -36,9 +36,10 @@ def instead(recipe: Recipe, standing: Mapping[Tally, Tally]) -> Recipe:
     def own(noisy: Mapping[Tally, Cells]) -> dict[Tally, Cells]:
         return {tally: noisy[standing.get(tally, tally)] for tally in recipe.tallies}
 
-    sharp = recipe.sharp
+    tallies = tuple(dict.fromkeys(standing.get(tally, tally) for tally in recipe.tallies))
+    sharp = recipe.sharp if len(tallies) == len(recipe.tallies) else None  # which takes noises for independent
     return Recipe(
-        tallies=tuple(dict.fromkeys(standing.get(tally, tally) for tally in recipe.tallies)),
+        tallies=tallies,
         make=lambda noisy: recipe.make(own(noisy)),
         linear=None if recipe.linear is None else merged(recipe.linear, standing),
         sharp=None if sharp is None else lambda noisy, missed: sharp(own(noisy), missed),

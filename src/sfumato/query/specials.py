@@ -20,14 +20,14 @@ from sfumato.errors import NoDistance, QueryRefused
 from sfumato.exact import rational_up, root
 from sfumato.guarantee import guarantee
 from sfumato.query.cells import Cells, Computed, Listed, Rows
-from sfumato.query.expressions import Expression
+from sfumato.query.expressions import Expression, Literal
 from sfumato.query.kinds import Kind, Value
 from sfumato.query.operators import call
 from sfumato.query.passes.bounds import Placed
 from sfumato.query.post import Released
 from sfumato.query.pricing import Part, Priced
 from sfumato.query.questions import Answered, Histogram, Item, Question, Statistic, TopValues, statistics_in
-from sfumato.query.relations import Relation, Where
+from sfumato.query.relations import Relation
 from sfumato.query.vectors import Array
 
 MOST_ITEMS = 1000
@@ -77,9 +77,14 @@ class Way(ABC):
     def bin(self) -> Expression:
         """Is what the engine groups by inside each group; rows in which it is missing are not looked at."""
 
+    @property
+    def counted(self) -> Rows:
+        """Is what the engine counts in each bin; in steps (`Rows.bits`) where units are scaled down and not cut."""
+        return Rows()
+
     @abstractmethod
     def places(self, values: Sequence[Value]) -> Array:
-        """Gives the place of each value of `bin` among the public bins; −1 for values that are in none."""
+        """Gives the place of each value of `bin` among the public bins; −1 for missing ones and those in none."""
 
     @abstractmethod
     def priced(self, special: Special, share: Pure | ZCDP) -> SpecialAt:
@@ -114,16 +119,13 @@ class Special(Part):
         return any(statistic in (one, one.of if isinstance(one, Item) else one) for one in self.statistics)
 
     def cells(self, source: Relation, keys: tuple[Expression, ...], listed: Listed | None, placed: Placed) -> Cells:
-        """Gives what the engine computes. Rows are cut, not scaled: each of them is in one bin."""
-        bound = replace(placed.bound, cut=placed.bound.rows is not None)
-        return Cells(self._looked_at(source), keys, (Rows(),), bound, listed, (self.way.bin,))
-
-    def _looked_at(self, source: Relation) -> Relation:
-        """Leaves out rows without a bin before units are bounded, so that they take no room."""
-        held = call("not", call("is_null", self.way.bin)) if self.way.bin.facts.nullable else None
-        for condition in (self.statistics[0].where, held):
-            source = source if condition is None else Where(source, condition)
-        return source
+        """Gives what the engine computes. Rows without a bin take room as others do, as they do in counts and sums: so
+        all numbers of a question are about the same part of a unit.
+        """
+        asked, found = self.statistics[0].where, self.way.bin
+        bins = found if asked is None else call("case", asked, found, Literal(None, found.kind))
+        bound = replace(placed.bound, cut=placed.bound.rows is not None and not self.way.counted.bits)
+        return Cells(source, keys, (self.way.counted,), bound, listed, (bins,))
 
 
 @final

@@ -90,10 +90,11 @@ class Vector:
         return Vector(self.values, self.low - by, self.high + by, self.whole)
 
     def rounded(self) -> Vector:
-        """Rounds values to whole numbers; the intervals stay, for they are about the exact ones."""
+        """Rounds values to whole numbers; the intervals are about the exact ones: they stay, but hold what is shown."""
         near = np.rint(self.floats)
         large = not np.isfinite(near).all() or (len(near) > 0 and float(np.abs(near).max()) >= 2.0**62)
-        return self if large else Vector(near.astype(np.int64), self.low, self.high, whole=True)
+        low, high = np.minimum(self.low, near), np.maximum(self.high, near)
+        return self if large else Vector(near.astype(np.int64), low, high, whole=True)
 
     def monotonic(self, function: Callable[[Array], Array]) -> Vector:
         """Applies a function that keeps the order of numbers."""

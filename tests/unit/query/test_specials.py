@@ -251,7 +251,9 @@ def asked(text: str, frame: pl.DataFrame | None = None) -> Question:
 
 
 def counts_of(frame: pl.DataFrame, text: str, settings: Settings) -> list[tuple[Spread, dict[Any, Counter[int]]]]:
-    """Gives the counts of each run, by group and bin, as the engine makes them of a table, and how units move them."""
+    """Gives the counts of each run, by group and bin, as the engine makes them of a table, and how units move them;
+    both in steps, where rows count in several.
+    """
     opened = open_tables({"visits": frame}, sf.Codebook.read(BOOK))
     question = read_sql(text, opened.catalog, ()).question
     assert question is not None
@@ -265,7 +267,8 @@ def counts_of(frame: pl.DataFrame, text: str, settings: Settings) -> list[tuple[
             groups, run.special.way.places(computed.inner[0]), computed.numbers[0], strict=True
         ):
             counts.setdefault(int(group), Counter())[int(bin_)] += int(rows)
-        found.append((run.special.spread, counts))
+        spread, steps = run.special.spread, 2**run.special.way.counted.bits
+        found.append((Spread(spread.parts, spread.rows * steps, spread.largest * steps), counts))
     return found
 
 

@@ -8,7 +8,9 @@ kept. Then, of the ways that are right, the cheapest is taken:
 - corrected: rows are added up, and the few units that have more than m rows in a group are looked at once more: what
   scaling takes away from them is added, with its sign;
 - scaled: rows become one cell for each unit and group, each cell is scaled down, and cells are added up;
-- cut: rows of a unit and group are ranked as groups are, too many are left out, and the others are added up.
+- cut: rows of a unit and group are ranked as groups are, too many are left out, and the others are added up. Rows that
+  look alike are numbered first, and the number is hashed too: else they would stay or go together, and what a unit has
+  often would count no more than what it has once.
 """
 
 from __future__ import annotations
@@ -216,6 +218,8 @@ class Shape:
                 case Units() if self.units:
                     unit = self.units[0] if len(self.units) == 1 else f"({listing(self.units)})"
                     text = f"count(DISTINCT {unit})" + (f" FILTER ({column} IS NOT NULL)" if column else "")
+                case Rows(bits=bits):
+                    text = _steps(f"count({column or '*'})", bits)
                 case _:
                     text = f"count({column or '*'})"
             found.append(f"{text} AS n{place}")
@@ -256,39 +260,43 @@ class Shape:
     def scaled(self, rows: str, *, less: bool = False) -> str:
         """Makes one cell of each unit and group, scales it down, and adds cells up; or only what that takes away."""
         groups = [*self.units, *self.groups]
-        aggregates: dict[str, str] = {}
+        aggregates: dict[str, str] = {"count(*)": "c0"}
         found = []
         for place, (tally, column) in enumerate(zip(self.cells.tallies, self.inputs.columns, strict=True)):
-            count = aggregates.setdefault(f"count({column or '*'})", f"c{len(aggregates)}")
-            plain = count
-            if isinstance(tally, Total):
-                plain = aggregates.setdefault(f"coalesce(sum({column}), 0)", f"c{len(aggregates)}")
-            kept = self._scaled(plain, count) if isinstance(tally, Total) else self._least(count)
-            text = f"coalesce(sum({kept}{f' - {plain}' if less else ''}), 0)"
+            summed = f"coalesce(sum({column}), 0)" if isinstance(tally, Total) else f"count({column or '*'})"
+            plain = aggregates.setdefault(summed, f"c{len(aggregates)}")
             if isinstance(tally, Units):
-                text = "0" if less else f"count(*) FILTER ({count} > 0)"
+                text = "0" if less else f"count(*) FILTER ({plain} > 0)"
+            else:
+                steps = _steps(plain, tally.bits if isinstance(tally, Rows) else 0)
+                text = f"coalesce(sum({self._scaled(steps)}{f' - {steps}' if less else ''}), 0)"
             found.append(f"{text} AS n{place}")
         columns = [*groups, *(f"{text} AS {name}" for text, name in aggregates.items())]
-        return _grouped(self.groups, found, f"SELECT {listing(columns)} FROM ({rows}) GROUP BY {listing(groups)}")
+        cells = f"SELECT {listing(columns)} FROM ({rows}) GROUP BY {listing(groups)}"
+        every = f"sum(c0) OVER (PARTITION BY {listing(self.units + self.keys)})" if self.inner else "c0"
+        return _grouped(self.groups, found, f"SELECT *, {every} AS every FROM ({cells})")
 
-    def _least(self, count: str) -> str:
-        most = self.cells.bound.rows
-        return count if most is None else f"least({count}, {int(most)})"
+    def _scaled(self, number: str) -> str:
+        """Gives a number of a unit scaled down, towards 0, where ``every`` row of it in the group is too many.
 
-    def _scaled(self, total: str, count: str) -> str:
-        """Gives a sum scaled down, towards 0. The divisor is never 0, in whichever branch."""
+        The divisor is never 0, and no product too large, in whichever branch.
+        """
         most = self.cells.bound.rows
         if most is None:
-            return total
-        fewer = f"{total} * {int(most)} // greatest({count}, {int(most)})"
-        return f"CASE WHEN {count} <= {int(most)} THEN {total} ELSE {fewer} END"
+            return number
+        fewer = f"CAST({number} AS HUGEINT) * {int(most)} // greatest(every, {int(most)})"
+        return f"CASE WHEN every <= {int(most)} THEN {number} ELSE {fewer} END"
 
     def cut(self, rows: str, most: int) -> str:
-        """Leaves out rows of a unit and group beyond the bound: by a hash of all that is looked at, then by that."""
+        """Leaves out rows of a unit and group beyond the bound: by a hash of all that is looked at and of their number
+        among those that look alike, then by that.
+        """
         names = [*self.inner, *self.inputs.made.values()]
-        by = listing([mixed(self.units + names), *names])
-        rank = f"row_number() OVER (PARTITION BY {listing(self.units + self.keys)} ORDER BY {by})"
-        return f"SELECT * EXCLUDE (r) FROM (SELECT *, {rank} AS r FROM ({rows})) WHERE r <= {int(most)}"
+        cell = self.units + self.keys
+        alike = f"SELECT *, row_number() OVER (PARTITION BY {listing(cell + names)}) AS j FROM ({rows})"
+        by = listing([mixed([*self.units, *names, "j"]), *names, "j"])
+        rank = f"row_number() OVER (PARTITION BY {listing(cell)} ORDER BY {by})"
+        return f"SELECT * EXCLUDE (r, j) FROM (SELECT *, {rank} AS r FROM ({alike})) WHERE r <= {int(most)}"
 
     def beside_distinct(self, kept: str) -> str:
         """Counts different values beside what is scaled: each count is a query of its own on the rows that are kept."""
@@ -316,6 +324,11 @@ class Shape:
             rank = f"dense_rank() OVER (PARTITION BY {listing(within)} ORDER BY {by})"
             rows = f"SELECT * FROM (SELECT *, {rank} AS r FROM ({rows})) WHERE r <= {int(most)}"
         return _grouped(self.groups, [f"count(DISTINCT {column}) AS n"], rows)
+
+
+def _steps(count: str, bits: int) -> str:
+    """Gives a count in steps, so many to a row; wide enough for any count."""
+    return f"CAST({count} AS HUGEINT) * {2**bits}" if bits else count
 
 
 def _same(left: str, right: str, names: list[str]) -> str:

@@ -167,14 +167,17 @@ class Relations:
         return _made(" UNION ALL ".join(texts), below[0].units, union.fields, {})
 
     def _keep(self, keep: Keep) -> Source:
-        """Leaves out rows of a unit beyond the bound: by a hash of the unit and all values, then by the values."""
+        """Leaves out rows of a unit beyond the bound: by a hash of the unit, all values and the number of the row among
+        those that are alike (these would else stay or go together), then by the values.
+        """
         below = self.source(keep.source)
         if not below.units:
             raise TypeError(keep)
         names = [*below.identity, *below.fields.values()]
-        order = listing([mixed(names), *below.fields.values()])
+        alike = f"SELECT *, row_number() OVER (PARTITION BY {listing(names)}) AS j FROM ({below.text})"
+        order = listing([mixed([*names, "j"]), *below.fields.values(), "j"])
         rank = f"row_number() OVER (PARTITION BY {listing(below.identity)} ORDER BY {order})"
-        text = f"SELECT {listing(names)} FROM (SELECT *, {rank} AS r FROM ({below.text})) WHERE r <= {int(keep.rows)}"
+        text = f"SELECT {listing(names)} FROM (SELECT *, {rank} AS r FROM ({alike})) WHERE r <= {int(keep.rows)}"
         return Source(text, below.units, below.fields, below.held)
 
     def _per_unit(self, per: PerUnit) -> Source:

@@ -103,6 +103,11 @@ def _values(tally: Distinct, keys: Sequence[Expression], reach: Reach, spread: S
     return Spread(spread.parts, min(spread.rows, pairs), min(spread.largest, most))
 
 
+def scales(keys: Sequence[Expression], reach: Reach, wanted: Wanted) -> bool:
+    """Tells whether units may have to be scaled down to a number of rows in each group."""
+    return _rows_each(keys, reach, wanted)[1] is not None
+
+
 def _rows_each(keys: Sequence[Expression], reach: Reach, wanted: Wanted) -> tuple[Whole, int | None, str]:
     """Gives the bound on rows in each group. A fact about it is held by cutting: reading may put two keys into one."""
     what, stated = "rows of a unit in each group", reach.rows_in(keys)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from sfumato.core.spread import Spread
 from sfumato.query.cells import Cells
+from sfumato.query.grids import COUNT_BITS
 from sfumato.query.lists import Binned, Top
 from sfumato.query.passes.bounds import Placed
 from sfumato.query.quantiles import Quantiles
@@ -24,16 +24,17 @@ def special_runs(statistics: Sequence[Statistic], cells: Cells, placed: Placed, 
     for one in special_ones(statistics):
         of = (one.of, one.where) if isinstance(one, Quantile) else getattr(one, "of", None)
         together.setdefault(of, []).append(one)
-    made = [_special(tuple(ones), placed.spread, apart) for ones in together.values()]
+    made = [_special(tuple(ones), placed, apart) for ones in together.values()]
     return tuple(Run(one, one.cells(cells.source, cells.keys, cells.listed, placed)) for one in made)
 
 
-def _special(statistics: tuple[Statistic, ...], spread: Spread, apart: int) -> Special:
+def _special(statistics: tuple[Statistic, ...], placed: Placed, apart: int) -> Special:
+    spread, bits = placed.spread, 0 if placed.bound.rows is None else COUNT_BITS
     match statistics[0]:
         case Quantile():
             return Quantiles.special([one for one in statistics if isinstance(one, Quantile)], spread, apart)
         case Item(of=Histogram() as of):
-            return Special(statistics, spread, apart, Binned(of))
+            return Special(statistics, spread, apart, Binned(of, bits))
         case Item(of=TopValues() as of):
             return Special(statistics, spread, apart, Top(of))
     raise TypeError(type(statistics[0]))
