@@ -67,7 +67,7 @@ class Together:
             parts = [number.laws[at] for number, at in zip(self.numbers, laws, strict=True)]
             found[:, cells] = _reach(parts, np.abs(factors[:, cells]), missed, varied or (False,) * len(parts))
         off = np.array([number.off for number in self.numbers])
-        return found + np.abs(factors) @ off
+        return np.asarray(found + np.abs(factors) @ off)
 
 
 def _reach(parts: Sequence[Law], factors: Array, missed: float, varied: Sequence[bool]) -> Array:

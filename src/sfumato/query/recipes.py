@@ -254,7 +254,7 @@ def _covariance(statistic: Covariance, *, fine: bool) -> Recipe:
         return (shared / (roots[0] * roots[1])).within(-1.0, 1.0)
 
     def sharp(noisy: Mapping[Tally, Blurred], missed: float) -> Ends:
-        held = squares or [None, None]
+        held: Sequence[Total | None] = squares or (None, None)
         sides = _side(noisy, sums[0], held[0], first), _side(noisy, sums[1], held[1], second)
         grids = (first.grid, second.grid), (first.grid, first.grid), (second.grid, second.grid)
         off = [_off(*pair) for pair in grids]

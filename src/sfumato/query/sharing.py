@@ -64,9 +64,10 @@ def same_by_bounds(tallies: Sequence[Tally], bound: Bound, spread: Spread) -> tu
     if spread.largest > 1:
         return ()
     units = {meaning(tally)[1]: tally for tally in tallies if isinstance(tally, Units)}
-    counts = [tally for tally in tallies if isinstance(tally, Rows)]
-    which = [(tally, meaning(tally)[-1]) for tally in counts]
-    return tuple((tally, units[rows]) for tally, rows in which if rows in units and (not rows or bound.rows is None))
+    which = [(tally, meaning(tally)[-1]) for tally in tallies if isinstance(tally, Rows)]
+    everywhere: frozenset[Hashable] = frozenset()
+    same = [(tally, rows) for tally, rows in which if rows in units and (rows == everywhere or bound.rows is None)]
+    return tuple((tally, units[rows]) for tally, rows in same)
 
 
 def meaning(tally: Tally) -> tuple[Hashable, ...]:

@@ -148,7 +148,7 @@ class _Sums:
         for noise, weight, many in self._columns:
             turned = weight[:, None] * start
             bound *= np.where(2 * turned <= math.pi, _characteristic(noise, turned) ** many, 1.0)
-        return bound.sum(axis=1) * (math.log(2) * 2 / math.pi)
+        return np.asarray(bound.sum(axis=1) * (math.log(2) * 2 / math.pi))
 
 
 def _deviation(noise: Wave) -> float:
