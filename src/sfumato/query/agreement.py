@@ -24,7 +24,7 @@ from sfumato.release.waves import Wave
 MOST_CELLS = 300
 """So many keys of the finest level may be no product of lists for weights to be worked out."""
 
-MOST_LAWS = 64
+MOST_LAWS = 32
 """And so many different laws there may be in a level."""
 
 DIGITS = 12
@@ -98,7 +98,7 @@ def _rounded(weight: float) -> float:
     return round(weight, DIGITS)
 
 
-def laws_of(levels: Sequence[Level], noises: Sequence[Wave], spreads: Sequence[float]) -> list[Laws] | None:
+def laws_of(levels: Sequence[Level], noises: Sequence[Wave], spreads: Sequence[float]) -> list[Laws | None]:
     """Gives the laws of the noise on agreed numbers of one tally, for each level; None where there are too many."""
     finest = next(level for level in levels if level.summed is None)
     cube = Cube.of(levels, finest)
@@ -107,9 +107,9 @@ def laws_of(levels: Sequence[Level], noises: Sequence[Wave], spreads: Sequence[f
         laws = [_law(cube.weights(own, spreads), noises) for own in range(len(levels))]
         return [((law,), np.zeros(size, dtype=np.intp)) for law, size in zip(laws, cells, strict=True)]
     if finest.listed is None or len(finest.listed) > MOST_CELLS:
-        return None
+        return [None] * len(levels)
     found = [_listed_laws(rows, noises) for rows in _dense(levels, len(finest.listed), spreads)]
-    return None if any(len(laws) > MOST_LAWS for laws, _ in found) else found
+    return [None if len(laws) > MOST_LAWS else (laws, which) for laws, which in found]
 
 
 def _law(weights: Sequence[Mapping[float, int]], noises: Sequence[Wave]) -> Law:

@@ -125,9 +125,10 @@ def laws_at(lowered: Lowered, tallies: Sequence[Tally]) -> list[dict[Tally, Laws
         noises = [here[tally].noise for here in lowered.noises]
         waves = [noise for noise in noises if isinstance(noise, DiscreteLaplace | DiscreteGaussian)]
         spreads = weighed([variance(noise) for noise in noises])
-        laws = laws_of(lowered.levels, waves, spreads) if len(waves) == len(noises) else None
-        for place, law in enumerate(laws or ()):
-            found[place][tally] = law
+        laws = laws_of(lowered.levels, waves, spreads) if len(waves) == len(noises) else []
+        for here, law in zip(found, laws, strict=False):
+            if law is not None:
+                here[tally] = law
     return found
 
 

@@ -10,10 +10,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
 from typing import TypeAlias, final
 
 import numpy as np
 
+from sfumato.exact import up
 from sfumato.query.vectors import Array
 from sfumato.release.waves import Wave, widths
 
@@ -23,7 +26,10 @@ Law: TypeAlias = tuple[tuple[Wave, float, int], ...]
 Ends: TypeAlias = tuple[Array, Array]
 """Where exact numbers lie, for each group."""
 
-SEGMENTS = 24
+FEW = 8
+"""Of so many noises it is looked whether the sum of their own widths is less."""
+
+SEGMENTS = 16
 """A range of ratios is looked at in so many segments; the width of each is that of its largest weights."""
 
 
@@ -83,8 +89,21 @@ def _reach(parts: Sequence[Law], factors: Array, missed: float, varied: Sequence
             for law, alone in zip(parts, varied, strict=True)
         ]
     )
-    found = widths(noises, np.stack(columns, axis=1), times, missed) + rows @ steps
+    weights = np.stack(columns, axis=1)
+    found = widths(noises, weights, times, missed) + rows @ steps
+    if sum(times) <= FEW:  # of noise that is all but none, a step is much
+        found = np.minimum(
+            found,
+            weights
+            @ np.array([many * _end(noise, missed / sum(times)) for noise, many in zip(noises, times, strict=True)]),
+        )
     return np.asarray(found[back.reshape(-1)].reshape(factors.shape[:2]))
+
+
+@lru_cache(maxsize=1024)
+def _end(noise: Wave, missed: float) -> float:
+    """Gives how far from 0 one noise is, but for a chance."""
+    return up(noise.half_width(1 - Fraction(missed)))
 
 
 def ratio_ends(top: Blurred, bottom: Blurred, missed: float, within: tuple[float, float] | None = None) -> Ends:

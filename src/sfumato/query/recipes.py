@@ -238,8 +238,8 @@ def _covariance(statistic: Covariance, *, fine: bool) -> Recipe:
         count = _counted(noisy[rows])
         product = noisy[sums[2]] / count
         one, other = (
-            _around(noisy[total] / count, plain.grid, term.grid)
-            for total, plain, term in zip(sums[:2], plains, (first, second), strict=True)
+            _around(noisy[total] / count, total.terms[0].grid, term.grid)
+            for total, term in zip(sums[:2], (first, second), strict=True)
         )
         shared = (product - one * other).widened(_off(first.grid, second.grid))
         shared = shared.within(-sides[0] * sides[1], sides[0] * sides[1])
@@ -253,18 +253,25 @@ def _covariance(statistic: Covariance, *, fine: bool) -> Recipe:
         roots = [spread.monotonic(np.sqrt) for spread in spreads]
         return (shared / (roots[0] * roots[1])).within(-1.0, 1.0)
 
+    return Recipe((rows, *sums, *squares), make, sharp=_sharp(statistic, rows, sums, squares))
+
+
+def _sharp(statistic: Covariance, rows: Rows, sums: Sequence[Total], squares: Sequence[Total]) -> Sharp:
+    """Gives where covariances and correlations lie, by the noise of all of their sums."""
+    first, second = sums[2].terms
+    held: Sequence[Total | None] = squares or (None, None)
+    pairs = (first.grid, second.grid), (first.grid, first.grid), (second.grid, second.grid)
+    off = [_off(*pair) for pair in pairs]
+
     def sharp(noisy: Mapping[Tally, Blurred], missed: float) -> Ends:
-        held: Sequence[Total | None] = squares or (None, None)
         sides = _side(noisy, sums[0], held[0], first), _side(noisy, sums[1], held[1], second)
-        grids = (first.grid, second.grid), (first.grid, first.grid), (second.grid, second.grid)
-        off = [_off(*pair) for pair in grids]
         if statistic.scaled:
             return correlation_ends(noisy[rows], sides, noisy[sums[2]], missed, off)
         low, high = covariance_ends(noisy[rows], sides, noisy[sums[2]], missed, sample=statistic.sample)
         most = (2 if statistic.sample else 1) * sides[0].reach * sides[1].reach
         return np.clip(low - off[0], -most, most), np.clip(high + off[0], -most, most)
 
-    return Recipe((rows, *sums, *squares), make, sharp=sharp)
+    return sharp
 
 
 def _both(statistic: Covariance) -> Expression | None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TypeAlias, final
 
 import numpy as np
@@ -65,7 +65,7 @@ def widths(noises: Sequence[Wave], weights: Floats, times: Sequence[int], missed
     >>> widths([DiscreteLaplace(Fraction(10))], np.ones((1, 1)), [1], 0.05).round(1)
     array([30.3])
     """
-    table = _Sums(tuple(noises), np.abs(np.asarray(weights, dtype=np.float64)), tuple(times))
+    table = _Sums(tuple(map(_shape, noises)), np.abs(np.asarray(weights, dtype=np.float64)), tuple(times))
     found = table.reach(missed)
     if missed >= RAREST:
         todo, count = np.flatnonzero(found > 0), FEWEST
@@ -82,29 +82,29 @@ def widths(noises: Sequence[Wave], weights: Floats, times: Sequence[int], missed
 class _Sums:
     """Is a table of sums: a row for each, and a column of weights for each noise."""
 
-    noises: tuple[Wave, ...]
+    shapes: tuple[_Shape, ...]
     weights: Floats
     times: tuple[int, ...]
 
     def rows(self, places: NDArray[np.intp]) -> _Sums:
-        return _Sums(self.noises, self.weights[places], self.times)
+        return _Sums(self.shapes, self.weights[places], self.times)
 
     @property
-    def _columns(self) -> Iterator[tuple[Wave, Floats, int]]:
-        return zip(self.noises, self.weights.T, self.times, strict=True)
+    def _columns(self) -> Iterator[tuple[_Shape, Floats, int]]:
+        return zip(self.shapes, self.weights.T, self.times, strict=True)
 
     @cached_property
     def spread(self) -> Floats:
         """Are the standard deviations of the sums, about."""
-        return np.sqrt(sum(((weight * _deviation(noise)) ** 2 * many for noise, weight, many in self._columns), 0.0))
+        return np.sqrt(sum(((weight * shape.deviation) ** 2 * many for shape, weight, many in self._columns), 0.0))
 
     def reach(self, missed: float) -> Floats:
         """Gives what each sum is beyond with a probability of at most ``missed``, by Chernoff's bound."""
-        steepest = np.min([_steepest(noise) / np.maximum(weight, TINY) for noise, weight, _ in self._columns], axis=0)
+        steepest = np.min([shape.steepest / np.maximum(weight, TINY) for shape, weight, _ in self._columns], axis=0)
         found = np.full(len(self.weights), np.inf)
         for share in TILTS:
             tilt = share * steepest
-            moment = sum((many * _log_moment(noise, tilt * weight) for noise, weight, many in self._columns), 0.0)
+            moment = sum((many * shape.log_moment(tilt * weight) for shape, weight, many in self._columns), 0.0)
             found = np.minimum(found, (math.log(2 / missed) + moment) / tilt)
         return np.where(self.spread > 0, found, 0.0)
 
@@ -137,56 +137,57 @@ class _Sums:
     def _law(self, frequencies: Floats) -> Floats:
         """Is the characteristic function of each blurred sum at its frequencies."""
         blur = np.sinc((BLUR / FOLDS / math.pi) * self.spread[:, None] * frequencies) ** FOLDS
-        for noise, weight, many in self._columns:
-            blur *= _characteristic(noise, weight[:, None] * frequencies) ** many
+        for shape, weight, many in self._columns:
+            blur *= shape.characteristic(weight[:, None] * frequencies) ** many
         return blur
 
     def _left_out(self, last: Floats) -> Floats:
         """Bounds what frequencies beyond the last one can add up to: octave by octave, by the largest value in each."""
         start = last[:, None] * 2.0 ** np.arange(OCTAVES)
         bound = np.minimum(1.0, (BLUR / FOLDS * self.spread[:, None] * start) ** -float(FOLDS))
-        for noise, weight, many in self._columns:
+        for shape, weight, many in self._columns:
             turned = weight[:, None] * start
-            bound *= np.where(2 * turned <= math.pi, _characteristic(noise, turned) ** many, 1.0)
+            bound *= np.where(2 * turned <= math.pi, shape.characteristic(turned) ** many, 1.0)
         return np.asarray(bound.sum(axis=1) * (math.log(2) * 2 / math.pi))
 
 
-def _deviation(noise: Wave) -> float:
-    return math.sqrt(0.5) / _rate(noise) if isinstance(noise, DiscreteLaplace) else _scale(noise)
+@final
+@dataclass(frozen=True)
+class _Shape:
+    """Is noise in floats: ``size`` is sinh(1 / 2r) for Laplace noise of scale r, and the scale for Gaussian noise."""
+
+    laplace: bool
+    size: float
+    steepest: float
+
+    @property
+    def deviation(self) -> float:
+        """Is the standard deviation, about."""
+        return math.sqrt(0.5) / self.size if self.laplace else self.size
+
+    def log_moment(self, tilt: Floats) -> Floats:
+        """Gives ln E exp(tilt · Z), or more."""
+        if self.laplace:
+            return np.asarray(-np.log1p(-((np.sinh(tilt / 2) / self.size) ** 2)))
+        return np.asarray((self.size * tilt) ** 2 / 2)
+
+    def characteristic(self, turned: Floats) -> Floats:
+        """Is the characteristic function: E cos(turned · Z), for noise is symmetric. From 0 to π it falls."""
+        if self.laplace:
+            return np.asarray(1 / (1 + (np.sin(turned / 2) / self.size) ** 2))
+        if self.size < 1:  # few whole numbers have weight
+            values = np.arange(-12, 13)
+            masses = np.exp(-(values**2) / (2 * max(self.size, 1e-3) ** 2))
+            return np.asarray(np.cos(turned[..., None] * values) @ (masses / masses.sum()))
+        near = np.abs(turned - 2 * math.pi * np.rint(turned / (2 * math.pi)))
+        both = np.exp(-((self.size * near) ** 2) / 2) + np.exp(-((self.size * (2 * math.pi - near)) ** 2) / 2)
+        return np.asarray(both / (1 + 2 * math.exp(-2 * (math.pi * self.size) ** 2)))
 
 
-def _rate(noise: DiscreteLaplace) -> float:
-    """Is sinh(1 / 2r) for the scale r."""
-    return math.sinh(min(max(float(1 / (2 * noise.scale)), 1e-150), 300.0))
-
-
-def _scale(noise: DiscreteGaussian) -> float:
-    return up(root(noise.square))
-
-
-def _steepest(noise: Wave) -> float:
-    """Gives about the greatest tilt that the noise's moments allow."""
-    return min(float(1 / noise.scale), 600.0) if isinstance(noise, DiscreteLaplace) else 12 / _scale(noise)
-
-
-def _log_moment(noise: Wave, tilt: Floats) -> Floats:
-    """Gives ln E exp(tilt · Z), or more."""
+@lru_cache(maxsize=4096)
+def _shape(noise: Wave) -> _Shape:
     if isinstance(noise, DiscreteLaplace):
-        return np.asarray(-np.log1p(-((np.sinh(tilt / 2) / _rate(noise)) ** 2)))
-    return np.asarray((_scale(noise) * tilt) ** 2 / 2)
-
-
-def _characteristic(noise: Wave, turned: Floats) -> Floats:
-    """Is the characteristic function: E cos(turned · Z), for noise is symmetric. From 0 to π it falls."""
-    if isinstance(noise, DiscreteLaplace):
-        return np.asarray(1 / (1 + (np.sin(turned / 2) / _rate(noise)) ** 2))
-    scale = _scale(noise)
-    if scale < 1:  # few whole numbers have weight
-        values = np.arange(-12, 13)
-        masses = np.exp(-(values**2) / (2 * max(scale, 1e-3) ** 2))
-        return np.asarray(
-            sum(mass * np.cos(turned * value) for mass, value in zip(masses, values, strict=True)) / masses.sum()
-        )
-    near = np.abs(turned - 2 * math.pi * np.rint(turned / (2 * math.pi)))
-    both = np.exp(-((scale * near) ** 2) / 2) + np.exp(-((scale * (2 * math.pi - near)) ** 2) / 2)
-    return np.asarray(both / (1 + 2 * math.exp(-2 * (math.pi * scale) ** 2)))
+        rate = min(max(float(1 / (2 * noise.scale)), 1e-150), 300.0)
+        return _Shape(laplace=True, size=math.sinh(rate), steepest=2 * rate)
+    scale = up(root(noise.square))
+    return _Shape(laplace=False, size=scale, steepest=12 / scale)
