@@ -330,7 +330,7 @@ def test_every_special_costs_its_share_and_hardly_less(share: Pure | ZCDP, sprea
     specials = [
         Quantiles.special([Quantile(X, at) for at in THREE], spread, apart),
         Special(tuple(item for _, item in items(histogram)), spread, apart, Binned(histogram)),
-        Special(tuple(item for _, item in items(top)), spread, apart, Top(top)),
+        Special(tuple(item for _, item in items(top)), spread, apart, Top(top, top.of.facts.listed(top.of.kind) or ())),
     ]
     for special in specials:
         loss = special.priced(share).loss(apart)

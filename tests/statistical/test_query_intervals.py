@@ -32,10 +32,10 @@ CATALOG = catalog_of(
             "t": {
                 "columns": {
                     "u": {"type": "int"},
-                    "g": {"type": "int", "between": [0, GROUPS - 1], **SAID},
+                    "g": {"type": "int", "between": [0, GROUPS - 1], "nullable": False, **SAID},
                     "f": {"type": "str"},
-                    "x": {"type": "int", "between": [-4, 6], **SAID},
-                    "y": {"type": "int", "between": [0, 10], **SAID},
+                    "x": {"type": "int", "between": [-4, 6], "nullable": False, **SAID},
+                    "y": {"type": "int", "between": [0, 10], "nullable": False, **SAID},
                 }
             }
         },

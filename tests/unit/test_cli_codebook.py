@@ -71,7 +71,7 @@ def test_no_value_gets_into_a_draft(run: Run) -> None:
 def test_a_draft_is_written_once_and_refused_until_it_is_filled_in(run: Run) -> None:
     code, out, err = run("init", "visits.parquet", "--unit", "user_id", "--output", "draft.yaml")
     assert (code, out) == (0, "")
-    assert err == "draft.yaml: 7 places are marked '# FILL:'. Fill them in from public knowledge.\n"
+    assert err == "draft.yaml: 8 places are marked '# FILL:'. Fill them in from public knowledge.\n"
     before = Path("draft.yaml").read_text(encoding="utf-8")
     code, out, err = run("init", "visits.parquet", "--output", "draft.yaml")
     assert (code, out) == (3, "")

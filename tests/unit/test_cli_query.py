@@ -347,7 +347,7 @@ def test_further_tables(run: Run) -> None:
     Path("sites.csv").write_text("site,region\n" + "".join(f"{site},{'NS'[site % 2]}\n" for site in range(1, 7)))
     book = Path("visits.yaml").read_text(encoding="utf-8") + (
         "  sites:\n    public: true\n    columns:\n      site: {type: int}\n"
-        "      region: {categories: [N, S], source: the map}\n"
+        "      region: {categories: [N, S], nullable: false, source: the map}\n"
     )
     Path("two.yaml").write_text(book, encoding="utf-8")
     joined = "SELECT region, COUNT(*) AS n FROM visits JOIN sites ON visits.site = sites.site GROUP BY region"

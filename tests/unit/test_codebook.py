@@ -239,7 +239,14 @@ def test_public_sources_may_speak_of_data(source: str) -> None:
         (minutes(betwen=[0, 1]), "there is no entry 'betwen'; did you mean 'between'?"),
         (minutes(colour="red"), "there is no entry 'colour'; known here: between, categories"),
         (minutes(categories=["a"], source="x"), "categories and type must agree"),
-        (minutes(missing="left out"), "nullable: true"),
+        (
+            minutes(missing="left out", nullable=False, source="x"),
+            "never missing (nullable: false), and it says what",
+        ),
+        (
+            changed(tables__trips__columns__rider={"type": "str", "nullable": False}),
+            "that it is never missing is known",
+        ),
         (changed(tables__trips__columns__origin={"categories": [], "source": "x"}), "categories must be at least one"),
         (changed(tables__trips__columns__origin={"categories": ["a", "b", "a"], "source": "x"}), "'a' is there twice"),
         (changed(tables__trips__columns__origin={"categories": [1, True], "source": "x"}), "True is there twice"),

@@ -158,7 +158,7 @@ def opened(columns: dict[str, object], rows: dict[str, list[object]]) -> tuple[A
 
 def test_groups_that_nobody_is_in_get_noise_of_their_own() -> None:
     """OpenDP #2344: groups without rows shared one draw, or had none; both tell them from the others."""
-    day = {"type": "int", "between": [0, 99], "source": "the calendar"}
+    day = {"type": "int", "between": [0, 99], "nullable": False, "source": "the calendar"}
     table, book = opened({"day": day}, {"day": [3, 3]})
     session = sf.Dataset(table, codebook=book).session(limit=sf.Pure(1), ledger="memory:")
     text = "SELECT day, COUNT(*) AS n FROM t GROUP BY day"

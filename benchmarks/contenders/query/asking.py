@@ -20,8 +20,8 @@ LIMIT = sf.Approx(100_000, 0.5)
 """Far more than a benchmark spends."""
 
 COLUMNS: dict[str, object] = {
-    "site": {"type": "int", "between": [0, SITES - 1], "source": "the list of sites"},
-    "minutes": {"type": "float", "between": [SHORTEST, LONGEST], "source": "opening hours"},
+    "site": {"type": "int", "between": [0, SITES - 1], "nullable": False, "source": "the list of sites"},
+    "minutes": {"type": "float", "between": [SHORTEST, LONGEST], "nullable": False, "source": "opening hours"},
 }
 
 

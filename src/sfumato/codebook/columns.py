@@ -45,8 +45,10 @@ class Column:
     """Is what is public about one column: its type, the values it may have, and where that is known from.
 
     ``between`` holds for numbers, dates and times, ``categories`` for the rest; neither ever comes from the data.
-    ``keys`` is the column of a public table that lists the values, where there are too many to write down. ``missing``
-    says how missing values arise and what is done about them, ``erroneous`` the same of values that cannot be right;
+    ``keys`` is the column of a public table that lists the values, where there are too many to write down. Values may
+    be missing unless ``nullable`` is False, which is a fact with a source as any other; where nothing is said it is
+    None, and only arrays in memory, which are checked when they are used, are taken to have none. ``missing`` says how
+    missing values arise and what is done about them, ``erroneous`` the same of values that cannot be right;
     ``sensitive`` says why what this column tells about whole groups needs a second look before it is published.
     """
 
@@ -57,7 +59,7 @@ class Column:
     categories: tuple[Hashable, ...] = ()
     keys: Place | None = None
     source: str = ""
-    nullable: bool = False
+    nullable: bool | None = None
     missing: str = ""
     erroneous: str = ""
     sensitive: str = ""
@@ -74,6 +76,8 @@ class Column:
         if has_list != (kind == "categories"):
             entries.refuse("categories and type must agree: only type: categories has a list, and it needs one")
         between = _bounds(entries, kind)
+        nullable = entries.truth("nullable") if entries.has("nullable") else None
+        stated = "its values are" if has_list or between else "that it is never missing is" if nullable is False else ""
         found = Column(
             name=name,
             type=kind,
@@ -81,30 +85,32 @@ class Column:
             between=between,
             categories=_categories(entries) if has_list else (),
             keys=_keys(entries, kind),
-            source=entries.source("its values are") if has_list or between else entries.said_source(),
-            nullable=entries.truth("nullable"),
+            source=entries.source(stated) if stated else entries.said_source(),
+            nullable=nullable,
             missing=entries.text("missing"),
             erroneous=entries.text("erroneous"),
             sensitive=entries.text("sensitive"),
             description=entries.text("description"),
         )
-        if found.missing and not found.nullable:
-            entries.refuse("it says what is done about missing values, and not that there may be any: nullable: true")
+        if found.missing and found.nullable is False:
+            entries.refuse("it is never missing (nullable: false), and it says what is done about missing values")
         entries.done()
         return found
 
     @property
     def atom(self) -> Atom:
-        """Is the domain of one value; a missing one is NaN among floats, and None among categories."""
+        """Is the domain of one value in memory; where the codebook says that some are missing, these are NaN among
+        floats, and None among categories.
+        """
         match self.type, self.between:
             case "float", between:
-                return Floats(between if isinstance(between, Bounds) else None, nan=self.nullable)
+                return Floats(between if isinstance(between, Bounds) else None, nan=bool(self.nullable))
             case (("bool" | "categories"), _):
                 listed_values = (False, True) if self.type == "bool" else self.categories
-                return Categories((*listed_values, *[None] * self.nullable))
+                return Categories((*listed_values, *[None] * bool(self.nullable)))
             case "date", (first, last):
                 days = (first + datetime.timedelta(day) for day in range((last - first).days + 1))
-                return Categories((*days, *[None] * self.nullable))
+                return Categories((*days, *[None] * bool(self.nullable)))
         if self.nullable or self.type in ("date", "time"):
             raise BadCodebook(f"table {self.table!r}, column {self.name!r}", self._no_domain())
         return Integers(self.between if isinstance(self.between, Bounds) else None) if self.type == "int" else Texts()
@@ -135,6 +141,8 @@ class Column:
             found.append(Fact(f"{self.place} is one of {len(self.categories)}: {values}", self.source))
         if self.keys is not None:
             found.append(Fact(f"{self.place} is one of those in {self.keys}", f"the public table {self.keys.table}"))
+        if self.nullable is False:
+            found.append(Fact(f"{self.place} is never missing", self.source))
         return tuple(found)
 
     @property
@@ -157,7 +165,7 @@ class Column:
             "source": source_tree(self.source),
             **{key: getattr(self, key) for key in ("missing", "erroneous", "sensitive", "description")},
         }
-        return {key: value for key, value in said.items() if value}
+        return {key: value for key, value in said.items() if value or value is False}
 
 
 def _bounds(entries: Entries, kind: str) -> Range | None:

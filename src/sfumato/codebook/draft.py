@@ -40,6 +40,7 @@ WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 NOT_TEXTS = ("true", "false", "null")
 
 PROTECTS = "who is protected, in words that are printed with every release, such as a person"
+NEVER = "nullable: false and its source, in each column that is never missing; others may be"
 NOT_SAID = "int, float, str, bool, date or time; the file does not say, and its values are not looked at"
 
 
@@ -60,6 +61,7 @@ def draft(
     <BLANKLINE>
       visits:
         # FILL: contributions: {rows: …, by: fact or truncation, source: …}, if it is known how much may be one unit's
+        # FILL: nullable: false and its source, in each column that is never missing; others may be
         columns:
           user_id: {type: int}
           left: {type: bool}
@@ -118,6 +120,7 @@ def _table(
             f"    {MARK}contributions: {{rows: …, by: fact or truncation, source: …}}, if it is known how much may be "
             "one unit's"
         )
+    yield f"    {MARK}{NEVER}"
     yield "    columns:"
     for column, engine in columns.items():
         yield from _column(column, engine, between.get(column), is_id=column == id)

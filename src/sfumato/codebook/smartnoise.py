@@ -154,6 +154,8 @@ def _column(entries: Entries, place: Place, source: str, notes: list[str]) -> Pl
         notes.append(f"{place}: missing values are not replaced by {value} here; a query can do that (COALESCE)")
     if _truth(entries, "nullable", usual=True) or "missing" in found:
         found["nullable"] = True
+    else:
+        found |= {"nullable": False, "source": source}
     entries.done()
     return found
 

@@ -154,7 +154,7 @@ def name_in(name: str, known: Collection[str]) -> str | None:
 def _column(described: Described, table: str, unit: int | None, lists: Mapping[str, tuple[Value, ...]]) -> Column:
     kind = kind_of(described.categories[0]) if described.categories else KINDS[described.type]  # type: ignore[arg-type]
     origin = f"{table}.{described.name}"
-    facts = Facts(_ends(described), _keys(described) or lists.get(origin), described.nullable)
+    facts = Facts(_ends(described), _keys(described) or lists.get(origin), described.nullable is not False)
     return Column(described.name, kind, facts, origin, unit)
 
 

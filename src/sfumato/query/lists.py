@@ -126,9 +126,10 @@ class BinnedAt(SpecialAt):
 @final
 @dataclass(frozen=True)
 class Top(Choosing):
-    """Chooses the most frequent values of an expression whose values are public."""
+    """Chooses the most frequent of ``values``: of all public ones that rows can have by the question's conditions."""
 
     of: TopValues
+    values: tuple[Value, ...]
 
     def __post_init__(self) -> None:
         if not self.values:
@@ -141,14 +142,9 @@ class Top(Choosing):
             )
         if self.of.most > len(self.values):
             raise QueryRefused(
-                f"{expression_words(self.of.of)} has {len(self.values)} public values: ask for that many at most, not "
-                f"{self.of.most}."
+                f"{expression_words(self.of.of)} can have {len(self.values)} public values here: ask for that many at "
+                f"most, not {self.of.most}."
             )
-
-    @property
-    def values(self) -> tuple[Value, ...]:
-        """Are the public values that are chosen from."""
-        return self.of.of.facts.listed(self.of.of.kind) or ()
 
     @property
     def bin(self) -> Expression:

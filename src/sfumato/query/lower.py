@@ -30,7 +30,10 @@ from sfumato.query.kinds import Kind
 from sfumato.query.levels import Level, added_up, coarser, laid_out, noised, noises_in, shown_keys
 from sfumato.query.operators import call
 from sfumato.query.passes.bounds import placed, scales, wanted
-from sfumato.query.passes.keys import listed
+from sfumato.query.passes.grounding import ground
+from sfumato.query.passes.impossible import refuse_impossible
+from sfumato.query.passes.keys import PublicKeys
+from sfumato.query.passes.missing import without_gaps
 from sfumato.query.passes.specials import special_ones, special_runs
 from sfumato.query.passes.spelling import spelled
 from sfumato.query.post import check_released
@@ -71,6 +74,16 @@ class Opened(Held):
         window = catalog.codebook.window
         id_column = next(scan.owner.id for scan in catalog.tables.values() if scan.owner is not None)
         return Space(domain, Identifiers(id_column, "" if window is None else f"one {window.every} of {window.column}"))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class _Known:
+    """Is what is known of a question's rows: how far a unit reaches by facts, and as the codebook keeps it; keys."""
+
+    reach: Reach
+    kept: Reach
+    keys: PublicKeys
 
 
 @final
@@ -221,6 +234,8 @@ def lowered(question: Question, settings: Settings, opened: Opened, *, limit: ty
     if settings.keys is not None and not question.keys:
         raise BadArgument("keys", "left out, where nothing is grouped by", settings.keys)
     asked, plain = question, spelled(_kept(question, settings, opened.catalog))
+    refuse_impossible(plain)
+    plain = without_gaps(plain)
     question = expanded(plain)
     others = special_ones(question.statistics)
     if others and settings.loss is None:
@@ -229,15 +244,15 @@ def lowered(question: Question, settings: Settings, opened: Opened, *, limit: ty
         )
     numbers = (one for one in question.statistics if one not in others)
     sets = question.sets or (tuple(range(len(question.keys))),)
-    reaches = _reaches(question, opened)
-    fine = not opened.catalog.by_rows and any(_scales(question, places, settings, *reaches) for places in sets)
+    known = _known(question, opened)
+    fine = not opened.catalog.by_rows and any(_scales(question, places, settings, known) for places in sets)
     made = shared(recipes(numbers, alone=settings.loss is None, fine=fine))
     tallies = tuple(all_tallies(made.values()))
     if opened.catalog.by_rows and any(isinstance(tally, Units) for tally in tallies):
         raise QueryRefused("rows are the units here, and nothing says whose they are: count rows.")
     levels = tuple(
-        replace(level, runs=special_runs(others, level.cells, level.placed, apart))
-        for level in _levels(question, sets, tallies, settings, opened, reaches)
+        replace(level, runs=special_runs(others, level.cells, level.placed, apart, known.keys))
+        for level in _levels(question, sets, tallies, settings, opened, known)
     )
     if settings.loss is None:
         pricing = aimed(question, made, levels, settings, limit)
@@ -269,39 +284,38 @@ def _levels(
     tallies: Sequence[Tally],
     settings: Settings,
     opened: Opened,
-    reaches: tuple[Reach, Reach],
+    known: _Known,
 ) -> tuple[Level, ...]:
     """Gives the levels; where one has all keys, and they are public, the others are sums of it: totals agree."""
     widest = max(sets, key=len)
-    finest = _level(question, widest, tallies, settings, opened, reaches)
+    finest = _level(question, widest, tallies, settings, opened, known)
     add_up = all(isinstance(tally, Rows | Total) for tally in tallies) and not special_ones(question.statistics)
     if len(sets) == 1 or finest.listed is None or not add_up or any(not set(one) <= set(widest) for one in sets):
-        return tuple(_level(question, places, tallies, settings, opened, reaches) for places in sets)
+        return tuple(_level(question, places, tallies, settings, opened, known) for places in sets)
     return tuple(
-        finest if places == widest else coarser(places, _listed(question, places, settings, opened), finest)
+        finest if places == widest else coarser(places, _listed(question, places, settings, known), finest)
         for places in sets
     )
 
 
-def _listed(question: Question, places: tuple[int, ...], settings: Settings, opened: Opened) -> Listed | None:
+def _listed(question: Question, places: tuple[int, ...], settings: Settings, known: _Known) -> Listed | None:
     named = [question.keys[place] for place in places]
     given = settings.keys.select([name for name, _ in named]) if settings.keys is not None and named else None
-    return listed(named, given, opened.engine)
+    return known.keys.listed(named, given)
 
 
-def _reaches(question: Question, opened: Opened) -> tuple[Reach, Reach]:
-    """Gives how far one unit reaches by facts, and how much of it the codebook says to keep."""
+def _known(question: Question, opened: Opened) -> _Known:
     catalog = opened.catalog
     reach, kept = (
         reach_of(question.source, bounds, lambda join: _matches(join, opened))
         for bounds in (catalog.reaches, catalog.kept)
     )
-    return reach, kept
+    return _Known(reach, kept, PublicKeys(opened.engine, ground(question.source), question.keys))
 
 
-def _scales(question: Question, places: tuple[int, ...], settings: Settings, reach: Reach, kept: Reach) -> bool:
+def _scales(question: Question, places: tuple[int, ...], settings: Settings, known: _Known) -> bool:
     keys = tuple(question.keys[place][1] for place in places)
-    return scales(keys, reach, wanted(keys, settings.groups, settings.rows_each, kept))
+    return scales(keys, known.reach, wanted(keys, settings.groups, settings.rows_each, known.kept))
 
 
 def _level(
@@ -310,16 +324,15 @@ def _level(
     tallies: Sequence[Tally],
     settings: Settings,
     opened: Opened,
-    reaches: tuple[Reach, Reach],
+    known: _Known,
 ) -> Level:
     keys, catalog = tuple(question.keys[place][1] for place in places), opened.catalog
-    public = _listed(question, places, settings, opened)
-    reach, kept = reaches
+    public = _listed(question, places, settings, known)
     bounded = placed(
         keys,
         (*tallies, Rows()) if special_ones(question.statistics) else tallies,
-        reach,
-        wanted(keys, settings.groups, settings.rows_each, kept),
+        known.reach,
+        wanted(keys, settings.groups, settings.rows_each, known.kept),
         listed=None if public is None else len(public),
         by_rows=catalog.by_rows,
         who=catalog.codebook.protects,

@@ -38,11 +38,11 @@ TINY = 1e-300
 RAREST = 1e-7
 """For smaller chances to miss than this, floats are too coarse: Chernoff's bound is near enough then."""
 
-FEWEST, MOST = 64, 1 << 17
+FEWEST, MOST = 128, 1 << 17
 """Frequencies to begin with, and the most that are tried."""
 
-OCTAVES = 64
-"""What is left out is bounded on so many octaves of frequencies; beyond, blurring leaves nothing."""
+OCTAVES = 20
+"""What is left out is bounded on so many octaves of frequencies one by one; beyond, by the blur alone."""
 
 AT_ONCE = 1 << 21
 """Cells of the table of frequencies that are held at once."""
@@ -68,11 +68,12 @@ def widths(noises: Sequence[Wave], weights: Floats, times: Sequence[int], missed
     table = _Sums(tuple(map(_shape, noises)), np.abs(np.asarray(weights, dtype=np.float64)), tuple(times))
     found = table.reach(missed)
     if missed >= RAREST:
+        circles = 2 * (table.reach(WRAPPED * missed) + BLUR * table.spread)
         todo, count = np.flatnonzero(found > 0), FEWEST
         while len(todo) and count <= MOST:
             size = max(1, AT_ONCE // count)
             parts = [todo[start : start + size] for start in range(0, len(todo), size)]
-            kept = [part[table.rows(part).improve(found, part, missed, count)] for part in parts]
+            kept = [part[table.rows(part).improve(found, part, circles[part], missed, count)] for part in parts]
             todo, count = np.concatenate(kept), 2 * count
     return found * (1 + 1e-12)
 
@@ -108,11 +109,11 @@ class _Sums:
             found = np.minimum(found, (math.log(2 / missed) + moment) / tilt)
         return np.where(self.spread > 0, found, 0.0)
 
-    def improve(self, found: Floats, places: NDArray[np.intp], missed: float, count: int) -> NDArray[np.bool_]:
+    def improve(
+        self, found: Floats, places: NDArray[np.intp], circle: Floats, missed: float, count: int
+    ) -> NDArray[np.bool_]:
         """Works out widths from so many frequencies, where these are enough; tells where they are not."""
-        circle = 2 * (self.reach(WRAPPED * missed) + BLUR * self.spread)
-        base = 2 * math.pi / circle
-        left = self._left_out(base * count)
+        left = self._left_out(2 * math.pi / circle * count)
         ready = left <= LEFT_OUT * missed
         if ready.any():
             part = self.rows(np.flatnonzero(ready))
@@ -143,12 +144,13 @@ class _Sums:
 
     def _left_out(self, last: Floats) -> Floats:
         """Bounds what frequencies beyond the last one can add up to: octave by octave, by the largest value in each."""
-        start = last[:, None] * 2.0 ** np.arange(OCTAVES)
+        start = last[:, None] * 2.0 ** np.arange(OCTAVES + 1)
         bound = np.minimum(1.0, (BLUR / FOLDS * self.spread[:, None] * start) ** -float(FOLDS))
+        rest = bound[:, -1] / (1 - 2.0**-FOLDS) + (bound[:, -1] == 1)  # all further octaves, by what blurring leaves
         for shape, weight, many in self._columns:
             turned = weight[:, None] * start
             bound *= np.where(2 * turned <= math.pi, shape.characteristic(turned) ** many, 1.0)
-        return np.asarray(bound.sum(axis=1) * (math.log(2) * 2 / math.pi))
+        return np.asarray((bound[:, :-1].sum(axis=1) + rest) * (math.log(2) * 2 / math.pi))
 
 
 @final

@@ -22,8 +22,13 @@ BOOK = {
         "visits": {
             "columns": {
                 "user_id": {"type": "str"},
-                "site": {"type": "categories", "categories": ["a", "b", "c"], "source": SOURCE},
-                "day": {"type": "date", "between": ["2024-01-01", "2024-12-31"], "source": SOURCE},
+                "site": {"type": "categories", "categories": ["a", "b", "c"], "nullable": False, "source": SOURCE},
+                "day": {
+                    "type": "date",
+                    "between": ["2024-01-01", "2024-12-31"],
+                    "nullable": False,
+                    "source": SOURCE,
+                },
                 "began": {"type": "time", "nullable": True},
                 "minutes": {"type": "float", "between": [0, 90], "nullable": True, "source": SOURCE},
                 "age": {"type": "int", "between": [0, 120], "source": SOURCE},

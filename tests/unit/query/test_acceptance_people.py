@@ -26,6 +26,7 @@ from sfumato.session.contributions import _first
 from sfumato.session.tables import open_tables
 
 SAID = {"source": "the case"}
+SURE = {"nullable": False, **SAID}
 
 
 def book(unit: dict[str, Any] | None = None, **tables: dict[str, Any]) -> dict[str, Any]:
@@ -34,7 +35,7 @@ def book(unit: dict[str, Any] | None = None, **tables: dict[str, Any]) -> dict[s
 
 
 def keyed(count: int) -> dict[str, Any]:
-    return {"categories": [f"key {place}" for place in range(count)], **SAID}
+    return {"categories": [f"key {place}" for place in range(count)], **SURE}
 
 
 def only(ready: Lowered) -> Influence:

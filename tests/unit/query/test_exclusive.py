@@ -29,7 +29,7 @@ from sfumato.query.operators import call
 from sfumato.query.relations import Owner, Scan
 
 LARGE = 2**53
-I, F, T, B, D = (
+N, F, T, B, D = (
     Column(name, kind, Facts(nullable=True))
     for name, kind in (("i", Kind.INT), ("f", Kind.FLOAT), ("t", Kind.TEXT), ("b", Kind.BOOL), ("d", Kind.DATE))
 )
@@ -50,16 +50,16 @@ def comparisons() -> st.SearchStrategy[Expression]:
     compare = st.sampled_from(["eq", "ne", "lt", "le", "gt", "ge"])
     numbers = st.sampled_from([0, 1, 2, LARGE, LARGE + 1, 0.0, 1.0, 1.5, float(LARGE)])
     sides = st.one_of(
-        st.tuples(st.sampled_from([I, F]), numbers.map(literal)),
+        st.tuples(st.sampled_from([N, F]), numbers.map(literal)),
         st.tuples(st.just(T), st.sampled_from(["a", "b", ""]).map(literal)),
         st.tuples(st.just(D), st.sampled_from([one for one in VALUES["d"] if one is not None]).map(literal)),
         st.tuples(st.just(B), st.booleans().map(literal)),
-        st.just((I, F)),
+        st.just((N, F)),
     )
     turned = st.tuples(sides, st.booleans()).map(lambda one: one[0][::-1] if one[1] else one[0])
     whole = st.lists(st.sampled_from([0, 1, 2, LARGE, LARGE + 1]), min_size=1, max_size=3)
-    listed = st.tuples(st.sampled_from([I, F]), whole).map(lambda one: call("in", one[0], *map(literal, one[1])))
-    missing = st.sampled_from([call("is_null", one) for one in (I, F, T, B, D)])
+    listed = st.tuples(st.sampled_from([N, F]), whole).map(lambda one: call("in", one[0], *map(literal, one[1])))
+    missing = st.sampled_from([call("is_null", one) for one in (N, F, T, B, D)])
     return st.one_of(st.tuples(compare, turned).map(lambda one: call(one[0], *one[1])), listed, missing, st.just(B))
 
 
@@ -102,17 +102,17 @@ def test_what_pivots_ask_for_is_seen() -> None:
         (B, call("not", B)),
         (B, call("eq", B, literal(False))),
         (low, high),
-        (call("is_null", I), call("not", call("is_null", I))),
-        (call("is_null", I), call("eq", I, literal(1))),
-        (call("in", I, literal(0), literal(1)), call("in", I, literal(2), literal(LARGE))),
-        (call("in", I, literal(0), literal(1)), call("ge", I, literal(2))),
+        (call("is_null", N), call("not", call("is_null", N))),
+        (call("is_null", N), call("eq", N, literal(1))),
+        (call("in", N, literal(0), literal(1)), call("in", N, literal(2), literal(LARGE))),
+        (call("in", N, literal(0), literal(1)), call("ge", N, literal(2))),
         (call("and", low, a), call("and", a, high)),
         (call("or", a, b), call("is_null", T)),
         (call("and", B, call("or", a, low)), call("and", b, high)),
         (call("lt", D, literal(VALUES["d"][2])), call("ge", D, literal(VALUES["d"][2]))),
     ]
     assert [exclusive(*pair) for pair in pairs] == [True] * len(pairs)
-    others = [(a, a), (a, low), (None, a), (low, call("le", F, literal(1))), (a, call("is_null", I))]
+    others = [(a, a), (a, low), (None, a), (low, call("le", F, literal(1))), (a, call("is_null", N))]
     assert [exclusive(*pair) for pair in others] == [False] * len(others)
 
 

@@ -194,7 +194,7 @@ def test_a_window_is_one_group_of_its_unit_or_two_with_missing_times() -> None:
     days = [datetime.date(2026, month, day) for month in range(1, 13) for day in (1, 15, 28)]
     data = pa.table({"u": [1] * len(days), "d": days})
     codebook = book({"u": {"type": "int"}, "d": date}, unit=unit)
-    for word, most in (("month", 2), ("quarter", 2), ("year", 1), ("week", None)):
+    for word, most in (("month", 2), ("quarter", 2), ("year", 2), ("week", None)):
         text = f"SELECT DATE_TRUNC('{word}', d) AS w, COUNT(*) FROM t GROUP BY w"
         if most is None:
             with pytest.raises(QueryRefused, match="any number of"):

@@ -15,7 +15,7 @@ BOOK = {
         "visits": {
             "columns": {
                 "who": {"type": "int"},
-                "day": {"type": "int", "between": [0, 399], "source": "the calendar"},
+                "day": {"type": "int", "between": [0, 399], "nullable": False, "source": "the calendar"},
                 "minutes": {"type": "float", "between": [0, 100], "source": "opening hours"},
             }
         }

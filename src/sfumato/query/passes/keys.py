@@ -1,9 +1,16 @@
-"""Finds the public keys of a question: listed by whoever asks, or all that the facts of its columns allow."""
+"""Finds the public keys of a question: listed by whoever asks, or all that the facts of its columns allow.
+
+What a condition excludes is not among them: ``WHERE month IN (6, 7) GROUP BY month`` has two keys. That is decided by
+the question and public facts alone: no row can have another key, whatever the data is.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from math import prod
+from typing import TypeAlias, final
 
 from sfumato.errors import BadArgument, QueryRefused
 from sfumato.query.cells import Listed
@@ -12,51 +19,170 @@ from sfumato.query.expressions import Call, Column, Expression, Literal
 from sfumato.query.keysets import MOST_KEYS, KeySet
 from sfumato.query.kinds import Kind, Value
 from sfumato.query.operators import common
+from sfumato.query.passes.grounding import Ground, conjuncts
+from sfumato.query.steps import all_of
 
 MOST_TRIED = 100_000
 """At most so many values of the parts of a key are tried out, where the values of the whole are known too."""
 
-
-def listed(keys: Sequence[tuple[str, Expression]], given: KeySet | None, engine: Engine) -> Listed | None:
-    """Gives the public keys of what is grouped by; None where there are none, so that keys must be chosen privately."""
-    for name, key in keys:
-        if key.kind is Kind.FLOAT and key.facts.keys is None:
-            raise QueryRefused(
-                f"{name} is a float: hardly two rows are alike, so groups by it show rows. Group by ranges of it, such "
-                "as FLOOR(x / 10) * 10."
-            )
-    if given is not None:
-        _check_kinds(keys, given)
-        return given.listed([name for name, _ in keys])
-    parts = [_leaves(key) for _, key in keys]
-    if not keys or any(found is None for found in parts):
-        return None
-    leaves = list(dict.fromkeys(leaf for found in parts for leaf in found or ()))
-    lists = [_values(leaf) or () for leaf in leaves]
-    return None if prod(map(len, lists)) > MOST_KEYS else _images(keys, leaves, lists, engine)
+Keys: TypeAlias = Sequence[tuple[str, Expression]]
+Rows: TypeAlias = tuple[tuple[Value, ...], ...]
 
 
-def _check_kinds(keys: Sequence[tuple[str, Expression]], given: KeySet) -> None:
+@final
+@dataclass(frozen=True, eq=False)
+class PublicKeys:
+    """Finds public keys of a relation, of which the columns and the conditions on every row are known.
+
+    ``every`` are all keys of the question: conditions that are looked at are the same for each of its grouping sets, so
+    that what one set leaves out no finer one has.
+    """
+
+    engine: Engine
+    ground: Ground
+    every: Keys
+
+    def listed(self, keys: Keys, given: KeySet | None) -> Listed | None:
+        """Gives the public keys of what is grouped by; None where there are none, so that they must be chosen."""
+        for name, key in keys:
+            if key.kind is Kind.FLOAT and key.facts.keys is None:
+                raise QueryRefused(
+                    f"{name} is a float: hardly two rows are alike, so groups by it show rows. Group by ranges of it, "
+                    "such as FLOOR(x / 10) * 10."
+                )
+        if not keys:
+            return None if given is None else given.listed([])
+        if given is not None:
+            _check_kinds(keys, given)
+            return _some(self._possible(keys, given.listed([name for name, _ in keys])))
+        found = self._images(self._told(keys), self._used)
+        return None if found is None else _some(_listed(found, certain=True))
+
+    def values(self, of: Expression, where: Expression | None) -> tuple[Value, ...] | None:
+        """Gives all values that an expression can have in rows that meet a condition, without missing ones; None where
+        they are not public.
+        """
+        asked = () if where is None else [self.ground.told(part) for part in conjuncts(where)]
+        (told,) = self._told([("", of)])
+        conditions = (*self.ground.conditions, *(part for part in asked if part is not None))
+        found = self._images([told], _connected(_leaves(told) or [], conditions))
+        return None if found is None else tuple(value for (value,) in found if value is not None)
+
+    @cached_property
+    def _used(self) -> list[Expression]:
+        leaves = dict.fromkeys(leaf for told in self._told(self.every) for leaf in _leaves(told) or ())
+        return _connected(list(leaves), self.ground.conditions)
+
+    def _told(self, keys: Keys) -> list[Expression]:
+        return [self.ground.told(key) or key for _, key in keys]
+
+    def _images(
+        self, keys: Sequence[Expression], conditions: Sequence[Expression], *, most: int = MOST_KEYS
+    ) -> Rows | None:
+        """Gives what keys can be, when all that they and conditions are made of runs through all that it can be."""
+        parts = [_leaves(key) for key in keys]
+        if any(found is None for found in parts):
+            return None
+        leaves = list(dict.fromkeys(leaf for found in parts for leaf in found or ()))
+        used = _connected(leaves, conditions)
+        leaves = list(dict.fromkeys((*leaves, *(leaf for one in used for leaf in _leaves(one) or ()))))
+        lists = [self._allowed(leaf, used) for leaf in leaves]
+        if prod(map(len, lists)) > most:
+            return None
+        joint = [one for one in used if len(_leaves(one) or ()) > 1]
+        if list(keys) == leaves and len(keys) == 1:
+            return tuple((value,) for value in lists[0])
+        return self._true(keys, joint, leaves, lists)
+
+    def _allowed(self, leaf: Expression, conditions: Sequence[Expression]) -> tuple[Value, ...]:
+        """Gives the values of a leaf for which all conditions on it alone are true."""
+        values, own = _values(leaf) or (), [one for one in conditions if _leaves(one) == [leaf]]
+        if not own:
+            return values
+        allowed = {value for (value,) in self._true([leaf], own, [leaf], [values])}
+        return tuple(value for value in values if value in allowed)  # in the order of the codebook
+
+    def _true(
+        self,
+        made: Sequence[Expression],
+        conditions: Sequence[Expression],
+        leaves: Sequence[Expression],
+        lists: Sequence[tuple[Value, ...]],
+    ) -> Rows:
+        """Gives the values of some expressions where all conditions are true."""
+        stand_ins = [Column(f"leaf {place}", leaf.kind, leaf.facts) for place, leaf in enumerate(leaves)]
+        swap = dict(zip(leaves, stand_ins, strict=True))
+        shown = [_swapped(one, swap) for one in made]
+        asked = [all_of([_swapped(one, swap) for one in conditions])] if conditions else []
+        rows = self.engine.images([*shown, *asked], [*zip(stand_ins, lists, strict=True)])
+        return tuple(row[: len(shown)] for row in rows if not asked or row[-1] is True)
+
+    def _possible(self, keys: Keys, given: Listed) -> Listed | None:
+        """Leaves out keys that somebody listed and that no row can have, by the conditions; None where none is left."""
+        if not len(given):
+            return given
+        told = self._told(keys)
+        excluded: set[tuple[Value, ...]] = set()
+        if self._used and (kept := self._images(told, self._used, most=MOST_TRIED)) is not None:
+            excluded = set(self._images(told, (), most=MOST_TRIED) or ()) - set(kept)
+        rows = [row for row in zip(*given.columns, strict=True) if row not in excluded]
+        for condition in self.ground.conditions:
+            places = _places(condition, told)
+            lists = [tuple(dict.fromkeys(row[place] for row in rows)) for place in places]
+            if places and prod(map(len, lists)) <= MOST_TRIED:
+                own = [told[place] for place in places]
+                allowed = set(self._true(own, [condition], own, lists))
+                rows = [row for row in rows if tuple(row[place] for place in places) in allowed]
+        return _listed(rows, certain=given.certain)
+
+
+def _listed(rows: Sequence[tuple[Value, ...]], *, certain: bool) -> Listed | None:
+    return Listed(tuple(zip(*rows, strict=True)), certain) if rows else None
+
+
+def _some(found: Listed | None) -> Listed:
+    if found is None:
+        raise QueryRefused(
+            "by what is public no row can meet the conditions and be in one of the groups: there is nothing to answer. "
+            "Compare the conditions (WHERE) with the values that the codebook, or keys=, lists."
+        )
+    return found
+
+
+def _places(condition: Expression, keys: Sequence[Expression]) -> list[int]:
+    """Gives the keys that a condition is made of, by their places; none, where it looks at anything else."""
+    swap = {key: Column(f"key {place}", key.kind) for place, key in enumerate(keys)}
+    names = {column.name for column in _swapped(condition, swap).columns()}
+    places = [place for place, own in enumerate(swap.values()) if own.name in names]
+    return places if len(places) == len(names) else []
+
+
+def _connected(leaves: Sequence[Expression], conditions: Iterable[Expression]) -> list[Expression]:
+    """Gives the conditions that say something of leaves, or of what others connect with them."""
+    known = dict.fromkeys(leaves)
+    used: list[Expression] = []
+    waiting = [(one, _leaves(one) or []) for one in conditions]
+    while True:
+        near = [(one, own) for one, own in waiting if not known.keys().isdisjoint(own) and _few(known, own)]
+        if not near:
+            return used
+        used.append(near[0][0])
+        known |= dict.fromkeys(near[0][1])
+        waiting.remove(near[0])
+
+
+def _few(known: Iterable[Expression], more: Sequence[Expression]) -> bool:
+    """Tells whether further leaves can be tried out beside known ones."""
+    both = dict.fromkeys((*known, *more))
+    return len(both) == len(dict.fromkeys(known)) or prod(len(_values(leaf) or ()) for leaf in both) <= MOST_TRIED
+
+
+def _check_kinds(keys: Keys, given: KeySet) -> None:
     kinds = dict(zip(given.names, given.kinds, strict=True))
     for name, key in keys:
         found = kinds.get(name)
         if found is not None and common((key.kind, found)) != key.kind:
             raise BadArgument(f"keys of {name!r}", f"of its kind, {key.kind.value}", found.value)
-
-
-def _images(
-    keys: Sequence[tuple[str, Expression]],
-    leaves: Sequence[Expression],
-    lists: Sequence[tuple[Value, ...]],
-    engine: Engine,
-) -> Listed:
-    """Gives what the keys can be, when what they are made of runs through all that it can be."""
-    if len(keys) == 1 and leaves == [keys[0][1]]:
-        return Listed((lists[0],), certain=True)
-    stand_ins = [Column(f"leaf {place}", leaf.kind, leaf.facts) for place, leaf in enumerate(leaves)]
-    swap = dict(zip(leaves, stand_ins, strict=True))
-    rows = engine.images([_swapped(key, swap) for _, key in keys], [*zip(stand_ins, lists, strict=True)])
-    return Listed(tuple(zip(*rows, strict=True)) if rows else ((),) * len(keys), certain=True)
 
 
 def _leaves(key: Expression) -> list[Expression] | None:

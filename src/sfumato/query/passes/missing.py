@@ -1,0 +1,24 @@
+"""Missing values: a count stands for the rows of a sum only where both are of the same rows.
+
+Where a codebook says that a column is never missing, one count of all rows serves for every column: that saves noise.
+The codebook may be wrong. A value that is missing all the same would then be in the count and not in the sum, as if it
+were in the middle of its bounds. So rows without a value that all rows are said to have are left out, of everything.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sfumato.query.operators import call
+from sfumato.query.questions import Count, Covariance, Mean, Question, Sum, Variance
+from sfumato.query.relations import Where
+
+
+def without_gaps(question: Question) -> Question:
+    """Gives the question of the rows that have every value which, by the codebook, all rows have and it adds up."""
+    source = question.source
+    added = (one for one in question.statistics if isinstance(one, Count | Sum | Mean | Variance | Covariance))
+    for of in dict.fromkeys(of for one in added for of in one.operands):
+        if not of.facts.nullable and any(True for _ in of.columns()):
+            source = Where(source, call("not", call("is_null", of)))
+    return replace(question, source=source)
