@@ -149,7 +149,10 @@ def where(choices: Choices, here: World, source: Relation) -> Relation:
 
 def keep(choices: Choices, here: World, source: Relation) -> Relation:
     """Keeps so many rows of each unit, where units are not rows."""
-    return source if here.unit == ROW else Keep(source, choices.whole(1, 4))
+    if here.unit == ROW:
+        return source
+    most = choices.whole(1, 4)
+    return Keep(source, most, work=most % 2 == 0)  # the two kinds mean the same, and are computed in other ways
 
 
 def select(choices: Choices, here: World, source: Relation) -> Relation:

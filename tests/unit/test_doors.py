@@ -241,6 +241,21 @@ def test_nothing_leads_to_values_in_memory_or_to_whose_they_are() -> None:
     assert doors(both) == []
 
 
+def test_no_digest_of_the_data_lies_about(tmp_path: Path) -> None:
+    """With its key, a digest lets whoever knows all but one row try out that one."""
+    from sfumato.session.fingerprint import version_of
+
+    values = [1.0, 2.0, NUMBER]
+    session = sf.Dataset(values, name="x", space=sf.vector(float), version="v").session(
+        limit=sf.Pure(1), ledger="memory:"
+    )
+    session.run(sf.count() >> sf.laplace(scale=1))
+    digest = version_of(values, session.ledger.secret("versions of data"))
+    texts = [(path, thing) for path, thing in reached(session) if isinstance(thing, str | bytes)]
+    assert len(texts) > 50
+    assert [path for path, thing in texts if digest in str(thing)] == []
+
+
 def test_an_audit_hands_on_nothing_that_it_opened() -> None:
     fewer = {name: column[1:] for name, column in VISITS.items()}
     sites = pa.table(SITES)

@@ -20,7 +20,7 @@ from sfumato.transforms.columns import select
 LIMIT = Pure(1)
 
 SESSION = """\
-data = sf.Dataset({"score": scores}, name="exam", codebook="classroom.yaml")
+data = sf.Dataset({"score": scores}, name="exam", codebook="classroom.yaml", version="autumn")
 session = data.session(limit=sf.Pure(1), ledger="sqlite:///ledger.db")
 mean = sf.select("score") >> sf.mean() >> sf.laplace(scale=20)
 session.run(mean)          # charged first, then run, then stored
@@ -51,7 +51,7 @@ def asked_twice(classroom: Classroom, *, folder: Path) -> Told:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError:
         raise BadArgument("the output folder", "one that can be written to", str(folder)) from None
-    data = Dataset({"score": list(classroom.scores)}, name="exam", codebook=classroom.codebook)
+    data = Dataset({"score": list(classroom.scores)}, name="exam", codebook=classroom.codebook, version="autumn")
     session = data.session(limit=LIMIT, ledger=folder / "ledger.db")
     average = select("score") >> mean() >> laplace(scale=20)
     known, before = session.quote(average).known, session.spent

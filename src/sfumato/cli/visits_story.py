@@ -36,7 +36,7 @@ SHOWN = 7
 """So many rows of an answer are printed."""
 
 SESSION = """\
-data = sf.Dataset("visits.parquet", codebook="visits.yaml")
+data = sf.Dataset("visits.parquet", codebook="visits.yaml", version="made up")
 session = data.session(
     limit=sf.Approx(2, 1e-8), ledger="visits-ledger.db"
 )"""

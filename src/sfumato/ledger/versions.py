@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import final
 
 from sfumato.errors import AccountRefused, BadArgument
+from sfumato.guarantee import guarantee
 from sfumato.ledger.book import Ledger
 from sfumato.ledger.entry import digest_of
 from sfumato.ledger.store import Store, storable
@@ -59,6 +60,17 @@ def read_version(version: object) -> str | None:
         return version
     must = f"a name such as '2026-11', of at most {LONGEST_VERSION} letters, under which the data is published"
     raise BadArgument("version", must, version)
+
+
+@guarantee(
+    claim="the name that a version is published under, or random bits of this opening: nothing of what the data holds",
+    proof="proofs/ledger.md#free",
+    reviewed="923785dcee66",
+)
+def label_of(version: str | None, opening: str, register: str) -> tuple[str, ...]:
+    """Names data for questions to be known again by, and the register of its members, where there is one."""
+    label = f"opening {opening}" if version is None else f"version {version}"
+    return (label, f"register {register}") if register else (label,)
 
 
 def check_data(ledger: Ledger, known: Identity, data: Fingerprint) -> None:

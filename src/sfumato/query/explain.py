@@ -17,13 +17,16 @@ from sfumato.accounting.convert import convert
 from sfumato.accounting.measures import ZCDP, Approx, Loss, Pure
 from sfumato.errors import SfumatoError
 from sfumato.exact import digits_up, up
+from sfumato.query.bars import laws_at
 from sfumato.query.cells import Tally, Total
 from sfumato.query.finish import Drawn, finished
 from sfumato.query.levels import Level
 from sfumato.query.questions import Question, statistics_in
 from sfumato.query.recipes import step_of
+from sfumato.query.reconcile import Agreed, agreeing
 from sfumato.query.relations import Join, Keep, PerUnit, Relation, Scan, Select, Union, Where
 from sfumato.query.words import expression_words, noise_words, tally_words
+from sfumato.release.answer import AnswerColumn
 from sfumato.release.record import Cut, Cutting
 from sfumato.release.render import written
 from sfumato.release.render.document import Document, Table
@@ -108,11 +111,10 @@ def explained(lowered: Lowered, others: Mapping[str, Lowered], *, apart: int, co
         cuts=lowered.how.cuts,
         bounds=tuple(dict.fromkeys(why for level in lowered.levels for why in level.placed.why)),
         noise=tuple(_noise(lowered, confidence)),
-        errors=tuple((name, *_errors(lowered, name, confidence)) for name in _numbers(lowered.question)),
+        errors=tuple(_errors(lowered, SIZES, confidence)),
         price=tuple(_prices(lowered.pricing.loss(apart))),
         others=tuple(
-            (label, *(_errors(other, name, confidence)[-1] for name in _numbers(lowered.question)))
-            for label, other in others.items()
+            (label, *(error for _, error in _errors(other, SIZES[-1:], confidence))) for label, other in others.items()
         ),
     )
 
@@ -197,15 +199,16 @@ def _numbers(question: Question) -> list[str]:
     return [name for name, made in question.columns if any(True for _ in statistics_in(made))]
 
 
-def _errors(lowered: Lowered, name: str, confidence: Fraction) -> list[str]:
-    """Gives the error of a column in made-up groups of several sizes, at values in the middle of their bounds."""
-    found = []
-    for size in SIZES:
-        answer = finished(_ungrouped(lowered), [_made_up(lowered, size)], confidence)
-        low, high = answer[name].low, answer[name].high
-        sure = low is not None and high is not None and low[0] is not None and np.isfinite([low[0], high[0]]).all()
-        found.append(width((high[0] - low[0]) / 2) if sure and low is not None and high is not None else "—")
-    return found
+def _errors(lowered: Lowered, sizes: Sequence[int], confidence: Fraction) -> list[tuple[str, ...]]:
+    """Gives each column's error in made-up groups of several sizes, at values in the middle of their bounds."""
+    answers = [finished(_ungrouped(lowered), [_made_up(lowered, size)], confidence) for size in sizes]
+    return [(name, *(_error(answer[name]) for answer in answers)) for name in _numbers(lowered.question)]
+
+
+def _error(column: AnswerColumn) -> str:
+    low, high = column.low, column.high
+    sure = low is not None and high is not None and low[0] is not None and np.isfinite([low[0], high[0]]).all()
+    return width((high[0] - low[0]) / 2) if sure and low is not None and high is not None else "—"
 
 
 def _ungrouped(lowered: Lowered) -> Lowered:
@@ -218,7 +221,11 @@ def _made_up(lowered: Lowered, size: int) -> Drawn:
     level = lowered.levels[0]
     numbers = {tally: np.array([_typical(tally, size)], dtype=np.int64) for tally in level.cells.tallies}
     chosen = {one: np.zeros(1, dtype=np.int64) for run in level.runs for one in run.special.statistics}
-    return Drawn(tuple(np.array([None], dtype=object) for _ in level.places), numbers, chosen=chosen)
+    laws = laws_at(lowered, level.tallies)[0] if agreeing(lowered.levels) else {}
+    agreed = {tally: Agreed(numbers[tally], numbers[tally].astype(np.float64), 0.0) for tally in laws}
+    one_each = {tally: (found, which[:1]) for tally, (found, which) in laws.items()}
+    keys = tuple(np.array([None], dtype=object) for _ in level.places)
+    return Drawn(keys, numbers, agreed, one_each, chosen)
 
 
 def _typical(tally: Tally, size: int) -> int:

@@ -5,28 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from sfumato.exact import up
-from sfumato.mechanisms.gridding import nearest_floats
-from sfumato.noise.distribution import Noise
+from sfumato.query.agreement import Laws
+from sfumato.query.bars import Bars, laws_at, variance
 from sfumato.query.cells import Tally
 from sfumato.query.expressions import Column, Expression
 from sfumato.query.kinds import Kind
 from sfumato.query.levels import Level, listed_keys
-from sfumato.query.linear import linear_form
+from sfumato.query.linear import linear_form, ratio_form
 from sfumato.query.post import Known, Released, evaluated, sorted_places, true_in
-from sfumato.query.pricing import Selection
 from sfumato.query.questions import Answered, Histogram, Item, Statistic, statistics_in
-from sfumato.query.recipes import step_of
-from sfumato.query.reconcile import reconcile
+from sfumato.query.reconcile import Agreed, reconcile
 from sfumato.query.spelled import plainly, spelled, statistic_text
 from sfumato.query.vectors import Array, Vector
 from sfumato.release.answer import Answer, AnswerColumn, Bin, Role
-from sfumato.release.sums import sum_above
 
 if TYPE_CHECKING:
     from sfumato.query.lower import Lowered
@@ -37,13 +32,15 @@ if TYPE_CHECKING:
 class Drawn:
     """Is what was drawn for one level: the keys of its groups, and noisy whole numbers of each.
 
-    ``agreed`` are numbers near to these whose totals agree with those of other levels, where there are several.
-    ``chosen`` are the whole numbers that stand for statistics which are not made of sums.
+    ``agreed`` are numbers near to these whose totals agree with those of other levels, where there are several, and
+    ``laws`` those of the noise on them. ``chosen`` are the whole numbers that stand for statistics which are not made
+    of sums.
     """
 
     keys: tuple[Array, ...]
     numbers: Mapping[Tally, Array]
-    agreed: Mapping[Tally, Array] = field(default_factory=dict)
+    agreed: Mapping[Tally, Agreed] = field(default_factory=dict)
+    laws: Mapping[Tally, Laws] = field(default_factory=dict)
     chosen: Mapping[Statistic, Array] = field(default_factory=dict)
 
 
@@ -67,13 +64,11 @@ def _agreed(lowered: Lowered, drawn: Sequence[Drawn]) -> list[Drawn]:
     """Gives what was drawn with numbers whose totals agree, where there are several grouping sets."""
     if len(drawn) < 2:
         return list(drawn)
-    variances = [{tally: _variance(part.noise) for tally, part in noises.items()} for noises in lowered.noises]
+    variances = [{tally: variance(part.noise) for tally, part in noises.items()} for noises in lowered.noises]
     found = reconcile(lowered.levels, [one.numbers for one in drawn], variances)
-    return [replace(one, agreed=numbers) for one, numbers in zip(drawn, found, strict=True)]
-
-
-def _variance(noise: Noise) -> float:
-    return float(noise.variance().mid())
+    laws = laws_at(lowered, tuple(found[0]))
+    both = zip(drawn, found, laws, strict=True)
+    return [replace(one, agreed=numbers, laws=here) for one, numbers, here in both]
 
 
 def _level(lowered: Lowered, place: int, drawn: Drawn, confidence: Fraction) -> dict[str, Released]:
@@ -81,7 +76,9 @@ def _level(lowered: Lowered, place: int, drawn: Drawn, confidence: Fraction) -> 
     question = lowered.question
     known = _known(lowered, place, drawn, question.columns, confidence)
     found = {
-        name: known.keys[made.name] if isinstance(made, Column) else _made(lowered, place, made, known, confidence)
+        name: known.keys[made.name]
+        if isinstance(made, Column)
+        else _made(lowered, place, made, known, drawn, 1 - confidence)
         for name, made in question.columns
     }
     found |= {_hidden(at): evaluated(one.by, known) for at, one in enumerate(question.order)}
@@ -96,15 +93,23 @@ def _hidden(at: int) -> str:
     return f"\0{at}"
 
 
-def _made(lowered: Lowered, place: int, made: Expression, known: Known, confidence: Fraction) -> Released:
-    """Computes a column; a sum of noisy numbers has the error bar of the sum, less than the sum of their error bars."""
-    found = evaluated(made, known)
-    weights, noises = linear_form(made, lowered.recipes), lowered.noises[place]
-    if not isinstance(found, Vector) or not weights or len(weights) < 2 or not all(one in noises for one in weights):
+def _made(lowered: Lowered, place: int, made: Expression, known: Known, drawn: Drawn, missed: Fraction) -> Released:
+    """Computes a column; sums and ratios of noisy numbers have error bars that follow from the noise of all of them."""
+    found, recipes = evaluated(made, known), lowered.recipes_at[place]
+    if not isinstance(found, Vector) or isinstance(made, Answered):
         return found
-    terms = tuple((noises[tally].noise, weight * step_of(tally)) for tally, weight in weights.items())
-    middle, width = (found.low + found.high) / 2, up(sum_above(terms, (1 - confidence) / 2))
-    return Vector(found.values, middle - width, middle + width, found.whole)
+    bars, ratio = bars_at(lowered, place, drawn), ratio_form(made, recipes)
+    if ratio is not None:
+        return bars.ratio(found, ratio, missed)
+    form = linear_form(made, recipes)
+    return found if form is None else bars.linear(found, form, missed)
+
+
+def bars_at(lowered: Lowered, place: int, drawn: Drawn) -> Bars:
+    """Gives the error bars of a level."""
+    chosen = [at for at, level in enumerate(lowered.levels) if level.chooser is not None]
+    selection = lowered.pricing.selections[chosen.index(place)] if place in chosen else None
+    return Bars(drawn.numbers, lowered.noises[place], drawn.agreed, drawn.laws, selection)
 
 
 def _known(
@@ -121,7 +126,7 @@ def _known(
 @final
 @dataclass(frozen=True, eq=False)
 class _Statistics:
-    """Makes statistics of noisy numbers, with intervals wide enough for all numbers of one column to hold together."""
+    """Makes statistics, with intervals wide enough for all statistics of one column to hold together."""
 
     lowered: Lowered
     place: int
@@ -130,62 +135,21 @@ class _Statistics:
     confidence: Fraction
 
     def all(self) -> dict[Statistic, Released]:
-        found: dict[Statistic, Released] = {one: self._made(one) for one in self.lowered.recipes}
+        bars = bars_at(self.lowered, self.place, self.drawn)
+        found: dict[Statistic, Released] = {one: self._made(one, bars) for one in self.lowered.recipes}
         for run, special in zip(self.lowered.levels[self.place].runs, self.lowered.specials[self.place], strict=True):
             drawn = [self.drawn.chosen[one] for one in run.special.statistics]
             found |= special.released(drawn, self.confidence)
         return found
 
-    def _made(self, statistic: Statistic) -> Vector:
-        recipe = self.lowered.recipes[statistic]
-        missed = (1 - self.confidence) / self._beside(statistic)
-        return recipe.make({tally: self._vector(tally, 1 - missed) for tally in recipe.tallies})
+    def _made(self, statistic: Statistic, bars: Bars) -> Vector:
+        recipe = self.lowered.recipes_at[self.place][statistic]
+        return bars.made(recipe, (1 - self.confidence) / self._beside(statistic))
 
     def _beside(self, statistic: Statistic) -> int:
-        """Gives with how many noisy numbers a statistic stands in one column, at most."""
-        recipes = self.lowered.recipes
-        used = [
-            {tally for one in statistics_in(made) if one in recipes for tally in recipes[one].tallies}
-            for _, made in self.columns
-            if statistic in statistics_in(made)
-        ]
-        return max(map(len, used), default=len(recipes[statistic].tallies))
-
-    def _vector(self, tally: Tally, confidence: Fraction) -> Vector:
-        numbers, step = self.drawn.numbers[tally], step_of(tally)
-        part = self.lowered.noises[self.place].get(tally)
-        if part is None:
-            return _chosen(numbers, self._selection(), confidence)
-        width = width_of(part.noise, confidence)  # type: ignore[arg-type]  # noises are records
-        near = Vector.near(_in_unit(numbers, step), up(width * step), whole=step == 1)
-        best = self.drawn.agreed.get(tally, numbers)  # the interval stays where the noise put it
-        return near if best is numbers else replace(near, values=_in_unit(best, step))
-
-    def _selection(self) -> Selection:
-        chosen = [at for at, level in enumerate(self.lowered.levels) if level.chooser is not None]
-        return self.lowered.pricing.selections[chosen.index(self.place)]
-
-
-@lru_cache(maxsize=4096)
-def width_of(noise: Any, confidence: Fraction) -> int:
-    """Gives the error bar of noise, in whole steps."""
-    return int(noise.half_width(confidence))
-
-
-def _in_unit(numbers: Array, step: Fraction) -> Array:
-    return numbers if step == 1 else nearest_floats(numbers, step)
-
-
-def _chosen(numbers: Array, selection: Selection, confidence: Fraction) -> Vector:
-    """Gives counts by which keys were chosen: within the noise's reach, for certain; where a key was sure to be shown,
-    as near as the noise is with the confidence.
-    """
-    least, most = selection.noise.reach
-    index, missed = selection.noise.index, 1 - confidence
-    low, high = least + index.quantile(missed / 2), least + index.quantile(1 - missed / 2)
-    sure = numbers - most > selection.noise.least_shown - 1 - least
-    floats = np.asarray(numbers, dtype=np.float64)
-    return Vector(numbers, floats - np.where(sure, high, most), floats - np.where(sure, low, least), whole=True)
+        """Gives with how many statistics one stands in a column, at most, itself among them."""
+        used = [set(statistics_in(made)) for _, made in self.columns]
+        return max((len(here) for here in used if statistic in here), default=1)
 
 
 def _order(lowered: Lowered, tables: Sequence[Mapping[str, Released]]) -> Array:

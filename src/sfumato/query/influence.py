@@ -47,7 +47,7 @@ class Influence:
 
 
 def influence(tally: Tally, spread: Spread) -> Influence:
-    """Gives how one unit moves a tally, when its rows are spread so over the groups."""
+    """Gives how one unit moves a tally, when its rows (or different values) are spread so over the groups."""
     match tally:
         case Rows(bits=bits):
             most, used = 1 << bits, spread

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import final
 
@@ -14,9 +14,10 @@ from sfumato.entropy import Entropy
 from sfumato.guarantee import guarantee
 from sfumato.mechanisms.gridding import exact_add
 from sfumato.query.cells import Cells, Computed, Listed, Tally
+from sfumato.query.exclusive import exclusive_sets
 from sfumato.query.influence import Influence, influence
 from sfumato.query.passes.bounds import Placed
-from sfumato.query.pricing import NoisyAt, Selection
+from sfumato.query.pricing import ExclusiveAt, NoisyAt, Priced, Selection
 from sfumato.query.specials import Run
 from sfumato.query.vectors import Array
 
@@ -29,7 +30,7 @@ class Level:
     Where keys are not listed, they are chosen by the tally ``chooser``: the units (or rows) of each group. A level
     that is ``summed`` is not computed by the engine: its numbers are sums of those of the finest level, where
     ``summed`` says for each key of that one to which key of this one it adds. ``runs`` are its statistics that are
-    not made of sums.
+    not made of sums. ``standing`` names tallies that are the same numbers as others here, and which others.
     """
 
     places: tuple[int, ...]
@@ -39,15 +40,21 @@ class Level:
     chooser: Tally | None = None
     summed: tuple[int, ...] | None = None
     runs: tuple[Run, ...] = ()
+    standing: tuple[tuple[Tally, Tally], ...] = ()
 
     @property
     def listed(self) -> Listed | None:
         """Are the public keys, if there are any."""
         return self.cells.listed
 
+    @property
+    def sets(self) -> tuple[tuple[Tally, ...], ...]:
+        """Are the tallies to noise in sets of which one row moves one tally only: each set is priced as one."""
+        return exclusive_sets(self.tallies)
+
     def influence(self, tally: Tally) -> Influence:
         """Gives how far one unit moves a tally here."""
-        return influence(tally, self.placed.spread)
+        return influence(tally, self.placed.spread_of(tally))
 
 
 @final
@@ -85,6 +92,16 @@ def _sums(numbers: Array, places: Array, size: int) -> Array:
     wide = numbers.dtype == object or (len(numbers) and int(np.abs(numbers).max()) * len(numbers) >= 1 << 62)
     found = np.zeros(size, dtype=object if wide else np.int64)
     np.add.at(found, places, numbers.astype(found.dtype))
+    return found
+
+
+def noises_in(sets: Sequence[Sequence[Tally]], parts: Iterator[Priced]) -> dict[Tally, NoisyAt]:
+    """Takes the noise of every tally from the priced parts, of which there is one for each set."""
+    found: dict[Tally, NoisyAt] = {}
+    for members in sets:
+        part = next(parts)
+        noises = part.members if isinstance(part, ExclusiveAt) else (part,)
+        found |= {tally: noise for tally, noise in zip(members, noises, strict=True) if isinstance(noise, NoisyAt)}
     return found
 
 

@@ -1,10 +1,11 @@
-"""Linear columns: sums of noisy numbers with public weights, whose error bars follow from the noise itself."""
+"""Columns whose error bars follow from the noise itself: sums of noisy numbers with public weights, and ratios."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import TypeAlias
+from typing import TypeAlias, final
 
 from sfumato.query.cells import Tally
 from sfumato.query.expressions import Call, Expression, Literal
@@ -12,18 +13,48 @@ from sfumato.query.questions import Answered, Statistic
 from sfumato.query.recipes import Recipe
 
 Weights: TypeAlias = Mapping[Tally, Fraction]
-"""How often each tally stands in a sum, in its own unit; besides, there may be a constant."""
+"""How often each tally stands in a sum, in its own unit."""
 
 
-def linear_form(made: Expression, recipes: Mapping[Statistic, Recipe]) -> Weights | None:
-    """Gives the weights of a column that is a sum of noisy numbers with public weights; None for other columns."""
+@final
+@dataclass(frozen=True)
+class Linear:
+    """Is a sum of tallies with public weights, and a public number."""
+
+    weights: Weights = field(default_factory=dict)
+    constant: Fraction = Fraction(0)
+
+    def plus(self, other: Linear, times: Fraction) -> Linear:
+        """Gives this and another one, so many times."""
+        found = dict(self.weights)
+        for tally, weight in other.weights.items():
+            found[tally] = found.get(tally, Fraction(0)) + times * weight
+        kept = {tally: weight for tally, weight in found.items() if weight}
+        return Linear(kept, self.constant + times * other.constant)
+
+
+@final
+@dataclass(frozen=True)
+class Ratio:
+    """Is factor · top / bottom + shift."""
+
+    top: Linear
+    bottom: Linear
+    factor: Fraction = Fraction(1)
+    shift: Fraction = Fraction(0)
+
+
+def linear_form(made: Expression, recipes: Mapping[Statistic, Recipe]) -> Linear | None:
+    """Gives a column that is a sum of noisy numbers with public weights; None for other columns."""
     match made:
         case Answered(statistic=statistic):
-            return recipes[statistic].linear if statistic in recipes else None
+            weights = recipes[statistic].linear if statistic in recipes else None
+            return None if weights is None else Linear(weights)
         case Literal():
-            return {} if _constant(made) is not None else None
+            value = _constant(made)
+            return None if value is None else Linear({}, value)
         case Call(operator="neg", parts=(one,)):
-            return _sum({}, linear_form(one, recipes), Fraction(-1))
+            return _sum(Linear(), linear_form(one, recipes), Fraction(-1))
         case Call(operator="add" | "sub" as operator, parts=(left, right)):
             sign = Fraction(1 if operator == "add" else -1)
             return _sum(linear_form(left, recipes), linear_form(right, recipes), sign)
@@ -31,23 +62,51 @@ def linear_form(made: Expression, recipes: Mapping[Statistic, Recipe]) -> Weight
             factor, other = _constant(left), right
             if factor is None:
                 factor, other = _constant(right), left
-            return None if factor is None else _sum({}, linear_form(other, recipes), factor)
+            return None if factor is None else _sum(Linear(), linear_form(other, recipes), factor)
         case Call(operator="div", parts=(left, right)):
             divisor = _constant(right)
-            return _sum({}, linear_form(left, recipes), 1 / divisor) if divisor else None
+            return _sum(Linear(), linear_form(left, recipes), 1 / divisor) if divisor else None
         case Call(operator="to_float", parts=(one,)):
             return linear_form(one, recipes)
     return None
+
+
+def ratio_form(made: Expression, recipes: Mapping[Statistic, Recipe]) -> Ratio | None:
+    """Gives a column that is a ratio of two such sums, times and plus public numbers; None for other columns.
+
+    Where the divisor is nothing, there is no ratio: NULLIF(divisor, 0) says the same.
+    """
+    match made:
+        case Call(operator="to_float", parts=(one,)):
+            return ratio_form(one, recipes)
+        case Call(operator="neg", parts=(one,)):
+            return _scaled(ratio_form(one, recipes), Fraction(-1), Fraction(0))
+        case Call(operator="mul", parts=(left, right)) if (factor := _constant(left)) is not None:
+            return _scaled(ratio_form(right, recipes), factor, Fraction(0))
+        case Call(operator="mul" | "div" | "add" | "sub" as operator, parts=(left, right)) if (
+            number := _constant(right)
+        ) is not None:
+            factor = {"mul": number, "div": 1 / number if number else Fraction(0)}.get(operator, Fraction(1))
+            shift = {"add": number, "sub": -number}.get(operator, Fraction(0))
+            return _scaled(ratio_form(left, recipes), factor, shift)
+        case Call(operator="div", parts=(left, right)):
+            match right:
+                case Call(operator="nullif", parts=(divisor, Literal(value=0))):
+                    right = divisor
+            top, bottom = linear_form(left, recipes), linear_form(right, recipes)
+            return None if top is None or bottom is None or not bottom.weights else Ratio(top, bottom)
+    return None
+
+
+def _scaled(ratio: Ratio | None, factor: Fraction, shift: Fraction) -> Ratio | None:
+    if ratio is None or not factor:
+        return None
+    return replace(ratio, factor=ratio.factor * factor, shift=ratio.shift * factor + shift)
 
 
 def _constant(made: Expression) -> Fraction | None:
     return Fraction(made.value) if isinstance(made, Literal) and isinstance(made.value, int | float) else None
 
 
-def _sum(left: Weights | None, right: Weights | None, times: Fraction) -> Weights | None:
-    if left is None or right is None:
-        return None
-    found = dict(left)
-    for tally, weight in right.items():
-        found[tally] = found.get(tally, Fraction(0)) + times * weight
-    return {tally: weight for tally, weight in found.items() if weight}
+def _sum(left: Linear | None, right: Linear | None, times: Fraction) -> Linear | None:
+    return None if left is None or right is None else left.plus(right, times)

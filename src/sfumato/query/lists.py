@@ -20,9 +20,9 @@ from sfumato.exact import up
 from sfumato.guarantee import guarantee
 from sfumato.mechanisms.gridding import nearest_floats
 from sfumato.noise.selection import top_k_indices
+from sfumato.query.bars import width_of
 from sfumato.query.cells import Rows
 from sfumato.query.expressions import Expression, Literal
-from sfumato.query.finish import width_of
 from sfumato.query.influence import influence
 from sfumato.query.kinds import Kind, Value
 from sfumato.query.levels import noised

@@ -23,28 +23,32 @@ from sfumato.query.asked import asked as asked_text
 from sfumato.query.catalog import Catalog
 from sfumato.query.cells import Cells, Computed, Listed, Rows, Tally, Total, Units
 from sfumato.query.cuts import cuts_of
+from sfumato.query.dividing import choice_of, parts_of, recipes_at, weights_of
 from sfumato.query.engines.engine import PrivateTables, PublicTables
+from sfumato.query.exclusive import exclusive_sets
 from sfumato.query.expressions import Column, Expression
 from sfumato.query.finish import Drawn, finished
 from sfumato.query.kinds import Kind
-from sfumato.query.levels import Level, added_up, coarser, laid_out, noised, shown_keys
+from sfumato.query.levels import Level, added_up, coarser, laid_out, noised, noises_in, shown_keys
 from sfumato.query.operators import call
 from sfumato.query.passes.bounds import THE_CODEBOOK, THE_QUESTION, Kept, placed, scales, wanted
 from sfumato.query.passes.grounding import ground
+from sfumato.query.passes.impossible import refuse_impossible
 from sfumato.query.passes.keys import PublicKeys
 from sfumato.query.passes.missing import without_gaps
 from sfumato.query.passes.specials import special_ones, special_runs
 from sfumato.query.passes.spelling import spelled
 from sfumato.query.passes.work import Work, worked
 from sfumato.query.post import check_released
-from sfumato.query.pricing import Choice, Noisy, NoisyAt, Part, Pricing, priced
-from sfumato.query.questions import Question, Statistic, statistics_in
+from sfumato.query.pricing import NoisyAt, Pricing, priced
+from sfumato.query.questions import Question, Statistic
 from sfumato.query.reach import Reach, reach_of
 from sfumato.query.recipes import Recipe, all_tallies, recipes
 from sfumato.query.rehearse import rehearse
 from sfumato.query.relations import Join, Keep, Match, Relation
 from sfumato.query.settings import Settings
-from sfumato.query.specials import Special, SpecialAt, counted, expanded
+from sfumato.query.sharing import same_by_bounds, shared
+from sfumato.query.specials import SpecialAt, counted, expanded
 from sfumato.query.targets import aimed
 from sfumato.query.vectors import Array
 from sfumato.query.words import mechanism_words, noise_words, tally_words
@@ -133,12 +137,14 @@ class Lowered:
         return tuple(specials for _, specials in self._priced)
 
     @cached_property
+    def recipes_at(self) -> tuple[Mapping[Statistic, Recipe], ...]:
+        """Are the recipes of each level, of the tallies that are bought there."""
+        return tuple(recipes_at(level, self.recipes) for level in self.levels)
+
+    @cached_property
     def _priced(self) -> tuple[tuple[dict[Tally, NoisyAt], tuple[SpecialAt, ...]], ...]:
         parts: Iterator[Any] = iter(self.pricing.parts)
-        return tuple(
-            ({tally: next(parts) for tally in level.tallies}, tuple(next(parts) for _ in level.runs))
-            for level in self.levels
-        )
+        return tuple((noises_in(level.sets, parts), tuple(next(parts) for _ in level.runs)) for level in self.levels)
 
     def measurement(self, confidence: Fraction) -> Measurement:
         """Gives the measurement that asks it; the answer states its intervals at a confidence."""
@@ -259,8 +265,9 @@ def lowered(question: Question, settings: Settings, opened: Opened, *, limit: ty
     if settings.keys is not None and not question.keys:
         raise BadArgument("keys", "left out, where nothing is grouped by", settings.keys)
     asked, work = question, _worked(question.source, opened)
-    kept = _kept(replace(question, source=work.relation), settings, opened.catalog)
-    plain = without_gaps(spelled(kept))
+    plain = spelled(_kept(replace(question, source=work.relation), settings, opened.catalog))
+    refuse_impossible(plain)
+    plain = without_gaps(plain)
     question = expanded(plain)
     others = special_ones(question.statistics)
     if others and settings.loss is None:
@@ -271,7 +278,7 @@ def lowered(question: Question, settings: Settings, opened: Opened, *, limit: ty
     sets = question.sets or (tuple(range(len(question.keys))),)
     known = _known(question, opened)
     fine = not opened.catalog.by_rows and any(_scales(question, places, settings, known) for places in sets)
-    made = recipes(numbers, alone=settings.loss is None, fine=fine)
+    made = shared(recipes(numbers, alone=settings.loss is None, fine=fine))
     tallies = tuple(all_tallies(made.values()))
     if opened.catalog.by_rows and any(isinstance(tally, Units) for tally in tallies):
         raise QueryRefused("rows are the units here, and nothing says whose they are: count rows.")
@@ -283,9 +290,9 @@ def lowered(question: Question, settings: Settings, opened: Opened, *, limit: ty
     if settings.loss is None:
         pricing = aimed(question, made, levels, settings, limit)
     else:
-        parts = [part for level in levels for part in _parts(level, apart)]
-        weights = [weight for level in levels for weight in _weights(plain, made, level, settings)]
-        choices = [_choice(level, apart) for level in levels if level.chooser is not None]
+        parts = [part for level in levels for part in parts_of(level, apart)]
+        weights = [one for level in levels for one in weights_of(plain, recipes_at(level, made), level, settings)]
+        choices = [choice_of(level, apart) for level in levels if level.chooser is not None]
         pricing = priced(parts, weights, settings.loss, choices=choices, noise=settings.noise)
     ready = Lowered(asked, question, settings, opened.space, levels, made, pricing, opened.catalog)
     rehearse(ready, opened.engine)
@@ -382,46 +389,16 @@ def _level(
         kept=_kept_before(question, settings, opened),
     )
     chooser = (Rows() if catalog.by_rows else Units()) if keys and public is None else None
-    counted = tallies if chooser is None or chooser in tallies else (*tallies, chooser)
-    cells = Cells(question.source, keys, tuple(counted), bounded.bound, public)
-    return Level(places, cells, bounded, tuple(tally for tally in tallies if tally != chooser), chooser)
-
-
-def _choice(level: Level, apart: int) -> tuple[Choice, Fraction]:
-    """Gives what choosing the keys of a level takes: how one unit's count in a key, and its keys, are bounded."""
-    spread = level.placed.spread
-    if isinstance(level.chooser, Units):
-        return Choice(keys=max(1, int(spread.parts)), rows=1, apart=apart), Fraction(1)
-    return Choice(keys=1, rows=max(1, int(spread.rows)), apart=apart), Fraction(1)
-
-
-def _parts(level: Level, apart: int) -> list[Part]:
-    """Gives what is released of a level: noisy numbers first."""
-    return [*(Noisy(level.influence(tally), apart) for tally in level.tallies), *(run.special for run in level.runs)]
-
-
-def _weights(question: Question, made: Mapping[Statistic, Recipe], level: Level, settings: Settings) -> list[Fraction]:
-    """Gives the weight of each part: alike, or where columns have weights, what the columns it serves make of them."""
-    parts: list[Tally | Special] = [*level.tallies, *(run.special for run in level.runs)]
-    if not settings.weights:
-        return [Fraction(1)] * len(parts)
-    given, known = dict(settings.weights), {name for name, _ in question.columns}
-    if unknown := sorted(set(given) - known):
-        raise BadArgument("weights", f"for columns of the answer: {', '.join(sorted(known))}", unknown[0])
-    found = dict.fromkeys(parts, Fraction(0))
-    for name, column in question.columns:
-        serving = [part for one in statistics_in(column) for part in _serving(one, made, level)]
-        used = [part for part in serving if part in found]
-        for part in used:
-            found[part] += given.get(name, Fraction(1)) / len(used)
-    return [found[part] or Fraction(1) for part in parts]
-
-
-def _serving(one: Statistic, made: Mapping[Statistic, Recipe], level: Level) -> Sequence[Tally | Special]:
-    """Gives what a statistic is made of, or found by."""
-    if one in made:
-        return made[one].tallies
-    return [run.special for run in level.runs if run.special.serves(one)]
+    asked = tallies if chooser is None or chooser in tallies else (*tallies, chooser)
+    standing = same_by_bounds(asked, bounded.bound, bounded.spread)
+    bought = tuple(tally for tally in asked if tally not in dict(standing))
+    cells = Cells(question.source, keys, bought, bounded.bound, public)
+    noised = tuple(tally for tally in bought if tally != chooser)
+    most = max((len(members) for members in exclusive_sets(noised)), default=1)
+    if most > 1:
+        why = f"of {most} numbers a row can count in one only: together they cost what one does"
+        bounded = replace(bounded, facts=(*bounded.facts, why))
+    return Level(places, cells, bounded, noised, chooser, standing=standing)
 
 
 def _run(level: Level, engine: PrivateTables) -> Computed:

@@ -116,6 +116,50 @@ class NoisyAt(Priced):
         return found
 
 
+@guarantee(
+    claim="vectors of which a row moves one only, by spreads that are alike, cost together what the dearest one does",
+    proof="proofs/query.md#exclusive",
+    reviewed="625a01a7aee4",
+)
+def dearest(losses: Sequence[Pure | ZCDP]) -> Pure | ZCDP:
+    """Gives what vectors cost together of which a row moves one only."""
+    kinds = {type(loss) for loss in losses}
+    if len(kinds) != 1:
+        raise BadArgument("losses", "of one kind, and at least one of them", [kind.__name__ for kind in kinds])
+    return max(losses, key=lambda loss: Fraction(loss.epsilon if isinstance(loss, Pure) else loss.rho))
+
+
+@final
+@dataclass(frozen=True)
+class Exclusive(Part):
+    """Is several vectors of which a row moves one only: each gets all of the share."""
+
+    members: tuple[Noisy, ...]
+
+    def priced(self, share: Pure | ZCDP) -> ExclusiveAt:
+        return ExclusiveAt(tuple(member.priced(share) for member in self.members))
+
+    def width(self, share: float, *, gaussian: bool) -> float:
+        return math.exp(sum(math.log(one.width(share, gaussian=gaussian)) for one in self.members) / len(self.members))
+
+
+def priced_as_one(influences: Sequence[Influence], apart: int) -> Part:
+    """Gives one vector, or several of which a row moves one only, as one part."""
+    members = tuple(Noisy(one, apart) for one in influences)
+    return members[0] if len(members) == 1 else Exclusive(members)
+
+
+@final
+@dataclass(frozen=True)
+class ExclusiveAt(Priced):
+    """Is several vectors of which a row moves one only, each with its noise."""
+
+    members: tuple[NoisyAt, ...]
+
+    def loss(self, distance: int) -> Pure | ZCDP:
+        return dearest([member.loss(distance) for member in self.members])
+
+
 def laplace_within(l1: Distance, epsilon: Fraction) -> Noise:
     """Gives the Laplace noise that costs ε when neighbours are so far apart in L1."""
     return DiscreteLaplace(max(Fraction(rational_up(l1)), Fraction(1)) / epsilon)

@@ -76,6 +76,14 @@ class Reach:
         origins = frozenset(column.origin for key in made for column in key.columns())
         return self.rows if "" in origins else min(sides * groups_of_a_unit(origins, self.groups), self.rows)
 
+    def values_of(self, of: Expression, keys: Iterable[Expression] = ()) -> Whole:
+        """Gives how many different values of an expression one unit can have; with keys, in all groups together.
+
+        A unit has one id: what is made of its identity alone has one value, whatever rows it has.
+        """
+        others = [column for column in of.columns() if column.unit is None]
+        return self.groups_by((*keys, *others))
+
     def _one_window(self, key: Expression) -> bool:
         """Tells whether a key is the window that a unit lies in, or one that holds it."""
         match key:

@@ -10,10 +10,12 @@ from typing import TypeAlias, final
 import numpy as np
 
 from sfumato.errors import QueryRefused
+from sfumato.query.blurred import Blurred, Ends
 from sfumato.query.cells import Distinct, Rows, Tally, Term, Total, Units
 from sfumato.query.expressions import Column, Expression
 from sfumato.query.grids import COUNT_BITS, SQUARE_BITS, SUM_BITS, Grid, float_grid, whole_grid
 from sfumato.query.kinds import Kind
+from sfumato.query.moments import Side, average_ends, correlation_ends, covariance_ends, variance_ends
 from sfumato.query.operators import call
 from sfumato.query.questions import (
     Count,
@@ -30,15 +32,22 @@ from sfumato.query.vectors import Vector
 Made: TypeAlias = Callable[[Mapping[Tally, Vector]], Vector]
 """From the noisy tallies, in their own units, to the statistic."""
 
+Sharp: TypeAlias = Callable[[Mapping[Tally, Blurred], float], Ends]
+"""From the tallies with the law of their noise, and the chance to miss, to where the statistic lies."""
+
 
 @final
 @dataclass(frozen=True)
 class Recipe:
-    """Is how a statistic is made: of which tallies, and how; ``linear`` are their weights, where it is their sum."""
+    """Is how a statistic is made: of which tallies, and how; ``linear`` are their weights, where it is their sum.
+
+    ``sharp`` says where another one lies, by the noise of all tallies together; `make` says so from where each lies.
+    """
 
     tallies: tuple[Tally, ...]
     make: Made
     linear: Mapping[Tally, Fraction] | None = None
+    sharp: Sharp | None = None
 
     @staticmethod
     def of(tally: Tally) -> Recipe:
@@ -125,7 +134,26 @@ def _times(count: Vector, factor: float) -> Vector:
 def _mean(statistic: Mean, *, fine: bool) -> Recipe:
     term = term_of(statistic.of, "mean", centred=True, fine=fine)
     rows, total = counts_of(statistic, fine=fine), Total((term,), statistic.where)
-    return Recipe((rows, total), lambda noisy: _average(noisy[total], noisy[rows], term.grid))
+    centre, ends = float(term.grid.centre), (float(term.grid.low), float(term.grid.high))
+
+    def sharp(noisy: Mapping[Tally, Blurred], missed: float) -> Ends:
+        low, high = average_ends(noisy[rows], Side(noisy[total], _reach(term.grid)), missed)
+        return np.clip(low + centre, *ends), np.clip(high + centre, *ends)
+
+    return Recipe((rows, total), lambda noisy: _average(noisy[total], noisy[rows], term.grid), sharp=sharp)
+
+
+def _reach(*grids: Grid) -> float:
+    """Gives how far a number on a grid is from its centre at most, of several grids the furthest."""
+    return max(float(max(map(abs, grid.ends)) * grid.step) for grid in grids)
+
+
+def _side(noisy: Mapping[Tally, Blurred], total: Total, squares: Total | None, term: Term) -> Side:
+    """Gives what is known of one number of each row, of which there are products on the grid of ``term``."""
+    plain = total.terms[0].grid
+    shift = float(plain.centre) - float(term.grid.centre)
+    held = None if squares is None else noisy[squares]
+    return Side(noisy[total], _reach(plain, term.grid) + abs(shift), shift, held)
 
 
 def _average(total: Vector, rows: Vector, grid: Grid) -> Vector:
@@ -141,19 +169,41 @@ def _counted(rows: Vector) -> Vector:
 
 
 def _variance(statistic: Variance, *, fine: bool) -> Recipe:
-    term = term_of(statistic.of, "variance", centred=True, bits=SQUARE_BITS, fine=fine)
-    rows, total = counts_of(statistic, fine=fine), Total((term,), statistic.where)
+    plain, term = _terms(statistic.of, "variance", fine=fine)
+    rows, total = counts_of(statistic, fine=fine), Total((plain,), statistic.where)
     squares = Total((term, term), statistic.where)
     radius = (float(term.grid.high) - float(term.grid.low)) / 2
     off = _off(term.grid, term.grid)
 
     def make(noisy: Mapping[Tally, Vector]) -> Vector:
         count = _counted(noisy[rows])
-        spread = (noisy[squares] / count - (noisy[total] / count).squared()).widened(off).within(0.0, radius**2)
+        middle = _around(noisy[total] / count, plain.grid, term.grid)
+        spread = (noisy[squares] / count - middle.squared()).widened(off).within(0.0, radius**2)
         spread = _of_sample(spread, count).within(0.0, 2 * radius**2) if statistic.sample else spread
         return spread.monotonic(np.sqrt) if statistic.root else spread
 
-    return Recipe((rows, total, squares), make)
+    def sharp(noisy: Mapping[Tally, Blurred], missed: float) -> Ends:
+        side = _side(noisy, total, squares, term)
+        low, high = variance_ends(noisy[rows], side, missed, sample=statistic.sample)
+        most = (2 if statistic.sample else 1) * radius**2
+        ends = np.clip(low - off, 0.0, most), np.clip(high + off, 0.0, most)
+        return (np.sqrt(ends[0]), np.sqrt(ends[1])) if statistic.root else ends
+
+    return Recipe((rows, total, squares), make, sharp=sharp)
+
+
+def _terms(of: Expression, verb: str, *, fine: bool) -> tuple[Term, Term]:
+    """Gives an expression as its sum is taken, on the grid of every sum of it, and as a factor of a product.
+
+    Products fit into 64 bits only on a coarser grid; a sum is the same number whatever asks for it, and bought once.
+    """
+    return term_of(of, verb, centred=True, fine=fine), term_of(of, verb, centred=True, bits=SQUARE_BITS, fine=fine)
+
+
+def _around(average: Vector, centre: Grid, other: Grid) -> Vector:
+    """Gives an average around another centre: that of large whole numbers is one, that of their squares need not be."""
+    apart = float(centre.centre) - float(other.centre)
+    return average + Vector.exact(np.full(len(average.values), apart)) if apart else average
 
 
 def _off(one: Grid, other: Grid) -> float:
@@ -175,18 +225,22 @@ def _of_sample(spread: Vector, count: Vector) -> Vector:
 
 
 def _covariance(statistic: Covariance, *, fine: bool) -> Recipe:
-    first, second = (
-        term_of(of, "covariance", centred=True, bits=SQUARE_BITS, fine=fine) for of in (statistic.of, statistic.other)
+    plains, (first, second) = zip(
+        *(_terms(of, "covariance", fine=fine) for of in (statistic.of, statistic.other)), strict=True
     )
     rows = counts_of(statistic, fine=fine)
     both = _both(statistic)
-    sums = [Total((first,), both), Total((second,), both), Total((first, second), statistic.where)]
+    sums = [Total((plains[0],), both), Total((plains[1],), both), Total((first, second), statistic.where)]
     squares = [Total((first, first), both), Total((second, second), both)] if statistic.scaled else []
     sides = [(float(one.grid.high) - float(one.grid.low)) / 2 for one in (first, second)]
 
     def make(noisy: Mapping[Tally, Vector]) -> Vector:
         count = _counted(noisy[rows])
-        one, other, product = (noisy[total] / count for total in sums)
+        product = noisy[sums[2]] / count
+        one, other = (
+            _around(noisy[total] / count, total.terms[0].grid, term.grid)
+            for total, term in zip(sums[:2], (first, second), strict=True)
+        )
         shared = (product - one * other).widened(_off(first.grid, second.grid))
         shared = shared.within(-sides[0] * sides[1], sides[0] * sides[1])
         if not statistic.scaled:
@@ -199,7 +253,25 @@ def _covariance(statistic: Covariance, *, fine: bool) -> Recipe:
         roots = [spread.monotonic(np.sqrt) for spread in spreads]
         return (shared / (roots[0] * roots[1])).within(-1.0, 1.0)
 
-    return Recipe((rows, *sums, *squares), make)
+    return Recipe((rows, *sums, *squares), make, sharp=_sharp(statistic, rows, sums, squares))
+
+
+def _sharp(statistic: Covariance, rows: Rows, sums: Sequence[Total], squares: Sequence[Total]) -> Sharp:
+    """Gives where covariances and correlations lie, by the noise of all of their sums."""
+    first, second = sums[2].terms
+    held: Sequence[Total | None] = squares or (None, None)
+    pairs = (first.grid, second.grid), (first.grid, first.grid), (second.grid, second.grid)
+    off = [_off(*pair) for pair in pairs]
+
+    def sharp(noisy: Mapping[Tally, Blurred], missed: float) -> Ends:
+        sides = _side(noisy, sums[0], held[0], first), _side(noisy, sums[1], held[1], second)
+        if statistic.scaled:
+            return correlation_ends(noisy[rows], sides, noisy[sums[2]], missed, off)
+        low, high = covariance_ends(noisy[rows], sides, noisy[sums[2]], missed, sample=statistic.sample)
+        most = (2 if statistic.sample else 1) * sides[0].reach * sides[1].reach
+        return np.clip(low - off[0], -most, most), np.clip(high + off[0], -most, most)
+
+    return sharp
 
 
 def _both(statistic: Covariance) -> Expression | None:

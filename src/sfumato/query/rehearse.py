@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -9,10 +10,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sfumato.errors import QueryRefused
+from sfumato.query.cells import Tally
 from sfumato.query.engines.engine import PublicTables
 from sfumato.query.finish import Drawn, finished
 from sfumato.query.levels import Level
 from sfumato.query.literals import halved
+from sfumato.query.vectors import Array
 
 if TYPE_CHECKING:
     from sfumato.query.lower import Lowered
@@ -23,21 +26,29 @@ SURE = Fraction(95, 100)
 
 
 def rehearse(ready: Lowered, engine: PublicTables) -> None:
-    """Runs every statement on tables without rows, and makes an answer of one group of zeros."""
+    """Runs every statement on tables without rows, and makes answers of one group: of zeros, and of too much noise."""
     _check_names(ready.question)
     for level in ready.levels:
         if level.summed is None and level.cells.tallies:
             engine.prepare(level.cells)
         for run in level.runs:
             engine.prepare(run.cells)
+    alone = replace(ready, levels=ready.levels[:1])
     try:
-        finished(replace(ready, levels=ready.levels[:1]), [_zeros(ready.levels[0])], SURE)
+        for numbers in (dict.fromkeys(ready.levels[0].cells.tallies, 0), _far(ready)):
+            finished(alone, [_made_up(ready.levels[0], numbers)], SURE)
     except RecursionError:
-        deep = True
+        why = "what is made of the released numbers is nested too deeply: ask for its parts."
+    except OverflowError:
+        why = "so little loss buys noise beyond all numbers that a float can hold: pay more, or keep less of each unit."
     else:
-        deep = False
-    if deep:
-        raise QueryRefused("what is made of the released numbers is nested too deeply: ask for its parts.")
+        return
+    raise QueryRefused(why)
+
+
+def _far(ready: Lowered) -> dict[Tally, int]:
+    """Gives numbers as far out as noise will never be: a thousand half-widths."""
+    return {tally: 1000 * int(part.noise.half_width(SURE)) for tally, part in ready.noises[0].items()}
 
 
 def _check_names(question: Question) -> None:
@@ -46,11 +57,15 @@ def _check_names(question: Question) -> None:
         raise QueryRefused("the name of a column holds half a character (a lone surrogate): name it otherwise, AS.")
 
 
-def _zeros(level: Level) -> Drawn:
-    """Gives one group of which every number is 0: with the first key, where keys are listed."""
+def _made_up(level: Level, numbers: Mapping[Tally, int]) -> Drawn:
+    """Gives one group with some numbers: that of the first key, where keys are listed."""
     keys = () if level.listed is None or not len(level.listed) else tuple(column[0] for column in level.listed.columns)
     shown = keys or (None,) * len(level.places)
     arrays = tuple(np.array([key], dtype=object) for key in shown)
-    zero = np.zeros(1, dtype=np.int64)
-    chosen = {one: zero for run in level.runs for one in run.special.statistics}
-    return Drawn(arrays, dict.fromkeys(level.cells.tallies, zero), chosen=chosen)
+    given = {tally: _array(numbers.get(tally, 0)) for tally in level.cells.tallies}
+    chosen = {one: np.zeros(1, dtype=np.int64) for run in level.runs for one in run.special.statistics}
+    return Drawn(arrays, given, chosen=chosen)
+
+
+def _array(number: int) -> Array:
+    return np.array([number], dtype=np.int64 if number < 2**63 else object)

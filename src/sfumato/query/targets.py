@@ -14,7 +14,7 @@ from sfumato.noise.discrete_laplace import DiscreteLaplace
 from sfumato.noise.distribution import Noise
 from sfumato.query.cells import Tally
 from sfumato.query.levels import Level
-from sfumato.query.pricing import NoisyAt, Pricing
+from sfumato.query.pricing import ExclusiveAt, NoisyAt, Priced, Pricing
 from sfumato.query.questions import Answered, Question, Statistic, statistics_in
 from sfumato.query.recipes import Recipe, step_of
 from sfumato.query.settings import Settings, Target
@@ -35,13 +35,21 @@ def aimed(
         )
     targets = _targets(question, made, settings)
     gaussian = limit is ZCDP
-    parts = tuple(
-        NoisyAt(level.influence(tally), _noise(targets[tally], step_of(tally), gaussian=gaussian))
-        for level in levels
-        for tally in level.tallies
-    )
+    parts: list[Priced] = []
+    for level in levels:
+        for members in level.sets:
+            aims = [(tally, _of_all(level, tally, targets)) for tally in members]
+            noises = [(tally, _noise(aim, step_of(tally), gaussian=gaussian)) for tally, aim in aims]
+            found = tuple(NoisyAt(level.influence(tally), noise) for tally, noise in noises)
+            parts.append(found[0] if len(found) == 1 else ExclusiveAt(found))
     kind = limit if limit in (Pure, Approx, ZCDP) else Pure
-    return Pricing(parts, (), kind, Fraction(0))
+    return Pricing(tuple(parts), (), kind, Fraction(0))
+
+
+def _of_all(level: Level, tally: Tally, targets: Mapping[Tally, list[Target]]) -> list[Target]:
+    """Gives the targets of a tally and of all that it stands for at a level."""
+    named = (tally, *(other for other, stands in level.standing if stands == tally))
+    return [target for one in named for target in targets.get(one, ())]
 
 
 def _targets(question: Question, made: Mapping[Statistic, Recipe], settings: Settings) -> dict[Tally, list[Target]]:

@@ -24,7 +24,7 @@ from sfumato.ledger.book import Ledger
 from sfumato.ledger.periods import Period
 from sfumato.ledger.permit import Permit
 from sfumato.ledger.rules import Rule
-from sfumato.ledger.versions import Identity, read_version
+from sfumato.ledger.versions import Identity, label_of, read_version
 from sfumato.query.lower import Opened
 from sfumato.release.claim import Claim
 from sfumato.release.record import Fact, Release
@@ -134,8 +134,7 @@ class Dataset:
         A version that its holder has published is the same one whenever it is opened. What has none is known as this
         opening of it, and as nothing else.
         """
-        label = f"opening {self._opening}" if self.version is None else f"version {self.version}"
-        return (label, *([f"register {self._vault.register}"] * bool(self._vault.register)))
+        return label_of(self.version, self._opening, self._vault.register)
 
     @property
     def facts(self) -> tuple[Fact, ...]:

@@ -131,12 +131,19 @@ def _compared(
     fingerprint: Callable[[bytes], Fingerprint],
 ) -> tuple[Callable[[Ledger, Identity], None], Callable[[Ledger, Identity, str], None]]:
     """Gives what compares the digests of data with those of a ledger: the digests stay inside."""
+    found: dict[bytes, Fingerprint] = {}  # the data is as it was: to digest it takes longer than all else here
+
+    def digests(ledger: Ledger) -> Fingerprint:
+        key = key_of(ledger)
+        if key not in found:
+            found[key] = fingerprint(key)
+        return found[key]
 
     def check(ledger: Ledger, known: Identity) -> None:
-        check_data(ledger, known, fingerprint(key_of(ledger)))
+        check_data(ledger, known, digests(ledger))
 
     def keep(ledger: Ledger, known: Identity, by: str) -> None:
-        keep_data(ledger, known, fingerprint(key_of(ledger)), by=by)
+        keep_data(ledger, known, digests(ledger), by=by)
 
     return check, keep
 

@@ -215,17 +215,9 @@ def test_no_row_is_lost(seed: int) -> None:
 def test_every_key_that_a_row_can_have_is_there() -> None:
     """Of all rows that the lists allow, each that meets a condition has its key among those that are left."""
     months, kinds, paid = [None, *range(1, 13)], [None, "a", "b"], [None, True, False]
+    rest = {"day": DAY(2024, 1, 1), "site": "east", "x": 1.0, "note": ""}
     rows = [
-        {
-            "u": place,
-            "month": month,
-            "kind": kind,
-            "paid": flag,
-            "day": DAY(2024, 1, 1),
-            "site": "east",
-            "x": 1.0,
-            "note": "",
-        }
+        {"u": place, "month": month, "kind": kind, "paid": flag, **rest}
         for place, (month, kind, flag) in enumerate(itertools.product(months, kinds, paid))
     ]
     table = pa.Table.from_pylist(rows)

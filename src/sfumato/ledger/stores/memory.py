@@ -22,7 +22,7 @@ class MemoryStore(Store):
         self._keys: dict[str, Row] = {}
         self._questions: dict[str, Row] = {}
         self._settled: dict[int, Row] = {}
-        self._secrets: dict[str, bytes] = {}
+        self._kept = _keeper()
 
     @property
     def lasts(self) -> bool:
@@ -84,13 +84,24 @@ class MemoryStore(Store):
             return self._rows[number - 1] if 0 < number <= len(self._rows) else None
 
     def secret(self, name: str, made: Callable[[], bytes]) -> bytes:
-        with self._lock:
-            if name not in self._secrets:
-                self._secrets[name] = made()
-            return self._secrets[name]
+        return self._kept(name, made)
 
     def close(self) -> None:
         """Keeps everything: there is nothing to give back."""
+
+
+def _keeper() -> Callable[[str, Callable[[], bytes]], bytes]:
+    """Gives what keeps secrets: they are no attribute of anything, and must be asked for by name."""
+    secrets: dict[str, bytes] = {}
+    lock = threading.Lock()
+
+    def kept(name: str, made: Callable[[], bytes]) -> bytes:
+        with lock:
+            if name not in secrets:
+                secrets[name] = made()
+            return secrets[name]
+
+    return kept
 
 
 @final

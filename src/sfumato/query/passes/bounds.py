@@ -9,7 +9,7 @@ from typing import final
 
 from sfumato.core.spread import Spread, Whole
 from sfumato.errors import QueryRefused
-from sfumato.query.cells import Bound, Tally, Units
+from sfumato.query.cells import Bound, Distinct, Tally, Units
 from sfumato.query.expressions import Expression
 from sfumato.query.kinds import MOST_ROWS
 from sfumato.query.reach import Reach
@@ -23,13 +23,15 @@ THE_QUESTION, THE_CODEBOOK = "the question", "the codebook"
 class Placed:
     """Is how much of a unit is kept, how its rows then spread over the groups, and why.
 
-    ``facts`` are what holds without cutting anything, ``cuts`` what is cut so that it holds.
+    ``facts`` are what holds without cutting anything, ``cuts`` what is cut so that it holds. ``values`` say how
+    different values spread, where a unit has fewer of them than rows.
     """
 
     bound: Bound
     spread: Spread
     facts: tuple[str, ...] = ()
     cuts: tuple[Cut, ...] = ()
+    values: tuple[tuple[Tally, Spread], ...] = ()
 
     @property
     def why(self) -> tuple[str, ...]:
@@ -39,6 +41,10 @@ class Placed:
     def also(self, cuts: tuple[Cut, ...]) -> Placed:
         """Gives the same, with more that was cut."""
         return replace(self, cuts=(*self.cuts, *cuts))
+
+    def spread_of(self, tally: Tally) -> Spread:
+        """Gives how what a tally counts of a unit spreads over the groups."""
+        return dict(self.values).get(tally, self.spread)
 
 
 @final
@@ -92,20 +98,34 @@ def placed(
     if groups.bound == math.inf:
         raise QueryRefused(_endless(who, "be in any number of groups", "groups=4"))
     _check_modest(who, groups)
-    if all(isinstance(tally, Units) for tally in tallies):
-        once = f"{who} counts once in a group"
-        spread = Spread(groups.bound, groups.bound, 1)
-        return _together(Bound(groups.cut_to, None), spread, (in_all, groups.cut), (groups.fact * bool(keys), once))
+    once = max((_of_one(tally, reach) for tally in tallies), default=1)
+    if once <= rows.bound and once < math.inf:
+        said = f"{who} counts once in a group" if once == 1 else f"different values of {who}: at most {once:,}"
+        rows = _Bounded(once, fact=said)
     if rows.bound == math.inf:
         raise QueryRefused(_endless(who, "have any number of rows in a group", "rows_each=10"))
     _check_modest(who, rows)
     spread = Spread(groups.bound, reach.rows, rows.bound)
-    cuts = (in_all, groups.cut, rows.cut)
-    return _together(Bound(groups.cut_to, rows.cut_to), spread, cuts, (groups.fact * bool(keys), rows.fact))
+    return Placed(
+        Bound(groups.cut_to, rows.cut_to),
+        spread,
+        tuple(filter(None, (groups.fact * bool(keys), rows.fact))),
+        tuple(cut for cut in (in_all, groups.cut, rows.cut) if cut is not None),
+        tuple((tally, _values(tally, keys, reach, spread)) for tally in tallies if isinstance(tally, Distinct)),
+    )
 
 
-def _together(bound: Bound, spread: Spread, cuts: Sequence[Cut | None], facts: Sequence[str]) -> Placed:
-    return Placed(bound, spread, tuple(filter(None, facts)), tuple(cut for cut in cuts if cut is not None))
+def _of_one(tally: Tally, reach: Reach) -> Whole:
+    """Gives how much one unit adds to a tally in a group at most, whatever rows it has there."""
+    if isinstance(tally, Units):
+        return 1
+    return reach.values_of(tally.of) if isinstance(tally, Distinct) else math.inf
+
+
+def _values(tally: Distinct, keys: Sequence[Expression], reach: Reach, spread: Spread) -> Spread:
+    """Gives how the different values of a unit spread over the groups: no more than its rows do."""
+    pairs, most = reach.values_of(tally.of, keys), reach.values_of(tally.of)
+    return Spread(spread.parts, min(spread.rows, pairs), min(spread.largest, most))
 
 
 def scales(keys: Sequence[Expression], reach: Reach, wanted: Wanted) -> bool:

@@ -118,7 +118,9 @@ class PublicKeys:
         return tuple(row[: len(shown)] for row in rows if not asked or row[-1] is True)
 
     def _possible(self, keys: Keys, given: Listed) -> Listed | None:
-        """Leaves out keys that somebody listed and that no row can have, by the conditions."""
+        """Leaves out keys that somebody listed and that no row can have, by the conditions; None where none is left."""
+        if not len(given):
+            return given
         told = self._told(keys)
         excluded: set[tuple[Value, ...]] = set()
         if self._used and (kept := self._images(told, self._used, most=MOST_TRIED)) is not None:

@@ -1,0 +1,161 @@
+"""Every kind and size of source that data can be opened from, as a table of writers: a new kind is one line here."""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import json
+import math
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import duckdb
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+from tests.reference.duck import answers, tables
+from tests.reference.interpreter import Answers
+from tests.reference.laws import Compute
+from tests.reference.worlds import World
+
+from sfumato.query.cells import Cells
+from sfumato.query.engines.duckdb import DuckDBEngine
+from sfumato.query.engines.sources import SMALL, open_source
+from sfumato.query.relations import Scan
+
+EACH = 3
+"""Rows of a row group: several groups of several rows, in small tables."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Is one kind of source: how a table is given in it, and how many bytes of Parquet are copied.
+
+    A ``text`` has no types. With ``settled`` the table is read as after a cell that DuckDB's reader broke off at.
+    """
+
+    given: Callable[[pa.Table, Path], Any]
+    small: int = SMALL
+    text: bool = False
+    settled: bool = False
+
+
+def pandas_frame(table: pa.Table, _: Path) -> Any:
+    return table.to_pandas()
+
+
+def polars_frame(table: pa.Table, _: Path) -> Any:
+    return pl.from_arrow(table)
+
+
+def columns(table: pa.Table, _: Path) -> Any:
+    return {name: table.column(name).to_pylist() for name in table.column_names}
+
+
+def csv_file(table: pa.Table, path: Path) -> Any:
+    file = path.with_suffix(".csv")
+    with file.open("w", encoding="utf-8", newline="") as lines:
+        writer = csv.writer(lines)
+        writer.writerow(table.column_names)
+        writer.writerows([_text(row[name]) for name in table.column_names] for row in table.to_pylist())
+    return file
+
+
+def json_file(table: pa.Table, path: Path) -> Any:
+    file = path.with_suffix(".jsonl")
+    file.write_text(
+        "".join(json.dumps({name: _plain(value) for name, value in row.items()}) + "\n" for row in table.to_pylist())
+    )
+    return file
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return "" if value is None else value.isoformat() if isinstance(value, datetime.date) else str(value)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value.isoformat() if isinstance(value, datetime.date) else value
+
+
+def by_pyarrow(table: pa.Table, path: Path) -> Any:
+    file = path.with_suffix(".parquet")
+    pq.write_table(table, file, row_group_size=EACH, write_page_index=True)
+    return file
+
+
+def by_polars(table: pa.Table, path: Path) -> Any:
+    file = path.with_suffix(".parquet")
+    pl.DataFrame(pl.from_arrow(table)).write_parquet(file, row_group_size=EACH, statistics="full")
+    return file
+
+
+def several_files(table: pa.Table, path: Path) -> Any:
+    path.mkdir()
+    half = len(table) // 2
+    for name, part in (("a", table.slice(0, half)), ("b", table.slice(half))):
+        pq.write_table(part, path / f"{name}.parquet")
+    return str(path / "*.parquet")
+
+
+def database(table: pa.Table, path: Path) -> Any:
+    file = path.with_suffix(".duckdb")
+    with duckdb.connect(str(file)) as writing:
+        writing.register("given", table)
+        writing.execute(f'CREATE TABLE "{path.name}" AS FROM given')
+    return file
+
+
+KINDS: dict[str, Kind] = {
+    "Arrow": Kind(lambda table, _: table),
+    "pandas": Kind(pandas_frame),
+    "polars": Kind(polars_frame),
+    "dict": Kind(columns),
+    "CSV": Kind(csv_file, text=True),
+    "JSON": Kind(json_file, text=True),
+    "Parquet, copied": Kind(by_pyarrow),
+    "Parquet by pyarrow": Kind(by_pyarrow, small=0),
+    "Parquet by polars": Kind(by_polars, small=0),
+    "Parquet, several files": Kind(several_files, small=0),
+    "Parquet, after a broken cell": Kind(by_pyarrow, small=0, settled=True),
+    "DuckDB file": Kind(database),
+}
+TYPED = [name for name in KINDS if name in ("Arrow", "polars") or "Parquet" in name or "DuckDB" in name]
+"""Those that hold every type of Arrow as it is."""
+
+
+@contextmanager
+def opened(kind: Kind, held: Mapping[str, pa.Table], scans: Mapping[str, Scan]) -> Iterator[DuckDBEngine]:
+    """Opens tables of a kind; their files are gone afterwards."""
+    folder = Path(tempfile.mkdtemp(prefix="sfumato-fuzz-"))
+    engine = None
+    try:
+        given = {name: kind.given(table, folder / name) for name, table in held.items()}
+        engine = open_source(given, SimpleNamespace(tables=scans), threads=2, small=kind.small)  # type: ignore[arg-type]
+        if kind.settled:
+            assert engine._otherwise()
+        yield engine
+    finally:
+        if engine is not None:
+            engine.close()
+        shutil.rmtree(folder)
+
+
+def computed_from(name: str) -> Compute:
+    """Gives the way to compute cells from sources of a kind."""
+
+    def compute(world: World, cells: Cells) -> Answers:
+        scans = tables(world, cells)
+        with opened(KINDS[name], {table: world.held[table].arrow() for table in scans}, scans) as engine:
+            return answers(engine.run(cells), cells)
+
+    return compute

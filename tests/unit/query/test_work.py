@@ -1,0 +1,148 @@
+"""The work that one unit makes: rows multiply in joins of private tables, so each side keeps at most so many."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import sfumato as sf
+from sfumato.query.lower import Lowered
+from sfumato.query.passes.work import MOST_JOINED, _each, _root
+from sfumato.query.relations import Keep, Relation
+from sfumato.query.settings import Settings
+from sfumato.session.dataset import Dataset
+
+MANY = 30
+COLUMNS = {"id": {"type": "int"}, "k": {"type": "int", "between": [0, 5], "source": "made up"}}
+
+
+def data(*, rows: int | None = None, many: int = MANY, more: int = 0, few: int = 2) -> Dataset:
+    """Gives a table in which one person has many rows, another few, and a third more."""
+    stated: Any = {} if rows is None else {"contributions": {"rows": rows, "source": "made up"}}
+    book = {
+        "codebook": 1,
+        "title": "T",
+        "unit": {"protects": "a person", "id": "id"},
+        "tables": {
+            "t": {"columns": COLUMNS, **stated},
+            "other": {"columns": COLUMNS},
+            "kinds": {"public": True, "columns": {"k": {"type": "int"}, "name": {"type": "str"}}},
+        },
+    }
+    held = [(person, place % 6) for person, own in ((1, many), (2, few), (3, more)) for place in range(own)]
+    table = pa.table({"id": [person for person, _ in held], "k": [k for _, k in held]})
+    kinds = pa.table({"k": [0, 0, 1, 1], "name": ["a", "b", "c", "d"]})
+    return Dataset({"t": table, "other": table, "kinds": kinds}, name="d", codebook=book)
+
+
+def ready(of: Dataset, text: str, **settings: Any) -> Lowered:
+    asking = of.session(limit=sf.Approx(100, "1e-3"), ledger="memory:")._asking
+    question = asking._read(text, ()).question
+    assert question is not None
+    return asking._lowered(question, Settings.read(**{"loss": sf.Pure(1), **settings}))
+
+
+def cuts(relation: Relation) -> Iterator[int]:
+    if isinstance(relation, Keep) and relation.work:
+        yield relation.rows
+    for source in relation.sources:
+        yield from cuts(source)
+
+
+def joined(sides: int, table: str = "t") -> str:
+    others = " ".join(f"JOIN {table} a{place} ON a0.id = a{place}.id" for place in range(1, sides))
+    return f"SELECT COUNT(*) AS n FROM {table} a0 {others}"
+
+
+@pytest.mark.parametrize("sides, most", [(2, 1000), (3, 100), (4, 31), (6, 10)])
+def test_each_side_keeps_what_makes_a_million_together(sides: int, most: int) -> None:
+    assert list(cuts(ready(data(), joined(sides), rows_each=5).question.source)) == [most] * sides
+
+
+def test_a_join_of_six_is_short() -> None:
+    of = data()
+    made = ready(of, joined(6), rows_each=2 * MOST_JOINED)
+    start = time.process_time()
+    found = of.opened.engine.run(made.levels[0].cells).numbers[0].tolist()
+    assert found == [10**6 + 2**6]  # 30⁶, the rows of one person, would be 729 million
+    assert time.process_time() - start < 10
+
+
+def test_who_has_few_rows_loses_none() -> None:
+    of = data(many=7, more=10)
+    assert of.opened.engine.run(ready(of, joined(3), rows_each=10**4).levels[0].cells).numbers[0].tolist() == [
+        7**3 + 2**3 + 10**3
+    ]
+
+
+def test_what_is_kept_of_somebody_is_decided_by_their_rows_alone() -> None:
+    text = "SELECT a.k, COUNT(*) AS n FROM t a JOIN t b ON a.id = b.id GROUP BY a.k"
+
+    def counts(**people: int) -> list[int]:
+        of = data(**people)
+        found = of.opened.engine.run(ready(of, text, groups=6, rows_each=10**6).levels[0].cells)
+        assert found.places is not None
+        known = dict(zip(found.places.tolist(), found.numbers[0].tolist(), strict=True))
+        return [known.get(place, 0) for place in range(6)]
+
+    others, alone = counts(many=1500), counts(many=0, few=0, more=2000)
+    assert sum(alone) == 1000**2
+    together = counts(many=1500, more=2000)
+    assert [one - other for one, other in zip(together, others, strict=True)] == alone
+
+
+def test_facts_make_it_needless() -> None:
+    assert not list(cuts(ready(data(rows=10), joined(6), rows_each=5).question.source))
+    mixed = joined(3) + " JOIN other b ON a0.id = b.id"
+    assert list(cuts(ready(data(rows=10), mixed, rows_each=5).question.source)) == [1000]
+    wide = ready(data(rows=100), joined(6), rows_each=5)
+    assert list(cuts(wide.question.source)) == [10] * 6
+
+
+def test_one_row_for_each_unit_is_not_cut() -> None:
+    text = "SELECT COUNT(*) AS n FROM t JOIN (SELECT id, COUNT(*) AS many FROM t GROUP BY id) s ON t.id = s.id"
+    assert list(cuts(ready(data(), f"{text} WHERE s.many > 1", rows_each=5).question.source)) == [MOST_JOINED]
+
+
+def test_rows_that_a_public_table_repeats_count() -> None:
+    text = "SELECT COUNT(*) AS n FROM (SELECT a.id, a.k FROM t a JOIN t b ON a.id = b.id) s JOIN kinds ON s.k = kinds.k"
+    assert list(cuts(ready(data(), text, rows_each=5).question.source)) == [707, 707]
+
+
+def test_joins_without_private_tables_on_both_sides_are_as_they_were() -> None:
+    assert not list(
+        cuts(ready(data(), "SELECT COUNT(*) AS n FROM t JOIN kinds ON t.k = kinds.k", rows_each=5).question.source)
+    )
+
+
+def test_the_cut_is_said_and_prices_do_not_rest_on_it() -> None:
+    made = ready(data(), joined(2), rows_each=5)
+    said = "rows of a unit on each of 2 sides of joins: at most 1,000, cut so that nobody makes more than 1,000,000"
+    assert any(why.startswith(said) for why in made.how.steps)
+    shown = data().session(limit=sf.Pure(1), ledger="memory:").explain(joined(2), loss=sf.Pure(1), rows_each=5)
+    assert said in str(shown) and "so that joins stay small" in str(shown)
+    with pytest.raises(sf.errors.QueryRefused, match="any number of rows"):
+        ready(data(), joined(2))
+
+
+@given(st.lists(st.integers(1, 10**7) | st.just(math.inf), min_size=1, max_size=7), st.integers(1, 1000))
+def test_sides_together_make_at_most_a_million(known: list[float], copies: int) -> None:
+    most = _each(known, copies)
+    kept = [min(one, most) for one in known]
+    assert math.prod(kept) * copies <= MOST_JOINED or most == 1
+    if most < math.inf:
+        assert any(one > most for one in known)
+        assert math.prod(min(one, most + 1) for one in known) * copies > MOST_JOINED // 2 or most == 1
+
+
+@given(st.integers(0, 10**7), st.integers(1, 9))
+def test_roots_are_whole(number: int, degree: int) -> None:
+    found = _root(number, degree)
+    assert found**degree <= max(1, number) < (found + 1) ** degree
