@@ -62,7 +62,7 @@ def broken(number: int = 0) -> Measurement:
 
 
 def scores() -> Dataset:
-    return Dataset(SCORES, name="scores", space=SPACE)
+    return Dataset(SCORES, name="scores", space=SPACE, version="spring")
 
 
 def unit() -> Unit:

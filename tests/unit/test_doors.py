@@ -282,6 +282,20 @@ def test_what_breaks_off_takes_nothing_along(tmp_path: Path, monkeypatch: pytest
     assert doors(failed.value) == []
 
 
+def test_what_cannot_be_put_behind_an_engine_takes_nothing_along(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*given: object, **said: object) -> None:
+        raise sf.errors.BadArgument("data", "a source that can be read", "something else")
+
+    table = {"columns": {"x": {"type": "float"}}, "contributions": {"rows": 1, "source": "each is one"}}
+    book = {**BOOK, "unit": {"protects": "a visit"}, "tables": {"visits": table}}
+    data = sf.Dataset({"x": np.array([NUMBER])}, name="x", codebook=book)
+    session = data.session(limit=sf.Pure(1), ledger="memory:")
+    monkeypatch.setattr("sfumato.query.engines.halves.open_source", broken)
+    with pytest.raises(sf.errors.BadArgument) as refused:
+        session.sql("SELECT COUNT(*) AS n FROM visits", loss=sf.Pure(1))
+    assert doors(refused.value) == []
+
+
 def test_a_permit_is_not_to_be_made_up() -> None:
     data = sf.Dataset([NUMBER], name="x", space=sf.vector(float))
     data.session(limit=sf.Pure(1), ledger="memory:")

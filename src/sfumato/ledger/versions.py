@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import final
 
-from sfumato.errors import AccountRefused, BadArgument
+from sfumato.errors import AccountRefused, BadArgument, LedgerDamaged
 from sfumato.guarantee import guarantee
 from sfumato.ledger.book import Ledger
 from sfumato.ledger.entry import digest_of
@@ -104,7 +104,7 @@ def keep_data(ledger: Ledger, known: Identity, data: Fingerprint, *, by: str) ->
     if version is not None and data.whole:
         ledger.store.secret(_version(name, version), data.whole.encode)
     for part in data.parts:
-        other = ledger.store.secret(_account(part), name.encode).decode()
+        other = _read(ledger.store.secret(_account(part), name.encode))
         if other != name and claim is not None and ledger.last_note(name, _topic(other)) is None:
             ledger.note(name, _topic(other), {"account": other, "claim": claim.text}, by=by)
     check_data(ledger, known, data)  # somebody may have been faster
@@ -134,6 +134,14 @@ def _kept(store: Store, name: str) -> str:
         raise _Absent
 
     try:
-        return store.secret(name, absent).decode()
+        return _read(store.secret(name, absent))
     except _Absent:
         return ""
+
+
+def _read(kept: bytes) -> str:
+    try:
+        return kept.decode()
+    except UnicodeDecodeError:
+        damaged = LedgerDamaged("what it keeps of the data of an account is no text")
+    raise damaged

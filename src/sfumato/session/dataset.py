@@ -124,7 +124,10 @@ class Dataset:
             if not isinstance(self.unit.metric, AddRemove) or self._vault.register:
                 must = "one of which rows are added and removed, without members, for it to be asked in SQL"
                 raise BadArgument("the data set", must, str(self.space))
-            self._tables = self._vault.tables(self.codebook)
+            opened = self._vault.tables(self.codebook)
+            if isinstance(opened, BaseException):
+                raise opened
+            self._tables = opened
         return self._tables
 
     @property
@@ -166,19 +169,26 @@ class Dataset:
         Where the account is open already, the limit can be left out; so can the ledger, where the codebook names one.
         Data that another account of the ledger has is refused, but for a ``claim``, which is written into the book.
         """
-        book = ledger if isinstance(ledger, Ledger) else Ledger.open(self._address(ledger))
+        if not isinstance(ledger, Ledger):
+            book = Ledger.open(self._address(ledger))
+            try:
+                return self.session(
+                    limit=limit, ledger=book, period=period, until=until, about=about, claim=claim, by=by
+                )
+            except BaseException:
+                book.close()
+                raise
         known = Identity(self.name, self.version, claim)
-        self._vault.check(book, known)
+        self._vault.check(ledger, known)
         if limit is None:
-            opened = book[self.name]
+            opened = ledger[self.name]
         else:
             public = {} if self.codebook is None else about_of(self.codebook)
-            opened = book.open_account(
-                self.name, limit=limit, unit=self.unit, period=period, until=until, about={**public, **(about or {})}
-            )
-        self._vault.keep(book, known, by)
-        self._books.add(book.book)
-        return Session(self, book, opened.name, by=by)
+            said = {**public, **(about or {})}
+            opened = ledger.open_account(self.name, limit=limit, unit=self.unit, period=period, until=until, about=said)
+        self._vault.keep(ledger, known, by)
+        self._books.add(ledger.book)
+        return Session(self, ledger, opened.name, by=by)
 
     def _address(self, given: str | Path | None) -> str | Path:
         """Gives the address of the ledger: the one that was given, or the one that the codebook names."""

@@ -53,7 +53,7 @@ class Person:
             raise BadArgument(
                 "unit", f"left out: the codebook protects an id in one {codebook.window.every} only", self
             )
-        ids = {codebook.id, *(table.id for table in codebook.tables)} - {""}
+        ids = {codebook.id} if codebook.id else {table.id for table in codebook.tables} - {""}
         if ids and ids != {self.id}:
             named = " and ".join(sorted(map(repr, ids)))
             raise BadArgument("unit", f"the one of the codebook, whose id is {named}", self.id)

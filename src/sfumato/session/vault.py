@@ -48,17 +48,18 @@ class Asking:
 class Vault:
     """The few things that can be done with locked data.
 
-    ``run`` gives the release that a permit pays for, or the error that it ends with, bare of its traceback: the frames
-    in it hold the data. ``charges`` checks that a register of members can count a loss, where there is one. ``check``
-    and ``keep`` compare keyed digests with those that a ledger keeps, and give nothing. ``tables`` puts columns in
-    memory behind an engine, and gives its public half. ``register`` tells one register of members from another.
+    ``run`` gives the release that a permit pays for; ``tables`` puts columns in memory behind an engine, and gives its
+    public half. Both give the error that they end with, and do not raise it: the frames of its traceback would hold the
+    data. ``charges`` checks that a register of members can count a loss, where there is one. ``check``
+    and ``keep`` compare keyed digests with those that a ledger keeps, and give nothing. ``register`` tells one register
+    of members from another.
     """
 
     run: Callable[[Permit, Measurement, Asking], Release | BaseException]
     charges: Callable[[Loss], bool]
     check: Callable[[Ledger, Identity], None]
     keep: Callable[[Ledger, Identity, str], None]
-    tables: Callable[[Codebook], Opened]
+    tables: Callable[[Codebook], Opened | BaseException]
     register: str = ""
 
 
@@ -73,8 +74,8 @@ def locked_tables(held: Unlocked) -> Vault:
         private = (name for name, scan in held.catalog.tables.items() if scan.private)
         return Fingerprint(_joined(sorted(map(" ".join, found.items()))), tuple(found[name] for name in private))
 
-    def tables(_: Codebook) -> Opened:
-        raise BadArgument("the data set", "one in memory", "tables behind an engine")
+    def tables(_: Codebook) -> BaseException:
+        return BadArgument("the data set", "one in memory", "tables behind an engine")
 
     return Vault(run, lambda _: False, *_compared(fingerprint), tables)
 
@@ -101,10 +102,13 @@ def locked_values(data: Data, members: Members | None) -> Vault:
             return Fingerprint()
         return Fingerprint(_joined([own, *ids]), (own,))
 
-    def tables(codebook: Codebook) -> Opened:
+    def tables(codebook: Codebook) -> Opened | BaseException:
         from sfumato.session.tables import open_tables
 
-        opened, held = open_tables({codebook.table().name: data}, codebook, rows_only=True)
+        try:
+            opened, held = open_tables({codebook.table().name: data}, codebook, rows_only=True)
+        except BaseException as fault:
+            return _bare(fault)
         behind.append(held)
         return opened
 
@@ -123,8 +127,13 @@ def _run(
             asked, data, d_in=asking.unit, confidence=asking.confidence, facts=asking.facts, name=asking.name
         )
     except BaseException as fault:
-        fault.__traceback__ = fault.__context__ = fault.__cause__ = None
-        return fault
+        return _bare(fault)
+
+
+def _bare(fault: BaseException) -> BaseException:
+    """Takes off an error the frames that saw the data, and the errors that it came of."""
+    fault.__traceback__ = fault.__context__ = fault.__cause__ = None
+    return fault
 
 
 def _compared(
