@@ -12,7 +12,7 @@ from typing import final
 from sfumato.query.engines.duckdb_expressions import FINITE, cast, steps, truncated, value
 from sfumato.query.engines.duckdb_identity import TEXT, common, form, identity
 from sfumato.query.engines.duckdb_reading import as_kind, enforced, read
-from sfumato.query.engines.duckdb_text import TYPES, Ends, Piece, Scope, Statement, listing, mixed
+from sfumato.query.engines.duckdb_text import TYPES, Ends, Piece, Scope, Statement, listing, mixed, numbered
 from sfumato.query.expressions import Column, Expression
 from sfumato.query.kinds import Kind
 from sfumato.query.relations import (
@@ -281,7 +281,7 @@ class Relations:
 def _first(below: Source, rows: str, most: int) -> str:
     """Gives the first so many rows of each unit."""
     names = [*below.identity, *below.fields.values()]
-    alike = f"SELECT *, row_number() OVER (PARTITION BY {listing(names)}) AS j FROM ({rows})"
+    alike = numbered(names, rows)
     order = listing([mixed([*names, "j"]), *below.fields.values(), "j"])
     rank = f"row_number() OVER (PARTITION BY {listing(below.identity)} ORDER BY {order})"
     return f"SELECT {listing(names)} FROM (SELECT *, {rank} AS r FROM ({alike})) WHERE r <= {int(most)}"
