@@ -152,7 +152,7 @@ def test_totals_that_agree_have_the_error_bars_of_what_was_made_to_agree(kind: s
     opened = Opened(Fixed(cells, [EACH, SUM_EACH]), CUBE)
     held: dict[str, list[Any]] = {"n": [], "s": [], "m": []}
     own = next(part.noise.half_width(Fraction(SURE)) for tally, part in ready.noises[0].items() if tally == Rows())
-    draws = 24
+    draws = 6 if hole else 24
     for seed in range(draws):
         answer = ready.answer(ready.draw(opened, ReplayEntropy(seed)), Fraction(SURE))
         parts = [list(answer[name].values) for name in "ab"]
@@ -162,9 +162,6 @@ def test_totals_that_agree_have_the_error_bars_of_what_was_made_to_agree(kind: s
             column = answer[name]
             assert column.low is not None and column.high is not None
             found.append((column.low <= exact[name]) & (exact[name] <= column.high))
-        own = max(
-            part.noise.half_width(Fraction(SURE)) for part in ready.noises[0].values() if part.influence.most == 1
-        )
         low, high = answer["n"].low, answer["n"].high
         assert low is not None and high is not None
         assert (high - low).max() < 2 * 0.85 * own

@@ -23,6 +23,9 @@ SHARE = 1 / 16
 ROUNDS = 3
 """How often what is held bounds the weights, and these what is held."""
 
+LEVELS = 256
+"""Weights are rounded up to so many levels."""
+
 Weigh: TypeAlias = Callable[[Vector], Sequence[Vector]]
 """From where a value lies to where the weights of all numbers do."""
 
@@ -138,7 +141,7 @@ class _Line:
         found = Vector(np.zeros(size), np.full(size, domain[0]), np.full(size, domain[1]))
         for _ in range(ROUNDS):
             factors = np.stack([np.maximum(np.abs(one.low), np.abs(one.high)) for one in weights(found)], axis=-1)
-            factors = np.where(np.isfinite(factors), factors, 0.0)  # where nothing is known, nothing will be said
+            factors = _coarse(np.where(np.isfinite(factors), factors, 0.0))  # where nothing is known, nothing is said
             reach = self.numbers.reach(factors[None], self.missed)[0] + moved
             low, high = numerator.low - reach, numerator.high + reach
             low, high = (
@@ -149,6 +152,12 @@ class _Line:
             least, most = np.clip(low, *domain), np.clip(high, *domain)
             found = Vector(found.values, np.where(known, least, domain[0]), np.where(known, most, domain[1]))
         return found.low, found.high
+
+
+def _coarse(factors: Array) -> Array:
+    """Rounds weights up, each to a share of the largest one of its kind: groups that are nearly alike become so."""
+    unit = np.maximum(factors.max(axis=0, initial=0.0) / LEVELS, 1e-300)
+    return np.asarray(np.ceil(factors / unit) * unit)
 
 
 def _constant(value: float, like: Array) -> Vector:
