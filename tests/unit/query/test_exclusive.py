@@ -121,20 +121,23 @@ def test_what_pivots_ask_for_is_seen() -> None:
 K, G, X = Column("k", Kind.TEXT), Column("g", Kind.INT), Column("x", Kind.INT)
 SCAN = Scan("t", (Column("u", Kind.INT, unit=0), K, G, X), Owner("u"))
 TERM = Term(X, Grid(-2, 3, 0))
-SET: tuple[Tally, ...] = (
-    Rows(None, call("eq", K, literal("a")), 4),
-    Total((TERM,), call("eq", K, literal("b"))),
-    Total((TERM, TERM), call("not", call("in", K, literal("a"), literal("b")))),
-)
+
+
+def pivot() -> tuple[Tally, ...]:
+    return (
+        Rows(None, call("eq", K, literal("a")), 4),
+        Total((TERM,), call("eq", K, literal("b"))),
+        Total((TERM, TERM), call("not", call("in", K, literal("a"), literal("b")))),
+    )
 
 
 def moves(rows: Sequence[tuple[str, int, int]], bound: Bound) -> dict[int, list[int]]:
     """Gives by how much one unit moves each number of each group."""
     others = [{"u": 2, "k": k, "g": g, "x": x} for k, g, x in (("a", 0, 3), ("b", 1, -2))]
     mine = [{"u": 1, "k": k, "g": g, "x": x} for k, g, x in rows]
-    cells = Cells(SCAN, (G,), SET, bound)
+    cells = Cells(SCAN, (G,), pivot(), bound)
     before, after = (Reference({"t": table}, ByValue()).cells(cells) for table in (others, [*others, *mine]))
-    nothing = (0,) * len(SET)
+    nothing = (0,) * len(pivot())
     return {
         key[0][0]: [b - a for a, b in zip(before.get(key, nothing), after.get(key, nothing), strict=True)]
         for key in {*before, *after}
@@ -146,9 +149,9 @@ def test_all_numbers_of_a_set_move_together_no_further_than_one_of_them(most: in
     """Enumerated over all rows that one unit may have, in L1 and L2; and it is reached."""
     from sfumato.query.exclusive import exclusive_sets
 
-    assert exclusive_sets(SET) == (SET,)
+    assert exclusive_sets(pivot()) == (pivot(),)
     spread = Spread(2, math.inf, most)
-    each = [influence(tally, spread).most for tally in SET]
+    each = [influence(tally, spread).most for tally in pivot()]
     furthest = [Fraction(0), Fraction(0)]
     kinds = list(itertools.product("abc", (0, 1), (-2, 3)))
     for many in (1, 2, 3, 4):
