@@ -209,6 +209,8 @@ def _facts(rule: Operator, kind: Kind, parts: Sequence[Expression]) -> Facts:
         nullable = all(part.nullable for part in facts)
     if rule.name == "case":
         nullable = nullable_if((*facts[1::2], facts[-1]))
+    if rule.name == "to_int" and parts[0].kind is not F:
+        nullable = facts[0].nullable
     find = RANGES.get(rule.name)
     ends = None if find is None else find(tuple(parts))
     found = Facts(ends, None, nullable)

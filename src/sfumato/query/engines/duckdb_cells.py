@@ -21,7 +21,7 @@ from typing import final
 from sfumato.query.cells import Cells, Distinct, Rows, Tally, Total, Units
 from sfumato.query.engines.duckdb_expressions import cast, largest, product, value
 from sfumato.query.engines.duckdb_relations import Relations, Source, key
-from sfumato.query.engines.duckdb_text import Piece, Scope, Statement, listing, mixed
+from sfumato.query.engines.duckdb_text import Piece, Scope, Statement, listing, mixed, numbered
 from sfumato.query.expressions import Expression
 from sfumato.query.kinds import Kind
 from sfumato.query.relations import Scan, Select, Where
@@ -269,12 +269,18 @@ class Shape:
                 text = "0" if less else f"count(*) FILTER ({plain} > 0)"
             else:
                 steps = _steps(plain, tally.bits if isinstance(tally, Rows) else 0)
-                text = f"coalesce(sum({self._scaled(steps)}{f' - {steps}' if less else ''}), 0)"
+                kept = self._least(plain) if tally == Rows() and not self.inner else self._scaled(steps)
+                text = f"coalesce(sum({kept}{f' - {steps}' if less else ''}), 0)"
             found.append(f"{text} AS n{place}")
         columns = [*groups, *(f"{text} AS {name}" for text, name in aggregates.items())]
         cells = f"SELECT {listing(columns)} FROM ({rows}) GROUP BY {listing(groups)}"
         every = f"sum(c0) OVER (PARTITION BY {listing(self.units + self.keys)})" if self.inner else "c0"
         return _grouped(self.groups, found, f"SELECT *, {every} AS every FROM ({cells})")
+
+    def _least(self, count: str) -> str:
+        """Gives the count of all rows, scaled down: it is the bound itself where it is more."""
+        most = self.cells.bound.rows
+        return count if most is None else f"least({count}, {int(most)})"
 
     def _scaled(self, number: str) -> str:
         """Gives a number of a unit scaled down, towards 0, where ``every`` row of it in the group is too many.
@@ -293,7 +299,7 @@ class Shape:
         """
         names = [*self.inner, *self.inputs.made.values()]
         cell = self.units + self.keys
-        alike = f"SELECT *, row_number() OVER (PARTITION BY {listing(cell + names)}) AS j FROM ({rows})"
+        alike = numbered(cell + names, rows)
         by = listing([mixed([*self.units, *names, "j"]), *names, "j"])
         rank = f"row_number() OVER (PARTITION BY {listing(cell)} ORDER BY {by})"
         return f"SELECT * EXCLUDE (r, j) FROM (SELECT *, {rank} AS r FROM ({alike})) WHERE r <= {int(most)}"

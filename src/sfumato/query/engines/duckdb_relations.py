@@ -11,7 +11,7 @@ from typing import final
 
 from sfumato.query.engines.duckdb_expressions import FINITE, cast, steps, truncated, value
 from sfumato.query.engines.duckdb_reading import as_kind, enforced, identity, read
-from sfumato.query.engines.duckdb_text import TYPES, Ends, Piece, Scope, Statement, listing, mixed
+from sfumato.query.engines.duckdb_text import TYPES, Ends, Piece, Scope, Statement, listing, mixed, numbered
 from sfumato.query.expressions import Column, Expression
 from sfumato.query.kinds import Kind
 from sfumato.query.relations import (
@@ -174,7 +174,7 @@ class Relations:
         if not below.units:
             raise TypeError(keep)
         names = [*below.identity, *below.fields.values()]
-        alike = f"SELECT *, row_number() OVER (PARTITION BY {listing(names)}) AS j FROM ({below.text})"
+        alike = numbered(names, below.text)
         order = listing([mixed([*names, "j"]), *below.fields.values(), "j"])
         rank = f"row_number() OVER (PARTITION BY {listing(below.identity)} ORDER BY {order})"
         text = f"SELECT {listing(names)} FROM (SELECT *, {rank} AS r FROM ({alike})) WHERE r <= {int(keep.rows)}"

@@ -139,6 +139,11 @@ class Scope:
         return source
 
 
+def numbered(names: list[str], rows: str) -> str:
+    """Gives rows with a number ``j`` among those that are alike in all of their columns, which are ``names``."""
+    return f"SELECT {listing(names)}, unnest(range(count(*))) AS j FROM ({rows}) GROUP BY {listing(names)}"
+
+
 def mixed(names: list[str]) -> str:
     """Gives a hash of columns. It is hashed once more: DuckDB puts hashes of columns together so that, of one unit's
     groups, those of some keys would come first more often than those of others."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from sfumato.query.expressions import Call, Expression, Literal
 from sfumato.query.operators import call
 from sfumato.query.questions import Count, Covariance, Mean, Question, Sum, Variance
 from sfumato.query.relations import Where
@@ -19,6 +20,22 @@ def without_gaps(question: Question) -> Question:
     source = question.source
     added = (one for one in question.statistics if isinstance(one, Count | Sum | Mean | Variance | Covariance))
     for of in dict.fromkeys(of for one in added for of in one.operands):
-        if not of.facts.nullable and any(True for _ in of.columns()):
+        if not of.facts.nullable and not _always_there(of):
             source = Where(source, call("not", call("is_null", of)))
     return replace(question, source=source)
+
+
+def _always_there(of: Expression) -> bool:
+    """Tells whether a value is there whatever the data is, also where a codebook is wrong about its columns."""
+    match of:
+        case Literal(value=value):
+            return value is not None
+        case Call(operator="is_null"):
+            return True
+        case Call(operator="coalesce" | "least" | "greatest", parts=parts):
+            return any(map(_always_there, parts))
+        case Call(operator="case", parts=parts):
+            return all(map(_always_there, (*parts[1::2], parts[-1])))
+        case Call(operator="to_int" | "to_float" | "clamp", parts=parts):
+            return _always_there(parts[0])
+    return False
