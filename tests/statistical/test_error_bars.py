@@ -56,15 +56,15 @@ def moments() -> tuple[float, float, float]:
 VX, VY, VXY = moments()
 ALL = [ROWS, SUMS["x"], SUMS["y"], SUMS["xy"]]
 CASES: dict[str, tuple[list[int], float, float]] = {
-    # column: exact numbers, exact value, and how much more often than stated it may hold
-    "AVG(x)": ([ROWS, SUMS["x"]], 1 + SUMS["x"] / ROWS, 0.006),
-    "100.0 * SUM(x) / COUNT(*)": ([ROWS, SUMS["x"]], 100 * (1 + SUMS["x"] / ROWS), 0.015),
-    "COUNT(*) / SUM(y)": ([ROWS, SUMS["y"]], ROWS / (SUMS["y"] + 5 * ROWS), 0.015),
-    "COUNT_IF(x > 1) * 1.0 / NULLIF(COUNT(*), 0)": ([1500, ROWS], 0.25, 0.02),
-    "VAR_POP(x)": ([ROWS, SUMS["x"], SUMS["xx"]], VX, 0.03),
-    "STDDEV(x)": ([ROWS, SUMS["x"], SUMS["xx"]], math.sqrt(VX * ROWS / (ROWS - 1)), 0.03),
-    "COVAR_POP(x, y)": (ALL, VXY, 0.03),
-    "CORR(x, y)": ([*ALL, SUMS["xx"], SUMS["yy"]], VXY / math.sqrt(VX * VY), 0.04),
+    # column: exact numbers, exact value, and how often it may hold at most
+    "AVG(x)": ([ROWS, SUMS["x"]], 1 + SUMS["x"] / ROWS, 0.97),
+    "100.0 * SUM(x) / COUNT(*)": ([ROWS, SUMS["x"]], 100 * (1 + SUMS["x"] / ROWS), 0.975),
+    "COUNT(*) / SUM(y)": ([ROWS, SUMS["y"]], ROWS / (SUMS["y"] + 5 * ROWS), 0.975),
+    "COUNT_IF(x > 1) * 1.0 / NULLIF(COUNT(*), 0)": ([1500, ROWS], 0.25, 0.975),
+    "VAR_POP(x)": ([ROWS, SUMS["x"], SUMS["xx"]], VX, 0.982),
+    "STDDEV(x)": ([ROWS, SUMS["x"], SUMS["xx"]], math.sqrt(VX * ROWS / (ROWS - 1)), 0.982),
+    "COVAR_POP(x, y)": (ALL, VXY, 0.982),
+    "CORR(x, y)": ([*ALL, SUMS["xx"], SUMS["yy"]], VXY / math.sqrt(VX * VY), 0.99),
 }
 LOSSES = {"laplace": sf.Pure(Fraction(1, 2)), "gaussian": sf.ZCDP(Fraction(1, 50))}
 
@@ -79,13 +79,12 @@ def ends(ready: Lowered, numbers: list[int], *, seed: int, groups: int = GROUPS)
 @pytest.mark.parametrize("kind", sorted(LOSSES))
 @pytest.mark.parametrize("column", sorted(CASES))
 def test_what_is_made_of_several_numbers_holds_as_often_as_it_says_and_hardly_more(column: str, kind: str) -> None:
-    numbers, exact, slack = CASES[column]
+    numbers, exact, most = CASES[column]
     ready = planned(f"SELECT g, {column} AS n FROM t GROUP BY g", CATALOG, loss=LOSSES[kind], limit=sf.Pure)
     low, high = ends(ready, numbers, seed=1)
     share = float(((low <= exact) & (exact <= high)).mean())
-    chance = 5 * math.sqrt(SURE * (1 - SURE) / GROUPS)
-    assert share >= SURE - chance
-    assert share <= SURE + slack + chance
+    assert share >= SURE - 5 * math.sqrt(SURE * (1 - SURE) / GROUPS)
+    assert share <= most
 
 
 @pytest.mark.parametrize("column", sorted(CASES))
@@ -152,7 +151,7 @@ def test_totals_that_agree_have_the_error_bars_of_what_was_made_to_agree(kind: s
     opened = Opened(Fixed(cells, [EACH, SUM_EACH]), CUBE)
     held: dict[str, list[Any]] = {"n": [], "s": [], "m": []}
     own = next(part.noise.half_width(Fraction(SURE)) for tally, part in ready.noises[0].items() if tally == Rows())
-    draws = 24
+    draws = 6 if hole else 24
     for seed in range(draws):
         answer = ready.answer(ready.draw(opened, ReplayEntropy(seed)), Fraction(SURE))
         parts = [list(answer[name].values) for name in "ab"]
@@ -162,9 +161,6 @@ def test_totals_that_agree_have_the_error_bars_of_what_was_made_to_agree(kind: s
             column = answer[name]
             assert column.low is not None and column.high is not None
             found.append((column.low <= exact[name]) & (exact[name] <= column.high))
-        own = max(
-            part.noise.half_width(Fraction(SURE)) for part in ready.noises[0].values() if part.influence.most == 1
-        )
         low, high = answer["n"].low, answer["n"].high
         assert low is not None and high is not None
         assert (high - low).max() < 2 * 0.85 * own

@@ -68,9 +68,7 @@ class Bars:
         middle = (found.low + found.high) / 2
         if any(tally in self.laws for tally in form.weights):
             numbers = Together(tuple(self.blurred(tally) for tally in form.weights))
-            factors = np.array([[[float(weight) for weight in form.weights.values()]]])
-            factors = np.broadcast_to(factors, (1, len(middle), factors.shape[2]))
-            width: Any = numbers.reach(factors, float(missed), varied=(True,) * factors.shape[2])[0]
+            width: Any = _exactly(numbers, [float(weight) for weight in form.weights.values()], missed)
         else:
             terms = tuple((self.noises[tally].noise, weight * step_of(tally)) for tally, weight in form.weights.items())
             width = up(sum_above(terms, missed / 2))
@@ -98,8 +96,7 @@ class Bars:
             return chosen(numbers, self.selection, missed)
         if tally in self.laws:
             blurred = self.blurred(tally)
-            sides = np.ones((1, len(numbers), 1))
-            width: Any = Together((blurred,)).reach(sides, float(missed), varied=(True,))[0]
+            width: Any = _exactly(Together((blurred,)), [1.0], missed)
             values = in_unit(self.agreed[tally].numbers, step)
             return Vector(values, blurred.values - width, blurred.values + width, whole=step == 1)
         width = up(width_of(part.noise, 1 - missed) * step)  # type: ignore[arg-type]  # noises are records
@@ -116,6 +113,12 @@ class Bars:
         agreed, (laws, which) = self.agreed[tally], self.laws[tally]
         scaled = tuple(tuple((one, weight * step, many) for one, weight, many in law) for law in laws)
         return Blurred(agreed.estimates * step, scaled, which, agreed.off * step)
+
+
+def _exactly(numbers: Together, weights: Sequence[float], missed: Fraction) -> Array:
+    """Gives how far the noise of a sum reaches in each group, for these very weights."""
+    found = numbers.reaches(np.array([weights]), float(missed), varied=(True,) * len(weights))
+    return np.asarray(found[0][numbers.kinds[1]])
 
 
 def laws_at(lowered: Lowered, tallies: Sequence[Tally]) -> list[dict[Tally, Laws]]:

@@ -8,10 +8,10 @@ stated, whatever the numbers are (proofs/accuracy.md#ratios, #waves).
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache, reduce
 from typing import TypeAlias, final
 
 import numpy as np
@@ -59,45 +59,59 @@ class Together:
 
     numbers: tuple[Blurred, ...]
 
-    def reach(self, factors: Array, missed: float, *, varied: Sequence[bool] | None = None) -> Array:
-        """Gives how far the noise of weighted sums reaches, for each row of ``factors``, and groups for each column.
-
-        ``factors`` has a row for each way to weigh, a column for each group, and a last axis for the numbers. It holds
-        for all smaller weights of the same numbers too: for that, one step of each noise is added, but for those of
-        which ``varied`` says that they alone are weighed less.
-        """
-        found = np.zeros(factors.shape[:2])
-        which = np.stack([number.which for number in self.numbers], axis=1)
-        for laws in np.unique(which, axis=0):
-            cells = np.flatnonzero((which == laws).all(axis=1))
-            parts = [number.laws[at] for number, at in zip(self.numbers, laws, strict=True)]
-            found[:, cells] = _reach(parts, np.abs(factors[:, cells]), missed, varied or (False,) * len(parts))
-        off = np.array([number.off for number in self.numbers])
-        return np.asarray(found + np.abs(factors) @ off)
-
-
-def _reach(parts: Sequence[Law], factors: Array, missed: float, varied: Sequence[bool]) -> Array:
-    """Gives widths of sums whose noises have the same laws; sums with the same weights are worked out once."""
-    noises = [noise for law in parts for noise, _, _ in law]
-    times = [many for law in parts for _, _, many in law]
-    flat = factors.reshape(-1, len(parts))
-    rows, back = np.unique(flat, axis=0, return_inverse=True)
-    columns = [rows[:, at] * abs(weight) for at, law in enumerate(parts) for _, weight, _ in law]
-    steps = np.array(
-        [
-            0.0 if alone else sum(abs(weight) * many for _, weight, many in law)
-            for law, alone in zip(parts, varied, strict=True)
-        ]
-    )
-    weights = np.stack(columns, axis=1)
-    found = widths(noises, weights, times, missed) + rows @ steps
-    if sum(times) <= FEW:  # of noise that is all but none, a step is much
-        found = np.minimum(
-            found,
-            weights
-            @ np.array([many * _end(noise, missed / sum(times)) for noise, many in zip(noises, times, strict=True)]),
+    @cached_property
+    def kinds(self) -> tuple[Array, Array]:
+        """Are the combinations of laws that groups have, and which of them each group has."""
+        if all(len(number.laws) == 1 for number in self.numbers):
+            which = self.numbers[0].which
+            return np.zeros((1, len(self.numbers)), dtype=np.intp), np.zeros(len(which), dtype=np.intp)
+        found, back = np.unique(
+            np.stack([number.which for number in self.numbers], axis=1), axis=0, return_inverse=True
         )
-    return np.asarray(found[back.reshape(-1)].reshape(factors.shape[:2]))
+        return found, back.reshape(-1)
+
+    def reach(self, factors: Array, missed: float, *, varied: Sequence[bool] | None = None) -> Array:
+        """Gives how far the noise of a weighted sum reaches in each group; ``factors`` has a row for each of them.
+
+        It holds for all smaller weights of the same numbers too: for that, one step of each noise is added, but for
+        those of which ``varied`` says that they alone are weighed less.
+        """
+        kinds, which = self.kinds
+        found = np.zeros(len(factors))
+        for place, laws in enumerate(kinds):
+            cells = slice(None) if len(kinds) == 1 else np.flatnonzero(which == place)
+            rows, back = distinct(np.abs(factors[cells]))
+            found[cells] = self._reach(laws, rows, missed, varied)[back]
+        return found
+
+    def reaches(self, weights: Array, missed: float, *, varied: Sequence[bool] | None = None) -> Array:
+        """Gives the same for sums that are weighed alike in all groups: a row for each, a column for each kind."""
+        rows, back = distinct(np.abs(weights))
+        return np.stack([self._reach(laws, rows, missed, varied)[back] for laws in self.kinds[0]], axis=1)
+
+    def _reach(self, laws: Array, rows: Array, missed: float, varied: Sequence[bool] | None) -> Array:
+        """Gives widths of sums whose noises have certain laws, for each row of weights."""
+        parts = [number.laws[at] for number, at in zip(self.numbers, laws, strict=True)]
+        noises = [noise for law in parts for noise, _, _ in law]
+        times = [many for law in parts for _, _, many in law]
+        weights = np.stack([rows[:, at] * abs(weight) for at, law in enumerate(parts) for _, weight, _ in law], axis=1)
+        steps = np.array([sum(abs(weight) * many for _, weight, many in law) for law in parts])
+        blurred = steps if varied is None else np.where(varied, 0.0, steps)
+        found = widths(noises, weights, times, missed) + rows @ blurred
+        if sum(times) <= FEW:  # of noise that is all but none, a step is much
+            ends = [many * _end(noise, missed / sum(times)) for noise, many in zip(noises, times, strict=True)]
+            found = np.minimum(found, weights @ np.array(ends))
+        return np.asarray(found + rows @ np.array([number.off for number in self.numbers]))
+
+
+def distinct(rows: Array) -> tuple[Array, Array]:
+    """Gives the different rows of a table, and for each row which of them it is."""
+    code = np.zeros(len(rows), dtype=np.int64)
+    for column in rows.T:  # a column at a time: that is much faster than to sort rows
+        _, place = np.unique(column, return_inverse=True)
+        code = np.unique(code * (int(place.max(initial=0)) + 1) + place.reshape(-1), return_inverse=True)[1].reshape(-1)
+    first = np.unique(code, return_index=True)[1]
+    return rows[first], code
 
 
 @lru_cache(maxsize=1024)
@@ -181,39 +195,41 @@ class _Search:
     def slopes(self, edges: Array) -> _Held:
         """Holds the ratios r between edges for which |over − r · under| is within reach."""
         alone = [not above for above in self.above] if not (self.above * self.below).any() else None
-        low, high = self._lines(self.over, self.under, self.above, self.below, edges, alone)
-        return _Held(low.min(axis=0), high.max(axis=0))
+        held = [_Held(*found) for found in self._lines(self.over, self.under, self.above, self.below, edges, alone)]
+        return reduce(_Held.or_, held)
 
     def inverses(self, edges: Array) -> _Held:
         """Holds the ratios 1 / y, for y between edges, for which |under − y · over| is within reach."""
-        low, high = self._lines(self.under, self.over, self.below, self.above, edges, None)
-        held, positive = low <= high, (edges[1:] > 0)[:, None]
-        with np.errstate(divide="ignore"):
-            ends = 1 / np.abs(low), 1 / np.abs(high)
-        near, far = np.minimum(*ends), np.maximum(*ends)
-        least, most = np.where(positive, near, -far), np.where(positive, far, -near)
-        return _Held(
-            np.where(held, least, np.inf).min(axis=0),
-            np.where(held, most, -np.inf).max(axis=0),
-        )
+        lines = self._lines(self.under, self.over, self.below, self.above, edges, None)
+        return reduce(_Held.or_, map(_inverse, lines, edges[1:]))
 
     def _lines(
         self, first: Array, second: Array, one: Array, other: Array, edges: Array, alone: Sequence[bool] | None
-    ) -> tuple[Array, Array]:
-        """Gives for each segment and group the least and greatest r with |first − r · second| within reach."""
+    ) -> Iterator[Ends]:
+        """Gives for each segment, and each group, the least and greatest r with |first − r · second| within reach."""
         lower, upper = edges[:-1, None], edges[1:, None]
         weights = np.maximum(np.abs(one - lower * other), np.abs(one - upper * other))
-        factors = np.broadcast_to(weights[:, None, :], (len(weights), len(first), len(one)))
-        reach = self.numbers.reach(factors, self.missed, varied=alone)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ends = (first - reach) / second, (first + reach) / second
+        kinds, which = self.numbers.reaches(weights, self.missed, varied=alone), self.numbers.kinds[1]
         flat = second == 0
-        inside = np.abs(first) <= reach
-        low = np.where(flat, np.where(inside, -np.inf, np.inf), np.minimum(*ends))
-        high = np.where(flat, np.where(inside, np.inf, -np.inf), np.maximum(*ends))
-        low, high = np.maximum(low, lower), np.minimum(high, upper)
-        held = low <= high
-        return np.where(held, low, np.inf), np.where(held, high, -np.inf)
+        for least, most, kind in zip(edges[:-1], edges[1:], kinds, strict=True):
+            reach = kind[which]
+            with np.errstate(divide="ignore", invalid="ignore"):
+                ends = (first - reach) / second, (first + reach) / second
+            everywhere = np.where(np.abs(first) <= reach, np.inf, -np.inf)
+            low = np.maximum(np.where(flat, -everywhere, np.minimum(*ends)), least)
+            high = np.minimum(np.where(flat, everywhere, np.maximum(*ends)), most)
+            held = low <= high
+            yield np.where(held, low, np.inf), np.where(held, high, -np.inf)
+
+
+def _inverse(ends: Ends, last: float) -> _Held:
+    """Gives what is held of 1 / y, for y that lie on one side of 0, up to a last one."""
+    low, high = ends
+    with np.errstate(divide="ignore"):
+        near, far = np.sort([1 / np.abs(low), 1 / np.abs(high)], axis=0)
+    least, most = (near, far) if last > 0 else (-far, -near)
+    held = low <= high
+    return _Held(np.where(held, least, np.inf), np.where(held, most, -np.inf))
 
 
 def _size(number: Blurred) -> float:

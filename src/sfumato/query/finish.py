@@ -74,7 +74,7 @@ def _agreed(lowered: Lowered, drawn: Sequence[Drawn]) -> list[Drawn]:
 def _level(lowered: Lowered, place: int, drawn: Drawn, confidence: Fraction) -> dict[str, Released]:
     """Computes the columns of one level, and leaves out groups that do not meet the condition."""
     question = lowered.question
-    known = _known(lowered, place, drawn, question.columns, confidence)
+    known = _known(lowered, place, drawn, confidence)
     found = {
         name: known.keys[made.name]
         if isinstance(made, Column)
@@ -96,9 +96,11 @@ def _hidden(at: int) -> str:
 def _made(lowered: Lowered, place: int, made: Expression, known: Known, drawn: Drawn, missed: Fraction) -> Released:
     """Computes a column; sums and ratios of noisy numbers have error bars that follow from the noise of all of them."""
     found, recipes = evaluated(made, known), lowered.recipes_at[place]
+    bars, ratio = bars_at(lowered, place, drawn), ratio_form(made, recipes)
+    if isinstance(made, Answered) and made.statistic in recipes and beside(lowered, made.statistic) > 1:
+        return bars.made(recipes[made.statistic], missed)
     if not isinstance(found, Vector) or isinstance(made, Answered):
         return found
-    bars, ratio = bars_at(lowered, place, drawn), ratio_form(made, recipes)
     if ratio is not None:
         return bars.ratio(found, ratio, missed)
     form = linear_form(made, recipes)
@@ -112,15 +114,13 @@ def bars_at(lowered: Lowered, place: int, drawn: Drawn) -> Bars:
     return Bars(drawn.numbers, lowered.noises[place], drawn.agreed, drawn.laws, selection)
 
 
-def _known(
-    lowered: Lowered, place: int, drawn: Drawn, columns: Sequence[tuple[str, Expression]], confidence: Fraction
-) -> Known:
+def _known(lowered: Lowered, place: int, drawn: Drawn, confidence: Fraction) -> Known:
     question, level = lowered.question, lowered.levels[place]
     size = len(next(iter((*drawn.numbers.values(), *drawn.chosen.values()))))
     keys = {name: np.full(size, None, dtype=object) for name, _ in question.keys}
     for at, cells in zip(level.places, drawn.keys, strict=True):
         keys[question.keys[at][0]] = cells
-    return Known(size, keys, _Statistics(lowered, place, drawn, columns, confidence).all())
+    return Known(size, keys, _Statistics(lowered, place, drawn, confidence).all())
 
 
 @final
@@ -131,7 +131,6 @@ class _Statistics:
     lowered: Lowered
     place: int
     drawn: Drawn
-    columns: Sequence[tuple[str, Expression]]
     confidence: Fraction
 
     def all(self) -> dict[Statistic, Released]:
@@ -144,12 +143,13 @@ class _Statistics:
 
     def _made(self, statistic: Statistic, bars: Bars) -> Vector:
         recipe = self.lowered.recipes_at[self.place][statistic]
-        return bars.made(recipe, (1 - self.confidence) / self._beside(statistic))
+        return bars.made(recipe, (1 - self.confidence) / beside(self.lowered, statistic))
 
-    def _beside(self, statistic: Statistic) -> int:
-        """Gives with how many statistics one stands in a column, at most, itself among them."""
-        used = [set(statistics_in(made)) for _, made in self.columns]
-        return max((len(here) for here in used if statistic in here), default=1)
+
+def beside(lowered: Lowered, statistic: Statistic) -> int:
+    """Gives with how many statistics one stands in a column, at most, itself among them."""
+    used = [set(statistics_in(made)) for _, made in lowered.question.columns]
+    return max((len(here) for here in used if statistic in here), default=1)
 
 
 def _order(lowered: Lowered, tables: Sequence[Mapping[str, Released]]) -> Array:

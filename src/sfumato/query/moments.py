@@ -14,7 +14,7 @@ from typing import TypeAlias, final
 
 import numpy as np
 
-from sfumato.query.blurred import Blurred, Ends, Together, ratio_ends
+from sfumato.query.blurred import Blurred, Ends, Together, distinct, ratio_ends
 from sfumato.query.vectors import Array, Vector
 
 SHARE = 1 / 16
@@ -22,6 +22,9 @@ SHARE = 1 / 16
 
 ROUNDS = 3
 """How often what is held bounds the weights, and these what is held."""
+
+LEVELS, MOST_SUMS = (256, 64, 16, 4, 1), 5000
+"""Weights are rounded up to so many levels; to fewer, where more sums than these would have to be worked out."""
 
 Weigh: TypeAlias = Callable[[Vector], Sequence[Vector]]
 """From where a value lies to where the weights of all numbers do."""
@@ -138,8 +141,8 @@ class _Line:
         found = Vector(np.zeros(size), np.full(size, domain[0]), np.full(size, domain[1]))
         for _ in range(ROUNDS):
             factors = np.stack([np.maximum(np.abs(one.low), np.abs(one.high)) for one in weights(found)], axis=-1)
-            factors = np.where(np.isfinite(factors), factors, 0.0)  # where nothing is known, nothing will be said
-            reach = self.numbers.reach(factors[None], self.missed)[0] + moved
+            factors = _coarse(np.where(np.isfinite(factors), factors, 0.0))  # where nothing is known, nothing is said
+            reach = self.numbers.reach(factors, self.missed) + moved
             low, high = numerator.low - reach, numerator.high + reach
             low, high = (
                 low / np.where(low < 0, under.low, under.high),
@@ -149,6 +152,20 @@ class _Line:
             least, most = np.clip(low, *domain), np.clip(high, *domain)
             found = Vector(found.values, np.where(known, least, domain[0]), np.where(known, most, domain[1]))
         return found.low, found.high
+
+
+def _coarse(factors: Array) -> Array:
+    """Rounds weights up, each to a share of the largest one of its kind: groups that are nearly alike become so.
+
+    The more groups there are, the coarser, so that no more sums than these are worked out.
+    """
+    largest = np.maximum(factors.max(axis=0, initial=0.0), 1e-300)
+    found = factors
+    for levels in LEVELS:
+        found = np.ceil(factors / largest * levels) * largest / levels
+        if len(distinct(found)[0]) <= MOST_SUMS:
+            break
+    return np.asarray(found)
 
 
 def _constant(value: float, like: Array) -> Vector:

@@ -140,7 +140,8 @@ class Exclusive(Part):
         return ExclusiveAt(tuple(member.priced(share) for member in self.members))
 
     def width(self, share: float, *, gaussian: bool) -> float:
-        return math.exp(sum(math.log(one.width(share, gaussian=gaussian)) for one in self.members) / len(self.members))
+        each = [one.width(share, gaussian=gaussian) for one in self.members]
+        return math.exp(sum(map(math.log, each)) / len(each)) if min(each) > 0 else 0.0
 
 
 def priced_as_one(influences: Sequence[Influence], apart: int) -> Part:

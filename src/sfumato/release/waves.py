@@ -47,7 +47,7 @@ OCTAVES = 20
 AT_ONCE = 1 << 21
 """Cells of the table of frequencies that are held at once."""
 
-HALVINGS = 26
+HALVINGS = 15
 """How often the range in which a width lies is halved."""
 
 TILTS = (0.02, 0.1, 0.3, 0.6, 0.8, 0.9, 0.97)

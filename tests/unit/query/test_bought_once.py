@@ -31,7 +31,7 @@ MUCH = sf.Approx(10**7, "1e-9")
 X = {"type": "float", "between": [0, 10], "source": "s", "nullable": False}
 Y = {"type": "int", "between": [0, 100], "source": "s", "nullable": False}
 WIDE = {"type": "int", "between": [0, 2**21], "source": "s", "nullable": False}
-KEY = {"type": "str", "nullable": False}
+KEY = {"type": "str", "nullable": False, "source": "s"}
 TIME = {"type": "date", "between": ["2026-01-01", "2026-12-31"], "source": "the year"}
 
 

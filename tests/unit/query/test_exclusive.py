@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import itertools
 import math
+import random
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
@@ -27,6 +28,7 @@ from sfumato.query.kinds import Kind, Value, kind_of
 from sfumato.query.lower import Lowered
 from sfumato.query.operators import call
 from sfumato.query.relations import Owner, Scan
+from sfumato.session.tables import open_tables
 
 LARGE = 2**53
 N, F, T, B, D = (
@@ -121,20 +123,23 @@ def test_what_pivots_ask_for_is_seen() -> None:
 K, G, X = Column("k", Kind.TEXT), Column("g", Kind.INT), Column("x", Kind.INT)
 SCAN = Scan("t", (Column("u", Kind.INT, unit=0), K, G, X), Owner("u"))
 TERM = Term(X, Grid(-2, 3, 0))
-SET: tuple[Tally, ...] = (
-    Rows(None, call("eq", K, literal("a")), 4),
-    Total((TERM,), call("eq", K, literal("b"))),
-    Total((TERM, TERM), call("not", call("in", K, literal("a"), literal("b")))),
-)
+
+
+def pivot() -> tuple[Tally, ...]:
+    return (
+        Rows(None, call("eq", K, literal("a")), 4),
+        Total((TERM,), call("eq", K, literal("b"))),
+        Total((TERM, TERM), call("not", call("in", K, literal("a"), literal("b")))),
+    )
 
 
 def moves(rows: Sequence[tuple[str, int, int]], bound: Bound) -> dict[int, list[int]]:
     """Gives by how much one unit moves each number of each group."""
     others = [{"u": 2, "k": k, "g": g, "x": x} for k, g, x in (("a", 0, 3), ("b", 1, -2))]
     mine = [{"u": 1, "k": k, "g": g, "x": x} for k, g, x in rows]
-    cells = Cells(SCAN, (G,), SET, bound)
+    cells = Cells(SCAN, (G,), pivot(), bound)
     before, after = (Reference({"t": table}, ByValue()).cells(cells) for table in (others, [*others, *mine]))
-    nothing = (0,) * len(SET)
+    nothing = (0,) * len(pivot())
     return {
         key[0][0]: [b - a for a, b in zip(before.get(key, nothing), after.get(key, nothing), strict=True)]
         for key in {*before, *after}
@@ -146,9 +151,9 @@ def test_all_numbers_of_a_set_move_together_no_further_than_one_of_them(most: in
     """Enumerated over all rows that one unit may have, in L1 and L2; and it is reached."""
     from sfumato.query.exclusive import exclusive_sets
 
-    assert exclusive_sets(SET) == (SET,)
+    assert exclusive_sets(pivot()) == (pivot(),)
     spread = Spread(2, math.inf, most)
-    each = [influence(tally, spread).most for tally in SET]
+    each = [influence(tally, spread).most for tally in pivot()]
     furthest = [Fraction(0), Fraction(0)]
     kinds = list(itertools.product("abc", (0, 1), (-2, 3)))
     for many in (1, 2, 3, 4):
@@ -238,3 +243,32 @@ def test_weights_of_columns_count_once_for_a_set() -> None:
     plan = asked([*PIVOT, "COUNT(*)"], weights={"c0": 3, "c1": 1, "c2": 1, "c3": 1, "c4": 1})
     pivot, rest = scales(plan)[:4], scales(plan)[4]
     assert {scale * Fraction(3, 4) for scale in pivot} == {rest / 4}
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_no_person_moves_an_executed_pivot_by_more_than_is_paid_for(seed: int) -> None:
+    """With the real engine: every person is taken out of a made-up table, and what that costs is added up."""
+    pytest.importorskip("duckdb")
+    pa = pytest.importorskip("pyarrow")
+    draw = random.Random(seed)
+    rows = [
+        {"u": draw.randrange(6), "k": draw.choice("abcd"), "x": draw.choice([None, -5.0, 5.0, 1.5])}
+        for _ in range(draw.randrange(10, 60))
+    ]
+    columns = [*PIVOT, "SUM(x) FILTER (WHERE k = 'a')", "SUM(x) FILTER (WHERE k <> 'a')", "COUNT_IF(x IS NULL)"]
+    named = ", ".join(f"{column} AS c{place}" for place, column in enumerate(columns))
+    spent = []
+    plan = planned(f"SELECT {named} FROM t", CATALOG, loss=sf.Pure(1), rows_each=2)
+    assert len(plan.pricing.parts) < len(plan.levels[0].tallies)
+
+    def numbers(table: list[dict[str, Any]]) -> list[int]:
+        schema = pa.schema([("u", pa.int64()), ("k", pa.string()), ("x", pa.float64())])
+        opened = open_tables(pa.Table.from_pylist(table, schema=schema), CATALOG.codebook)
+        return [int(found[0]) for found in opened.engine.run(plan.levels[0].cells).numbers]
+
+    whole = numbers(rows)
+    for who in range(6):
+        less = numbers([row for row in rows if row["u"] != who])
+        scale = [Fraction(plan.noises[0][tally].noise.scale) for tally in plan.levels[0].cells.tallies]  # type: ignore[attr-defined]
+        spent.append(sum((abs(a - b) / one for a, b, one in zip(whole, less, scale, strict=True)), Fraction(0)))
+    assert 0 < max(spent) <= 1
