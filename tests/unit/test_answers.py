@@ -464,9 +464,11 @@ def test_the_release_table_states_the_errors_of_each_column() -> None:
 
 
 def test_answers_without_intervals_are_not_published() -> None:
-    release = replace(answered(value([1, 2], 1)), how=How("laplace", proofs=("proofs/additive.md",)))
+    release = replace(answered(value([1, 2], 1)), how=How("laplace", proofs=("proofs/additive.md",), asked="SELECT …"))
     table = sf.ReleaseTable.of([release], scope="visits", url="None", period="2025")
     assert missing_for_publication(table, [release]) == []
+    unsaid = replace(release, how=replace(release.how, asked=""))
+    assert [fault.partition(":")[0] for fault in missing_for_publication(table, [unsaid])] == ["question"]
     [fault] = missing_for_publication(table, [replace(release, value=Answer((value([1]),)))])
     assert fault.startswith("error bounds")
 

@@ -52,13 +52,14 @@ class Contributions:
         return found
 
     def facts(self, table: str, who: str) -> tuple[Fact, ...]:
-        """Gives the bounds as public facts."""
-        start = f"after truncation {who}" if self.by == TRUNCATION else who
-        said = [f"{start} has at most {self.rows} {'row' if self.rows == 1 else 'rows'} of {table}"] * (
+        """Gives the bounds as public facts; truncation is none: each release says what it cut."""
+        if self.by == TRUNCATION:
+            return ()
+        said = [f"{who} has at most {self.rows} {'row' if self.rows == 1 else 'rows'} of {table}"] * (
             self.rows is not None
         )
-        said += [f"{start} is in at most {most} groups of {table} by {listed(names)}" for names, most in self.groups]
-        said += [f"{start} has at most {m} rows of {table} in each {listed(names)}" for names, m in self.rows_each]
+        said += [f"{who} is in at most {most} groups of {table} by {listed(names)}" for names, most in self.groups]
+        said += [f"{who} has at most {m} rows of {table} in each {listed(names)}" for names, m in self.rows_each]
         return tuple(Fact(what, self.source) for what in said)
 
     def tree(self) -> Plain:

@@ -15,7 +15,7 @@ from sfumato.query.asking import cube, rollup
 from sfumato.query.expressions import Call, Column, Expression, Literal
 from sfumato.query.questions import Answered, CountUnits, Question
 from sfumato.query.relations import Fold, Folded, Join, Match, PerUnit, Relation, Scan, Select, Union, Where
-from sfumato.query.spelled import Leaf, Piece, named, spelled, statistic_text
+from sfumato.query.spelled import NOT, Leaf, Piece, named, spelled, statistic_text
 from sfumato.query.steps import owner_of
 
 Tables = Mapping[str, Scan]
@@ -104,12 +104,15 @@ def _group(question: Question, leaf: Leaf) -> list[str]:
 @final
 @dataclass(frozen=True)
 class _Source:
-    """Is one table of a FROM clause: its text, what it is called, and the field of the relation that each column is."""
+    """Is one table of a FROM clause: its text, what it is called, and the field of the relation that each column is.
+
+    ``every`` has also the columns that nothing looks at: they are not there for the question, but names may clash.
+    """
 
     text: str
     name: str
     fields: Mapping[str, str]
-    derived: bool
+    every: Mapping[str, str]
 
     @property
     def listed(self) -> str:
@@ -144,7 +147,7 @@ class _From:
 
     def qualified(self, items: Iterable[tuple[str, Expression | None]]) -> _From:
         """Gives the clause whose columns have their tables' names, if a name given in SELECT is that of another one."""
-        taken = {visible.casefold() for source in self.sources for visible in source.fields}
+        taken = {visible.casefold() for source in self.sources for visible in source.every}
         clash = any(
             name.casefold() in taken and not (isinstance(row, Column) and row.name == name) for name, row in items
         )
@@ -168,7 +171,7 @@ def _from(relation: Relation, tables: Tables) -> _From:
             f"{scope.leaf(_named(join.left, ours)).text} = {scope.leaf(_named(right, theirs)).text}"
             for ours, theirs in join.on
         ]
-        conditions = [spelled(one, scope.leaf).at(3) for one in (*_conjuncts(own), *_conjuncts(extra))]
+        conditions = [spelled(one, scope.leaf).at(NOT) for one in (*_conjuncts(own), *_conjuncts(extra))]
         word = "LEFT JOIN" if join.match is Match.LEFT else "JOIN"
         texts.append(f" {word} {source.listed} ON {' AND '.join((*pairs, *conditions))}")
     return _From(tuple(sources), "".join(texts), full=bool(steps))
@@ -236,11 +239,12 @@ def _unused(name: str, taken: set[str]) -> str:
 
 def _source(relation: Relation, name: str, tables: Tables) -> _Source:
     """Writes one table of a FROM clause, whose fields are called what they are."""
+    fields = {column.name: column.name for column in relation.fields}
     if isinstance(relation, Scan):
         visible = [column.name for column in tables.get(relation.table, relation).columns]
-        return _Source(named(relation.table), name, {one: one for one in visible}, derived=False)
+        return _Source(named(relation.table), name, fields, {one: one for one in visible})
     text, visible = _query(relation, tables)
-    return _Source(f"({text})", name, {one: one for one in visible}, derived=True)
+    return _Source(f"({text})", name, fields, {one: one for one in visible})
 
 
 def _alias(right: Relation) -> str:
@@ -260,17 +264,18 @@ def _renamed(right: Relation, name: str, before: Sequence[_Source], tables: Tabl
     if not isinstance(right, Select) or any(source.name.casefold() == name.casefold() for source in before):
         return None
     source = _source(right.source, name, tables)
-    taken = {field.casefold() for one in before for field in one.fields.values()}
-    fields = {}
-    for visible in source.fields:
+    taken = {field.casefold() for one in before for field in one.every.values()}
+    every = {}
+    for visible in source.every:
         chosen = visible
         while chosen.casefold() in taken:
             chosen = f"{name}.{chosen}"
         taken.add(chosen.casefold())
-        fields[visible] = chosen
-    if any(not isinstance(made, Column) or fields.get(made.name) != field for field, made in right.columns):
+        every[visible] = chosen
+    if any(not isinstance(made, Column) or every.get(made.name) != field for field, made in right.columns):
         return None
-    return replace(source, fields=fields)
+    fields = {visible: field for visible, field in every.items() if right.field(field) is not None}
+    return replace(source, fields=fields, every=every)
 
 
 def _query(relation: Relation, tables: Tables) -> tuple[str, list[str]]:

@@ -80,6 +80,11 @@ CHECKS: tuple[Check, ...] = (
         lambda release: bool(release.how.proofs),
     ),
     (
+        "question",
+        "does not say what was asked, so that readers cannot tell what its numbers are about. Ask it again",
+        lambda release: bool(release.how.asked) or not isinstance(release.value, Answer),
+    ),
+    (
         "error bounds",
         "does not state its error due to noise; readers would take noise for a finding. Post-processing drops error "
         "bars: publish the value before it too, or work out an interval",

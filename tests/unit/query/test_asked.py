@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlglot.dialects.duckdb import DuckDB
 from tests.examples.sql import catalog
-from tests.examples.visits import CATALOG, table
+from tests.examples.visits import CATALOG, Recorder, table
 from tests.reference import plans
 from tests.reference.choices import Choices, Drawn
 from tests.reference.worlds import ROW, WINDOW, world
@@ -25,6 +25,7 @@ from sfumato.query.asked import asked
 from sfumato.query.asking import question
 from sfumato.query.catalog import Catalog
 from sfumato.query.expressions import Call, Column, Expression, Literal
+from sfumato.query.frame import Frame
 from sfumato.query.kinds import Kind
 from sfumato.query.operators import call
 from sfumato.query.questions import Answered, Count, CountUnits, Question
@@ -105,6 +106,14 @@ def test_what_only_data_frames_say_is_written_too() -> None:
     }
     assert len(texts) == 6
     assert any("QUANTILE(minutes, 1/3)" in text for text in texts)
+
+
+def test_a_column_is_named_with_the_table_that_it_is_from() -> None:
+    visits, accounts = (Frame(catalog().table(name), Recorder()) for name in ("visits", "accounts"))
+    accounts = replace(accounts, asker=visits.asker)
+    few = visits.select("user_id", "site").join(accounts, on="user_id")
+    text = asked(few.where(few.age > 3).agg(n=sf.count_rows()).question, catalog().tables)
+    assert "WHERE t.age > 3" in text and "AS t ON" in text  # visits has an age too, which nothing looks at
 
 
 @pytest.mark.parametrize("unit", [{"protects": "a", "id": "id", "window": {"column": "at", "every": "month"}}])
