@@ -15,7 +15,8 @@ from sfumato.query.cells import Cells, Computed
 from sfumato.query.engines.engine import Engine, PublicTables
 from sfumato.query.expressions import Column, Expression
 from sfumato.query.kinds import Value
-from sfumato.query.lower import Lowered, Opened, lowered
+from sfumato.query.lower import Lowered, lowered
+from sfumato.query.opened import Opened
 from sfumato.query.recipes import step_of
 from sfumato.query.relations import Relation
 from sfumato.query.settings import Settings

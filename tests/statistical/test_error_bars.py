@@ -16,7 +16,8 @@ from tests.reference.planning import Fixed, catalog_of, planned
 import sfumato as sf
 from sfumato.entropy import ReplayEntropy
 from sfumato.query.cells import Rows
-from sfumato.query.lower import Lowered, Opened
+from sfumato.query.lower import Lowered
+from sfumato.query.opened import Opened
 
 GROUPS = 2500
 SURE = 0.95

@@ -18,7 +18,8 @@ from tests.reference.planning import Fixed, catalog_of, planned
 import sfumato as sf
 from sfumato.entropy import ReplayEntropy
 from sfumato.noise.discrete_laplace import DiscreteLaplace
-from sfumato.query.lower import Lowered, Unlocked
+from sfumato.query.lower import Lowered
+from sfumato.query.opened import Unlocked
 from sfumato.query.pricing import NoisyAt
 
 GROUPS = 4000

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.profiles import examples
 
 from sfumato.noise.discrete_gaussian import DiscreteGaussian
 from sfumato.noise.discrete_laplace import DiscreteLaplace
@@ -24,7 +25,7 @@ noises = st.one_of(
 terms = st.lists(st.tuples(noises, st.integers(1, 12), st.integers(1, 4)), min_size=1, max_size=3)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(terms, st.sampled_from(["1/2", "1/20", "1/100", "1/10000"]))
 def test_widths_are_those_of_the_exact_law_or_a_little_more(
     given_terms: list[tuple[Wave, int, int]], missed: str

@@ -22,7 +22,8 @@ from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument
 from sfumato.query.cells import Cells, Rows
 from sfumato.query.frame.queries import Query
-from sfumato.query.lower import Opened, Unlocked, lowered
+from sfumato.query.lower import lowered
+from sfumato.query.opened import Opened, Unlocked
 from sfumato.query.questions import Question
 from sfumato.query.relations import Scan
 from sfumato.query.settings import Settings

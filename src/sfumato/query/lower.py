@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, final
 
 from sfumato.accounting.measures import Loss
-from sfumato.core.domains import Data, Held, Tables
-from sfumato.core.identifiers import Identifiers
+from sfumato.core.domains import Data
 from sfumato.core.measurement import Measurement
-from sfumato.core.metrics import AddRemove
 from sfumato.core.plan import Plain, Plan, planned, record_of
 from sfumato.core.space import Space
 from sfumato.core.spread import Whole
@@ -24,13 +22,11 @@ from sfumato.query.catalog import Catalog
 from sfumato.query.cells import Cells, Computed, Listed, Rows, Tally, Total, Units
 from sfumato.query.cuts import cuts_of
 from sfumato.query.dividing import choice_of, parts_of, recipes_at, weights_of
-from sfumato.query.engines.engine import PrivateTables, PublicTables
+from sfumato.query.engines.engine import PrivateTables
 from sfumato.query.exclusive import exclusive_sets
-from sfumato.query.expressions import Column, Expression
 from sfumato.query.finish import Drawn, finished
-from sfumato.query.kinds import Kind
 from sfumato.query.levels import Level, added_up, coarser, laid_out, noised, noises_in, shown_keys
-from sfumato.query.operators import call
+from sfumato.query.opened import Opened
 from sfumato.query.passes.bounds import THE_CODEBOOK, THE_QUESTION, Kept, placed, scales, wanted
 from sfumato.query.passes.grounding import ground
 from sfumato.query.passes.impossible import refuse_impossible
@@ -45,7 +41,7 @@ from sfumato.query.questions import Question, Statistic
 from sfumato.query.reach import Reach, reach_of
 from sfumato.query.recipes import Recipe, all_tallies, recipes
 from sfumato.query.rehearse import rehearse
-from sfumato.query.relations import Join, Keep, Match, Relation
+from sfumato.query.relations import Keep, Relation
 from sfumato.query.settings import Settings
 from sfumato.query.sharing import same_by_bounds, shared
 from sfumato.query.specials import SpecialAt, counted, expanded
@@ -54,44 +50,6 @@ from sfumato.query.vectors import Array
 from sfumato.query.words import mechanism_words, noise_words, tally_words
 from sfumato.release.answer import Answer
 from sfumato.release.record import Failure, How
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Opened:
-    """What may be known of tables without paying: the catalog, public tables, and the engine's types of the columns.
-
-    Nothing here leads to a private table: ``engine`` was opened without them.
-    """
-
-    engine: PublicTables
-    catalog: Catalog
-    schema: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-
-    @cached_property
-    def space(self) -> Space:
-        """Is the space that questions are asked on: tables, and how far apart neighbours are."""
-        catalog = self.catalog
-        domain = Tables(tuple(catalog.tables), catalog.codebook.digest)
-        if catalog.by_rows:
-            return Space(domain, AddRemove())
-        window = catalog.codebook.window
-        id_column = next(scan.owner.id for scan in catalog.tables.values() if scan.owner is not None)
-        return Space(domain, Identifiers(id_column, "" if window is None else f"one {window.every} of {window.column}"))
-
-
-@final
-@dataclass(frozen=True, eq=False, repr=False)
-class Unlocked(Held):
-    """Private tables, in the hands of what was paid for: a measurement is given them while it runs, and no one else."""
-
-    engine: PrivateTables
-    catalog: Catalog
-
-    @property
-    def digest(self) -> str:
-        """Is that of the codebook."""
-        return self.catalog.codebook.digest
 
 
 @final
@@ -301,8 +259,7 @@ def lowered(question: Question, settings: Settings, opened: Opened, *, limit: ty
 
 def _worked(source: Relation, opened: Opened) -> Work:
     """Gives a relation whose joins cannot make too many rows of one unit."""
-    matches = partial(_matches, opened=opened)
-    return worked(source, lambda side: reach_of(side, opened.catalog.reaches, matches).rows, matches)
+    return worked(source, lambda side: reach_of(side, opened.catalog.reaches, opened.matches).rows, opened.matches)
 
 
 def _kept(question: Question, settings: Settings, catalog: Catalog) -> Question:
@@ -323,7 +280,7 @@ def _kept_before(question: Question, settings: Settings, opened: Opened) -> Kept
     """Says that rows in all are cut, where they are: what a unit could have before that, and who says so."""
     match question.source:
         case Keep(source=source, rows=rows):
-            before = reach_of(source, opened.catalog.reaches, lambda join: _matches(join, opened))
+            before = reach_of(source, opened.catalog.reaches, opened.matches)
             return Kept(rows, before, THE_CODEBOOK if settings.rows is None else THE_QUESTION)
     return None
 
@@ -356,10 +313,7 @@ def _listed(question: Question, places: tuple[int, ...], settings: Settings, kno
 
 def _known(question: Question, opened: Opened) -> _Known:
     catalog = opened.catalog
-    reach, kept = (
-        reach_of(question.source, bounds, lambda join: _matches(join, opened))
-        for bounds in (catalog.reaches, catalog.kept)
-    )
+    reach, kept = (reach_of(question.source, bounds, opened.matches) for bounds in (catalog.reaches, catalog.kept))
     return _Known(reach, kept, PublicKeys(opened.engine, ground(question.source), question.keys))
 
 
@@ -404,25 +358,3 @@ def _level(
 def _run(level: Level, engine: PrivateTables) -> Computed:
     """Computes the cells of a level; nothing, where all of its statistics are found otherwise."""
     return engine.run(level.cells) if level.cells.tallies else Computed(())
-
-
-def _matches(join: Join, opened: Opened) -> int:
-    """Gives how many rows of a public relation one row can match at most: it is public, so it is counted.
-
-    Where that is none, the answer is known: it would be noise alone, at a price.
-    """
-    pairs = [(join.left.field(ours), join.right.field(theirs)) for ours, theirs in join.on]
-    keys = tuple(_compared(ours, theirs) for ours, theirs in pairs if ours is not None and theirs is not None)
-    most = opened.engine.matches(join.right, keys)
-    if not most and join.match is Match.INNER:
-        names = ", ".join(theirs for _, theirs in join.on)
-        raise QueryRefused(
-            f"no row can match in this join, whatever the data: the public table has no row, or none with {names}. So "
-            "nothing is left to ask about."
-        )
-    return most
-
-
-def _compared(ours: Column, theirs: Column) -> Expression:
-    """Gives a column as a join compares it: where the other side is a float, several whole numbers may be alike."""
-    return call("to_float", theirs) if (ours.kind, theirs.kind) == (Kind.FLOAT, Kind.INT) else theirs

@@ -13,7 +13,8 @@ from sfumato.exact import Number, probability
 from sfumato.query.explain import Explanation, explained, other_losses
 from sfumato.query.finish import drawn_from
 from sfumato.query.frame import Frame
-from sfumato.query.lower import Lowered, Opened, lowered
+from sfumato.query.lower import Lowered, lowered
+from sfumato.query.opened import Opened
 from sfumato.query.questions import Question
 from sfumato.query.settings import Settings
 from sfumato.release.answer import Answer

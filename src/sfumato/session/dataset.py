@@ -25,7 +25,7 @@ from sfumato.ledger.periods import Period
 from sfumato.ledger.permit import Permit
 from sfumato.ledger.rules import Rule
 from sfumato.ledger.versions import Identity, label_of, read_version
-from sfumato.query.lower import Opened
+from sfumato.query.opened import Opened
 from sfumato.release.claim import Claim
 from sfumato.release.record import Fact, Release
 from sfumato.session.members import Members

@@ -14,7 +14,7 @@ from sfumato.core.metrics import Unit
 from sfumato.errors import BadArgument
 from sfumato.query.catalog import Catalog, column_named
 from sfumato.query.kinds import Value
-from sfumato.query.lower import Opened, Unlocked
+from sfumato.query.opened import Opened, Unlocked
 from sfumato.query.relations import Scan
 
 if TYPE_CHECKING:

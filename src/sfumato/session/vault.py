@@ -22,7 +22,7 @@ from sfumato.exact import Number
 from sfumato.ledger.book import Ledger
 from sfumato.ledger.permit import Permit
 from sfumato.ledger.versions import Fingerprint, Identity, check_data, keep_data, key_of
-from sfumato.query.lower import Opened, Unlocked
+from sfumato.query.opened import Opened, Unlocked
 from sfumato.release.record import Fact, Release
 from sfumato.session.fingerprint import version_of
 from sfumato.session.members import Members

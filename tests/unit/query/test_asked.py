@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from sqlglot.dialects.duckdb import DuckDB
 from tests.examples.sql import catalog
 from tests.examples.visits import CATALOG, Recorder, table
+from tests.profiles import examples
 from tests.reference import plans
 from tests.reference.choices import Choices, Drawn
 from tests.reference.worlds import ROW, WINDOW, world
@@ -208,7 +209,7 @@ def random_question(choices: Choices) -> tuple[Question, Mapping[str, Scan]] | N
         return None
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(150), deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_random_questions_are_read_back_as_they_were(data: st.DataObject) -> None:
     made = random_question(Drawn(data.draw))
@@ -249,7 +250,7 @@ def changed(node: Any) -> Iterator[Any]:
                 yield from (replace(node, **{part.name: other}) for other in changed(getattr(node, part.name)))
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(100), deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_a_question_that_differs_in_one_thing_has_another_text(data: st.DataObject) -> None:
     made = random_question(Drawn(data.draw))

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.profiles import examples
 from tests.reference.interpreter import ByValue, Reference
 from tests.reference.planning import catalog_of, planned
 from tests.reference.values import evaluate
@@ -77,7 +78,7 @@ def conditions() -> st.SearchStrategy[Expression]:
     )
 
 
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 @given(conditions(), conditions())
 def test_no_row_meets_two_exclusive_conditions(one: Expression, other: Expression) -> None:
     """All rows are tried, with whole numbers that are the same as floats among them."""

@@ -10,11 +10,12 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.profiles import examples
 
 import sfumato as sf
 from sfumato.errors import BadArgument, QueryRefused, SfumatoError
 from sfumato.query.cells import Cells, Rows
-from sfumato.query.lower import Opened
+from sfumato.query.opened import Opened
 from sfumato.query.relations import Owner, Scan
 from sfumato.session.dataset import Dataset
 from sfumato.session.session import Session
@@ -170,7 +171,7 @@ ASKED = (
 )
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=examples(120), deadline=None)
 @given(
     text=st.sampled_from(ASKED),
     symbol=st.sampled_from(("=", "<", ">=", "<>")),

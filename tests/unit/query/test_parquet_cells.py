@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.profiles import examples
 
 from sfumato.query.cells import Bound, Cells, Rows, Units
 from sfumato.query.engines.duckdb import DuckDBEngine
@@ -347,7 +348,7 @@ def _exact(value: Any) -> Any:
 
 
 @given(tables(), st.integers(1, 5))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=examples(60))
 def test_both_ways_of_reading_give_the_same(
     tmp_path_factory: pytest.TempPathFactory, made: tuple[Any, tuple[Column, ...]], each: int
 ) -> None:

@@ -11,7 +11,8 @@ from tests.reference.planning import Fixed, catalog_of, planned
 
 import sfumato as sf
 from sfumato.entropy import ReplayEntropy
-from sfumato.query.lower import Lowered, Unlocked
+from sfumato.query.lower import Lowered
+from sfumato.query.opened import Unlocked
 from sfumato.release.answer import Answer
 
 SAID = {"source": "a test"}

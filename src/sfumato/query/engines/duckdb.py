@@ -115,7 +115,9 @@ class DuckDBEngine(Engine):
             columns = exact | {ours: held for ours, held, _ in table.columns.values()}
             listed = listing(f"{name} {held}" for name, held in columns.items())
             connection.execute(f"CREATE TABLE {table.name} ({listed or 'one INTEGER'})")
-        return DuckDBEngine(connection, self._known)
+        twin = DuckDBEngine(connection, self._known)
+        twin._empty = twin  # it has no rows to be without
+        return twin
 
     def run(self, cells: Cells) -> Computed:
         return self._computed(cells)
@@ -185,7 +187,7 @@ class DuckDBEngine(Engine):
         return {name: digest.hexdigest()[:VERSION_DIGITS] for name, digest in digests.items()}
 
     def close(self) -> None:
-        if "_empty" in vars(self):
+        if vars(self).get("_empty", self) is not self:
             self._empty.close()
         self._connection.close()
         if self._clean is not None:
