@@ -539,9 +539,7 @@ QUERIES = (
         old="SET GLOBAL disabled_optimizers = '{off}'",
         new="SET GLOBAL disabled_optimizers = ''",
         killers=("tests/unit/query/test_parquet_cells.py::test_the_weight_of_somebody_else_is_not_in_the_scales",),
-        audits=(
-            "tests/fuzz/test_every_source.py::test_nobody_else_is_read_otherwise[Parquet by polars]",
-        ),
+        audits=("tests/fuzz/test_every_source.py::test_nobody_else_is_read_otherwise[Parquet by polars]",),
     ),
     Mutant(
         name="charged before it is known to run",
