@@ -6,6 +6,7 @@ import datetime
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from math import ceil, floor
 from typing import TypeAlias, final
 
@@ -40,14 +41,26 @@ class Facts:
             return self.keys
         if kind is Kind.BOOL:
             return (False, True)
+        many = self.many(kind)
+        match self.between:
+            case (datetime.date() as low, _) if many is not None:
+                return _days(low, many)
+            case (Fraction() as low, _) if many is not None:
+                return tuple(range(ceil(low), ceil(low) + many))
+        return None
+
+    def many(self, kind: Kind) -> int | None:
+        """Gives how many values there can be, without listing them; None where `listed` gives none."""
+        if self.keys is not None or kind is Kind.BOOL:
+            return 2 if self.keys is None else len(self.keys)
         match self.between:
             case (datetime.date() as low, datetime.date() as high) if kind is Kind.DATE:
-                days = (high - low).days + 1
-                return tuple(low + datetime.timedelta(day) for day in range(days)) if days <= MOST_VALUES else None
+                found = (high - low).days + 1
             case (Fraction() as low, Fraction() as high) if kind is Kind.INT:
-                first, last = ceil(low), floor(high)
-                return tuple(range(first, last + 1)) if last - first < MOST_VALUES else None
-        return None
+                found = max(0, floor(high) - ceil(low) + 1)
+            case _:
+                return None
+        return found if found <= MOST_VALUES else None
 
     @property
     def numbers(self) -> tuple[Fraction, Fraction] | None:
@@ -56,6 +69,11 @@ class Facts:
             case (Fraction() as low, Fraction() as high):
                 return low, high
         return None
+
+
+@lru_cache(maxsize=16)
+def _days(first: datetime.date, many: int) -> tuple[datetime.date, ...]:
+    return tuple(first + datetime.timedelta(day) for day in range(many))
 
 
 def nullable_if(parts: Iterable[Facts]) -> bool:

@@ -297,7 +297,9 @@ def _levels(
     widest = max(sets, key=len)
     finest = _level(question, widest, tallies, settings, opened, known)
     add_up = all(isinstance(tally, Rows | Total) for tally in tallies) and not special_ones(question.statistics)
-    if len(sets) == 1 or finest.listed is None or not add_up or any(not set(one) <= set(widest) for one in sets):
+    if len(sets) == 1:
+        return (finest,)
+    if finest.listed is None or not add_up or any(not set(one) <= set(widest) for one in sets):
         return tuple(_level(question, places, tallies, settings, opened, known) for places in sets)
     return tuple(
         finest if places == widest else coarser(places, _listed(question, places, settings, known), finest)

@@ -111,9 +111,9 @@ def _any_equal(part: Expression, values: Sequence[Expression]) -> Truths:
     found = MISSING & frozenset().union(*each)
     if any(True in one for one in each):
         found |= YES
-    own = _listed(part)
-    sure = own is not None and all(any(_alike(one, value) for value in values) for one in own)
-    return found if sure and own else found | NO
+    own = part.facts.listed(part.kind) if _many(part) * len(values) <= MOST_PAIRS else None
+    sure = own and all(any(_alike(one, value) for value in values) for one in own)
+    return found if sure else found | NO
 
 
 def _alike(value: Value, other: Expression) -> bool:
@@ -125,12 +125,12 @@ def _compared(name: str, left: Expression, right: Expression) -> Truths:
     missing = MISSING if left.facts.nullable or right.facts.nullable else frozenset()
     if _never_there(left) or _never_there(right):
         return MISSING
-    ours, theirs = _listed(left), _listed(right)
-    if ours is not None and theirs is not None and len(ours) * len(theirs) <= MOST_PAIRS:
-        floats = Kind.FLOAT in (left.kind, right.kind)
+    floats = Kind.FLOAT in (left.kind, right.kind)
+    if _many(left) * _many(right) <= MOST_PAIRS:
+        ours, theirs = (part.facts.listed(part.kind) or () for part in (left, right))
         pairs = product(_floats(ours), _floats(theirs)) if floats else product(ours, theirs)
         return missing | frozenset(COMPARED[name](one, other) for one, other in pairs)
-    one, other = (_ends(part, floats=Kind.FLOAT in (left.kind, right.kind)) for part in (left, right))
+    one, other = (_ends(part, floats=floats) for part in (left, right))
     return missing | (YES | NO if one is None or other is None else _by_ends(name, one, other))
 
 
@@ -150,8 +150,10 @@ def _by_ends(name: str, left: tuple[Any, Any], right: tuple[Any, Any]) -> Truths
     return (YES if true else frozenset()) | (NO if false else frozenset())
 
 
-def _listed(part: Expression) -> Sequence[Value] | None:
-    return part.facts.listed(part.kind)
+def _many(part: Expression) -> float:
+    """Gives how many values there can be; without end where they are not listed."""
+    many = part.facts.many(part.kind)
+    return inf if many is None else max(many, 1)
 
 
 def _floats(values: Iterable[Any]) -> list[float]:

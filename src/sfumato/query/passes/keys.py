@@ -174,7 +174,7 @@ def _connected(leaves: Sequence[Expression], conditions: Iterable[Expression]) -
 def _few(known: Iterable[Expression], more: Sequence[Expression]) -> bool:
     """Tells whether further leaves can be tried out beside known ones."""
     both = dict.fromkeys((*known, *more))
-    return len(both) == len(dict.fromkeys(known)) or prod(len(_values(leaf) or ()) for leaf in both) <= MOST_TRIED
+    return len(both) == len(dict.fromkeys(known)) or _combined(both) <= MOST_TRIED
 
 
 def _check_kinds(keys: Keys, given: KeySet) -> None:
@@ -189,12 +189,17 @@ def _leaves(key: Expression) -> list[Expression] | None:
     """Gives the smallest parts of a key whose values are public and that decide it; None where there are none."""
     if isinstance(key, Literal):
         return []
-    parts, known = [_leaves(part) for part in key.parts], _values(key)
+    parts, known = [_leaves(part) for part in key.parts], key.facts.many(key.kind)
     if key.parts and all(found is not None for found in parts):
         leaves = list(dict.fromkeys(leaf for found in parts for leaf in found or ()))
-        if known is None or prod(len(_values(leaf) or ()) for leaf in leaves) <= MOST_TRIED:
+        if known is None or _combined(leaves) <= MOST_TRIED:
             return leaves
     return None if known is None else [key]
+
+
+def _combined(leaves: Iterable[Expression]) -> int:
+    """Gives the number of combinations of the values of leaves."""
+    return prod((leaf.facts.many(leaf.kind) or 0) + leaf.facts.nullable for leaf in leaves)
 
 
 def _values(part: Expression) -> tuple[Value, ...] | None:
