@@ -218,7 +218,8 @@ def hockey_stick(left: np.ndarray, right: np.ndarray, epsilon: float) -> float:
     return float(np.maximum(left - math.exp(epsilon) * right, 0).sum())
 
 
-CHOSEN = ("SELECT f, COUNT(*) AS n FROM t GROUP BY f", {"groups": 2, "rows_each": 1})
+# A number beside the one that chooses: with one row a group, COUNT(*) would be that one itself.
+CHOSEN = ("SELECT f, COUNT(DISTINCT x) AS n FROM t GROUP BY f", {"groups": 2, "rows_each": 1})
 
 
 def selected(loss: sf.Approx) -> tuple[Lowered, Selection, Any]:
