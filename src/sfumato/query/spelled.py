@@ -105,7 +105,7 @@ def constant(value: object) -> Piece:
         case bool():
             return Piece("TRUE" if value else "FALSE")
         case int() | float():
-            return Piece(repr(value), SIGNED if value < 0 else WHOLE)
+            return Piece(repr(value + 0), SIGNED if value < 0 else WHOLE)  # −0.0 is 0.0
         case datetime.datetime():
             return Piece(f"TIMESTAMP '{value.isoformat(sep=' ')}'")
         case datetime.date():

@@ -195,7 +195,7 @@ def test_whatever_is_asked_is_answered_or_free(
 
 def test_a_rehearsal_looks_at_no_row(monkeypatch: pytest.MonkeyPatch) -> None:
     """It runs in a database of its own, whose tables are empty."""
-    opened: Opened = data().opened
+    opened: Opened = data().tables
     engine: Any = opened.engine
     scan = Scan("t", opened.catalog.tables["t"].fields, Owner("id"))
     assert engine._empty._connection is not engine._connection

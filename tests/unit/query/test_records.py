@@ -101,7 +101,7 @@ def test_how_differs_where_the_question_does_and_only_there(session: Session) ->
     settings = [{"rows_each": 3, "groups": 3}, {"rows_each": 4, "groups": 3}, {"rows": 5}, {"rows": 6}]
     made: dict[tuple[str, int], How] = {}
     for sql in QUESTIONS:
-        for place, bounds in enumerate(settings):
+        for place, bounds in enumerate(settings if sql == QUESTIONS[0] else settings[:1]):
             release = session.sql(sql, loss=sf.Pure(1), **bounds)
             made[sql, place] = release.how
             assert session.sql(sql.lower(), loss=sf.Pure(1), **bounds).how == release.how
