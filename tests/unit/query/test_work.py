@@ -22,7 +22,7 @@ from sfumato.session.dataset import Dataset
 from sfumato.session.tables import open_tables
 
 MANY = 30
-COLUMNS = {"id": {"type": "int"}, "k": {"type": "int", "between": [0, 5], "source": "made up"}}
+COLUMNS = {"id": {"type": "int"}, "k": {"type": "int", "between": [0, 5], "nullable": False, "source": "made up"}}
 
 
 def tables(*, many: int = MANY, more: int = 0, few: int = 2) -> dict[str, pa.Table]:
