@@ -33,7 +33,7 @@ def outcome(folder: Path, *, in_ci: str, tests: str) -> str:
     shutil.copy(CONFTEST, folder)
     (folder / "test_some.py").write_text(tests)
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", str(folder)]
-    environment = os.environ | {"CI": in_ci}
+    environment = os.environ | {"CI": in_ci, "PYTHONPATH": str(CONFTEST.parents[1])}
     ran = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=folder)
     return ran.stdout.splitlines()[-1].rpartition(" in ")[0]
 

@@ -40,11 +40,11 @@ def planned(data: Any, columns: dict[str, Any], text: str, **said: Any) -> tuple
     unit = said.pop("unit", {"protects": "a person", "id": "u"})
     table = {"columns": {"u": {"type": "int"}, **columns}, **said.pop("table", {})}
     book = {"codebook": 1, "title": "t", "unit": unit, "tables": {"t": table}}
-    opened = open_tables(pa.table(data), sf.Codebook.read(book))
+    opened, held = open_tables(pa.table(data), sf.Codebook.read(book))
     asked = read_sql(text, opened.catalog).question
     assert asked is not None
     said.setdefault("loss", sf.Approx(1, "1e-6"))
-    return lowered(asked, Settings.read(**said), opened, limit=sf.Approx), opened
+    return lowered(asked, Settings.read(**said), opened, limit=sf.Approx), held
 
 
 def bought(plan: Lowered) -> list[Tally]:

@@ -264,8 +264,8 @@ def test_no_person_moves_an_executed_pivot_by_more_than_is_paid_for(seed: int) -
 
     def numbers(table: list[dict[str, Any]]) -> list[int]:
         schema = pa.schema([("u", pa.int64()), ("k", pa.string()), ("x", pa.float64())])
-        opened = open_tables(pa.Table.from_pylist(table, schema=schema), CATALOG.codebook)
-        return [int(found[0]) for found in opened.engine.run(plan.levels[0].cells).numbers]
+        _, held = open_tables(pa.Table.from_pylist(table, schema=schema), CATALOG.codebook)
+        return [int(found[0]) for found in held.engine.run(plan.levels[0].cells).numbers]
 
     whole = numbers(rows)
     for who in range(6):

@@ -115,8 +115,8 @@ def test_what_a_row_can_meet_is_answered() -> None:
 @pytest.mark.parametrize(
     ("where", "said"),
     [
-        ("delay > 120", r"\(delay > 120\) can be .* delay lies in \[-8, 64\] \(values beyond are moved into these"),
-        ("month > 3 AND delay > 120", r"^\(delay > 120\) can be true for no row"),
+        ("delay > 120", r"^delay > 120 can be .* delay lies in \[-8, 64\] \(values beyond are moved into these"),
+        ("month > 3 AND delay > 120", r"^delay > 120 can be true for no row"),
         ("species = 'Adelei'", r"species is one of Adelie, Chinstrap, Gentoo \(other values are read as missing\)"),
         ("day < DATE '2023-01-01'", r"day lies from 2024-01-01 to 2024-12-31 \(what lies beyond is read as missing\)"),
         ("sure IS NULL", r"sure lies in \[0, 9\], and is never missing"),

@@ -365,7 +365,8 @@ def test_cells_are_sorted_added_up_and_left_out_where_they_are_nowhere() -> None
 def test_quantiles_of_one_expression_are_found_together() -> None:
     question = asked("SELECT MEDIAN(pages), MAX(pages), MEDIAN(pages) FILTER (WHERE paid), MIN(pages) + 1 FROM visits")
     placed = Placed(Bound(), Spread(1, 1, 1), ())
-    public = PublicKeys(open_tables({"visits": visits(10)}, sf.Codebook.read(BOOK)).engine, Ground({}), ())
+    opened, _ = open_tables({"visits": visits(10)}, sf.Codebook.read(BOOK))
+    public = PublicKeys(opened.engine, Ground({}), ())
     runs = special_runs(question.statistics, Cells(question.source, (), ()), placed, 1, public)
     assert [len(run.special.statistics) for run in runs] == [3, 1]
 
