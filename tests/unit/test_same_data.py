@@ -136,9 +136,10 @@ def test_a_retry_with_a_key_tells_nothing_of_the_data(tmp_path: Path) -> None:
 
 
 def test_within_one_opening_the_same_question_is_free(kind: str, tmp_path: Path) -> None:
-    session = opened(kind, tmp_path, EVERYBODY, tmp_path / "book.db")
+    data = sf.Dataset(KINDS[kind](tmp_path, EVERYBODY), codebook=BOOK, name="visits")
+    session = data.session(limit=sf.Pure(10), ledger=tmp_path / "book.db")
     first = session.sql(COUNT, loss=sf.Pure(1), rows_each=2)
-    again = session.dataset.session(ledger=session.ledger).sql(COUNT, loss=sf.Pure(1), rows_each=2)
+    again = data.session(ledger=session.ledger).sql(COUNT, loss=sf.Pure(1), rows_each=2)
     assert again.receipt == first.receipt and session.spent == sf.Pure(1)
 
 
