@@ -2,7 +2,7 @@
 
 The walk follows everything that Python gives for the asking: attributes under every name, properties, slots, items of
 containers, what a bound method or a partial is bound to, the cells of closures, weak references, and the frames of the
-errors that were raised. It asks neither the garbage collector nor the frames of a running question; SECURITY.md says so.
+errors that were raised. It asks neither the garbage collector nor the frames of what is running; SECURITY.md says so.
 """
 
 from __future__ import annotations

@@ -102,8 +102,7 @@ def calls(door: Callable[..., Any], given: object) -> Iterator[Callable[[], obje
 
 
 @pytest.mark.parametrize("form", forms())
-def test_no_public_door_repeats_what_it_was_given(form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_no_public_door_repeats_what_it_was_given(form: str, tmp_path: Path) -> None:
     found = {}
     for name, door in DOORS.items():
         for place, call in enumerate(calls(door, forms()[form])):
@@ -116,7 +115,7 @@ def test_no_public_door_repeats_what_it_was_given(form: str, tmp_path: Path, mon
                     found[name, place] = f"{type(error).__name__}: {error}"[:300]
             except Exception:  # of Python itself, or of whoever made the data: it is not ours to word
                 continue
-    assert found == {}
+    assert found == {} and not list(tmp_path.iterdir())
 
 
 SPACES: list[Callable[[Any], object]] = [
@@ -140,6 +139,12 @@ SPACES: list[Callable[[Any], object]] = [
 ]
 
 
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some doors take a text for the path of a file to make."""
+    monkeypatch.chdir(tmp_path)
+
+
 @pytest.mark.parametrize("place", range(len(SPACES)))
 def test_the_commonest_slips_show_nothing(place: int) -> None:
     for form, given in forms().items():
@@ -147,6 +152,29 @@ def test_the_commonest_slips_show_nothing(place: int) -> None:
             SPACES[place](given)
         except Exception as error:
             assert not any(word in told(error) for word in SAID), (form, str(error))
+
+
+MAKERS: dict[str, Callable[[Any], object]] = {
+    "a ledger": lambda path: sf.Ledger.open(path),
+    "its address": lambda path: sf.Ledger.open(f"sqlite:///{path}"),
+    "of a session": lambda path: sf.Dataset([1], name="x", space=sf.vector(int)).session(limit=sf.Pure(1), ledger=path),
+    "a register": lambda path: sf.Register(path, key=sf.Register.new_key(), limit=sf.Pure(1)),
+    "a book": lambda path: sf.Ledger.open("memory:").export(path),
+}
+
+
+@pytest.mark.parametrize("maker", MAKERS)
+@pytest.mark.parametrize(
+    "given", [f"name,number\n{MARKER},{NUMBER}\n", f"{MARKER}\t{NUMBER}", f"{MARKER}\0", f"{MARKER}\r"]
+)
+def test_no_file_is_named_by_what_is_in_one(maker: str, sign: str, tmp_path: Path) -> None:
+    """A file by that name would show data to whoever lists the folder."""
+    given = f"name,number{sign}{MARKER},{NUMBER}{sign}"
+    for said in (given, Path(given)):
+        with pytest.raises(BadArgument, match="one line without tabs") as refused:
+            MAKERS[maker](said)
+        assert not any(word in told(refused.value) for word in SAID)
+    assert not list(tmp_path.iterdir())
 
 
 FILES = {

@@ -68,7 +68,7 @@ class Vault:
 class Holding:
     """What only whoever holds the data can do: let a ledger in, whose permits are good for it from then on.
 
-    ``check`` and ``keep`` compare keyed digests with those that the ledger keeps, and give nothing; ``keep`` lets it in.
+    ``check`` and ``keep`` compare keyed digests with those that a ledger keeps, and give nothing; ``keep`` lets it in.
     """
 
     check: Callable[[Ledger, Identity], None]
