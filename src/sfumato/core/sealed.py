@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar, cast
 
-P, R = ParamSpec("P"), TypeVar("R")
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 def sealed(function: Callable[P, R]) -> Callable[P, R]:
@@ -22,4 +23,4 @@ def sealed(function: Callable[P, R]) -> Callable[P, R]:
     """
     shut = lru_cache(maxsize=0)(function)
     del shut.__wrapped__
-    return shut
+    return cast("Callable[P, R]", shut)
