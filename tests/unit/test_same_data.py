@@ -203,6 +203,16 @@ def test_where_data_lies_and_when_it_was_written_is_no_part_of_it(tmp_path: Path
             sf.Dataset(path, codebook=BOOK, name="visits", version="v").session(limit=sf.Pure(1), ledger=book)
 
 
+def test_how_a_frame_is_cut_into_chunks_is_no_part_of_it() -> None:
+    ledger, whole = sf.Ledger.open("memory:"), pa.table({**EVERYBODY, "pages": [1, None, 3, 4]})
+    for cut in (whole, pa.concat_tables([whole[:1], whole[1:3], whole[3:]]), pa.concat_tables([whole, whole])[4:]):
+        sf.Dataset(cut, codebook=BOOK, version="v").session(limit=sf.Pure(1), ledger=ledger)
+        with pytest.raises(sf.errors.AccountRefused, match="that of the account visits"):
+            sf.Dataset(cut, codebook=BOOK, name="other").session(limit=sf.Pure(1), ledger=ledger)
+    with pytest.raises(sf.errors.AccountRefused, match="changed since"):
+        sf.Dataset(whole[1:], codebook=BOOK, version="v").session(limit=sf.Pure(1), ledger=ledger)
+
+
 # One data set has one limit.
 
 
