@@ -1,8 +1,8 @@
 """No door around the ledger: whatever can be reached from what users hold leads to no private value.
 
 The walk follows everything that Python gives for the asking: attributes under every name, properties, slots, items of
-containers, what a bound method or a partial is bound to, weak references, and the frames of the errors that were
-raised. It does not open the cells of closures; SECURITY.md says so.
+containers, what a bound method or a partial is bound to, the cells of closures, weak references, and the frames of the
+errors that were raised. It asks neither the garbage collector nor the frames of what is running; SECURITY.md says so.
 """
 
 from __future__ import annotations
@@ -24,15 +24,19 @@ import pytest
 
 import sfumato as sf
 from sfumato.core.domains import Held
+from sfumato.core.sealed import sealed
 from sfumato.query.catalog import Catalog
 from sfumato.query.cells import Cells, Rows
+from sfumato.session.session import Session
+from sfumato.session.tables import open_tables
+from sfumato.session.vault import Holding
 
 MARKER, NUMBER = "zz-marker-7351", 735_173_517.0
 """A text and a number that stand in the private data and nowhere else."""
 
 PLAIN = (str, bytes, bytearray, int, float, complex, bool, type(None), types.ModuleType, type)
 EVERYBODYS = {*dir(object), *dir(type), "__annotations__"}
-MOST, DEEPEST = 60_000, 10
+MOST, DEEPEST = 60_000, 14
 
 COLUMNS = {
     "user_id": {"type": "str"},
@@ -78,8 +82,12 @@ def parts(thing: object) -> Iterator[tuple[str, object]]:
     if isinstance(thing, types.TracebackType):
         yield from ((".tb_frame.f_locals", dict(thing.tb_frame.f_locals)), (".tb_next", thing.tb_next))
         return
-    if isinstance(thing, types.FunctionType):  # its globals are those of a module, its cells are the wall
-        yield from ((".__defaults__", thing.__defaults__), (".__dict__", vars(thing)))
+    if isinstance(thing, types.FunctionType):  # its globals are those of a module
+        yield from ((".__defaults__", thing.__defaults__), (".__kwdefaults__", thing.__kwdefaults__))
+        yield from ((".__dict__", vars(thing)), (".__closure__", thing.__closure__))
+        return
+    if isinstance(thing, types.CellType):
+        yield ".cell_contents", getattr(thing, "cell_contents", None)
         return
     if isinstance(thing, np.ndarray | pa.Table | pa.ChunkedArray):
         return
@@ -94,7 +102,8 @@ def ours(thing: object) -> bool:
     kind = type(thing)
     holds = isinstance(thing, Mapping | Sequence | AbstractSet | deque | weakref.ReferenceType | functools.partial)
     made = kind.__module__.split(".")[0] in ("sfumato", "weakref", "duckdb", "_duckdb", "pyarrow", "numpy", "tests")
-    called = isinstance(thing, types.MethodType | types.BuiltinMethodType | types.FunctionType)
+    called = isinstance(thing, types.MethodType | types.BuiltinMethodType | types.FunctionType | types.CellType)
+    called |= isinstance(thing, functools._lru_cache_wrapper)
     return holds or made or called or isinstance(thing, BaseException | types.TracebackType)
 
 
@@ -302,7 +311,7 @@ def test_a_permit_is_not_to_be_made_up() -> None:
     other = sf.Ledger.open("memory:")
     other.open_account("x", limit=sf.Pure(10**9), unit=data.unit)
     counted = sf.vector(float) >> sf.count() >> sf.laplace(scale=1)
-    with pytest.raises(sf.errors.BadArgument, match="in a ledger of its sessions"):
+    with pytest.raises(sf.errors.BadArgument, match="in a ledger that the holder of the data let in"):
         data.release(other.charge("x", sf.Pure(1)), counted, confidence=0.95)
 
     class Greedy:
@@ -318,6 +327,42 @@ def test_a_permit_is_not_to_be_made_up() -> None:
     assert isinstance(found, sf.errors.BadArgument)
 
 
+def test_a_permit_that_no_charge_stands_behind_is_worth_nothing(tmp_path: Path) -> None:
+    """One that is made by hand, and one of a copy of the book: what it was charged, the true one never sees."""
+    session = sf.Dataset([NUMBER], name="x", space=sf.vector(float)).session(limit=sf.Pure(10), ledger="memory:")
+    counted = sf.vector(float) >> sf.count() >> sf.laplace(scale=1)
+    true = session.ledger.charge("x", sf.Pure(1))
+    made = sf.ledger.Permit(
+        true.receipt,
+        sf.Pure(10**9),
+        true.account,
+        keep=lambda release: release,
+        fail=lambda: None,
+        stored=lambda: None,
+        interleaves=lambda: False,
+    )
+    session.ledger.export(tmp_path / "book.jsonl")
+    copied = sf.Ledger.imported(tmp_path / "book.jsonl", "memory:")
+    assert copied.book == session.ledger.book
+    for permit in (made, copied.charge("x", sf.Pure(1))):
+        with pytest.raises(sf.errors.BadArgument, match="permit"):
+            session.dataset.release(permit, counted, confidence=0.95)
+    with pytest.raises(sf.errors.BadArgument, match="permit"):
+        Session(session.dataset, copied, "x", by="somebody").run(counted)
+
+
+@pytest.mark.parametrize("way", ["a new ledger", "the same ledger", "another name"])
+def test_who_may_ask_sets_no_new_limit(tmp_path: Path, way: str) -> None:
+    """A session has its data set, to be asked; if that opened sessions, there would be no limit at all."""
+    session = session_of(opened(tmp_path, "arrow"))
+    if way == "another name":
+        session.dataset.name = "other"
+    ledger = "memory:" if way == "a new ledger" else session.ledger
+    with pytest.raises(sf.errors.AccountRefused, match="by whoever holds the data"):
+        session.dataset.session(limit=sf.Approx(10**9, "0.1"), ledger=ledger, claim=sf.claim("for me"))
+    assert not [path for path, thing in reached(session) if isinstance(thing, Holding)]
+
+
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, pickle.dumps], ids=["copy", "deepcopy", "pickle"])
 def test_no_copy_of_a_data_set_is_made(tmp_path: Path, copied: Callable[[object], object]) -> None:
     data = opened(tmp_path, "arrow")
@@ -328,8 +373,8 @@ def test_no_copy_of_a_data_set_is_made(tmp_path: Path, copied: Callable[[object]
 
 def test_the_walk_finds_what_there_is_to_find(tmp_path: Path) -> None:
     """A test that could not fail would be none."""
-    data = opened(tmp_path, "arrow")
-    engine = data._vault.run.__closure__[0].cell_contents.engine  # type: ignore[index,union-attr]
+    _, held = open_tables({"visits": pa.table(VISITS), "sites": pa.table(SITES)}, sf.Codebook.read(BOOK))
+    engine = held.engine
     for hidden in (
         types.SimpleNamespace(a=1),
         functools.partial(engine.run),
@@ -338,4 +383,5 @@ def test_the_walk_finds_what_there_is_to_find(tmp_path: Path) -> None:
     ):
         holder = types.SimpleNamespace(engine=engine) if isinstance(hidden, types.SimpleNamespace) else hidden
         assert doors([vars(holder)] if isinstance(holder, types.SimpleNamespace) else [holder]), hidden
+    assert doors([lambda: engine.run]) and not doors([sealed(lambda: engine.run)])
     assert doors([{"x": np.array([1.0, NUMBER])}]) and doors([VISITS]) and doors([pa.table(VISITS)])

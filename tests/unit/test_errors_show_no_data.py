@@ -102,8 +102,7 @@ def calls(door: Callable[..., Any], given: object) -> Iterator[Callable[[], obje
 
 
 @pytest.mark.parametrize("form", forms())
-def test_no_public_door_repeats_what_it_was_given(form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_no_public_door_repeats_what_it_was_given(form: str, tmp_path: Path) -> None:
     found = {}
     for name, door in DOORS.items():
         for place, call in enumerate(calls(door, forms()[form])):
@@ -116,7 +115,7 @@ def test_no_public_door_repeats_what_it_was_given(form: str, tmp_path: Path, mon
                     found[name, place] = f"{type(error).__name__}: {error}"[:300]
             except Exception:  # of Python itself, or of whoever made the data: it is not ours to word
                 continue
-    assert found == {}
+    assert found == {} and not list(tmp_path.iterdir())
 
 
 SPACES: list[Callable[[Any], object]] = [
@@ -140,6 +139,12 @@ SPACES: list[Callable[[Any], object]] = [
 ]
 
 
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some doors take a text for the path of a file to make."""
+    monkeypatch.chdir(tmp_path)
+
+
 @pytest.mark.parametrize("place", range(len(SPACES)))
 def test_the_commonest_slips_show_nothing(place: int) -> None:
     for form, given in forms().items():
@@ -147,6 +152,79 @@ def test_the_commonest_slips_show_nothing(place: int) -> None:
             SPACES[place](given)
         except Exception as error:
             assert not any(word in told(error) for word in SAID), (form, str(error))
+
+
+def asked() -> dict[str, object]:
+    """Gives what people hold while they ask: one of each kind."""
+    data = sf.Dataset(
+        {"visits": pa.table({"user_id": [1, 2], "minutes": [1.0, 2.0]})},
+        codebook={
+            "codebook": 1,
+            "title": "Visits",
+            "unit": {"protects": "a person", "id": "user_id"},
+            "tables": {"visits": {"columns": {"user_id": {"type": "int"}, "minutes": {"type": "float"}}}},
+        },
+    )
+    session = data.session(limit=sf.Pure(10), ledger="memory:")
+    table = session.table()
+    return {
+        "a data set": data,
+        "a session": session,
+        "a ledger": session.ledger,
+        "a table": table,
+        "groups": table.group_by("minutes"),
+        "a query": table.agg(n=sf.count_rows()),
+        "a column": table.minutes,
+        "a measurement": sf.vector(float) >> sf.count() >> sf.laplace(scale=1),
+        "a codebook": data.codebook,
+        "an explanation": session.explain("SELECT COUNT(*) AS n FROM visits", loss=sf.Pure(1), rows_each=1),
+    }
+
+
+ENDING = ("close", "close_account", "listed", "imported")
+"""What ends a thing, and what takes names that were read before."""
+SYMBOLS = ("__getitem__", "__call__", "__contains__", "__gt__", "__add__", "__and__", "__rshift__")
+
+
+def test_no_method_repeats_what_it_was_given() -> None:
+    """Names of columns and accounts are typed, and shown; a text of several lines, or anything else, is no name."""
+    given, found = forms(), {}
+    del given["texts"]  # a list of names, for all that anybody can tell
+    for kind, thing in asked().items():
+        public = {name for name in dir(type(thing)) if not name.startswith("_")} - set(ENDING)
+        for name in public.union(SYMBOLS).intersection(dir(type(thing))):
+            method = getattr(thing, name) if callable(getattr(type(thing), name)) else None
+            for form in given if method is not None else ():
+                for place, call in enumerate(calls(method, given[form])):
+                    try:
+                        call()
+                    except SfumatoError as error:
+                        if any(word in told(error) for word in SAID):
+                            found[kind, name, form, place] = str(error)[:300]
+                    except Exception:  # of Python itself: it is not ours to word
+                        continue
+    assert found == {}
+
+
+MAKERS: dict[str, Callable[[Any], object]] = {
+    "a ledger": lambda path: sf.Ledger.open(path),
+    "its address": lambda path: sf.Ledger.open(f"sqlite:///{path}"),
+    "of a session": lambda path: sf.Dataset([1], name="x", space=sf.vector(int)).session(limit=sf.Pure(1), ledger=path),
+    "a register": lambda path: sf.Register(path, key=sf.Register.new_key(), limit=sf.Pure(1)),
+    "a book": lambda path: sf.Ledger.open("memory:").export(path),
+}
+
+
+@pytest.mark.parametrize("maker", MAKERS)
+@pytest.mark.parametrize("sign", ["\n", "\t", "\0", "\r", "\x7f"], ids=ascii)
+def test_no_file_is_named_by_what_is_in_one(maker: str, sign: str, tmp_path: Path) -> None:
+    """A file by that name would show data to whoever lists the folder."""
+    given = f"name,number{sign}{MARKER},{NUMBER}{sign}"
+    for said in (given, Path(given)):
+        with pytest.raises(BadArgument, match="one line without tabs") as refused:
+            MAKERS[maker](said)
+        assert not any(word in told(refused.value) for word in SAID)
+    assert not list(tmp_path.iterdir())
 
 
 FILES = {

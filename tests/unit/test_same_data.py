@@ -136,9 +136,10 @@ def test_a_retry_with_a_key_tells_nothing_of_the_data(tmp_path: Path) -> None:
 
 
 def test_within_one_opening_the_same_question_is_free(kind: str, tmp_path: Path) -> None:
-    session = opened(kind, tmp_path, EVERYBODY, tmp_path / "book.db")
+    data = sf.Dataset(KINDS[kind](tmp_path, EVERYBODY), codebook=BOOK, name="visits")
+    session = data.session(limit=sf.Pure(10), ledger=tmp_path / "book.db")
     first = session.sql(COUNT, loss=sf.Pure(1), rows_each=2)
-    again = session.dataset.session(ledger=session.ledger).sql(COUNT, loss=sf.Pure(1), rows_each=2)
+    again = data.session(ledger=session.ledger).sql(COUNT, loss=sf.Pure(1), rows_each=2)
     assert again.receipt == first.receipt and session.spent == sf.Pure(1)
 
 
@@ -200,6 +201,16 @@ def test_where_data_lies_and_when_it_was_written_is_no_part_of_it(tmp_path: Path
         os.utime(copied, (1, 1))
         for path in (first, copied):
             sf.Dataset(path, codebook=BOOK, name="visits", version="v").session(limit=sf.Pure(1), ledger=book)
+
+
+def test_how_a_frame_is_cut_into_chunks_is_no_part_of_it() -> None:
+    ledger, whole = sf.Ledger.open("memory:"), pa.table({**EVERYBODY, "pages": [1, None, 3, 4]})
+    for cut in (whole, pa.concat_tables([whole[:1], whole[1:3], whole[3:]]), pa.concat_tables([whole, whole])[4:]):
+        sf.Dataset(cut, codebook=BOOK, version="v").session(limit=sf.Pure(1), ledger=ledger)
+        with pytest.raises(sf.errors.AccountRefused, match="that of the account visits"):
+            sf.Dataset(cut, codebook=BOOK, name="other").session(limit=sf.Pure(1), ledger=ledger)
+    with pytest.raises(sf.errors.AccountRefused, match="changed since"):
+        sf.Dataset(whole[1:], codebook=BOOK, version="v").session(limit=sf.Pure(1), ledger=ledger)
 
 
 # One data set has one limit.

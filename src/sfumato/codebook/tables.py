@@ -12,7 +12,7 @@ from sfumato.codebook.units import Link
 from sfumato.core.domains import Frame
 from sfumato.core.metrics import AddRemove, ChangeOne, Metric
 from sfumato.core.space import Space
-from sfumato.errors import BadCodebook, shown
+from sfumato.errors import BadArgument, BadCodebook, shown
 from sfumato.release.record import Fact
 
 Groups: TypeAlias = tuple[tuple[tuple[str, ...], int], ...]
@@ -128,10 +128,12 @@ class Table:
         return found
 
     def __getitem__(self, name: str) -> Column:
+        if not isinstance(name, str):
+            raise BadArgument("the name of a column", "a text", type(name).__name__)
         for column in self.columns:
             if column.name == name:
                 return column
-        raise BadCodebook(f"table {self.name!r}", f"it has no column {name!r}; it has {listed(self._names)}")
+        raise BadCodebook(f"table {self.name!r}", f"it has no column {shown(name)}; it has {listed(self._names)}")
 
     @property
     def _names(self) -> list[str]:
@@ -142,14 +144,19 @@ class Table:
         """Is the distance between neighbours: rows are changed where their number is public, else added or removed."""
         return AddRemove() if self.size is None else ChangeOne()
 
+    def _chosen(self, columns: Sequence[str] | None) -> tuple[Column, ...]:
+        if columns is not None and not isinstance(columns, list | tuple):  # a column of somebody's data, say
+            raise BadArgument("columns", "a list of names", columns)
+        return self.columns if columns is None else tuple(self[name] for name in columns)
+
     def space(self, columns: Sequence[str] | None = None) -> Space:
         """Gives the table, or some columns of it, as a space."""
-        chosen = self.columns if columns is None else tuple(self[name] for name in columns)
+        chosen = self._chosen(columns)
         return Space(Frame(tuple((c.name, c.atom) for c in chosen), self.size, self.least), self.metric)
 
     def facts(self, who: str, columns: Sequence[str] | None = None) -> tuple[Fact, ...]:
         """Gives what a release from the table, or from some columns, rests on; of ``who``, if anybody is named."""
-        chosen = self.columns if columns is None else tuple(self[name] for name in columns)
+        chosen = self._chosen(columns)
         rows = f"{self.size} rows" if self.size is not None else f"at least {self.least} rows"
         size = (Fact(f"{self.name} has {rows}", self.size_source),) if self.size_source else ()
         bounds = () if self.contributions is None or not who else self.contributions.facts(self.name, who)

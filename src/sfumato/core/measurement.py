@@ -105,11 +105,12 @@ class Measurement(Described):
         # Numbers that Python takes for equal are not read alike: 0.1 is one tenth, Fraction(0.1) more, True is refused.
         key = (type(d_in), d_in, type(confidence), confidence)
         try:
-            return self._terms[key]
-        except KeyError:
-            return self._terms.setdefault(key, self._settle(d_in, confidence))
+            known = self._terms.get(key)
         except TypeError:
             return self._settle(d_in, confidence)
+        if known is None:  # not where it was missed: an error would carry the key with it
+            known = self._terms[key] = self._settle(d_in, confidence)
+        return known
 
     def _settle(self, d_in: Stated | Unit, confidence: Number) -> Terms:
         """Works out what a release states besides its value; none of it depends on data, so it is worked out once."""

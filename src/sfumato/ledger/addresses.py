@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
-from sfumato.errors import BadArgument
+from sfumato.errors import BadArgument, Unseen
 from sfumato.ledger.store import Store
 
 SQLITE, MEMORY, SERVERS = "sqlite:///", "memory:", ("postgresql://", "postgres://")
@@ -29,8 +28,21 @@ def store_at(address: str | Path) -> Store:
         )
     if str(path).strip(":") == "memory":
         raise BadArgument("the address of a ledger", f"{must}: this would be a file", str(path))
-    if os.path.isdir(path):
-        raise BadArgument("the address of a ledger", "the path of a file: this is a folder", Path(path).name)
+    file = file_at(path, "the address of a ledger", must)
+    if file.is_dir():
+        raise BadArgument("the address of a ledger", "the path of a file: this is a folder", file.name)
     from sfumato.ledger.stores.sqlite import SqliteStore
 
-    return SqliteStore(Path(path).resolve())  # one file is one ledger, by whatever links or spelling it is reached
+    return SqliteStore(file.resolve())  # one file is one ledger, by whatever links or spelling it is reached
+
+
+def file_at(path: str | Path, what: str, must: str = "the path of a file") -> Path:
+    """Gives the path of a file that may be made. Line breaks and other control characters are in no path, but in data.
+
+    >>> file_at("name,number\\nada,7\\n", "path")
+    Traceback (most recent call last):
+    sfumato.errors.BadArgument: path must be the path of a file, one line without tabs; got something else.
+    """
+    if any(sign < " " or sign == "\x7f" for sign in str(path)):
+        raise BadArgument(what, f"{must}, one line without tabs", Unseen())
+    return Path(path)

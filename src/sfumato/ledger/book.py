@@ -270,22 +270,23 @@ class Ledger:
         return live if live is not None else self._permit(entry, loss, fresh=False)
 
     def _permit(self, entry: Entry, loss: Loss, *, fresh: bool) -> Permit:
-        receipt = Receipt(entry.number, entry.digest, entry.account, entry.time)
         standing = self._journal.standing
-        account = standing[entry.account]
         made = Permit(
-            receipt,
+            Receipt(entry.number, entry.digest, entry.account, entry.time),
             loss,
-            account,
+            standing[entry.account],
             keep=lambda release: self._keep(release, entry),
             fail=lambda: self._failed(entry),
             stored=lambda: self._stored(entry.number),
             interleaves=lambda: all(one.rule.interleaves for one in payers(standing.__getitem__, entry.account)),
-            book=standing.book,
             spent=not fresh,
         )
         self._permits[entry.number] = made
         return made
+
+    def gave(self, permit: Permit) -> bool:
+        """Tells whether this ledger gave a permit: one that was made by hand was charged nowhere."""
+        return self._permits.get(permit.receipt.entry) is permit
 
     # Releases
 

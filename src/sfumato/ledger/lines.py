@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from sfumato.errors import BadArgument, LedgerDamaged, LedgerUnavailable
+from sfumato.ledger.addresses import file_at
 from sfumato.ledger.entry import Entry, canonical, digest_of
 from sfumato.ledger.standing import Standing, row_of
 from sfumato.ledger.store import Row, Store
@@ -24,7 +25,7 @@ def as_lines(store: Store, *, values: bool = True) -> Iterator[str]:
 
 def export_lines(store: Store, path: str | Path, *, values: bool = True, progress: Progress | None = None) -> int:
     """Writes a book to a file and gives the number of entries; the file is there whole, or not at all."""
-    target, count = Path(path), 0
+    target, count = file_at(path, "path"), 0
     unfinished = target.with_name(target.name + ".unfinished")
     try:
         with unfinished.open("w", encoding="utf-8", errors="surrogatepass") as file:

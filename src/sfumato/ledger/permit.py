@@ -43,10 +43,9 @@ class Permit:
         fail: Callable[[], None],
         stored: Callable[[], Release | None],
         interleaves: Callable[[], bool],
-        book: str,
         spent: bool = False,
     ) -> None:
-        self.receipt, self.loss, self.account, self.book = receipt, loss, account, book
+        self.receipt, self.loss, self.account = receipt, loss, account
         self._keep, self._fail, self._stored = keep, fail, stored
         self._interleaves = interleaves
         self._process, self._lock, self._used = os.getpid(), threading.Lock(), spent

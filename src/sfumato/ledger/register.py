@@ -25,6 +25,7 @@ from sfumato.accounting.measures import Loss
 from sfumato.entropy import system
 from sfumato.errors import BadArgument, LedgerDamaged, QueryRefused, UnknownFormat
 from sfumato.guarantee import guarantee
+from sfumato.ledger.addresses import file_at
 from sfumato.ledger.register_keys import BLOCK, KEY, SALT, Keys, check_value
 from sfumato.ledger.register_names import distinct, one_name
 from sfumato.ledger.register_store import Head, Pages, RegisterStore
@@ -109,7 +110,7 @@ class Register:
         if not isinstance(path, str | Path):
             raise BadArgument("path", 'the path of a file, or ":memory:"', path)
         asked = None if limit is None else SumFilter(limit).limit
-        self._store = RegisterStore(path, new=limit is not None)
+        self._store = RegisterStore(file_at(path, "path"), new=limit is not None)
         with self._store.writing() as pages:
             head = pages.head() or _begun(pages, key, asked)
         if not hmac.compare_digest(head.checked, check_value(key, head.salt, head.limit)):

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from typing import final
 
-from sfumato.errors import AccountRefused, ClockWentBack, LedgerDamaged, SfumatoError
+from sfumato.errors import AccountRefused, ClockWentBack, LedgerDamaged, SfumatoError, shown
 from sfumato.guarantee import guarantee
 from sfumato.ledger.accounts import Account, opened_account
 from sfumato.ledger.entry import FORMAT, NOTHING_BEFORE, VERSION, Body, Entry, canonical, moment_of, stamp
@@ -95,7 +95,8 @@ class Standing:
             return self.accounts[name]
         except (KeyError, TypeError):
             raise AccountRefused(
-                f"there is no account {name!r} in this ledger. Open it first: ledger.open_account({name!r}, limit=…)."
+                f"there is no account {shown(name)} in this ledger. Open it first: "
+                f"ledger.open_account({shown(name)}, limit=…)."
             ) from None
 
     def holders(self, account: Account) -> list[Account]:

@@ -91,7 +91,7 @@ def _receipts(receipts: object) -> dict[int, set[str]]:
     listed = list(receipts) if isinstance(receipts, Iterable) else [receipts]
     for receipt in listed:
         if not isinstance(receipt, Receipt):
-            raise BadArgument("receipts", "a list of receipts, such as [release.receipt]", receipt)
+            raise BadArgument("receipts", "a list of receipts, such as [release.receipt]", receipts)
         found.setdefault(receipt.entry, set()).add(receipt.digest)
     return found
 

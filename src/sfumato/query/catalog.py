@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import math
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -13,7 +13,7 @@ from typing import final
 from sfumato.codebook import Codebook
 from sfumato.codebook.columns import Column as Described
 from sfumato.codebook.tables import FACT, TRUNCATION, Table
-from sfumato.errors import QueryRefused
+from sfumato.errors import BadArgument, QueryRefused, shown
 from sfumato.query.expressions import Column
 from sfumato.query.facts import Ends, Facts
 from sfumato.query.kinds import Kind, Value, kind_of
@@ -61,7 +61,7 @@ class Catalog:
         """Gives a table; names are looked up as they are, and if there is none so, without regard to case."""
         found = name_in(name, self.tables) or self._last_part(name)
         if found is None:
-            raise QueryRefused(f"there is no table {name!r}; there are: {', '.join(sorted(self.tables))}.")
+            raise QueryRefused(f"there is no table {shown(name)}; there are: {', '.join(sorted(self.tables))}.")
         return self.tables[found]
 
     def _last_part(self, name: str) -> str | None:
@@ -137,12 +137,22 @@ def column_named(name: str, columns: Iterable[Column], where: str) -> Column:
     known = {column.name: column for column in columns}
     found = name_in(name, known)
     if found is None:
-        raise QueryRefused(f"there is no column {name!r} in {where}; there are: {', '.join(known)}.")
+        raise QueryRefused(f"there is no column {shown(name)} in {where}; there are: {', '.join(known)}.")
     return known[found]
+
+
+def names_of(given: str | Sequence[str]) -> list[str]:
+    """Gives the names of columns that somebody listed, or the only one; other things that hold texts may be data."""
+    names = [given] if isinstance(given, str) else given
+    if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
+        raise BadArgument("columns", "a name, or a list of names", given)
+    return list(names)
 
 
 def name_in(name: str, known: Collection[str]) -> str | None:
     """Gives the name among some that is meant: the same one, or else the only one that differs by case alone."""
+    if not isinstance(name, str):
+        raise BadArgument("the name of a table or column", "one text, such as 'minutes'", type(name).__name__)
     if name in known:
         return name
     alike = [one for one in known if one.casefold() == name.casefold()]

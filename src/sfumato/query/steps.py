@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import chain
 from math import ceil, floor, inf
 
-from sfumato.errors import QueryRefused, UnboundedColumn
+from sfumato.errors import QueryRefused, UnboundedColumn, shown
 from sfumato.query.expressions import Column, Expression
 from sfumato.query.facts import Facts
 from sfumato.query.grids import Grid, float_grid
@@ -114,7 +114,7 @@ def _field(relation: Relation, name: str) -> Column:
     found = relation.field(name)
     if found is None:
         known = ", ".join(column.name for column in relation.fields)
-        raise QueryRefused(f"there is no column {name!r} to join on; there are: {known}.")
+        raise QueryRefused(f"there is no column {shown(name)} to join on; there are: {known}.")
     return found
 
 

@@ -10,6 +10,7 @@ from typing import final
 from sfumato.accounting.measures import Loss
 from sfumato.accounting.shares import share_of
 from sfumato.exact import Number, integer
+from sfumato.query.catalog import names_of
 from sfumato.query.frame import Expr, Frame, col, count_rows, when
 from sfumato.query.keysets import KeySet
 from sfumato.release.record import Release
@@ -46,7 +47,7 @@ def contributions(
     post-processing. ``upto`` is a public bound on both numbers: what lies beyond counts as that many.
     """
     covered, most = read_share(share), integer(upto, "upto", least=1)
-    columns = [by] if isinstance(by, str) else list(by)
+    columns = names_of(by)
     each = table.per_unit(by=columns, **{"rows of a unit": count_rows()})
     units = each.per_unit(groups=count_rows(), rows=col("rows of a unit").max())
     asked = ("groups", "rows") if columns else ("rows",)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 from typing import NoReturn, final
 
@@ -17,7 +18,7 @@ from sfumato.core.metrics import AddRemove, Unit
 from sfumato.core.partial import start
 from sfumato.core.space import Space
 from sfumato.entropy import system
-from sfumato.errors import BadArgument, NotInDomain, Several
+from sfumato.errors import AccountRefused, BadArgument, NotInDomain, Several
 from sfumato.exact import Number
 from sfumato.ledger.accounts import checked_name
 from sfumato.ledger.book import Ledger
@@ -31,7 +32,7 @@ from sfumato.release.record import Fact, Release
 from sfumato.session.members import Members
 from sfumato.session.session import Session
 from sfumato.session.tables import Person, default_name, is_tabular, open_tables, protects_people, unit_of
-from sfumato.session.vault import Asking, locked_tables, locked_values
+from sfumato.session.vault import Asking, Holding, locked_tables, locked_values
 
 
 @final
@@ -42,6 +43,8 @@ class Dataset:
     codebook, or from a space. With ``members`` a register keeps a limit for each unit besides. A ``version`` is the
     name under which the data, as it is now, is published: a question on it is known again whenever it is opened under
     that name, and other data under the same name is refused. Without one, every opening is a version of its own.
+
+    Whoever has this object holds the data: they say which ledger pays. What a session has of it opens no session.
 
     >>> from sfumato.accounting.measures import Pure
     >>> from sfumato.core.space import vector
@@ -73,7 +76,7 @@ class Dataset:
         if isinstance(unit, Person):
             facts, unit = unit.told(_needed(facts)), None
         self.codebook, self.version = facts, read_version(version)
-        self._books: set[str] = set()
+        self._holding: Holding | None
         self._by_codebook = not isinstance(unit, Unit) or facts is None or unit.protects == facts.protects
         self._opening = system().octets(16).hex()
         self._tables: Opened | None = None
@@ -91,7 +94,7 @@ class Dataset:
         if members is not None:
             members.check(taken, self.space)
         self._columns = isinstance(taken, Mapping)
-        self._vault = locked_values(taken, members)
+        self._vault, self._holding = locked_values(taken, members)
 
     def _open(self, data: Data, facts: Codebook, unit: Unit | None, name: str | None, members: Members | None) -> None:
         """Opens data that stays where it is."""
@@ -100,7 +103,8 @@ class Dataset:
                 "members", "left out, where data is asked in SQL: a register has no theorem for it", "given"
             )
         opened, held = open_tables(data, facts)
-        self._tables, self._vault = opened, locked_tables(held)
+        self._tables = opened
+        self._vault, self._holding = locked_tables(held)
         self.name = _name(default_name(opened.catalog) if name is None else name)
         self.space = opened.space
         by_rows = opened.catalog.by_rows
@@ -178,17 +182,28 @@ class Dataset:
             except BaseException:
                 book.close()
                 raise
+        if self._holding is None:
+            raise AccountRefused(
+                f"sessions on {self.name} are opened by whoever holds the data, who says what may be spent. Within a "
+                "session, open a part of it: session.part('name', limit=…)."
+            )
         known = Identity(self.name, self.version, claim)
-        self._vault.check(ledger, known)
+        self._holding.check(ledger, known)
         if limit is None:
             opened = ledger[self.name]
         else:
             public = {} if self.codebook is None else about_of(self.codebook)
             said = {**public, **(about or {})}
             opened = ledger.open_account(self.name, limit=limit, unit=self.unit, period=period, until=until, about=said)
-        self._vault.keep(ledger, known, by)
-        self._books.add(ledger.book)
-        return Session(self, ledger, opened.name, by=by)
+        self._holding.keep(ledger, known, by)
+        return Session(self._asked, ledger, opened.name, by=by)
+
+    @cached_property
+    def _asked(self) -> Dataset:
+        """Is the data set as sessions have it: without what opens them, or whoever may ask could set a new limit."""
+        asked = object.__new__(Dataset)
+        vars(asked).update(vars(self), _holding=None)
+        return asked
 
     def _address(self, given: str | Path | None) -> str | Path:
         """Gives the address of the ledger: the one that was given, or the one that the codebook names."""
@@ -208,8 +223,8 @@ class Dataset:
     def release(self, permit: Permit, measurement: Measurement, *, confidence: Number) -> Release:
         """Runs what a permit was charged for; nothing else ever sees the data."""
         ours = isinstance(permit, Permit) and permit.account.name.partition("/")[0] == self.name
-        if not ours or permit.book not in self._books:
-            raise BadArgument("permit", f"one that {self.name} was charged for, in a ledger of its sessions", permit)
+        if not ours:
+            raise BadArgument("permit", f"one that {self.name} was charged for", permit)
         self.check(measurement, permit.loss)
         rows = self._rows() if self._vault.register else 0
         asking = Asking(self.unit, confidence, self.facts, self.name, rows)

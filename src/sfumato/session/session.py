@@ -14,7 +14,7 @@ from sfumato.core.measurement import Measurement
 from sfumato.core.partial import Partial, start
 from sfumato.errors import AccountRefused, BadArgument, NotChainable
 from sfumato.exact import Number, probability
-from sfumato.ledger.accounts import Account
+from sfumato.ledger.accounts import Account, checked_name
 from sfumato.ledger.book import Ledger
 from sfumato.ledger.checklists import open_items
 from sfumato.ledger.entry import canonical, digest_of
@@ -192,7 +192,7 @@ class Session:
         With ``holds`` the limit is set aside at once, and what is left of it comes back when the part is closed.
         Without a limit it goes on with a part that was opened before, such as a share that was granted.
         """
-        path = f"{self._name}/{name}"
+        path = f"{self._name}/{checked_name(name)}"
         if limit is None:
             return Session(self.dataset, self.ledger, self.ledger[path].name, by=name)
         account = self.ledger.open_account(

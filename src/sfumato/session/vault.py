@@ -1,8 +1,9 @@
 """The vault: private data in the cells of a few closures, so that no object that anybody can hold has it.
 
-What leads to the data is not an attribute under any name: not in ``vars``, not copied, not pickled, not printed. It is
-handed to one thing, a measurement that a permit runs. Closures are the wall that Python offers; code that goes through
-``__closure__`` or the garbage collector is beside the data already, and is stopped by another process only.
+What leads to the data is not an attribute under any name: not in ``vars``, not copied, not pickled, not printed, and
+not in the ``__closure__`` of a function. It is handed to one thing, a measurement that a permit runs; and the permit
+must be one that a ledger gave which the holder of the data let in. Code that goes through the garbage collector or the
+frames of a running question is beside the data already, and is stopped by another process only.
 """
 
 from __future__ import annotations
@@ -12,11 +13,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, final
+from weakref import WeakSet
 
 from sfumato.accounting.measures import Loss
 from sfumato.core.domains import Data, Tables
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import Unit
+from sfumato.core.sealed import sealed
 from sfumato.errors import BadArgument
 from sfumato.exact import Number
 from sfumato.ledger.book import Ledger
@@ -46,28 +49,38 @@ class Asking:
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class Vault:
-    """The few things that can be done with locked data.
+    """What sessions can do with locked data.
 
     ``run`` gives the release that a permit pays for; ``tables`` puts columns in memory behind an engine, and gives its
     public half. Both give the error that they end with, and do not raise it: the frames of its traceback would hold the
-    data. ``charges`` checks that a register of members can count a loss, where there is one. ``check``
-    and ``keep`` compare keyed digests with those that a ledger keeps, and give nothing. ``register`` tells one register
-    of members from another.
+    data. ``charges`` checks that a register of members can count a loss, where there is one. ``register`` tells one
+    register of members from another.
     """
 
     run: Callable[[Permit, Measurement, Asking], Release | BaseException]
     charges: Callable[[Loss], bool]
-    check: Callable[[Ledger, Identity], None]
-    keep: Callable[[Ledger, Identity, str], None]
     tables: Callable[[Codebook], Opened | BaseException]
     register: str = ""
 
 
-def locked_tables(held: Unlocked) -> Vault:
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class Holding:
+    """What only whoever holds the data can do: let a ledger in, whose permits are good for it from then on.
+
+    ``check`` and ``keep`` compare keyed digests with those that a ledger keeps, and give nothing; ``keep`` lets it in.
+    """
+
+    check: Callable[[Ledger, Identity], None]
+    keep: Callable[[Ledger, Identity, str], None]
+
+
+def locked_tables(held: Unlocked) -> tuple[Vault, Holding]:
     """Locks tables behind an engine."""
+    ledgers: WeakSet[Ledger] = WeakSet()
 
     def run(permit: Permit, measurement: Measurement, asking: Asking) -> Release | BaseException:
-        return _run(permit, measurement, held, asking)
+        return _run(ledgers, permit, measurement, held, asking)
 
     def fingerprint(key: bytes) -> Fingerprint:
         found = held.engine.fingerprints(key)
@@ -77,17 +90,18 @@ def locked_tables(held: Unlocked) -> Vault:
     def tables(_: Codebook) -> BaseException:
         return BadArgument("the data set", "one in memory", "tables behind an engine")
 
-    return Vault(run, lambda _: False, *_compared(fingerprint), tables)
+    return Vault(sealed(run), lambda _: False, tables), _held(fingerprint, ledgers)
 
 
-def locked_values(data: Data, members: Members | None) -> Vault:
+def locked_values(data: Data, members: Members | None) -> tuple[Vault, Holding]:
     """Locks data that is held in memory, with whose each row is."""
+    ledgers: WeakSet[Ledger] = WeakSet()
     behind: list[Unlocked] = []
 
     def run(permit: Permit, measurement: Measurement, asking: Asking) -> Release | BaseException:
         if isinstance(measurement.source.domain, Tables):
-            return _run(permit, measurement, behind[-1], asking)
-        return _run(permit, measurement, data, asking, members)
+            return _run(ledgers, permit, measurement, behind[-1], asking)
+        return _run(ledgers, permit, measurement, data, asking, members)
 
     def charges(loss: Loss) -> bool:
         if members is not None:
@@ -112,15 +126,21 @@ def locked_values(data: Data, members: Members | None) -> Vault:
         behind.append(held)
         return opened
 
-    return Vault(run, charges, *_compared(fingerprint), tables, "" if members is None else members.identity)
+    register = "" if members is None else members.identity
+    return Vault(sealed(run), sealed(charges), sealed(tables), register), _held(fingerprint, ledgers)
 
 
 def _run(
-    permit: Permit, measurement: Measurement, data: Data, asking: Asking, members: Members | None = None
+    ledgers: WeakSet[Ledger],
+    permit: Permit,
+    measurement: Measurement,
+    data: Data,
+    asking: Asking,
+    members: Members | None = None,
 ) -> Release | BaseException:
     """Hands data to a permit, and to nothing else; whatever ends it comes back without the frames that saw the data."""
-    if type(permit) is not Permit:  # one that only looks like a permit would be handed the data
-        return BadArgument("permit", "one that a ledger gave for a charge", permit)
+    if type(permit) is not Permit or not any(ledger.gave(permit) for ledger in ledgers):
+        return BadArgument("permit", "one for a charge in a ledger that the holder of the data let in", permit)
     try:
         asked = measurement if members is None else members.admitted(measurement, permit, asking.rows)
         return permit.run(
@@ -136,9 +156,7 @@ def _bare(fault: BaseException) -> BaseException:
     return fault
 
 
-def _compared(
-    fingerprint: Callable[[bytes], Fingerprint],
-) -> tuple[Callable[[Ledger, Identity], None], Callable[[Ledger, Identity, str], None]]:
+def _held(fingerprint: Callable[[bytes], Fingerprint], ledgers: WeakSet[Ledger]) -> Holding:
     """Gives what compares the digests of data with those of a ledger: the digests stay inside."""
     found: dict[bytes, Fingerprint] = {}  # the data is as it was: to digest it takes longer than all else here
 
@@ -153,8 +171,9 @@ def _compared(
 
     def keep(ledger: Ledger, known: Identity, by: str) -> None:
         keep_data(ledger, known, digests(ledger), by=by)
+        ledgers.add(ledger)
 
-    return check, keep
+    return Holding(sealed(check), sealed(keep))
 
 
 def _joined(digests: list[str]) -> str:

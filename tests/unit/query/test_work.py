@@ -136,6 +136,23 @@ def test_joins_without_private_tables_on_both_sides_are_as_they_were() -> None:
     )
 
 
+@pytest.mark.parametrize("kind", ["JOIN", "LEFT JOIN"])
+def test_one_row_does_not_become_more_than_a_million(kind: str) -> None:
+    """Each of these joins makes two rows of one. That is public, so it is known before anything is charged."""
+    of = data()
+
+    def text(many: int) -> str:
+        return "SELECT COUNT(*) AS n FROM t " + " ".join(f"{kind} kinds k{n} ON t.k = k{n}.k" for n in range(many))
+
+    assert counted(ready(of, text(3), rows_each=100), many=6, few=0) == [2 * 2**3 + (4 if kind == "LEFT JOIN" else 0)]
+    assert not list(cuts(ready(of, text(19), rows_each=5).question.source))
+    with pytest.raises(sf.errors.QueryRefused, match="one row becomes 1,048,576 here"):
+        ready(of, text(20), rows_each=5)
+    one = "SELECT id, COUNT(*) AS k FROM ({}) s GROUP BY id".format(text(19).replace("COUNT(*) AS n", "t.id, t.k"))
+    again = ready(of, f"SELECT COUNT(*) AS n FROM ({one}) p JOIN kinds ON p.k = kinds.k", rows_each=5)
+    assert not list(cuts(again.question.source))
+
+
 def test_the_cut_is_said_and_prices_do_not_rest_on_it() -> None:
     made = ready(data(), joined(2), rows_each=5)
     said = "at most 1,000 rows of a unit are kept on each of 2 sides of joins"

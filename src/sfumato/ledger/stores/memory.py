@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import final
 
+from sfumato.core.sealed import sealed
 from sfumato.errors import LedgerDamaged, LedgerUnavailable
 from sfumato.ledger.store import GONE, Decide, Pen, Row, Store, checked
 
@@ -101,7 +102,7 @@ def _keeper() -> Callable[[str, Callable[[], bytes]], bytes]:
                 secrets[name] = made()
             return secrets[name]
 
-    return kept
+    return sealed(kept)
 
 
 @final

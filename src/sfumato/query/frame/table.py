@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, final
 
 from sfumato.errors import BadArgument, QueryRefused
-from sfumato.query.catalog import column_named
+from sfumato.query.catalog import column_named, names_of
 from sfumato.query.expressions import Column, Expression
 from sfumato.query.frame.columns import Expr, Given, col, read
 from sfumato.query.frame.drafts import Named, RowScope, fold_of, made
@@ -72,6 +72,8 @@ class Frame:
 
     def rename(self, names: Mapping[str, str]) -> Frame:
         """Gives columns new names: ``t.rename({"minutes": "duration"})``."""
+        if not isinstance(names, Mapping):
+            raise BadArgument("rename", "given old names and new ones, as in {'minutes': 'duration'}", names)
         new = {self._column(old).name: name for old, name in names.items()}
         return self._with(selected(self.relation, [(new.get(one.name, one.name), one) for one in self.relation.fields]))
 
@@ -95,7 +97,7 @@ class Frame:
         except ValueError:
             raise BadArgument("how", "'inner' or 'left'", how) from None
         self._check_same(other)
-        given = on if isinstance(on, Mapping) else {name: name for name in ([on] if isinstance(on, str) else on)}
+        given = on if isinstance(on, Mapping) else {name: name for name in names_of(on)}
         pairs = {self._column(ours).name: other._column(theirs).name for ours, theirs in given.items()}
         merged = {theirs: _apart(other, theirs, self) for ours, theirs in pairs.items() if ours == theirs}
         right = other.rename(merged) if merged else other
@@ -115,7 +117,7 @@ class Frame:
         ``t.per_unit(total=t.minutes.sum())`` is SELECT user_id, SUM(minutes) AS total … GROUP BY user_id.
         """
         units = [(one.name, one) for one in self.relation.fields if one.unit is not None]
-        groups = [(one.name, one) for one in map(self._column, [by] if isinstance(by, str) else by)]
+        groups = [(one.name, one) for one in map(self._column, names_of(by))]
         scope = RowScope(self.relation)
         made_of = [fold_of(name, read(given).draft, scope) for name, given in folds.items()]
         keys = dict[str, Expression]([*units, *groups])
@@ -141,6 +143,8 @@ class Frame:
         return replace(self, relation=relation)
 
     def _check_same(self, *others: Frame) -> None:
+        if strange := [other for other in others if not isinstance(other, Frame)]:
+            raise BadArgument("a table", "one of this session, such as session.table('sites')", strange[0])
         if any(other.asker != self.asker for other in others):
             raise QueryRefused(
                 "these tables are of different sessions; a question is answered by one: open both there."
@@ -156,6 +160,8 @@ class Frame:
         """Gives columns under their own names, and others under the names given."""
         found: list[tuple[str, Expression]] = []
         for one in columns:
+            if not isinstance(one, str | Expr):
+                raise BadArgument("a column", "a name or an expression, one after another: ('site', 'day')", one)
             draft = col(one).draft if isinstance(one, str) else one.draft
             if not isinstance(draft, Named):
                 raise BadArgument("what is no plain column", "given a name, as in month=t.day.month()", one)

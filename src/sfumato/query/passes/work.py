@@ -4,6 +4,9 @@ A unit with 30 rows makes 729 million of them in a join of a table with itself f
 seen by the time that a question takes, and could stop everybody's questions. So of each side of such joins only so many
 rows of a unit are kept that all sides together make at most `MOST_JOINED`: by the order that `Keep` has, which is of
 that unit's rows alone (proofs/query.md#relations). Sides that facts bound already are left as they are.
+
+Public tables repeat rows too. How often is public, and the same for everybody, so nothing is cut for it; but a question
+in which one row would become more than that is refused.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from dataclasses import dataclass, replace
 from typing import final
 
 from sfumato.core.spread import Whole
+from sfumato.errors import QueryRefused
 from sfumato.query.reach import Matches
 from sfumato.query.relations import Join, Keep, PerUnit, Relation, Scan, Select, Union, Where
 from sfumato.release.record import Cut, Cutting
@@ -36,6 +40,7 @@ class Work:
 
 def worked(relation: Relation, rows: Rows, matches: Matches) -> Work:
     """Gives a relation in which no unit makes more than so many rows by joins of private relations."""
+    _check_repeated(relation, matches)
     cuts: dict[Cut, None] = {}
 
     def bounded(part: Relation) -> Relation:
@@ -98,6 +103,19 @@ def _copies(relation: Relation, matches: Matches) -> int:
     if isinstance(relation, Join) and not relation.right.private:
         return below * max(1, int(matches(relation)))
     return below
+
+
+def _check_repeated(relation: Relation, matches: Matches) -> int:
+    """Gives how often public tables repeat a row of the private ones at most; refuses more than is ever made."""
+    times = math.prod(_check_repeated(source, matches) for source in relation.sources if source.private)
+    if isinstance(relation, Join) and not relation.right.private:
+        times *= max(1, int(matches(relation)))
+    if times > MOST_JOINED:
+        raise QueryRefused(
+            f"by joins with public tables one row becomes {times:,} here, and at most {MOST_JOINED:,} are made: join "
+            "on the keys of those tables, or count their rows first, in a public table of its own."
+        )
+    return 1 if isinstance(relation, PerUnit) else times
 
 
 def _cut(relation: Relation, most: Whole, rows: Rows, bounded: Callable[[Relation], Relation]) -> Relation:
