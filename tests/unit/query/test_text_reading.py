@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime
+import math
+from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -170,6 +172,19 @@ def test_the_holder_learns_how_many_values_do_not_read(tmp_path: Path) -> None:
         assert (table.rows, table.unread, found.fits, found.unread) == (7, 0, False, {"t.x": 2})
         assert (column.values, column.missing, column.unread, column.outside) == (5, 2, 2, 2)
         assert not any(text in str(found) for text in ("200", "1e400"))
+
+
+def test_whole_numbers_that_are_too_large_are_unread() -> None:
+    many = 3 * 10**18
+    for held in (
+        pa.array([many, 4 * many, None], pa.uint64()),
+        pa.array([1e18, 1e30, math.nan]),
+        pa.array([Decimal(many), Decimal(10**25), None], pa.decimal128(38, 0)),
+        pa.array([str(many), str(4 * many), ""]),
+    ):
+        (table,) = sf.check_data(pa.table({"n": range(3), "x": held}), book(type="int")).tables
+        found = table.columns[1]
+        assert (found.values, found.missing, found.unread) == (2, 1, 1), held.type
 
 
 def test_numbers_that_read_fit(tmp_path: Path) -> None:
