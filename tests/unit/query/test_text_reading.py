@@ -124,6 +124,8 @@ def test_the_codebook_says_how_times_and_decimals_are_written() -> None:
         ({"type": "date", "format": "%d/%m"}, "format must name year, month and day"),
         ({"type": "date", "format": "%d/%m/%Y'; --"}, "format must name year, month and day"),
         ({"type": "date", "format": "%d/%m/%Y %Z"}, "format must name year, month and day"),
+        ({"type": "time", "format": "%d/%m/%Y %I:%M"}, "%I and %p together"),
+        ({"type": "time", "format": "%d/%m/%Y %H:%M %p"}, "%I and %p together"),
         ({"type": "date", "decimal": ","}, "decimal is for texts of numbers, and this is date"),
         ({"type": "float", "decimal": "·"}, "decimal must be the sign before decimals"),
     ],
