@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import sys
 from pathlib import Path
 from typing import Any
@@ -98,6 +99,18 @@ def test_other_words_for_one_id_are_refused_and_several_ids_are_not() -> None:
         sf.Dataset(ROWS, codebook=facts, unit=sf.Unit("a household", metric))
     household = sf.Dataset(ROWS, codebook=facts, unit=sf.Unit("a household of up to 3", metric, bound=3))
     assert "a person has at most 60 rows of t" in [fact.what for fact in household.facts]
+
+
+def test_an_id_in_a_window_is_not_said_to_be_protected_for_good() -> None:
+    window = {"column": "day", "every": "day", "reason": "visits of one day belong together"}
+    facts = book(None, {"protects": "a person in one day", "id": "id", "window": window})
+    facts["tables"]["t"]["columns"] = {**COLUMNS, "day": {"type": "date"}}
+    data = {"t": ROWS.append_column("day", pa.array([datetime.date(2024, 1, 1)] * len(ROWS)))}
+    metric = sf.Dataset(data, codebook=facts).space.metric
+    with pytest.raises(sf.errors.BadArgument, match="'a person in one day', as the codebook calls it"):
+        sf.Dataset(data, codebook=facts, unit=sf.Unit("a person", metric))
+    with pytest.raises(sf.errors.BadArgument, match="an id in one day only"):
+        sf.Dataset(data, codebook=facts, unit=sf.Person("id"))
 
 
 def test_a_unit_of_rows_states_its_own_bound() -> None:

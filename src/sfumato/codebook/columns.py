@@ -243,11 +243,12 @@ def _format(entries: Entries, kind: str) -> str:
     day = bool({"Y", "y"} & set(letters)) and (
         "j" in letters or ("d" in letters and bool({"m", "b", "B"} & set(letters)))
     )
-    if not (whole and day):
+    halves = ("I" in letters) == ("p" in letters)  # else 1:05 could be in either half of the day
+    if not (whole and day and halves):
         known = ", ".join(f"%{letter}" for letter in LETTERS)
         entries.refuse(
-            f"format must name year, month and day in the letters of strptime, each once, as '%d/%m/%Y' does ({known}),"
-            f" with blanks and any of - / . , : _ T between them; got {shown(given)}"
+            f"format must name year, month and day in the letters of strptime, each once, as '%d/%m/%Y' does ({known};"
+            f" %I and %p together), with blanks and any of - / . , : _ T between them; got {shown(given)}"
         )
     return given
 

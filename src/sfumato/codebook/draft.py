@@ -21,7 +21,7 @@ ENGINE_TYPES = {
     "str": "VARCHAR TEXT STRING CHAR BPCHAR ENUM UUID",
     "bool": "BOOLEAN BOOL LOGICAL",
     "date": "DATE",
-    "time": "TIMESTAMP TIMESTAMP_S TIMESTAMP_MS TIMESTAMP_NS DATETIME",
+    "time": "TIMESTAMP TIMESTAMP_S TIMESTAMP_MS TIMESTAMP_NS TIMESTAMPTZ TIMESTAMPTZ_NS DATETIME",
 }
 """The types of a codebook, and the engine's names of each."""
 
@@ -140,8 +140,8 @@ def kind_of(engine: str) -> str | None:
 
 
 def _head(engine: str) -> str:
-    """Gives a type without what is in parentheses."""
-    text = engine.strip().upper()
+    """Gives a type without what is in parentheses, in one word."""
+    text = engine.strip().upper().replace(" WITH TIME ZONE", "TZ")
     return text.partition("(")[0].strip() + "[]" * ("(" in text and text.endswith("]"))
 
 

@@ -295,10 +295,12 @@ def _unit(unit: Unit | None, space: Space) -> Unit:
 
 
 def _check_ids(unit: Unit, codebook: Codebook, space: Space) -> None:
-    """Refuses other words for what one id stands for: what the codebook states of it would be believed of them."""
+    """Refuses other words for what one id stands for: what the codebook states of it would be believed of them, and who
+    is protected in one window of time would be said to be protected for good."""
     least = 2 if any(table.size is not None for table in codebook.tables) else 1
     alone = space.metric.read(unit) <= space.metric.read(least)
-    if unit.protects != codebook.protects and alone and codebook.stated_of_unit:
+    stated = codebook.stated_of_unit or codebook.window is not None
+    if unit.protects != codebook.protects and alone and stated:
         must = f"{codebook.protects!r}, as the codebook calls it; or say how many of them: unit=sf.Unit(…, bound=…)"
         raise BadArgument("what one id stands for", must, unit.protects)
 

@@ -9,6 +9,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -150,6 +151,65 @@ def test_a_foreign_key_is_not_rounded() -> None:
     engine = open_source(data, known)
     assert engine.run(Cells(known.table("orders"), (), (Rows(), Units()))).numbers == ([3], [2])
     engine.close()
+
+
+NOON, MIDNIGHT = MOMENT(2024, 1, 1, 12), MOMENT(2024, 7, 1)
+TIMES: dict[str, Any] = {
+    "texts": ["2024-01-01 12:00", "2024-07-01"],
+    "zoned texts": ["2024-01-01T14:00:00+02:00", "2024-06-30T20:00-0400"],
+    "values": [NOON, MIDNIGHT.date()],
+    **{
+        f"{unit} {zone}": pa.array([NOON, MIDNIGHT], pa.timestamp(unit, zone))
+        for unit in ("s", "us", "ns")
+        for zone in (None, "UTC", "America/New_York")
+    },
+}
+
+
+@pytest.mark.parametrize("type_", ["date", "time"])
+def test_moments_are_the_same_in_whatever_zone_and_unit_tables_hold_them(type_: str) -> None:
+    """Nanoseconds with a zone were named with the zone, and met nobody of another table."""
+    known = catalog(type_)
+    for name, held in TIMES.items():
+        data = {
+            "visits": {"u": [], "x": []},
+            "people": {"u": held, "k": held},
+            "orders": {"k": TIMES["ns UTC" if name == "us None" else "us None"]},
+        }
+        engine = open_source(data, known)
+        assert engine.run(Cells(known.table("orders"), (), (Rows(), Units()))).numbers == ([2], [2]), name
+        engine.close()
+
+
+def test_a_text_that_names_nothing_is_nothings_name() -> None:
+    """By its format the second one is no day; it looked like the name of the first."""
+    texts = ["31/01/2012", "2012-01-31 00:00:00", "1/2/2012", "01/02/2012"]
+    column = {"type": "date", "format": "%d/%m/%Y"}
+    table = {"columns": {"u": column, "x": {"type": "str"}}}
+    unit = {"protects": "a person", "id": "u"}
+    known = Catalog(Codebook.read({"codebook": 1, "title": "People", "unit": unit, "tables": {"visits": table}}))
+    for source in ({"u": texts, "x": texts}, pa.table({"u": texts, "x": texts})):
+        engine = open_source({"visits": source}, known)
+        assert engine.run(Cells(known.table("visits"), (), (Units(),))).numbers == ([3],)
+        engine.close()
+
+
+def test_categories_of_data_frames_are_ids_as_their_values_are() -> None:
+    """Categories of polars came to an end in an error of Arrow; half floats, in a refusal."""
+    import pandas as pd
+    import polars as pl
+
+    names = ["ann", "bob", "ann", None]
+    columns: list[tuple[Any, str]] = [
+        (pl.Series(names, dtype=pl.Categorical), "str"),
+        (pl.Series(names, dtype=pl.Enum(["bob", "ann"])), "str"),
+        (pd.Series(names, dtype="category"), "str"),
+        (pd.Series(pd.Categorical([7, 8, 7, None])), "int"),
+        (pa.chunked_array([pa.array(part).dictionary_encode() for part in (["ann"], ["bob", "ann", None])]), "str"),
+        (np.array([7, 0.5, 7, math.nan], np.float16), "float"),
+    ]
+    for column, type_ in columns:
+        assert people({"u": column, "x": ["a"] * 4}, type_) == (2, 2), column
 
 
 NUMBER = st.from_regex(r"\A[+-]?[0-9]{1,3}(\.[0-9]{0,3})?(e[+-]?[0-9]{1,2})?\Z") | st.sampled_from(["x", "NA", " 1 "])

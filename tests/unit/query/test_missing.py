@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import datetime
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from tests.unit.query.opened import MUCH, ready, session_of
 
@@ -71,6 +74,57 @@ def test_missing_keys_are_a_group_unless_a_fact_says_that_there_are_none() -> No
     assert dict(zip(told["k"].values, told["n"].values, strict=True)) == {None: 50, "a": 50, "b": 0}
     told = session(nullable=False).sql(text, loss=MUCH).value
     assert dict(zip(told["k"].values, told["n"].values, strict=True)) == {"a": 50, "b": 0}
+
+
+def sources(table: pa.Table, folder: Path) -> dict[str, Any]:
+    """Gives a table in every kind of source."""
+    import duckdb
+    import polars as pl
+
+    frame = table.to_pandas()
+    frame.to_csv(folder / "t.csv", index=False)
+    frame.to_json(folder / "t.jsonl", orient="records", lines=True, date_format="iso")
+    pq.write_table(table, folder / "t.parquet")
+    with duckdb.connect(folder / "t.duckdb") as base:
+        base.register("given", table)
+        base.execute("CREATE TABLE t AS SELECT * FROM given")
+    files = {name: folder / name for name in ("t.csv", "t.jsonl", "t.parquet", "t.duckdb")}
+    nullable = {"pandas": frame, "pandas, nullable": frame.convert_dtypes()}
+    return {**files, **nullable, "polars": pl.from_arrow(table), "arrow": table}
+
+
+def test_missing_values_are_the_same_in_every_source(tmp_path: Path) -> None:
+    """Plain SQL on the table says what is right: NaN and NULL, empty fields and missing entries are all missing."""
+    import duckdb
+
+    texts = ["a", "b", None, "a", None, "b", "b"] * 10
+    held = {
+        "k": pa.array(texts).dictionary_encode(),
+        "x": pa.array([1.5, None, 2.5, None, 4.0, 0.0, -1.0] * 10),
+        "n": pa.array([1, 2, None, 4, 5, None, 7] * 10),
+        "b": pa.array([True, None, False, None, True, True, False] * 10),
+        "d": pa.array([datetime.datetime(2024, 1, 1, 9), None] * 35),
+    }
+    number = {"between": [-10, 10], **SAID}
+    columns = {
+        "k": {"categories": ["a", "b"], **SAID},
+        "x": {"type": "float", **number},
+        "n": {"type": "int", **number},
+        "b": {"type": "bool"},
+        "d": {"type": "time"},
+    }
+    facts = {**book(), "tables": {"t": {"columns": columns, "contributions": {"rows": 1, **SAID}}}}
+    text = (
+        "SELECT k, COUNT(*) AS rows, COUNT(x) AS x, SUM(x) AS xs, COUNT(n) AS n, COUNT(d) AS d, "
+        "COUNT(*) FILTER (WHERE NOT b) AS no, SUM(x * n) AS both FROM t GROUP BY k"
+    )
+    t = pa.table(held)  # noqa: F841, which DuckDB finds by its name
+    right = sorted(duckdb.sql(text).fetchall(), key=str)
+    for name, source in sources(pa.table(held), tmp_path).items():
+        found = session_of(sf.Dataset(source, codebook=facts, name="t")).sql(text, loss=MUCH).value
+        told = sorted(zip(*(column.values for column in found.columns), strict=True), key=str)
+        assert [row[0] for row in told] == [row[0] for row in right], name
+        assert [row[1:] for row in told] == [pytest.approx(row[1:], abs=1e-2) for row in right], name
 
 
 def test_never_missing_is_a_fact_with_a_source() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime
+import math
+from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -94,8 +96,10 @@ def test_whole_numbers_with_exponents_are_rounded_exactly(numbers: list[tuple[in
 @pytest.mark.parametrize(
     ("form", "texts", "expected"),
     [
-        ("%d/%m/%Y", ["31/01/2012", " 1/2/2012 ", "2012-01-31", "01/31/2012", "31/01/2012 10:00", "NA", None],
-         [DAY(2012, 1, 31), DAY(2012, 2, 1), None, None, None, None, None]),
+        ("%d/%m/%Y", ["31/01/2012", " 1/2/2012 ", "2012-01-31", "01/31/2012", "31/01/2012 10:00", "31/01/12", None],
+         [DAY(2012, 1, 31), DAY(2012, 2, 1), *[None] * 5]),
+        ("%d/%m/%y", ["31/01/12", "31/01/99", "31/01/2012"], [DAY(2012, 1, 31), DAY(1999, 1, 31), None]),
+        ("%d.%m.%Y", ["31.01.2012", "31/01/2012", "31.01.112"], [DAY(2012, 1, 31), None, None]),
         ("%b %d, %Y", ["Jan 31, 2012", "Foo 31, 2012"], [DAY(2012, 1, 31), None]),
         ("%Y%j", ["2012031"], [DAY(2012, 1, 31)]),
     ],
@@ -120,6 +124,8 @@ def test_the_codebook_says_how_times_and_decimals_are_written() -> None:
         ({"type": "date", "format": "%d/%m"}, "format must name year, month and day"),
         ({"type": "date", "format": "%d/%m/%Y'; --"}, "format must name year, month and day"),
         ({"type": "date", "format": "%d/%m/%Y %Z"}, "format must name year, month and day"),
+        ({"type": "time", "format": "%d/%m/%Y %I:%M"}, "%I and %p together"),
+        ({"type": "time", "format": "%d/%m/%Y %H:%M %p"}, "%I and %p together"),
         ({"type": "date", "decimal": ","}, "decimal is for texts of numbers, and this is date"),
         ({"type": "float", "decimal": "·"}, "decimal must be the sign before decimals"),
     ],
@@ -168,6 +174,19 @@ def test_the_holder_learns_how_many_values_do_not_read(tmp_path: Path) -> None:
         assert (table.rows, table.unread, found.fits, found.unread) == (7, 0, False, {"t.x": 2})
         assert (column.values, column.missing, column.unread, column.outside) == (5, 2, 2, 2)
         assert not any(text in str(found) for text in ("200", "1e400"))
+
+
+def test_whole_numbers_that_are_too_large_are_unread() -> None:
+    many = 3 * 10**18
+    for held in (
+        pa.array([many, 4 * many, None], pa.uint64()),
+        pa.array([1e18, 1e30, math.nan]),
+        pa.array([Decimal(many), Decimal(10**25), None], pa.decimal128(38, 0)),
+        pa.array([str(many), str(4 * many), ""]),
+    ):
+        (table,) = sf.check_data(pa.table({"n": range(3), "x": held}), book(type="int")).tables
+        found = table.columns[1]
+        assert (found.values, found.missing, found.unread) == (2, 1, 1), held.type
 
 
 def test_numbers_that_read_fit(tmp_path: Path) -> None:

@@ -118,6 +118,8 @@ def reads(found: Piece, kind: Kind, scope: Scope) -> Piece:
     if kind.temporal:
         days = f"BETWEEN DATE '{FIRST_DAY}' AND DATE '{LAST_DAY}'"
         return scope.fill(f"coalesce(CAST({{0}} AS DATE) {days}, FALSE)", found)
+    if kind is Kind.INT:  # wide types hold numbers of more than 64 bits
+        return scope.fill("(TRY_CAST({0} AS BIGINT) IS NOT NULL)", found)
     return scope.fill("({0} IS NOT NULL)", found)
 
 

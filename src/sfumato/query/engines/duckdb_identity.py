@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sfumato.query.engines.duckdb_reading import NARROW, ZONED, in_years, inside, is_text, text_in
+from sfumato.query.engines.duckdb_reading import NARROW, ZONED, ZONED_NS, in_years, inside, is_text, text_in
 from sfumato.query.engines.duckdb_text import Piece, Scope
 from sfumato.query.engines.text_reading import EXACT, IS_MISSING, MOMENT, as_written, reading
 from sfumato.query.kinds import Kind
@@ -19,6 +19,12 @@ WIDEST = 2**127
 
 NOBODY = "CASE WHEN {0} <> chr(0) || chr(0) THEN {0} END"
 """A value of Python that nobody can name (`python_values.UNREADABLE`) is nobody's id."""
+
+BY_ITSELF = f"'?' || {NOBODY}"
+"""A text that names nothing of its kind, behind a mark that no name has: what it looks like may be another's name."""
+
+IN_UTC = {ZONED: "make_timestamp(epoch_us({0}))", ZONED_NS: "make_timestamp_ns(epoch_ns({0}))"}
+"""Times with a zone, as times without one: in UTC, whatever zone DuckDB is in. Of infinite ones there is none."""
 
 FINE = "regexp_matches({0}, '[.][0-9]{{7}}')"
 """A time with more places than microseconds have: it would be cut."""
@@ -65,8 +71,8 @@ def _as_text(raw: Piece, held: str, kind: Kind, scope: Scope, written: str) -> P
         return scope.fill(EXACT, scope.fill(f"CAST({inside(held)} AS VARCHAR)", raw))
     if held in ("TIMESTAMP_S", "TIMESTAMP_MS"):
         return scope.fill(f"CAST({in_years(held)} AS VARCHAR)", raw)
-    if held == ZONED:
-        return scope.fill("CAST(make_timestamp(epoch_us({0})) AS VARCHAR)", raw)
+    if held in IN_UTC:
+        return scope.fill(f"coalesce(CAST({IN_UTC[held]} AS VARCHAR), CAST({{0}} AS VARCHAR))", raw)
     if held == "DATE":
         midnight = "coalesce(CAST(TRY_CAST({0} AS TIMESTAMP) AS VARCHAR), CAST({0} AS VARCHAR))"
         return scope.fill(midnight, raw)
@@ -83,7 +89,7 @@ def named_text(text: Piece, kind: Kind, scope: Scope, written: str) -> Piece:
         exact = scope.fill(f"CASE WHEN NOT {FINE} THEN {{1}} END", trimmed, moment)
     else:
         exact = scope.fill("lower({0})", trimmed)
-    kept = scope.fill(NOBODY, text)
+    kept = scope.fill(BY_ITSELF, text)
     return scope.fill(
         f"CASE WHEN NOT {IS_MISSING.replace('{0}', '{2}')} THEN coalesce({{0}}, {{1}}) END", exact, kept, text
     )

@@ -21,7 +21,7 @@ NARROW = {"TINYINT": 7, "SMALLINT": 15, "INTEGER": 31, "BIGINT": 63, "UTINYINT":
 
 WIDE = ("UBIGINT", "HUGEINT", "UHUGEINT")
 TIMES = ("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS")
-ZONED = "TIMESTAMP WITH TIME ZONE"
+ZONED, ZONED_NS = "TIMESTAMP WITH TIME ZONE", "TIMESTAMPTZ_NS"
 
 
 def is_text(held: str) -> bool:
@@ -99,7 +99,7 @@ def _moment(kind: Kind, held: str) -> str | None:
     if held in (ZONED, "TIMESTAMP_NS"):
         # Not a cast: its statistics forget -infinity, and DuckDB leaves out checks of years that they make needless.
         found = "make_timestamp(epoch_us({0}))"
-    elif held == "TIMESTAMPTZ_NS":  # what pandas writes; to fewer digits first, in which no zone has a say
+    elif held == ZONED_NS:  # what pandas writes; to fewer digits first, in which no zone has a say
         found = f"make_timestamp(epoch_us(TRY_CAST({{0}} AS {ZONED})))"
     elif held in TIMES:
         found = "{0}" if held == "TIMESTAMP" else f"CAST({in_years(held)} AS TIMESTAMP)"

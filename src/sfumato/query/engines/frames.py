@@ -70,7 +70,9 @@ def _column(column: Any) -> tuple[Any, bool]:
     if pa.types.is_null(made.type):
         return made.cast(pa.string()), False
     if pa.types.is_dictionary(made.type):
-        made = made.cast(made.type.value_type)
+        made = _decoded(made)
+    if pa.types.is_float16(made.type):  # which DuckDB does not have
+        made = made.cast(pa.float32())
     if pa.types.is_timestamp(made.type) and made.type.unit in TO_MICROSECONDS:
         made = _in_microseconds(made)
     return _sound(made)
@@ -97,6 +99,15 @@ def _typed(column: Any) -> Any:
         return pa.chunked_array([pa.array(column, from_pandas=True)])
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         return None
+
+
+def _decoded(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Gives the values of a column that has places in a list of them, as categories are held."""
+    import pyarrow as pa
+
+    held = column.type.value_type
+    values = pa.large_string() if pa.types.is_string_view(held) else held  # Arrow takes nothing out of views
+    return pa.chunked_array([chunk.dictionary.cast(values).take(chunk.indices) for chunk in column.chunks], values)
 
 
 def _in_microseconds(column: pa.ChunkedArray) -> pa.ChunkedArray:

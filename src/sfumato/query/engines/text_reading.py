@@ -6,6 +6,8 @@ codebook says how it is written (``format``, ``decimal``).
 
 from __future__ import annotations
 
+import re
+
 from sfumato.query.kinds import Kind
 
 BLANK = "' ' || chr(9) || chr(10) || chr(11) || chr(12) || chr(13)"
@@ -78,7 +80,8 @@ EXACT = (
 """A number as a text that is the same for equal numbers only, however many digits they have: whole ones in full."""
 
 TWO = "[0-9][0-9]"
-DAY = f"{TWO}{TWO}-{TWO}-{TWO}"
+YEAR = TWO * 2
+DAY = f"{YEAR}-{TWO}-{TWO}"
 CLOCK = "([ T]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9]([.][0-9]+)?)?)"
 OFFSET = f"(Z|[+-]{TWO}(:?{TWO})?)"
 ISO = (
@@ -126,6 +129,8 @@ def reading(kind: Kind, written: str = "") -> str:
     ``written`` is the form of days and times, in the letters of strptime, or the sign before decimals.
     """
     if written and kind.temporal:
-        moment = f"try_strptime({{0}}, '{written}')"
+        shape = re.sub("%[A-Za-z]", lambda letter: YEAR if letter[0] == "%Y" else ".+", written.replace(".", "[.]"))
+        # To DuckDB 31/01/12 is in the year 12, also where years are said to have four digits.
+        moment = f"CASE WHEN regexp_full_match({{0}}, '{shape}') THEN try_strptime({{0}}, '{written}') END"
         return moment if kind is Kind.TIME else f"CAST({moment} AS DATE)"
     return FORMS[kind]
