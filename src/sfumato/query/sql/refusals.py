@@ -42,7 +42,6 @@ NODES: dict[type[exp.Expr], tuple[str, str]] = {
     exp.Lambda: ("a function of one's own", "write the expression itself"),
     exp.AtTimeZone: ("AT TIME ZONE", "times are read in UTC"),
     exp.Collate: ("COLLATE", "texts are compared by code points. Use LOWER"),
-    exp.ByteString: ("an escaped text", "write it in plain single quotes, or bind it as a parameter"),
     exp.IgnoreNulls: ("IGNORE NULLS", "missing values are passed over anyway; leave it out"),
     exp.Mode: ("MODE", "write TOP_K(x, 1)"),
     exp.ApproxDistinct: ("APPROX_COUNT_DISTINCT", "write COUNT(DISTINCT x)"),
