@@ -201,7 +201,8 @@ def test_first_mistakes_with_files_and_options(run: Run, arguments: tuple[str, .
         (
             "SELECT SUM(site) FROM visits",
             "the sum of site has no bounds on its values, so one unit could move it without limit. State them in the "
-            "codebook (between: [lower, upper], from public knowledge), or write sum(CLAMP(site, lower, upper)).",
+            "codebook (between: [lower, upper], from public knowledge), or ask for the sum of "
+            "CLAMP(site, lower, upper).",
         ),
         ("SELECT COUNT(*) FROM visit", "there is no table 'visit'; there are: visits."),
     ],

@@ -11,8 +11,10 @@ from typing import Any
 import pandas as pd
 import pytest
 from tests.unit.chart_reading import headline, tables
+from typer.testing import CliRunner
 
 import sfumato as sf
+from sfumato.cli.ledger import app
 from sfumato.release.answer import Bin
 from sfumato.release.codec import release_from_plain, release_to_plain
 from sfumato.release.record import Cut, Cutting, How, Release
@@ -130,6 +132,15 @@ def test_keys_that_are_given_are_part_of_how(session: Session) -> None:
     assert "is none of 50 public keys (" in cuts(many[0], Cutting.GROUPS)[0][0]
 
 
+def test_keys_of_more_columns_are_recorded_as_those_that_are_asked_for(session: Session) -> None:
+    sql = "SELECT site, COUNT(*) AS n FROM visits GROUP BY site"
+    wide = sf.KeySet.of(site=["a", "b"], age=[1, 2])
+    release = session.sql(sql, loss=sf.Pure(1), keys=wide, **EACH)
+    assert cuts(release, Cutting.GROUPS) == [("rows whose site is none of 'a', 'b' are left out", "the question")]
+    with pytest.raises(sf.errors.BadArgument, match=r"of all columns that are grouped by.*: site; got 'keys of age'"):
+        session.sql(sql, loss=sf.Pure(1), keys=sf.KeySet.of(age=[1]), **EACH)
+
+
 def test_rows_in_all_are_a_cut_and_no_fact(session: Session) -> None:
     release = session.sql("SELECT COUNT(*) AS n FROM visits", loss=sf.Pure(1), rows=7)
     assert cuts(release, Cutting.UNITS) == [("at most 7 rows of a visitor are kept", "the question")]
@@ -144,12 +155,12 @@ def test_rows_in_all_are_a_cut_and_no_fact(session: Session) -> None:
 @pytest.mark.parametrize(
     ("contributions", "settings", "expected"),
     [
-        ({}, {"groups": 1, "rows_each": 2}, {("at most 1 group of a visitor count", "the question"),
+        ({}, {"groups": 1, "rows_each": 2}, {("at most 1 group of a visitor counts", "the question"),
                                              ("at most 2 rows of a visitor in each group count", "the question")}),
         ({}, {"rows": 4}, {("at most 4 rows of a visitor are kept", "the question")}),
         ({"rows": 4, "by": "truncation"}, {}, {("at most 4 rows of a visitor are kept", "the codebook")}),
         ({"groups": {"site": 1}, "rows_each": {"site": 2}, "by": "truncation"}, {},
-         {("at most 1 group of a visitor count", "the codebook"),
+         {("at most 1 group of a visitor counts", "the codebook"),
           ("at most 2 rows of a visitor in each group count", "the codebook")}),
         ({"rows_each": {"site": 4}, "by": "fact"}, {"groups": 4},
          {("at most 4 rows of a visitor in each group count, a fact that is held by cutting where it is not so",
@@ -260,6 +271,15 @@ def test_the_book_holds_the_whole_question(tmp_path: Path) -> None:
     assert "cut: at most 3 rows of a visitor are kept (the question)" in charged[0]
     again = opened(f"sqlite:///{tmp_path}/book.db").releases()
     assert [stored.how for stored in again] == [release.how]
+
+
+def test_the_book_is_shown_as_it_is(tmp_path: Path) -> None:
+    session = opened(f"sqlite:///{tmp_path}/book.db")
+    for text in ("[red]a[/red]", "[/]", ":smiley:"):
+        session.sql("SELECT COUNT(*) AS n FROM visits WHERE note = ?", [text], loss=sf.Pure(1), rows=3)
+    shown = CliRunner().invoke(app, ["show", f"{tmp_path}/book.db"], env={"COLUMNS": "2000"})
+    assert shown.exit_code == 0
+    assert all(f"WHERE note = '{text}' →" in shown.output for text in ("[red]a[/red]", "[/]", ":smiley:"))
 
 
 def test_what_is_too_long_for_the_book_is_marked_and_whole_in_the_release(monkeypatch: pytest.MonkeyPatch) -> None:
