@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from sfumato.query.expressions import Call, Expression
 from sfumato.query.kinds import LONGEST_TEXT, Kind
 from sfumato.query.passes.bounds import THE_CODEBOOK, THE_QUESTION
+from sfumato.query.passes.missing import gaps
 from sfumato.query.questions import Histogram, Question
 from sfumato.query.relations import Join, Match, Owner, PerUnit, Relation, Scan, Select, Where
 from sfumato.query.spelled import constant, named, spelled
@@ -35,6 +36,9 @@ def cuts_of(lowered: Lowered) -> Iterator[Cut]:
     for made in _expressions(question):
         yield from _clamped(made)
     yield from _rows(question.source)
+    for of in gaps(lowered.question):
+        said = f"rows without {spelled(of).text} are left out, though a fact says that there are none"
+        yield Cut(Cutting.UNUSABLE, said, THE_CODEBOOK)
     for one in question.statistics:
         if isinstance(one, Histogram):
             of, first, last = spelled(one.of).text, number(one.edges[0]), number(one.edges[-1])
@@ -53,7 +57,7 @@ def _reading(scan: Scan) -> Iterator[Cut]:
     """Gives what reading a table changes: of the columns that the question looks at."""
     if scan.owner is not None and scan.owner.id:
         said = f"rows of {named(scan.table)} without {_whose(scan.owner)} belong to nobody"
-        yield Cut(Cutting.NOBODY, said, THE_CODEBOOK)
+        yield Cut(Cutting.UNUSABLE, said, THE_CODEBOOK)
     for column in scan.columns:
         name, facts = f"{named(scan.table)}.{named(column.name)}", column.facts
         if facts.numbers is not None and column.kind.numeric and facts.keys is None:

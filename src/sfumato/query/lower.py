@@ -224,9 +224,9 @@ def lowered(question: Question, settings: Settings, opened: Opened, *, limit: ty
     if settings.keys is not None:
         settings = replace(settings, keys=_given_keys(settings.keys, [name for name, _ in question.keys]))
     asked, work = question, _worked(question.source, opened)
-    plain = spelled(_kept(replace(question, source=work.relation), settings, opened.catalog))
+    plain = spelled(replace(question, source=work.relation))
     refuse_impossible(plain)
-    plain = without_gaps(plain)
+    plain = _kept(without_gaps(plain), settings, opened.catalog)
     question = expanded(plain)
     others = special_ones(question.statistics)
     if others and settings.loss is None:

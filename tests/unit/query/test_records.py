@@ -180,6 +180,20 @@ def test_every_bound_that_cuts_is_a_cut_with_its_source(
     assert kept or expected
 
 
+@pytest.mark.parametrize("sql", ["COUNT(*) AS n, SUM(x) AS s", "COUNT(*) AS n", "AVG(x) AS m", "STDDEV(x + 1) AS d"])
+def test_what_is_never_missing_hides_no_cut(sql: str) -> None:
+    columns = {"id": {"type": "int"}, "x": {"type": "int", "between": [0, 9], "nullable": False, "source": "rules"}}
+    book = {"codebook": 1, "title": "x", "unit": {"protects": "one", "id": "id"}, "tables": {"t": {"columns": columns}}}
+    data = sf.Dataset(pd.DataFrame({"id": [1] * 50, "x": [1] * 50}), codebook=book)
+    release = data.session(limit=sf.Pure(9), ledger="memory:").sql(f"SELECT {sql} FROM t", loss=sf.Pure(9), rows=3)
+    assert cuts(release, Cutting.UNITS) == [("at most 3 rows of one are kept", "the question")]
+    assert "nothing is cut" not in str(release)
+    told = [what for what, _ in cuts(release, Cutting.UNUSABLE) if "though a fact says" in what]
+    assert [what.split(" are left out")[0] for what in told] == (
+        [] if "(x" not in sql else ["rows without x + 1" if "+" in sql else "rows without x"]
+    )
+
+
 NOBODY: tuple[tuple[dict[str, Any], str, str], ...] = (
     ({"id": "who"}, "visits", "rows of visits without who belong to nobody"),
     ({"id": "who", "window": {"column": "day", "every": "month", "reason": "a report"}}, "visits",
@@ -199,7 +213,7 @@ def test_rows_of_nobody_are_a_cut_that_no_error_bar_holds(unit: dict[str, Any], 
     data = sf.Dataset(dict.fromkeys(tables, frame), name="x", codebook=book)
     asked = data.session(limit=sf.Pure(9), ledger="memory:")
     release = asked.sql(f"SELECT COUNT(*) AS n FROM {table}", loss=sf.Pure(1), rows=3)
-    assert cuts(release, Cutting.NOBODY) == [(said, "the codebook")]
+    assert cuts(release, Cutting.UNUSABLE) == [(said, "the codebook")]
     assert said in " ".join(release.table().to_text().split()) and said in headline(release.plot())
     assert replace(release.how, cuts=release.how.cuts[:1]).uncovered == "error bars cover the noise, not what was cut"
 
