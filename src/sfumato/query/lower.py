@@ -16,7 +16,7 @@ from sfumato.core.plan import Plain, Plan, planned, record_of
 from sfumato.core.space import Space
 from sfumato.core.spread import Whole
 from sfumato.entropy import Entropy
-from sfumato.errors import BadArgument, QueryRefused
+from sfumato.errors import BadArgument, QueryRefused, Several
 from sfumato.query.asked import asked as asked_text
 from sfumato.query.catalog import Catalog
 from sfumato.query.cells import Cells, Computed, Listed, Rows, Tally, Total, Units
@@ -264,8 +264,8 @@ def _given_keys(keys: KeySet, names: Sequence[str]) -> KeySet:
         raise BadArgument("keys", "left out, where nothing is grouped by", keys)
     missing = [name for name in names if name not in keys.names]
     if missing:
-        must = f"of all columns that are grouped by, as the answer names them: {', '.join(names)}"
-        raise BadArgument("keys", must, f"keys of {', '.join(keys.names)}")
+        must = f"over all that is grouped by, under the names that the answer has: {', '.join(names)}"
+        raise BadArgument("keys", must, Several(*keys.names))
     return keys.select(names)
 
 

@@ -137,7 +137,7 @@ def test_keys_of_more_columns_are_recorded_as_those_that_are_asked_for(session: 
     wide = sf.KeySet.of(site=["a", "b"], age=[1, 2])
     release = session.sql(sql, loss=sf.Pure(1), keys=wide, **EACH)
     assert cuts(release, Cutting.GROUPS) == [("rows whose site is none of 'a', 'b' are left out", "the question")]
-    with pytest.raises(sf.errors.BadArgument, match=r"of all columns that are grouped by.*: site; got 'keys of age'"):
+    with pytest.raises(sf.errors.BadArgument, match=r"over all that is grouped by.* has: site; got .'age'"):
         session.sql(sql, loss=sf.Pure(1), keys=sf.KeySet.of(age=[1]), **EACH)
 
 
