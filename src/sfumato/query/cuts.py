@@ -15,10 +15,9 @@ from sfumato.query.passes.bounds import THE_CODEBOOK, THE_QUESTION
 from sfumato.query.passes.missing import gaps
 from sfumato.query.questions import Histogram, Question
 from sfumato.query.relations import Join, Match, Owner, PerUnit, Relation, Scan, Select, Where
-from sfumato.query.spelled import constant, named, spelled
+from sfumato.query.spelled import constant, end_text, named, spelled
 from sfumato.query.steps import scans
 from sfumato.release.record import Cut, Cutting
-from sfumato.release.render.words import number
 
 if TYPE_CHECKING:
     from sfumato.query.keysets import KeySet
@@ -41,7 +40,7 @@ def cuts_of(lowered: Lowered) -> Iterator[Cut]:
         yield Cut(Cutting.UNUSABLE, said, THE_CODEBOOK)
     for one in question.statistics:
         if isinstance(one, Histogram):
-            of, first, last = spelled(one.of).text, number(one.edges[0]), number(one.edges[-1])
+            of, first, last = spelled(one.of).text, end_text(one.edges[0]), end_text(one.edges[-1])
             yield Cut(Cutting.ROWS, f"rows with {of} outside {first} to {last} are not counted in it", THE_QUESTION)
     if lowered.settings.keys is not None:
         yield _keys(lowered.settings.keys)
@@ -61,7 +60,7 @@ def _reading(scan: Scan) -> Iterator[Cut]:
     for column in scan.columns:
         name, facts = f"{named(scan.table)}.{named(column.name)}", column.facts
         if facts.numbers is not None and column.kind.numeric and facts.keys is None:
-            low, high = map(number, facts.numbers)
+            low, high = map(end_text, facts.numbers)
             yield Cut(Cutting.VALUES, f"{name} is moved into {low} to {high}", THE_CODEBOOK)
         elif facts.keys is not None:
             yield Cut(Cutting.VALUES, f"{name} is missing where it is no listed value", THE_CODEBOOK)

@@ -270,7 +270,7 @@ def _aggregate(statistic: Statistic, leaf: Leaf, unit: str) -> str:
             short = {Fraction(0): "MIN", Fraction(1): "MAX", Fraction(1, 2): "MEDIAN"}.get(at)
             return f"QUANTILE({of}, {_share(at)})" if short is None else f"{short}({of})"
         case Histogram(edges=edges):
-            return f"HISTOGRAM({of}, [{', '.join(map(_edge, edges))}])"
+            return f"HISTOGRAM({of}, [{', '.join(map(end_text, edges))}])"
         case TopValues(most=most):
             return f"TOP_K({of}, {most})"
     raise TypeError(type(statistic))
@@ -289,6 +289,10 @@ def _share(at: Fraction) -> str:
     return str(at)
 
 
-def _edge(edge: float) -> str:
-    """Writes an edge of a histogram; those that are equal are written alike, whatever they were made of."""
-    return str(int(edge)) if float(edge).is_integer() and abs(edge) < 2**63 else repr(edge)
+def end_text(end: float | Fraction) -> str:
+    """Writes an end of a range in full; those that are equal are written alike, whatever they were made of.
+
+    >>> end_text(1234567.5), end_text(Fraction(5)), end_text(5.0)
+    ('1234567.5', '5', '5')
+    """
+    return str(int(end)) if float(end).is_integer() and abs(end) < 2**63 else repr(float(end))

@@ -218,6 +218,16 @@ def test_rows_of_nobody_are_a_cut_that_no_error_bar_holds(unit: dict[str, Any], 
     assert replace(release.how, cuts=release.how.cuts[:1]).uncovered == "error bars cover the noise, not what was cut"
 
 
+def test_ends_of_ranges_are_written_in_full() -> None:
+    columns = {"id": {"type": "int"}, "x": {"type": "float", "between": [0.1234567, 1234567.891], "source": "rules"}}
+    book = {"codebook": 1, "title": "x", "unit": {"protects": "one", "id": "id"}, "tables": {"t": {"columns": columns}}}
+    asked = sf.Dataset(pd.DataFrame({"id": [1], "x": [1.0]}), codebook=book).session(limit=sf.Pure(9), ledger="memory:")
+    release = asked.sql("SELECT HISTOGRAM(x, [0.12345678, 7]) AS h FROM t", loss=sf.Pure(9), rows=3)
+    told = [cut.what for cut in release.how.cuts]
+    assert "t.x is moved into 0.1234567 to 1234567.891" in told
+    assert "rows with x outside 0.12345678 to 7 are not counted in it" in told
+
+
 def test_reading_clamping_conditions_and_edges_are_cuts(session: Session) -> None:
     sql = (
         "SELECT region, SUM(CLAMP(age, 18, 65)) AS s, COUNT(note) AS c, HISTOGRAM(minutes, [10, 50]) AS h FROM visits "
