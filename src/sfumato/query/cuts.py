@@ -35,8 +35,8 @@ def cuts_of(lowered: Lowered) -> Iterator[Cut]:
     for made in _expressions(question):
         yield from _clamped(made)
     yield from _rows(question.source)
-    for of in gaps(lowered.question):
-        said = f"rows without {spelled(of).text} are left out, though a fact says that there are none"
+    for needed in gaps(lowered.question):
+        said = f"rows without {spelled(needed).text} are left out, though a fact says that there are none"
         yield Cut(Cutting.UNUSABLE, said, THE_CODEBOOK)
     for one in question.statistics:
         if isinstance(one, Histogram):

@@ -295,4 +295,4 @@ def end_text(end: float | Fraction) -> str:
     >>> end_text(1234567.5), end_text(Fraction(5)), end_text(5.0)
     ('1234567.5', '5', '5')
     """
-    return str(int(end)) if float(end).is_integer() and abs(end) < 2**63 else repr(float(end))
+    return str(int(end)) if float(end).is_integer() and -(2**63) < end < 2**63 else repr(float(end))
