@@ -180,7 +180,7 @@ def test_every_bound_that_cuts_is_a_cut_with_its_source(
     assert kept or expected
 
 
-@pytest.mark.parametrize("sql", ["COUNT(*) AS n, SUM(x) AS s", "COUNT(*) AS n", "AVG(x) AS m", "STDDEV(x + 1) AS d"])
+@pytest.mark.parametrize("sql", ["COUNT(*) AS n, SUM(x) AS s", "COUNT(*) AS n", "AVG(x) AS m", "SUM(x + 1) AS d"])
 def test_what_is_never_missing_hides_no_cut(sql: str) -> None:
     columns = {"id": {"type": "int"}, "x": {"type": "int", "between": [0, 9], "nullable": False, "source": "rules"}}
     book = {"codebook": 1, "title": "x", "unit": {"protects": "one", "id": "id"}, "tables": {"t": {"columns": columns}}}
