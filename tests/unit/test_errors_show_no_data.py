@@ -141,7 +141,8 @@ SPACES: list[Callable[[Any], object]] = [
 
 
 @pytest.mark.parametrize("place", range(len(SPACES)))
-def test_the_commonest_slips_show_nothing(place: int) -> None:
+def test_the_commonest_slips_show_nothing(place: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # a text is taken for the address of a ledger, which is made
     for form, given in forms().items():
         try:
             SPACES[place](given)
