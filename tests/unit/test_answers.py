@@ -505,7 +505,7 @@ def test_dates_and_numbers_are_lines() -> None:
     few = answered(key([2020, 2021, None]), value([1, 2, 3], 1))
     assert marks(few.plot()) == ["line", "rule", "circle"] and "2 of 3 rows are drawn" in headline(few.plot())
     assert marks(few.plot(line=False)) == ["bar", "rule"]
-    assert "tickMinStep" in json.dumps(few.plot().to_dict())
+    assert '"values": [' in (drawn := json.dumps(few.plot().to_dict())) and "tickMinStep" not in drawn
     assert "tickMinStep" not in json.dumps(answered(key([0.1, 0.2]), value([1, 2], 1)).plot().to_dict())
     zone = datetime.timezone(datetime.timedelta(hours=2))
     moments = key([datetime.datetime(2025, 1, 1, 1, tzinfo=zone), datetime.datetime(2025, 1, 1, 2, tzinfo=zone)])

@@ -39,12 +39,14 @@ def unmarked(text: str) -> str:
 
 
 def test_a_draft_is_refused_with_what_is_left_to_say() -> None:
-    text = draft(SCHEMA, id="user_id")
-    with pytest.raises(sf.errors.BadCodebook) as caught:
-        sf.Codebook.read(text)
-    message = str(caught.value)
-    assert message.startswith("codebook, the draft: fill in what is marked, and remove each mark")
-    assert message.count("line ") == text.count(MARK)
+    text, told = draft(SCHEMA, id="user_id"), ""
+    for left in range(text.count(MARK), 0, -5):  # five at a time
+        with pytest.raises(sf.errors.BadCodebook) as caught:
+            sf.Codebook.read(text)
+        message = str(caught.value)
+        assert message.startswith("codebook, the draft: fill in what is marked, and remove each mark")
+        assert message.count("line ") == min(5, left) and (f"; and {left - 5} more." in message) == (left > 5)
+        text, told = text.replace(MARK, "# ", 5), told + message
     for part in (
         "line 2, title: what the data is",
         "line 5, protects: who is protected",
@@ -54,10 +56,7 @@ def test_a_draft_is_refused_with_what_is_left_to_say() -> None:
         "id: {through: …, of: …}, the foreign key that leads to whose a row is; or public: true",
         "contributions: {rows: …, by: fact or truncation, source: …}",
     ):
-        assert part in message
-    one_less = text.replace(MARK, "# ", 1)
-    with pytest.raises(sf.errors.BadCodebook, match="the draft"):
-        sf.Codebook.read(one_less)
+        assert part in told
 
 
 def test_a_draft_that_is_filled_in_is_a_codebook() -> None:

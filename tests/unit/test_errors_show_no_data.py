@@ -146,7 +146,8 @@ def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.parametrize("place", range(len(SPACES)))
-def test_the_commonest_slips_show_nothing(place: int) -> None:
+def test_the_commonest_slips_show_nothing(place: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # a text is taken for the address of a ledger, which is made
     for form, given in forms().items():
         try:
             SPACES[place](given)

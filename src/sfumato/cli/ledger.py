@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
+from rich.text import Text
 
 from sfumato.errors import LedgerUnavailable
 from sfumato.ledger.addresses import SERVERS, SQLITE, store_at
@@ -47,7 +48,7 @@ def show(
         state = "closed" if found.closed else period
         left = "" if found.closed else floored(ledger.left(name))
         cells = (name, found.terms.unit, str(found.limit), str(found.spent), held, left, state)
-        accounts.add_row(*map(clean, cells))
+        accounts.add_row(*map(_cell, cells))
     console.print(accounts)
     if last:
         console.print("", _entries(ledger, last))
@@ -59,8 +60,13 @@ def _entries(ledger: Ledger, last: int) -> Table:
         shown.add_column(heading, no_wrap=bool(heading))
     for entry in ledger.entries(max(0, ledger.head.entry - last)):
         cells = (str(entry.number), entry.time[:19], entry.by, entry.kind, entry.account, _said(entry))
-        shown.add_row(*map(clean, cells))
+        shown.add_row(*map(_cell, cells))
     return shown
+
+
+def _cell(said: str) -> Text:
+    """Gives what the book says as it stands there: brackets in a question are no markup."""
+    return Text(clean(said))
 
 
 def _said(entry: Entry) -> str:

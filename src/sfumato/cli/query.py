@@ -23,6 +23,7 @@ from sfumato.ledger.remaining import floored
 from sfumato.query.explain import Explanation
 from sfumato.release.answer import Answer, AnswerColumn, Role
 from sfumato.release.record import Release
+from sfumato.release.render.text import asked_and_cut
 from sfumato.session.session import Session
 
 EXPLAINS = re.compile(r"\s*EXPLAIN\s+PRIVACY\b", re.IGNORECASE)
@@ -218,7 +219,7 @@ def public_rows(rows: Mapping[str, Any]) -> Answer:
 
 
 def notes_of(release: Release, session: Session, address: str, *, free: bool) -> str:
-    """Says what was paid, what is left, and where that is written down."""
+    """Says what was asked and cut, what was paid, what is left, and where that is written down."""
     price = f"{release.loss} for {release.unit}"
     lines = [
         ("price", f"nothing: it was asked before, at {price}" if free else price),
@@ -226,7 +227,7 @@ def notes_of(release: Release, session: Session, address: str, *, free: bool) ->
         ("paid", f"{release.receipt}"),
         ("ledger", shown(address)),
     ]
-    return "\n".join(f"  {name:<6} {text}" for name, text in lines)
+    return "\n".join([*asked_and_cut(release.how), *(f"  {name:<6} {text}" for name, text in lines)])
 
 
 @contextmanager

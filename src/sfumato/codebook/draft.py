@@ -48,6 +48,10 @@ NOT_SAID = (
 )
 
 
+FEW = 5
+"""So many marks are told at once; the file has all of them."""
+
+
 def draft(
     schema: Mapping[str, Mapping[str, str]],
     *,
@@ -83,7 +87,10 @@ def draft(
         f"  protects: {_quoted(protects) if protects else MARK + PROTECTS}",
     ]
     if id is None:
-        lines.append(f"  {MARK}id: the column that says whose a row is; nothing where each row is a unit of its own")
+        lines.append(
+            f"  {MARK}id: the column that says whose a row is; nothing where each row is a unit of its own, "
+            "which contributions then say: {rows: 1, by: fact, source: …}"
+        )
     else:
         lines.append(f"  id: {_quoted(id)}")
     lines.append("tables:")
@@ -94,7 +101,7 @@ def draft(
 
 
 def refuse_draft(text: str) -> None:
-    """Refuses a text in which something is still to fill in, and lists it."""
+    """Refuses a text in which something is still to fill in, and lists where that begins."""
     left = [
         f"line {number}{_key(line)}: {line.partition(MARK)[2].strip()}"
         for number, line in enumerate(text.splitlines(), 1)
@@ -104,7 +111,7 @@ def refuse_draft(text: str) -> None:
         raise BadCodebook(
             "the draft",
             "fill in what is marked, and remove each mark (or the mark alone, where there is nothing to say): "
-            + "; ".join(left),
+            + "; ".join([*left[:FEW], *[f"and {len(left) - FEW} more"] * (len(left) > FEW)]),
         )
 
 

@@ -19,6 +19,7 @@ from sfumato.query.questions import (
     CountUnits,
     Histogram,
     Order,
+    Quantile,
     Question,
     Statistic,
     TopValues,
@@ -51,7 +52,8 @@ def _of_numbers(statistic: Statistic) -> Statistic:
         if operand is not None and operand.kind is Kind.BOOL:
             found = replace(found, **{part: call("to_int", operand)})  # type: ignore[type-var]
         elif operand is not None and not operand.kind.numeric:
-            raise QueryRefused(f"{statistic.name} takes numbers; got {operand.kind.value}.")
+            name = "a quantile, and so MIN, MAX or MEDIAN," if isinstance(statistic, Quantile) else statistic.name
+            raise QueryRefused(f"{name} takes numbers; got {operand.kind.value}.")
     return found
 
 

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 from sfumato.query.expressions import Call, Expression
 from sfumato.query.kinds import LONGEST_TEXT, Kind
 from sfumato.query.passes.bounds import THE_CODEBOOK, THE_QUESTION
+from sfumato.query.passes.missing import gaps
 from sfumato.query.questions import Histogram, Question
-from sfumato.query.relations import Join, Match, PerUnit, Relation, Scan, Select, Where
-from sfumato.query.spelled import constant, named, spelled
+from sfumato.query.relations import Join, Match, Owner, PerUnit, Relation, Scan, Select, Where
+from sfumato.query.spelled import constant, end_text, named, spelled
 from sfumato.query.steps import scans
 from sfumato.release.record import Cut, Cutting
-from sfumato.release.render.words import number
 
 if TYPE_CHECKING:
     from sfumato.query.keysets import KeySet
@@ -35,9 +35,12 @@ def cuts_of(lowered: Lowered) -> Iterator[Cut]:
     for made in _expressions(question):
         yield from _clamped(made)
     yield from _rows(question.source)
+    for needed in gaps(lowered.question):
+        said = f"rows without {spelled(needed).text} are left out, though a fact says that there are none"
+        yield Cut(Cutting.UNUSABLE, said, THE_CODEBOOK)
     for one in question.statistics:
         if isinstance(one, Histogram):
-            of, first, last = spelled(one.of).text, number(one.edges[0]), number(one.edges[-1])
+            of, first, last = spelled(one.of).text, end_text(one.edges[0]), end_text(one.edges[-1])
             yield Cut(Cutting.ROWS, f"rows with {of} outside {first} to {last} are not counted in it", THE_QUESTION)
     if lowered.settings.keys is not None:
         yield _keys(lowered.settings.keys)
@@ -52,12 +55,12 @@ def cuts_of(lowered: Lowered) -> Iterator[Cut]:
 def _reading(scan: Scan) -> Iterator[Cut]:
     """Gives what reading a table changes: of the columns that the question looks at."""
     if scan.owner is not None and scan.owner.id:
-        whose = named(scan.owner.id)
-        yield Cut(Cutting.ROWS, f"rows of {named(scan.table)} without {whose} belong to nobody", THE_CODEBOOK)
+        said = f"rows of {named(scan.table)} without {_whose(scan.owner)} belong to nobody"
+        yield Cut(Cutting.UNUSABLE, said, THE_CODEBOOK)
     for column in scan.columns:
         name, facts = f"{named(scan.table)}.{named(column.name)}", column.facts
         if facts.numbers is not None and column.kind.numeric and facts.keys is None:
-            low, high = map(number, facts.numbers)
+            low, high = map(end_text, facts.numbers)
             yield Cut(Cutting.VALUES, f"{name} is moved into {low} to {high}", THE_CODEBOOK)
         elif facts.keys is not None:
             yield Cut(Cutting.VALUES, f"{name} is missing where it is no listed value", THE_CODEBOOK)
@@ -66,6 +69,12 @@ def _reading(scan: Scan) -> Iterator[Cut]:
             yield Cut(Cutting.VALUES, f"{name} is missing outside {first} to {last}", THE_CODEBOOK)
         elif column.kind is Kind.TEXT and column.unit is None:
             yield Cut(Cutting.VALUES, f"{name} is cut to {LONGEST_TEXT:,} characters", THE_CODEBOOK)
+
+
+def _whose(owner: Owner) -> str:
+    """Says what a row must have to be somebody's: an id, its own or along foreign keys, and in windows a time."""
+    way = f"a way to {named(owner.hops[-1].table)}.{named(owner.id)}" if owner.hops else named(owner.id)
+    return way if owner.window is None else f"{way} or {named(owner.window[0])}"
 
 
 def _expressions(question: Question) -> Iterator[Expression]:

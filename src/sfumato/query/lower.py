@@ -16,7 +16,7 @@ from sfumato.core.plan import Plain, Plan, planned, record_of
 from sfumato.core.space import Space
 from sfumato.core.spread import Whole
 from sfumato.entropy import Entropy
-from sfumato.errors import BadArgument, QueryRefused
+from sfumato.errors import BadArgument, QueryRefused, Several
 from sfumato.query.asked import asked as asked_text
 from sfumato.query.catalog import Catalog
 from sfumato.query.cells import Cells, Computed, Listed, Rows, Tally, Total, Units
@@ -25,6 +25,7 @@ from sfumato.query.dividing import choice_of, parts_of, recipes_at, weights_of
 from sfumato.query.engines.engine import PrivateTables
 from sfumato.query.exclusive import exclusive_sets
 from sfumato.query.finish import Drawn, finished
+from sfumato.query.keysets import KeySet
 from sfumato.query.levels import Level, added_up, coarser, laid_out, noised, noises_in, shown_keys
 from sfumato.query.opened import Opened
 from sfumato.query.passes.bounds import THE_CODEBOOK, THE_QUESTION, Kept, placed, scales, wanted
@@ -220,12 +221,12 @@ def lowered(question: Question, settings: Settings, opened: Opened, *, limit: ty
     """
     for released in question.released:
         check_released(released)
-    if settings.keys is not None and not question.keys:
-        raise BadArgument("keys", "left out, where nothing is grouped by", settings.keys)
+    if settings.keys is not None:
+        settings = replace(settings, keys=_given_keys(settings.keys, [name for name, _ in question.keys]))
     asked, work = question, _worked(question.source, opened)
-    plain = spelled(_kept(replace(question, source=work.relation), settings, opened.catalog))
+    plain = spelled(replace(question, source=work.relation))
     refuse_impossible(plain)
-    plain = without_gaps(plain)
+    plain = _kept(without_gaps(plain), settings, opened.catalog)
     question = expanded(plain)
     others = special_ones(question.statistics)
     if others and settings.loss is None:
@@ -255,6 +256,17 @@ def lowered(question: Question, settings: Settings, opened: Opened, *, limit: ty
     ready = Lowered(asked, question, settings, opened.space, levels, made, pricing, opened.catalog)
     rehearse(ready, opened.engine)
     return ready
+
+
+def _given_keys(keys: KeySet, names: Sequence[str]) -> KeySet:
+    """Gives keys of the columns that are grouped by, and of no others: that is what is answered, and recorded."""
+    if not names:
+        raise BadArgument("keys", "left out, where nothing is grouped by", keys)
+    missing = [name for name in names if name not in keys.names]
+    if missing:
+        must = f"over all that is grouped by, under the names that the answer has: {', '.join(names)}"
+        raise BadArgument("keys", must, Several(*keys.names))
+    return keys.select(names)
 
 
 def _worked(source: Relation, opened: Opened) -> Work:

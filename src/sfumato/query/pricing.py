@@ -297,7 +297,7 @@ def priced(
             return Pricing(_each(parts, shares, ZCDP(rho)), (), ZCDP, Fraction(0))
         case Approx():
             return _approximate(parts, shares, loss, [(choice, weight / whole) for choice, weight in choices], noise)
-    must = "sf.Approx(ε, δ): keys that are not listed can only be shown with a δ" if choices else _kinds()
+    must = "sf.Approx(ε, δ), or --delta: keys that are not listed can only be shown with a δ" if choices else _kinds()
     raise BadArgument("loss", must, loss)
 
 

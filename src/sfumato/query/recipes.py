@@ -303,7 +303,8 @@ def unbounded(verb: str, of: Expression) -> str:
     name = of.name if isinstance(of, Column) else "…"
     return (
         f"the {verb} {what}has no bounds on its values, so one unit could move it without limit. State them in the "
-        f"codebook (between: [lower, upper], from public knowledge), or write {verb}(CLAMP({name}, lower, upper))."
+        f"codebook (between: [lower, upper], from public knowledge), or ask for the {verb} of "
+        f"CLAMP({name}, lower, upper)."
     )
 
 

@@ -28,6 +28,7 @@ from sfumato.query.questions import (
     TopValues,
     Variance,
 )
+from sfumato.release.render.words import clean
 
 OR, AND, NOT, COMPARED, ADDED, MULTIPLIED, SIGNED, WHOLE = range(1, 9)
 """How tightly a text holds together: one that holds less than its place asks for stands in parentheses."""
@@ -98,6 +99,8 @@ def constant(value: object) -> Piece:
 
     >>> constant("it's").text, constant(1.0).text, constant(datetime.date(2024, 1, 31)).text
     ("'it''s'", '1.0', "DATE '2024-01-31'")
+    >>> print(constant("a tab:\\t").text)
+    E'a tab:\\x09'
     """
     match value:
         case None:
@@ -110,8 +113,20 @@ def constant(value: object) -> Piece:
             return Piece(f"TIMESTAMP '{value.isoformat(sep=' ')}'")
         case datetime.date():
             return Piece(f"DATE '{value.isoformat()}'")
-    doubled = str(value).replace("'", "''")
-    return Piece(f"'{doubled}'")
+    return Piece(_quoted(str(value)))
+
+
+def _quoted(text: str) -> str:
+    """Writes a text; letters that no form of a record shows as they are stand as the bytes that they are made of."""
+    doubled = text.replace("'", "''")
+    if clean(text) == text:
+        return f"'{doubled}'"
+    letters = (sign if clean(sign) == sign else _bytes(sign) for sign in doubled.replace("\\", "\\\\"))
+    return f"E'{''.join(letters)}'"
+
+
+def _bytes(sign: str) -> str:
+    return "".join(f"\\x{byte:02x}" for byte in sign.encode())
 
 
 def plainly(leaf: Expression) -> Piece:
@@ -255,7 +270,7 @@ def _aggregate(statistic: Statistic, leaf: Leaf, unit: str) -> str:
             short = {Fraction(0): "MIN", Fraction(1): "MAX", Fraction(1, 2): "MEDIAN"}.get(at)
             return f"QUANTILE({of}, {_share(at)})" if short is None else f"{short}({of})"
         case Histogram(edges=edges):
-            return f"HISTOGRAM({of}, [{', '.join(map(_edge, edges))}])"
+            return f"HISTOGRAM({of}, [{', '.join(map(end_text, edges))}])"
         case TopValues(most=most):
             return f"TOP_K({of}, {most})"
     raise TypeError(type(statistic))
@@ -274,6 +289,10 @@ def _share(at: Fraction) -> str:
     return str(at)
 
 
-def _edge(edge: float) -> str:
-    """Writes an edge of a histogram; those that are equal are written alike, whatever they were made of."""
-    return str(int(edge)) if float(edge).is_integer() and abs(edge) < 2**63 else repr(edge)
+def end_text(end: float | Fraction) -> str:
+    """Writes an end of a range in full; those that are equal are written alike, whatever they were made of.
+
+    >>> end_text(1234567.5), end_text(Fraction(5)), end_text(5.0)
+    ('1234567.5', '5', '5')
+    """
+    return str(int(end)) if float(end).is_integer() and -(2**63) < end < 2**63 else repr(float(end))

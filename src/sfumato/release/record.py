@@ -41,13 +41,14 @@ class Failure(Enum):
 class Cutting(Enum):
     """Says what a cut leaves out, or changes, before any noise."""
 
+    UNUSABLE = "rows that cannot be used"
     UNITS = "what one unit has beyond a bound"
     VALUES = "values beyond their bounds"
     ROWS = "rows that are not asked about"
     GROUPS = "groups that are not answered"
 
 
-UNCOVERED = frozenset({Cutting.UNITS, Cutting.VALUES})
+UNCOVERED = frozenset({Cutting.UNUSABLE, Cutting.UNITS, Cutting.VALUES})
 """Cuts that the answer was not asked to make: what they cost is an error that no error bar holds."""
 
 

@@ -278,7 +278,11 @@ def _before(how: How) -> str:
 
 def _asked(row: Row) -> Table:
     rows = tuple((str(place), said) for place, said in enumerate(row.asked, start=1) if said)
-    return Table(rows, head=("release", "asked"), title=f"What was asked: {row.scope}")
+    return Table(
+        rows,
+        head=("release", "asked"),
+        title="What was asked" if row.scope == "None" else f"What was asked: {row.scope}",
+    )
 
 
 def _steps(place: int, release: Release) -> list[Step]:

@@ -34,6 +34,7 @@ from sfumato.query.relations import Join, Keep, Match, Relation, Scan, Where, re
 from sfumato.query.spelled import RESERVED, named
 from sfumato.query.sql import read_sql
 from sfumato.query.steps import all_of, any_of
+from sfumato.release.render.words import clean
 
 LINES = (Path(__file__).parent / "sql_readings.txt").read_text(encoding="utf-8").splitlines()
 READINGS = [sql for sql, result in pairwise(LINES) if result.startswith("    ")]
@@ -89,6 +90,21 @@ def test_constants_stand_where_parameters_were_bound() -> None:
     told = "SELECT COUNT(*) AS n FROM visits WHERE age > 3 AND note = 'it''s' AND day < DATE '2024-05-01'"
     assert asked(found, catalog().tables) == told
     assert read_sql(told, catalog()).question == found
+
+
+UNSEEN = (
+    *("a b", "a\tb", "a\nb", "a\xa0b", "a\x1bb", "a\\u001bb", "a\u202eb", "a\\u202eb"),
+    *("it's\x0b\\x0b", "a\u2028b", "\x00"),
+)
+
+
+def test_texts_that_look_alike_are_told_apart_in_every_form() -> None:
+    text = "SELECT COUNT(*) AS n FROM visits WHERE note = ? OR note LIKE ?"
+    found = [cast(Question, read_sql(text, catalog(), [one, f"{one}%"]).question) for one in UNSEEN]
+    told = [asked(one, catalog().tables) for one in found]
+    assert [clean(one) for one in told] == told and len(set(told)) == len(UNSEEN)
+    assert [read_sql(one, catalog()).question for one in told] == found
+    assert "'it''s'" in asked(cast(Question, read_sql(text, catalog(), ["it's", "_"]).question), catalog().tables)
 
 
 def test_what_only_data_frames_say_is_written_too() -> None:

@@ -347,6 +347,7 @@ def test_how_is_inner_or_left() -> None:
     assert "'inner' or 'left'; got 'outer'" in said(lambda: t.join(sites, on="site", how="outer"), BadArgument)  # type: ignore[arg-type]
     assert "at least one condition" in said(lambda: t.where(), BadArgument)
     assert "given a name, as in month=" in said(lambda: t.select(t.pages + 1), BadArgument)
+    assert "a column must be its name or an expression" in said(lambda: t.group_by(["day"]), BadArgument)  # type: ignore[arg-type]
 
 
 def test_union_puts_columns_into_one_order() -> None:
@@ -528,7 +529,7 @@ def test_without_groups_there_is_one() -> None:
         (lambda: t.group_by("day").agg(x=col("day")), "nothing is aggregated"),
         (lambda: sites.count(), "asks only public tables"),
         (lambda: t.agg(x=t.note.sum()), "sum takes numbers; got text"),
-        (lambda: t.agg(x=t.day.median()), "quantile takes numbers; got date"),
+        (lambda: t.agg(x=t.day.median()), "and so MIN, MAX or MEDIAN, takes numbers; got date"),
         (lambda: t.agg(x=t.minutes.mean().sum()), "mean() is about many rows"),
         (lambda: t.agg(x=count_rows(where=t.pages)), "where takes a condition; got int"),
         (lambda: t.count().having(col("count")), "having takes a condition; got int"),

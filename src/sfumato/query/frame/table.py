@@ -161,7 +161,7 @@ class Frame:
         found: list[tuple[str, Expression]] = []
         for one in columns:
             if not isinstance(one, str | Expr):
-                raise BadArgument("a column", "a name or an expression, one after another: ('site', 'day')", one)
+                raise BadArgument("a column", 'its name or an expression, one after another: "site", t.day', one)
             draft = col(one).draft if isinstance(one, str) else one.draft
             if not isinstance(draft, Named):
                 raise BadArgument("what is no plain column", "given a name, as in month=t.day.month()", one)

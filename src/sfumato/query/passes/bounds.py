@@ -144,7 +144,7 @@ class Kept:
 
     def cut(self, who: str) -> Cut | None:
         """Gives the cut; none where nobody can have more."""
-        said = f"at most {_many(self.rows, 'row')} of {who} are kept"
+        said = f"at most {_many(self.rows, 'row')} of {who} {'is' if self.rows == 1 else 'are'} kept"
         return Cut(Cutting.UNITS, said, self.source) if self.rows < self.before.rows else None
 
 
@@ -163,7 +163,7 @@ def _rows_each(keys: Sequence[Expression], reach: Reach, before: Reach, wanted: 
     """Gives the bound on rows in each group. A fact about it is held by cutting: reading may put two keys into one."""
     where, stated = f"of {who}{' in each group' * bool(keys)}", reach.rows_in(keys)
     if stated < reach.rows and (wanted.rows is None or stated <= wanted.rows):
-        said = f"at most {_many(int(stated), 'row')} {where} count, a fact that is held by cutting where it is not so"
+        said = f"{_counted(int(stated), 'row', where)}, a fact that is held by cutting where it is not so"
         return _Bounded(stated, int(stated), Cut(Cutting.UNITS, said, THE_CODEBOOK))
     return _least(reach.rows, wanted.rows, before.rows, "row", where, wanted.source)
 
@@ -195,10 +195,14 @@ def _check_modest(who: str, *bounds: _Bounded) -> None:
 def _least(known: Whole, wanted: int | None, before: Whole, what: str, where: str, source: str) -> _Bounded:
     """Gives the bound that holds: by cutting, by what was cut ``before`` it, or by a fact."""
     if wanted is not None and wanted < known:
-        return _Bounded(wanted, wanted, Cut(Cutting.UNITS, f"at most {_many(wanted, what)} {where} count", source))
+        return _Bounded(wanted, wanted, Cut(Cutting.UNITS, _counted(wanted, what, where), source))
     if known < before:
         return _Bounded(known, fact=f"{what}s {where}: at most {known:,}, since no more rows are kept")
     return _Bounded(known, fact=f"{what}s {where}: at most {known:,}, a fact: nothing is cut")
+
+
+def _counted(most: int, what: str, where: str) -> str:
+    return f"at most {_many(most, what)} {where} count{'s' * (most == 1)}"
 
 
 def _many(number: int, what: str) -> str:

@@ -7,6 +7,7 @@ were in the middle of its bounds. So rows without a value that all rows are said
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from sfumato.query.expressions import Call, Expression, Literal
@@ -18,11 +19,16 @@ from sfumato.query.relations import Where
 def without_gaps(question: Question) -> Question:
     """Gives the question of the rows that have every value which, by the codebook, all rows have and it adds up."""
     source = question.source
-    added = (one for one in question.statistics if isinstance(one, Count | Sum | Mean | Variance | Covariance))
-    for of in dict.fromkeys(of for one in added for of in one.operands):
-        if not of.facts.nullable and not _always_there(of):
-            source = Where(source, call("not", call("is_null", of)))
+    for of in gaps(question):
+        source = Where(source, call("not", call("is_null", of)))
     return replace(question, source=source)
+
+
+def gaps(question: Question) -> Sequence[Expression]:
+    """Gives what is added up, is never missing by the codebook, and is missing all the same should that be wrong."""
+    added = (one for one in question.statistics if isinstance(one, Count | Sum | Mean | Variance | Covariance))
+    found = dict.fromkeys(of for one in added for of in one.operands)
+    return [of for of in found if not of.facts.nullable and not _always_there(of)]
 
 
 def _always_there(of: Expression) -> bool:

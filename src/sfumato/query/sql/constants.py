@@ -64,7 +64,7 @@ def constant(node: exp.Expr, parameters: Parameters) -> Literal | None:
             return NULL
         case exp.Placeholder():
             return parameters.literal(node)
-        case exp.RawString(this=str(text)):
+        case exp.RawString(this=str(text)) | exp.ByteString(this=str(text)):  # ByteString: E'…', which is a text here
             return quoted(text)
         case exp.Cast(this=exp.Literal(this=str(text)) as inner, to=exp.DataType() as kind) if inner.is_string:
             only(node, "this", "to")

@@ -40,9 +40,10 @@ NODES: dict[type[exp.Expr], tuple[str, str]] = {
     exp.Star: ("*", "name a column; COUNT(*) counts rows"),
     exp.Columns: ("COLUMNS", "name each column"),
     exp.Lambda: ("a function of one's own", "write the expression itself"),
+    exp.TimeToStr: ("STRFTIME", "group by DATE_TRUNC('month', day) or EXTRACT(…), and write dates in the answer"),
+    exp.Struct: ("{…}", "values are plain. For one from outside, write :name and bind it"),
     exp.AtTimeZone: ("AT TIME ZONE", "times are read in UTC"),
     exp.Collate: ("COLLATE", "texts are compared by code points. Use LOWER"),
-    exp.ByteString: ("an escaped text", "write it in plain single quotes, or bind it as a parameter"),
     exp.IgnoreNulls: ("IGNORE NULLS", "missing values are passed over anyway; leave it out"),
     exp.Mode: ("MODE", "write TOP_K(x, 1)"),
     exp.ApproxDistinct: ("APPROX_COUNT_DISTINCT", "write COUNT(DISTINCT x)"),
@@ -110,6 +111,8 @@ def refused(what: str, why: str) -> QueryRefused:
 
 def unknown(node: exp.Expr, known: str) -> QueryRefused:
     """Gives the refusal of an expression that is not known, saying which functions are."""
+    if isinstance(node, exp.IgnoreNulls) and type(node.this) in NODES:  # the parser puts it around ANY_VALUE
+        node = node.this
     if type(node) in NODES:
         return refused(*NODES[type(node)])
     name = node.name if isinstance(node, exp.Anonymous) else ""

@@ -232,7 +232,7 @@ def _lines(rows: list[Row], layout: Layout, *, part: str, name: str, colours: An
     data = alt.Chart(table(part, rows))
     kind, scale = ("T", {"type": "utc"}) if layout.temporal else ("Q", {"zero": False, "nice": False})
     steps = not layout.temporal and all(float(place).is_integer() for place in layout.names)
-    look = {"format": "~f", "tickMinStep": 1} if steps else _days(layout) if layout.temporal else {}
+    look = _whole(layout.names) if steps else _days(layout) if layout.temporal else {}
     axis = alt.Axis(labelOverlap=True, labelSeparation=8, grid=False, **look)
     x = alt.X(f"place:{kind}", title=layout.axis, scale=alt.Scale(padding=8, **scale), axis=axis)
     scales = {"zero": whole, "nice": True}
@@ -243,6 +243,11 @@ def _lines(rows: list[Row], layout: Layout, *, part: str, name: str, colours: An
         return alt.layer(data.mark_area(opacity=0.2).encode(x=x, y=low, y2="high:Q", color=colours), line)
     bars = data.mark_rule(strokeWidth=2, opacity=0.75).encode(x=x, y=low, y2="high:Q", color=colours)
     return alt.layer(line, bars, data.mark_circle(size=60, opacity=1).encode(x=x, y=y, color=colours))
+
+
+def _whole(places: Sequence[Any]) -> dict[str, Any]:
+    """Gives the form of whole numbers on an axis: where there are few, they are its ticks, and no halves."""
+    return {"format": "~f", **({"values": sorted(places)} if len(places) <= DENSE else {"tickMinStep": 1})}
 
 
 def _days(layout: Layout) -> dict[str, str]:

@@ -32,7 +32,7 @@ from sfumato.release.render.words import clean, exactly, finite, number, percent
 MOST_BARS = 30
 """More values than this are drawn as a line, unless told otherwise."""
 
-RANKS = {Cutting.UNITS: 0, Cutting.GROUPS: 1, Cutting.VALUES: 2}
+RANKS = {Cutting.UNITS: 0, Cutting.GROUPS: 1, Cutting.UNUSABLE: 2, Cutting.VALUES: 3}
 MOST_CUTS, LONGEST = 4, 240
 """How many cuts, and how many letters of the question, a caption says."""
 

@@ -7,7 +7,7 @@ from itertools import zip_longest
 from textwrap import wrap
 
 from sfumato.release.answer import Answer
-from sfumato.release.record import Failure, Release
+from sfumato.release.record import Failure, How, Release
 from sfumato.release.render.answers import answer_table, headline_of, held, is_single
 from sfumato.release.render.document import Document, Table
 from sfumato.release.render.sheet import headline
@@ -26,9 +26,7 @@ def short_text(release: Release) -> str:
     lines = [
         *_shown(release),
         f"  loss   {release.loss} for {release.unit}" + (f" [{'; '.join(marks)}]" if marks else ""),
-        *_named("asked", [release.how.asked] if release.how.asked else []),
-        *_named("cut", map(str, release.how.cuts)),
-        *_named("note", [release.how.uncovered] * bool(release.how.cuts and release.how.uncovered)),
+        *asked_and_cut(release.how),
         f"  how    {release.how.made}",
         *(f"  claim  {claim}" for claim in release.how.claims),
         *(f"  fact   {fact}" for fact in release.facts),
@@ -36,6 +34,15 @@ def short_text(release: Release) -> str:
         *([] if release.receipt is None else [f"  paid   {release.receipt}"]),
     ]
     return "\n".join(clean(line) for line in lines)
+
+
+def asked_and_cut(how: How) -> list[str]:
+    """Writes what was asked, what was cut, and that no error bar holds that."""
+    return [
+        *_named("asked", [how.asked] if how.asked else []),
+        *_named("cut", map(str, how.cuts)),
+        *_named("note", [how.uncovered] * bool(how.cuts and how.uncovered)),
+    ]
 
 
 def _named(name: str, said: Iterable[str]) -> list[str]:
