@@ -62,11 +62,9 @@ def exclusive(one: Expression | None, other: Expression | None) -> bool:
     for first, second in ((one, other), (other, one)):
         if isinstance(first, Call) and first.operator == "or":
             return all(exclusive(part, second) for part in first.parts)
-    said = [_said(part) for part in _conjuncts(one)]
+    here, there = ([said(part) for part in _conjuncts(condition)] for condition in (one, other))
     return (
-        any(here.against(there) for there in (_said(part) for part in _conjuncts(other)) for here in said)
-        or _some_or(one, other)
-        or _some_or(other, one)
+        any(first.against(second) for first in here for second in there) or _some_or(one, other) or _some_or(other, one)
     )
 
 
@@ -119,7 +117,7 @@ class Said:
             return all(_differ(value, one, exactly=whole and self.whole) for one in self.of)
         if any(type(value) is type(one) and value == one for one in self.other):
             return True
-        number = _number(value)
+        number = number_of(value)
         if number is None:
             return False
         point = Said(self.about, low=number, high=number, whole=whole)
@@ -135,7 +133,7 @@ class Said:
         return high < low or (high == low and not closed)
 
 
-def _number(value: Value) -> int | float | None:
+def number_of(value: Value) -> int | float | None:
     """Gives a value as a number that keeps its order among values of its kind; None where there is none."""
     if isinstance(value, datetime.datetime):
         return (value - datetime.datetime.min) // datetime.timedelta(microseconds=1)
@@ -152,7 +150,7 @@ def _differ(one: Value, other: Value, *, exactly: bool) -> bool:
     return type(one) is type(other) and one != other
 
 
-def _said(condition: Expression) -> Said:
+def said(condition: Expression) -> Said:
     """Gives what a condition says; at least that it is true itself."""
     match condition:
         case Call(operator="is_null", parts=(of,)):
@@ -182,7 +180,7 @@ def _compared(operator: str, left: Expression, right: Expression) -> Said | None
     value, whole = right.value, _whole(left, (right.value,))
     if operator in ("eq", "ne"):
         return Said(left, of=(value,), whole=whole) if operator == "eq" else Said(left, other=(value,), whole=whole)
-    number = _number(value)
+    number = number_of(value)
     if number is None:
         return None
     end = number if whole else float(number)

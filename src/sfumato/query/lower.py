@@ -301,10 +301,7 @@ def _levels(
         return (finest,)
     if finest.listed is None or not add_up or any(not set(one) <= set(widest) for one in sets):
         return tuple(_level(question, places, tallies, settings, opened, known) for places in sets)
-    return tuple(
-        finest if places == widest else coarser(places, _listed(question, places, settings, known), finest)
-        for places in sets
-    )
+    return tuple(finest if places == widest else coarser(places, finest) for places in sets)
 
 
 def _listed(question: Question, places: tuple[int, ...], settings: Settings, known: _Known) -> Listed | None:
