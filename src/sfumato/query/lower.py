@@ -224,7 +224,7 @@ def lowered(question: Question, settings: Settings, opened: Opened, *, limit: ty
         raise BadArgument("keys", "left out, where nothing is grouped by", settings.keys)
     asked, work = question, _worked(question.source, opened)
     plain = spelled(_kept(replace(question, source=work.relation), settings, opened.catalog))
-    refuse_impossible(plain)
+    refuse_impossible(plain, opened.engine)
     plain = without_gaps(plain)
     question = expanded(plain)
     others = special_ones(question.statistics)

@@ -76,6 +76,13 @@ class PublicKeys:
         found = self._images([told], _connected(_leaves(told) or [], conditions))
         return None if found is None else tuple(value for (value,) in found if value is not None)
 
+    def never(self, condition: Expression) -> bool:
+        """Tells whether a condition is true for no values of what it is made of; tried out, where these are few."""
+        leaves = _leaves(condition) or []
+        if not leaves or _combined(leaves) > MOST_TRIED:
+            return False
+        return not self._true([Literal(True, Kind.BOOL)], [condition], leaves, [_values(leaf) or () for leaf in leaves])
+
     @cached_property
     def _used(self) -> list[Expression]:
         leaves = dict.fromkeys(leaf for told in self._told(self.every) for leaf in _leaves(told) or ())
