@@ -30,15 +30,16 @@ DENIED = {"lt": "ge", "le": "gt", "gt": "le", "ge": "lt", "eq": "ne", "ne": "eq"
 @lru_cache(maxsize=64)
 def exclusive_sets(tallies: tuple[Tally, ...]) -> tuple[tuple[Tally, ...], ...]:
     """Puts tallies into sets, in order, so that no row moves two of a set; most stand alone."""
-    sets: list[list[Tally]] = []
+    sets: list[list[tuple[Tally, Expression | None]]] = []
     for tally in tallies:
+        rows = rows_of(tally)
         for found in sets:
-            if all(exclusive(rows_of(tally), rows_of(other)) for other in found):
-                found.append(tally)
+            if all(exclusive(rows, other) for _, other in found):
+                found.append((tally, rows))
                 break
         else:
-            sets.append([tally])
-    return tuple(map(tuple, sets))
+            sets.append([(tally, rows)])
+    return tuple(tuple(tally for tally, _ in found) for found in sets)
 
 
 def rows_of(tally: Tally) -> Expression | None:
