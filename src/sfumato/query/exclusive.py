@@ -30,15 +30,16 @@ DENIED = {"lt": "ge", "le": "gt", "gt": "le", "ge": "lt", "eq": "ne", "ne": "eq"
 @lru_cache(maxsize=64)
 def exclusive_sets(tallies: tuple[Tally, ...]) -> tuple[tuple[Tally, ...], ...]:
     """Puts tallies into sets, in order, so that no row moves two of a set; most stand alone."""
-    sets: list[list[Tally]] = []
+    sets: list[list[tuple[Tally, Expression | None]]] = []
     for tally in tallies:
+        rows = rows_of(tally)
         for found in sets:
-            if all(exclusive(rows_of(tally), rows_of(other)) for other in found):
-                found.append(tally)
+            if all(exclusive(rows, other) for _, other in found):
+                found.append((tally, rows))
                 break
         else:
-            sets.append([tally])
-    return tuple(map(tuple, sets))
+            sets.append([(tally, rows)])
+    return tuple(tuple(tally for tally, _ in found) for found in sets)
 
 
 def rows_of(tally: Tally) -> Expression | None:
@@ -62,11 +63,9 @@ def exclusive(one: Expression | None, other: Expression | None) -> bool:
     for first, second in ((one, other), (other, one)):
         if isinstance(first, Call) and first.operator == "or":
             return all(exclusive(part, second) for part in first.parts)
-    said = [_said(part) for part in _conjuncts(one)]
+    here, there = ([said(part) for part in _conjuncts(condition)] for condition in (one, other))
     return (
-        any(here.against(there) for there in (_said(part) for part in _conjuncts(other)) for here in said)
-        or _some_or(one, other)
-        or _some_or(other, one)
+        any(first.against(second) for first in here for second in there) or _some_or(one, other) or _some_or(other, one)
     )
 
 
@@ -119,7 +118,7 @@ class Said:
             return all(_differ(value, one, exactly=whole and self.whole) for one in self.of)
         if any(type(value) is type(one) and value == one for one in self.other):
             return True
-        number = _number(value)
+        number = number_of(value)
         if number is None:
             return False
         point = Said(self.about, low=number, high=number, whole=whole)
@@ -135,7 +134,7 @@ class Said:
         return high < low or (high == low and not closed)
 
 
-def _number(value: Value) -> int | float | None:
+def number_of(value: Value) -> int | float | None:
     """Gives a value as a number that keeps its order among values of its kind; None where there is none."""
     if isinstance(value, datetime.datetime):
         return (value - datetime.datetime.min) // datetime.timedelta(microseconds=1)
@@ -152,7 +151,7 @@ def _differ(one: Value, other: Value, *, exactly: bool) -> bool:
     return type(one) is type(other) and one != other
 
 
-def _said(condition: Expression) -> Said:
+def said(condition: Expression) -> Said:
     """Gives what a condition says; at least that it is true itself."""
     match condition:
         case Call(operator="is_null", parts=(of,)):
@@ -182,7 +181,7 @@ def _compared(operator: str, left: Expression, right: Expression) -> Said | None
     value, whole = right.value, _whole(left, (right.value,))
     if operator in ("eq", "ne"):
         return Said(left, of=(value,), whole=whole) if operator == "eq" else Said(left, other=(value,), whole=whole)
-    number = _number(value)
+    number = number_of(value)
     if number is None:
         return None
     end = number if whole else float(number)

@@ -105,8 +105,9 @@ def noises_in(sets: Sequence[Sequence[Tally]], parts: Iterator[Priced]) -> dict[
     return found
 
 
-def coarser(places: tuple[int, ...], listed: Listed | None, finest: Level) -> Level:
+def coarser(places: tuple[int, ...], finest: Level) -> Level:
     """Gives a level whose groups are unions of those of the finest: a unit's rows there may all fall into one."""
+    listed = _parts_of_keys(places, finest)
     size = 1 if listed is None else len(listed)
     spread = finest.placed.spread
     within = Spread(min(spread.parts, size), spread.rows, spread.rows)
@@ -114,6 +115,14 @@ def coarser(places: tuple[int, ...], listed: Listed | None, finest: Level) -> Le
     placed = Placed(finest.placed.bound, within, ("totals are sums of the finest groups, so that they agree",))
     cells = replace(finest.cells, keys=keys, listed=listed)
     return Level(places, cells, placed, finest.tallies, None, _targets(places, listed, finest))
+
+
+def _parts_of_keys(places: tuple[int, ...], finest: Level) -> Listed | None:
+    """Gives the keys that those of the finest level are parts of; None where nothing is grouped by."""
+    if finest.listed is None or not places:
+        return None
+    columns = (finest.listed.columns[finest.places.index(at)] for at in places)
+    return Listed(tuple(zip(*dict.fromkeys(zip(*columns, strict=True)), strict=True)), finest.listed.certain)
 
 
 def _targets(places: tuple[int, ...], listed: Listed | None, finest: Level) -> tuple[int, ...]:

@@ -225,7 +225,7 @@ def lowered(question: Question, settings: Settings, opened: Opened, *, limit: ty
         settings = replace(settings, keys=_given_keys(settings.keys, [name for name, _ in question.keys]))
     asked, work = question, _worked(question.source, opened)
     plain = spelled(replace(question, source=work.relation))
-    refuse_impossible(plain)
+    refuse_impossible(plain, opened.engine)
     plain = _kept(without_gaps(plain), settings, opened.catalog)
     question = expanded(plain)
     others = special_ones(question.statistics)
@@ -313,10 +313,7 @@ def _levels(
         return (finest,)
     if finest.listed is None or not add_up or any(not set(one) <= set(widest) for one in sets):
         return tuple(_level(question, places, tallies, settings, opened, known) for places in sets)
-    return tuple(
-        finest if places == widest else coarser(places, _listed(question, places, settings, known), finest)
-        for places in sets
-    )
+    return tuple(finest if places == widest else coarser(places, finest) for places in sets)
 
 
 def _listed(question: Question, places: tuple[int, ...], settings: Settings, known: _Known) -> Listed | None:

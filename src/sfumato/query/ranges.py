@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from math import inf, isqrt
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from sfumato.exact import Extended
 from sfumato.query.expressions import Call, Expression, Literal
@@ -184,6 +184,18 @@ def _year(parts: tuple[Expression, ...]) -> Ends | None:
     return Fraction(1), Fraction(9999)
 
 
+def _part(part: Callable[[Any], int], low: int, high: int, within: Callable[[Any], object]) -> Rule:
+    """Gives the range of a part of days or times: all that there is, unless both ends lie in the same stretch."""
+
+    def found(parts: tuple[Expression, ...]) -> Ends | None:
+        match parts[0].facts.between:
+            case (datetime.date() as first, datetime.date() as last) if within(first) == within(last):
+                return Fraction(part(first)), Fraction(part(last))
+        return Fraction(low), Fraction(high)
+
+    return found
+
+
 RANGES: dict[str, Rule] = {
     "neg": _neg,
     "abs": _abs,
@@ -207,12 +219,12 @@ RANGES: dict[str, Rule] = {
     "nullif": lambda parts: _hull(parts[:1]),
     "length": _constant(0, 1000),
     "year": _year,
-    "quarter": _constant(1, 4),
-    "month": _constant(1, 12),
-    "day": _constant(1, 31),
-    "weekday": _constant(1, 7),
-    "hour": _constant(0, 23),
-    "minute": _constant(0, 59),
+    "quarter": _part(lambda at: (at.month + 2) // 3, 1, 4, lambda at: at.year),
+    "month": _part(lambda at: at.month, 1, 12, lambda at: at.year),
+    "day": _part(lambda at: at.day, 1, 31, lambda at: (at.year, at.month)),
+    "weekday": _part(lambda at: at.isoweekday(), 1, 7, lambda at: at.isocalendar()[:2]),
+    "hour": _part(lambda at: at.hour, 0, 23, lambda at: at.date()),
+    "minute": _part(lambda at: at.minute, 0, 59, lambda at: (at.date(), at.hour)),
     "to_date": _date,
 }
 """The range of each operator that has one."""

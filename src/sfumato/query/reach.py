@@ -79,9 +79,10 @@ class Reach:
     def values_of(self, of: Expression, keys: Iterable[Expression] = ()) -> Whole:
         """Gives how many different values of an expression one unit can have; with keys, in all groups together.
 
-        A unit has one id: what is made of its identity alone has one value, whatever rows it has.
+        A unit has one id: what is made of its identity alone has one value, whatever rows it has; but for ids that are
+        from several tables, one below another, which may be read in different ways (bounds are the tables' own).
         """
-        others = [column for column in of.columns() if column.unit is None]
+        others = [column for column in of.columns() if column.unit is None or not column.origin]
         return self.groups_by((*keys, *others))
 
     def _one_window(self, key: Expression) -> bool:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sfumato.errors import QueryRefused
+from sfumato.query.bars import width_of
 from sfumato.query.cells import Tally
 from sfumato.query.engines.engine import PublicTables
 from sfumato.query.finish import Drawn, finished
@@ -48,7 +49,7 @@ def rehearse(ready: Lowered, engine: PublicTables) -> None:
 
 def _far(ready: Lowered) -> dict[Tally, int]:
     """Gives numbers as far out as noise will never be: a thousand half-widths."""
-    return {tally: 1000 * int(part.noise.half_width(SURE)) for tally, part in ready.noises[0].items()}
+    return {tally: 1000 * width_of(part.noise, SURE) for tally, part in ready.noises[0].items()}  # type: ignore[arg-type]
 
 
 def _check_names(question: Question) -> None:

@@ -242,3 +242,26 @@ def test_adding_a_person_in_a_month_adds_one_at_most_to_each_of_its_groups(
     assert max(moved, default=0) <= 1
     assert sum(moved) <= 2
     assert rest or sum(moved) == 2  # and that is reached
+
+
+def test_ids_that_tables_read_in_different_ways_are_several_values_of_one_person() -> None:
+    """Bounds are a table's own: 9 is 9 in one table and 5 in the other. One person moves the count by both."""
+    few, many = ({"type": "int", "between": [0, most], "source": "s"} for most in (5, 10))
+    tables = {name: {"columns": {"u": column}} for name, column in (("low", few), ("high", many))}
+    book = {"codebook": 1, "title": "t", "unit": {"protects": "a person", "id": "u"}, "tables": tables}
+    union = "(SELECT u FROM low UNION ALL SELECT u FROM high)"
+
+    def held(*ids: int) -> tuple[Any, Any]:
+        return open_tables({name: pa.table({"u": list(ids)}) for name in tables}, sf.Codebook.read(book))
+
+    def plan(source: str) -> Lowered:
+        question = read_sql(f"SELECT COUNT(DISTINCT u % 7) AS n FROM {source}", held(1)[0].catalog, ()).question
+        assert question is not None
+        return lowered(question, Settings.read(loss=sf.Pure(1), rows_each=3), held(1)[0], limit=sf.Pure)
+
+    (level,) = plan(union).levels
+    less, more = (int(held(*ids)[1].engine.run(level.cells).numbers[0][0]) for ids in ((1,), (1, 9)))
+    assert more - less == 2
+    assert level.influence(level.tallies[0]).l1 >= 2
+    (alone,) = plan("high").levels
+    assert alone.influence(alone.tallies[0]).l1 == 1

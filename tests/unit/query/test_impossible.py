@@ -61,6 +61,15 @@ NEVER = (
     "sure > 9",
     "FALSE",
     "CASE WHEN month > 12 THEN speed > 1 ELSE FALSE END",
+    "CASE WHEN speed > 1000 THEN 'fast' ELSE 'slow' END = 'fast'",
+    "species LIKE 'Z%'",
+    "LOWER(species) = 'Adelie'",
+    "LENGTH(species) > 9",
+    "DATE_TRUNC('month', day) = DATE '2024-01-02'",
+    "MONTH(day) = 3 AND day > DATE '2024-06-01'",
+    "month = 6 AND month = 7",
+    "speed > 10 AND speed < 5",
+    "free > 10 AND NOT free > 9",
 )
 POSSIBLE = (
     "delay > 60",
@@ -79,6 +88,14 @@ POSSIBLE = (
     "COALESCE(month, 13) = 13",
     "CASE WHEN delay > 120 THEN FALSE ELSE TRUE END",
     "1 = 1",
+    "CASE WHEN speed > 800 THEN 'fast' ELSE 'slow' END = 'fast'",
+    "species LIKE 'A%'",
+    "LOWER(species) = 'adelie'",
+    "LENGTH(note) > 9 AND LENGTH(note) < 11",
+    "MONTH(day) = 3 AND day > DATE '2024-03-30'",
+    "month = 6 OR month = 7",
+    "speed > 5 AND speed < 10",
+    "free > 10 AND free <= 11",
 )
 
 

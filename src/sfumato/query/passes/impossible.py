@@ -7,80 +7,113 @@ Whoever asks means something else, and would pay for noise around 0.
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import TypeAlias
 
 from sfumato.errors import QueryRefused
+from sfumato.query.engines.engine import PublicTables
 from sfumato.query.expressions import Call, Column, Expression, Literal
 from sfumato.query.kinds import Kind
-from sfumato.query.passes.grounding import conjuncts
+from sfumato.query.narrowing import left_by, narrowed
+from sfumato.query.passes.grounding import Ground, conjuncts
+from sfumato.query.passes.keys import PublicKeys
 from sfumato.query.questions import Histogram, Item, Question, Statistic
 from sfumato.query.relations import Join, Match, PerUnit, Relation, Union, Where
-from sfumato.query.truths import reached, truths
+from sfumato.query.truths import COMPARED, reached, truths
 from sfumato.query.words import expression_words
 
 MOST_LISTED = 6
 """So many values of a list are shown."""
 
+Never: TypeAlias = Callable[[Expression], bool]
+"""Tells of a condition whether no row can meet it."""
 
-def refuse_impossible(question: Question) -> None:
+
+def refuse_impossible(question: Question, tables: PublicTables) -> None:
     """Refuses a question of which a part can only be 0, by public facts; says which condition, and what is known."""
-    for condition in (*_empty(question.source), *_folds(question.source)):
+    never = never_by(tables)
+    for condition in (*empty(question.source, never), *_folds(question.source, never)):
         _refuse(condition)
     for one in question.statistics:
-        for condition in _of_nothing(one):
+        for condition in _of_nothing(one, never):
             _refuse(condition)
 
 
-def _empty(relation: Relation) -> list[Expression]:
+def never_by(tables: PublicTables) -> Never:
+    """Decides by bounds and lists, and by trying out the values of columns that have few, in public ``tables``."""
+    public = PublicKeys(tables, Ground({}), ())
+
+    def never(condition: Expression) -> bool:
+        left = narrowed(condition, left_by(conjuncts(condition)))  # by what all parts say, more is known of each
+        return True not in truths(left) or (not _plain(condition) and public.never(left))
+
+    return never
+
+
+def empty(relation: Relation, never: Never) -> list[Expression]:
     """Gives a condition that no row can meet and without which the relation has no rows; none where there is none."""
     match relation:
         case Where(source=source, condition=condition):
-            return _empty(source) or _never(condition)
+            return empty(source, never) or _impossible(condition, never)
         case Union(parts=parts):
-            found = [_empty(part) for part in parts]
+            found = [empty(part, never) for part in parts]
             return found[0] if all(found) else []
         case Join(left=left, right=right, match=match):
-            return _empty(left) or (_empty(right) if match is Match.INNER else [])
-    return [one for source in relation.sources for one in _empty(source)]
+            return empty(left, never) or (empty(right, never) if match is Match.INNER else [])
+    return [one for source in relation.sources for one in empty(source, never)]
 
 
-def _folds(relation: Relation) -> Iterator[Expression]:
+def _folds(relation: Relation, never: Never) -> Iterator[Expression]:
     """Gives impossible conditions inside sums of each unit that can only be 0."""
     if isinstance(relation, PerUnit):
         for folded in relation.folds:
-            yield from () if folded.of is None else _only_zero(folded.of)
+            yield from () if folded.of is None else _only_zero(folded.of, never)
     for source in relation.sources:
-        yield from _folds(source)
+        yield from _folds(source, never)
 
 
-def _of_nothing(statistic: Statistic) -> Iterator[Expression]:
+def _of_nothing(statistic: Statistic, never: Never) -> Iterator[Expression]:
     """Gives impossible conditions that leave a statistic nothing to be about."""
     if statistic.where is not None:
-        yield from _never(statistic.where)
+        yield from _impossible(statistic.where, never)
     for of in statistic.operands:
-        yield from _only_zero(of)
+        yield from _only_zero(of, never)
     match statistic:
         case Histogram(of=of, edges=edges) | Item(of=Histogram(of=of, edges=edges)):
             inside = Call("and", (_compared("ge", of, edges[0]), _compared("le", of, edges[-1])), Kind.BOOL)
-            yield from _never(inside)
+            yield from _impossible(inside, never)
 
 
 def _compared(operator: str, of: Expression, edge: float) -> Expression:
     return Call(operator, (of, Literal(edge, Kind.INT if isinstance(edge, int) else Kind.FLOAT)), Kind.BOOL)
 
 
-def _never(condition: Expression) -> list[Expression]:
-    """Gives the part of a condition that makes it impossible, if something does."""
-    if True in truths(condition):
-        return []
-    return [next((part for part in conjuncts(condition) if True not in truths(part)), condition)]
+def _impossible(condition: Expression, never: Never) -> list[Expression]:
+    """Gives the part of a condition that makes it impossible, or all of it, if something does."""
+    return [part for part in (*conjuncts(condition), condition) if never(part)][:1]
 
 
-def _only_zero(of: Expression) -> list[Expression]:
+def _plain(condition: Expression) -> bool:
+    """Tells whether a condition compares columns with constants, each once: ranges and lists then tell all."""
+    columns = [column.name for column in condition.columns()]
+    return len(columns) == len(set(columns)) and _compares(condition)
+
+
+def _compares(condition: Expression) -> bool:
+    if isinstance(condition, Call) and condition.operator in ("and", "or", "not"):
+        return all(map(_compares, condition.parts))
+    compared = isinstance(condition, Call) and condition.operator in (*COMPARED, "in", "is_null")
+    return not condition.parts or (compared and not any(part.parts for part in condition.parts))
+
+
+def _only_zero(of: Expression, never: Never) -> list[Expression]:
     """Gives an impossible condition of a choice, if without it nothing is left but 0 or missing values."""
-    if not isinstance(of, Call) or of.operator != "case" or not all(map(_nothing, reached(of.parts))):
+    if not isinstance(of, Call) or of.operator != "case":
         return []
-    return [one for one in of.parts[0:-1:2] if True not in truths(one)][:1]
+    pairs = list(zip(of.parts[0:-1:2], of.parts[1::2], strict=True))
+    impossible = [condition for condition, _ in pairs if never(condition)]
+    left = [part for pair in pairs if pair[0] not in impossible for part in pair]
+    return impossible[:1] if all(map(_nothing, reached([*left, of.parts[-1]]))) else []
 
 
 def _nothing(value: Expression) -> bool:

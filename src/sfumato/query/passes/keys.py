@@ -10,17 +10,20 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
-from typing import TypeAlias, final
+from typing import Any, TypeAlias, final
 
 from sfumato.errors import BadArgument, QueryRefused
 from sfumato.query.cells import Listed
 from sfumato.query.engines.engine import PublicTables
 from sfumato.query.expressions import Call, Column, Expression, Literal
+from sfumato.query.facts import Facts
 from sfumato.query.keysets import MOST_KEYS, KeySet
 from sfumato.query.kinds import Kind, Value
+from sfumato.query.narrowing import left_by, narrowed
 from sfumato.query.operators import common
 from sfumato.query.passes.grounding import Ground, conjuncts
 from sfumato.query.steps import all_of
+from sfumato.query.truths import truths
 
 MOST_TRIED = 100_000
 """At most so many values of the parts of a key are tried out, where the values of the whole are known too."""
@@ -55,6 +58,8 @@ class PublicKeys:
         if given is not None:
             _check_kinds(keys, given)
             return _some(self._possible(keys, given.listed([name for name, _ in keys])))
+        if any(_leaves(key) is None for key in self._plainly(keys)):
+            return None
         found = self._images(self._told(keys), self._used)
         return None if found is None else _some(_listed(found, certain=True))
 
@@ -63,18 +68,37 @@ class PublicKeys:
         they are not public.
         """
         asked = () if where is None else [self.ground.told(part) for part in conjuncts(where)]
-        (told,) = self._told([("", of)])
-        conditions = (*self.ground.conditions, *(part for part in asked if part is not None))
+        (plain,) = self._plainly([("", of)])
+        if _leaves(plain) is None:
+            return None
+        given = (*self.ground.conditions, *(part for part in asked if part is not None))
+        told, *conditions = (narrowed(one, left_by(given)) for one in (plain, *given))
         found = self._images([told], _connected(_leaves(told) or [], conditions))
         return None if found is None else tuple(value for (value,) in found if value is not None)
+
+    def never(self, condition: Expression) -> bool:
+        """Tells whether a condition is true for no values of what it is made of; tried out, where these are few."""
+        leaves = _leaves(condition) or []
+        if not leaves or _combined(leaves) > MOST_TRIED:
+            return False
+        return not self._true([Literal(True, Kind.BOOL)], [condition], leaves, [_values(leaf) or () for leaf in leaves])
 
     @cached_property
     def _used(self) -> list[Expression]:
         leaves = dict.fromkeys(leaf for told in self._told(self.every) for leaf in _leaves(told) or ())
-        return _connected(list(leaves), self.ground.conditions)
+        return _connected(list(leaves), self._conditions)
+
+    @cached_property
+    def _conditions(self) -> list[Expression]:
+        return [narrowed(one, left_by(self.ground.conditions)) for one in self.ground.conditions]
+
+    def _plainly(self, keys: Keys) -> list[Expression]:
+        """Gives keys in columns of the tables, with the facts of the codebook."""
+        return [self.ground.told(key) or key for _, key in keys]
 
     def _told(self, keys: Keys) -> list[Expression]:
-        return [self.ground.told(key) or key for _, key in keys]
+        """Gives the same, with what the conditions leave of the columns."""
+        return [narrowed(key, left_by(self.ground.conditions)) for key in self._plainly(keys)]
 
     def _images(
         self, keys: Sequence[Expression], conditions: Sequence[Expression], *, most: int = MOST_KEYS
@@ -121,19 +145,34 @@ class PublicKeys:
         """Leaves out keys that somebody listed and that no row can have, by the conditions; None where none is left."""
         if not len(given):
             return given
-        told = self._told(keys)
-        excluded: set[tuple[Value, ...]] = set()
-        if self._used and (kept := self._images(told, self._used, most=MOST_TRIED)) is not None:
-            excluded = set(self._images(told, (), most=MOST_TRIED) or ()) - set(kept)
-        rows = [row for row in zip(*given.columns, strict=True) if row not in excluded]
-        for condition in self.ground.conditions:
-            places = _places(condition, told)
-            lists = [tuple(dict.fromkeys(row[place] for row in rows)) for place in places]
-            if places and prod(map(len, lists)) <= MOST_TRIED:
-                own = [told[place] for place in places]
-                allowed = set(self._true(own, [condition], own, lists))
-                rows = [row for row in rows if tuple(row[place] for place in places) in allowed]
+        told, every = self._told(keys), tuple(range(len(keys)))
+        rows = [*zip(*given.columns, strict=True)]
+        for places in dict.fromkeys((*((at,) for at in every), every)):  # of all together there may be too many
+            excluded = self._excluded([keys[at] for at in places])
+            rows = [row for row in rows if tuple(row[at] for at in places) not in excluded]
+        facts = [(one.facts, left.facts) for one, left in zip(self._plainly(keys), told, strict=True)]
+        rows = [row for row in rows if not any(_beyond(value, *of) for value, of in zip(row, facts, strict=True))]
+        for condition in self._conditions:
+            own = _places(condition, told)
+            lists = [tuple(dict.fromkeys(row[place] for row in rows)) for place in own]
+            if own and prod(map(len, lists)) <= MOST_TRIED:
+                made = [told[place] for place in own]
+                allowed = set(self._true(made, [condition], made, lists))
+                rows = [row for row in rows if tuple(row[place] for place in own) in allowed]
         return _listed(rows, certain=given.certain)
+
+    def _excluded(self, keys: Keys) -> set[tuple[Value, ...]]:
+        """Gives values that keys can have by the facts of the codebook, and cannot have by the conditions."""
+        kept = self._images(self._told(keys), self._used, most=MOST_TRIED) if self._used else None
+        return set() if kept is None else set(self._images(self._plainly(keys), (), most=MOST_TRIED) or ()) - set(kept)
+
+
+def _beyond(value: Value, before: Facts, after: Facts) -> bool:
+    """Tells whether a value that facts allow is left out by what conditions make of these."""
+    if value is None:
+        return before.nullable and not after.nullable
+    ends: Any = after.between
+    return ends is not None and ends != before.between and not ends[0] <= value <= ends[1]
 
 
 def _listed(rows: Sequence[tuple[Value, ...]], *, certain: bool) -> Listed | None:
@@ -207,6 +246,8 @@ def _values(part: Expression) -> tuple[Value, ...] | None:
     found = part.facts.listed(part.kind)
     if found is None:
         return None
+    if part.kind is Kind.BOOL:
+        return tuple(value for value in (None, False, True) if value in truths(part))
     return (None, *found) if part.facts.nullable else tuple(found)
 
 
