@@ -251,6 +251,18 @@ def test_texts_of_arrow_that_are_none_are_missing() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("kind", [Kind.INT, Kind.FLOAT])
+@pytest.mark.parametrize("digits", [4, 18, 38])
+def test_decimals_of_too_many_digits_are_missing_each_by_itself(digits: int, kind: Kind) -> None:
+    made = pa.decimal128(digits, 0)
+    values = [-(2**127), 2**127 - 1, 10**digits, 7]
+    for several in ([0], [1], [2], [3], [0, 1, 2, 3]):
+        data = b"".join(values[place].to_bytes(16, "little", signed=True) for place in several)
+        column = pa.Array.from_buffers(made, len(several), [None, pa.py_buffer(data)])
+        expected = [7 if place == 3 else None for place in several]
+        assert [row[1] for row in rows(pa.table({"n": several, "x": column}), n=Kind.INT, x=kind)] == expected
+
+
 def test_categories_of_pandas_are_their_values() -> None:
     for values in (["b", "a", None, "b"], [2, 1, None, 2]):
         frame = pd.DataFrame({"n": range(4), "x": pd.Categorical(values)})

@@ -7,6 +7,7 @@ then written as a text by itself (`python_values`), and read by the codebook's t
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -115,24 +116,29 @@ def _sound(column: pa.ChunkedArray) -> tuple[Any, bool]:
     """Gives a column of which no value breaks a reader: texts that are none, and decimals with too many digits."""
     import pyarrow as pa
 
+    if pa.types.is_decimal(column.type):
+        return _within(column), False
     try:
         column.validate(full=True)
     except pa.ArrowInvalid:
         pass
     else:
         return column, False
-    if pa.types.is_decimal(column.type):
-        most = 10**column.type.precision
-        kept = [value if value is None or abs(_whole(value)) < most else None for value in column.to_pylist()]
-        return pa.chunked_array([pa.array(kept, column.type)]), False
     raw = column.cast(pa.large_binary()).to_pylist()
     texts = [None if value is None else text_of(value.decode("utf-8", "surrogateescape")) for value in raw]
     return pa.chunked_array([pa.array(texts, pa.large_string())]), True
 
 
-def _whole(value: Any) -> int:
-    """Gives all digits of a decimal as a whole number."""
-    return int("".join(map(str, value.as_tuple().digits)))
+def _within(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Gives decimals without those that have more digits than their type. Arrow's own check takes the least number of
+    128 bits for one of none."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    digits = (9,) * column.type.precision
+    least, most = (pa.scalar(Decimal((sign, digits, -column.type.scale)), column.type) for sign in (1, 0))
+    inside = pc.and_(pc.greater_equal(column, least), pc.less_equal(column, most))
+    return pc.if_else(inside, column, pa.scalar(None, column.type))
 
 
 def _refuse(must: str, got: object) -> NoReturn:
