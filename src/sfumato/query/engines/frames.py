@@ -71,10 +71,23 @@ def _column(column: Any) -> tuple[Any, bool]:
     if pa.types.is_null(made.type):
         return made.cast(pa.string()), False
     if pa.types.is_dictionary(made.type):
-        made = made.cast(made.type.value_type)
+        made = _decoded(made)
     if pa.types.is_timestamp(made.type) and made.type.unit in TO_MICROSECONDS:
         made = _in_microseconds(made)
-    return _sound(made)
+    return _sound(made), False
+
+
+def _decoded(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Gives the values of a column of places in a dictionary, as polars and pandas hold categories."""
+    import pyarrow as pa
+
+    if not pa.types.is_string_view(column.type.value_type):
+        return column.cast(column.type.value_type)
+    parts = []
+    for chunk in column.chunks:  # Arrow takes nothing out of views of texts, and checks these where it casts them
+        words = chunk.dictionary.cast(pa.binary_view()).cast(pa.large_binary()).view(pa.large_string())
+        parts.append(words.take(chunk.indices))
+    return pa.chunked_array(parts, pa.large_string())
 
 
 def _typed(column: Any) -> Any:
@@ -112,21 +125,28 @@ def _in_microseconds(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return pc.multiply(kept, factor).cast(pa.timestamp("us", column.type.tz))
 
 
-def _sound(column: pa.ChunkedArray) -> tuple[Any, bool]:
-    """Gives a column of which no value breaks a reader: texts that are none, and decimals with too many digits."""
+def _sound(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Gives a column of which no value breaks a reader: texts that are none, and decimals with too many digits, are
+    missing, and all others are as they were."""
     import pyarrow as pa
 
     if pa.types.is_decimal(column.type):
-        return _within(column), False
+        return _within(column)
     try:
         column.validate(full=True)
     except pa.ArrowInvalid:
         pass
     else:
-        return column, False
+        return column
     raw = column.cast(pa.large_binary()).to_pylist()
-    texts = [None if value is None else text_of(value.decode("utf-8", "surrogateescape")) for value in raw]
-    return pa.chunked_array([pa.array(texts, pa.large_string())]), True
+    return pa.chunked_array([pa.array([None if value is None else _text(value) for value in raw], pa.large_string())])
+
+
+def _text(raw: bytes) -> str | None:
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        return None
 
 
 def _within(column: pa.ChunkedArray) -> pa.ChunkedArray:
