@@ -18,6 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.profiles import examples
 
+from sfumato.errors import BadArgument
 from sfumato.query.cells import Bound, Cells, Rows, Units
 from sfumato.query.engines.duckdb import DuckDBEngine
 from sfumato.query.engines.duckdb_cells import statement_of
@@ -248,6 +249,11 @@ CELLS: dict[str, tuple[Kind, Any, list[Value]]] = {
         of_bytes(b"\xff\xfe", b"", b"\xed\xa0\x80", b"\xc3", b"a\0b", b"\xc3\xa9"),
         [None, "", None, None, "a\0b", "é"],
     ),
+    "words": (
+        Kind.TEXT,
+        pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, 0]), of_bytes(b"a", b"\xff", b"b")),
+        ["a", None, "b", "a"],
+    ),
     "text as id": (Kind.INT, of_bytes(b"\xff", b"7", b"1e5"), [None, 7, 100_000]),
     **{
         f"decimal({digits},{places}) as {kind.value}": (
@@ -303,6 +309,32 @@ def test_what_breaks_one_question_breaks_no_other(tmp_path: Path) -> None:
     assert engine.run(Cells(Scan("t", (), Owner()), (), (Rows(),))).numbers[0].tolist() == [4]
 
 
+def test_texts_in_other_columns_break_no_time_or_duration(tmp_path: Path) -> None:
+    """Times as Spark writes them, in 96 bits, and Arrow's own types beside a text that is none."""
+    path = tmp_path / "x.parquet"
+    times = of_bits(pa.timestamp("us"), 2**62, -(2**62), 253_402_300_799_999_999, -62_135_596_800_000_000, 1)
+    lengths = of_bits(pa.duration("us"), 2**62, -(2**62), 0, 1, 2)
+    texts = of_bytes(b"a", b"\xff", b"b", b"", b"c")
+    columns = (Column("at", Kind.TIME), Column("long", Kind.INT), Column("x", Kind.TEXT))
+    pq.write_table(pa.table({"at": times, "long": lengths, "x": texts}), path, use_deprecated_int96_timestamps=True)
+    for small in (0, SMALL):
+        found = opened(path, *columns, small=small).rows(Scan("t", columns))
+        assert sorted(zip(*found.values(), strict=True), key=lambda row: row[1]) == [
+            (None, -(2**62), None),
+            (datetime.datetime.max, 0, "b"),
+            (datetime.datetime.min, 1, ""),
+            (datetime.datetime(1970, 1, 1, 0, 0, 0, 1), 2, "c"),
+            (None, 2**62, "a"),
+        ]
+
+
+def test_decimals_that_duckdb_would_round_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "x.parquet"
+    pq.write_table(pa.table({"x": pa.array([Decimal(1)], pa.decimal256(39, 0))}), path)
+    with pytest.raises(BadArgument, match="at most 38 digits"):
+        opened(path, Column("x", Kind.FLOAT))
+
+
 # The two ways of reading agree
 
 FINITE = st.floats(allow_nan=True, allow_infinity=True)
@@ -317,6 +349,8 @@ TYPES: dict[str, tuple[Any, Any, Kind]] = {
     "long text": (pa.large_string(), st.text("ab", min_size=995, max_size=1005), Kind.TEXT),
     "words": (pa.dictionary(pa.int32(), pa.string()), st.sampled_from(("a", "é", "", "🙂")), Kind.TEXT),
     "numbers": (pa.string(), st.sampled_from(("7", "1.5", "-2.5", "x", "", "1e5")), Kind.INT),
+    "many words": (pa.dictionary(pa.int32(), pa.large_string()), st.sampled_from(("a", "", "7")), Kind.INT),
+    "duration": (pa.duration("us"), st.integers(-(2**63), 2**63 - 1), Kind.INT),
     "decimal": (pa.decimal128(20, 3), st.decimals(-(10**15), 10**15, places=3, allow_nan=False), Kind.FLOAT),
     "date": (pa.date32(), st.dates(), Kind.DATE),
     **{
@@ -335,7 +369,7 @@ def tables(draw: Any) -> tuple[Any, tuple[Column, ...]]:
     for name in names:
         kind, values, _ = TYPES[name]
         drawn = draw(st.lists(st.none() | values, min_size=many, max_size=many))
-        if pa.types.is_timestamp(kind):
+        if pa.types.is_timestamp(kind) or pa.types.is_duration(kind):
             columns[name] = pa.array(drawn, pa.int64()).view(kind)
         else:
             columns[name] = pa.array([_exact(value) for value in drawn], kind)
@@ -347,14 +381,14 @@ def _exact(value: Any) -> Any:
     return value if not isinstance(value, Decimal) else value.quantize(Decimal("0.001"))
 
 
-@given(tables(), st.integers(1, 5))
+@given(tables(), st.integers(1, 5), st.booleans())
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=examples(60))
 def test_both_ways_of_reading_give_the_same(
-    tmp_path_factory: pytest.TempPathFactory, made: tuple[Any, tuple[Column, ...]], each: int
+    tmp_path_factory: pytest.TempPathFactory, made: tuple[Any, tuple[Column, ...]], each: int, old: bool
 ) -> None:
     table, columns = made
     path = tmp_path_factory.mktemp("both") / "x.parquet"
-    pq.write_table(table, path, row_group_size=each)
+    pq.write_table(table, path, row_group_size=each, use_deprecated_int96_timestamps=old)
     engine = opened(path, *columns, small=0)
     quick = engine.rows(Scan("t", columns))
     assert engine._otherwise()

@@ -244,11 +244,29 @@ def test_no_value_of_python_decides_whether_data_opens(kind: Kind) -> None:
 
 
 def test_texts_of_arrow_that_are_none_are_missing() -> None:
-    bytes_ = pa.array([b"a", b"\xff", None, b"c"], pa.binary())
-    texts = pa.Array.from_buffers(pa.string(), 4, bytes_.buffers())
-    assert rows(pa.table({"n": [0, 1, 2, 3], "x": texts}), n=Kind.INT, x=Kind.TEXT) == [
-        (0, "a"), (1, None), (2, None), (3, "c"),
+    bytes_ = pa.array([b"a", b"\xff", None, b"c", b"\0\0"], pa.binary())
+    texts = pa.Array.from_buffers(pa.string(), 5, bytes_.buffers())
+    assert rows(pa.table({"n": range(5), "x": texts}), n=Kind.INT, x=Kind.TEXT) == [
+        (0, "a"), (1, None), (2, None), (3, "c"), (4, "\0\0"),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", [Kind.INT, Kind.FLOAT])
+@pytest.mark.parametrize("digits", [4, 18, 38])
+def test_decimals_of_too_many_digits_are_missing_each_by_itself(digits: int, kind: Kind) -> None:
+    made = pa.decimal128(digits, 0)
+    values = [-(2**127), 2**127 - 1, 10**digits, 7]
+    for several in ([0], [1], [2], [3], [0, 1, 2, 3]):
+        data = b"".join(values[place].to_bytes(16, "little", signed=True) for place in several)
+        column = pa.Array.from_buffers(made, len(several), [None, pa.py_buffer(data)])
+        expected = [7 if place == 3 else None for place in several]
+        assert [row[1] for row in rows(pa.table({"n": several, "x": column}), n=Kind.INT, x=kind)] == expected
+
+
+def test_categories_of_polars_are_their_values() -> None:
+    for kind in (pl.Categorical(), pl.Enum(["b", "a"])):
+        frame = pl.DataFrame({"n": range(4), "x": pl.Series(["b", "a", None, "b"], dtype=kind)})
+        assert [row[1] for row in rows(frame, n=Kind.INT, x=Kind.TEXT)] == ["b", "a", None, "b"]
 
 
 def test_categories_of_pandas_are_their_values() -> None:

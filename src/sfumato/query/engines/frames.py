@@ -7,6 +7,7 @@ then written as a text by itself (`python_values`), and read by the codebook's t
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -75,7 +76,20 @@ def _column(column: Any) -> tuple[Any, bool]:
         made = made.cast(pa.float32())
     if pa.types.is_timestamp(made.type) and made.type.unit in TO_MICROSECONDS:
         made = _in_microseconds(made)
-    return _sound(made)
+    return _sound(made), False
+
+
+def _decoded(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Gives the values of a column of places in a dictionary, as polars and pandas hold categories."""
+    import pyarrow as pa
+
+    if not pa.types.is_string_view(column.type.value_type):
+        return column.cast(column.type.value_type)
+    parts = []
+    for chunk in column.chunks:  # Arrow takes nothing out of views of texts, and checks these where it casts them
+        words = chunk.dictionary.cast(pa.binary_view()).cast(pa.large_binary()).view(pa.large_string())
+        parts.append(words.take(chunk.indices))
+    return pa.chunked_array(parts, pa.large_string())
 
 
 def _typed(column: Any) -> Any:
@@ -101,15 +115,6 @@ def _typed(column: Any) -> Any:
         return None
 
 
-def _decoded(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Gives the values of a column that has places in a list of them, as categories are held."""
-    import pyarrow as pa
-
-    held = column.type.value_type
-    values = pa.large_string() if pa.types.is_string_view(held) else held  # Arrow takes nothing out of views
-    return pa.chunked_array([chunk.dictionary.cast(values).take(chunk.indices) for chunk in column.chunks], values)
-
-
 def _in_microseconds(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Gives times in the unit in which they are read; those that have none in it are missing."""
     import pyarrow as pa
@@ -122,28 +127,40 @@ def _in_microseconds(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return pc.multiply(kept, factor).cast(pa.timestamp("us", column.type.tz))
 
 
-def _sound(column: pa.ChunkedArray) -> tuple[Any, bool]:
-    """Gives a column of which no value breaks a reader: texts that are none, and decimals with too many digits."""
+def _sound(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Gives a column of which no value breaks a reader: texts that are none, and decimals with too many digits, are
+    missing, and all others are as they were."""
     import pyarrow as pa
 
+    if pa.types.is_decimal(column.type):
+        return _within(column)
     try:
         column.validate(full=True)
     except pa.ArrowInvalid:
         pass
     else:
-        return column, False
-    if pa.types.is_decimal(column.type):
-        most = 10**column.type.precision
-        kept = [value if value is None or abs(_whole(value)) < most else None for value in column.to_pylist()]
-        return pa.chunked_array([pa.array(kept, column.type)]), False
+        return column
     raw = column.cast(pa.large_binary()).to_pylist()
-    texts = [None if value is None else text_of(value.decode("utf-8", "surrogateescape")) for value in raw]
-    return pa.chunked_array([pa.array(texts, pa.large_string())]), True
+    return pa.chunked_array([pa.array([None if value is None else _text(value) for value in raw], pa.large_string())])
 
 
-def _whole(value: Any) -> int:
-    """Gives all digits of a decimal as a whole number."""
-    return int("".join(map(str, value.as_tuple().digits)))
+def _text(raw: bytes) -> str | None:
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        return None
+
+
+def _within(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Gives decimals without those that have more digits than their type. Arrow's own check takes the least number of
+    128 bits for one of none."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    digits = (9,) * column.type.precision
+    least, most = (pa.scalar(Decimal((sign, digits, -column.type.scale)), column.type) for sign in (1, 0))
+    inside = pc.and_(pc.greater_equal(column, least), pc.less_equal(column, most))
+    return pc.if_else(inside, column, pa.scalar(None, column.type))
 
 
 def _refuse(must: str, got: object) -> NoReturn:

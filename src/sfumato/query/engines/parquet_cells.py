@@ -3,13 +3,16 @@
 DuckDB reads a Parquet file where it is, which is fast, and raises at a cell that its type cannot hold: milliseconds of
 a year far away, a text that is not UTF-8. Then the table is copied once, through Arrow, with texts as bytes and times
 as whole numbers; DuckDB makes its own types of these, and what it cannot make one of is missing. All other cells are
-the same in both ways, and nothing but the time it takes says which of them was taken.
+the same in both ways, and nothing but the time it takes says which of them was taken. Both go by Parquet's own types:
+what Arrow's writers note of theirs beside them (words for dictionaries, durations) is passed over.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, final
@@ -20,6 +23,7 @@ from sfumato.query.engines.duckdb_text import listing
 if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
+    import pyarrow.parquet as pq
 
 TO_MICROSECONDS = {"s": 10**6, "ms": 10**3}
 
@@ -42,25 +46,36 @@ class ParquetTable:
         connection.execute(f"CREATE TABLE {name} AS SELECT {columns} FROM {given}")
         connection.unregister(given)
 
+    def rounded(self) -> list[str]:
+        """Names columns that DuckDB reads as floats and that hold none: decimals of more digits than it has, which it
+        rounds in a way of its own."""
+        import pyarrow as pa
+
+        try:
+            types = self._types()
+        except (pa.ArrowException, OSError):  # a file that Arrow does not know is DuckDB's alone
+            return []
+        found = zip(self.held.columns, types, strict=True)
+        return [name for name, kind in found if pa.types.is_decimal256(kind)]
+
+    def _types(self) -> list[pa.DataType]:
+        """Gives Arrow's types of the columns that are held."""
+        with opened(self.files[0]) as first:
+            types = first.schema_arrow.types
+        return [types[place] for place in self.places[0]]
+
     def _reader(self) -> pa.RecordBatchReader:
         import pyarrow as pa
-        import pyarrow.parquet as pq
 
-        first = pq.read_schema(self.files[0])
-        schema = pa.schema(
-            [
-                (ours, _plain(pa.array([], first.types[place])).type)
-                for place, (ours, _, _) in zip(self.places[0], self.held.columns.values(), strict=True)
-            ]
-        )
+        columns = zip(self.held.columns.values(), self._types(), strict=True)
+        schema = pa.schema([(ours, _plain(pa.array([], kind)).type) for (ours, _, _), kind in columns])
         return pa.RecordBatchReader.from_batches(schema, self._batches(schema))
 
     def _batches(self, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
-        import pyarrow.parquet as pq
 
         for path, places in zip(self.files, self.places, strict=True):
-            with pq.ParquetFile(path, coerce_int96_timestamp_unit="us") as file:
+            with opened(path) as file:
                 names = file.schema_arrow.names
                 wanted = sorted(set(places))
                 # A name with a dot may stand for a part of another column: then everything is read.
@@ -70,6 +85,25 @@ class ParquetTable:
                     made = [_plain(batch.column(wanted.index(place))) for place in places]
                     cast = [one.cast(kind) for one, kind in zip(made, schema.types, strict=True)]
                     yield pa.RecordBatch.from_arrays(cast, schema=schema)
+
+
+def footer_of(file: Path) -> bytes:
+    """Gives the footer of a Parquet file, with its length and the mark behind it; or the whole file, if it is none."""
+    with file.open("rb") as held:
+        size = held.seek(0, os.SEEK_END)
+        held.seek(max(size - 8, 0))
+        many = int.from_bytes(held.read(4), "little")
+        held.seek(max(size - 8 - many, 0))
+        return held.read()
+
+
+def opened(file: Path) -> pq.ParquetFile:
+    """Opens a file by Parquet's own types. Arrow's, which its writers keep under a name in the footer, are not found:
+    its reader would check all texts of a dictionary, and raise at one that is none."""
+    import pyarrow.parquet as pq
+
+    own = b"PAR1" + footer_of(file).replace(b"ARROW:schema", b"arrow:schema")
+    return pq.ParquetFile(file, metadata=pq.read_metadata(BytesIO(own)), coerce_int96_timestamp_unit="us")
 
 
 def _plain(column: Any) -> Any:

@@ -26,7 +26,7 @@ from sfumato.query.engines.duckdb_reading import readable
 from sfumato.query.engines.duckdb_relations import Held
 from sfumato.query.engines.duckdb_text import listing, literal, quoted
 from sfumato.query.engines.frames import columns_of
-from sfumato.query.engines.parquet_cells import InPlace, ParquetTable
+from sfumato.query.engines.parquet_cells import InPlace, ParquetTable, footer_of
 from sfumato.query.engines.text_files import JSON, SEPARATED, header_of
 from sfumato.query.relations import Scan
 
@@ -214,6 +214,8 @@ class Opening:
             _refuse("Parquet files whose columns have the same types", f"{len(files)} files of {scan.table}")
         places = tuple(tuple(map(list(types).index, held[0].columns)) for types in found)
         table = ParquetTable(held[0], tuple(files), places)
+        for name in table.rounded():
+            _refuse(f"a source in which {scan.table}.{name} has at most 38 digits", "a decimal with more")
         source = f"read_parquet([{listing(literal(str(one)) for one in files)}], hive_partitioning = false)"
         small = sum(file.stat().st_size for file in files) <= self.small
         if small:
@@ -222,7 +224,10 @@ class Opening:
             self._made("VIEW", held[0], source)
             self.paths.extend(map(str, files))
             self.views.append(table)
-        self.marks.extend((scan.table, _whole(file) if small else _mark(file, _footer(file))) for file in files)
+        self.marks.extend(
+            (scan.table, _whole(file) if small else _mark(file, hashlib.sha256(footer_of(file)).digest()))
+            for file in files
+        )
         return held[0]
 
     def _copied_parquet(self, table: ParquetTable, source: str, must: str) -> None:
@@ -328,15 +333,6 @@ def files_of(given: str | os.PathLike[str]) -> list[Path]:
 def _mark(file: Path, part: bytes) -> bytes:
     """Marks the content of a file that is too large to be read whole: by its size and a part that tells of the rest."""
     return f"file {file.stat().st_size} ".encode() + part
-
-
-def _footer(file: Path) -> bytes:
-    """Gives a digest of the footer of a Parquet file; its length stands before the last four bytes."""
-    with file.open("rb") as held:
-        held.seek(-8, os.SEEK_END)
-        many = int.from_bytes(held.read(4), "little")
-        held.seek(-min(8 + many, file.stat().st_size), os.SEEK_END)
-        return hashlib.sha256(held.read()).digest()
 
 
 def _start(file: Path) -> bytes:
