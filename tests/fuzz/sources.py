@@ -58,21 +58,49 @@ def columns(table: pa.Table, _: Path) -> Any:
     return {name: table.column(name).to_pylist() for name in table.column_names}
 
 
-def csv_file(table: pa.Table, path: Path) -> Any:
-    file = path.with_suffix(".csv")
+def pandas_objects(table: pa.Table, _: Path) -> Any:
+    return table.to_pandas().astype(object)
+
+
+def in_chunks(table: pa.Table, _: Path) -> Any:
+    return pa.concat_tables([table.slice(start, EACH) for start in range(0, max(1, len(table)), EACH)])
+
+
+def csv_file(table: pa.Table, path: Path, delimiter: str = ",") -> Any:
+    file = path.with_suffix(".csv" if delimiter == "," else ".tsv")
     with file.open("w", encoding="utf-8", newline="") as lines:
-        writer = csv.writer(lines)
+        writer = csv.writer(lines, delimiter=delimiter)
         writer.writerow(table.column_names)
         writer.writerows([_text(row[name]) for name in table.column_names] for row in table.to_pylist())
     return file
 
 
+def tsv_file(table: pa.Table, path: Path) -> Any:
+    return csv_file(table, path, "\t")
+
+
+def broken_csv(table: pa.Table, path: Path) -> Any:
+    """Gives a CSV file that ends in a row with a field too many, in which a byte is none of UTF-8."""
+    file: Path = csv_file(table, path)
+    with file.open("ab") as lines:
+        lines.write(b"\xff," * len(table.column_names) + b"0\r\n")
+    return file
+
+
 def json_file(table: pa.Table, path: Path) -> Any:
     file = path.with_suffix(".jsonl")
-    file.write_text(
-        "".join(json.dumps({name: _plain(value) for name, value in row.items()}) + "\n" for row in table.to_pylist())
-    )
+    file.write_text("".join(line + "\n" for line in _json_rows(table)))
     return file
+
+
+def json_list(table: pa.Table, path: Path) -> Any:
+    file = path.with_suffix(".json")
+    file.write_text(f"[{', '.join(_json_rows(table))}]")
+    return file
+
+
+def _json_rows(table: pa.Table) -> list[str]:
+    return [json.dumps({name: _plain(value) for name, value in row.items()}) for row in table.to_pylist()]
 
 
 def _text(value: Any) -> str:
@@ -117,11 +145,16 @@ def database(table: pa.Table, path: Path) -> Any:
 
 KINDS: dict[str, Kind] = {
     "Arrow": Kind(lambda table, _: table),
+    "Arrow in chunks": Kind(in_chunks),
     "pandas": Kind(pandas_frame),
+    "pandas objects": Kind(pandas_objects),
     "polars": Kind(polars_frame),
     "dict": Kind(columns),
     "CSV": Kind(csv_file, text=True),
+    "CSV with a broken row": Kind(broken_csv, text=True),
+    "TSV": Kind(tsv_file, text=True),
     "JSON": Kind(json_file, text=True),
+    "JSON list": Kind(json_list, text=True),
     "Parquet, copied": Kind(by_pyarrow),
     "Parquet by pyarrow": Kind(by_pyarrow, small=0),
     "Parquet by polars": Kind(by_polars, small=0),
