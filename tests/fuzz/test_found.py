@@ -71,9 +71,8 @@ def test_nanoseconds_are_rounded_as_before() -> None:
     ]
 
 
-@pytest.mark.parametrize("kind", [pa.float16(), pa.decimal256(70)], ids=str)
-def test_types_that_the_engine_does_not_know_are_refused_in_our_words(kind: pa.DataType) -> None:
+def test_types_that_the_engine_does_not_know_are_refused_in_our_words() -> None:
     """DuckDB's own error came through, which is no `SfumatoError`."""
-    numbers = pa.table({"u": pa.array([1]), "x": pa.nulls(1, kind)})
+    numbers = pa.table({"u": pa.array([1]), "x": pa.nulls(1, pa.decimal256(70))})
     with pytest.raises(BadArgument, match="types that DuckDB knows"):
         open_source(numbers, CATALOG)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from sfumato.errors import BadArgument, Unseen
@@ -29,7 +30,7 @@ def store_at(address: str | Path) -> Store:
     if str(path).strip(":") == "memory":
         raise BadArgument("the address of a ledger", f"{must}: this would be a file", str(path))
     file = file_at(path, "the address of a ledger", must)
-    if file.is_dir():
+    if os.path.isdir(file):  # which says no, and raises nothing, where one may not look
         raise BadArgument("the address of a ledger", "the path of a file: this is a folder", file.name)
     from sfumato.ledger.stores.sqlite import SqliteStore
 
