@@ -24,7 +24,7 @@ from sfumato.guarantee import guarantee
 from sfumato.noise.discrete_gaussian import DiscreteGaussian
 from sfumato.noise.discrete_laplace import DiscreteLaplace
 
-IN_VECTORS: dict[type, tuple[type[Loss], ...]] = {DiscreteLaplace: (Pure, Renyi), DiscreteGaussian: (ZCDP, Renyi)}
+IN_VECTORS: dict[type, tuple[type[Loss], ...]] = {DiscreteLaplace: (Pure, Renyi), DiscreteGaussian: (ZCDP, Renyi, GDP)}
 """The facts that hold for independent noise on several coordinates, the shift taken in the norm of the noise."""
 
 
@@ -176,7 +176,7 @@ def _of_selection(kind: type[Loss]) -> Callable[[Selection], Loss]:
     return lambda event: loss_of(event.selection, kind, event.shift)
 
 
-NOISE_KINDS: tuple[type[Loss], ...] = (Pure, ZCDP, Approx, Renyi)
+NOISE_KINDS: tuple[type[Loss], ...] = (Pure, ZCDP, Approx, Renyi, GDP)
 SELECTION_KINDS: tuple[type[Loss], ...] = (BoundedRange, Pure, ZCDP, Renyi)
 
 for _kind in NOISE_KINDS:
