@@ -188,3 +188,16 @@ def test_telling_how_many_rows_were_kept_would_break_the_claim() -> None:
     there = {key: without.get(key, with_row[key] * 0) for key in with_row}
     assert max_divergence(with_row, there)[0] == math.inf
     assert hockey_stick(with_row, there, epsilon(measurement, 1))[0] > Fraction(1, 5)
+
+
+def test_gaussian_noise_on_a_sample_is_priced_as_such() -> None:
+    total = sf.vector(int, between=(0, 1)) >> sf.sum() >> sf.gaussian(scale=10)
+    sampled = sf.vector(int, between=(0, 1)) >> sf.on_poisson_sample(sf.measured_in(total, sf.Renyi), rate="0.01")
+    counted = sf.account(sampled.event_at(1), delta=1e-6, relation=sf.Relation.ADD_REMOVE)
+    of_its_loss = sf.account(
+        sf.events.Sampled(sf.events.Stated(total.map(1)), sf.events.Poisson("0.01")),
+        delta=1e-6,
+        relation=sf.Relation.ADD_REMOVE,
+    )
+    assert counted.epsilon.upper < of_its_loss.epsilon.upper / 3
+    assert sf.total(sampled.event_at(1), sf.Renyi, relation=sf.Relation.ADD_REMOVE) == sampled.map(1)

@@ -21,6 +21,8 @@ TINY = Fraction(1, 10**15)
 
 DRAWN = [example for example in EXAMPLES if example.name not in INTERACTIVE]
 
+DESCRIBED = [example for example in EXAMPLES if not isinstance(example.build().event_at(1), sf.events.Stated)]
+
 every = pytest.mark.parametrize("example", EXAMPLES, ids=[f"{k}-{e.name}" for k, e in enumerate(EXAMPLES)])
 
 
@@ -116,3 +118,25 @@ def test_what_is_drawn_is_possible(example: Example) -> None:
         value = measurement(member).value
         outcome = tuple(value.tolist()) if hasattr(value, "tolist") and getattr(value, "ndim", 0) else value
         assert law.probability(outcome) > 0
+
+
+@pytest.mark.parametrize("distance", [1, 2])
+@every
+def test_the_accountant_says_what_the_map_says(example: Example, distance: int) -> None:
+    measurement = example.build()
+    relation = sf.Relation.ADD_REMOVE if isinstance(measurement.source.metric, sf.AddRemove) else sf.Relation.CHANGE_ONE
+    counted = sf.total(measurement.event_at(distance), measurement.measure, relation=relation)
+    assert counted == measurement.map(distance)
+
+
+@pytest.mark.parametrize("example", DESCRIBED, ids=[f"{k}-{e.name}" for k, e in enumerate(DESCRIBED)])
+def test_every_way_to_count_it_holds(example: Example) -> None:
+    """The whole law on every pair of neighbours: (ε, δ) by whichever way the accountant finds."""
+    measurement = example.build()
+    relation = sf.Relation.ADD_REMOVE if isinstance(measurement.source.metric, sf.AddRemove) else sf.Relation.CHANGE_ONE
+    ways = sf.account(measurement.event_at(1), delta=Fraction(1, 50), relation=relation).ways
+    for left, right in neighbours(measurement.source, example.members, d_in=1):
+        here = example.chances.listed(left)
+        there = example.chances.of(right, here)
+        for way in ways:
+            assert hockey_stick(here, there, way.bracket.upper)[1] <= Fraction(1, 50) + MISSED

@@ -197,9 +197,9 @@ MISTAKES = [
     (
         "sf.calibrate(lambda s: sf.scalar(int) >> sf.gaussian(scale=s), d_in=1, loss=sf.Pure(1))",
         "NoProvenRoute",
-        "ZCDP and Pure are different kinds of privacy loss and cannot be compared or added. Turn both "
-        "into one kind first, where theorems allow it: sf.convert(loss, sf.ZCDP), or sf.convert(loss, sf.Approx, "
-        "delta=1e-6).",
+        "no theorem leads from ZCDP to Pure. Conversions go from a stronger promise to a weaker one: ZCDP implies "
+        "Renyi, PLD, Approx, ApproxZCDP, Profile, TradeOff; Pure follows from BoundedRange. Account for the mechanisms "
+        "as Pure from the start, or ask for a kind that follows.",
     ),
     (
         "sf.transformation(sf.scalar(int), sf.scalar(int), function=abs, map=lambda d: d)",

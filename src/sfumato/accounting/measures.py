@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Self, final
+from typing import Self, TypeVar, final
 
 from sfumato.errors import BadArgument, NoProvenRoute
 from sfumato.exact import (
@@ -325,3 +325,14 @@ def check_kind(measure: type[Loss], allowed: tuple[type[Loss], ...], what: str) 
         names = " or ".join(kind.__name__ for kind in allowed)
         got = measure.__name__ if isinstance(measure, type) else measure
         raise BadArgument(f"the measure of {what}", names, got)
+
+
+L = TypeVar("L", bound=Loss)
+
+
+def lesser(one: L, other: L) -> L:
+    """Gives the lesser of two losses that both hold; the first where they cannot be compared."""
+    try:
+        return other if other.within(one) else one
+    except NoProvenRoute:
+        return one

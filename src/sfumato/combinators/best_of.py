@@ -78,6 +78,7 @@ def best_of(measurement: Component, *, runs: Runs | None = None, stop: Number | 
             measure=kind,
             function=lambda data, entropy: _best_run(run, number, data, entropy),
             privacy=lambda d_in: selected_loss(inner.map(d_in), law),
+            event=lambda d_in: RepeatAndSelect(inner.event_at(d_in), law),
             how=replace(how, parameters=(("runs", _shown(law)), ("measurement", str(inner.how)))),
             law=_selected_law(run, number),
         ).as_act()

@@ -9,9 +9,9 @@ from functools import reduce
 from typing import TypeVar
 
 from sfumato.accounting.concentrated import GDP
-from sfumato.accounting.measures import ZCDP, Loss, Pure
+from sfumato.accounting.measures import ZCDP, Loss, Pure, lesser
 from sfumato.combinators.together import alike, joined, joint_error
-from sfumato.combinators.wrapping import Component, lesser
+from sfumato.combinators.wrapping import Component
 from sfumato.core.domains import Data
 from sfumato.core.law import Law, ProductLaw
 from sfumato.core.measurement import Measurement

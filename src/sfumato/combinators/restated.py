@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from sfumato.accounting.convert import convert
-from sfumato.accounting.measures import Loss
+from sfumato.accounting.measures import Approx, Loss
 from sfumato.core.measurement import Measurement
 from sfumato.core.plan import constructor
+from sfumato.core.restating import restated
 from sfumato.errors import BadArgument
-from sfumato.exact import Number
+from sfumato.exact import Number, probability
 from sfumato.guarantee import guarantee
 
 
 @constructor
 @guarantee(
-    claim="the loss that the map gives, converted by a proven route",
+    claim="the same measurement, at the loss that its map or its event has in another kind",
     proof="proofs/interaction.md#restated",
-    reviewed="59f8f22fee64",
+    reviewed="e4dd0814c9b2",
 )
 def measured_in(measurement: Measurement, kind: type[Loss], *, delta: Number | None = None) -> Measurement:
     """Restates what a measurement costs in another kind of loss; nothing else about it changes.
@@ -38,5 +36,8 @@ def measured_in(measurement: Measurement, kind: type[Loss], *, delta: Number | N
     """
     if not isinstance(measurement, Measurement):
         raise BadArgument("measurement", "a measurement: a space, a chain and a mechanism", measurement)
-    convert(measurement.measure.nothing(), kind, delta=delta)  # refuses now what there is no route for
-    return replace(measurement, measure=kind, privacy=lambda d_in: convert(measurement.map(d_in), kind, delta=delta))
+    if not (isinstance(kind, type) and issubclass(kind, Loss)):
+        raise BadArgument("kind", "a kind of loss such as sf.ZCDP or sf.Approx", kind)
+    if delta is not None and kind is not Approx:
+        raise BadArgument("delta", "left out, for only sf.Approx is stated at one δ", delta)
+    return restated(measurement, kind, None if delta is None else probability(delta, "delta"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
+from sfumato.accounting import events
 from sfumato.accounting.adaptive.filters import may_interleave
 from sfumato.accounting.compose import sequence_loss
 from sfumato.combinators.wrapping import Component, components
@@ -53,6 +54,7 @@ def composition(measurements: Sequence[Component]) -> Partial[Measurement]:
             law=product_law(parts),
             error=joint_error(parts),
             interactive=any(part.interactive for part in parts),
+            event=lambda d_in: events.Sequence(*(part.event_at(d_in) for part in parts)),
         )
 
     return Partial(f"composition({len(given)} measurements)", build)

@@ -97,6 +97,7 @@ def random_candidate(
             function=run,
             privacy=lambda d_in: total(Mixture(*(Stated(part.map(d_in)) for part in parts), weights=chances), kind),
             how=joined("one drawn at random", parts, DRAWN_PROOF),
+            event=lambda d_in: Mixture(*(part.event_at(d_in) for part in parts), weights=chances),
             law=_drawn_law(parts, chances),
         ).as_act()
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeVar
 
-from sfumato.accounting.measures import Approx, Loss, Pure
+from sfumato.accounting.measures import Approx, Pure
 from sfumato.accounting.renyi import Renyi
 from sfumato.core.measurement import Measurement
 from sfumato.core.partial import Partial
 from sfumato.errors import BadArgument, NoProvenRoute
-
-L = TypeVar("L", bound=Loss)
 
 Component = Measurement | Partial[Measurement]
 """A measurement, or one that waits for its space."""
@@ -43,11 +40,3 @@ def proven(inner: object, verb: str) -> Measurement:
             "first: sf.measured_in(measurement, sf.Renyi), or sf.Approx with a delta."
         )
     return found
-
-
-def lesser(one: L, other: L) -> L:
-    """Gives the lesser of two losses that both hold; the first where they cannot be compared."""
-    try:
-        return other if other.within(one) else one
-    except NoProvenRoute:
-        return one

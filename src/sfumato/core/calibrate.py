@@ -8,10 +8,11 @@ from fractions import Fraction
 from typing import TypeVar
 
 from sfumato.accounting.calibrate import greatest, least
-from sfumato.accounting.measures import Loss
+from sfumato.accounting.measures import Approx, Loss
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import Unit
 from sfumato.core.partial import Partial
+from sfumato.core.restating import restated
 from sfumato.core.spread import Stated
 from sfumato.core.transformation import Transformation
 from sfumato.errors import BadArgument, CannotCalibrate
@@ -24,7 +25,7 @@ Parameter = TypeVar("Parameter", Fraction, int)
 @guarantee(
     claim="the measurement built from the answer keeps the loss at d_in",
     proof="proofs/framework.md#calibration",
-    reviewed="bcdf2f51cae4",
+    reviewed="77a9a6096c8f",
 )
 def calibrate_parameter(
     build: Callable[[Fraction], Measurement], *, d_in: Stated | Unit, loss: Loss, largest: bool = False
@@ -40,7 +41,7 @@ def calibrate_parameter(
             "a loss of nothing leaves room for no answer that depends on the data; ask for more than 0."
         )
 
-    made = _builder(build, "calibrate()")
+    made = _priced(_builder(build, "calibrate()"), loss)
 
     def good(parameter: Fraction) -> bool:
         return _apart(made(parameter), d_in).check(d_in, loss)
@@ -85,7 +86,19 @@ def calibrate(
     ``build`` takes one positive parameter and gives a measurement whose loss falls as the parameter grows (with
     ``largest``: rises, and the greatest parameter is sought).
     """
-    return build(calibrate_parameter(build, d_in=d_in, loss=loss, largest=largest))
+    return _priced(build, loss)(calibrate_parameter(build, d_in=d_in, loss=loss, largest=largest))
+
+
+def _priced(build: Callable[[Fraction], Measurement], loss: Loss) -> Callable[[Fraction], Measurement]:
+    """Gives a function whose measurements are priced in the kind of a loss, restated where they are not."""
+
+    def made(parameter: Fraction) -> Measurement:
+        built = build(parameter)
+        if built.measure is type(loss):
+            return built
+        return restated(built, type(loss), loss.delta if isinstance(loss, Approx) else None)
+
+    return made
 
 
 def calibrate_to_accuracy(

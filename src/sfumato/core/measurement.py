@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, final
 
+from sfumato.accounting.events import Event
+from sfumato.accounting.events import Stated as StatedLoss
 from sfumato.accounting.measures import Loss
 from sfumato.core.act import Act
 from sfumato.core.domains import Data
@@ -42,10 +44,12 @@ class Measurement(Described):
     """Is a randomized function on a space, with a map from distance to privacy loss.
 
     ``function`` draws one outcome. ``privacy`` takes a distance in the source and gives a loss of kind ``measure``,
-    never rounded down. ``law`` gives the exact distribution of the outcome, where that is on file, so that the claim
-    can be checked. ``error`` gives the half-width that holds with a confidence, where that is on file; ``noise`` is
-    what is added, where the outcome is an exact value with noise on it. ``interactive`` says that an outcome is, or
-    holds, queryables, which go on answering. ``plan`` is how it was built (see `core.plan`).
+    never rounded down. ``event`` gives what runs at a distance as the accountant knows it, so that it can be counted in
+    every kind of loss; where there is none, its loss is all that is known. ``law`` gives the exact distribution of the
+    outcome, where that is on file, so that the claim can be checked. ``error`` gives the half-width that holds with a
+    confidence, where that is on file; ``noise`` is what is added, where the outcome is an exact value with noise on it.
+    ``interactive`` says that an outcome is, or holds, queryables, which go on answering. ``plan`` is how it was built
+    (see `core.plan`).
     """
 
     source: Space
@@ -57,6 +61,7 @@ class Measurement(Described):
     error: Callable[[Fraction], Data] | None = None
     noise: Noised | None = None
     interactive: bool = False
+    event: Callable[[Gap], Event] | None = None
     plan: Plan | None = field(default=None, init=False, repr=False)
     _terms: dict[tuple[object, ...], Terms] = field(default_factory=dict, init=False, repr=False)
 
@@ -66,6 +71,17 @@ class Measurement(Described):
         if not isinstance(loss, self.measure):
             raise BadArgument("what a privacy map gives", f"a {self.measure.__name__} loss", loss)
         return loss
+
+    def event_at(self, d_in: Stated | Unit) -> Event:
+        """Gives what runs, between any two members at most ``d_in`` apart, for the accountant to count.
+
+        >>> from sfumato.core.space import scalar
+        >>> from sfumato.mechanisms.additive import laplace
+        >>> (scalar(int) >> laplace(scale=2)).event_at(1)
+        Noise(noise=DiscreteLaplace(scale=Fraction(2, 1)), shift=Fraction(1, 1), coordinates=1)
+        """
+        distance = self.source.metric.read(d_in)
+        return StatedLoss(self.map(d_in)) if self.event is None else self.event(distance)
 
     def check(self, d_in: Stated | Unit, limit: Loss) -> bool:
         """Tells whether the loss at distance ``d_in`` is within a limit of the same kind."""
@@ -124,13 +140,14 @@ class Measurement(Described):
 
     def after(self, first: Transformation) -> Measurement:
         """Puts a transformation in front; its target must be this measurement's source."""
-        function, own_law = self.function, self.law
+        function, own_law, event = self.function, self.law, self.event
         law = None if own_law is None or first.randomized else _law_after(first, own_law)
         return replace(
             self,
             source=first.source,
             function=lambda data, entropy: function(first.function(data, entropy), entropy),
             privacy=lambda d_in: self.privacy(first.stretch(d_in)),
+            event=None if event is None else lambda d_in: event(first.stretch(d_in)),
             how=self.how.after(first.steps, first.claims, first.proofs),
             law=law,
         )

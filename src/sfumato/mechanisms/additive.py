@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
+from sfumato.accounting.events import Noise as NoiseEvent
 from sfumato.accounting.facts import loss_of
 from sfumato.accounting.measures import ZCDP, Loss, Pure
 from sfumato.core.domains import Data, Floats, Integers
@@ -101,6 +102,7 @@ def additive(
         law=lambda data: _law(data, grid, noise),
         error=lambda confidence: half_width(grid, noise, confidence, coordinates),
         noise=noised(grid, noise),
+        event=lambda d_in: NoiseEvent(noise, grid.shift(d_in), coordinates=max(1, coordinates)),  # type: ignore[arg-type]
     ).as_act()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+from sfumato.accounting.events import Noise as NoiseEvent
 from sfumato.accounting.facts import loss_of
 from sfumato.accounting.facts import staircase as _staircase_facts  # noqa: F401  # files the fact that loss_of finds
 from sfumato.accounting.facts.log_concave import binomial_approx
@@ -131,6 +132,7 @@ def staircase(*, epsilon: Number, width: Number, step: Number | None = None) -> 
             law=lambda data: ShiftedLaw(noise, int(grid.whole(data))),
             error=lambda confidence: half_width(grid, noise, confidence, 1),
             noise=noised(grid, noise),
+            event=lambda d_in: NoiseEvent(noise, grid.shift(d_in)),
         ).as_act()
 
     return Partial(f"staircase(epsilon={epsilon}, width={width})", build)

@@ -10,6 +10,7 @@ from math import comb
 import numpy as np
 from flint import arb
 
+from sfumato.accounting.events import Selection
 from sfumato.accounting.facts import loss_of
 from sfumato.accounting.facts.selection import ExponentialSelection
 from sfumato.accounting.measures import ZCDP, BoundedRange, Loss, Pure, check_kind
@@ -21,7 +22,7 @@ from sfumato.core.plan import constructor
 from sfumato.core.space import Space
 from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument
-from sfumato.exact import BITS, Number, ball, positive, precision, rational, up
+from sfumato.exact import BITS, Distance, Number, ball, positive, precision, rational, up
 from sfumato.guarantee import guarantee
 from sfumato.mechanisms.quantile import MOST_LISTED, point_value, support
 from sfumato.mechanisms.recursive_quantiles import parts_of, read_levels, spread
@@ -85,6 +86,9 @@ def joint_quantiles(
         grid, chosen = support(domain.element, fixed), ExponentialSelection(heat)
         parts = parts_of(grid)
 
+        def moved(d_in: Distance) -> Distance:
+            return rows_map(d_in, moves=joint_moves(), rows=metric, size=domain.size)
+
         def choose(data: Data, entropy: Entropy) -> tuple[int | float, ...]:
             points = draw_points(spread(grid.offsets(data), parts, entropy), grid, parts, targets, heat, entropy)
             return tuple(point_value(grid, point // parts) for point in points)
@@ -94,9 +98,8 @@ def joint_quantiles(
             source=space,
             measure=measure,
             function=choose,
-            privacy=lambda d_in: loss_of(
-                chosen, measure, rows_map(d_in, moves=joint_moves(), rows=metric, size=domain.size)
-            ),
+            privacy=lambda d_in: loss_of(chosen, measure, moved(d_in)),
+            event=lambda d_in: Selection(chosen, moved(d_in)),
             how=How("joint quantiles", (*parameters, ("step", f"{up(grid.step):.3g}")), proofs=PROOFS),
             law=lambda data: listed_joint(data, grid, parts, targets, heat),
         ).as_act()

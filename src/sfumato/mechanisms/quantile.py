@@ -9,6 +9,7 @@ from typing import final
 
 import numpy as np
 
+from sfumato.accounting.events import Selection
 from sfumato.accounting.facts import loss_of
 from sfumato.accounting.facts.selection import ExponentialSelection
 from sfumato.accounting.measures import ZCDP, BoundedRange, Loss, Pure, check_kind
@@ -21,7 +22,7 @@ from sfumato.core.plan import constructor
 from sfumato.core.space import Space
 from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument
-from sfumato.exact import BITS, Number, positive, power_of_two, precision, probability, up
+from sfumato.exact import BITS, Distance, Number, positive, power_of_two, precision, probability, up
 from sfumato.guarantee import guarantee
 from sfumato.mechanisms.scoring import drawable, finite, scaled
 from sfumato.mechanisms.selection import exponential_of
@@ -83,6 +84,10 @@ def quantile(
         grid = support(domain.element, fixed)
         moves = quantile_moves(level, Range())
         chosen = ExponentialSelection(heat)
+
+        def moved(d_in: Distance) -> Distance:
+            return rows_map(d_in, moves=moves, rows=rows, size=domain.size)
+
         parameters = (
             ("alpha", f"{up(level):.6g}"),
             ("temperature", f"{up(heat):.6g}"),
@@ -92,7 +97,8 @@ def quantile(
             source=space,
             measure=measure,
             function=lambda data, entropy: draw_point(pieces(data, grid, level), grid, level, heat, entropy),
-            privacy=lambda d_in: loss_of(chosen, measure, rows_map(d_in, moves=moves, rows=rows, size=domain.size)),
+            privacy=lambda d_in: loss_of(chosen, measure, moved(d_in)),
+            event=lambda d_in: Selection(chosen, moved(d_in)),
             how=How("quantile", parameters, proofs=("proofs/quantile.md#loss", "proofs/scores.md#quantile")),
             law=lambda data: listed_law(pieces(data, grid, level), grid, level, heat),
         ).as_act()

@@ -18,6 +18,7 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
+from sfumato.accounting.events import Event, Repeat, Response, Stated
 from sfumato.accounting.measures import Pure
 from sfumato.core.domains import Array, Atom, Categories, Data, Integers
 from sfumato.core.law import FiniteLaw, Law, ProductLaw
@@ -103,6 +104,12 @@ def response_loss(answer: Answer, entries: int) -> Pure:
         return Pure(math.inf)
     odds = answer.truth / answer.other
     return Pure(entries * (log_up(max(odds, 1 / odds)) + answer.exponent))
+
+
+def response_event(answer: Answer, entries: int) -> Event:
+    """Gives what runs when that many independently answered entries may change."""
+    once = response_loss(answer, 1)
+    return Stated(once) if once.epsilon == math.inf else Repeat(Response(once.epsilon, answer.options), entries)
 
 
 @lru_cache(maxsize=64)
@@ -193,6 +200,7 @@ def _build(space: Space, p: Fraction | None, epsilon: Fraction | None) -> Measur
         privacy=lambda d_in: response_loss(answer, entries.changed(d_in)),
         how=How("randomized response", (shown, ("options", str(len(options)))), proofs=(LOSS_PROOF, ENTRIES_PROOF)),
         law=lambda data: response_law(data, entries, options, answer),
+        event=lambda d_in: response_event(answer, entries.changed(d_in)),
     ).as_act()
 
 

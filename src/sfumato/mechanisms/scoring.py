@@ -10,6 +10,7 @@ from typing import final
 import numpy as np
 from flint import arb
 
+from sfumato.accounting.events import Selection
 from sfumato.accounting.facts import loss_of
 from sfumato.accounting.measures import Loss
 from sfumato.core.domains import Array, Data, Integers, Vector, column
@@ -72,6 +73,7 @@ def selection(
         privacy=lambda d_in: loss_of(chosen, measure, range_map(d_in, grid.metric)),
         how=How(name, (*parameters, ("candidates", str(grid.size))), proofs=(proof, "proofs/scores.md#range")),
         law=lambda data: law(column(data, grid.element)),
+        event=lambda d_in: Selection(chosen, range_map(d_in, grid.metric)),
     ).as_act()
 
 

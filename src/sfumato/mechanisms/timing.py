@@ -129,6 +129,7 @@ def padded(
         measure=Approx,
         function=lambda data, entropy: _run(measurement, padding, watch, data, entropy),
         privacy=lambda d_in: as_approx(measurement.privacy(d_in)).then(padding_loss(padding, d_in, path=path)),
+        event=None,
         how=replace(
             measurement.how,
             parameters=(*measurement.how.parameters, *shown),
