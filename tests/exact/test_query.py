@@ -45,7 +45,7 @@ from sfumato.noise.discrete_laplace import DiscreteLaplace
 from sfumato.query.cells import Bound, Cells, Rows, Units
 from sfumato.query.levels import choose
 from sfumato.query.lower import Lowered
-from sfumato.query.pricing import Choice, Selection, selecting
+from sfumato.query.parts import Choice, Selection, selecting
 
 NAMED = pytest.mark.parametrize("name", sorted(QUESTIONS))
 
@@ -224,7 +224,7 @@ CHOSEN = ("SELECT f, COUNT(DISTINCT x) AS n FROM t GROUP BY f", {"groups": 2, "r
 
 def selected(loss: sf.Approx) -> tuple[Lowered, Selection, Any]:
     text, bounds = CHOSEN
-    ready = planned(text, CATALOG, loss=loss, limit=sf.Approx, **bounds)
+    ready = planned(text, CATALOG, loss=loss, limit=sf.Approx, noise="laplace", **bounds)
     (selection,), (noises,) = ready.pricing.selections, ready.noises
     (part,) = noises.values()
     return ready, selection, part.noise

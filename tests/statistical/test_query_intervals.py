@@ -20,7 +20,7 @@ from sfumato.entropy import ReplayEntropy
 from sfumato.noise.discrete_laplace import DiscreteLaplace
 from sfumato.query.lower import Lowered
 from sfumato.query.opened import Unlocked
-from sfumato.query.pricing import NoisyAt
+from sfumato.query.parts import NoisyAt
 
 GROUPS = 4000
 SAID = {"source": "a test"}

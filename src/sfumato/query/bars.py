@@ -18,7 +18,7 @@ from sfumato.query.agreement import Laws, laws_of
 from sfumato.query.blurred import Blurred, Together, shared_ratio_ends
 from sfumato.query.cells import Tally
 from sfumato.query.linear import Linear, Ratio
-from sfumato.query.pricing import NoisyAt, Selection
+from sfumato.query.parts import NoisyAt, Selection
 from sfumato.query.recipes import Recipe, step_of
 from sfumato.query.reconcile import Agreed, weighed
 from sfumato.query.vectors import Array, Vector

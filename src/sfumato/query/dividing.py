@@ -8,7 +8,7 @@ from fractions import Fraction
 from sfumato.errors import BadArgument
 from sfumato.query.cells import Tally, Units
 from sfumato.query.levels import Level
-from sfumato.query.pricing import Choice, Part, priced_as_one
+from sfumato.query.parts import Choice, Part, priced_as_one
 from sfumato.query.questions import Question, Statistic, statistics_in
 from sfumato.query.recipes import Recipe
 from sfumato.query.settings import Settings

@@ -16,8 +16,8 @@ from sfumato.mechanisms.gridding import exact_add
 from sfumato.query.cells import Cells, Computed, Listed, Tally
 from sfumato.query.exclusive import exclusive_sets
 from sfumato.query.influence import Influence, influence
+from sfumato.query.parts import ExclusiveAt, NoisyAt, Priced, Selection
 from sfumato.query.passes.bounds import Placed
-from sfumato.query.pricing import ExclusiveAt, NoisyAt, Priced, Selection
 from sfumato.query.specials import Run
 from sfumato.query.vectors import Array
 

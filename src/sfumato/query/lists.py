@@ -10,6 +10,7 @@ from typing import final
 
 import numpy as np
 
+from sfumato.accounting.concentrated import GDP
 from sfumato.accounting.facts import loss_of
 from sfumato.accounting.facts.selection import TopSelection
 from sfumato.accounting.measures import ZCDP, Loss, Pure
@@ -28,8 +29,8 @@ from sfumato.query.kinds import Kind, Value
 from sfumato.query.levels import noised
 from sfumato.query.literals import literal
 from sfumato.query.operators import call
+from sfumato.query.parts import Noisy, NoisyAt
 from sfumato.query.post import Released
-from sfumato.query.pricing import Noisy, NoisyAt
 from sfumato.query.questions import Histogram, Statistic, TopValues
 from sfumato.query.recipes import step_of
 from sfumato.query.specials import Choosing, ChosenAt, Counts, Special, SpecialAt, Way, whole_places
@@ -87,6 +88,9 @@ class BinnedAt(SpecialAt):
 
     def loss(self, distance: int) -> Pure | ZCDP:
         return self.part.loss(distance)
+
+    def gaussian_loss(self, distance: int) -> GDP | None:
+        return self.part.gaussian_loss(distance)
 
     def draw(self, counts: Counts, entropy: Entropy) -> tuple[Array, ...]:
         many = len(self.of.edges) - 1

@@ -28,6 +28,7 @@ from sfumato.query.finish import Drawn, finished
 from sfumato.query.keysets import KeySet
 from sfumato.query.levels import Level, added_up, coarser, laid_out, noised, noises_in, shown_keys
 from sfumato.query.opened import Opened
+from sfumato.query.parts import NoisyAt
 from sfumato.query.passes.bounds import THE_CODEBOOK, THE_QUESTION, Kept, placed, scales, wanted
 from sfumato.query.passes.grounding import ground
 from sfumato.query.passes.impossible import refuse_impossible
@@ -37,7 +38,7 @@ from sfumato.query.passes.specials import special_ones, special_runs
 from sfumato.query.passes.spelling import spelled
 from sfumato.query.passes.work import Work, worked
 from sfumato.query.post import check_released
-from sfumato.query.pricing import NoisyAt, Pricing, priced
+from sfumato.query.pricing import Pricing, priced
 from sfumato.query.questions import Question, Statistic
 from sfumato.query.reach import Reach, reach_of
 from sfumato.query.recipes import Recipe, all_tallies, recipes
@@ -252,7 +253,7 @@ def lowered(question: Question, settings: Settings, opened: Opened, *, limit: ty
         parts = [part for level in levels for part in parts_of(level, apart)]
         weights = [one for level in levels for one in weights_of(plain, recipes_at(level, made), level, settings)]
         choices = [choice_of(level, apart) for level in levels if level.chooser is not None]
-        pricing = priced(parts, weights, settings.loss, choices=choices, noise=settings.noise)
+        pricing = priced(parts, weights, settings.loss, choices=choices, noise=settings.noise, apart=apart)
     ready = Lowered(asked, question, settings, opened.space, levels, made, pricing, opened.catalog)
     rehearse(ready, opened.engine)
     return ready

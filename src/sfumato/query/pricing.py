@@ -3,268 +3,119 @@
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, reduce
-from typing import TypeAlias, final
+from typing import final
 
-from sfumato.accounting.calibrate import greatest
+from sfumato.accounting.calibrate import greatest, least
+from sfumato.accounting.concentrated import GDP
 from sfumato.accounting.convert import convert
-from sfumato.accounting.facts import loss_of
+from sfumato.accounting.gaussian import exact_discrete_delta, exact_gaussian_delta
 from sfumato.accounting.measures import ZCDP, Approx, Loss, Pure
-from sfumato.core.act import Act
-from sfumato.core.metrics import L1, L2, Metric
-from sfumato.core.rows import canonical
-from sfumato.errors import BadArgument, NoDistance
-from sfumato.exact import Distance, rational_up, squared
+from sfumato.errors import BadArgument, QueryRefused
+from sfumato.exact import down, squared
 from sfumato.guarantee import guarantee
-from sfumato.mechanisms.unknown_keys import KeyNoise, key_noise, loss_of_a_row
 from sfumato.noise.discrete_gaussian import DiscreteGaussian
-from sfumato.noise.discrete_laplace import DiscreteLaplace
-from sfumato.noise.distribution import Noise
-from sfumato.query.influence import Influence
-from sfumato.query.vectors import Array
+from sfumato.query.parts import Choice, Noisy, NoisyAt, Part, Priced, Selection, amount_of, selecting
 
-Counted: TypeAlias = tuple[tuple[Array, ...], Array]
-"""The keys that occur, column by column, and their counts."""
-
-KINDS: tuple[type[Loss], ...] = (Pure, Approx, ZCDP)
+KINDS: tuple[type[Loss], ...] = (Pure, Approx, ZCDP, GDP)
 """The kinds of loss that a query can be asked at."""
-
 
 LAPLACE, GAUSSIAN = "laplace", "gaussian"
 """The kinds of noise, as people name them."""
 
+ROUNDS = 6
+"""How often the noise of parts is scaled to what a Gaussian loss allows; each round is nearer by a factor of ten."""
 
-class Part(ABC):
-    """Is something that is released of the data, by itself: it can be priced in pure and in concentrated terms."""
-
-    @abstractmethod
-    def priced(self, share: Pure | ZCDP) -> Priced:
-        """Gives the mechanism that costs a unit no more than a share."""
-
-    @abstractmethod
-    def width(self, share: float, *, gaussian: bool) -> float:
-        """Gives about how far off an answer is for a share (ε, or ρ): to choose between the two kinds of noise."""
-
-
-class Priced(ABC):
-    """Is a part with its mechanism settled."""
-
-    @abstractmethod
-    def loss(self, distance: int) -> Pure | ZCDP:
-        """Gives what it costs at a distance in units."""
-
-
-@final
-@dataclass(frozen=True)
-class Noisy(Part):
-    """Is a vector of whole numbers, one for each cell, that gets noise in every cell.
-
-    ``apart`` is the distance between neighbours for which a share is to be kept.
-    """
-
-    influence: Influence
-    apart: int = 1
-
-    def priced(self, share: Pure | ZCDP) -> NoisyAt:
-        if isinstance(share, Pure):
-            return NoisyAt(self.influence, laplace_within(self.apart * self.influence.l1, Fraction(share.epsilon)))
-        return NoisyAt(self.influence, gaussian_within(self.apart * self.influence.l2, Fraction(share.rho)))
-
-    def width(self, share: float, *, gaussian: bool) -> float:
-        if gaussian:
-            return 1.96 * self.apart * math.sqrt(float(squared(self.influence.l2)) / (2 * share))
-        return 3.0 * self.apart * float(rational_up(self.influence.l1)) / share
-
-
-@final
-@dataclass(frozen=True)
-class NoisyAt(Priced):
-    """Is a vector of whole numbers with the noise that every cell gets."""
-
-    influence: Influence
-    noise: Noise
-
-    def loss(self, distance: int) -> Pure | ZCDP:
-        return self.at(distance * (self.influence.l1 if self.pure else self.influence.l2))
-
-    @property
-    def pure(self) -> bool:
-        """Tells whether the noise is priced in ε by the L1 distance; otherwise it is in ρ, by L2."""
-        return isinstance(self.noise, DiscreteLaplace)
-
-    def at(self, shift: Distance) -> Pure | ZCDP:
-        """Gives what numbers cost that are so far apart."""
-        found = loss_of(self.noise, Pure if self.pure else ZCDP, shift)
-        if not isinstance(found, Pure | ZCDP):
-            raise BadArgument("what noise costs", "pure or concentrated", found)
-        return found
-
-    def act(self, numbers: Array) -> Act:
-        """Gives the act that adds the noise to numbers."""
-        return Act(("noise", self), numbers, self._apart, self.at, self.loss)
-
-    def _apart(self, left: Array, right: Array) -> Distance:
-        metric: Metric = L1() if self.pure else L2()
-        if len(left) != len(right):
-            raise NoDistance(metric, "the vectors have different lengths.")
-        moved = left != right  # of very many numbers, few move
-        found: Distance = metric.distance(left[moved], right[moved])
-        return found
-
-
-@guarantee(
-    claim="vectors of which a row moves one only, by spreads that are alike, cost together what the dearest one does",
-    proof="proofs/query.md#exclusive",
-    reviewed="625a01a7aee4",
+NO_GAUSSIAN = (
+    "private choices (quantiles, top values) have no Gaussian loss on file: ask for them at a loss in Pure, Approx or "
+    "ZCDP, or by themselves."
 )
-def dearest(losses: Sequence[Pure | ZCDP]) -> Pure | ZCDP:
-    """Gives what vectors cost together of which a row moves one only."""
-    kinds = {type(loss) for loss in losses}
-    if len(kinds) != 1:
-        raise BadArgument("losses", "of one kind, and at least one of them", [kind.__name__ for kind in kinds])
-    return max(losses, key=lambda loss: Fraction(loss.epsilon if isinstance(loss, Pure) else loss.rho))
-
-
-@final
-@dataclass(frozen=True)
-class Exclusive(Part):
-    """Is several vectors of which a row moves one only: each gets all of the share."""
-
-    members: tuple[Noisy, ...]
-
-    def priced(self, share: Pure | ZCDP) -> ExclusiveAt:
-        return ExclusiveAt(tuple(member.priced(share) for member in self.members))
-
-    def width(self, share: float, *, gaussian: bool) -> float:
-        each = [one.width(share, gaussian=gaussian) for one in self.members]
-        return math.exp(sum(map(math.log, each)) / len(each)) if min(each) > 0 else 0.0
-
-
-def priced_as_one(influences: Sequence[Influence], apart: int) -> Part:
-    """Gives one vector, or several of which a row moves one only, as one part."""
-    members = tuple(Noisy(one, apart) for one in influences)
-    return members[0] if len(members) == 1 else Exclusive(members)
-
-
-@final
-@dataclass(frozen=True)
-class ExclusiveAt(Priced):
-    """Is several vectors of which a row moves one only, each with its noise."""
-
-    members: tuple[NoisyAt, ...]
-
-    def loss(self, distance: int) -> Pure | ZCDP:
-        return dearest([member.loss(distance) for member in self.members])
-
-
-def laplace_within(l1: Distance, epsilon: Fraction) -> Noise:
-    """Gives the Laplace noise that costs ε when neighbours are so far apart in L1."""
-    return DiscreteLaplace(max(Fraction(rational_up(l1)), Fraction(1)) / epsilon)
-
-
-def gaussian_within(l2: Distance, rho: Fraction) -> Noise:
-    """Gives the Gaussian noise that costs ρ when neighbours are so far apart in L2."""
-    return DiscreteGaussian.from_square(max(Fraction(squared(l2)), Fraction(1)) / (2 * rho))
-
-
-@final
-@dataclass(frozen=True)
-class Choice:
-    """Is how one unit can move the counts by which keys are chosen: so many keys, each by so many rows.
-
-    ``apart`` is the distance between neighbours for which a loss is to be kept.
-    """
-
-    keys: int
-    rows: int
-    apart: int = 1
-
-
-@final
-@dataclass(frozen=True)
-class Selection:
-    """Is how keys that nobody listed are chosen: by noise on the count of each key that occurs."""
-
-    noise: KeyNoise
-    choice: Choice
-
-    def loss(self, distance: int) -> Approx:
-        """Gives what the choice costs at a distance in units."""
-        return selection_loss(self.noise.one_row, self.choice.keys, self.choice.rows, distance)
-
-    def at(self, moved: Sequence[int]) -> Approx:
-        """Gives what the choice costs where the counts of keys are so far apart: the keys' own losses, composed."""
-        each = (selection_loss(self.noise.one_row, 1, rows, 1) for rows in moved)
-        return reduce(lambda spent, one: spent.then(one), each, Approx.nothing())
-
-    def act(self, keys: tuple[Array, ...], counts: Array) -> Act:
-        """Gives the act that chooses keys by their counts."""
-        return Act(("choice of keys", self), (keys, counts), moved_counts, self.at, lambda d_in: self.loss(int(d_in)))
-
-
-def moved_counts(left: Counted, right: Counted) -> tuple[int, ...]:
-    """Gives how far the count of each key moves, of those that move; a key that does not occur counts 0."""
-    ours, theirs = (
-        {tuple(map(canonical, key)): int(count) for *key, count in zip(*keys, counts, strict=True)}
-        for keys, counts in (left, right)
-    )
-    moved = (abs(ours.get(key, 0) - theirs.get(key, 0)) for key in ours.keys() | theirs.keys())
-    return tuple(sorted(rows for rows in moved if rows))
-
-
-@guarantee(
-    claim="of rows in one key, their group loss; of several keys, composed; of several units, their group loss",
-    proof="proofs/query.md#selection",
-    reviewed="ee4347ffa98b",
-)
-def selection_loss(one_row: Approx, keys: int, rows: int, distance: int) -> Approx:
-    """Gives the loss of choosing keys, when one unit has so many keys and so many rows in each."""
-    if distance == 0:
-        return Approx.nothing()
-    return one_row.group(rows * distance) if keys == 1 else one_row.group(rows).times(keys).group(distance)
-
-
-def selecting(loss: Approx, choice: Choice) -> Selection:
-    """Gives the choice of keys that costs a unit no more than a loss."""
-    if not 0 < loss.epsilon < math.inf or not 0 < loss.delta < 1:
-        raise BadArgument("loss", "Approx(ε, δ) with ε and δ above 0, where keys are not listed", str(loss))
-    each = Approx(Fraction(loss.epsilon) / choice.keys, loss.delta / choice.keys)
-    return Selection(key_noise(*loss_of_a_row(each, choice.rows * choice.apart, exchanged=False)), choice)
 
 
 @guarantee(
     claim="the composed loss of all parts, in the kind asked for; concentrated parts restated at δ; then the choices "
     "of keys, composed",
     proof="proofs/query.md#loss",
-    reviewed="2ab733b1da24",
+    reviewed="774e4b05ef40",
 )
 def together(parts: Sequence[Pure | ZCDP], kind: type[Loss], delta: Fraction, chosen: Sequence[Approx]) -> Loss:
     """Gives what parts cost together, and with them the choices of keys."""
-    total: Loss = reduce(lambda spent, part: spent.then(part), parts) if parts else Pure.nothing()  # type: ignore[arg-type]
     if kind is not Approx:
+        total = _composed(parts)
         return total if type(total) is kind else convert(total, kind)
-    stated = Approx(total.epsilon, 0) if isinstance(total, Pure) else convert(total, Approx, delta=delta)
-    return reduce(lambda spent, one: spent.then(one), chosen, stated)
+    return reduce(lambda spent, one: spent.then(one), chosen, restated(parts, delta))
+
+
+def restated(parts: Sequence[Pure | ZCDP], delta: Fraction) -> Approx:
+    """Gives what parts cost together as (ε, δ); what is pure needs no δ."""
+    total = _composed(parts)
+    return Approx(total.epsilon, 0) if isinstance(total, Pure) else convert(total, Approx, delta=delta)
+
+
+def _composed(parts: Sequence[Pure | ZCDP]) -> Pure | ZCDP:
+    return reduce(lambda spent, part: spent.then(part), parts) if parts else Pure.nothing()  # type: ignore[arg-type]
+
+
+@guarantee(
+    claim="the ε of Gaussian losses, composed, at δ; the ε that was asked for, where they keep it",
+    proof="proofs/query.md#loss",
+    reviewed="36d5c474fed0",
+)
+def gaussian_price(total: GDP, delta: Fraction, asked: Fraction) -> Approx:
+    """Gives what parts with Gaussian noise cost at a δ, from their Gaussian loss."""
+    if exact_gaussian_delta(asked, total.mu, Fraction(1)) <= delta:
+        return Approx(asked, delta)
+    return convert(total, Approx, delta=delta)
+
+
+@guarantee(
+    claim="of one cell that moves, by 1: the ε that was asked for, where the exact profile of its noise keeps it",
+    proof="proofs/query.md#loss",
+    reviewed="5e1564ec2bf0",
+)
+def single_price(noise: DiscreteGaussian, delta: Fraction, asked: Fraction) -> Approx | None:
+    """Gives what Gaussian noise costs where one cell moves by 1, if that is what was asked for."""
+    return Approx(asked, delta) if exact_discrete_delta(noise, 1, asked) <= delta else None
 
 
 @final
 @dataclass(frozen=True)
 class Pricing:
-    """Is every part with its mechanism, the choice of keys, and what they cost together, as one kind of loss."""
+    """Is every part with its mechanism, the choice of keys, and what they cost together, as one kind of loss.
+
+    ``delta`` is what parts with Gaussian noise may use of δ, and ``asked`` the ε that they were given.
+    """
 
     parts: tuple[Priced, ...]
     selections: tuple[Selection, ...]
     kind: type[Loss]
     delta: Fraction
+    asked: Fraction = Fraction(0)
 
     def loss(self, distance: int) -> Loss:
         """Gives what a question costs at a distance in units."""
         chosen = [selection.loss(distance) for selection in self.selections]
+        if self.kind is GDP:
+            return gaussian_total(self.parts, distance) or GDP(math.inf)
+        if self.delta and (best := self._restated(distance)) is not None:
+            return reduce(lambda spent, one: spent.then(one), chosen, best)
         return together([part.loss(distance) for part in self.parts], self.kind, self.delta, chosen)
+
+    def _restated(self, distance: int) -> Approx | None:
+        """Gives the ε at δ of parts with Gaussian noise, by their exact profiles where that is less than by ρ."""
+        if (one := moving_one(self.parts, distance)) is not None:
+            exact = single_price(one, self.delta, self.asked)
+            if exact is not None:
+                return exact
+        total = gaussian_total(self.parts, distance)
+        if total is None:
+            return None
+        concentrated = restated([part.loss(distance) for part in self.parts], self.delta)
+        gaussian = gaussian_price(total, self.delta, self.asked)
+        return gaussian if gaussian.epsilon <= concentrated.epsilon else None
 
     @property
     def gaussian(self) -> bool:
@@ -279,30 +130,37 @@ def priced(
     *,
     choices: Sequence[tuple[Choice, Fraction]] = (),
     noise: str | None = None,
+    apart: int = 1,
 ) -> Pricing:
     """Divides a loss among parts by weights, and picks for all of them the kind of noise that errs less.
 
     ``choices`` says that keys are to be chosen: how one unit moves their counts, and the weight of each choice.
-    ``noise`` says which kind of noise to use, where somebody wants to.
+    ``noise`` says which kind of noise to use, where somebody wants to. ``apart`` is the distance between neighbours.
     """
     _check_noise(noise, loss)
     whole = sum(weights, Fraction(0)) + sum((weight for _, weight in choices), Fraction(0))
     shares = [weight / whole for weight in weights]
-    if not 0 < getattr(loss, "epsilon", getattr(loss, "rho", 1)) < math.inf:
+    if isinstance(loss, Pure | ZCDP | GDP | Approx) and not 0 < amount_of(loss) < math.inf:
         raise BadArgument("loss", "above 0 and finite: without noise nothing is private, and noise has a price", loss)
     match loss:
         case Pure(epsilon=epsilon) if not choices:
             return Pricing(_each(parts, shares, Pure(epsilon)), (), Pure, Fraction(0))
         case ZCDP(rho=rho) if not choices:
             return Pricing(_each(parts, shares, ZCDP(rho)), (), ZCDP, Fraction(0))
+        case GDP() if not choices:
+            total = gaussian_rho(parts, shares, Fraction(loss.square), apart)
+            if total is None:
+                raise QueryRefused(NO_GAUSSIAN)
+            return Pricing(_each(parts, shares, ZCDP(total)), (), GDP, Fraction(0))
         case Approx():
-            return _approximate(parts, shares, loss, [(choice, weight / whole) for choice, weight in choices], noise)
+            selecting_keys = [(choice, weight / whole) for choice, weight in choices]
+            return _approximate(parts, shares, loss, selecting_keys, noise, apart)
     must = "sf.Approx(ε, δ), or --delta: keys that are not listed can only be shown with a δ" if choices else _kinds()
     raise BadArgument("loss", must, loss)
 
 
 def _check_noise(noise: str | None, loss: Loss) -> None:
-    allowed = {Pure: (LAPLACE,), ZCDP: (GAUSSIAN,)}.get(type(loss), (LAPLACE, GAUSSIAN))
+    allowed = {Pure: (LAPLACE,), ZCDP: (GAUSSIAN,), GDP: (GAUSSIAN,)}.get(type(loss), (LAPLACE, GAUSSIAN))
     if noise is not None and noise not in allowed:
         raise BadArgument("noise", f"{' or '.join(map(repr, allowed))} for a loss of kind {type(loss).__name__}", noise)
     if noise == GAUSSIAN and isinstance(loss, Approx) and not loss.delta:
@@ -315,11 +173,12 @@ def _approximate(
     loss: Approx,
     choices: Sequence[tuple[Choice, Fraction]],
     noise: str | None,
+    apart: int,
 ) -> Pricing:
     epsilon, delta = Fraction(loss.epsilon), loss.delta
     rest = sum(shares, Fraction(0))
     left = delta / 2 if choices else delta
-    rho = _about_rho(float(rest * epsilon), float(left)) if left and rest else 0.0
+    rho = float(most_mu(rest * epsilon, left) ** 2 / 2) if left and rest else 0.0
     better = rho > 0 and noise is None and _better_gaussian(parts, shares, float(epsilon), rho / float(rest))
     gaussian = better or (rho > 0 and noise == GAUSSIAN)
     kept = delta - left if gaussian else delta
@@ -327,8 +186,9 @@ def _approximate(
     selections = tuple(selecting(Approx(share * epsilon, kept * share / chosen), choice) for choice, share in choices)
     if not gaussian:
         return Pricing(_each(parts, shares, Pure(epsilon)), selections, Approx, Fraction(0))
-    total = concentrated_within(rest * epsilon, left)
-    return Pricing(_each(parts, [share / rest for share in shares], ZCDP(total)), selections, Approx, left)
+    weights, price = [share / rest for share in shares], rest * epsilon
+    total = most_concentrated(parts, weights, Approx(price, left), apart)
+    return Pricing(_each(parts, weights, ZCDP(total)), selections, Approx, left, price)
 
 
 def _each(parts: Sequence[Part], shares: Sequence[Fraction], loss: Pure | ZCDP) -> tuple[Priced, ...]:
@@ -346,16 +206,62 @@ def _better_gaussian(parts: Sequence[Part], shares: Sequence[Fraction], epsilon:
     return gain > 0
 
 
-def _about_rho(epsilon: float, delta: float) -> float:
-    """Gives about the ρ that an (ε, δ) allows (Bun and Steinke 2016, Proposition 1.3), for a first comparison."""
-    log = math.log(1 / delta)
-    return (math.sqrt(log + epsilon) - math.sqrt(log)) ** 2
+def most_concentrated(parts: Sequence[Part], shares: Sequence[Fraction], loss: Approx, apart: int) -> Fraction:
+    """Gives the greatest ρ to divide among parts that keep an (ε, δ): by way of ρ, of μ, or exactly."""
+    epsilon, delta = Fraction(loss.epsilon), loss.delta
+    found = [concentrated_within(epsilon, delta)]
+    gaussian = gaussian_rho(parts, shares, most_mu(epsilon, delta) ** 2, apart)
+    if gaussian is not None:
+        found.append(gaussian)
+    if len(parts) == 1 and isinstance(part := parts[0], Noisy) and squared(apart * part.influence.l2) < 2:
+        found.append(1 / (2 * exactly_within(epsilon, delta)))
+    return max(found)
+
+
+def gaussian_rho(parts: Sequence[Part], shares: Sequence[Fraction], square: Fraction, apart: int) -> Fraction | None:
+    """Gives a ρ to divide among parts so that their Gaussian losses, squared, come to no more than a square."""
+    rho, best = square / 2, None
+    for _ in range(ROUNDS):  # discrete noise costs a little more than μ² = 2ρ, the more the smaller it is
+        spent = gaussian_total(_each(parts, shares, ZCDP(rho)), apart)
+        if spent is None:
+            break
+        if spent.square <= square:
+            best = max(rho, best or rho)
+        rho = Fraction(down(rho * square / Fraction(spent.square)))
+    return best
+
+
+def gaussian_total(parts: Sequence[Priced], distance: int) -> GDP | None:
+    """Gives the Gaussian loss of parts together, where each has one."""
+    found = [part.gaussian_loss(distance) for part in parts]
+    known = [one for one in found if one is not None]
+    return reduce(lambda spent, one: spent.then(one), known, GDP(0)) if len(known) == len(found) else None
+
+
+def moving_one(parts: Sequence[Priced], distance: int) -> DiscreteGaussian | None:
+    """Gives the noise of the only part, if one of its cells moves at most, and by 1: nearer than √2 is no other."""
+    match parts:
+        case (NoisyAt(noise=DiscreteGaussian() as noise, influence=moved),) if squared(distance * moved.l2) < 2:
+            return noise
+    return None
 
 
 @lru_cache(maxsize=256)
 def concentrated_within(epsilon: Fraction, delta: Fraction) -> Fraction:
     """Gives the greatest ρ that converts to no more than an (ε, δ)."""
     return greatest(lambda rho: convert(ZCDP(rho), Approx, delta=delta).within(Approx(epsilon, delta)))
+
+
+@lru_cache(maxsize=256)
+def most_mu(epsilon: Fraction, delta: Fraction) -> Fraction:
+    """Gives the greatest μ that keeps an (ε, δ)."""
+    return greatest(lambda mu: exact_gaussian_delta(epsilon, mu, Fraction(1)) <= delta)
+
+
+@lru_cache(maxsize=256)
+def exactly_within(epsilon: Fraction, delta: Fraction) -> Fraction:
+    """Gives the least scale² of Gaussian noise that keeps an (ε, δ) for one whole number that moves by 1."""
+    return least(lambda square: exact_discrete_delta(DiscreteGaussian.from_square(square), 1, epsilon) <= delta)
 
 
 def _kinds() -> str:

@@ -23,9 +23,9 @@ from sfumato.query.cells import Cells, Computed, Listed, Rows
 from sfumato.query.expressions import Expression, Literal
 from sfumato.query.kinds import Kind, Value
 from sfumato.query.operators import call
+from sfumato.query.parts import Part, Priced
 from sfumato.query.passes.bounds import Placed
 from sfumato.query.post import Released
-from sfumato.query.pricing import Part, Priced
 from sfumato.query.questions import Answered, Histogram, Item, Question, Statistic, TopValues, statistics_in
 from sfumato.query.relations import Relation
 from sfumato.query.vectors import Array

@@ -14,7 +14,8 @@ from sfumato.noise.discrete_laplace import DiscreteLaplace
 from sfumato.noise.distribution import Noise
 from sfumato.query.cells import Tally
 from sfumato.query.levels import Level
-from sfumato.query.pricing import ExclusiveAt, NoisyAt, Priced, Pricing
+from sfumato.query.parts import ExclusiveAt, NoisyAt, Priced
+from sfumato.query.pricing import Pricing
 from sfumato.query.questions import Answered, Question, Statistic, statistics_in
 from sfumato.query.recipes import Recipe, step_of
 from sfumato.query.settings import Settings, Target

@@ -21,7 +21,7 @@ from sfumato.noise.discrete_laplace import DiscreteLaplace
 from sfumato.query.cells import Bound, Rows, Units
 from sfumato.query.influence import Influence
 from sfumato.query.lower import Lowered
-from sfumato.query.pricing import Choice, selecting
+from sfumato.query.parts import Choice, selecting
 from sfumato.session.contributions import _first
 from sfumato.session.tables import open_tables
 

@@ -138,7 +138,7 @@ def test_a_refusal_says_what_to_write_and_costs_nothing(
         ({"loss": sf.Pure(0)}, "loss must be above 0"),
         ({"loss": sf.Pure(float("inf"))}, "loss must be above 0 and finite"),
         ({"loss": sf.Approx(0, 1e-6)}, "loss must be above 0"),
-        ({"loss": sf.GDP(1)}, "loss must be one of"),
+        ({"loss": sf.BoundedRange(1)}, "loss must be one of"),
         ({"loss": ONE, "groups": 0}, "groups must be a whole number of at least 1"),
         ({"loss": ONE, "rows_each": 1.5}, "rows_each must be"),
         ({"loss": ONE, "confidence": 2}, "confidence must be between 0 and 1"),
