@@ -258,6 +258,8 @@ def other_losses(loss: Loss) -> Sequence[tuple[str, Loss]]:
                 other: Loss = Pure(factor * epsilon)
             case ZCDP(rho=rho):
                 other = ZCDP(factor * rho)
+            case GDP():
+                other = GDP.of_square(factor**2 * Fraction(loss.square))
             case Approx(epsilon=epsilon, delta=delta):
                 other = Approx(factor * epsilon, delta)
             case _:

@@ -7,7 +7,8 @@ from fractions import Fraction
 from functools import lru_cache
 
 from sfumato.accounting.calibrate import greatest
-from sfumato.accounting.measures import ZCDP, Approx, Loss, Pure
+from sfumato.accounting.concentrated import GDP
+from sfumato.accounting.measures import ZCDP, Loss, Pure
 from sfumato.errors import BadArgument, QueryRefused
 from sfumato.noise.discrete_gaussian import DiscreteGaussian
 from sfumato.noise.discrete_laplace import DiscreteLaplace
@@ -15,7 +16,7 @@ from sfumato.noise.distribution import Noise
 from sfumato.query.cells import Tally
 from sfumato.query.levels import Level
 from sfumato.query.parts import ExclusiveAt, NoisyAt, Priced
-from sfumato.query.pricing import Pricing
+from sfumato.query.pricing import KINDS, Pricing
 from sfumato.query.questions import Answered, Question, Statistic, statistics_in
 from sfumato.query.recipes import Recipe, step_of
 from sfumato.query.settings import Settings, Target
@@ -28,14 +29,14 @@ def aimed(
     settings: Settings,
     limit: type[Loss],
 ) -> Pricing:
-    """Gives every number the most noise that its target allows; Gaussian where the limit is counted in ZCDP."""
+    """Gives every number the most noise that its target allows; Gaussian where the limit is counted in ZCDP or GDP."""
     if any(level.chooser is not None for level in levels):
         raise QueryRefused(
             "how near numbers come can be asked for where keys are public: list them (keys=…), or say what to pay, "
             "loss=sf.Approx(ε, δ)."
         )
     targets = _targets(question, made, settings)
-    gaussian = limit is ZCDP
+    gaussian = limit in (ZCDP, GDP)
     parts: list[Priced] = []
     for level in levels:
         for members in level.sets:
@@ -43,7 +44,7 @@ def aimed(
             noises = [(tally, _noise(aim, step_of(tally), gaussian=gaussian)) for tally, aim in aims]
             found = tuple(NoisyAt(level.influence(tally), noise) for tally, noise in noises)
             parts.append(found[0] if len(found) == 1 else ExclusiveAt(found))
-    kind = limit if limit in (Pure, Approx, ZCDP) else Pure
+    kind = limit if limit in KINDS else Pure
     return Pricing(tuple(parts), (), kind, Fraction(0))
 
 

@@ -131,6 +131,15 @@ def test_gaussian_limits_pay_for_questions() -> None:
     assert asked.left.within(sf.GDP.of_square(Fraction(3001, 1000)))
 
 
+def test_gaussian_limits_pay_for_accuracy_and_explain_it() -> None:
+    asked = session(sf.GDP(2))
+    release = asked.sql("SELECT COUNT(*) AS n FROM t", accuracy=(20, 0.95))
+    assert release.how.mechanism == "Gaussian noise"
+    assert release.loss.within(sf.GDP("0.11"))
+    told = str(asked.explain("SELECT COUNT(*) AS n FROM t", loss=sf.GDP("0.5")))
+    assert "μ = 0.25" in told and "μ = 1" in told
+
+
 def test_what_has_no_gaussian_loss_is_refused_before_it_is_charged() -> None:
     asked = session(sf.GDP(2))
     with pytest.raises(sf.errors.QueryRefused, match="have no Gaussian loss on file"):
