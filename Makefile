@@ -1,6 +1,6 @@
 # make demo              see it work: private SQL on made-up visits, printed and drawn into demo-output/
 # make test              everything that must hold before a merge: lint, types, tests
-# make test-all          the same with what is marked nightly: every mutant, every harness, many more examples (an hour)
+# make test-all          the same with what is marked nightly: every mutant, every harness, many more examples (a quarter of an hour)
 # make coverage          the tests of `make test`, and which branches they reach
 # make lint              only the lint and type checks
 # make format            put every file into the one format
