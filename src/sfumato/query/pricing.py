@@ -97,6 +97,8 @@ class Pricing:
 
     def loss(self, distance: int) -> Loss:
         """Gives what a question costs at a distance in units."""
+        if distance == 0:
+            return self.kind.nothing()
         chosen = [selection.loss(distance) for selection in self.selections]
         if self.kind is GDP:
             return gaussian_total(self.parts, distance) or GDP(math.inf)
