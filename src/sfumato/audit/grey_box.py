@@ -271,7 +271,7 @@ def _priced(steps: Sequence[Measured], claimed: Loss, apart: Gap | None) -> Iter
     for step in steps:
         if step.declared is not None and step.loss is not None and apart is not None:
             yield from compared(f"{step.name}: ", step.declared(apart), step.loss)
-    yield from compared("", claimed, composed([step.loss for step in steps if step.loss is not None], claimed))
+    yield from compared("", claimed, composed(steps, claimed))
 
 
 def compared(before: str, claimed: Loss, found: Loss | None) -> Iterator[Priced]:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
 from typing import Any, TypeVar, final
 
+from sfumato.accounting.compose import total
 from sfumato.accounting.concentrated import GDP, ApproxZCDP
 from sfumato.accounting.convert import convert
+from sfumato.accounting.events import Event, Noise
+from sfumato.accounting.gaussian import exact_discrete_delta
 from sfumato.accounting.measures import ZCDP, Approx, BoundedRange, Loss, Pure
 from sfumato.accounting.pld import PLD
 from sfumato.audit.recorder import Record, Step
@@ -17,6 +21,7 @@ from sfumato.core.spread import Gap, Spread
 from sfumato.errors import NoProvenRoute, NotInDomain, SfumatoError
 from sfumato.exact import Extended, rational_up
 from sfumato.guarantee import guarantee
+from sfumato.noise.discrete_gaussian import DiscreteGaussian
 from sfumato.release.record import How
 
 NUMBERS: dict[type[Loss], dict[str, str]] = {
@@ -43,6 +48,7 @@ class Measured:
     name: str
     gap: Gap | None = None
     loss: Loss | None = None
+    event: Event | None = None
     declared: Callable[[Gap], Loss] | None = None
     faults: tuple[str, ...] = ()
 
@@ -80,7 +86,8 @@ def _measured(name: str, left: Step, right: Step) -> Measured:
     loss = left.act.loss(gap)
     if right.act.loss(gap) != loss:
         faults = (*faults, f"{name}: how much noise there is depends on the data")
-    return Measured(name, gap, loss, left.act.declared, faults)
+    event = None if left.act.event is None else left.act.event(gap)
+    return Measured(name, gap, loss, event, left.act.declared, faults)
 
 
 def _failure(left: Step, right: Step) -> str | None:
@@ -130,17 +137,44 @@ def size_of(gap: Gap) -> Extended:
 @guarantee(
     claim="a loss that a transcript keeps whose steps keep these, each given the outcomes before it",
     proof="proofs/audit.md#grey-box",
-    reviewed="2adc3d323003",
+    reviewed="2d090d2dee91",
 )
-def composed(losses: Sequence[Loss], claim: Loss) -> Loss | None:
-    """Gives what losses come to together, as a loss of the claim's kind.
+def composed(steps: Sequence[Measured], claim: Loss) -> Loss | None:
+    """Gives what steps come to together, as a loss of the claim's kind.
 
     Of several theorems the first that keeps the claim counts; without one, the first that there is; None without any.
     """
-    kept = [loss for loss in losses if not _keeps(loss, type(loss).nothing())]
-    tried = (_attempted(way, kept, claim) for way in (_each, _by_kind, _by_distribution))
-    found = [total for total in tried if total is not None]
-    return next((total for total in found if _keeps(total, claim)), found[0] if found else None)
+    costly = [(step.loss, step.event) for step in steps if step.loss is not None]
+    costly = [(loss, event) for loss, event in costly if not _keeps(loss, type(loss).nothing())]
+    if _keeps_exactly([event for _, event in costly], claim):
+        return claim
+    found: list[Loss] = []
+    for losses in ([loss for loss, _ in costly], [_gaussian(event) or loss for loss, event in costly]):
+        for way in (_each, _by_kind, _by_distribution):
+            whole = _attempted(way, losses, claim)
+            if whole is not None and _keeps(whole, claim):
+                return whole
+            found += [] if whole is None else [whole]
+    return found[0] if found else None
+
+
+def _gaussian(event: Event | None) -> GDP | None:
+    """Gives the Gaussian loss of Gaussian noise, which composes more tightly than its concentrated one."""
+    match event:
+        case Noise(noise=DiscreteGaussian()):
+            found = total(event, GDP)
+            return None if found.mu == math.inf else found
+    return None
+
+
+def _keeps_exactly(events: Sequence[Event | None], claim: Loss) -> bool:
+    """Tells whether Gaussian noise on one number, and nothing else, keeps a claim by its exact profile."""
+    match events, claim:
+        case [Noise(noise=DiscreteGaussian() as noise, shift=shift, coordinates=1)], Approx(epsilon=epsilon) if (
+            epsilon != math.inf and shift != math.inf
+        ):
+            return exact_discrete_delta(noise, math.floor(rational_up(shift)), Fraction(epsilon)) <= claim.delta
+    return False
 
 
 def _keeps(total: Loss, claim: Loss) -> bool:

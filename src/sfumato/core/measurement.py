@@ -179,7 +179,8 @@ class Measurement(Described):
         draw, how = self.function, (self.how, self.noise, self.source)
 
         def settled(data: Data, entropy: Entropy) -> Data:
-            return entropy.settle(Act(how, data, self._apart, self.privacy), lambda: draw(data, entropy))
+            act = Act(how, data, self._apart, self.privacy, event=self.event)
+            return entropy.settle(act, lambda: draw(data, entropy))
 
         return replace(self, function=settled)
 

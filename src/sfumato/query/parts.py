@@ -11,6 +11,8 @@ from functools import reduce
 from typing import TypeAlias, TypeVar, final
 
 from sfumato.accounting.concentrated import GDP
+from sfumato.accounting.events import Event
+from sfumato.accounting.events import Noise as NoiseEvent
 from sfumato.accounting.facts import loss_of
 from sfumato.accounting.facts.discrete_gaussian import discrete_gaussian_gdp
 from sfumato.accounting.measures import ZCDP, Approx, Pure
@@ -119,7 +121,11 @@ class NoisyAt(Priced):
 
     def act(self, numbers: Array) -> Act:
         """Gives the act that adds the noise to numbers."""
-        return Act(("noise", self), numbers, self._apart, self.at, self.loss)
+        return Act(("noise", self), numbers, self._apart, self.at, self.loss, event=self.event_at)
+
+    def event_at(self, shift: Distance) -> Event:
+        """Describes the noise on numbers that are so far apart; nearer than √2, one of them moves, and by 1."""
+        return NoiseEvent(self.noise, shift, coordinates=1 if squared(shift) < 2 else 2)  # type: ignore[arg-type]
 
     def _apart(self, left: Array, right: Array) -> Distance:
         metric: Metric = L1() if self.pure else L2()

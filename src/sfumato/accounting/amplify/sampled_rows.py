@@ -24,7 +24,6 @@ from sfumato.accounting.events import (
     TruncatedPoisson,
     WithoutReplacement,
 )
-from sfumato.accounting.facts.discrete_gaussian import discrete_gaussian_gdp
 from sfumato.accounting.relation import Relation
 from sfumato.accounting.renyi import Renyi
 from sfumato.accounting.tables import amplifier
@@ -45,8 +44,6 @@ def gaussian_square(event: Event) -> Extended | None:
     match event:
         case Gaussian(scale=scale, shift=shift):
             return math.inf if shift == math.inf else Fraction(squared(shift)) / Fraction(squared(scale))
-        case Noise(noise=DiscreteGaussian() as noise, shift=shift):
-            return math.inf if shift == math.inf else discrete_gaussian_gdp(noise, shift).square
         case Stated(loss=GDP(square=square)):
             return square
         case Repeat(event=inner, times=times):
