@@ -9,6 +9,7 @@
 # make bench-accounting  the accountant, side by side with its peers (some minutes)
 # make bench-algorithms  the error of algorithms, side by side with their peers (some minutes)
 # make bench-ledger      charges a second, next to bare rows of the same durability
+# make bench-limits      how many questions a limit answers, next to adding up and to its peers
 # make bench-query       private SQL, next to SQL by hand and to its peers (some minutes)
 # make bench-audit       audits, attacks, and the tests against broken copies (some minutes)
 
@@ -25,7 +26,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 PEERS := $(patsubst benchmarks/peers/%.txt,%,$(wildcard benchmarks/peers/*.txt))
 
-.PHONY: demo test test-all coverage lint format peers bench-noise bench-accounting bench-algorithms bench-ledger bench-query bench-audit debian-packages clean
+.PHONY: demo test test-all coverage lint format peers bench-noise bench-accounting bench-algorithms bench-ledger bench-limits bench-query bench-audit debian-packages clean
 .DELETE_ON_ERROR:
 
 demo: .venv/installed-plot,sql
@@ -70,6 +71,9 @@ bench-algorithms: .venv/installed-plot
 
 bench-ledger: .venv/installed-dev debian-packages
 	$(BIN)/python benchmarks/ledger.py
+
+bench-limits: .venv/installed-dev
+	$(BIN)/python benchmarks/limits.py
 
 bench-query: .venv/installed-dev
 	$(BIN)/python benchmarks/query.py

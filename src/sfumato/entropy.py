@@ -47,7 +47,7 @@ Outcome = TypeVar("Outcome")
 
 
 class Entropy(Protocol):
-    """Gives independent fair bits; every draw is new, none is given twice."""
+    """A source of independent fair bits; every draw is new, none is handed out twice."""
 
     @property
     def replayable(self) -> bool:
@@ -58,10 +58,10 @@ class Entropy(Protocol):
         """Counts the bytes handed out so far."""
 
     def octets(self, count: int) -> bytes:
-        """Gives that many random bytes."""
+        """Draws ``count`` random bytes."""
 
     def bits(self, count: int) -> int:
-        """Gives a whole number of that many random bits.
+        """Draws a whole number of ``count`` random bits.
 
         >>> 0 <= ReplayEntropy(1).bits(200) < 2**200
         True
@@ -70,18 +70,18 @@ class Entropy(Protocol):
         return int.from_bytes(self.octets(size), "little") >> ((size << 3) - count)
 
     def below(self, bound: int) -> int:
-        """Gives a uniform whole number in 0 … bound - 1."""
+        """Draws a uniform whole number in 0 … bound - 1."""
         return below(bound, self)
 
     def words(self, count: int) -> NDArray[np.uint64]:
-        """Gives an array of random 64-bit words."""
+        """Draws an array of random 64-bit words."""
         return np.frombuffer(self.octets(8 * count), dtype="<u8").astype(np.uint64, copy=False)
 
     def halves(self, count: int) -> NDArray[np.uint16]:
-        """Gives an array of random 16-bit words."""
+        """Draws an array of random 16-bit words."""
         return np.frombuffer(self.octets(2 * count), dtype="<u2").astype(np.uint16, copy=False)
 
-    def settle(self, act: object, draw: Callable[[], Outcome]) -> Outcome:
+    def perform(self, act: object, draw: Callable[[], Outcome]) -> Outcome:
         """Draws the outcome of a randomized step. A source made for audits also writes down what was randomized."""
         return draw()
 
@@ -126,7 +126,7 @@ class SystemEntropy(Entropy):
 
     @property
     def replayable(self) -> bool:
-        """Is false: nobody can have these bits again."""
+        """False: nobody can have these bits again."""
         return False
 
     @property
@@ -135,7 +135,7 @@ class SystemEntropy(Entropy):
         return self._drawn
 
     def octets(self, count: int) -> bytes:
-        """Gives that many random bytes."""
+        """Draws ``count`` random bytes."""
         with self._lock:
             if self._process != os.getpid() or time.monotonic() >= self._expires:
                 self._rekey()
@@ -196,7 +196,7 @@ _own = threading.local()
 
 
 def system() -> SystemEntropy:
-    """Gives this thread's own source of operating-system entropy."""
+    """This thread's own source of operating-system entropy."""
     source: SystemEntropy | None = getattr(_own, "source", None)
     if source is None:
         source = _own.source = SystemEntropy()
@@ -205,7 +205,7 @@ def system() -> SystemEntropy:
 
 @final
 class ReplayEntropy(Entropy):
-    """Gives the same bits again for the same seed; for tests, never for data.
+    """Repeats the same bits for the same seed; for tests, never for data.
 
     >>> ReplayEntropy(7).bits(16) == ReplayEntropy(7).bits(16)
     True
@@ -219,7 +219,7 @@ class ReplayEntropy(Entropy):
 
     @property
     def replayable(self) -> bool:
-        """Is true: whoever knows the seed can have these bits again."""
+        """True: whoever knows the seed can have these bits again."""
         return True
 
     @property
@@ -228,7 +228,7 @@ class ReplayEntropy(Entropy):
         return self._drawn
 
     def octets(self, count: int) -> bytes:
-        """Gives the next bytes of the stream."""
+        """Draws the next bytes of the stream."""
         with self._lock:
             self._drawn += count
             return self._cipher.update(bytes(count))

@@ -5,7 +5,7 @@ The tree::
     SfumatoError
     ├── BadArgument (ValueError)          a parameter is out of range, of the wrong type, NaN …
     ├── SpaceMismatch (TypeError)         a metric that is not defined on a domain
-    ├── CannotJoin (TypeError)            two components whose spaces differ
+    ├── CannotJoin (TypeError)            two components with different spaces
     ├── NotChainable (TypeError)          something that is no component stands in a chain
     ├── UnboundedColumn (ValueError)      values without bounds, so one unit could move the answer without limit
     ├── NotNoisable (TypeError)           noise asked for where there is no number or vector to add it to
@@ -19,6 +19,7 @@ The tree::
     ├── BadCodebook (ValueError)          a codebook that says what it must not, or leaves out what it must say
     ├── Exhausted (RuntimeError)          an interactive mechanism that has given its last answer
     ├── QueryRefused (ValueError)         an interactive mechanism declines one query and goes on
+    │   └── OnlyPublic                    a query of public tables alone, which has nothing to pay for
     ├── NoTruthValue (TypeError)          an expression about rows stands where Python wants true or false
     ├── RunFailed (RuntimeError)          a measurement broke off while it looked at the data; what it costs is spent
     ├── LimitReached (RuntimeError)       a charge does not fit an account of a ledger; says what is left
@@ -27,7 +28,7 @@ The tree::
     ├── NotKept (RuntimeError)            a release was paid for and made, but could not be stored; the error carries it
     ├── ClockWentBack (RuntimeError)      the clock is behind the last entry of a ledger
     ├── LedgerUnavailable (RuntimeError)  a ledger that cannot be read or written now; nothing was charged
-    ├── LedgerDamaged (ValueError)        a ledger whose entries were changed, removed or cannot be read
+    ├── LedgerDamaged (ValueError)        a ledger with entries that were changed, removed or cannot be read
     ├── PromiseBroken (AssertionError)    an audit found a mechanism that costs more than it says
     └── MissingExtra (ImportError)        an optional package is not installed
 
@@ -43,11 +44,11 @@ from contextlib import contextmanager
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Integral, Real
-from typing import final
+from typing import Any, final
 
 
 class SfumatoError(Exception):
-    """Is the root of every deliberate error. Errors survive pickling, so that worker processes can raise them."""
+    """The root of every deliberate error. Errors survive pickling, so that worker processes can raise them."""
 
     def __reduce__(self) -> tuple[object, ...]:
         # The way of Exception would call __init__ with the finished text.
@@ -55,9 +56,9 @@ class SfumatoError(Exception):
 
 
 def _revived(kind: type[SfumatoError], args: tuple[object, ...], facts: dict[str, object]) -> SfumatoError:
-    made = kind.__new__(kind, *args)
-    vars(made).update(facts)
-    return made
+    error = kind.__new__(kind, *args)
+    vars(error).update(facts)
+    return error
 
 
 class BadArgument(SfumatoError, ValueError):
@@ -88,7 +89,7 @@ class SpaceMismatch(SfumatoError, TypeError):
 
 
 class CannotJoin(SfumatoError, TypeError):
-    """Reports two components whose spaces differ."""
+    """Reports two components with different spaces."""
 
     def __init__(self, left: object, right: object, part: str) -> None:
         self.left, self.right, self.part = left, right, part
@@ -156,7 +157,7 @@ class NoDistance(SfumatoError, ValueError):
 
 
 class NoProvenRoute(SfumatoError, TypeError):
-    """Reports a loss, fact or conversion for which no theorem is on file."""
+    """Reports a loss, fact or conversion for which there is no theorem."""
 
 
 class CannotCalibrate(SfumatoError, ValueError):
@@ -201,6 +202,11 @@ class QueryRefused(SfumatoError, ValueError):
     """Reports one query that an interactive mechanism declines; nothing is spent and it goes on."""
 
 
+@final
+class OnlyPublic(QueryRefused):
+    """Reports a query of public tables alone where one of private tables is wanted: its rows are free."""
+
+
 class NoTruthValue(SfumatoError, TypeError):
     """Reports an expression about rows that stands where Python wants true or false: in ``if``, ``and``, ``not`` …."""
 
@@ -243,7 +249,7 @@ class PermitUsed(SfumatoError, RuntimeError):
 class NotKept(SfumatoError, RuntimeError):
     """Reports a release that was paid for and made but could not be stored; ``release`` is the release."""
 
-    def __init__(self, release: object) -> None:
+    def __init__(self, release: Any) -> None:
         self.release = release
         super().__init__(
             "the release was charged and made, but the ledger could not store it, so that asking again would cost "
@@ -272,7 +278,7 @@ class LedgerUnavailable(SfumatoError, RuntimeError):
 
 
 class LedgerDamaged(SfumatoError, ValueError):
-    """Reports a ledger whose entries were changed or removed, or cannot be read."""
+    """Reports a ledger with entries that were changed or removed, or cannot be read."""
 
     def __init__(self, what: str) -> None:
         self.what = what
@@ -329,7 +335,7 @@ LONGEST_SHOWN = 60
 
 
 def shown(value: object) -> str:
-    """Gives a short text for an error message: of what a caller typed, the thing itself; of all else, what it is.
+    """A short text for an error message: of what a caller typed, the thing itself; of all else, what it is.
 
     A number, a short text, a date, a type and sfumato's own records are typed, or are made of public facts. Containers,
     arrays, frames and objects of others may hold data, so only their kind is told, and of plain containers their size.

@@ -33,7 +33,7 @@ BITS = 128
 """Default precision of ball arithmetic, in bits."""
 
 EXPONENT_MOST = 1 << 20
-"""Numbers whose binary exponent is larger than this (either way) are bounded, not written out."""
+"""Numbers with a larger binary exponent than this (either way) are bounded, not written out."""
 
 MOST_DIGITS, FLOAT_POWER = 16, 300
 """How many digits are written out, and between which powers of ten floats hold them all."""
@@ -72,46 +72,46 @@ def rational(value: Number, name: str = "number") -> Fraction:
 
 def positive(value: Number, name: str) -> Fraction:
     """Reads a number that must be greater than zero."""
-    read = rational(value, name)
-    if read <= 0:
+    number = rational(value, name)
+    if number <= 0:
         raise BadArgument(name, "greater than 0", value)
-    return read
+    return number
 
 
 def non_negative(value: Number, name: str) -> Fraction:
     """Reads a number that must not be negative."""
-    read = rational(value, name)
-    if read < 0:
+    number = rational(value, name)
+    if number < 0:
         raise BadArgument(name, "at least 0", value)
-    return read
+    return number
 
 
 def probability(value: Number, name: str) -> Fraction:
     """Reads a number in [0, 1]."""
-    read = rational(value, name)
-    if not 0 <= read <= 1:
+    number = rational(value, name)
+    if not 0 <= number <= 1:
         raise BadArgument(name, "between 0 and 1", value)
-    return read
+    return number
 
 
 def integer(value: object, name: str, *, least: int | None = None) -> int:
     """Reads a whole number; refuses floats, even whole ones, and booleans."""
     try:
-        read = None if isinstance(value, bool) else operator.index(value)  # type: ignore[arg-type]  # refused below
+        whole = None if isinstance(value, bool) else operator.index(value)  # type: ignore[arg-type]  # refused below
     except TypeError:
-        read = None
-    if read is None:
+        whole = None
+    if whole is None:
         raise BadArgument(name, "a whole number", value)
-    if least is not None and read < least:
+    if least is not None and whole < least:
         raise BadArgument(name, f"a whole number of at least {least}", value)
-    return read
+    return whole
 
 
 @final
 @total_ordering
 @dataclass(frozen=True, eq=False)
 class Root:
-    """Is the square root of a rational that is no perfect square; keeps L2 distances exact."""
+    """The square root of a rational that is no perfect square; keeps L2 distances exact."""
 
     square: Fraction
 
@@ -152,12 +152,12 @@ Distance: TypeAlias = Fraction | Root | float
 
 
 def root(square: Fraction | int) -> Root | Fraction:
-    """Gives the exact square root of a rational: a rational again where it is one."""
+    """The exact square root of a rational: a rational again where it is one."""
     square = Fraction(square)
     if square < 0:
         raise BadArgument("square", "at least 0", square)
-    found = _rational_root(square)
-    return Root(square) if found is None else found
+    exact = _rational_root(square)
+    return Root(square) if exact is None else exact
 
 
 def _rational_root(square: Fraction) -> Fraction | None:
@@ -167,7 +167,7 @@ def _rational_root(square: Fraction) -> Fraction | None:
 
 
 def squared(distance: Distance) -> Extended:
-    """Gives the exact square of a distance."""
+    """The exact square of a distance."""
     match distance:
         case Root():
             return distance.square
@@ -187,7 +187,7 @@ def as_distance(value: Number | Root, name: str = "distance") -> Distance:
 
 
 def rational_up(distance: Distance) -> Extended:
-    """Gives the distance itself when rational, else a rational just above it (within 2⁻¹²⁷ of it, relatively)."""
+    """The distance itself when rational, else a rational just above it (within 2⁻¹²⁷ of it, relatively)."""
     if isinstance(distance, Root):
         square = distance.square
         return upper(lambda: ball(square).sqrt())
@@ -195,7 +195,7 @@ def rational_up(distance: Distance) -> Extended:
 
 
 def up(value: Distance | int) -> float:
-    """Gives the least float that is not below the value."""
+    """The least float that is not below the value."""
     if isinstance(value, Root):
         near = _near_root(value.square)
         while near < math.inf and Fraction(near) ** 2 < value.square:
@@ -214,7 +214,7 @@ def up(value: Distance | int) -> float:
 
 
 def _near_root(square: Fraction) -> float:
-    """Gives a float within a few steps of a square root, also where the square itself is beyond the floats."""
+    """A float within a few steps of a square root, also where the square itself is beyond the floats."""
     half = (square.numerator.bit_length() - square.denominator.bit_length()) // 2
     try:
         return math.ldexp(math.sqrt(square / Fraction(4) ** half), half)
@@ -223,14 +223,14 @@ def _near_root(square: Fraction) -> float:
 
 
 def down(value: Distance | int) -> float:
-    """Gives the greatest float that is not above the value."""
+    """The greatest float that is not above the value."""
     if isinstance(value, Root):
         return math.nextafter(up(value), 0)  # a root is no rational, so no float is equal to it
     return math.inf if value == math.inf else 0.0 - up(-value)
 
 
 def power_of_two(value: Fraction) -> Fraction:
-    """Gives the greatest power of two that is not above a positive rational.
+    """The greatest power of two that is not above a positive rational.
 
     >>> power_of_two(Fraction(1, 3))
     Fraction(1, 4)
@@ -248,7 +248,7 @@ def nearest_whole(value: Fraction) -> int:
 
 
 def common_step(*points: Fraction) -> Fraction:
-    """Gives the largest step of which all points are whole multiples; some step where all of them are 0.
+    """The largest step of which all points are whole multiples; some step where all of them are 0.
 
     >>> common_step(Fraction(1, 2), Fraction(1, 3))
     Fraction(1, 6)
@@ -275,13 +275,13 @@ def text(value: Extended) -> str:
 
 
 def decimal_of(value: Fraction, digits: int, rounding: str) -> Decimal:
-    """Gives a decimal of so many digits beside a number, or the number itself where that has no more."""
+    """A decimal of ``digits`` digits beside a number, or the number itself where that has no more."""
     widest = Context(prec=digits, rounding=rounding, Emin=MIN_EMIN, Emax=MAX_EMAX)
     return widest.normalize(widest.divide(Decimal(value.numerator), Decimal(value.denominator)))
 
 
 def _renew_lock() -> None:
-    """Gives a forked child a lock of its own: threads that wait for the old one exist only in the parent."""
+    """Replaces the lock in a forked child: threads that wait for the old one exist only in the parent."""
     global _precision_lock
     _precision_lock = threading.RLock()
 
@@ -322,20 +322,20 @@ def precision(bits: int) -> Iterator[None]:
 
 
 def ball(value: Fraction | int) -> arb:
-    """Gives the tightest ball around a rational at the working precision."""
+    """The tightest ball around a rational at the working precision."""
     exact = Fraction(value)
     return arb(fmpq(exact.numerator, exact.denominator))
 
 
 def endpoints(value: arb) -> tuple[Extended, Extended]:
-    """Gives rational bounds that enclose a ball."""
+    """Rational bounds that enclose a ball; infinite ones where it is not finite."""
     if not value.is_finite():
         return -math.inf, math.inf
     return -_not_below(-value.lower()), _not_below(value.upper())
 
 
 def _not_below(point: arb) -> Extended:
-    """Gives an exact ball's number as a rational; beyond 2^±EXPONENT_MOST, something near that is not below it."""
+    """An exact ball's number as a rational; beyond 2^±EXPONENT_MOST, something near that is not below it."""
     mantissa, exponent = (int(part) for part in point.man_exp())
     if abs(exponent) <= EXPONENT_MOST:
         return mantissa * Fraction(2) ** exponent
@@ -345,23 +345,23 @@ def _not_below(point: arb) -> Extended:
 
 
 def enclose(compute: Callable[[], arb], bits: int = BITS) -> tuple[Extended, Extended]:
-    """Evaluates with balls at a precision and gives rational bounds."""
+    """Evaluates with balls at a precision, and bounds the result by rationals."""
     with precision(bits):
         return endpoints(compute())
 
 
 def upper(compute: Callable[[], arb], bits: int = BITS) -> Extended:
-    """Gives a rational that is certainly not below the value."""
+    """A rational that is certainly not below the value."""
     return enclose(compute, bits)[1]
 
 
 def lower(compute: Callable[[], arb], bits: int = BITS) -> Extended:
-    """Gives a rational that is certainly not above the value."""
+    """A rational that is certainly not above the value."""
     return enclose(compute, bits)[0]
 
 
 def floor_of(compute: Callable[[], arb], bits: int = BITS, most: int = 1 << 20) -> int:
-    """Gives the floor of a real number, raising the precision until it is certain.
+    """The floor of a real number, raising the precision until it is certain.
 
     A number that *is* a whole number cannot be told from one just below it by balls: exact numbers must not come here.
     """
@@ -374,7 +374,7 @@ def floor_of(compute: Callable[[], arb], bits: int = BITS, most: int = 1 << 20) 
 
 
 def log_up(value: Extended) -> Extended:
-    """Gives a rational not below ln(value), for value > 0; exactly 0 at 1."""
+    """A rational not below ln(value), for value > 0; exactly 0 at 1."""
     if value == math.inf:
         return math.inf
     if value <= 0:
@@ -384,15 +384,15 @@ def log_up(value: Extended) -> Extended:
 
 
 def log_down(value: Extended) -> Extended:
-    """Gives a rational not above ln(value), for value > 0; exactly 0 at 1."""
+    """A rational not above ln(value), for value > 0; exactly 0 at 1."""
     return -log_up(1 / Fraction(value)) if value != math.inf else math.inf
 
 
 def exp_up(value: Fraction | int) -> Extended:
-    """Gives a rational not below exp(value), or infinity where that is astronomical; exactly 1 at 0."""
+    """A rational not below exp(value), or infinity where that is astronomical; exactly 1 at 0."""
     return Fraction(1) if value == 0 else upper(lambda: ball(value).exp())
 
 
 def exp_down(value: Fraction | int) -> Fraction:
-    """Gives a rational not above exp(value); exactly 1 at 0."""
+    """A rational not above exp(value); exactly 1 at 0."""
     return Fraction(1) if value == 0 else max(Fraction(0), Fraction(lower(lambda: ball(value).exp())))

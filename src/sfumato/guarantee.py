@@ -21,7 +21,7 @@ F = TypeVar("F", bound=Callable[..., object])
 @final
 @dataclass(frozen=True)
 class Guarantee:
-    """Is one reviewed claim: what is said, where it is proved, and which code was read."""
+    """One reviewed claim: what is said, where it is proved, and which code was read."""
 
     name: str
     claim: str

@@ -10,8 +10,8 @@ from itertools import pairwise, product
 import pytest
 from flint import acb
 
-from sfumato.accounting.measures import Pure
-from sfumato.core.brute import brute_epsilon, neighbours
+from sfumato.accounting.losses.measures import Pure
+from sfumato.audit.brute_force import brute_epsilon, neighbours
 from sfumato.core.domains import Integers, Stream
 from sfumato.core.law import FiniteLaw
 from sfumato.core.measurement import Measurement

@@ -9,9 +9,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from sfumato.accounting.divergence import hockey_stick, max_divergence, renyi
-from sfumato.accounting.measures import ZCDP, Pure
-from sfumato.core.brute import brute_epsilon, brute_renyi, outcome_probabilities
+from sfumato.accounting.losses.divergence import hockey_stick, max_divergence, renyi
+from sfumato.accounting.losses.measures import ZCDP, Pure
+from sfumato.audit.brute_force import brute_epsilon, brute_renyi, outcome_probabilities
 from sfumato.core.domains import Floats, Integers, Vector
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import L1, L2

@@ -16,7 +16,6 @@ from sfumato.accounting.amplify.curves_poisson import PoissonCurve, SampledGauss
 from sfumato.accounting.amplify.population import chance_drawn, cluster_amplified
 from sfumato.accounting.amplify.rates import fixed_size_loss, poisson_loss, redrawn_loss, truncated_loss
 from sfumato.accounting.compose import total
-from sfumato.accounting.divergence import hockey_stick, renyi
 from sfumato.accounting.events import (
     Poisson,
     Response,
@@ -25,9 +24,10 @@ from sfumato.accounting.events import (
     WithoutReplacement,
     WithReplacement,
 )
-from sfumato.accounting.measures import Approx, Pure
+from sfumato.accounting.losses.divergence import hockey_stick, renyi
+from sfumato.accounting.losses.measures import Approx, Pure
+from sfumato.accounting.losses.renyi import Renyi
 from sfumato.accounting.relation import Relation
-from sfumato.accounting.renyi import Renyi
 from sfumato.exact import ball, exp_up, log_up, lower, precision, upper
 
 Law = dict[object, Fraction]

@@ -17,16 +17,17 @@ from tests.examples.measurements import EXAMPLES, Example
 from tests.profiles import examples
 
 import sfumato as sf
-from sfumato.accounting.concentrated import ApproxZCDP
-from sfumato.accounting.divergence import renyi
-from sfumato.accounting.measures import Loss
-from sfumato.accounting.pairs.gaussian import GaussianPair
-from sfumato.accounting.pld import PLD
-from sfumato.accounting.profile import Profile
-from sfumato.accounting.renyi import Renyi
-from sfumato.accounting.shapes import Linear
-from sfumato.accounting.trade_off import TradeOff
+from sfumato.accounting.losses.concentrated import ApproxZCDP
+from sfumato.accounting.losses.divergence import renyi
+from sfumato.accounting.losses.measures import Loss
+from sfumato.accounting.losses.pld import PLD
+from sfumato.accounting.losses.profile import Profile
+from sfumato.accounting.losses.renyi import Renyi
+from sfumato.accounting.losses.trade_off import TradeOff
+from sfumato.accounting.pld.pairs.gaussian import GaussianPair
+from sfumato.accounting.renyi.mechanism_curves import Linear
 from sfumato.audit import divergences, exact
+from sfumato.audit.brute_force import brute_delta, brute_epsilon, brute_renyi, neighbours
 from sfumato.audit.divergences import (
     chord_bound,
     concentrated_rho,
@@ -38,7 +39,6 @@ from sfumato.audit.divergences import (
 from sfumato.audit.exact import _in_order, every_member
 from sfumato.audit.record import Verdict
 from sfumato.audit.tables import Table, folded, side_by_side
-from sfumato.core.brute import brute_delta, brute_epsilon, brute_renyi, neighbours
 from sfumato.core.law import FiniteLaw, Law, MixtureLaw, ProductLaw, ShiftedLaw
 from sfumato.entropy import ReplayEntropy
 from sfumato.errors import BadArgument, NotInDomain, PromiseBroken
@@ -57,7 +57,15 @@ TIGHT = {
     *("laplace", "gaussian", "censored_laplace", "staircase", "binomial", "truncated_laplace", "upper_estimate"),
     *("lower_estimate", "local_laplace", "local_mean_response", "randomized_response", "coin_flip_response"),
     *("matrix_mechanism", "name_and_shame", "permute_and_flip", "laplace_noisy_max_with_lead", "stability_histogram"),
-    *("private_mode", "parallel", "composition", "measured_in", "on_poisson_sample", "on_fixed_sample", "best_of_all"),
+    *(
+        "private_mode",
+        "parallel",
+        "composition",
+        "convert_measure",
+        "on_poisson_sample",
+        "on_fixed_sample",
+        "best_of_all",
+    ),
     "random_candidate",
 }
 """Mechanisms whose claim is reached on their example: a map that became looser would be noticed here."""
@@ -68,7 +76,7 @@ SLOW = {"laplace_noisy_max_with_lead": 3}
 
 def claiming(measurement: sf.Measurement, claim: Loss) -> sf.Measurement:
     """Gives a measurement that does the same and claims something else."""
-    return replace(measurement, measure=type(claim), privacy=lambda _: claim)
+    return replace(measurement, measure=type(claim), privacy_map=lambda _: claim)
 
 
 def lawful(law: Callable[[Any], Law], claim: Loss, members: Sequence[Any] = (0, 1)) -> sf.Measurement:
@@ -100,7 +108,7 @@ def test_our_own_mechanisms_keep_their_promises(example: Example) -> None:
     audit = exact(measurement, members, missed=None if measurement.measure is sf.ZCDP else COARSE)
     # With its gap, above_threshold has noise without end of a shape of its own: nothing proves the claim from above.
     with_gap = example.name == "above_threshold" and len(members) == 5
-    reached = example.name in TIGHT or measurement.measure is sf.BoundedRange
+    reached = example.name in TIGHT or measurement.measure is sf.accounting.BoundedRange
     wanted = [Verdict.TIGHT] if reached else [Verdict.OPEN] if with_gap else [Verdict.SOUND, Verdict.TIGHT]
     assert audit.verdict in wanted, str(audit)
     assert audit.check() is audit and audit.witness is not None
@@ -146,7 +154,7 @@ def test_2911_permute_and_flip_has_not_the_concentration_of_the_exponential_mech
 @pytest.mark.parametrize("reach", [3, 30])
 def test_A1_080_noise_that_is_cut_off_is_not_pure(reach: int) -> None:
     """The support attack: an outcome beyond one neighbour's reach identifies the data, so ε is infinite."""
-    cut = sf.scalar(int) >> sf.truncated_laplace(scale=1, reach=reach)
+    cut = sf.scalar(int) >> sf.mechanisms.truncated_laplace(scale=1, reach=reach)
     audit = exact(claiming(cut, sf.Pure(1)), pairs=[(0, 1)])
     assert audit.line("ε").low == math.inf and audit.verdict is Verdict.VIOLATED
     assert audit.witness is not None and audit.witness.event.endswith("against 0")
@@ -178,7 +186,7 @@ KINDS: list[tuple[str, Loss, Loss, Verdict]] = [
     ("zcdp", sf.ZCDP("0.55"), sf.ZCDP("0.5"), Verdict.SOUND),
     ("nothing aside", ApproxZCDP("0.55", 0), ApproxZCDP("0.5", 0), Verdict.SOUND),
     ("some aside", ApproxZCDP("0.55", "0.01"), ApproxZCDP("0.01", "0.01"), Verdict.OPEN),
-    ("range", sf.BoundedRange(2 * three), sf.BoundedRange(2), Verdict.TIGHT),
+    ("range", sf.accounting.BoundedRange(2 * three), sf.accounting.BoundedRange(2), Verdict.TIGHT),
     ("gaussian", sf.GDP("1.35"), sf.GDP("1.34"), Verdict.SOUND),
     ("renyi", Renyi({2: "0.8473", 8: "1.1"}), Renyi({2: "0.8472", 8: "1.1"}), Verdict.SOUND),
     ("curve", Renyi.of(Linear("0.55")), Renyi.of(Linear("0.3")), Verdict.SOUND),
@@ -207,7 +215,7 @@ def test_a_kind_of_loss_that_nobody_knows_is_refused() -> None:
 
 
 def test_what_is_measured_is_what_brute_force_finds() -> None:
-    measurement = sf.scalar(int, between=(0, 3)) >> sf.censored_laplace(scale=2, between=(0, 3))
+    measurement = sf.scalar(int, between=(0, 3)) >> sf.mechanisms.censored_laplace(scale=2, between=(0, 3))
     audit = exact(measurement, orders=[2, "3.5"], epsilons=["0.25", 1], d_in=2)
     members = range(4)
     assert (audit.line("ε").low, audit.line("ε").high) == brute_epsilon(measurement, members, d_in=2)

@@ -12,8 +12,8 @@ import pytest
 from flint import arb
 
 import sfumato as sf
+from sfumato.audit.brute_force import outcome_probabilities
 from sfumato.combinators.best_of import FAILED
-from sfumato.core.brute import outcome_probabilities
 from sfumato.core.law import FiniteLaw
 from sfumato.exact import BITS, ball, precision
 from sfumato.noise import Poisson, TruncatedNegativeBinomial
@@ -40,7 +40,7 @@ LEAKY = [["0.5", "0.45", "0.05", "0"], ["0.45", "0.5", "0", "0.05"]]
 
 def scores(rows: list[list[Fraction]] | list[list[str]]) -> sf.Measurement:
     """Gives the score 0, 1, 2 … with the probabilities of the input's row, and a payload."""
-    return sf.matrix_mechanism(rows) >> _pair
+    return sf.mechanisms.matrix_mechanism(rows) >> _pair
 
 
 def _pair(outcome: int) -> tuple[int, str]:
@@ -49,7 +49,7 @@ def _pair(outcome: int) -> tuple[int, str]:
 
 def approximate(measurement: sf.Measurement, delta: Fraction) -> sf.Measurement:
     """States a measurement by hand: ε = 2 ln 2 and a δ."""
-    return replace(measurement, measure=sf.Approx, privacy=lambda d_in: sf.Approx("0.2" if d_in else 0, delta))
+    return replace(measurement, measure=sf.Approx, privacy_map=lambda d_in: sf.Approx("0.2" if d_in else 0, delta))
 
 
 def best(one: sf.Measurement, runs: sf.events.Runs) -> sf.Measurement:
@@ -66,20 +66,20 @@ def epsilon(measurement: sf.Measurement) -> Fraction:
 @pytest.mark.parametrize("rows", [THIN_MIDDLE, [["0.5", "0.3", "0.2"], ["0.4", "0.2", "0.4"]]], ids=["thin", "plain"])
 def test_the_true_loss_is_within_the_claim(rows: list[list[Fraction]], runs: sf.events.Runs) -> None:
     measurement = best(scores(rows), runs)
-    low, high = sf.brute_epsilon(measurement, (0, 1))
+    low, high = sf.audit.brute_epsilon(measurement, (0, 1))
     assert 0 < low <= high <= epsilon(measurement) + TINY
-    curve = sf.measured_in(scores(rows), sf.Renyi)
+    curve = sf.convert_measure(scores(rows), sf.Renyi)
     for order in (Fraction(3, 2), Fraction(2), Fraction(20)):
         loss = best(curve, runs).map(1)
         assert isinstance(loss, sf.Renyi)
-        assert sf.brute_renyi(best(curve, runs), (0, 1), order=order)[1] <= loss.at(order) + TINY
+        assert sf.audit.brute_renyi(best(curve, runs), (0, 1), order=order)[1] <= loss.at(order) + TINY
 
 
 @pytest.mark.parametrize("shape", [0, 1, 2])
 def test_the_claim_is_nearly_reached_so_that_less_would_be_false(shape: int) -> None:
     one = scores(THIN_MIDDLE)
     measurement = best(one, sf.events.TruncatedNegativeBinomial(shape, "0.0001"))
-    low = sf.brute_epsilon(measurement, (0, 1))[0]
+    low = sf.audit.brute_epsilon(measurement, (0, 1))[0]
     assert epsilon(measurement) - Fraction(1, 1000) < low
     assert low > (Fraction(19, 10) + shape) * epsilon(one)
 
@@ -88,7 +88,7 @@ def test_charging_only_the_winner_is_wrong() -> None:
     """The textbook's slip: the best of many runs at the price of one run, or of two."""
     one = scores(THIN_MIDDLE)
     measurement = one.source >> sf.best_of(one, stop="0.001")
-    low = sf.brute_epsilon(measurement, (0, 1))[0]
+    low = sf.audit.brute_epsilon(measurement, (0, 1))[0]
     assert low > 2 * epsilon(one) > epsilon(one)
     assert low < 3 * epsilon(one)
 
@@ -103,7 +103,7 @@ def test_a2_037_and_a3_027_the_geometric_law_costs_at_most_three_times(cost: str
 
 def test_a3_028_high_orders_of_the_curve_tend_to_three_times_the_pure_loss() -> None:
     one = sf.scalar(int) >> sf.laplace(scale=2) >> _pair
-    loss = (one.source >> sf.best_of(sf.measured_in(one, sf.Renyi), stop="0.0000001")).map(1)
+    loss = (one.source >> sf.best_of(sf.convert_measure(one, sf.Renyi), stop="0.0000001")).map(1)
     assert isinstance(loss, sf.Renyi)
     assert 1.4 < float(loss.at(Fraction(10**9))) <= 1.5
 
@@ -122,7 +122,7 @@ def test_a3_029_and_030_wrapped_curves(shape: int, stop: str, order: int, value:
     one = replace(
         sf.scalar(int) >> sf.gaussian(scale=1) >> _pair,
         measure=sf.Renyi,
-        privacy=lambda d_in: sf.Renyi({order: value}) if d_in else sf.Renyi.nothing(),
+        privacy_map=lambda d_in: sf.Renyi({order: value}) if d_in else sf.Renyi.nothing(),
     )
     loss = best(one, sf.events.TruncatedNegativeBinomial(shape, stop)).map(1)
     assert isinstance(loss, sf.Renyi)
@@ -143,7 +143,7 @@ def test_a_leak_grows_with_the_runs(runs: sf.events.Runs) -> None:
     measurement = best(one, runs)
     claimed = measurement.map(1)
     assert isinstance(claimed, sf.Approx)
-    low, high = sf.brute_delta(measurement, (0, 1), epsilon=claimed.epsilon)
+    low, high = sf.audit.brute_delta(measurement, (0, 1), epsilon=claimed.epsilon)
     assert high <= claimed.delta + TINY
     assert low > Fraction(4, 20), "δ of one run would be false"
 
@@ -186,9 +186,9 @@ def _stated(masses: dict[tuple[int, str], Fraction]) -> sf.Measurement:
 
 def test_ties_that_differ_between_neighbours_are_within_the_claim() -> None:
     """Equal scores with payloads that tell the inputs apart: the payload is covered by the loss of one run."""
-    one = sf.matrix_mechanism([["0.6", "0.2", "0.2"], ["0.3", "0.4", "0.3"]]) >> _tied
+    one = sf.mechanisms.matrix_mechanism([["0.6", "0.2", "0.2"], ["0.3", "0.4", "0.3"]]) >> _tied
     measurement = one.source >> sf.best_of(one, stop="0.01")
-    assert sf.brute_epsilon(measurement, (0, 1))[1] <= epsilon(measurement) + TINY
+    assert sf.audit.brute_epsilon(measurement, (0, 1))[1] <= epsilon(measurement) + TINY
 
 
 def _tied(outcome: int) -> tuple[int, int]:
@@ -205,7 +205,7 @@ def test_runs_without_a_score_are_candidates_with_the_worst() -> None:
         lambda outcome: (outcome, "good") if outcome else ("high", "secret"),
     ]
     for read in names:
-        one = sf.matrix_mechanism([["0.5", "0.5"], ["0.4", "0.6"]]) >> read
+        one = sf.mechanisms.matrix_mechanism([["0.5", "0.5"], ["0.4", "0.6"]]) >> read
         law = outcome_probabilities(one.source >> sf.best_of(one, stop="0.5"), 0)
         assert set(law) == {FAILED, (1, "good")}
         assert float(law[FAILED]) == pytest.approx(1 / 3)
@@ -213,11 +213,11 @@ def test_runs_without_a_score_are_candidates_with_the_worst() -> None:
 
 def test_a3_032_tuning_over_all_candidates_costs_all_of_them() -> None:
     one = scores([["0.6", "0.4"], ["0.4", "0.6"]])
-    five = one.source >> sf.best_of_all([one] * 5)
+    five = one.source >> sf.combinators.best_of_all([one] * 5)
     assert epsilon(five) == 5 * epsilon(one)
-    true = sf.brute_epsilon(five, (0, 1))
+    true = sf.audit.brute_epsilon(five, (0, 1))
     assert true[1] <= 5 * epsilon(one) + TINY
-    low = sf.brute_epsilon(one.source >> sf.best_of_all([one] * 2), (0, 1))[0]
+    low = sf.audit.brute_epsilon(one.source >> sf.combinators.best_of_all([one] * 2), (0, 1))[0]
     assert low > Fraction(19, 10) * epsilon(one), "two candidates that both lose tell twice as much as one"
     assert true[0] > 4 * epsilon(one), "charging for the winner alone would be false"
 
@@ -225,12 +225,12 @@ def test_a3_032_tuning_over_all_candidates_costs_all_of_them() -> None:
 def test_a_search_over_settings_pays_for_one_drawn_candidate_about_three_times() -> None:
     """P3-029 and A3-109: candidates are drawn without the data, run, and the best of a secret number is kept."""
     settings = [scores([["0.6", "0.4"], ["0.4", "0.6"]]), scores([["0.7", "0.3"], ["0.5", "0.5"]])]
-    one = settings[0].source >> sf.random_candidate(settings, weights=["0.25", "0.75"])
+    one = settings[0].source >> sf.combinators.random_candidate(settings, weights=["0.25", "0.75"])
     assert epsilon(one) == max(map(epsilon, settings))
-    assert sf.brute_epsilon(one, (0, 1))[1] <= epsilon(one) + TINY
+    assert sf.audit.brute_epsilon(one, (0, 1))[1] <= epsilon(one) + TINY
     search = one.source >> sf.best_of(one, stop="0.1")
     assert max(map(epsilon, settings)) < epsilon(search) < 3 * epsilon(one) < 10 * epsilon(one)
-    low, high = sf.brute_epsilon(search, (0, 1))
+    low, high = sf.audit.brute_epsilon(search, (0, 1))
     assert low > Fraction(6, 5) * epsilon(one), "the loss of the winner alone would be false"
     assert high <= epsilon(search) + TINY
     law = outcome_probabilities(search, 0)
@@ -240,11 +240,11 @@ def test_a_search_over_settings_pays_for_one_drawn_candidate_about_three_times()
 def test_a3_109_the_curve_of_training_and_scoring_is_wrapped_as_a_whole() -> None:
     """Release one (score, model, setting): priced from the curve of both, far below that of the mean number of runs."""
     space = sf.vector(int, between=(0, 1))
-    training = sf.measured_in(space >> sf.sum() >> sf.gaussian(scale=20), sf.Renyi)
-    scoring = sf.measured_in(space >> sf.count() >> sf.gaussian(scale=20), sf.Renyi)
+    training = sf.convert_measure(space >> sf.sum() >> sf.gaussian(scale=20), sf.Renyi)
+    scoring = sf.convert_measure(space >> sf.count() >> sf.gaussian(scale=20), sf.Renyi)
     one = (space >> sf.composition([scoring, training])) >> (lambda pair: (pair[0], pair[1]))
-    tuned = space >> sf.best_of(space >> sf.random_candidate([one, one]), stop="0.01")
-    price = sf.renyi_epsilon(tuned.map(1), delta="1e-6")  # type: ignore[arg-type]
-    winner = sf.renyi_epsilon(one.map(1), delta="1e-6")  # type: ignore[arg-type]
-    every = sf.renyi_epsilon(one.map(1).times(100), delta="1e-6")  # type: ignore[arg-type]
+    tuned = space >> sf.best_of(space >> sf.combinators.random_candidate([one, one]), stop="0.01")
+    price = sf.accounting.renyi_epsilon(tuned.map(1), delta="1e-6")  # type: ignore[arg-type]
+    winner = sf.accounting.renyi_epsilon(one.map(1), delta="1e-6")  # type: ignore[arg-type]
+    every = sf.accounting.renyi_epsilon(one.map(1).times(100), delta="1e-6")  # type: ignore[arg-type]
     assert winner < price < every

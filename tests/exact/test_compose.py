@@ -11,8 +11,7 @@ import pytest
 from flint import arb
 
 from sfumato.accounting.compose import total
-from sfumato.accounting.concentrated import GDP
-from sfumato.accounting.divergence import hockey_stick, max_divergence, renyi
+from sfumato.accounting.convert.renyi import renyi_epsilon
 from sfumato.accounting.events import (
     Gaussian,
     Laplace,
@@ -27,12 +26,13 @@ from sfumato.accounting.events import (
     Stated,
 )
 from sfumato.accounting.facts.selection import ExponentialSelection
-from sfumato.accounting.measures import ZCDP, Approx, BoundedRange, Pure
-from sfumato.accounting.pld import PLD
-from sfumato.accounting.profile import Profile
+from sfumato.accounting.losses.concentrated import GDP
+from sfumato.accounting.losses.divergence import hockey_stick, max_divergence, renyi
+from sfumato.accounting.losses.measures import ZCDP, Approx, BoundedRange, Pure
+from sfumato.accounting.losses.pld import PLD
+from sfumato.accounting.losses.profile import Profile
+from sfumato.accounting.losses.renyi import Renyi
 from sfumato.accounting.relation import Relation
-from sfumato.accounting.renyi import Renyi
-from sfumato.accounting.renyi_conversion import renyi_epsilon
 from sfumato.errors import BadArgument, NoProvenRoute
 from sfumato.exact import BITS, ball, precision
 

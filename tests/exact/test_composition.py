@@ -13,18 +13,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.profiles import examples
 
-from sfumato.accounting import binomial
-from sfumato.accounting.advanced import (
+from sfumato.accounting.facts.gaussian import gaussian_epsilon
+from sfumato.accounting.losses.divergence import hockey_stick
+from sfumato.accounting.losses.measures import ZCDP, Approx, Pure
+from sfumato.accounting.plans.classic_composition import (
     advanced_composition,
     basic_composition,
     classic_advanced_epsilon,
     mixture_of_losses,
 )
-from sfumato.accounting.binomial import lower_sum
-from sfumato.accounting.divergence import hockey_stick
-from sfumato.accounting.gaussian import gaussian_epsilon
-from sfumato.accounting.measures import ZCDP, Approx, Pure
-from sfumato.accounting.optimal import mixed_delta, mixed_epsilon, optimal_delta, optimal_epsilon
+from sfumato.accounting.plans.optimal import mixed_delta, mixed_epsilon, optimal_delta, optimal_epsilon
+from sfumato.accounting.pld import binomial_sums
+from sfumato.accounting.pld.binomial_sums import lower_sum
 from sfumato.errors import BadArgument, NoProvenRoute
 from sfumato.exact import ball, precision
 
@@ -292,7 +292,7 @@ def test_the_integral_is_the_sum(count: int, last: int, step: str, monkeypatch: 
             for odds in (ball(Fraction(step)).exp(), ball(-Fraction(step)).exp()):
                 fast = lower_sum(odds, count, last, bits)
                 with monkeypatch.context() as patched:
-                    patched.setattr(binomial, "FEW", count)
+                    patched.setattr(binomial_sums, "FEW", count)
                     slow = lower_sum(odds, count, last, bits)
                 assert fast.overlaps(slow)
                 assert min(fast.rel_accuracy_bits(), slow.rel_accuracy_bits()) > bits - 16

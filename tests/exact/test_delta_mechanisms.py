@@ -12,14 +12,15 @@ import numpy as np
 import pytest
 from tests.exact.enumerated import multisets
 
-from sfumato.accounting.divergence import hockey_stick
 from sfumato.accounting.facts.truncated_laplace import (
     continuous_truncated_laplace,
     truncated_laplace_approx,
     truncation_reach,
 )
-from sfumato.accounting.measures import Approx
-from sfumato.core.brute import brute_delta, brute_epsilon, neighbours, outcome_probabilities
+from sfumato.accounting.losses.divergence import hockey_stick
+from sfumato.accounting.losses.measures import Approx
+from sfumato.accounting.meaning.guidance import delta_warning
+from sfumato.audit.brute_force import brute_delta, brute_epsilon, neighbours, outcome_probabilities
 from sfumato.core.custom import transformation
 from sfumato.core.domains import Custom, Data, Integers
 from sfumato.core.measurement import Measurement
@@ -28,15 +29,15 @@ from sfumato.core.space import Space, scalar, vector
 from sfumato.errors import BadArgument, CannotJoin, ClaimRequired, NoProvenRoute
 from sfumato.exact import ball
 from sfumato.mechanisms.additive import gaussian, laplace
-from sfumato.mechanisms.name_and_shame import delta_warning, name_and_shame
+from sfumato.mechanisms.name_and_shame import name_and_shame
 from sfumato.mechanisms.propose_test_release import StabilityTest, over_steps, private_mode, propose_test_release
 from sfumato.mechanisms.stability import appearance_delta, stability_histogram, stability_threshold
 from sfumato.mechanisms.truncated import lower_estimate, truncated_laplace, upper_estimate
 from sfumato.noise.bounded import Truncated
-from sfumato.noise.continuous import Laplace
 from sfumato.noise.discrete_laplace import DiscreteLaplace
 from sfumato.release.claim import claim
 from sfumato.release.record import Failure
+from sfumato.textbook.continuous import Laplace
 from sfumato.transforms.mode_gap import lead, mode_gap, tally
 
 pytestmark = pytest.mark.sharp_balls
@@ -145,7 +146,7 @@ def test_truncated_noise_of_another_kind_has_no_theorem() -> None:
 
     with pytest.raises(NoProvenRoute, match="Laplace noise only"):
         truncated_laplace_approx(Truncated.within(DiscreteGaussian(Fraction(2)), radius=3), Fraction(1))
-    with pytest.raises(BadArgument, match="not on file"):
+    with pytest.raises(BadArgument, match="not known"):
         vector(int, size=2, metric=L1()) >> truncated_laplace(scale=1, reach=3)
     for bad in (0, -1, math.nan, math.inf):
         with pytest.raises(BadArgument, match="reach"):

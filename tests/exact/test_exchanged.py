@@ -20,7 +20,6 @@ from tests.examples.pairs import (
     profile_of,
 )
 
-from sfumato.accounting.account import account
 from sfumato.accounting.compose import total
 from sfumato.accounting.events import (
     Gaussian,
@@ -32,14 +31,15 @@ from sfumato.accounting.events import (
     TruncatedPoisson,
     WithReplacement,
 )
-from sfumato.accounting.pairs.exchanged import ExchangedNoisePair
-from sfumato.accounting.pairs.gaussian import GaussianPair
-from sfumato.accounting.pairs.integer import IntegerNoisePair
-from sfumato.accounting.pairs.laplace import LaplacePair
-from sfumato.accounting.pairs.mixed import MixedPair
-from sfumato.accounting.pairs.pair import Pair
-from sfumato.accounting.pairs.sampled import RemovedPair
-from sfumato.accounting.pld import PLD
+from sfumato.accounting.losses.pld import PLD
+from sfumato.accounting.plans.account import account
+from sfumato.accounting.pld.pairs.exchanged import ExchangedNoisePair
+from sfumato.accounting.pld.pairs.gaussian import GaussianPair
+from sfumato.accounting.pld.pairs.integer import IntegerNoisePair
+from sfumato.accounting.pld.pairs.laplace import LaplacePair
+from sfumato.accounting.pld.pairs.mixed import MixedPair
+from sfumato.accounting.pld.pairs.pair import Pair
+from sfumato.accounting.pld.pairs.sampled import RemovedPair
 from sfumato.accounting.relation import Relation
 from sfumato.exact import ball, precision
 from sfumato.noise.discrete_gaussian import DiscreteGaussian

@@ -11,10 +11,10 @@ import pytest
 from flint import arb
 
 import sfumato as sf
-from sfumato.accounting.concentrated import GDP
 from sfumato.accounting.facts import loss_of
 from sfumato.accounting.facts.discrete_gaussian import one_step, rounded
-from sfumato.accounting.gaussian import ball_of, exact_gaussian_delta, gaussian_upper_tail
+from sfumato.accounting.facts.gaussian import ball_of, exact_gaussian_delta, gaussian_upper_tail
+from sfumato.accounting.losses.concentrated import GDP
 from sfumato.exact import ball, precision, root
 from sfumato.noise.discrete_gaussian import DiscreteGaussian
 

@@ -20,28 +20,30 @@ from tests.examples.visits import CATALOG, SAID
 from tests.examples.visits import COLUMNS as VISITS
 
 import sfumato as sf
+from sfumato.audit.brute_force import neighbours
 from sfumato.audit.grey_box import grey_box
-from sfumato.audit.grey_box_queries import Audited, audited, replayed_question
+from sfumato.audit.grey_box_queries import Audited, audit_question, open_for_audit
 from sfumato.audit.record import Audit, Verdict
 from sfumato.audit.recorder import Recorder
-from sfumato.core.brute import neighbours
 from sfumato.core.partial import Partial
 from sfumato.entropy import ReplayEntropy
 from sfumato.errors import BadArgument, Exhausted, QueryRefused
-from sfumato.query.cells import Bound, Cells, Computed
-from sfumato.query.engines.duckdb import DuckDBEngine
-from sfumato.query.influence import Influence, influence
-from sfumato.query.lower import Lowered, lowered
+from sfumato.query.build.settings import Settings
+from sfumato.query.engines.duckdb.engine import DuckDBEngine
+from sfumato.query.plan.compile import compile_question
+from sfumato.query.plan.compiled_query import CompiledQuery
+from sfumato.query.plan.engine_plan import Bound, Cells, Computed
+from sfumato.query.plan.sensitivity import Influence, influence
 from sfumato.session.dataset import Dataset
 
 HOLDS = (Verdict.TIGHT, Verdict.SOUND)
 MOST_PAIRS = 30
 
 
-def listened(made: sf.Measurement) -> Callable[[Any, sf.Entropy], Any]:
+def listened(made: sf.Measurement) -> Callable[[Any, sf.entropy.Entropy], Any]:
     """Gives a function that runs a measurement, and asks a queryable until it ends."""
 
-    def run(data: Any, entropy: sf.Entropy) -> Any:
+    def run(data: Any, entropy: sf.entropy.Entropy) -> Any:
         outcome, told = made.function(data, entropy), []
         if not made.interactive:
             return outcome
@@ -161,11 +163,18 @@ def test_every_estimator_has_an_example() -> None:
 
 def test_direct_calls_keep_their_promise() -> None:
     vouched = sf.claim("for this test")
-    calls: list[tuple[Callable[[Any, sf.Entropy], Any], sf.Loss]] = [
-        (lambda d, e: sf.laplace_mechanism(d, sum, epsilon=1, sensitivity=9, claim=vouched, entropy=e).value, ONE),
+    calls: list[tuple[Callable[[Any, sf.entropy.Entropy], Any], sf.Loss]] = [
         (
             lambda d, e: (
-                sf.gaussian_mechanism(d, sum, epsilon=1, delta="1e-6", sensitivity=9, claim=vouched, entropy=e).value
+                sf.textbook.laplace_mechanism(d, sum, epsilon=1, sensitivity=9, claim=vouched, entropy=e).value
+            ),
+            ONE,
+        ),
+        (
+            lambda d, e: (
+                sf.textbook.gaussian_mechanism(
+                    d, sum, epsilon=1, delta="1e-6", sensitivity=9, claim=vouched, entropy=e
+                ).value
             ),
             BOTH,
         ),
@@ -230,14 +239,14 @@ def database(*gone: str | None) -> Audited:
         "accounts": pa.table({n: pa.array([r[k] for r in accounts], t) for k, (n, t) in enumerate(kinds.items())}),
         "sites": pa.table({"site": ["north", "south"], "region": ["a", "b"], "size": [5, 2]}),
     }
-    return audited(tables, CATALOG.codebook)
+    return open_for_audit(tables, CATALOG.codebook)
 
 
 def on_both(
     question: Any, left: Audited, right: Audited, *, d_in: Any = None, entropy: Any = None, **settings: Any
 ) -> Audit:
     """Audits a question on two databases that are opened once for many."""
-    return replayed_question(question, left, right, (), d_in, entropy, settings)
+    return audit_question(question, left, right, (), d_in, entropy, Settings.read(**settings))
 
 
 ALONE = [
@@ -269,7 +278,7 @@ QUESTIONS = [*ALONE, *GROUPED, *(text for _, text in PAIRS.values() if "LENGTH(L
 def settled(question: Any, loss: sf.Loss, gone: str, *, turned: bool) -> Audit:
     """Audits a question, with bounds on groups where it has some."""
     pair = (database(gone), database(None)) if turned else (database(None), database(gone))
-    for bounds in ({"groups": 2, "rows_each": 2}, {"rows_each": 2}):
+    for bounds in ({"max_groups": 2, "max_rows_per_group": 2}, {"max_rows_per_group": 2}):
         try:
             return on_both(question, *pair, loss=loss, entropy=ReplayEntropy(5), **bounds)
         except QueryRefused:
@@ -306,19 +315,19 @@ def test_rows_may_be_the_units(most: int) -> None:
     visits = {"columns": VISITS, "contributions": {"rows": most, **SAID}}
     book = {"codebook": 1, "title": "v", "created": "2026-01-10", "unit": {"protects": "a visitor"}}
     told = sf.Codebook.read({**book, "tables": {"visits": visits}})
-    left, right = (audited({"visits": table_of([*USUAL, *kept])}, told) for kept in (NASTY, NASTY[most:]))
+    left, right = (open_for_audit({"visits": table_of([*USUAL, *kept])}, told) for kept in (NASTY, NASTY[most:]))
     for text in (*ALONE[:4], *GROUPED[:2], "SELECT pages, MEDIAN(minutes) AS m FROM visits GROUP BY pages"):
         found = on_both(text, left, right, loss=sf.Approx(2, "1e-3"), entropy=ReplayEntropy(1))
         assert found.verdict in HOLDS, str(found)
 
 
 def test_a_plan_that_depends_on_the_data_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
-    def peeking(question: Any, settings: Any, opened: Any, **said: Any) -> Lowered:
+    def peeking(question: Any, settings: Any, opened: Any, **said: Any) -> CompiledQuery:
         most = 2 if opened is database(None).opened else 1
-        return lowered(question, replace(settings, rows_each=most), opened, **said)
+        return compile_question(question, replace(settings, max_rows_per_group=most), opened, **said)
 
-    monkeypatch.setattr("sfumato.audit.grey_box_queries.lowered", peeking)
-    found = violated("SELECT COUNT(*) AS n FROM visits", loss=ONE, rows_each=2)
+    monkeypatch.setattr("sfumato.audit.grey_box_queries.compile_question", peeking)
+    found = violated("SELECT COUNT(*) AS n FROM visits", loss=ONE, max_rows_per_group=2)
     assert found.faults == ("the plan of the question depends on the data",)
 
 
@@ -327,10 +336,10 @@ def test_databases_that_differ_by_more_than_one_person_are_refused() -> None:
     ask = "SELECT COUNT(*) AS n FROM visits"
     others = database("odd", "u0")
     with pytest.raises(BadArgument, match="d_in"):
-        on_both(ask, database(None), others, loss=ONE, rows_each=2)
+        on_both(ask, database(None), others, loss=ONE, max_rows_per_group=2)
     with pytest.raises(BadArgument, match="d_in"):  # one who leaves, and one who joins
-        on_both(ask, database("u0"), database("odd"), loss=ONE, rows_each=2)
-    assert on_both(ask, database(None), others, loss=ONE, rows_each=2, d_in=2).verdict in HOLDS
+        on_both(ask, database("u0"), database("odd"), loss=ONE, max_rows_per_group=2)
+    assert on_both(ask, database(None), others, loss=ONE, max_rows_per_group=2, d_in=2).verdict in HOLDS
 
 
 def violated(text: str, **settings: Any) -> Audit:
@@ -346,9 +355,9 @@ def test_an_engine_that_forgets_to_bound_people_is_caught(monkeypatch: pytest.Mo
         return run(engine, replace(cells, bound=Bound()))
 
     monkeypatch.setattr(DuckDBEngine, "run", unbounded)
-    violated("SELECT COUNT(*) AS n FROM visits", loss=ONE, rows_each=2)
+    violated("SELECT COUNT(*) AS n FROM visits", loss=ONE, max_rows_per_group=2)
     text = "SELECT COUNT(*) AS n, COUNT(*) FILTER (WHERE pages = 4) AS p FROM visits"
-    found = violated(text, loss=ONE, rows_each=5)
+    found = violated(text, loss=ONE, max_rows_per_group=5)
     assert [fault.partition(": what")[0] for fault in found.faults] == ["1. noise"]  # not in the sum
 
 
@@ -357,20 +366,20 @@ def test_an_influence_that_is_too_small_is_caught(monkeypatch: pytest.MonkeyPatc
         found = influence(*given)
         return replace(found, l1=found.l1 / 2)
 
-    monkeypatch.setattr("sfumato.query.levels.influence", halved)
-    violated("SELECT COUNT(*) AS n FROM visits", loss=ONE, rows_each=2)
+    monkeypatch.setattr("sfumato.query.plan.grouping_sets.influence", halved)
+    violated("SELECT COUNT(*) AS n FROM visits", loss=ONE, max_rows_per_group=2)
 
 
 def test_an_answer_that_looks_at_data_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    draw = Lowered.draw
+    draw = CompiledQuery.draw
 
-    def peeking(self: Lowered, data: Any, entropy: sf.Entropy) -> Any:
+    def peeking(self: CompiledQuery, data: Any, entropy: sf.entropy.Entropy) -> Any:
         drawn = draw(self, data, entropy)
         more = int(data is database(None).held)
         return tuple(replace(one, numbers={tally: n + more for tally, n in one.numbers.items()}) for one in drawn)
 
-    monkeypatch.setattr(Lowered, "draw", peeking)
-    found = violated("SELECT COUNT(*) AS n FROM visits", loss=ONE, rows_each=2)
+    monkeypatch.setattr(CompiledQuery, "draw", peeking)
+    found = violated("SELECT COUNT(*) AS n FROM visits", loss=ONE, max_rows_per_group=2)
     assert "beside what was randomized" in found.faults[0]
 
 

@@ -15,14 +15,15 @@ from tests.exact.enumerated import multisets
 from tests.examples.couplings import Law, Outcome, coupled
 
 import sfumato as sf
+import sfumato.transforms.owners as owners_module
 import sfumato.transforms.truncate as truncate_module
-import sfumato.transforms.whose as whose_module
-from sfumato.core.brute import brute_sensitivity
+from sfumato.audit.brute_force import brute_sensitivity
 from sfumato.core.rows import records, rows_of
 from sfumato.entropy import Entropy, ReplayEntropy
 from sfumato.exact import root
 from sfumato.noise import reservoir
-from sfumato.transforms.parts import identified
+from sfumato.transforms.parts import number_values
+from sfumato.transforms.rows import select_rows
 
 Table = dict[str, list[Any]]
 ROWS = [(1, "a"), (1, "b"), (2, "a")]  # a tie in time, and two more rows
@@ -122,9 +123,9 @@ def test_ties_broken_by_where_rows_stand_are_caught() -> None:
     plain = SPACE >> sf.truncate(1, keep="first", by="time")
 
     def standing(data: Table, _: Entropy) -> Any:
-        return whose_module.picked(data, SPACE.domain, whose_module.first_rows(np.array([0, 0]), 1))  # type: ignore[arg-type]
+        return select_rows(data, SPACE.domain, owners_module.first_rows(np.array([0, 0]), 1))  # type: ignore[arg-type]
 
-    wrong = sf.Transformation(SPACE, plain.target, standing, plain.stretch)
+    wrong = sf.Transformation(SPACE, plain.target, standing, plain.stability_map)
     one, other = table(("u", 1, "a"), ("u", 1, "b")), table(("u", 1, "b"), ("u", 1, "a"))
     assert SPACE.distance(one, other) == 0
     assert wrong.target.distance(wrong(one), wrong(other)) == 2
@@ -136,14 +137,14 @@ def test_truncation_in_an_order_of_all_rows_is_caught() -> None:
     right = SPACE >> sf.truncate(1, keep="first", by="time")
 
     def first_of_all(data: Table, _: Entropy) -> Any:
-        return whose_module.picked(data, SPACE.domain, np.lexsort([data["tag"], data["id"], data["time"]])[:2])  # type: ignore[arg-type]
+        return select_rows(data, SPACE.domain, np.lexsort([data["tag"], data["id"], data["time"]])[:2])  # type: ignore[arg-type]
 
     def above_the_mean(data: Table, _: Entropy) -> Any:
         times = np.array(data["time"], dtype=float)
-        return whose_module.picked(data, SPACE.domain, times > times.sum() / max(1, len(times)))  # type: ignore[arg-type]
+        return select_rows(data, SPACE.domain, times > times.sum() / max(1, len(times)))  # type: ignore[arg-type]
 
     for wrong in (first_of_all, above_the_mean):
-        made = sf.Transformation(SPACE, right.target, wrong, right.stretch)
+        made = sf.Transformation(SPACE, right.target, wrong, right.stability_map)
         assert brute_sensitivity(made, SMALL) > made.map(1)
 
 
@@ -154,7 +155,7 @@ def test_identifiers_that_python_takes_for_equal_are_two(monkeypatch: pytest.Mon
     both, alone = table((1, 1, "a"), (True, 2, "b")), table((True, 2, "b"))
     assert space.distance(both, alone) == 1
     assert made.target.distance(made(both), made(alone)) == 1
-    monkeypatch.setattr(truncate_module, "holders", identified)
+    monkeypatch.setattr(truncate_module, "holders", number_values)
     assert made.target.distance(made(both), made(alone)) == 2
 
 
@@ -193,7 +194,7 @@ def rows_apart(most: int) -> Callable[[Outcome, Outcome], bool]:
     return lambda a, b: sf.AddRemove().distance(a[0], b[0]) <= most
 
 
-def spread_within(most: sf.Spread) -> Callable[[Outcome, Outcome], bool]:
+def spread_within(most: sf.GroupedDistance) -> Callable[[Outcome, Outcome], bool]:
     return lambda a, b: sf.PartDistance().distance(a, b) <= most
 
 
@@ -241,7 +242,13 @@ def test_a_sample_of_all_rows_is_caught(monkeypatch: pytest.MonkeyPatch) -> None
     assert not coupled(*(law_of(made, data, monkeypatch) for data in (alone, beside)), rows_apart(1))
 
 
-LIMITS = [{"groups": 1}, {"rows": 1}, {"rows_each": 1}, {"groups": 1, "rows_each": 1}, {"rows": 2, "rows_each": 1}]
+LIMITS = [
+    {"max_groups": 1},
+    {"max_rows": 1},
+    {"max_rows_per_group": 1},
+    {"max_groups": 1, "max_rows_per_group": 1},
+    {"max_rows": 2, "max_rows_per_group": 1},
+]
 MANY = [("u", 1, "a"), ("u", 2, "a"), ("u", 2, "b")]
 
 
@@ -258,7 +265,7 @@ def test_groups_of_each_person_have_a_coupling(
     assert coupled(*laws, spread_within(made.map(apart)))
     if not left and limits not in LIMITS[:1]:
         reached = made.map(1)
-        assert not coupled(*laws, spread_within(sf.Spread(reached.parts, reached.rows - 1, reached.largest)))
+        assert not coupled(*laws, spread_within(sf.GroupedDistance(reached.parts, reached.rows - 1, reached.largest)))
 
 
 def test_groups_only_lose_rows_and_keep_all_bounds() -> None:
@@ -268,7 +275,7 @@ def test_groups_only_lose_rows_and_keep_all_bounds() -> None:
     for groups, rows, each in itertools.product((None, 1, 3), (None, 2, 5), (None, 1, 2)):
         if groups is rows is each is None:
             continue
-        made = space >> sf.truncate_groups("site", groups=groups, rows=rows, rows_each=each)
+        made = space >> sf.truncate_groups("site", max_groups=groups, max_rows=rows, max_rows_per_group=each)
         parts = made(data, entropy=ReplayEntropy(1))
         kept = [(who, site, n) for site, part in zip("abcdef", parts, strict=True) for who, n in held(part)]
         assert len({n for _, _, n in kept}) == len(kept)
@@ -277,7 +284,7 @@ def test_groups_only_lose_rows_and_keep_all_bounds() -> None:
         spread = made.map(1)
         for who in range(9):
             own = [count for (one, _), count in cells.items() if one == who]
-            assert sf.Spread(len(own), sum(own), max(own)) <= spread
+            assert sf.GroupedDistance(len(own), sum(own), max(own)) <= spread
             assert len(own) == spread.parts or sum(own) == spread.rows  # nobody loses more than is needed
 
 
@@ -359,26 +366,26 @@ WIDE = sf.frame({"id": int, "site": list("abcdefghi")}, metric=sf.Identifiers("i
     ids=["3 groups of 2", "3 rows", "5 rows"],
 )
 def test_A2_046_per_unit_triples(groups: Any, rows: Any, each: Any, triple: tuple[int, int, int]) -> None:
-    made = WIDE >> sf.truncate_groups("site", groups=groups, rows=rows, rows_each=each)
-    assert made.map(1) == sf.Spread(*triple) and made.map(0) == sf.Spread(0, 0, 0)
+    made = WIDE >> sf.truncate_groups("site", max_groups=groups, max_rows=rows, max_rows_per_group=each)
+    assert made.map(1) == sf.GroupedDistance(*triple) and made.map(0) == sf.GroupedDistance(0, 0, 0)
     parts, whole, most = triple
     twice = made.map(2)
     assert (twice.parts, twice.rows, twice.largest) == (min(9, 2 * parts), 2 * whole, 2 * most)
     for norm in (sf.L1(), sf.L2(), sf.LInf()):  # the sizes of d people move d times as far, not further
-        one, three = ((made >> sf.sizes(metric=norm)).map(d) for d in (1, 3))
+        one, three = ((made >> sf.transforms.sizes(metric=norm)).map(d) for d in (1, 3))
         assert three == one * 3
 
 
 def test_A2_046_filling_up_again_breaks_the_bound() -> None:
     """E2-25: five groups of one row, cut to five rows, then resampled with replacement to three a group: 15 rows."""
-    made = WIDE >> sf.truncate_groups("site", rows=5, rows_each=3)
+    made = WIDE >> sf.truncate_groups("site", max_rows=5, max_rows_per_group=3)
     data = {"id": [1] * 5, "site": list("abcde")}
     empty = made({"id": [], "site": []})
     filled = [{"id": [1] * 3, "site": [site] * 3} for site in "abcde"]
     resampled = (*filled, *empty[5:])
     found = made.target.distance(resampled, empty)
     assert found.rows == 15 and not found <= made.map(1)
-    assert made.target.distance(made(data), empty) == sf.Spread(5, 5, 1)
+    assert made.target.distance(made(data), empty) == sf.GroupedDistance(5, 5, 1)
 
 
 def test_A2_047_visits_of_six_patients() -> None:
@@ -394,9 +401,9 @@ def test_A2_047_visits_of_six_patients() -> None:
         parts = (space >> sf.truncate_groups("specialty", keys=keys, **limits))(data)
         return sum(len(part["patient"]) for part in parts)
 
-    assert kept(groups=6, rows=7, rows_each=2) == 20  # the maxima of the table: nothing is left out
-    assert kept(rows=5) == kept(rows_each=1) == 18
-    assert kept(groups=5) in (18, 19)  # of six specialties of one patient, one with one or two visits
+    assert kept(max_groups=6, max_rows=7, max_rows_per_group=2) == 20  # the maxima of the table: nothing is left out
+    assert kept(max_rows=5) == kept(max_rows_per_group=1) == 18
+    assert kept(max_groups=5) in (18, 19)  # of six specialties of one patient, one with one or two visits
 
 
 def test_A2_050_counts_by_domain() -> None:
@@ -407,6 +414,6 @@ def test_A2_050_counts_by_domain() -> None:
 
 def test_A2_053_nine_groups() -> None:
     rows = WIDE >> sf.truncate(9) >> sf.select("site") >> sf.count_by(metric=sf.L2())
-    once = WIDE >> sf.truncate_groups("site", rows_each=1) >> sf.sizes(metric=sf.L2())
-    four = WIDE >> sf.truncate_groups("site", groups=4, rows_each=1) >> sf.sizes(metric=sf.L2())
+    once = WIDE >> sf.truncate_groups("site", max_rows_per_group=1) >> sf.transforms.sizes(metric=sf.L2())
+    four = WIDE >> sf.truncate_groups("site", max_groups=4, max_rows_per_group=1) >> sf.transforms.sizes(metric=sf.L2())
     assert [made.map(1) for made in (rows, once, four)] == [9, 3, 2]

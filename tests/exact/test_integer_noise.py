@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from sfumato.accounting.facts.log_concave import log_concave_delta
-from sfumato.accounting.measures import Approx, Pure
-from sfumato.core.brute import brute_delta, brute_epsilon, outcome_probabilities
+from sfumato.accounting.losses.measures import Approx, Pure
+from sfumato.audit.brute_force import brute_delta, brute_epsilon, outcome_probabilities
 from sfumato.core.domains import Integers
 from sfumato.core.metrics import L1, Absolute
 from sfumato.core.space import Space, scalar, vector
@@ -158,7 +158,7 @@ def test_bad_parameters_are_refused(bad: object) -> None:
 
 def test_vectors_without_a_theorem_are_refused() -> None:
     for made in (staircase(epsilon=1, width=2), binomial(10, epsilon=1)):
-        with pytest.raises(BadArgument, match="not on file"):
+        with pytest.raises(BadArgument, match="not known"):
             vector(int, size=2, metric=L1()) >> made
     with pytest.raises(BadArgument, match="even"):
         binomial(3, epsilon=1)

@@ -15,7 +15,7 @@ from tests.profiles import examples
 
 import sfumato as sf
 from sfumato.accounting.adaptive.filters import SumFilter
-from sfumato.accounting.divergence import hockey_stick, max_divergence, renyi
+from sfumato.accounting.losses.divergence import hockey_stick, max_divergence, renyi
 from sfumato.core.branches import Strategy
 from sfumato.core.law import FiniteLaw
 from sfumato.exact import BITS, ball, precision
@@ -89,7 +89,7 @@ MENU = [told("0.5"), told("0.6"), told("0.75")]
 
 def test_every_strategy_on_slices_stays_within_them_and_one_reaches_them() -> None:
     compositor = BIT >> sf.adaptive_composition([told_loss("0.75"), told_loss("0.6")])
-    found = [true_epsilon(sf.asked_by(compositor, asks(choose, 3))) for choose in trees(MENU, 2)]
+    found = [true_epsilon(sf.analysis(compositor, asks(choose, 3))) for choose in trees(MENU, 2)]
     claimed = compositor.map(1).epsilon  # type: ignore[attr-defined]
     assert max(found) <= claimed + TINY
     assert max(found) >= claimed - TINY
@@ -104,17 +104,17 @@ def told_loss(p: str) -> sf.Pure:
 def test_every_strategy_under_a_filter_stays_within_it() -> None:
     """Prices are chosen as one goes; three rounds, every seventh of all 3^7 trees of choices."""
     limit = told_loss("0.75").then(told_loss("0.6"))
-    made = BIT >> sf.filtered(limit)
+    made = BIT >> sf.privacy_filter(limit)
     chosen = itertools.islice(trees(MENU, 3), 0, None, 7)
-    worst = max(true_epsilon(sf.asked_by(made, asks(choose, 3))) for choose in chosen)
+    worst = max(true_epsilon(sf.analysis(made, asks(choose, 3))) for choose in chosen)
     assert limit.epsilon - TINY <= worst <= limit.epsilon + TINY
 
 
 def test_a_rule_that_does_not_charge_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same enumeration finds a compositor that forgets to move its state."""
     monkeypatch.setattr(SumFilter, "after", lambda rule, loss: rule)
-    made = BIT >> sf.filtered(sf.Pure(1.5))
-    assert true_epsilon(sf.asked_by(made, asks(lambda history: told("0.75"), 3))) > 3
+    made = BIT >> sf.privacy_filter(sf.Pure(1.5))
+    assert true_epsilon(sf.analysis(made, asks(lambda history: told("0.75"), 3))) > 3
 
 
 def test_approximate_losses_add_up_in_delta_for_every_strategy() -> None:
@@ -123,7 +123,7 @@ def test_approximate_losses_add_up_in_delta_for_every_strategy() -> None:
         return first, ask(leaky("0.01") if first else told_approx("0.6")), ask(leaky("0.02"))
 
     slices = [sf.Approx(told_loss("0.6").epsilon, 0), sf.Approx(told_loss("0.6").epsilon, "0.01"), sf.Approx(0, "0.02")]
-    made = sf.asked_by(BIT >> sf.adaptive_composition(slices, claim=VOUCHED), choose_first)
+    made = sf.analysis(BIT >> sf.adaptive_composition(slices, claim=VOUCHED), choose_first)
     claimed = made.map(1)
     assert isinstance(claimed, sf.Approx)
     one, other = losses(made)
@@ -133,17 +133,17 @@ def test_approximate_losses_add_up_in_delta_for_every_strategy() -> None:
 
 
 def told_approx(p: str) -> sf.Measurement:
-    return sf.measured_in(BIT >> told(p), sf.Approx)
+    return sf.convert_measure(BIT >> told(p), sf.Approx)
 
 
 def test_concentrated_losses_add_up_for_every_strategy() -> None:
     kind = sf.ZCDP
-    menu = [sf.measured_in(BIT >> told(p), kind) for p in ("0.5", "0.6", "0.7")]
+    menu = [sf.convert_measure(BIT >> told(p), kind) for p in ("0.5", "0.6", "0.7")]
     dear = menu[2].map(1)
     made = BIT >> sf.adaptive_composition([dear, dear])
     rho = made.map(1).rho  # type: ignore[attr-defined]
     for choose in trees(menu, 2):
-        one, other = losses(sf.asked_by(made, asks(choose, 2)))
+        one, other = losses(sf.analysis(made, asks(choose, 2)))
         for order in (Fraction(3, 2), Fraction(2), Fraction(6)):
             assert renyi(one, other, order)[1] <= order * rho + TINY
 
@@ -152,7 +152,7 @@ def two_in_turns(order: tuple[int, ...], choose: Tree) -> Strategy:
     """Opens two filters under a concurrent compositor and asks them in the given order."""
 
     def strategy(ask: sf.Queryable, entropy: object) -> tuple[Any, ...]:
-        open_ones = [ask(sf.filtered(sf.Pure(1.1))), ask(sf.filtered(sf.Pure(1.1)))]
+        open_ones = [ask(sf.privacy_filter(sf.Pure(1.1))), ask(sf.privacy_filter(sf.Pure(1.1)))]
         history: tuple[Any, ...] = ()
         for which in order:
             try:
@@ -166,9 +166,9 @@ def two_in_turns(order: tuple[int, ...], choose: Tree) -> Strategy:
 
 @pytest.mark.parametrize("order", [(0, 1, 0), (0, 1, 1), (1, 0, 1)])
 def test_interactive_answers_asked_in_turns_stay_within_their_slices(order: tuple[int, ...]) -> None:
-    compositor = BIT >> sf.concurrent_composition([sf.Pure(1.1), sf.Pure(1.1)])
+    compositor = BIT >> sf.combinators.concurrent_composition([sf.Pure(1.1), sf.Pure(1.1)])
     worst = max(
-        true_epsilon(sf.asked_by(compositor, two_in_turns(order, choose)))
+        true_epsilon(sf.analysis(compositor, two_in_turns(order, choose)))
         for choose in itertools.islice(trees([told("0.6"), told("0.75")], 3), 0, None, 3)
     )
     assert Fraction(2) < worst <= Fraction("2.2") + TINY
@@ -187,10 +187,10 @@ def test_random_strategies_under_random_limits(menu: list[str], limit: Fraction,
     walk = asks(choose, 4)
     if nested:
         made = BIT >> sf.adaptive_composition([sf.Pure(limit)])
-        strategy: Strategy = lambda ask, entropy: walk(ask(sf.filtered(sf.Pure(limit))), entropy)  # noqa: E731
+        strategy: Strategy = lambda ask, entropy: walk(ask(sf.privacy_filter(sf.Pure(limit))), entropy)  # noqa: E731
     else:
-        made, strategy = BIT >> sf.filtered(sf.Pure(limit)), walk
-    assert true_epsilon(sf.asked_by(made, strategy)) <= limit + TINY
+        made, strategy = BIT >> sf.privacy_filter(sf.Pure(limit)), walk
+    assert true_epsilon(sf.analysis(made, strategy)) <= limit + TINY
 
 
 def test_the_law_of_a_strategy_is_what_is_drawn() -> None:
@@ -200,8 +200,8 @@ def test_the_law_of_a_strategy_is_what_is_drawn() -> None:
         first = ask(told("0.75"))
         return first, ask(told("0.9") if first else told("0.6"))
 
-    made = sf.asked_by(BIT >> sf.filtered(sf.Pure(4)), adaptive)
-    source = sf.ReplayEntropy(11)
+    made = sf.analysis(BIT >> sf.privacy_filter(sf.Pure(4)), adaptive)
+    source = sf.entropy.ReplayEntropy(11)
     drawn = [made.function(True, source) for _ in range(10_000)]
     law = losses(made)[0]
     assert chi_square(drawn, {k: float(v) for k, v in law.items()}) < 20  # 3 degrees of freedom: 1 in 6000

@@ -23,7 +23,7 @@ from sfumato.noise.distribution import Noise
 from sfumato.release.interval import Interval
 from sfumato.release.linear import Linear, _wide
 from sfumato.release.record import Noised, Release
-from sfumato.release.sums import Terms, split_above, sum_above, symmetric
+from sfumato.release.sums import Laid, Terms, lattice_sum, split_above, sum_above
 
 Floats = NDArray[np.float64]
 
@@ -35,12 +35,12 @@ FINE = Fraction(1 << 40)
 
 
 def released(value: Any, noise: Noise, step: Fraction = Fraction(1), **more: Any) -> Release:
-    return Release(value, sf.Pure(1), "one row", sf.How("noise"), noise=Noised(noise, step, **more))
+    return Release(value, sf.Pure(1), "one row", sf.release.How("noise"), noise=Noised(noise, step, **more))
 
 
-def number(value: Any, noise: Noise, step: Fraction = Fraction(1)) -> sf.Estimate:
+def number(value: Any, noise: Noise, step: Fraction = Fraction(1)) -> sf.release.Estimate:
     found = released(value, noise, step).estimate()
-    assert isinstance(found, sf.Estimate)
+    assert isinstance(found, sf.release.Estimate)
     return found
 
 
@@ -82,11 +82,11 @@ MECHANISMS = {
     "laplace": sf.scalar(int) >> sf.laplace(scale=30),
     "narrow laplace": sf.scalar(int) >> sf.laplace(scale="0.7"),
     "gaussian": sf.scalar(int) >> sf.gaussian(scale=30),
-    "staircase": sf.scalar(int) >> sf.staircase(epsilon="0.1", width=3),
-    "binomial": sf.scalar(int) >> sf.binomial(2000, epsilon=1),
-    "truncated": sf.scalar(int) >> sf.truncated_laplace(scale=20, reach=100),
-    "above": sf.scalar(int) >> sf.upper_estimate(scale=20, reach=100),
-    "below": sf.scalar(int) >> sf.lower_estimate(scale=20, reach=100),
+    "staircase": sf.scalar(int) >> sf.mechanisms.staircase(epsilon="0.1", width=3),
+    "binomial": sf.scalar(int) >> sf.mechanisms.binomial(2000, epsilon=1),
+    "truncated": sf.scalar(int) >> sf.mechanisms.truncated_laplace(scale=20, reach=100),
+    "above": sf.scalar(int) >> sf.mechanisms.upper_estimate(scale=20, reach=100),
+    "below": sf.scalar(int) >> sf.mechanisms.lower_estimate(scale=20, reach=100),
 }
 
 
@@ -98,7 +98,7 @@ def test_p1_140_one_number_is_covered_as_stated(name: str, sure: Fraction) -> No
     assert noised is not None
 
     def interval(value: int) -> Interval:
-        release = Release(value + noised.offset, sf.Pure(1), "one row", sf.How("noise"), noise=noised)
+        release = Release(value + noised.offset, sf.Pure(1), "one row", sf.release.How("noise"), noise=noised)
         return one(release.interval(sure))
 
     found = coverage(noised.noise, 17, interval)
@@ -232,6 +232,36 @@ def test_sums_of_noise_on_fine_grids_are_covered_as_stated() -> None:
     assert sum_above(((fine, 1 / FINE),), Fraction(1, 40)) == Fraction(fine.quantile(Fraction(39, 40))) / FINE
 
 
+def laid(size: int, first: int, times: int, seed: int) -> Laid:
+    """Is some law on lattice points, in which small and large masses lie side by side."""
+    masses = 2.0 ** np.random.default_rng(seed).uniform(-30, 0, size)
+    return Laid(masses / masses.sum(), first, times, 0.0)
+
+
+@pytest.mark.parametrize("counts", [(1,), (7,), (2, 3), (1, 1, 4)], ids=str)
+def test_sums_on_the_lattice_are_within_their_error_of_exact_ones(counts: tuple[int, ...]) -> None:
+    terms = [laid(40 + 11 * place, -17 - place, times, place) for place, times in enumerate(counts)]
+    size = 256  # small, so that sums wrap around
+    computed, error = lattice_sum(terms, size)
+    law = {0: Fraction(1)}
+    for term in terms:
+        for _ in range(term.times):
+            law = circled(law, term, size)
+    wrong = math.sqrt(sum((Fraction(float(mass)) - law.get(place, 0)) ** 2 for place, mass in enumerate(computed)))
+    assert wrong <= error < 1e-13
+    assert error < math.dist(computed, np.roll(computed, 1))
+
+
+def circled(law: dict[int, Fraction], term: Laid, size: int) -> dict[int, Fraction]:
+    """Adds one term to a sum on a circle, exactly."""
+    found: dict[int, Fraction] = {}
+    for place, mass in law.items():
+        for more, chance in zip(term.places.tolist(), term.masses.tolist(), strict=True):
+            where = (place + more) % size
+            found[where] = found.get(where, Fraction(0)) + mass * Fraction(chance)
+    return found
+
+
 def test_very_high_confidence_is_never_too_narrow() -> None:
     """Where floats cannot tell, every term gets its share of the chance to miss."""
     terms = ((DiscreteLaplace(FINE), 1 / FINE), (DiscreteLaplace(FINE), 1 / FINE))
@@ -247,7 +277,7 @@ def test_very_high_confidence_is_never_too_narrow() -> None:
 
 def test_noise_that_is_not_symmetric_has_an_interval_that_is_not() -> None:
     noise = sf.noise.Truncated(DiscreteLaplace(Fraction(20)), -10, 200)
-    assert not symmetric(noise)
+    assert not noise.symmetric
     assert SURE <= coverage(noise, 3, lambda value: one(released(value, noise).interval())) <= 0.965
     total = one((number(0, noise) - 2 * number(0, noise)).interval())
     outcomes, chances, _ = of_sum(((noise, Fraction(1)), (noise, Fraction(-2))))
@@ -438,6 +468,6 @@ def test_monotone_functions_are_covered(truth: int) -> None:
         assert coverage_of(truth, lambda x: x.through(math.log), math.log(truth)) >= roots
 
 
-def coverage_of(truth: int, step: Callable[[sf.Estimate], sf.Estimate], exact: float) -> float:
+def coverage_of(truth: int, step: Callable[[sf.release.Estimate], sf.release.Estimate], exact: float) -> float:
     found = masses(L10)
     return math.fsum(p for z, p in found.items() if exact in one(step(number(truth + z, L10)).interval()))

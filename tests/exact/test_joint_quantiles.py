@@ -12,12 +12,12 @@ import pytest
 from flint import arb
 from tests.exact.enumerated import multisets
 
-from sfumato.accounting.measures import ZCDP, Loss, Pure
-from sfumato.core.brute import brute_epsilon, brute_renyi
+from sfumato.accounting.losses.measures import ZCDP, Loss, Pure
+from sfumato.audit.brute_force import brute_epsilon, brute_renyi
 from sfumato.core.measurement import Measurement
 from sfumato.core.space import vector
 from sfumato.exact import enclose
-from sfumato.mechanisms.joint_quantiles import joint_quantiles, listed_joint, sequence_weights, shares_of
+from sfumato.mechanisms.joint_quantiles import joint_law, joint_quantiles, sequence_weights, shares_of
 from sfumato.mechanisms.quantile import support
 
 pytestmark = pytest.mark.sharp_balls
@@ -47,7 +47,7 @@ def audited(
     space = vector(int, between=(0, top), size=size)
     grid = support(space.domain.element, None)  # type: ignore[attr-defined]
     targets = shares_of(alphas, total)
-    once = cache(lambda rows: listed_joint(list(rows), grid, parts, targets, temperature))
+    once = cache(lambda rows: joint_law(list(rows), grid, parts, targets, temperature))
     made = space >> joint_quantiles(alphas, total=total, temperature=temperature, measure=measure)
     return replace(made, law=lambda data: once(tuple(data)))
 

@@ -9,8 +9,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from sfumato.accounting.measures import Pure
-from sfumato.core.brute import brute_epsilon, brute_sensitivity, outcome_probabilities
+from sfumato.accounting.losses.measures import Pure
+from sfumato.audit.brute_force import brute_epsilon, brute_sensitivity, outcome_probabilities
 from sfumato.core.domains import Integers, Vector
 from sfumato.core.metrics import AddRemove, ChangeOne, Discrete, Hamming
 from sfumato.core.space import Space, scalar, vector

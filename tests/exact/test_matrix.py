@@ -8,13 +8,19 @@ from fractions import Fraction
 
 import pytest
 
-from sfumato.accounting.measures import Approx, Pure
-from sfumato.core.brute import brute_delta, brute_epsilon
+from sfumato.accounting.losses.measures import Approx, Pure
+from sfumato.audit.brute_force import brute_delta, brute_epsilon
 from sfumato.errors import BadArgument, NotInDomain
 from sfumato.exact import exp_down, exp_up, log_up
-from sfumato.mechanisms.matrix import channel, channel_delta, channel_delta_at, channel_epsilon, matrix_mechanism
-from sfumato.mechanisms.matrix_comparison import MorePrivate, compare
+from sfumato.mechanisms.matrix_mechanism import (
+    channel,
+    channel_delta,
+    channel_delta_at,
+    channel_epsilon,
+    matrix_mechanism,
+)
 from sfumato.release.record import Failure
+from sfumato.textbook.matrix_comparison import MorePrivate, compare
 
 pytestmark = pytest.mark.sharp_balls
 
@@ -106,7 +112,7 @@ def test_bad_matrices_are_refused(rows: list[list[float]]) -> None:
 def test_bad_names_are_refused() -> None:
     with pytest.raises(BadArgument, match="distinct"):
         matrix_mechanism(ROWS, inputs=["a", "a", "b"])
-    with pytest.raises(BadArgument, match="one for each row"):
+    with pytest.raises(BadArgument, match="as many as the matrix has rows and columns"):
         matrix_mechanism(ROWS, outputs=["a", "b"])
     with pytest.raises(BadArgument, match="pairs of inputs"):
         matrix_mechanism(ROWS, inputs=["a", "b", "c"], adjacency=[("a", "z")])

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from tests.exact.enumerated import farthest, multisets
 
-from sfumato.accounting.measures import ZCDP, Pure
-from sfumato.combinators.interaction import filtered
-from sfumato.combinators.strategy import asked_by
-from sfumato.core.brute import brute_epsilon, brute_renyi
+from sfumato.accounting.losses.measures import ZCDP, Pure
+from sfumato.audit.brute_force import brute_epsilon, brute_renyi
+from sfumato.combinators.analysis import analysis
+from sfumato.combinators.interaction import privacy_filter
 from sfumato.core.domains import Floats
 from sfumato.core.measurement import Measurement
 from sfumato.core.queryable import Queryable
@@ -21,7 +21,7 @@ from sfumato.mechanisms.quantile import quantile_among
 from sfumato.mechanisms.selection import exponential_of
 from sfumato.stats.means import median_radius, octaves_around
 from sfumato.transforms.deviations import LARGEST, deviations
-from sfumato.transforms.outside import moved_up, radius_scores
+from sfumato.transforms.radius_scores import moved_up, radius_scores
 from sfumato.transforms.scores import quantile_scores
 
 pytestmark = pytest.mark.sharp_balls
@@ -80,18 +80,18 @@ def test_radius_scores_move_as_quantile_scores_do(size: int | None, penalties: l
 
 def test_radius_scores_count_rows_beyond_and_the_penalty() -> None:
     scores = vector(float) >> radius_scores(RADII, alpha=1, penalties=[0, "0.5", 1])
-    assert scores([0.25, 0.5, 3.0, 9.0, 10.0]).tolist() == [-8, -7, -6]  # in halves: −4, −3 − ½, −2 − 1
+    assert scores([0.25, 0.5, 3.0, 9.0, 10.0]).tolist() == [-4, -3 - 0.5, -2 - 1]
 
 
 def test_rows_that_are_all_the_same_give_one_radius_the_best_score() -> None:
     """Without moving rows up first, all radii above them would be as good as the next one."""
     rows = [0.5] * 10
     assert (vector(float) >> radius_scores(RADII, alpha=Fraction(1, 2), penalties=[0] * 3))(rows).tolist() == [
-        -10,
+        -5,
         0,
-        -10,
+        -5,
     ]
-    assert (vector(float) >> quantile_scores(RADII, alpha=Fraction(1, 2)))(rows).tolist() == [-10, -10, -10]
+    assert (vector(float) >> quantile_scores(RADII, alpha=Fraction(1, 2)))(rows).tolist() == [-5, -5, -5]
 
 
 @pytest.mark.parametrize("measure", [Pure, ZCDP])
@@ -120,7 +120,7 @@ def adaptive(space: Space, limit: Pure, cold: Fraction) -> Measurement:
         scores = deviations(centre) >> radius_scores(RADII, alpha=1, penalties=PENALTIES)
         return centre, ask(scores >> exponential_of(RADII, temperature=cold))
 
-    return asked_by(space >> filtered(limit), stages)
+    return analysis(space >> privacy_filter(limit), stages)
 
 
 def test_centre_and_radius_together_keep_the_limit() -> None:

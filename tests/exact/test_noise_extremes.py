@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 from flint import arb
 
-from sfumato.accounting.gaussian import discrete_gaussian_delta, discrete_gaussian_epsilon
+from sfumato.accounting.facts.gaussian import discrete_gaussian_delta, discrete_gaussian_epsilon
 from sfumato.entropy import ReplayEntropy
 from sfumato.errors import BadArgument
 from sfumato.exact import ball, precision
 from sfumato.noise import Binomial, Categorical, Censored, DiscreteGaussian, DiscreteLaplace, Truncated, Uniform
 from sfumato.noise.bounded import mass_between
-from sfumato.noise.continuous import Exponential, Gaussian, Gumbel
 from sfumato.noise.distribution import Noise
 from sfumato.noise.gaussian_sums import direct_sum, tail_sum
+from sfumato.textbook.continuous import Exponential, Gaussian, Gumbel
 
 FAR = 10**20
 

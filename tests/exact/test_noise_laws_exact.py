@@ -10,67 +10,32 @@ import numpy as np
 import pytest
 from flint import arb
 from tests.exact.scripted_entropy import ScriptedEntropy, halves, words
+from tests.examples.noises import SUMMED
 
 from sfumato.exact import ball, precision
 from sfumato.noise import (
-    Bernoulli,
-    BernoulliExp,
     Binomial,
-    Categorical,
     Censored,
     DiscreteGaussian,
     DiscreteLaplace,
     Geometric,
-    Noise,
-    Poisson,
     Staircase,
     Truncated,
-    TruncatedNegativeBinomial,
-    Uniform,
     enclosure,
 )
 from sfumato.noise.blocks import BlockSampler, block_table
-from sfumato.noise.continuous import Exponential, Gaussian, Gumbel, Laplace, Reference, TruncatedLaplace, two_sided
 from sfumato.noise.digits import DIGIT_BITS, digit_law, lower_bits, lower_tables
 from sfumato.noise.discrete_laplace import folded_law, unfold, unfold_blocks
 from sfumato.noise.gaussian_sums import direct_sum, normaliser, tail_sum
 from sfumato.noise.inversion import Law
+from sfumato.textbook.continuous import Exponential, Gaussian, Gumbel, Laplace, Reference, TruncatedLaplace, two_sided
 
-# Where each law is summed in full: what lies outside weighs less than 2^-90.
-LAWS: dict[str, tuple[Noise, range]] = {
-    "laplace 1": (DiscreteLaplace(Fraction(1)), range(-70, 71)),
-    "laplace 1/7": (DiscreteLaplace(Fraction(1, 7)), range(-12, 13)),
-    "laplace 10/3": (DiscreteLaplace(Fraction(10, 3)), range(-240, 241)),
-    "geometric 2": (Geometric(Fraction(2)), range(-2, 140)),
-    "runs, geometric": (TruncatedNegativeBinomial(Fraction(1), Fraction(1, 4)), range(-2, 240)),
-    "runs, logarithmic": (TruncatedNegativeBinomial(Fraction(0), Fraction(1, 5)), range(-2, 310)),
-    "runs, shape -1/2": (TruncatedNegativeBinomial(Fraction(-1, 2), Fraction(1, 4)), range(-2, 240)),
-    "runs, shape 7/3": (TruncatedNegativeBinomial(Fraction(7, 3), Fraction(1, 3)), range(-2, 240)),
-    "poisson 9/2": (Poisson(Fraction(9, 2)), range(-2, 70)),
-    "poisson 1/3": (Poisson(Fraction(1, 3)), range(-2, 25)),
-    "gaussian 1": (DiscreteGaussian(Fraction(1)), range(-15, 16)),
-    "gaussian 1/3": (DiscreteGaussian(Fraction(1, 3)), range(-6, 7)),
-    "gaussian root 7": (DiscreteGaussian.from_square(7), range(-40, 41)),
-    "staircase": (Staircase(Fraction(3, 4), 5, 2), range(-450, 451)),
-    "binomial 20": (Binomial(20), range(-12, 13)),
-    "binomial 7": (Binomial(7, centred=False), range(-1, 9)),
-    "binomial 0": (Binomial(0), range(-1, 2)),
-    "bernoulli": (Bernoulli(Fraction(2, 7)), range(-1, 3)),
-    "bernoulli exp": (BernoulliExp(Fraction(2, 7)), range(-1, 3)),
-    "uniform": (Uniform(6), range(-1, 7)),
-    "categorical": (Categorical((Fraction(1), Fraction(0), Fraction(2, 3))), range(-1, 4)),
-    "truncated laplace": (Truncated.within(DiscreteLaplace(Fraction(4)), radius=6), range(-8, 9)),
-    "truncated far": (Truncated(DiscreteLaplace(Fraction(4)), 50, 60), range(48, 63)),
-    "truncated low": (Truncated(DiscreteGaussian(Fraction(2)), -20, -10), range(-22, -8)),
-    "censored": (Censored(DiscreteLaplace(Fraction(4)), -3, 7), range(-5, 9)),
-}
-
-every_law = pytest.mark.parametrize("name", LAWS)
+every_law = pytest.mark.parametrize("name", SUMMED)
 
 
 @every_law
 def test_masses_add_up_and_agree_with_cdf_and_tails(name: str) -> None:
-    noise, values = LAWS[name]
+    noise, values = SUMMED[name]
     with precision(128):
         total = arb(0)
         for value in values:
@@ -84,7 +49,7 @@ def test_masses_add_up_and_agree_with_cdf_and_tails(name: str) -> None:
 
 @every_law
 def test_variance_is_the_sum(name: str) -> None:
-    noise, values = LAWS[name]
+    noise, values = SUMMED[name]
     with precision(128):
         mean = sum((value * noise.pmf(value) for value in values), arb(0))
         second = sum(((value - mean) ** 2 * noise.pmf(value) for value in values), arb(0))
@@ -93,7 +58,7 @@ def test_variance_is_the_sum(name: str) -> None:
 
 @every_law
 def test_quantiles_and_half_widths_are_least(name: str) -> None:
-    noise, _ = LAWS[name]
+    noise, _ = SUMMED[name]
     for p in (Fraction(1, 100), Fraction(1, 3), Fraction(1, 2), Fraction(97, 100)):
         found = noise.quantile(p)
         assert enclosure(noise.cdf(found))[1] >= p > enclosure(noise.cdf(found - 1))[0]
@@ -104,7 +69,7 @@ def test_quantiles_and_half_widths_are_least(name: str) -> None:
 
 @every_law
 def test_support_is_where_the_mass_is(name: str) -> None:
-    noise, values = LAWS[name]
+    noise, values = SUMMED[name]
     low, high = noise.support
     possible = [value for value in values if noise.pmf(value) > 0]
     assert low is None or min(possible) == low
@@ -113,7 +78,7 @@ def test_support_is_where_the_mass_is(name: str) -> None:
 
 @every_law
 def test_nothing_lies_outside_the_support(name: str) -> None:
-    noise, _ = LAWS[name]
+    noise, _ = SUMMED[name]
     low, high = noise.support
     if low is not None:
         assert noise.cdf(low - 1) == 0

@@ -24,14 +24,14 @@ from tests.examples.pairs import (
     profile_of,
 )
 
-from sfumato.accounting.pairs.either import EitherPair, RangePair, highest_lines
-from sfumato.accounting.pairs.finite import ApproxPair, FinitePair, ResponsePair
-from sfumato.accounting.pairs.gaussian import ExchangedGaussianPair, GaussianPair
-from sfumato.accounting.pairs.integer import IntegerNoisePair
-from sfumato.accounting.pairs.laplace import LaplacePair
-from sfumato.accounting.pairs.pair import Pair
-from sfumato.accounting.pairs.sampled import AddedPair, ExchangedPair, RemovedPair
-from sfumato.accounting.pld import PLD
+from sfumato.accounting.losses.pld import PLD
+from sfumato.accounting.pld.pairs.either import EitherPair, RangePair, highest_lines
+from sfumato.accounting.pld.pairs.finite import ApproxPair, FinitePair, ResponsePair
+from sfumato.accounting.pld.pairs.gaussian import ExchangedGaussianPair, GaussianPair
+from sfumato.accounting.pld.pairs.integer import IntegerNoisePair
+from sfumato.accounting.pld.pairs.laplace import LaplacePair
+from sfumato.accounting.pld.pairs.pair import Pair
+from sfumato.accounting.pld.pairs.sampled import AddedPair, ExchangedPair, RemovedPair
 from sfumato.exact import ball, endpoints, precision
 from sfumato.noise.discrete_gaussian import DiscreteGaussian
 from sfumato.noise.discrete_laplace import DiscreteLaplace

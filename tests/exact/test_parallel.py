@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 import sfumato as sf
-from sfumato.accounting.divergence import max_divergence
-from sfumato.core.brute import brute_delta, brute_epsilon, brute_renyi
-from sfumato.core.spread import Spread
+from sfumato.accounting.losses.divergence import max_divergence
+from sfumato.audit.brute_force import brute_delta, brute_epsilon, brute_renyi
+from sfumato.core.grouped_distance import GroupedDistance
 from sfumato.exact import ball, endpoints
 
 pytestmark = pytest.mark.sharp_balls
@@ -70,7 +70,7 @@ def partitions(most: int, parts: int = 2) -> list[tuple[list[str], ...]]:
     return [tuple(["r"] * n for n in rows) for rows in itertools.product(range(most + 1), repeat=parts)]
 
 
-PARTED = sf.Space(sf.Parts((0, 1), (sf.Vector(sf.Texts()),) * 2), sf.PartDistance())
+PARTED = sf.Space(sf.Parts((0, 1), (sf.domains.Vector(sf.domains.Texts()),) * 2), sf.PartDistance())
 
 
 @pytest.mark.parametrize("spread", [(1, 1, 1), (1, 3, 3), (2, 2, 1), (2, 3, 2), (2, 2, 2), (2, 4, 2)], ids=str)
@@ -84,7 +84,7 @@ def test_pure_losses_are_exact_for_noise_on_counts(spread: tuple[int, int, int],
 
 def test_a2_027_counts_with_laplace_noise() -> None:
     """The seed's map is 3 · 0.2 = 0.6; groups give L1 / 10 = 0.5, which is reached."""
-    three = sf.Space(sf.Parts((0, 1, 2), (sf.Vector(sf.Texts()),) * 3), sf.PartDistance())
+    three = sf.Space(sf.Parts((0, 1, 2), (sf.domains.Vector(sf.domains.Texts()),) * 3), sf.PartDistance())
     made = three >> sf.parallel(sf.count() >> sf.laplace(scale=10))
     assert made.map((3, 5, 2)) == sf.Pure("0.5")
     assert sf.Pure.widest([one.map(2) for one in [three_counts()] * 3], count=3) == sf.Pure("0.6")
@@ -117,7 +117,7 @@ def test_a2_031_the_ratio_is_a_product_over_the_parts_that_differ() -> None:
 def test_concentrated_losses_hold_and_are_nearly_reached(spread: tuple[int, int, int]) -> None:
     made = PARTED >> sf.parallel(sf.count() >> sf.gaussian(scale=1))
     claimed = made.map(spread)
-    assert claimed == sf.ZCDP(Fraction(Spread(*spread).squares, 2))
+    assert claimed == sf.ZCDP(Fraction(GroupedDistance(*spread).squares, 2))
     order = Fraction(2)
     found = Fraction(brute_renyi(made, partitions(2), order=order, d_in=spread, missed=Fraction(1, 10**4))[1])
     assert found <= order * Fraction(claimed.rho) + TINY
@@ -131,7 +131,7 @@ def test_half_the_loss_would_be_caught() -> None:
 
 def test_approximate_losses_look_at_all_ways_to_fall() -> None:
     """(2, 2, 1) is two parts at one row; (2, 2, 2) is that or one part at two rows, and not two parts at two rows."""
-    noisy = sf.count() >> sf.truncated_laplace(scale=1, reach=3)
+    noisy = sf.count() >> sf.mechanisms.truncated_laplace(scale=1, reach=3)
     at_one, at_two = ((sf.vector(str) >> noisy).map(rows) for rows in (1, 2))
     assert isinstance(at_one, sf.Approx) and isinstance(at_two, sf.Approx)
     made = PARTED >> sf.parallel(noisy)
@@ -163,7 +163,7 @@ def test_groups_can_be_wider_than_the_map_at_many_rows() -> None:
 
 def test_random_parts_and_a_mechanism_for_each_keep_the_loss_of_one() -> None:
     """The joint law over all labels: a mixture, within the map."""
-    made = sf.vector(["r"]) >> sf.random_parts(2) >> sf.parallel(sf.count() >> sf.laplace(scale=1))
+    made = sf.vector(["r"]) >> sf.transforms.random_parts(2) >> sf.parallel(sf.count() >> sf.laplace(scale=1))
     assert made.map(1) == sf.Pure(1) and made.law is None
     counts = PARTED >> sf.parallel(sf.count() >> sf.laplace(scale=1))
     assert counts.law is not None

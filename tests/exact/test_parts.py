@@ -13,14 +13,14 @@ from tests.exact.enumerated import multisets
 from tests.examples.couplings import Law, Outcome, coupled, outcomes
 
 import sfumato as sf
-from sfumato.core.brute import brute_sensitivity
-from sfumato.core.spread import Spread
+from sfumato.audit.brute_force import brute_sensitivity
+from sfumato.core.grouped_distance import GroupedDistance
 from sfumato.exact import root
 
 VOUCHED = sf.claim("for this test")
 
 
-def within(allowed: Spread, metric: sf.PartDistance) -> Callable[[Outcome, Outcome], bool]:
+def within(allowed: GroupedDistance, metric: sf.PartDistance) -> Callable[[Outcome, Outcome], bool]:
     return lambda a, b: metric.distance(a, b) <= allowed
 
 
@@ -36,30 +36,30 @@ ADDED = [("", "a"), ("a", "ab"), ("a", "aa"), ("ab", "abc"), ("ba", "aab"), ("ab
 def test_a2_025_independent_labels_move_one_row_in_one_part(
     count: int, left: str, right: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = sf.vector(str) >> sf.random_parts(count)
+    made = sf.vector(str) >> sf.transforms.random_parts(count)
     laws = [outcomes(made, list(data), monkeypatch, len(data), count) for data in (left, right)]
-    assert made.map(1) == Spread(1, 1, 1)
-    assert coupled(*laws, within(Spread(1, 1, 1), sf.PartDistance()))
-    assert not coupled(*laws, within(Spread(0, 0, 0), sf.PartDistance()))
+    assert made.map(1) == GroupedDistance(1, 1, 1)
+    assert coupled(*laws, within(GroupedDistance(1, 1, 1), sf.PartDistance()))
+    assert not coupled(*laws, within(GroupedDistance(0, 0, 0), sf.PartDistance()))
 
 
 @pytest.mark.parametrize(("left", "right", "apart"), [("ab", "cd", 4), ("ab", "", 2), ("a", "bcd", 4)])
 def test_several_rows_with_labels_of_their_own(
     left: str, right: str, apart: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = sf.vector(str) >> sf.random_parts(2)
+    made = sf.vector(str) >> sf.transforms.random_parts(2)
     laws = [outcomes(made, list(data), monkeypatch, len(data), 2) for data in (left, right)]
     assert coupled(*laws, within(made.map(apart), sf.PartDistance()))
-    assert not coupled(*laws, within(Spread(2, 1, 1), sf.PartDistance()))
+    assert not coupled(*laws, within(GroupedDistance(2, 1, 1), sf.PartDistance()))
 
 
 @pytest.mark.parametrize(("left", "right", "exchanged"), [("a", "b", 1), ("ab", "ac", 1), ("ab", "cd", 2)])
 def test_exchanged_rows_share_a_label(left: str, right: str, exchanged: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    made = sf.vector(str, size=len(left)) >> sf.random_parts(2)
+    made = sf.vector(str, size=len(left)) >> sf.transforms.random_parts(2)
     laws = [outcomes(made, list(data), monkeypatch, len(data), 2) for data in (left, right)]
-    assert made.map(exchanged) == Spread(exchanged, 2 * exchanged, 2 * exchanged)
+    assert made.map(exchanged) == GroupedDistance(exchanged, 2 * exchanged, 2 * exchanged)
     assert coupled(*laws, within(made.map(exchanged), sf.PartDistance()))
-    assert not coupled(*laws, within(Spread(2, 2 * exchanged - 1, 2 * exchanged), sf.PartDistance()))
+    assert not coupled(*laws, within(GroupedDistance(2, 2 * exchanged - 1, 2 * exchanged), sf.PartDistance()))
 
 
 def shuffle_and_cut(data: Sequence[Hashable], count: int) -> Law:
@@ -73,13 +73,13 @@ def shuffle_and_cut(data: Sequence[Hashable], count: int) -> Law:
 
 def test_a2_025_shuffling_and_cutting_reaches_two_three_two() -> None:
     laws = shuffle_and_cut("r", 2), shuffle_and_cut("ra", 2)
-    worst = Spread(0, 0, 0)
+    worst = GroupedDistance(0, 0, 0)
     for a, b in itertools.product(*laws):
         worst = worst.wider(sf.PartDistance().distance(a, b))
-    assert worst == Spread(2, 3, 2)
-    assert not coupled(*laws, within(Spread(1, 1, 1), sf.PartDistance()))
-    assert not coupled(*laws, within(Spread(2, 2, 2), sf.PartDistance()))
-    assert coupled(*laws, within(Spread(2, 3, 2), sf.PartDistance()))
+    assert worst == GroupedDistance(2, 3, 2)
+    assert not coupled(*laws, within(GroupedDistance(1, 1, 1), sf.PartDistance()))
+    assert not coupled(*laws, within(GroupedDistance(2, 2, 2), sf.PartDistance()))
+    assert coupled(*laws, within(GroupedDistance(2, 3, 2), sf.PartDistance()))
 
 
 @pytest.mark.parametrize("count", [1, 2, 3])
@@ -87,7 +87,7 @@ def test_a2_025_shuffling_and_cutting_reaches_two_three_two() -> None:
 def test_equal_cuts_of_a_public_size(
     count: int, left: str, right: str, exchanged: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = sf.vector(str, size=3) >> sf.equal_parts(count)
+    made = sf.vector(str, size=3) >> sf.transforms.equal_parts(count)
     laws = [outcomes(made, list(data), monkeypatch, 0, 1) for data in (left, right)]
     metric = sf.PartDistance(sf.ChangeOne())
     assert made.target.metric == metric
@@ -97,7 +97,7 @@ def test_equal_cuts_of_a_public_size(
 
 def test_equal_cuts_are_not_offered_where_rows_are_added() -> None:
     with pytest.raises(sf.errors.UnknownSize, match="random_parts"):
-        sf.vector(str) >> sf.equal_parts(2)
+        sf.vector(str) >> sf.transforms.equal_parts(2)
 
 
 PEOPLE = sf.frame({"id": ["u", "v", "w"], "row": int})
@@ -119,12 +119,12 @@ BASE = (("v", 1), ("w", 2))
     ],
 )
 def test_identifiers_keep_a_unit_in_one_part(left: Any, right: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    made = PEOPLE >> sf.random_parts(2, by="id", claim=VOUCHED)
-    plain = PEOPLE >> sf.random_parts(2)
+    made = PEOPLE >> sf.transforms.random_parts(2, by="id", claim=VOUCHED)
+    plain = PEOPLE >> sf.transforms.random_parts(2)
     apart = PEOPLE.distance(left, right)
     many = [len(set(data["id"])) for data in (left, right)]
     laws = [outcomes(made, data, monkeypatch, n, 2) for data, n in zip((left, right), many, strict=True)]
-    assert made.map(apart) == Spread(1, apart, apart)
+    assert made.map(apart) == GroupedDistance(1, apart, apart)
     assert coupled(*laws, within(made.map(apart), sf.PartDistance()))
     if abs(len(left["id"]) - len(right["id"])) > 1:  # a label for each row would spread the unit
         spread = [outcomes(plain, data, monkeypatch, len(data["id"]), 2) for data in (left, right)]
@@ -132,7 +132,7 @@ def test_identifiers_keep_a_unit_in_one_part(left: Any, right: Any, monkeypatch:
 
 
 def test_labels_by_identifier_are_drawn_for_each_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = PEOPLE >> sf.random_parts(2, by="id", claim=VOUCHED)
+    made = PEOPLE >> sf.transforms.random_parts(2, by="id", claim=VOUCHED)
     law = outcomes(made, visits(*BASE, ("v", 3)), monkeypatch, 2, 2)
     together = {True: 0, False: 0}
     for outcome, mass in law.items():
@@ -169,7 +169,9 @@ def test_groups_under_change_one(columns: tuple[str, ...], d_in: int) -> None:
     made = space >> sf.group_by(*columns)
     found = brute_sensitivity(made, tables(multisets(CELLS_LISTED, range(2, 3))), d_in=d_in)
     assert found == made.map(d_in)
-    assert made.map(1) == Spread(2, 2, 2 if columns == ("country",) else 1)  # whole rows leave one kind of row a group
+    assert made.map(1) == GroupedDistance(
+        2, 2, 2 if columns == ("country",) else 1
+    )  # whole rows leave one kind of row a group
     even = sf.frame({"country": ["f", "g"], "year": [1, 2]}, size=2, metric=sf.AddRemove()) >> sf.group_by(*columns)
     assert even.map(2 * d_in) == even.map(2 * d_in + 1) == made.map(d_in)
 
@@ -195,11 +197,11 @@ def test_descriptors_of_one_unit(
     listed = {("country",): ["f"], ("year",): [1], ("country", "year"): [("f", 1), ("g", 2)]}[columns]
     keys = listed if other else None
     made = CELLS >> sf.group_by(
-        *columns, keys=keys, other=other, most_groups=groups, rows_each=each, units=units, claim=VOUCHED
+        *columns, keys=keys, other=other, max_groups=groups, max_rows_per_group=each, units=units, claim=VOUCHED
     )
     empty = tables([()])[0]
     alone = [table for table in multisets(CELLS_LISTED, range(5)) if unit_fits(table, groups, each)]
-    reached: dict[int, Spread] = {}
+    reached: dict[int, GroupedDistance] = {}
     for several in (
         itertools.product(alone, repeat=units) if units == 1 else ((a, b) for a in alone for b in alone[::3])
     ):
@@ -218,27 +220,27 @@ def test_descriptors_on_both_sides_of_an_exchange(
 ) -> None:
     """All units that keep the claim, exchanged for all others of as many rows."""
     space = sf.frame({"country": ["f", "g"], "year": [1, 2]}, size=2)
-    made = space >> sf.group_by(*columns, most_groups=groups, rows_each=each, claim=VOUCHED)
+    made = space >> sf.group_by(*columns, max_groups=groups, max_rows_per_group=each, claim=VOUCHED)
     fits = tables(table for table in multisets(CELLS_LISTED, range(2, 3)) if unit_fits(table, groups, each))
     found = brute_sensitivity(made, fits, d_in=2)
     assert found <= made.map(2)
     if columns == ("country",) and groups and not each:
-        assert found == made.map(2) == Spread(2, 4, 4)
+        assert found == made.map(2) == GroupedDistance(2, 4, 4)
 
 
 def test_a_unit_whose_rows_change_counts_twice() -> None:
-    facts = {"most_groups": {"country": 1}, "rows_each": {"year": 1}, "claim": VOUCHED}
+    facts = {"max_groups": {"country": 1}, "max_rows_per_group": {"year": 1}, "claim": VOUCHED}
     once, twice = (CELLS >> sf.group_by("country", units=units, **facts) for units in (1, 2))
     here, there = tables([[("f", 1)], [("g", 1)]])
     found = once.target.distance(once(here), once(there))
-    assert found == Spread(2, 2, 1)
+    assert found == GroupedDistance(2, 2, 1)
     assert not found <= once.map(2)
     assert found <= twice.map(2)
 
 
 def test_the_part_for_other_keys_gathers_groups() -> None:
     """Without the correction one row a group would be one row in the part for other keys."""
-    made = CELLS >> sf.group_by("year", keys=[3], other=True, most_groups=2, rows_each=1, claim=VOUCHED)
+    made = CELLS >> sf.group_by("year", keys=[3], other=True, max_groups=2, max_rows_per_group=1, claim=VOUCHED)
     empty, full = tables([(), [("f", 1), ("f", 2)]])
     assert made.target.distance(made(empty), made(full)).largest == made.map(2).largest == 2
 
@@ -246,7 +248,7 @@ def test_the_part_for_other_keys_gathers_groups() -> None:
 # One number for each part.
 
 
-def vectors(spread: Spread) -> Iterator[tuple[int, ...]]:
+def vectors(spread: GroupedDistance) -> Iterator[tuple[int, ...]]:
     """All ways in which the rows of a spread can fall, in falling order."""
     for v in itertools.combinations_with_replacement(range(int(spread.largest), -1, -1), int(spread.parts)):
         if sum(v) <= spread.rows:
@@ -254,7 +256,8 @@ def vectors(spread: Spread) -> Iterator[tuple[int, ...]]:
 
 
 SPREADS = sorted(
-    {Spread(*triple) for triple in itertools.product(range(6), range(9), range(6))}, key=lambda s: (s.parts, s.rows)
+    {GroupedDistance(*triple) for triple in itertools.product(range(6), range(9), range(6))},
+    key=lambda s: (s.parts, s.rows),
 )
 
 
@@ -264,26 +267,26 @@ def test_tightening_keeps_what_is_allowed_and_each_number_is_reached(given: tupl
     allowed = [
         v for v in itertools.combinations_with_replacement(range(largest, -1, -1), parts) if sum(v) <= rows_in_all
     ]
-    found = Spread(
+    found = GroupedDistance(
         max(sum(map(bool, v)) for v in allowed), max(map(sum, allowed)), max(max(v, default=0) for v in allowed)
     )
-    tight = Spread(*given)
+    tight = GroupedDistance(*given)
     assert (tight.parts, tight.rows, tight.largest) == (found.parts, found.rows, found.largest)
 
 
 @pytest.mark.parametrize("spread", SPREADS, ids=repr)
-def test_sums_of_squares_are_exact(spread: Spread) -> None:
+def test_sums_of_squares_are_exact(spread: GroupedDistance) -> None:
     assert spread.squares == max(sum(n * n for n in v) for v in vectors(spread))
     l0, l1, linf = spread.parts, spread.rows, spread.largest
     assert spread.squares <= min(l1**2, l0 * linf**2, l1 * linf)
 
 
 @pytest.mark.parametrize("spread", [s for s in SPREADS if s.parts <= 3 and s.rows <= 5], ids=repr)
-def test_sizes_reach_their_sensitivities(spread: Spread) -> None:
+def test_sizes_reach_their_sensitivities(spread: GroupedDistance) -> None:
     parted = (sf.vector(["a", "b", "c"]) >> sf.group_by()).target
     empty = ([], [], [])
     for metric in (sf.L1(), sf.L2(), sf.LInf()):
-        made = parted >> sf.sizes(metric=metric)
+        made = parted >> sf.transforms.sizes(metric=metric)
         found = max(
             made.target.distance(
                 made(empty), made(tuple([key] * n for key, n in zip("abc", (*v, 0, 0, 0), strict=False)))
@@ -298,13 +301,13 @@ def test_sums_reach_their_sensitivities(bounds: tuple[int, int]) -> None:
     members = [
         (list(a), list(b)) for n in range(3) for a in itertools.product((-9, -1, 0, 2, 9), repeat=n) for b in ([], [9])
     ]
-    added = sf.Space(sf.Parts((0, 1), (sf.Vector(sf.Integers()),) * 2), sf.PartDistance())
+    added = sf.Space(sf.Parts((0, 1), (sf.domains.Vector(sf.Integers()),) * 2), sf.PartDistance())
     for metric in (sf.L1(), sf.L2(), sf.LInf()):
-        made = added >> sf.sums(*bounds, metric=metric)
+        made = added >> sf.transforms.sums(*bounds, metric=metric)
         assert brute_sensitivity(made, members, d_in=(1, 1, 1)) == max(map(abs, bounds)) == made.map(1)
         assert brute_sensitivity(made, members, d_in=(2, 2, 1)) <= made.map((2, 2, 1))
-    sized = sf.Space(sf.Parts((0, 1), (sf.Vector(sf.Integers(), 1),) * 2), sf.PartDistance(sf.ChangeOne()))
-    exchanged = sized >> sf.sums(*bounds, metric=sf.L2())
+    sized = sf.Space(sf.Parts((0, 1), (sf.domains.Vector(sf.Integers(), 1),) * 2), sf.PartDistance(sf.ChangeOne()))
+    exchanged = sized >> sf.transforms.sums(*bounds, metric=sf.L2())
     singles = [([a], [b]) for a in (-9, 0, 9) for b in (-9, 9)]
     width = bounds[1] - bounds[0]
     assert brute_sensitivity(exchanged, singles, d_in=1) == width == exchanged.map(1)
@@ -313,11 +316,11 @@ def test_sums_reach_their_sensitivities(bounds: tuple[int, int]) -> None:
         == root(Fraction(2 * width**2))
         == exchanged.map((2, 2, 1))
     )
-    assert (sized >> sf.sizes()).map(5) == 0
+    assert (sized >> sf.transforms.sizes()).map(5) == 0
 
 
 ASYLUM = sf.frame({"country": list("abcde"), "year": list(range(2000, 2010))})
-KNOWN = {"most_groups": {"country": 1}, "rows_each": {"year": 1}, "claim": VOUCHED}
+KNOWN = {"max_groups": {"country": 1}, "max_rows_per_group": {"year": 1}, "claim": VOUCHED}
 
 
 @pytest.mark.parametrize(
@@ -334,24 +337,24 @@ def test_a2_026_asylum_seekers(
     columns: tuple[str, ...], b_in: int, facts: dict[str, Any], spread: tuple[int, int, int], l2: int, rho: str
 ) -> None:
     grouped = ASYLUM >> sf.group_by(*columns, **facts)
-    counts = grouped >> sf.sizes(metric=sf.L2())
-    assert grouped.map(b_in) == Spread(*spread)
+    counts = grouped >> sf.transforms.sizes(metric=sf.L2())
+    assert grouped.map(b_in) == GroupedDistance(*spread)
     assert counts.map(b_in) == l2
     assert (counts >> sf.gaussian(scale=1)).map(b_in) == sf.ZCDP(rho)
 
 
 def test_e2_09_groups_do_not_carry_to_finer_groupings() -> None:
-    finer = ASYLUM >> sf.group_by("country", "year", most_groups={"country": 1}, claim=VOUCHED)
-    both = ASYLUM >> sf.group_by("country", "year", most_groups={"country": 1, "year": 3}, claim=VOUCHED)
-    coarser = ASYLUM >> sf.group_by("country", most_groups={("country", "year"): 3}, claim=VOUCHED)
-    assert finer.map(9) == Spread(9, 9, 9)
-    assert both.map(9) == Spread(3, 9, 9)
-    assert coarser.map(9) == Spread(3, 9, 9)
-    rows_do = ASYLUM >> sf.group_by("country", "year", rows_each={"year": 2}, claim=VOUCHED)
-    assert rows_do.map(9) == Spread(9, 9, 2)
-    assert (ASYLUM >> sf.group_by("country", rows_each={("country", "year"): 2}, claim=VOUCHED)).map(9) == Spread(
-        5, 9, 9
-    )
+    finer = ASYLUM >> sf.group_by("country", "year", max_groups={"country": 1}, claim=VOUCHED)
+    both = ASYLUM >> sf.group_by("country", "year", max_groups={"country": 1, "year": 3}, claim=VOUCHED)
+    coarser = ASYLUM >> sf.group_by("country", max_groups={("country", "year"): 3}, claim=VOUCHED)
+    assert finer.map(9) == GroupedDistance(9, 9, 9)
+    assert both.map(9) == GroupedDistance(3, 9, 9)
+    assert coarser.map(9) == GroupedDistance(3, 9, 9)
+    rows_do = ASYLUM >> sf.group_by("country", "year", max_rows_per_group={"year": 2}, claim=VOUCHED)
+    assert rows_do.map(9) == GroupedDistance(9, 9, 2)
+    assert (ASYLUM >> sf.group_by("country", max_rows_per_group={("country", "year"): 2}, claim=VOUCHED)).map(
+        9
+    ) == GroupedDistance(5, 9, 9)
 
 
 def test_e2_10_and_e2_11_each_stage_takes_the_distance_of_the_one_before() -> None:
@@ -359,7 +362,7 @@ def test_e2_10_and_e2_11_each_stage_takes_the_distance_of_the_one_before() -> No
     assert grouped.source.metric == sf.AddRemove()
     assert grouped.target.metric == sf.PartDistance()
     with pytest.raises(sf.errors.BadArgument, match="group_by"):
-        ASYLUM >> sf.sizes()
+        ASYLUM >> sf.transforms.sizes()
     with pytest.raises(sf.errors.NotNoisable):
         grouped >> sf.gaussian(scale=1)
 
@@ -373,7 +376,7 @@ def test_a1_119_a_table_of_counts_costs_what_one_cell_costs() -> None:
     """P1-129: one vector with its joint sensitivity, and not eight questions."""
     people = sf.frame({"sex": ["f", "m"], "hair": list("wxyz")})
     grouped = people >> sf.group_by("sex", "hair")
-    counts = grouped >> sf.sizes()
+    counts = grouped >> sf.transforms.sizes()
     data = {
         "sex": [s for (s, _), n in HAIR.items() for _ in range(n)],
         "hair": [h for (_, h), n in HAIR.items() for _ in range(n)],
@@ -388,5 +391,5 @@ def test_a1_119_a_table_of_counts_costs_what_one_cell_costs() -> None:
 
 def test_a1_120_two_groupings_add_up() -> None:
     students = sf.frame({"famsize": ["GT3", "LE3"], "school": ["GP", "MS"]})
-    by = [sf.group_by(name) >> sf.sizes() >> sf.laplace(scale=4) for name in ("famsize", "school")]
+    by = [sf.group_by(name) >> sf.transforms.sizes() >> sf.laplace(scale=4) for name in ("famsize", "school")]
     assert (students >> sf.composition(by)).map(1) == sf.Pure("0.5")

@@ -8,10 +8,10 @@ from itertools import product
 import pytest
 
 import sfumato as sf
-from sfumato.accounting.realised import gaussian_realised
+from sfumato.accounting.meaning.realised_loss import gaussian_realised
 
 e = sf.events
-AR = sf.Relation.ADD_REMOVE
+AR = sf.accounting.Relation.ADD_REMOVE
 
 
 def test_A1_119_cells_of_one_table_cost_one_cell() -> None:
@@ -43,13 +43,13 @@ def test_A3_002_003_004_training_by_twenty_gradients() -> None:
     plan = e.Repeat(e.Gaussian(scale=100, shift=2), 20)
     whole = sf.total(plan, sf.ZCDP)
     assert whole == sf.ZCDP("0.004")
-    assert float(sf.zcdp_epsilon(whole.rho, delta=1e-8)) == pytest.approx(0.465965, abs=1e-6)
-    assert float(sf.zcdp_epsilon_simple(whole.rho, delta=1e-8)) == pytest.approx(0.546891, abs=1e-6)
-    assert sf.account(plan, delta=1e-8).epsilon.upper < sf.zcdp_epsilon(whole.rho, delta=1e-8)
+    assert float(sf.accounting.zcdp_epsilon(whole.rho, delta=1e-8)) == pytest.approx(0.465965, abs=1e-6)
+    assert float(sf.textbook.zcdp_epsilon_simple(whole.rho, delta=1e-8)) == pytest.approx(0.546891, abs=1e-6)
+    assert sf.account(plan, delta=1e-8).epsilon.upper < sf.accounting.zcdp_epsilon(whole.rho, delta=1e-8)
 
 
 def test_A3_007_the_slot_after_the_last() -> None:
-    slots = sf.Slots([sf.ZCDP("0.0002")] * 20)
+    slots = sf.accounting.Slots([sf.ZCDP("0.0002")] * 20)
     for _ in range(20):
         slots = slots.after(sf.ZCDP("0.0002"))
     with pytest.raises(sf.errors.Exhausted):
@@ -66,5 +66,7 @@ def test_A3_093_ranges_of_choices() -> None:
 
     assert span((0, 1, 2), (1, 0, 2)) == 2 and span((0, 1, 2), (0, 1, 3)) == 1
     chosen = e.Selection(e.ExponentialSelection(1), shift=2)
-    assert sf.total(chosen, sf.BoundedRange) == sf.BoundedRange(2)
-    assert sf.total(e.Selection(e.ExponentialSelection(2), shift=2), sf.BoundedRange) == sf.BoundedRange(1)
+    assert sf.total(chosen, sf.accounting.BoundedRange) == sf.accounting.BoundedRange(2)
+    assert sf.total(
+        e.Selection(e.ExponentialSelection(2), shift=2), sf.accounting.BoundedRange
+    ) == sf.accounting.BoundedRange(1)

@@ -18,14 +18,14 @@ from tests.exact.enumerated import response
 
 import sfumato as sf
 from sfumato.accounting import events as ev
-from sfumato.accounting.bracket import Bracket
-from sfumato.accounting.evaluate import TOLERANCE
-from sfumato.accounting.pairs.either import EitherPair
-from sfumato.accounting.pairs.finite import ApproxPair, FinitePair, ResponsePair
-from sfumato.accounting.pairs.integer import IntegerNoisePair
-from sfumato.accounting.pairs.pair import Pair
-from sfumato.accounting.pairs.sampled import AddedPair, ExchangedPair, RemovedPair
-from sfumato.accounting.pld import PLD
+from sfumato.accounting.losses.bracket import Bracket
+from sfumato.accounting.losses.pld import PLD
+from sfumato.accounting.pld.evaluate import TOLERANCE
+from sfumato.accounting.pld.pairs.either import EitherPair
+from sfumato.accounting.pld.pairs.finite import ApproxPair, FinitePair, ResponsePair
+from sfumato.accounting.pld.pairs.integer import IntegerNoisePair
+from sfumato.accounting.pld.pairs.pair import Pair
+from sfumato.accounting.pld.pairs.sampled import AddedPair, ExchangedPair, RemovedPair
 from sfumato.exact import Extended, ball, endpoints, log_down, log_up, precision
 from sfumato.noise import DiscreteLaplace
 
@@ -38,7 +38,7 @@ Law = dict[Extended, Fraction]
 Log = Callable[[Fraction], Fraction]
 
 ONE, HALF, THIRD, TENTH = Fraction(1), Fraction(1, 2), Fraction(1, 3), Fraction(1, 10)
-ADD_REMOVE, CHANGE_ONE = sf.Relation.ADD_REMOVE, sf.Relation.CHANGE_ONE
+ADD_REMOVE, CHANGE_ONE = sf.accounting.Relation.ADD_REMOVE, sf.accounting.Relation.CHANGE_ONE
 
 
 def two_sided_geometric(odds: Fraction, shift: int) -> Outcomes:
@@ -291,7 +291,7 @@ def drawn(event: ev.Event, sampling: ev.Sampling) -> ev.Event:
     return ev.Sampled(event, sampling)
 
 
-ROUTES: dict[str, tuple[Callable[[Log], ev.Event], sf.Relation, int]] = {
+ROUTES: dict[str, tuple[Callable[[Log], ev.Event], sf.accounting.Relation, int]] = {
     "a coin": (lambda log: ev.Response(log(Fraction(3))), ADD_REMOVE, 10),
     "seven options": (lambda log: ev.Response(log(Fraction(2)), 7), ADD_REMOVE, 8),
     "a coin that leaks": (lambda log: ev.Stated(sf.Approx(log(Fraction(2)), "1e-4")), CHANGE_ONE, 6),

@@ -9,12 +9,12 @@ from itertools import product as pairs
 import pytest
 from tests.exact.enumerated import response
 
-from sfumato.accounting.divergence import hockey_stick
-from sfumato.accounting.finite_law import composed, law_of
-from sfumato.accounting.measures import Approx
-from sfumato.accounting.profile import Profile
-from sfumato.accounting.promises import delta_at
-from sfumato.accounting.trade_off import TradeOff, gaussian_trade_off
+from sfumato.accounting.losses.divergence import hockey_stick
+from sfumato.accounting.losses.measures import Approx
+from sfumato.accounting.losses.profile import Profile
+from sfumato.accounting.losses.profile_points import delta_at
+from sfumato.accounting.losses.trade_off import TradeOff, gaussian_trade_off
+from sfumato.accounting.pld.finite_law import composed, law_of
 from sfumato.exact import BITS, ball, log_up, precision
 
 Masses = list[tuple[Fraction, Fraction]]

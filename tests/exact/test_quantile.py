@@ -9,8 +9,8 @@ from itertools import combinations_with_replacement
 import pytest
 from tests.exact.enumerated import multisets, remembered
 
-from sfumato.accounting.measures import ZCDP, BoundedRange, Pure
-from sfumato.core.brute import brute_epsilon, brute_renyi, neighbours, outcome_probabilities
+from sfumato.accounting.losses.measures import ZCDP, BoundedRange, Pure
+from sfumato.audit.brute_force import brute_epsilon, brute_renyi, neighbours, outcome_probabilities
 from sfumato.core.domains import Bounds, Data, Floats, Integers, Vector
 from sfumato.core.law import Law
 from sfumato.core.measurement import Measurement

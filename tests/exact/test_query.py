@@ -42,10 +42,10 @@ import sfumato as sf
 from sfumato.entropy import ReplayEntropy
 from sfumato.noise.discrete_gaussian import DiscreteGaussian
 from sfumato.noise.discrete_laplace import DiscreteLaplace
-from sfumato.query.cells import Bound, Cells, Rows, Units
-from sfumato.query.levels import choose
-from sfumato.query.lower import Lowered
-from sfumato.query.parts import Choice, Selection, selecting
+from sfumato.query.plan.compiled_query import CompiledQuery
+from sfumato.query.plan.engine_plan import Bound, Cells, Rows, Units
+from sfumato.query.plan.grouping_sets import choose
+from sfumato.query.plan.parts import Choice, Selection, selecting
 
 NAMED = pytest.mark.parametrize("name", sorted(QUESTIONS))
 
@@ -88,7 +88,7 @@ def largest_ratio(noise: DiscreteLaplace, shift: int) -> float:
     return max(float((noise.pmf(z) / noise.pmf(z - shift)).log().mid()) for z in range(-12, 13))
 
 
-def worst_pure(ready: Lowered, pairs: Sequence[Neighbours], *, scale: Fraction = Fraction(1)) -> float:
+def worst_pure(ready: CompiledQuery, pairs: Sequence[Neighbours], *, scale: Fraction = Fraction(1)) -> float:
     """Gives the largest log-ratio of any answer between neighbours; that of independent noises adds up."""
     worst = 0.0
     for pair in pairs:
@@ -219,10 +219,10 @@ def hockey_stick(left: np.ndarray, right: np.ndarray, epsilon: float) -> float:
 
 
 # A number beside the one that chooses: with one row a group, COUNT(*) would be that one itself.
-CHOSEN = ("SELECT f, COUNT(DISTINCT x) AS n FROM t GROUP BY f", {"groups": 2, "rows_each": 1})
+CHOSEN = ("SELECT f, COUNT(DISTINCT x) AS n FROM t GROUP BY f", {"max_groups": 2, "max_rows_per_group": 1})
 
 
-def selected(loss: sf.Approx) -> tuple[Lowered, Selection, Any]:
+def selected(loss: sf.Approx) -> tuple[CompiledQuery, Selection, Any]:
     text, bounds = CHOSEN
     ready = planned(text, CATALOG, loss=loss, limit=sf.Approx, noise="laplace", **bounds)
     (selection,), (noises,) = ready.pricing.selections, ready.noises
@@ -287,7 +287,7 @@ def test_half_the_noise_is_found_out() -> None:
     assert worst_pure(ready, SHORT, scale=Fraction(1, 2)) > 1.9
 
 
-def with_cells(ready: Lowered, change: Callable[[Cells], Cells]) -> Lowered:
+def with_cells(ready: CompiledQuery, change: Callable[[Cells], Cells]) -> CompiledQuery:
     return replace(ready, levels=tuple(replace(level, cells=change(level.cells)) for level in ready.levels))
 
 
@@ -333,7 +333,7 @@ def test_facts_do_not_hold_for_pairs_of_a_joined_table() -> None:
     book = {**BOOK, "tables": {"t": {**BOOK["tables"]["t"], "contributions": contributions}}}
     pairs = [(world_of([(("a", 2), ("b", 2))]), world_of([]))]
     text = "SELECT t.k AS k, o.k AS l, COUNT(*) AS n FROM t JOIN t AS o ON t.u = o.u GROUP BY t.k, o.k"
-    ready = planned(text, catalog_of(book), loss=sf.Pure(1), rows_each=1)
+    ready = planned(text, catalog_of(book), loss=sf.Pure(1), max_rows_per_group=1)
     assert obeys(ready, pairs)
     (found,) = farthest(ready, pairs, interpreted)
     assert found[Rows()] == (4, 4)

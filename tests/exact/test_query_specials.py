@@ -14,30 +14,30 @@ import numpy as np
 import pytest
 from flint import arb
 
-from sfumato.accounting.measures import ZCDP, Loss, Pure
-from sfumato.core.spread import Spread
+from sfumato.accounting.losses.measures import ZCDP, Loss, Pure
+from sfumato.core.grouped_distance import GroupedDistance
 from sfumato.entropy import ReplayEntropy
 from sfumato.exact import ball, upper
-from sfumato.mechanisms.recursive_quantiles import Cut, halving
-from sfumato.mechanisms.scoring import scaled
+from sfumato.mechanisms.cut_plans import Cut, added_loss, balanced, halving
+from sfumato.mechanisms.recursive_quantiles import point_tolls
+from sfumato.mechanisms.scoring import exponents_of
 from sfumato.noise.selection_laws import exponential_probabilities, top_k_probabilities
-from sfumato.query.expressions import Column
-from sfumato.query.facts import Facts
-from sfumato.query.kinds import Kind
-from sfumato.query.lists import Binned, BinnedAt, Top, top_loss
-from sfumato.query.quantiles import (
+from sfumato.query.nodes.expressions import Column
+from sfumato.query.nodes.facts import Facts
+from sfumato.query.nodes.kinds import Kind
+from sfumato.query.nodes.questions import Histogram, Quantile, TopValues
+from sfumato.query.plan.expand_lists import items
+from sfumato.query.plan.lists import Binned, BinnedAt, Top, top_loss
+from sfumato.query.plan.quantiles import (
     Cutting,
     Quantiles,
     QuantilesAt,
-    cuts_loss,
-    near_an_end,
-    rank_moves,
+    bin_tolls,
     rank_pieces,
     rows_below,
     wanted_rank,
 )
-from sfumato.query.questions import Histogram, Quantile, TopValues
-from sfumato.query.specials import Counts, Special, items, unit_loss
+from sfumato.query.plan.selection_statistics import Counts, Special, unit_loss
 
 pytestmark = pytest.mark.sharp_balls
 
@@ -70,7 +70,7 @@ def cuts_law(cutting: Cutting, plan: Cut | None, table: Table, ends: tuple[int, 
         return {(): ball(1)}
     bins = np.array([place for place, rows in enumerate(table) if rows], dtype=np.int64)
     pieces, unit, parts = cutting.pieces(plan, bins, np.array([table[place] for place in bins], dtype=np.int64), ends)
-    chances = exponential_probabilities(scaled(pieces.scores, unit), widths=pieces.widths.tolist())
+    chances = exponential_probabilities(exponents_of(pieces.scores, unit), widths=pieces.widths.tolist())
     found: Law = {}
     for start, width, chance in zip(pieces.starts.tolist(), pieces.widths.tolist(), chances, strict=True):
         for position in range(start, start + width):
@@ -112,8 +112,14 @@ def largest_divergence(pairs: Iterator[tuple[Law, Law]], order: int) -> Fraction
     return found
 
 
-def quantile_pairs(plan: Cut | None, heat: Fraction, bins: int, most: int, parts: int = 2) -> Iterator[tuple[Law, Law]]:
-    cutting = Cutting(heat, margin=1, parts=parts)
+def planned(alphas: list[Fraction], heat: Fraction, measure: type[Loss] = Pure) -> tuple[Cut | None, Loss]:
+    """Gives the plan of quantiles as it is run, and what is charged for it."""
+    plan = balanced(halving(alphas), heat, measure, bin_tolls)
+    return plan, added_loss(plan, measure, bin_tolls)
+
+
+def quantile_pairs(plan: Cut | None, bins: int, most: int, parts: int = 2) -> Iterator[tuple[Law, Law]]:
+    cutting = Cutting(margin=1, parts=parts)
     law = cache(lambda table: cuts_law(cutting, plan, table, (0, bins - 1)))
     return ((law(left), law(right)) for left, right in one_row_apart(bins, most))
 
@@ -132,10 +138,9 @@ PLANS = {
 @pytest.mark.parametrize("name", PLANS)
 @pytest.mark.parametrize("heat", [COLD, Fraction(1)], ids=["cold", "warm"])
 def test_one_row_loses_no_more_than_is_charged(name: str, heat: Fraction) -> None:
-    plan = halving(PLANS[name])
-    charged = cuts_loss(plan, heat, Pure)
+    plan, charged = planned(PLANS[name], heat)
     assert isinstance(charged, Pure)
-    assert largest_loss(quantile_pairs(plan, heat, 3, 4)) <= charged.epsilon
+    assert largest_loss(quantile_pairs(plan, 3, 4)) <= charged.epsilon
 
 
 def gap_loss(alpha: Fraction, heat: Fraction, added: int) -> Fraction:
@@ -150,7 +155,7 @@ def gap_loss(alpha: Fraction, heat: Fraction, added: int) -> Fraction:
         bins, rows = np.array([0, wide]), np.array([first, block])
         rank = wanted_rank(alpha, first + block, 1 + added)
         pieces = rank_pieces(bins, rows, (0, wide + 1), rank, 2 * alpha.denominator, 1)
-        chances = exponential_probabilities(scaled(pieces.scores, at), widths=pieces.widths.tolist())
+        chances = exponential_probabilities(exponents_of(pieces.scores, at), widths=pieces.widths.tolist())
         found.append(chances[pieces.starts.tolist().index(wide + 1)])
     return Fraction(upper(lambda: (found[0] / found[1]).log()))
 
@@ -159,24 +164,50 @@ def gap_loss(alpha: Fraction, heat: Fraction, added: int) -> Fraction:
 def test_the_charge_is_nearly_reached(alpha: Fraction) -> None:
     """A smaller charge would be a lie: where there are very many bins, a row can lose all of it."""
     heat = Fraction(1, 8)
-    charged = cuts_loss(halving([alpha]), heat, Pure)
+    _, charged = planned([alpha], heat)
     assert isinstance(charged, Pure)
     assert Fraction(99, 100) * Fraction(charged.epsilon) < gap_loss(alpha, heat, 1) <= charged.epsilon
 
 
+def test_a_row_that_may_go_either_way_costs_the_whole_range() -> None:
+    """Tolls by side, as for points, would be a lie: a row of the chosen bin goes on below by a coin, and costs more.
+
+    Four rows lie beyond a wide gap with nearly all the weight; one is added in the bin above, and part 0 of it chosen.
+    """
+    wide, alpha = 1 << 61, Fraction(4, 5)
+    chances = []
+    for rows in ([4, 0], [4, 1]):
+        bins, rank = np.array([wide, wide + 1]), wanted_rank(alpha, sum(rows), 1)
+        pieces = rank_pieces(bins, np.array(rows), (0, wide + 1), rank, 10, 2)
+        laws = exponential_probabilities(exponents_of(pieces.scores, 1 / (20 * COLD)), widths=pieces.widths.tolist())
+        places = {int(start): place for place, start in enumerate(pieces.starts) if pieces.widths[place]}
+        chances.append(laws[places[2 * (wide + 1)]])
+    lost = Fraction(upper(lambda: (chances[1] / chances[0]).log()))
+    by_side, whole = point_tolls(alpha, Pure), bin_tolls(alpha, Pure)
+    assert by_side.below / COLD < Fraction(99, 100) * whole.below / COLD < lost <= whole.below / COLD
+
+
+def test_cheap_paths_are_cooled_until_all_cost_the_same() -> None:
+    """Of .2, .5, .6 and .9 the path above the root, .6, is the cheaper one: it is colder, at the same charge."""
+    levels = [Fraction(1, 5), HALF, Fraction(3, 5), Fraction(9, 10)]
+    plan, charged = planned(levels, Fraction(1))
+    assert charged == added_loss(halving(levels), Pure, bin_tolls)
+    assert plan is not None and plan.left is not None and plan.right is not None
+    assert plan.right.temperature < plan.left.temperature == plan.temperature == 1
+
+
 def test_half_the_temperature_is_caught() -> None:
-    charged = cuts_loss(halving(THREE), COLD, Pure)
+    _, charged = planned(THREE, COLD)
     assert isinstance(charged, Pure)
-    assert largest_loss(quantile_pairs(halving(THREE), COLD / 2, 3, 4)) > charged.epsilon
+    assert largest_loss(quantile_pairs(planned(THREE, COLD / 2)[0], 3, 4)) > charged.epsilon
 
 
 @pytest.mark.parametrize("name", ["median", "least", "three"])
 @pytest.mark.parametrize("order", [2, 9])
 def test_zcdp_adds_up_along_a_path(name: str, order: int) -> None:
-    plan = halving(PLANS[name])
-    charged = cuts_loss(plan, Fraction(1), ZCDP)
+    plan, charged = planned(PLANS[name], Fraction(1), ZCDP)
     assert isinstance(charged, ZCDP)
-    found = largest_divergence(quantile_pairs(plan, Fraction(1), 3, 3), order)
+    found = largest_divergence(quantile_pairs(plan, 3, 3), order)
     assert order * Fraction(charged.rho) / 100 < found <= order * charged.rho
 
 
@@ -221,7 +252,7 @@ def test_pieces_are_the_definition_and_move_as_stated(alpha: Fraction, parts: in
     for left, right in one_row_apart(bins, 6):
         moves = [after - before for before, after in zip(scores(left), scores(right), strict=True)]
         widest = max(widest, max(moves) - min(moves))
-    stated = rank_moves(alpha, at_end=near_an_end(alpha))
+    stated = bin_tolls(alpha, Pure).below
     assert widest <= stated
     assert widest == stated or parts > 1, "with one part the statement is tight"
 
@@ -236,8 +267,8 @@ def test_scores_beyond_64_bits_are_exact() -> None:
 @pytest.mark.parametrize("alphas", [[HALF], [Fraction(0)], THREE], ids=["median", "least", "three"])
 def test_draws_follow_the_law(alphas: list[Fraction]) -> None:
     """1,500 draws differ from the enumerated law by no more than chance does."""
-    plan, table, entropy = halving(alphas), (2, 0, 3), ReplayEntropy(6)
-    cutting = Cutting(Fraction(2), margin=1, parts=2)
+    plan, table, entropy = planned(alphas, Fraction(2))[0], (2, 0, 3), ReplayEntropy(6)
+    cutting = Cutting(margin=1, parts=2)
     law = cuts_law(cutting, plan, table, (0, 2))
     bins, rows = np.array([0, 2]), np.array([2, 3])
     seen = Counter(tuple(cutting.draw(plan, bins, rows, (0, 2), entropy)) for _ in range(1_500))
@@ -263,10 +294,10 @@ def both(left: Law, right: Law) -> Law:
 @pytest.mark.parametrize("rows", [(1, 0), (1, 1), (2, 1)])
 def test_a_unit_pays_for_its_rows_in_all_groups(rows: tuple[int, int]) -> None:
     """Two groups, and a unit with rows in both: enumerated over all tables and all places of its rows."""
-    plan, cutting = halving([HALF]), Cutting(COLD, margin=1)
+    (plan, one_row), cutting = planned([HALF], COLD), Cutting(margin=1)
     law = cache(lambda table: cuts_law(cutting, plan, table, (0, 2)))
-    spread = Spread(2, sum(rows), max(rows))
-    charged = unit_loss(cuts_loss(plan, COLD, Pure), spread.rows, spread.squares, 1)
+    spread = GroupedDistance(2, sum(rows), max(rows))
+    charged = unit_loss(one_row, spread.rows, spread.squares, 1)
 
     assert isinstance(charged, Pure)
     found = sum(gap_loss(HALF, COLD, added) for added in rows if added)  # independent groups: losses add up
@@ -278,8 +309,9 @@ def test_a_unit_pays_for_its_rows_in_all_groups(rows: tuple[int, int]) -> None:
     left, right = ((2, 0, 1), (0, 1, 1))
     pair = both(law(left), law(right)), both(law((2 + rows[0], 0, 1)), law((0, 1, 1 + rows[1])))
     assert largest_loss(iter([pair])) <= charged.epsilon
-    concentrated = unit_loss(cuts_loss(plan, Fraction(1), ZCDP), spread.rows, spread.squares, 1)
-    warm = cache(lambda table: cuts_law(Cutting(Fraction(1), margin=1), plan, table, (0, 2)))
+    warmer, one_row = planned([HALF], Fraction(1), ZCDP)
+    concentrated = unit_loss(one_row, spread.rows, spread.squares, 1)
+    warm = cache(lambda table: cuts_law(cutting, warmer, table, (0, 2)))
     pair = both(warm(left), warm(right)), both(warm((2 + rows[0], 0, 1)), warm((0, 1, 1 + rows[1])))
     assert isinstance(concentrated, ZCDP)
     assert largest_divergence(iter([pair]), 3) <= 3 * concentrated.rho
@@ -315,13 +347,13 @@ def order_of(charged: ZCDP, part: int) -> Fraction:
 
 X = Column("x", Kind.INT, Facts((Fraction(0), Fraction(3)), None, nullable=False))
 SHARES = [Pure(Fraction(1, 3)), ZCDP(Fraction(1, 50))]
-SPREADS = [Spread(1, 1, 1), Spread(3, 4, 2), Spread(2, 10, 5)]
+SPREADS = [GroupedDistance(1, 1, 1), GroupedDistance(3, 4, 2), GroupedDistance(2, 10, 5)]
 
 
 @pytest.mark.parametrize("share", SHARES, ids=str)
 @pytest.mark.parametrize("spread", SPREADS, ids=str)
 @pytest.mark.parametrize("apart", [1, 3])
-def test_every_special_costs_its_share_and_hardly_less(share: Pure | ZCDP, spread: Spread, apart: int) -> None:
+def test_every_special_costs_its_share_and_hardly_less(share: Pure | ZCDP, spread: GroupedDistance, apart: int) -> None:
     histogram, top = Histogram(X, (0, 1, 3)), TopValues(X, 2)
     specials = [
         Quantiles.special([Quantile(X, at) for at in THREE], spread, apart),
@@ -336,7 +368,7 @@ def test_every_special_costs_its_share_and_hardly_less(share: Pure | ZCDP, sprea
 
 
 @pytest.mark.parametrize("spread", SPREADS, ids=str)
-def test_bins_of_a_histogram_move_as_groups_do(spread: Spread) -> None:
+def test_bins_of_a_histogram_move_as_groups_do(spread: GroupedDistance) -> None:
     """All ways in which a unit's rows fall into two bins of each of three groups, within the spread of the groups."""
     histogram = Histogram(X, (0, 1, 3))
     special = Special(tuple(item for _, item in items(histogram)), spread, 1, Binned(histogram))
@@ -344,7 +376,11 @@ def test_bins_of_a_histogram_move_as_groups_do(spread: Spread) -> None:
     assert isinstance(priced, BinnedAt)
     for cells in product(range(int(spread.largest) + 1), repeat=6):
         groups = [one + two for one, two in zip(cells[::2], cells[1::2], strict=True)]
-        apart = Spread(sum(map(bool, groups)), sum(groups), max(groups)) if any(groups) else Spread(0, 0, 0)
+        apart = (
+            GroupedDistance(sum(map(bool, groups)), sum(groups), max(groups))
+            if any(groups)
+            else GroupedDistance(0, 0, 0)
+        )
         if apart <= spread:
             l1, l2 = max(l1, sum(cells)), max(l2, sum(cell**2 for cell in cells))
     assert (l1, l2) == (priced.part.influence.l1, spread.squares)
@@ -354,11 +390,11 @@ def test_bins_of_a_histogram_move_as_groups_do(spread: Spread) -> None:
 def test_the_rank_is_as_near_as_is_said(alpha: Fraction) -> None:
     """Of every small table: the chance that the rank is further off than is said is no more than one in twenty."""
     column = Column("x", Kind.INT, Facts((Fraction(0), Fraction(3)), None, nullable=False))
-    priced = Quantiles.special([Quantile(column, alpha)], Spread(1, 1, 1), 1).priced(Pure(12))
+    priced = Quantiles.special([Quantile(column, alpha)], GroupedDistance(1, 1, 1), 1).priced(Pure(12))
     assert isinstance(priced, QuantilesAt)
     said = re.fullmatch("± ([0-9]+) rows in rank", priced.error(Fraction(19, 20)))
     assert said is not None
-    cutting, plan = Cutting(priced.temperature, priced.margin), halving([alpha])
+    cutting, plan = Cutting(priced.margin), planned([alpha], priced.temperature)[0]
     for table in tables(4, 5):
         rank = wanted(alpha, sum(table), priced.margin)
         law = cuts_law(cutting, plan, table, (0, 3))
@@ -370,7 +406,7 @@ def test_the_middle_rank_is_found_and_ends_are_a_margin_inside() -> None:
     """With 100,000 rows spread evenly, and at a warm price, quantiles come within a few bins of where they belong."""
     column = Column("x", Kind.INT, Facts((Fraction(0), Fraction(999)), None, nullable=False))
     levels = [Fraction(0), QUARTER, HALF, Fraction(1)]
-    special = Quantiles.special([Quantile(column, at) for at in levels], Spread(1, 1, 1), 1)
+    special = Quantiles.special([Quantile(column, at) for at in levels], GroupedDistance(1, 1, 1), 1)
     priced = special.priced(Pure(1))
     counts = Counts.of(np.zeros(1000, dtype=np.int64), np.arange(1000), np.full(1000, 100), 1)
     found = [int(places[0]) for places in priced.draw(counts, ReplayEntropy(1))]

@@ -9,8 +9,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from sfumato.accounting.measures import Pure
-from sfumato.core.brute import brute_epsilon, outcome_probabilities
+from sfumato.accounting.losses.measures import Pure
+from sfumato.audit.brute_force import brute_epsilon, outcome_probabilities
 from sfumato.core.domains import Categories, Integers, Vector
 from sfumato.core.metrics import L1, AddRemove, Discrete, Hamming
 from sfumato.core.space import Space, scalar, vector

@@ -21,10 +21,10 @@ import pytest
 from tests.exact.enumerated import response
 
 from sfumato.accounting.adaptive.filters import SumFilter
-from sfumato.accounting.measures import ZCDP, Approx, Loss, Pure
-from sfumato.accounting.renyi import Renyi
+from sfumato.accounting.losses.measures import ZCDP, Approx, Loss, Pure
+from sfumato.accounting.losses.renyi import Renyi
 from sfumato.exact import exp_up, log_up
-from sfumato.ledger.register import Register, changed
+from sfumato.ledger.register.register import Register, changed
 
 TINY = Fraction(1, 10**30)
 """More than all roundings of the stated losses together."""

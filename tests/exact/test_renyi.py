@@ -10,14 +10,14 @@ from fractions import Fraction
 import pytest
 from flint import arb
 
-from sfumato.accounting.curves import Curve
-from sfumato.accounting.divergence import hockey_stick, renyi
+from sfumato.accounting.convert.renyi import preserved_probability, renyi_delta, tight_delta, tight_epsilon
 from sfumato.accounting.facts import loss_of
 from sfumato.accounting.facts.selection import ExponentialSelection, TopSelection
-from sfumato.accounting.measures import Approx
-from sfumato.accounting.renyi import Renyi
-from sfumato.accounting.renyi_conversion import preserved_probability, renyi_delta, tight_delta, tight_epsilon
-from sfumato.accounting.shapes import (
+from sfumato.accounting.losses.divergence import hockey_stick, renyi
+from sfumato.accounting.losses.measures import Approx
+from sfumato.accounting.losses.renyi import Renyi
+from sfumato.accounting.renyi.curves import Curve
+from sfumato.accounting.renyi.mechanism_curves import (
     DiscreteLaplaceCurve,
     LaplaceCurve,
     Linear,

@@ -10,7 +10,7 @@ import pytest
 from flint import arb
 
 from sfumato.accounting.compose import total
-from sfumato.accounting.divergence import hockey_stick, max_divergence, renyi
+from sfumato.accounting.convert.renyi import renyi_epsilon
 from sfumato.accounting.events import (
     Event,
     Gaussian,
@@ -20,10 +20,10 @@ from sfumato.accounting.events import (
     Stated,
     TruncatedNegativeBinomial,
 )
-from sfumato.accounting.measures import ZCDP, Approx, Pure
-from sfumato.accounting.renyi import Renyi
-from sfumato.accounting.renyi_conversion import renyi_epsilon
-from sfumato.accounting.repeat_select import mean_runs
+from sfumato.accounting.facts.repeat_and_select import mean_runs
+from sfumato.accounting.losses.divergence import hockey_stick, max_divergence, renyi
+from sfumato.accounting.losses.measures import ZCDP, Approx, Pure
+from sfumato.accounting.losses.renyi import Renyi
 from sfumato.errors import NoProvenRoute
 from sfumato.exact import BITS, ball, precision
 

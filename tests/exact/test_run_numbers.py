@@ -8,7 +8,7 @@ import pytest
 from flint import arb
 
 from sfumato.accounting import events
-from sfumato.accounting.repeat_select import mean_runs
+from sfumato.accounting.facts.repeat_and_select import mean_runs
 from sfumato.entropy import ReplayEntropy, SystemEntropy
 from sfumato.errors import BadArgument
 from sfumato.exact import ball, precision

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from flint import arb
 
-from sfumato.accounting.divergence import max_divergence, renyi
-from sfumato.accounting.measures import ZCDP, Pure
+from sfumato.accounting.losses.divergence import max_divergence, renyi
+from sfumato.accounting.losses.measures import ZCDP, Pure
+from sfumato.audit.brute_force import neighbours
 from sfumato.core.branches import Fork, InteractiveLaw, NoEntropy, Recorder
-from sfumato.core.brute import neighbours
 from sfumato.core.domains import Integers, Stream
 from sfumato.core.law import FiniteLaw
 from sfumato.core.metrics import L1
@@ -23,7 +23,7 @@ from sfumato.exact import Extended, ball, precision
 from sfumato.mechanisms.prefix_sums import BinaryTree, PrefixSums, SquareRoot
 from sfumato.noise.discrete_gaussian import DiscreteGaussian
 from sfumato.noise.discrete_laplace import DiscreteLaplace
-from sfumato.stats.streams import Plan, noisy_entries, relative_variance, running_counts, watched
+from sfumato.stats.streams import CountingPlan, noisy_entries, relative_variance, running_counts, stream_totals
 
 STREAM = Space(Stream(Integers()), L1())
 KINDS = [BinaryTree, SquareRoot]
@@ -38,7 +38,7 @@ def coarse_root(steps: int) -> SquareRoot:
     return made
 
 
-def entries_law(plan: Plan, steps: int, data: tuple[int, ...]) -> FiniteLaw:
+def entries_law(plan: CountingPlan, steps: int, data: tuple[int, ...]) -> FiniteLaw:
     law = noisy_entries(vector(int, size=steps, metric=L1()), plan).law(data)  # type: ignore[misc]
     return FiniteLaw({seen: law.probability(seen) for seen in law.outcomes(Fraction(1, 100))})
 
@@ -47,7 +47,7 @@ def entries_law(plan: Plan, steps: int, data: tuple[int, ...]) -> FiniteLaw:
 @pytest.mark.parametrize("made", [BinaryTree, coarse_root])
 def test_laplace_entries_are_sound_and_tight(made: object, steps: int) -> None:
     sums: PrefixSums = made(steps)  # type: ignore[operator]
-    plan = Plan(Integers(), sums, DiscreteLaplace(Fraction(1, 2)), Pure)
+    plan = CountingPlan(Integers(), sums, DiscreteLaplace(Fraction(1, 2)), Pure)
     claimed = plan.loss(Fraction(1)).epsilon  # type: ignore[attr-defined]
     assert claimed == 2 * sums.columns[0]
     members = list(itertools.product((0, 1), repeat=steps))
@@ -66,7 +66,7 @@ def test_laplace_entries_are_sound_and_tight(made: object, steps: int) -> None:
 @pytest.mark.parametrize("made", [BinaryTree, coarse_root])
 def test_gaussian_entries_are_sound_and_nearly_tight(made: object) -> None:
     sums: PrefixSums = made(3)  # type: ignore[operator]
-    plan = Plan(Integers(), sums, DiscreteGaussian(Fraction(2)), ZCDP)
+    plan = CountingPlan(Integers(), sums, DiscreteGaussian(Fraction(2)), ZCDP)
     claimed = plan.loss(Fraction(1)).rho  # type: ignore[attr-defined]
     assert claimed == Fraction(sums.columns[1], 8)
     worst = Fraction(0)
@@ -87,7 +87,7 @@ def test_gaussian_entries_are_sound_and_nearly_tight(made: object) -> None:
 
 def test_half_the_noise_fails() -> None:
     """A tree that forgets that a step is in several nodes claims too little."""
-    plan = Plan(Integers(), BinaryTree(2), DiscreteLaplace(Fraction(1)), Pure)
+    plan = CountingPlan(Integers(), BinaryTree(2), DiscreteLaplace(Fraction(1)), Pure)
     wrong = Fraction(1)
     here, there = entries_law(plan, 2, (0, 0)), entries_law(plan, 2, (1, 0))
     found = max_divergence(here.probabilities, {k: there.probability(k) for k in here.probabilities})[1]
@@ -157,7 +157,7 @@ def reacting(which: int, first: int, later: int) -> object:
 def test_an_adaptive_adversary_gains_nothing(made: object, kind: type, first: int, later: int) -> None:
     sums: PrefixSums = made(2)  # type: ignore[operator]
     noise = DiscreteLaplace(Fraction(1)) if kind is Pure else DiscreteGaussian(Fraction(1))
-    measurement = watched(STREAM, Plan(Integers(), sums, noise, kind))
+    measurement = stream_totals(STREAM, CountingPlan(Integers(), sums, noise, kind))
     laws = []
     for which in (0, 1):
         law = measurement.law(reacting(which, first, later))  # type: ignore[misc]

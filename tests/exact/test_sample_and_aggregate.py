@@ -10,7 +10,7 @@ import pytest
 from tests.examples.couplings import coupled, outcomes
 
 import sfumato as sf
-from sfumato.transforms.parts import cut
+from sfumato.transforms.parts import split_rows
 
 VOUCHED = sf.claim("for this test")
 LETTERS = ["a", "b", "c", "d", "none"]
@@ -57,8 +57,8 @@ def test_without_the_shuffle_the_order_of_rows_would_show(monkeypatch: pytest.Mo
     laws = []
     for rows in ("ab", "ba"):
         monkeypatch.setattr(
-            "sfumato.transforms.parts.cut",
-            lambda data, domain, codes, count, order: cut(data, domain, codes, count),
+            "sfumato.transforms.parts.split_rows",
+            lambda data, domain, codes, count, order: split_rows(data, domain, codes, count),
         )
         laws.append(outcomes(made, list(rows), monkeypatch, 2, 2))
     assert not coupled(*laws, hamming(0))
@@ -102,4 +102,4 @@ def test_a2_036_fifty_parts(b_in: int) -> None:
 def test_e2_19_the_second_stage_takes_the_spread_and_uses_how_many_parts_differ() -> None:
     made = aggregated(count=50)
     assert made.source.metric == sf.AddRemove() and made.target.metric == sf.ChangeOne()
-    assert made.target.domain == sf.Vector(sf.Categories(tuple(LETTERS)), 50)
+    assert made.target.domain == sf.domains.Vector(sf.Categories(tuple(LETTERS)), 50)

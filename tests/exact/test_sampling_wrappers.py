@@ -12,9 +12,9 @@ from flint import arb
 
 import sfumato as sf
 from sfumato.accounting.amplify.population import chance_drawn
-from sfumato.accounting.divergence import hockey_stick, max_divergence
+from sfumato.accounting.losses.divergence import hockey_stick, max_divergence
+from sfumato.audit.brute_force import outcome_probabilities
 from sfumato.combinators.sampling import fixed_sample_loss
-from sfumato.core.brute import outcome_probabilities
 
 TINY = Fraction(1, 10**15)
 CLOSE = Fraction(1, 10**9)
@@ -38,14 +38,14 @@ def at(measurement: sf.Measurement, rows: int, order: Fraction) -> Fraction:
 
 
 def counted(scale: int) -> sf.Partial[sf.Measurement]:
-    return sf.count() >> sf.censored_laplace(scale=scale, between=(0, 3))
+    return sf.count() >> sf.mechanisms.censored_laplace(scale=scale, between=(0, 3))
 
 
 @pytest.mark.parametrize("rate", ["0.01", "0.1", "0.5", "0.9", 1])
 def test_a_poisson_sample_is_sound_and_tight_for_one_row(rate: object) -> None:
     measurement = free >> sf.on_poisson_sample(counted(1), rate)  # type: ignore[arg-type]
     claimed = epsilon(measurement, 1)
-    low, high = sf.brute_epsilon(measurement, columns)
+    low, high = sf.audit.brute_epsilon(measurement, columns)
     assert claimed - CLOSE <= low <= high <= claimed + TINY
     assert low > epsilon(free >> sf.on_poisson_sample(counted(1), Fraction(str(rate)) * 9 / 10), 1)
 
@@ -54,24 +54,24 @@ def test_a_poisson_sample_is_sound_and_tight_for_one_row(rate: object) -> None:
 def test_several_rows_are_several_steps(rows: int) -> None:
     measurement = free >> sf.on_poisson_sample(counted(2), "0.3")
     claimed = epsilon(measurement, rows)
-    low, high = sf.brute_epsilon(measurement, columns, d_in=rows)
+    low, high = sf.audit.brute_epsilon(measurement, columns, d_in=rows)
     assert claimed - CLOSE <= low <= high <= claimed + TINY
     assert low > (rows - 1) * epsilon(measurement, 1)
 
 
 def test_a_leak_is_as_rare_as_the_row_is_drawn() -> None:
-    measurement = free >> sf.on_poisson_sample(sf.name_and_shame("0.2"), "0.25")
+    measurement = free >> sf.on_poisson_sample(sf.textbook.name_and_shame("0.2"), "0.25")
     assert measurement.map(1) == sf.Approx(0, "0.05")
-    low, high = sf.brute_delta(measurement, columns, epsilon=Fraction(0))
+    low, high = sf.audit.brute_delta(measurement, columns, epsilon=Fraction(0))
     assert Fraction(1, 20) - CLOSE < low <= high <= Fraction(1, 20) + TINY
 
 
 @pytest.mark.parametrize("order", [Fraction(3, 2), Fraction(2), Fraction(8)])
 def test_renyi_curves_hold_on_samples(order: Fraction) -> None:
-    inner = sf.measured_in(free >> counted(1), sf.Renyi)
+    inner = sf.convert_measure(free >> counted(1), sf.Renyi)
     measurement = free >> sf.on_poisson_sample(inner, "0.2")
     for rows in (1, 2):
-        high = sf.brute_renyi(measurement, columns, order=order, d_in=rows)[1]
+        high = sf.audit.brute_renyi(measurement, columns, order=order, d_in=rows)[1]
         assert high <= at(measurement, rows, order) + TINY
         assert at(measurement, rows, order) < at(inner, rows, order)
 
@@ -81,35 +81,37 @@ def test_a_fixed_sample_is_sound_and_where_it_can_be_tight(size: int, rows: int)
     space = sf.vector(letters, size=rows)
     members = [list(column) for column in itertools.product("ab", repeat=rows)]
     measurement = space >> sf.on_fixed_sample(sf.randomized_response(epsilon=1), size)
-    low, high = sf.brute_epsilon(measurement, members)
+    low, high = sf.audit.brute_epsilon(measurement, members)
     claimed = epsilon(measurement, 1)
     assert high <= claimed + TINY
     if size == 1:
         assert low >= claimed - CLOSE
         assert claimed < 1
     two = epsilon(measurement, 2)
-    assert sf.brute_epsilon(measurement, members, d_in=2)[1] <= two + TINY
+    assert sf.audit.brute_epsilon(measurement, members, d_in=2)[1] <= two + TINY
 
 
 def test_a_fixed_sample_of_counts_is_tight() -> None:
     """The ones among two of four rows: exchanging a row moves the count by one where it is drawn."""
     space = sf.vector(int, between=(0, 1), size=4)
     members = [list(column) for column in itertools.product((0, 1), repeat=4)]
-    measurement = space >> sf.on_fixed_sample(sf.sum() >> sf.censored_laplace(scale=1, between=(0, 2)), 2)
-    low, high = sf.brute_epsilon(measurement, members)
+    measurement = space >> sf.on_fixed_sample(sf.sum() >> sf.mechanisms.censored_laplace(scale=1, between=(0, 2)), 2)
+    low, high = sf.audit.brute_epsilon(measurement, members)
     claimed = epsilon(measurement, 1)
     assert claimed - CLOSE <= low <= high <= claimed + TINY
-    assert low > epsilon(space >> sf.on_fixed_sample(sf.sum() >> sf.censored_laplace(scale=1, between=(0, 2)), 1), 1)
+    assert low > epsilon(
+        space >> sf.on_fixed_sample(sf.sum() >> sf.mechanisms.censored_laplace(scale=1, between=(0, 2)), 1), 1
+    )
 
 
 @pytest.mark.parametrize("order", [Fraction(2), Fraction(6)])
 def test_renyi_curves_hold_on_fixed_samples(order: Fraction) -> None:
     small = sf.vector(int, between=(0, 1), size=2)
-    inner = sf.measured_in(small >> sf.sum() >> sf.censored_laplace(scale=1, between=(0, 2)), sf.Renyi)
+    inner = sf.convert_measure(small >> sf.sum() >> sf.mechanisms.censored_laplace(scale=1, between=(0, 2)), sf.Renyi)
     measurement = sf.vector(int, between=(0, 1), size=4) >> sf.on_fixed_sample(inner, 2)
     members = [list(column) for column in itertools.product((0, 1), repeat=4)]
     for rows in (1, 2):
-        high = sf.brute_renyi(measurement, members, order=order, d_in=rows)[1]
+        high = sf.audit.brute_renyi(measurement, members, order=order, d_in=rows)[1]
         assert high <= at(measurement, rows, order) + TINY
 
 
@@ -124,10 +126,12 @@ def test_a2_033_mean_of_a_sample_of_a_population() -> None:
     inner = sf.mean() >> sf.laplace(scale="0.5")
     space = sf.vector(float, between=(0, 10), size=10, metric=sf.AddRemove())
     assert (space >> inner).map(2) == sf.Pure(2)
-    known = space >> sf.known_sample(inner, population=100, claim=VOUCHED)
+    known = space >> sf.combinators.amplified_by_known_sample(inner, population=100, claim=VOUCHED)
     assert 0.494028 < float(epsilon(known, 2)) <= 0.4941
     assert known.map(2) == known.map(space.closest)
-    changed = sf.vector(float, between=(0, 10), size=10) >> sf.known_sample(inner, population=100, claim=VOUCHED)
+    changed = sf.vector(float, between=(0, 10), size=10) >> sf.combinators.amplified_by_known_sample(
+        inner, population=100, claim=VOUCHED
+    )
     assert changed.map(1) == known.map(2)
     drawn = sf.vector(float, between=(0, 10), size=100) >> sf.on_fixed_sample(inner, 10)
     assert drawn.map(1) == changed.map(1)
@@ -152,16 +156,18 @@ def test_what_is_claimed_of_a_known_sample_holds_for_every_population(drawn: int
     """The claim speaks of populations: the law there is the mixture over all samples, drawn by someone else."""
     small, whole = sf.vector(letters, size=drawn), sf.vector(letters, size=size)
     inner = small >> sf.randomized_response(epsilon=2)
-    known = small >> sf.known_sample(inner, population=size, claim=VOUCHED)
+    known = small >> sf.combinators.amplified_by_known_sample(inner, population=size, claim=VOUCHED)
     assert known.law is None
     survey = whole >> sf.on_fixed_sample(inner, drawn)
     populations = [list(column) for column in itertools.product("ab", repeat=size)]
-    low, high = sf.brute_epsilon(survey, populations, d_in=rows)
+    low, high = sf.audit.brute_epsilon(survey, populations, d_in=rows)
     claimed = epsilon(known, rows)
     assert high <= claimed + TINY
     if drawn == 1 and rows == 1:
         assert low >= claimed - CLOSE
-        assert low > epsilon(small >> sf.known_sample(inner, population=2 * size, claim=VOUCHED), rows)
+        assert low > epsilon(
+            small >> sf.combinators.amplified_by_known_sample(inner, population=2 * size, claim=VOUCHED), rows
+        )
 
 
 def test_units_with_several_rows_pay_for_any_of_them_or_step_by_step() -> None:
@@ -192,12 +198,12 @@ def test_telling_how_many_rows_were_kept_would_break_the_claim() -> None:
 
 def test_gaussian_noise_on_a_sample_is_priced_as_such() -> None:
     total = sf.vector(int, between=(0, 1)) >> sf.sum() >> sf.gaussian(scale=10)
-    sampled = sf.vector(int, between=(0, 1)) >> sf.on_poisson_sample(sf.measured_in(total, sf.Renyi), rate="0.01")
-    counted = sf.account(sampled.event_at(1), delta=1e-6, relation=sf.Relation.ADD_REMOVE)
+    sampled = sf.vector(int, between=(0, 1)) >> sf.on_poisson_sample(sf.convert_measure(total, sf.Renyi), rate="0.01")
+    counted = sf.account(sampled.event_at(1), delta=1e-6, relation=sf.accounting.Relation.ADD_REMOVE)
     of_its_loss = sf.account(
         sf.events.Sampled(sf.events.Stated(total.map(1)), sf.events.Poisson("0.01")),
         delta=1e-6,
-        relation=sf.Relation.ADD_REMOVE,
+        relation=sf.accounting.Relation.ADD_REMOVE,
     )
     assert counted.epsilon.upper < of_its_loss.epsilon.upper / 3
-    assert sf.total(sampled.event_at(1), sf.Renyi, relation=sf.Relation.ADD_REMOVE) == sampled.map(1)
+    assert sf.total(sampled.event_at(1), sf.Renyi, relation=sf.accounting.Relation.ADD_REMOVE) == sampled.map(1)

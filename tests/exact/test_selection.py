@@ -11,9 +11,9 @@ import pytest
 from flint import acb, arb
 from tests.exact.enumerated import remembered
 
-from sfumato.accounting.divergence import max_divergence, renyi
-from sfumato.accounting.measures import ZCDP, BoundedRange, Pure
-from sfumato.core.brute import brute_epsilon, brute_renyi, neighbours, outcome_probabilities
+from sfumato.accounting.losses.divergence import max_divergence, renyi
+from sfumato.accounting.losses.measures import ZCDP, BoundedRange, Pure
+from sfumato.audit.brute_force import brute_epsilon, brute_renyi, neighbours, outcome_probabilities
 from sfumato.core.domains import Integers, Vector
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import LInf, Metric, Range

@@ -10,7 +10,7 @@ from fractions import Fraction
 import pytest
 
 from sfumato.accounting.amplify.blanket import Hidden, Tail, hidden_delta
-from sfumato.accounting.divergence import hockey_stick
+from sfumato.accounting.losses.divergence import hockey_stick
 from sfumato.exact import ball, enclose, endpoints, exp_down, exp_up, log_up, precision
 
 TWO, FOUR = (Fraction(log_up(Fraction(base))) for base in (2, 4))

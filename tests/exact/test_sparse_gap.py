@@ -10,9 +10,9 @@ import pytest
 from flint import arb
 
 import sfumato as sf
-from sfumato.accounting.divergence import max_divergence
-from sfumato.accounting.measures import Pure
-from sfumato.core.brute import neighbours
+from sfumato.accounting.losses.divergence import max_divergence
+from sfumato.accounting.losses.measures import Pure
+from sfumato.audit.brute_force import neighbours
 from sfumato.core.domains import Integers, Stream
 from sfumato.core.law import FiniteLaw
 from sfumato.core.metrics import LInf

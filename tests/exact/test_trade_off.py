@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from sfumato.accounting.measures import ZCDP, Approx, Pure
-from sfumato.accounting.trade_off import gaussian_trade_off, least_misses, trade_off
+from sfumato.accounting.losses.measures import ZCDP, Approx, Pure
+from sfumato.accounting.losses.trade_off import gaussian_trade_off, least_misses, trade_off
 from sfumato.errors import BadArgument
 from sfumato.exact import log_up
 

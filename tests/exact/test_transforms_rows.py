@@ -172,12 +172,11 @@ def test_opendp_2923_squared_deviations_include_the_rounding_of_the_mean() -> No
     values = (0.0, 0.1, 3.3333333333333335, 9.999999999999998, 10.0)
     found = farthest(made, multisets(values, range(3, 4)), 3)
     assert all(reached <= made.map(d_in) for d_in, reached in enumerate(found))
-    step = made.target.domain.step
     for rows in multisets(values, range(3, 4)):
         unit = Fraction(8, 2**30)
         whole = [round(Fraction(value) / unit) for value in rows]
         top = 3 * np.sum([w * w for w in whole], dtype=object) - np.sum(whole, dtype=object) ** 2
-        assert made(rows) * step == top * unit**2 / 9
+        assert made(rows) == top * unit**2 / 9
 
 
 def test_opendp_2929_impute_never_fails_on_data() -> None:
@@ -205,7 +204,7 @@ def test_integers_never_wrap() -> None:
     small = np.array([127, 127], dtype=np.int8)
     assert (vector(int) >> clamp(-500, 500) >> sum())(small) == 254
     spread = vector(int, between=(0, 2**62), size=2) >> variance(ddof=0)
-    assert spread([0, 2**62]) == 2**124
+    assert spread([0, 2**62]) == 2**122
 
 
 def test_opendp_2941_small_floats_are_widened_not_tracked() -> None:
@@ -235,13 +234,13 @@ def test_float_bounds_hold_as_exact_decimals() -> None:
     """0.1 as a float is more than one tenth; a sum of a thousand of them still moves by at most 100 tenths."""
     made = vector(float, between=(0, "0.1")) >> sum()
     rows = np.full(1000, 0.1)
-    assert made(rows) * made.target.domain.step <= 100
+    assert made(rows) <= 100
     assert made.target.distance(made(rows), made(rows[:-1])) <= Fraction(1, 10) == made.map(1)
 
 
 def test_degenerate_and_narrow_bounds() -> None:
     point = vector(float, between=("0.1", "0.1")) >> sum()
-    assert point(np.full(7, 0.1)) * point.target.domain.step == Fraction(7, 10)
+    assert point(np.full(7, 0.1)) == Fraction(7, 10)
     assert point.map(2) == Fraction(2, 10)
     far = vector(float, between=(10**9, 10**9 + Fraction(1, 10**6))) >> sum()
     assert far.target.distance(far([1e9, 1e9]), far([1e9])) == 10**9 == far.map(1) - Fraction(1, 10**6)

@@ -10,7 +10,7 @@ from itertools import product
 import pytest
 from tests.exact.enumerated import farthest, multisets
 
-from sfumato.core.brute import brute_sensitivity
+from sfumato.audit.brute_force import brute_sensitivity
 from sfumato.core.domains import Floats, Integers, Vector
 from sfumato.core.metrics import Absolute, AddRemove, ChangeOne, DatasetMetric, Hamming, Windows
 from sfumato.core.partial import Partial
@@ -20,11 +20,11 @@ from sfumato.errors import BadArgument, UnboundedColumn, UnknownSize
 from sfumato.exact import root, squared
 from sfumato.transforms.aggregate import count, count_distinct, least_mean_map, mean, sum
 from sfumato.transforms.conditions import between, is_in
-from sfumato.transforms.lookup import local_sensitivity, sensitivity_table
 from sfumato.transforms.moments import deviation_map, standard_deviation, variance, variance_map
 from sfumato.transforms.reshape import repeat
 from sfumato.transforms.rowwise import clamp
 from sfumato.transforms.scalars import scale_by, shift_by, square
+from sfumato.transforms.sensitivity_table import local_sensitivity, sensitivity_table
 
 BITS = multisets((0, 1), range(6))
 UNSIZED = vector(int, between=(-2, 3))
@@ -35,7 +35,10 @@ ADJACENCIES: list[tuple[Space, list[list[object]]]] = [
     (vector(int, between=(-2, 3), size=4), SIZED),
     (vector(int, between=(-2, 3), size=4, metric=AddRemove()), SIZED),
     (vector(int, between=(-2, 3), size=3, metric=Hamming()), [list(rows) for rows in product((-2, 0, 3), repeat=3)]),
-    (vector(int, between=(-2, 3), size=4, metric=Windows(stretch=2)), [list(x) for x in product((-2, 0, 3), repeat=4)]),
+    (
+        vector(int, between=(-2, 3), size=4, metric=Windows(length=2)),
+        [list(x) for x in product((-2, 0, 3), repeat=4)],
+    ),
 ]
 every_adjacency = pytest.mark.parametrize(("space", "members"), ADJACENCIES, ids=lambda part: str(part)[:60])
 

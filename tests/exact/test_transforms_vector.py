@@ -79,21 +79,19 @@ def test_A1_046_ones_within_radius_four() -> None:
     """E1-29: the row norm is exactly 4, so nothing is scaled and every sum is 1000."""
     made = matrix(4) >> norm_clamp(4, order=1) >> sum()
     total = made(np.ones((1000, 4)))
-    assert [int(entry) * made.target.domain.element.step for entry in total] == [1000] * 4
+    assert total.tolist() == [1000.0] * 4
     assert made.map(1) / 4 == 1
 
 
 def test_A1_047_clamping_one_row() -> None:
     made = matrix(2) >> norm_clamp(1, order=2)
-    step = made.target.domain.element.step
-    row = [int(entry) * step for entry in made(np.array([[3.0, 4.0]]))[0]]
+    row = [Fraction(entry) for entry in made(np.array([[3.0, 4.0]]))[0]]
     assert [float(entry) for entry in row] == pytest.approx([0.6, 0.8], abs=2**-28)
     assert row[0] ** 2 + row[1] ** 2 <= 1
     nothing = matrix(2) >> norm_clamp(0, order=2)
     assert nothing(np.array([[3.0, 4.0], [0.0, -1e300]])).tolist() == [[0, 0], [0, 0]]
     elsewhere = matrix(2) >> norm_clamp(0, order=1, origin=["0.1", "-0.5"])
-    step = elsewhere.target.domain.element.step
-    assert [int(entry) * step for entry in elsewhere(np.array([[3.0, 4.0]]))[0]] == [Fraction(1, 10), Fraction(-1, 2)]
+    assert elsewhere(np.array([[3.0, 4.0]]))[0].tolist() == [Fraction(1, 10), Fraction(-1, 2)]
 
 
 def test_origin_of_all_columns_counts_in_every_dimension() -> None:
@@ -111,7 +109,7 @@ def test_the_norm_holds_exactly_for_hard_rows(order: int) -> None:
     for radius in (1, "0.1", 1e-9, 12345.678, "1e200"):
         made = matrix(3) >> norm_clamp(radius, order=order, origin=["0.1", 0, "-0.3"] if radius == 1 else 0)
         before = rows.copy()
-        clamped = made(rows)
+        clamped = made.image(rows)
         assert made.target.domain.member(clamped)
         assert np.array_equal(rows, before)
 
@@ -299,5 +297,5 @@ def test_linear_refuses_what_it_has_no_norm_for() -> None:
         _ = vector(int, size=2, metric=L1()) >> linear([[1, 2, 3]])
     with pytest.raises(BadArgument, match="L1, L2 or L∞"):
         _ = vector(int, size=2, metric=LInf(monotonic=True)) >> linear([[1, 2]])
-    with pytest.raises(BadArgument, match="as many entries in every row"):
+    with pytest.raises(BadArgument, match="rows of one length"):
         linear([[1, 2], [3]])

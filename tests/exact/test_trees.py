@@ -12,11 +12,12 @@ import pytest
 from tests.exact.enumerated import multisets, remembered
 
 import sfumato as sf
-from sfumato.core.brute import brute_epsilon, brute_renyi, brute_sensitivity
+from sfumato.accounting.facts import noise_within
+from sfumato.audit.brute_force import brute_epsilon, brute_renyi, brute_sensitivity
 from sfumato.core.domains import Array
 from sfumato.core.metrics import L1, L2
 from sfumato.exact import root
-from sfumato.mechanisms.layered_counts import Layer, layered_counts, layered_loss, noise_for
+from sfumato.mechanisms.layered_counts import Layer, layered_counts, layered_loss
 from sfumato.noise.discrete_laplace import DiscreteLaplace
 from sfumato.stats.strategies import Hats, Sines
 from sfumato.stats.tree_plans import best_plan
@@ -33,7 +34,7 @@ NEGLIGIBLE = Fraction(1, 10**9)
 
 def layers(loss: sf.Pure | sf.ZCDP, *, shift: Fraction, tops: list[Array], shares: list[Fraction]) -> list[Layer]:
     return [
-        Layer(top, int(top.max()) + 1, noise_for(loss, share=share, shift=shift))
+        Layer(top, int(top.max()) + 1, noise_within(loss.scaled(share), shift))
         for top, share in zip(tops, shares, strict=True)
     ]
 
@@ -68,7 +69,7 @@ def test_a_tree_that_counts_one_layer_only_is_caught() -> None:
     noise = DiscreteLaplace(Fraction(1, 6))
     made = [Layer(top, int(top.max()) + 1, noise) for top in FOUR]
     measurement = sf.vector(int) >> layered_counts(range(4), made, measure=sf.Pure)
-    wrong = replace(measurement, privacy=lambda d_in: sf.Pure(d_in / noise.scale))
+    wrong = replace(measurement, privacy_map=lambda d_in: sf.Pure(d_in / noise.scale))
     members = multisets(range(4), range(2))
     truth = brute_epsilon(remembered(measurement), members, missed=MISSED)[0]
     assert truth > Fraction(wrong.map(1).epsilon) + 5
@@ -122,7 +123,7 @@ def test_strategies_move_by_their_longest_column(make: object, norm: L1 | L2) ->
     members = [[], [0, 1], *([place] for place in range(bins)), *([place, place] for place in range(bins))]
     assert brute_sensitivity(made, members) == made.map(1)
     assert brute_sensitivity(made, members, d_in=2) == made.map(2)
-    below = replace(made, stretch=lambda d_in: made.stretch(d_in * Fraction(99, 100)))
+    below = replace(made, stability_map=lambda d_in: made.stability_map(d_in * Fraction(99, 100)))
     assert brute_sensitivity(below, members) > below.map(1)
 
 
@@ -152,7 +153,7 @@ def test_A2_013_levels_share_the_loss() -> None:
     """Four levels, even split: the leaves' noise is 4 times as wide for Pure, 2 times for zCDP."""
     whole, part = Fraction(1), Fraction(1, 4)
     for loss, factor in ((sf.Pure("0.7"), 4), (sf.ZCDP("0.7"), 2)):
-        alone, shared = (noise_for(loss, share=share, shift=Fraction(1)) for share in (whole, part))
+        alone, shared = (noise_within(loss.scaled(share), Fraction(1)) for share in (whole, part))
         assert shared.scale == alone.scale * factor
     places = sf.frame({"a": [0, 1], "b": [0, 1], "c": [0, 1]})
     levels = [[], ["a"], ["a", "b"], ["a", "b", "c"]]

@@ -9,9 +9,9 @@ from fractions import Fraction
 
 import pytest
 
-from sfumato.accounting.divergence import hockey_stick
-from sfumato.accounting.measures import Approx
-from sfumato.core.brute import brute_delta, neighbours, outcome_probabilities
+from sfumato.accounting.losses.divergence import hockey_stick
+from sfumato.accounting.losses.measures import Approx
+from sfumato.audit.brute_force import brute_delta, neighbours, outcome_probabilities
 from sfumato.core.metrics import AddRemove, Hamming
 from sfumato.core.space import vector
 from sfumato.exact import ball, exp_down, exp_up, precision
@@ -62,7 +62,7 @@ def test_chances_obey_both_inequalities_exactly_for_all_counts(epsilon: str, del
     noise = key_noise(size, allowed)
     ratio = exp_down(size)
     for count in range(len(noise.weights) + 3):
-        here, there = noise.kept(count), noise.kept(count + 1)
+        here, there = noise.chance_shown(count), noise.chance_shown(count + 1)
         assert there <= ratio * here + allowed and here <= ratio * there + allowed
         assert 1 - here <= ratio * (1 - there) + allowed and 1 - there <= ratio * (1 - here) + allowed
 
@@ -76,7 +76,7 @@ def test_no_private_method_keeps_a_key_more_often(epsilon: str, delta: str) -> N
     for count in range(1, min(len(noise.weights), 400) + 1):
         best = min(Fraction(1), ratio * best + allowed, 1 - (1 - best - allowed) / ratio)
         best = Fraction(math.ceil(best * scale), scale)
-        kept = noise.kept(count)
+        kept = noise.chance_shown(count)
         assert best * (1 - Fraction(1, 10**10)) <= kept <= best
         assert 1 - kept <= (1 - best) * (1 + Fraction(1, 10**4)) + allowed * Fraction(1, 10**10)
 
@@ -88,8 +88,8 @@ def test_more_keys_are_kept_than_by_the_stability_histogram() -> None:
     laplace = DiscreteLaplace(Fraction(10))
     for count in (1, 50, 100, 120, 140, 200):
         shown = float(laplace.upper_tail(int(threshold) - count + 1))
-        assert float(noise.kept(count)) >= shown
-    assert float(noise.kept(120)) > 0.8 > 0.3 > float(laplace.upper_tail(int(threshold) - 119))
+        assert float(noise.chance_shown(count)) >= shown
+    assert float(noise.chance_shown(120)) > 0.8 > 0.3 > float(laplace.upper_tail(int(threshold) - 119))
 
 
 @pytest.mark.parametrize("reach", [2, 5, 9])
@@ -121,7 +121,7 @@ def test_the_formula_is_the_hockey_stick_of_the_law() -> None:
         measurement = replace(
             vector(str) >> histogram(loss=Approx("1/3", "0.1")),
             law=lambda data, noise=noise: HistogramLaw(
-                tuple(noise.moved(tally(data)).items()), str, noise.index, noise.least_shown - 1
+                tuple(noise.shifted(tally(data)).items()), str, noise.index, noise.least_shown - 1
             ),
         )
         members = [("a",) * count for count in range(len(weights) + 3)]

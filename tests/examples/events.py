@@ -12,23 +12,23 @@ from sfumato.accounting.adaptive.odometers import AnytimeOdometer, SumOdometer
 from sfumato.accounting.adaptive.slots import Slots
 from sfumato.accounting.amplify.curves_fixed import FixedSizeCurve
 from sfumato.accounting.amplify.curves_poisson import PoissonCurve, SampledGaussianCurve
-from sfumato.accounting.concentrated import GDP, ApproxZCDP
 from sfumato.accounting.facts.selection import ExponentialSelection, NoisyMaximum, PermuteAndFlip, TopSelection
-from sfumato.accounting.measures import ZCDP, Approx, BoundedRange, Loss, Pure
-from sfumato.accounting.pairs.either import EitherPair, RangePair
-from sfumato.accounting.pairs.exchanged import ExchangedNoisePair
-from sfumato.accounting.pairs.finite import ApproxPair, FinitePair, ResponsePair
-from sfumato.accounting.pairs.gaussian import ExchangedGaussianPair, GaussianPair
-from sfumato.accounting.pairs.integer import IntegerNoisePair
-from sfumato.accounting.pairs.laplace import LaplacePair
-from sfumato.accounting.pairs.mixed import MixedPair
-from sfumato.accounting.pairs.sampled import AddedPair, ExchangedPair, RemovedPair
-from sfumato.accounting.pld import PLD
-from sfumato.accounting.profile import Profile
-from sfumato.accounting.renyi import Renyi
-from sfumato.accounting.selected_curves import PoissonSelectedCurve, SelectedCurve
-from sfumato.accounting.shapes import LaplaceCurve, Linear, PureCurve
-from sfumato.accounting.trade_off import TradeOff
+from sfumato.accounting.losses.concentrated import GDP, ApproxZCDP
+from sfumato.accounting.losses.measures import ZCDP, Approx, BoundedRange, Loss, Pure
+from sfumato.accounting.losses.pld import PLD
+from sfumato.accounting.losses.profile import Profile
+from sfumato.accounting.losses.renyi import Renyi
+from sfumato.accounting.losses.trade_off import TradeOff
+from sfumato.accounting.pld.pairs.either import EitherPair, RangePair
+from sfumato.accounting.pld.pairs.exchanged import ExchangedNoisePair
+from sfumato.accounting.pld.pairs.finite import ApproxPair, FinitePair, ResponsePair
+from sfumato.accounting.pld.pairs.gaussian import ExchangedGaussianPair, GaussianPair
+from sfumato.accounting.pld.pairs.integer import IntegerNoisePair
+from sfumato.accounting.pld.pairs.laplace import LaplacePair
+from sfumato.accounting.pld.pairs.mixed import MixedPair
+from sfumato.accounting.pld.pairs.sampled import AddedPair, ExchangedPair, RemovedPair
+from sfumato.accounting.renyi.mechanism_curves import LaplaceCurve, Linear, PureCurve
+from sfumato.accounting.renyi.selected_curves import PoissonSelectedCurve, SelectedCurve
 from sfumato.exact import Root
 from sfumato.noise import Binomial, DiscreteGaussian, DiscreteLaplace, Staircase, Truncated
 

@@ -13,7 +13,7 @@ from tests.examples.transformations import CASES
 import sfumato as sf
 from sfumato import stats
 from sfumato.core.domains import Floats, Integers, Matrix
-from sfumato.core.spread import Spread, Stated
+from sfumato.core.grouped_distance import DistanceLike, GroupedDistance
 from sfumato.mechanisms.joint_quantiles import joint_quantiles
 from sfumato.mechanisms.recursive_quantiles import recursive_quantiles
 
@@ -32,7 +32,7 @@ class Subject:
 
     name: str
     build: Callable[[], sf.Transformation | sf.Measurement]
-    d_in: Stated | None = None
+    d_in: DistanceLike | None = None
 
 
 def both(row: object) -> Iterator[sf.Space]:
@@ -40,10 +40,10 @@ def both(row: object) -> Iterator[sf.Space]:
     yield sf.vector(row)  # type: ignore[arg-type]
     yield sf.vector(row, size=3)  # type: ignore[arg-type]
     yield sf.vector(row, size=3, metric=sf.AddRemove())  # type: ignore[arg-type]
-    yield sf.vector(row, size=3, metric=sf.Hamming())  # type: ignore[arg-type]
+    yield sf.vector(row, size=3, metric=sf.metrics.Hamming())  # type: ignore[arg-type]
 
 
-def on(name: str, space: sf.Space, made: Callable[[], sf.Partial], d_in: Stated | None = None) -> Subject:  # type: ignore[type-arg]
+def on(name: str, space: sf.Space, made: Callable[[], sf.Partial], d_in: DistanceLike | None = None) -> Subject:  # type: ignore[type-arg]
     return Subject(name, lambda: space >> made(), d_in)
 
 
@@ -55,19 +55,21 @@ def further_transformations() -> Iterator[Subject]:
     """Gives uses of the transformations whose laws stand in files of their own."""
     for numbers in (INFINITE, int):
         for space in both(numbers):
-            for metric in (sf.LInf(), sf.Range()):
+            for metric in (sf.LInf(), sf.metrics.Range()):
                 yield on(
                     "quantile_scores",
                     space,
-                    lambda m=metric: sf.quantile_scores([0, "0.1", 2**60], alpha="0.3", metric=m),
+                    lambda m=metric: sf.transforms.quantile_scores([0, "0.1", 2**60], alpha="0.3", metric=m),
                 )
-                yield on("revenue_scores", space, lambda m=metric: sf.revenue_scores([0, "0.1", 7], metric=m))
+                yield on(
+                    "revenue_scores", space, lambda m=metric: sf.transforms.revenue_scores([0, "0.1", 7], metric=m)
+                )
     for words in (LETTERS, str, int):
         for space in both(words):
             yield on(
                 "mode_scores",
                 space,
-                lambda w=words: sf.mode_scores(None if w is LETTERS else [0, 1] if w is int else LETTERS),
+                lambda w=words: sf.transforms.mode_scores(None if w is LETTERS else [0, 1] if w is int else LETTERS),
             )
             yield on("mode_gap", space, sf.mode_gap)
             yield on(
@@ -75,34 +77,34 @@ def further_transformations() -> Iterator[Subject]:
                 space,
                 lambda w=words: sf.group_by(keys=None if w is LETTERS else [0, 1] if w is int else LETTERS),
             )
-    for metric in (None, sf.AddRemove(), sf.Hamming()):
+    for metric in (None, sf.AddRemove(), sf.metrics.Hamming()):
         guesses = sf.frame({"x": bool, "y": bool, "truth": bool}, size=4, metric=metric)
-        yield on("accuracy_scores", guesses, lambda: sf.accuracy_scores(["x", "y"], label="truth"))
+        yield on("accuracy_scores", guesses, lambda: sf.transforms.accuracy_scores(["x", "y"], label="truth"))
         feature = sf.frame({"x": INFINITE, "ill": bool}, size=4, metric=metric)
         yield on(
             "threshold_accuracy_scores",
             feature,
-            lambda: sf.threshold_accuracy_scores([0, "0.1"], feature="x", label="ill"),
+            lambda: sf.transforms.threshold_accuracy_scores([0, "0.1"], feature="x", label="ill"),
         )
     for monotonic in (False, True):
         scores = sf.vector(int, size=3, metric=sf.LInf(monotonic=monotonic))
-        yield on("as_range", scores, sf.as_range, 3)
-        stream = sf.Space(sf.Stream(Integers(step=Fraction(1, 3))), sf.LInf(monotonic=monotonic))
-        yield on("negated", stream, sf.negated, 2)
-    yield on("sum_stream", sf.batches(INFINITE), lambda: sf.sum_stream("-0.1", 2**60))
-    yield on("sum_stream", sf.batches(int, size=3), lambda: sf.sum_stream(0, 2**70))
+        yield on("as_range", scores, sf.transforms.as_range, 3)
+        stream = sf.Space(sf.domains.Stream(Integers(step=Fraction(1, 3))), sf.LInf(monotonic=monotonic))
+        yield on("negated", stream, sf.transforms.negated, 2)
+    yield on("sum_stream", sf.batches(INFINITE), lambda: sf.transforms.sum_stream("-0.1", 2**60))
+    yield on("sum_stream", sf.batches(int, size=3), lambda: sf.transforms.sum_stream(0, 2**70))
     yield on("query_stream", sf.vector(int), sf.query_stream)
     for space in both(ANY):
-        yield on("random_parts", space, lambda: sf.random_parts(3))
-    yield on("equal_parts", sf.vector(ANY, size=6), lambda: sf.equal_parts(2))
+        yield on("random_parts", space, lambda: sf.transforms.random_parts(3))
+    yield on("equal_parts", sf.vector(ANY, size=6), lambda: sf.transforms.equal_parts(2))
     yield on("sample_and_aggregate", sf.vector(ANY), median_of_parts)
     yield on("group_by", sf.frame(TABLE), lambda: sf.group_by("sex", "name", keys=[("f", ""), (None, "a")], other=True))
-    yield on("truncate_groups", PEOPLE, lambda: sf.truncate_groups("place", groups=1, rows_each=2))
-    for d_in in (None, Spread(2, 3, 2)):
+    yield on("truncate_groups", PEOPLE, lambda: sf.truncate_groups("place", max_groups=1, max_rows_per_group=2))
+    for d_in in (None, GroupedDistance(2, 3, 2)):
         for norm in (None, sf.L2(), sf.LInf()):
-            yield on("sizes", PARTED, lambda n=norm: sf.sizes(metric=n), d_in)
-            yield on("sums", PARTED, lambda n=norm: sf.sums("-0.1", 2, column="pay", metric=n), d_in)
-            yield on("sums", PARTED_NUMBERS, lambda n=norm: sf.sums(-(2**65), 5, metric=n), d_in)
+            yield on("sizes", PARTED, lambda n=norm: sf.transforms.sizes(metric=n), d_in)
+            yield on("sums", PARTED, lambda n=norm: sf.transforms.sums("-0.1", 2, column="pay", metric=n), d_in)
+            yield on("sums", PARTED_NUMBERS, lambda n=norm: sf.transforms.sums(-(2**65), 5, metric=n), d_in)
 
 
 def median_of_parts() -> sf.Partial[sf.Transformation]:

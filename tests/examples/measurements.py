@@ -12,7 +12,7 @@ from typing import Any
 from flint import arb
 
 import sfumato as sf
-from sfumato.core.brute import outcome_probabilities
+from sfumato.audit.brute_force import outcome_probabilities
 from sfumato.core.law import Law
 from sfumato.exact import BITS, precision
 
@@ -26,10 +26,10 @@ pairs = [list(rows) for rows in itertools.product("ab", repeat=2)]
 whole_columns = [list(rows) for size in range(3) for rows in itertools.product((0, 1, 2), repeat=size)]
 scores = [list(row) for row in itertools.product((0, 1, 2), repeat=3)]
 streams = [list(row) for row in itertools.product((0, 1, 2), repeat=2)]
-score_space = sf.vector(int, size=3, metric=sf.Range())
+score_space = sf.vector(int, size=3, metric=sf.metrics.Range())
 linf_space = sf.vector(int, size=3, metric=sf.LInf())
-stream_space = sf.Space(sf.Stream(sf.Integers()), sf.LInf())
-monotonic_streams = sf.Space(sf.Stream(sf.Integers()), sf.LInf(monotonic=True))
+stream_space = sf.Space(sf.domains.Stream(sf.Integers()), sf.LInf())
+monotonic_streams = sf.Space(sf.domains.Stream(sf.Integers()), sf.LInf(monotonic=True))
 small = sf.scalar(int)
 
 
@@ -95,11 +95,11 @@ def gated() -> sf.Measurement:
 def asked_twice() -> sf.Measurement:
     """Randomized response, and once more as the first answer says."""
 
-    def strategy(ask: sf.Queryable, entropy: sf.Entropy) -> tuple[bool, bool]:
+    def strategy(ask: sf.Queryable, entropy: sf.entropy.Entropy) -> tuple[bool, bool]:
         first = ask(sf.randomized_response(p="0.6"))
         return first, ask(sf.randomized_response(p="0.7" if first else "0.6"))
 
-    return sf.asked_by(sf.scalar(bool) >> sf.filtered(sf.Pure(2), d_in=10), strategy)
+    return sf.analysis(sf.scalar(bool) >> sf.privacy_filter(sf.Pure(2), d_in=10), strategy)
 
 
 def by_letter(size: int | None) -> sf.Transformation:
@@ -115,20 +115,22 @@ EXAMPLES = [
     Example("laplace", lambda: small >> sf.laplace(scale=2), range(4)),
     Example("laplace", lambda: sf.vector(int, size=2, metric=sf.L1()) >> sf.laplace(scale=1), [(0, 0), (0, 1), (1, 1)]),
     Example("gaussian", lambda: small >> sf.gaussian(scale=2), range(3)),
-    Example("censored_laplace", lambda: small >> sf.censored_laplace(scale=2, between=(0, 3)), range(4)),
-    Example("staircase", lambda: small >> sf.staircase(epsilon=1, width=2), range(5)),
-    Example("binomial", lambda: small >> sf.binomial(8, epsilon=1), range(4)),
-    Example("truncated_laplace", lambda: small >> sf.truncated_laplace(scale=1, reach=4), range(4)),
-    Example("upper_estimate", lambda: small >> sf.upper_estimate(scale=1, reach=4), range(4)),
-    Example("lower_estimate", lambda: small >> sf.lower_estimate(scale=1, reach=4), range(4)),
+    Example("censored_laplace", lambda: small >> sf.mechanisms.censored_laplace(scale=2, between=(0, 3)), range(4)),
+    Example("staircase", lambda: small >> sf.mechanisms.staircase(epsilon=1, width=2), range(5)),
+    Example("binomial", lambda: small >> sf.mechanisms.binomial(8, epsilon=1), range(4)),
+    Example("truncated_laplace", lambda: small >> sf.mechanisms.truncated_laplace(scale=1, reach=4), range(4)),
+    Example("upper_estimate", lambda: small >> sf.mechanisms.upper_estimate(scale=1, reach=4), range(4)),
+    Example("lower_estimate", lambda: small >> sf.mechanisms.lower_estimate(scale=1, reach=4), range(4)),
     Example(
         "local_laplace",
-        lambda: sf.scalar(int, between=(0, 3), metric=sf.Discrete()) >> sf.local_laplace(epsilon=1),
+        lambda: sf.scalar(int, between=(0, 3), metric=sf.metrics.Discrete()) >> sf.mechanisms.local_laplace(epsilon=1),
         range(4),
     ),
     Example(
         "local_mean_response",
-        lambda: sf.scalar(int, between=(0, 3), metric=sf.Discrete()) >> sf.local_mean_response(epsilon=1),
+        lambda: (
+            sf.scalar(int, between=(0, 3), metric=sf.metrics.Discrete()) >> sf.mechanisms.local_mean_response(epsilon=1)
+        ),
         range(4),
     ),
     Example("randomized_response", lambda: sf.scalar(["a", "b", "c"]) >> sf.randomized_response(p="0.5"), "abc"),
@@ -136,31 +138,43 @@ EXAMPLES = [
     Example("randomized_response", lambda: sf.scalar(["a", "b", "c"]) >> sf.randomized_response(epsilon=0), "abc"),
     Example(
         "local_mean_response",
-        lambda: sf.scalar(int, between=(0, 3), metric=sf.Discrete()) >> sf.local_mean_response(epsilon=0),
+        lambda: (
+            sf.scalar(int, between=(0, 3), metric=sf.metrics.Discrete()) >> sf.mechanisms.local_mean_response(epsilon=0)
+        ),
         range(4),
     ),
-    Example("coin_flip_response", lambda: sf.scalar(bool) >> sf.coin_flip_response(), (False, True)),
-    Example("matrix_mechanism", lambda: sf.matrix_mechanism([["0.5", "0.5"], ["0.2", "0.8"]]), (0, 1)),
-    Example("name_and_shame", lambda: sf.vector(letters) >> sf.name_and_shame("0.1"), columns),
+    Example("coin_flip_response", lambda: sf.scalar(bool) >> sf.mechanisms.coin_flip_response(), (False, True)),
+    Example("matrix_mechanism", lambda: sf.mechanisms.matrix_mechanism([["0.5", "0.5"], ["0.2", "0.8"]]), (0, 1)),
+    Example("name_and_shame", lambda: sf.vector(letters) >> sf.textbook.name_and_shame("0.1"), columns),
     Example("exponential", lambda: score_space >> sf.exponential(temperature=2), scores),
     Example("exponential", lambda: linf_space >> sf.exponential(temperature=2, measure=sf.ZCDP), scores),
-    Example("exponential", lambda: linf_space >> sf.exponential(temperature=2, measure=sf.BoundedRange), scores),
-    Example("exponential_of", lambda: score_space >> sf.exponential_of(["x", "y", "z"], temperature=1), scores),
-    Example("gumbel_noisy_max", lambda: linf_space >> sf.gumbel_noisy_max(scale=2), scores),
+    Example(
+        "exponential", lambda: linf_space >> sf.exponential(temperature=2, measure=sf.accounting.BoundedRange), scores
+    ),
+    Example(
+        "exponential_of", lambda: score_space >> sf.mechanisms.exponential_of(["x", "y", "z"], temperature=1), scores
+    ),
+    Example("gumbel_noisy_max", lambda: linf_space >> sf.mechanisms.gumbel_noisy_max(scale=2), scores),
     Example("permute_and_flip", lambda: linf_space >> sf.permute_and_flip(scale=2), scores),
-    Example("laplace_noisy_max", lambda: linf_space >> sf.laplace_noisy_max(scale=2), scores[:9]),
-    Example("laplace_noisy_max_with_lead", lambda: score_space >> sf.laplace_noisy_max_with_lead(scale=1), scores[:5]),
+    Example("laplace_noisy_max", lambda: linf_space >> sf.mechanisms.laplace_noisy_max(scale=2), scores[:9]),
+    Example(
+        "laplace_noisy_max_with_lead",
+        lambda: score_space >> sf.mechanisms.laplace_noisy_max_with_lead(scale=1),
+        scores[:5],
+    ),
     Example("top_k", lambda: score_space >> sf.top_k(2, temperature=2), scores),
     Example("quantile", lambda: sf.vector(int) >> sf.quantile("0.3", temperature=1, between=(0, 2)), whole_columns),
     Example("median", lambda: sf.vector(int, size=2) >> sf.median(temperature=1, between=(0, 2)), whole_columns[4:]),
     Example(
         "quantile_among",
-        lambda: sf.vector(int) >> sf.quantile_among([0, 1, 2], alpha="0.5", temperature=1),
+        lambda: sf.vector(int) >> sf.mechanisms.quantile_among([0, 1, 2], alpha="0.5", temperature=1),
         whole_columns,
     ),
     Example("stability_histogram", lambda: sf.vector(letters) >> sf.stability_histogram(scale=1, threshold=3), columns),
-    Example("private_mode", lambda: sf.vector(letters) >> sf.private_mode(scale=1, delta="0.05"), columns),
-    Example("private_mode", lambda: sf.vector(letters, size=2) >> sf.private_mode(scale=1, delta="0.05"), pairs),
+    Example("private_mode", lambda: sf.vector(letters) >> sf.mechanisms.private_mode(scale=1, delta="0.05"), columns),
+    Example(
+        "private_mode", lambda: sf.vector(letters, size=2) >> sf.mechanisms.private_mode(scale=1, delta="0.05"), pairs
+    ),
     Example("propose_test_release", gated, columns),
     Example("parallel", lambda: by_letter(None) >> sf.parallel(sf.count() >> sf.laplace(scale="0.5")), columns),
     Example("parallel", lambda: by_letter(2) >> sf.parallel(sf.count() >> sf.gaussian(scale=1)), pairs),
@@ -171,7 +185,7 @@ EXAMPLES = [
     Example("above_threshold", lambda: stream_space >> sf.above_threshold(1, scale=1, gap=True), streams[:5]),
     Example(
         "padded",
-        lambda: sf.padded(
+        lambda: sf.mechanisms.padded(
             sf.vector(letters) >> sf.count() >> sf.laplace(scale=1),
             sensitivity_seconds="0.001",
             scale_seconds="0.001",
@@ -182,11 +196,11 @@ EXAMPLES = [
     ),
     Example(
         "composition",
-        lambda: small >> sf.composition([sf.censored_laplace(scale=2, between=(0, 2)), sf.laplace(scale=3)]),
+        lambda: small >> sf.composition([sf.mechanisms.censored_laplace(scale=2, between=(0, 2)), sf.laplace(scale=3)]),
         range(3),
     ),
-    Example("asked_by", asked_twice, (False, True)),
-    Example("measured_in", lambda: sf.measured_in(small >> sf.laplace(scale=2), sf.ZCDP), range(3)),
+    Example("analysis", asked_twice, (False, True)),
+    Example("convert_measure", lambda: sf.convert_measure(small >> sf.laplace(scale=2), sf.ZCDP), range(3)),
     Example(
         "on_poisson_sample",
         lambda: sf.vector(letters) >> sf.on_poisson_sample(sf.count() >> sf.laplace(scale=1), "0.3"),
@@ -203,8 +217,12 @@ EXAMPLES = [
         lambda: sf.scalar(bool) >> sf.best_of(scored_answer(), runs=sf.events.PoissonRuns(2)),
         (False, True),
     ),
-    Example("best_of_all", lambda: sf.scalar(bool) >> sf.best_of_all([scored_answer()] * 3), (False, True)),
-    Example("random_candidate", lambda: sf.scalar(bool) >> sf.random_candidate([scored_answer()] * 2), (False, True)),
+    Example("best_of_all", lambda: sf.scalar(bool) >> sf.combinators.best_of_all([scored_answer()] * 3), (False, True)),
+    Example(
+        "random_candidate",
+        lambda: sf.scalar(bool) >> sf.combinators.random_candidate([scored_answer()] * 2),
+        (False, True),
+    ),
 ]
 
 INTERACTIVE = {"above_threshold", "below_threshold", "sparse_vector"}

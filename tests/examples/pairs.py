@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from flint import arb
 
-from sfumato.accounting.pairs.pair import Pair
+from sfumato.accounting.pld.pairs.pair import Pair
 from sfumato.exact import ball, precision
 
 Outcomes = list[tuple[arb, arb]]

@@ -15,9 +15,9 @@ from tests.reference.worlds import PERSON, Held, World
 
 import sfumato as sf
 from sfumato.exact import rational_up, squared
-from sfumato.query.cells import Cells, Tally
-from sfumato.query.levels import Level
-from sfumato.query.lower import Lowered
+from sfumato.query.plan.compiled_query import CompiledQuery
+from sfumato.query.plan.engine_plan import Cells, ExactAggregate
+from sfumato.query.plan.grouping_sets import Level
 
 SAID = {"source": "a test"}
 BOOK: dict[str, Any] = {
@@ -69,10 +69,10 @@ def interpreted(world: World, cells: Cells) -> Answers:
 
 
 Compute: TypeAlias = Callable[[World, Cells], Answers]
-Shifts: TypeAlias = dict[Tally, list[int]]
+Shifts: TypeAlias = dict[ExactAggregate, list[int]]
 
 
-def numbers_of(ready: Lowered, world: World, compute: Compute) -> list[Answers]:
+def numbers_of(ready: CompiledQuery, world: World, compute: Compute) -> list[Answers]:
     """Gives the numbers of each level; where levels are sums of the finest one, those sums."""
     finest = next(level for level in ready.levels if level.summed is None)
     cells = compute(world, finest.cells)
@@ -88,7 +88,7 @@ def _summed(level: Level, finest: Level, cells: Answers) -> Answers:
     return found
 
 
-def shifts(ready: Lowered, pair: Neighbours, compute: Compute) -> Iterator[Shifts]:
+def shifts(ready: CompiledQuery, pair: Neighbours, compute: Compute) -> Iterator[Shifts]:
     """Gives for each level how far each number moves between neighbours, tally by tally."""
     both = (numbers_of(ready, world, compute) for world in pair)
     for level, left, right in zip(ready.levels, *both, strict=True):
@@ -99,37 +99,49 @@ def shifts(ready: Lowered, pair: Neighbours, compute: Compute) -> Iterator[Shift
 
 
 QUESTIONS: dict[str, tuple[str, dict[str, Any], bool]] = {
-    "count": ("SELECT COUNT(*) AS n FROM t", {"rows_each": 2}, True),
-    "groups": ("SELECT k, COUNT(*) AS n FROM t GROUP BY k", {"groups": 1, "rows_each": 2}, True),
-    "both groups": ("SELECT k, COUNT(*) AS n FROM t GROUP BY k", {"groups": 2, "rows_each": 1}, True),
-    "sum": ("SELECT k, SUM(x) AS s FROM t GROUP BY k", {"groups": 1, "rows_each": 2}, True),
-    "mean": ("SELECT k, AVG(x) AS m FROM t GROUP BY k", {"groups": 2, "rows_each": 1}, True),
-    "spread": ("SELECT VAR_POP(x) AS v FROM t", {"rows_each": 2}, True),
-    "people": ("SELECT k, COUNT(DISTINCT u) AS n FROM t GROUP BY k", {"groups": 1}, True),
-    "values": ("SELECT k, COUNT(DISTINCT x) AS n FROM t GROUP BY k", {"groups": 1, "rows_each": 2}, True),
+    "count": ("SELECT COUNT(*) AS n FROM t", {"max_rows_per_group": 2}, True),
+    "groups": ("SELECT k, COUNT(*) AS n FROM t GROUP BY k", {"max_groups": 1, "max_rows_per_group": 2}, True),
+    "both groups": ("SELECT k, COUNT(*) AS n FROM t GROUP BY k", {"max_groups": 2, "max_rows_per_group": 1}, True),
+    "sum": ("SELECT k, SUM(x) AS s FROM t GROUP BY k", {"max_groups": 1, "max_rows_per_group": 2}, True),
+    "mean": ("SELECT k, AVG(x) AS m FROM t GROUP BY k", {"max_groups": 2, "max_rows_per_group": 1}, True),
+    "spread": ("SELECT VAR_POP(x) AS v FROM t", {"max_rows_per_group": 2}, True),
+    "people": ("SELECT k, COUNT(DISTINCT u) AS n FROM t GROUP BY k", {"max_groups": 1}, True),
+    "values": ("SELECT k, COUNT(DISTINCT x) AS n FROM t GROUP BY k", {"max_groups": 1, "max_rows_per_group": 2}, True),
     "within": ("SELECT SUM(CLAMP(s, 0, 4)) AS n FROM (SELECT u, SUM(x) AS s FROM t GROUP BY u)", {}, True),
-    "filter": ("SELECT k, COUNT(*) FILTER (WHERE x > 0) AS n FROM t GROUP BY k", {"groups": 1, "rows_each": 2}, True),
-    "where": ("SELECT k, SUM(x) AS n FROM t WHERE x > 0 GROUP BY k", {"groups": 2, "rows_each": 1}, True),
-    "twice": ("SELECT COUNT(*) AS n FROM (SELECT u, k FROM t UNION ALL SELECT u, k FROM t)", {"rows_each": 3}, True),
-    "join": ("SELECT COUNT(*) AS n FROM t JOIN t AS o ON t.u = o.u", {"rows_each": 4}, True),
-    "totals": ("SELECT k, COUNT(*) AS n FROM t GROUP BY ROLLUP (k)", {"groups": 1, "rows_each": 2}, True),
+    "filter": (
+        "SELECT k, COUNT(*) FILTER (WHERE x > 0) AS n FROM t GROUP BY k",
+        {"max_groups": 1, "max_rows_per_group": 2},
+        True,
+    ),
+    "where": ("SELECT k, SUM(x) AS n FROM t WHERE x > 0 GROUP BY k", {"max_groups": 2, "max_rows_per_group": 1}, True),
+    "twice": (
+        "SELECT COUNT(*) AS n FROM (SELECT u, k FROM t UNION ALL SELECT u, k FROM t)",
+        {"max_rows_per_group": 3},
+        True,
+    ),
+    "join": ("SELECT COUNT(*) AS n FROM t JOIN t AS o ON t.u = o.u", {"max_rows_per_group": 4}, True),
+    "totals": ("SELECT k, COUNT(*) AS n FROM t GROUP BY ROLLUP (k)", {"max_groups": 1, "max_rows_per_group": 2}, True),
     "case": (
         "SELECT CASE WHEN x > 0 THEN 'up' END AS c, COUNT(*) AS n FROM t GROUP BY c",
-        {"groups": 1, "rows_each": 2},
+        {"max_groups": 1, "max_rows_per_group": 2},
         True,
     ),
 }
 ONE = sf.Pure(1)
 
 
-def ready_for(name: str, loss: Any = ONE) -> Lowered:
+def ready_for(name: str, loss: Any = ONE) -> CompiledQuery:
     text, bounds, _ = QUESTIONS[name]
     return planned(text, CATALOG, loss=loss, **bounds)
 
 
-def farthest(ready: Lowered, pairs: Sequence[Neighbours], compute: Compute) -> list[dict[Tally, tuple[int, int]]]:
+def farthest(
+    ready: CompiledQuery, pairs: Sequence[Neighbours], compute: Compute
+) -> list[dict[ExactAggregate, tuple[int, int]]]:
     """Gives for each level and tally the largest L1 and squared L2 distance between neighbours."""
-    found: list[dict[Tally, tuple[int, int]]] = [dict.fromkeys(level.cells.tallies, (0, 0)) for level in ready.levels]
+    found: list[dict[ExactAggregate, tuple[int, int]]] = [
+        dict.fromkeys(level.cells.tallies, (0, 0)) for level in ready.levels
+    ]
     for pair in pairs:
         for place, moved in enumerate(shifts(ready, pair, compute)):
             for tally, cells in moved.items():
@@ -141,7 +153,7 @@ def farthest(ready: Lowered, pairs: Sequence[Neighbours], compute: Compute) -> l
     return found
 
 
-def declared(ready: Lowered) -> list[dict[Tally, tuple[Fraction, Fraction]]]:
+def declared(ready: CompiledQuery) -> list[dict[ExactAggregate, tuple[Fraction, Fraction]]]:
     return [
         {
             tally: (Fraction(rational_up(one.l1)), Fraction(squared(one.l2)))
@@ -152,7 +164,7 @@ def declared(ready: Lowered) -> list[dict[Tally, tuple[Fraction, Fraction]]]:
     ]
 
 
-def obeys(ready: Lowered, pairs: Sequence[Neighbours], compute: Compute = interpreted) -> bool:
+def obeys(ready: CompiledQuery, pairs: Sequence[Neighbours], compute: Compute = interpreted) -> bool:
     """Tells whether no pair of neighbours is farther apart than declared."""
     reached, allowed = farthest(ready, pairs, compute), declared(ready)
     return all(

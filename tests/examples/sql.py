@@ -6,10 +6,10 @@ import datetime
 from functools import cache
 
 from sfumato.codebook import Codebook
-from sfumato.query.catalog import Catalog
-from sfumato.query.expressions import Call, Column, Expression, Literal
-from sfumato.query.questions import Answered, Histogram, Quantile, Question, Statistic, TopValues
-from sfumato.query.relations import Join, PerUnit, Relation, Scan, Select, Union, Where
+from sfumato.query.nodes.catalog import Catalog
+from sfumato.query.nodes.expressions import Call, Column, Expression, Literal
+from sfumato.query.nodes.questions import Histogram, Item, Quantile, Question, Statistic, StatisticValue, TopValues
+from sfumato.query.nodes.relations import Join, Keep, PerUnit, Relation, Scan, Select, Union, Where
 from sfumato.query.sql import read_sql
 
 SOURCE = "made up"
@@ -114,6 +114,8 @@ def _relation(node: Relation) -> str:
         case Join(left, right, on, match):
             equal = " ".join(f"{one}={other}" for one, other in on)
             return f"{match.value}({shown(left)}, {shown(right)}, {equal})"
+        case Keep(source, rows):
+            return f"keep({shown(source)}, {rows})"
         case Union(parts):
             return f"union({', '.join(map(shown, parts))})"
         case PerUnit(source, by, folds):
@@ -130,6 +132,8 @@ def _statistic(node: Statistic) -> str:
         said.append(f"edges {' '.join(map(str, node.edges))}")
     if isinstance(node, TopValues):
         said.append(f"most {node.most}")
+    if isinstance(node, Item):
+        said.append(f"place {node.place}")
     said += [word for word in ("root", "scaled") if getattr(node, word, False)]
     said += ["of all"] * (getattr(node, "sample", True) is False)
     said += [] if node.where is None else [f"where {shown(node.where)}"]
@@ -144,6 +148,6 @@ def _expression(node: Expression) -> str:
             return value.isoformat() if isinstance(value, datetime.date) else repr(value)
         case Call(operator, parts):
             return f"{operator}({', '.join(map(shown, parts))})"
-        case Answered(statistic):
+        case StatisticValue(statistic):
             return shown(statistic)
     raise TypeError(type(node))

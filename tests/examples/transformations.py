@@ -30,12 +30,13 @@ from sfumato.transforms.filters import drop_nan, keep, mark
 from sfumato.transforms.histogram import count_by, count_each, rows_from_counts
 from sfumato.transforms.identifiers import count_identifiers, one_each
 from sfumato.transforms.linear import linear
-from sfumato.transforms.moments import standard_deviation, variance
+from sfumato.transforms.moments import standard_deviation, variance, vector_variance
 from sfumato.transforms.norms import norm_clamp
-from sfumato.transforms.outside import moved_up, radius_scores
+from sfumato.transforms.radius_scores import moved_up, radius_scores
 from sfumato.transforms.reshape import repeat, resize
 from sfumato.transforms.rowwise import clamp, impute_nan, map_rows
 from sfumato.transforms.scalars import lipschitz, round_to, scale_by, shift_by, square
+from sfumato.transforms.summaries import summarize
 from sfumato.transforms.truncate import truncate
 from sfumato.transforms.vectors import vector_mean, vector_sum
 from sfumato.transforms.weighted_counts import weighted_counts
@@ -60,7 +61,7 @@ METRICS = {
     SIZED: ChangeOne(),
     EVEN: AddRemove(),
     ORDERED: Hamming(),
-    WINDOWS: Windows(stretch=2),
+    WINDOWS: Windows(length=2),
 }
 SIZE = 4
 
@@ -161,6 +162,7 @@ SIZED_ROWS: list[tuple[str, Data, Callable[[], Partial[Transformation]], st.Sear
     ("standard_deviation", Floats((-1, 4)), standard_deviation, st.floats(-1, 4)),
     ("standard_deviation", BOX, lambda: standard_deviation(ddof=0), small),
     ("vector_mean", Matrix(2, Floats((0, 1))), vector_mean, st.tuples(unit, unit)),
+    ("vector_variance", Matrix(2, Floats((0, 1))), lambda: vector_variance(metric=L2()), st.tuples(unit, unit)),
 ]
 exact_pair = st.lists(whole, min_size=2, max_size=2)
 WEIGHTS = np.array([[3, -(2**24) + 1], [4, 0], [0, 1]], dtype=np.int32)
@@ -205,6 +207,16 @@ OWNED_ROWS: list[tuple[str, Callable[[], Partial[Transformation]]]] = [
     ("one_each", lambda: one_each("last", "name", by="n")),
     ("one_each", lambda: one_each("min", "at")),
     ("one_each", lambda: one_each("max", "n")),
+    ("one_each", lambda: one_each("mean", "n")),
+    ("one_each", lambda: one_each("mean", "much")),
+    ("one_each", lambda: one_each("quantile", "at", alpha="0.4")),
+    ("one_each", lambda: one_each("mode", "name")),
+    ("one_each", lambda: one_each("mode", "at")),
+    ("summarize", lambda: summarize(lambda rows: rows[1:] * 3, {"name": str, "n": int}, rows=2, claim=VOUCHED)),
+    ("summarize", lambda: summarize(lambda rows: [{"x": 1 / rows[0]["n"]}], {"x": float}, claim=VOUCHED)),
+    ("keep", lambda: keep(between(0, 2**64, column="n"))),
+    ("keep", lambda: keep(is_in([1, "x"], column="who")) >> truncate(1, keep="first", by="n")),
+    ("project", lambda: project("n", "who")),
 ]
 
 
@@ -225,6 +237,7 @@ def every_case() -> Iterator[tuple[str, Case]]:
     for number, (name, make) in enumerate(OWNED_ROWS):
         yield f"{name} {number}", Case(OWNED, make(), owned)
     yield "truncate at random", Case(OWNED, truncate(2), owned, drawn=True)
+    yield "one_each drawn", Case(OWNED, one_each("draw", "at"), owned, drawn=True)
     yield "resize to fewer", Case(vector(int), resize(2, 0), whole, drawn=True)
 
 

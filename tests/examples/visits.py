@@ -6,9 +6,11 @@ from dataclasses import dataclass, field
 from typing import Any, final
 
 import sfumato as sf
-from sfumato.query.catalog import Catalog
+from sfumato.query.answer.explanation import Explanation
+from sfumato.query.build.settings import Settings
 from sfumato.query.frame import Frame
-from sfumato.query.questions import Question
+from sfumato.query.nodes.catalog import Catalog
+from sfumato.query.nodes.questions import Question
 from sfumato.release.record import Release
 
 SAID = {"source": "the book"}
@@ -54,15 +56,15 @@ CATALOG = Catalog(
 class Recorder:
     """Is an asker that keeps what it was asked."""
 
-    asked: list[tuple[str, Question, dict[str, object]]] = field(default_factory=list)
+    asked: list[tuple[str, Question, Settings]] = field(default_factory=list)
 
-    def release(self, question: Question, **settings: object) -> Release:
+    def release(self, question: Question, settings: Settings) -> Release:
         self.asked.append(("release", question, settings))
         return None  # type: ignore[return-value]
 
-    def explain(self, question: Question, **settings: object) -> object:
+    def explain(self, question: Question, settings: Settings) -> Explanation:
         self.asked.append(("explain", question, settings))
-        return "explained"
+        return None  # type: ignore[return-value]
 
 
 ASKER = Recorder()

@@ -11,16 +11,18 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from sfumato.accounting.measures import Pure
+from sfumato.accounting.events import Laplace, Repeat
+from sfumato.accounting.losses.measures import Pure
 from sfumato.core.domains import Data
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import Unit
 from sfumato.core.space import vector
 from sfumato.entropy import Entropy
 from sfumato.errors import RunFailed
-from sfumato.ledger.book import Ledger
+from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.store import Store
 from sfumato.mechanisms.additive import laplace
+from sfumato.release.claim import claim
 from sfumato.session.dataset import Dataset
 from sfumato.transforms.aggregate import mean
 from sfumato.transforms.rowwise import clamp
@@ -70,7 +72,7 @@ def unit() -> Unit:
 
 
 def full_book(store: Store) -> Ledger:
-    """Fills a book: accounts that hold, that are for each month, that end; charges, releases, notes, checkpoints."""
+    """Fills a book: accounts that hold, that are monthly, that end; charges, runs, releases, notes, checkpoints."""
     ledger = Ledger(store, clock=ticking())
     session = scores().session(limit=LIMIT, ledger=ledger)
     ada = session.part("ada", limit=Pure(20), holds=True)
@@ -92,8 +94,13 @@ def full_book(store: Store) -> Ledger:
     ada.close()
     ledger.note("monthly", "decision", "granted")
     ledger.checkpoint(SIGNING_KEY)
-    for turn in range(8):
+    for turn in range(3):
         ledger.charge("monthly", Pure("0.2"), key=f"late {turn}", what="something")
+    run = session.start(Repeat(Laplace(scale=100), 2), key="run", claim=claim("a test"))
+    run.step(lambda data, _: len(data))
+    run.checkpoint("after one step")
+    run.step(lambda data, _: len(data))
+    run.finish(len(SCORES))
     session.run(question(9))
     return ledger
 

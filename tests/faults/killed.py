@@ -22,14 +22,14 @@ from fractions import Fraction
 from types import ModuleType
 from typing import Any, TypeAlias
 
-from sfumato.accounting.measures import Pure
+from sfumato.accounting.losses.measures import Pure
 from sfumato.core.domains import Data
 from sfumato.core.measurement import Measurement
 from sfumato.core.space import vector
 from sfumato.entropy import Entropy
 from sfumato.ledger.addresses import store_at
-from sfumato.ledger.book import Ledger
 from sfumato.ledger.entry import Entry, digest_of
+from sfumato.ledger.ledger import Ledger
 from sfumato.mechanisms.additive import laplace
 from sfumato.session.dataset import Dataset
 from sfumato.transforms.aggregate import mean

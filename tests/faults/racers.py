@@ -12,9 +12,9 @@ import time
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from sfumato.accounting.measures import Pure
+from sfumato.accounting.losses.measures import Pure
 from sfumato.errors import LedgerUnavailable, LimitReached
-from sfumato.ledger.book import Ledger
+from sfumato.ledger.ledger import Ledger
 
 RACERS = 8
 LOSS = Pure("0.1")

@@ -8,14 +8,14 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from sfumato.accounting.measures import Pure
+from sfumato.accounting.losses.measures import Pure
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import Unit
 from sfumato.core.space import vector
 from sfumato.errors import AccountRefused, ClockWentBack, LimitReached, NotKept, RunFailed
-from sfumato.ledger.book import Ledger
+from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.periods import Period
-from sfumato.ledger.standing import SLACK
+from sfumato.ledger.state import SLACK
 from sfumato.ledger.stores.memory import MemoryStore
 from sfumato.mechanisms.additive import laplace
 from sfumato.transforms.aggregate import mean

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 from tests.faults.books import LIMIT, SCORES, full_book, in_child, question, scores, sound, then, totals, unit
 
-from sfumato.accounting.measures import Pure
+from sfumato.accounting.losses.measures import Pure
 from sfumato.errors import AccountRefused, BadArgument, LedgerDamaged, LedgerUnavailable, NotKept
-from sfumato.ledger.book import Ledger
+from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.stores.sqlite import SqliteStore
 
 TENTH = Pure("0.1")

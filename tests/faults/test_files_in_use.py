@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 from tests.faults.books import LIMIT, in_child, sound, totals, unit
 
-from sfumato.accounting.measures import Pure
+from sfumato.accounting.losses.measures import Pure
 from sfumato.errors import LedgerUnavailable
-from sfumato.ledger.book import Ledger
+from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.stores import sqlite
 
 TENTH = Pure("0.1")
@@ -117,7 +117,7 @@ def test_two_handles_in_one_process_and_another_process_that_comes_and_goes(tmp_
     first.open_account("visits", limit=Pure(10))
     second = Ledger.open(path)
     assert in_child(lambda: totals(path)) == ["ε = 0", 2]
-    visitor = "import sys; from sfumato.ledger.book import Ledger; Ledger.open(sys.argv[1]).close()"
+    visitor = "import sys; from sfumato.ledger.ledger import Ledger; Ledger.open(sys.argv[1]).close()"
     subprocess.run([sys.executable, "-c", visitor, str(path)], check=True)
     first.charge("visits", TENTH)
     second.charge("visits", TENTH)

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from tests.faults.books import PROGRAM
 
-from sfumato.accounting.measures import Pure
-from sfumato.ledger.book import Ledger
+from sfumato.accounting.losses.measures import Pure
+from sfumato.ledger.ledger import Ledger
 
 KEYS = 200
 

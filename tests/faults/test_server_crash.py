@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.faults.books import LIMIT, PROGRAM, SCORES, question, then, unit
 
-from sfumato.accounting.measures import Pure
+from sfumato.accounting.losses.measures import Pure
 from sfumato.errors import LedgerUnavailable, NotKept
-from sfumato.ledger.book import Ledger
+from sfumato.ledger.ledger import Ledger
 
 if TYPE_CHECKING:
     from side_by_side.postgres_server import PostgresServer

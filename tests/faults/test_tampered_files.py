@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from tests.faults.books import SIGNING_KEY, full_book
 
-from sfumato.accounting.measures import Pure
+from sfumato.accounting.losses.measures import Pure
 from sfumato.errors import LedgerDamaged, LedgerUnavailable
-from sfumato.ledger.book import Ledger
+from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.signing import public_key
 from sfumato.ledger.stores.memory import MemoryStore
 from sfumato.ledger.stores.sqlite import SCHEMA, SqliteStore

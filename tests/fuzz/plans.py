@@ -14,10 +14,10 @@ from tests.reference.laws import Compute, by_rows, close, joins, owners, without
 from tests.reference.plans import Case, cells
 from tests.reference.worlds import PRIVATE, ROW, UNIQUE, Held, World, values, world
 
-from sfumato.core.spread import Spread
+from sfumato.core.grouped_distance import GroupedDistance
 from sfumato.exact import root
-from sfumato.query.cells import Bound, Cells
-from sfumato.query.influence import influence
+from sfumato.query.plan.engine_plan import Bound, Cells
+from sfumato.query.plan.sensitivity import influence
 
 HUGE = "y" * 1_000_000
 """A text of 1 MB."""
@@ -99,7 +99,7 @@ def as_declared(before: Answers, after: Answers, asked: Cells, bound: Bound) -> 
         return
     groups = math.inf if bound.groups is None else bound.groups
     rows = math.inf if bound.rows is None else bound.rows
-    spread = Spread(groups, math.inf if math.inf in (groups, rows) else groups * rows, rows)
+    spread = GroupedDistance(groups, math.inf if math.inf in (groups, rows) else groups * rows, rows)
     for place, tally in enumerate(asked.tallies):
         moves = list(_moves(before, after, place))
         declared = influence(tally, spread)

@@ -24,10 +24,10 @@ from tests.reference.interpreter import Answers
 from tests.reference.laws import Compute
 from tests.reference.worlds import World
 
-from sfumato.query.cells import Cells
-from sfumato.query.engines.duckdb import DuckDBEngine
-from sfumato.query.engines.sources import SMALL, open_source
-from sfumato.query.relations import Scan
+from sfumato.query.engines.duckdb.engine import DuckDBEngine
+from sfumato.query.engines.duckdb.sources import SMALL, open_source
+from sfumato.query.nodes.relations import Scan
+from sfumato.query.plan.engine_plan import Cells
 
 EACH = 3
 """Rows of a row group: several groups of several rows, in small tables."""

@@ -25,8 +25,10 @@ VOUCHED = sf.claim("for this test")
 NAN = Floats(nan=True)
 
 
-def wrong(source: sf.Space, target: sf.Space, function: Callable[[Any], Any], stretch: Callable[[Any], Any]) -> Any:
-    return sf.transformation(source, target, function=function, map=stretch, claim=VOUCHED)
+def wrong(
+    source: sf.Space, target: sf.Space, function: Callable[[Any], Any], stability_map: Callable[[Any], Any]
+) -> Any:
+    return sf.transformation(source, target, function=function, map=stability_map, claim=VOUCHED)
 
 
 def floats(rows: Any) -> np.ndarray[Any, Any]:
@@ -65,7 +67,7 @@ def mean_of_unknown_size() -> Transformation:
     """Divides by the size of the data, which one row changes."""
     return wrong(
         sf.vector(int, between=(0, 9)),
-        sf.Space(Integers(step=Fraction(1, 1000)), sf.Absolute()),
+        sf.Space(Integers(step=Fraction(1, 1000)), sf.metrics.Absolute()),
         lambda rows: round(1000 * sum(map(int, rows)) / len(rows)) if len(rows) else 0,
         lambda d: Fraction(9, 2) * d,
     )
@@ -187,7 +189,7 @@ WRONG: list[tuple[Callable[[], Transformation], set[str]]] = [
 @pytest.mark.parametrize("make, faults", WRONG, ids=[make.__name__ for make, _ in WRONG])
 def test_a_wrong_transformation_is_caught(make: Callable[[], Transformation], faults: set[str]) -> None:
     subject = make()
-    apart = sf.Spread(2, 2, 1) if isinstance(subject.source.domain, Parts) else 1
+    apart = sf.GroupedDistance(2, 2, 1) if isinstance(subject.source.domain, Parts) else 1
     audit = fuzz(subject, d_in=apart, entropy=ReplayEntropy(1))
     assert audit.verdict is Verdict.VIOLATED
     assert set(audit.faults) == faults
@@ -216,13 +218,13 @@ def private(source: sf.Space, function: Callable[[Any, Entropy], Any]) -> sf.Mea
 def half_the_loss() -> sf.Measurement:
     """Claims half of what the noise costs."""
     counted = sf.vector(int) >> sf.count() >> sf.laplace(scale=1)
-    return replace(counted, privacy=lambda d: sf.Pure(Fraction(d) / 2))
+    return replace(counted, privacy_map=lambda d: sf.Pure(Fraction(d) / 2))
 
 
 def half_the_loss_of_a_law() -> sf.Measurement:
     """Claims half of what the law shows, on what no recorder sees."""
     told = sf.scalar(["a", "b", "c"]) >> sf.randomized_response(epsilon=2)
-    return replace(told, function=lambda member, entropy: "a", privacy=lambda d: sf.Pure(Fraction(d)))
+    return replace(told, function=lambda member, entropy: "a", privacy_map=lambda d: sf.Pure(Fraction(d)))
 
 
 def sum_without_bounds() -> sf.Measurement:

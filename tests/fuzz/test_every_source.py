@@ -16,15 +16,15 @@ from tests.reference.choices import Seeded
 from tests.reference.duck import answers
 from tests.reference.interpreter import Answers, ByValue, Reference
 
-from sfumato.query.cells import Bound, Cells, Rows, Term, Total, Units
-from sfumato.query.engines import duckdb_connection
-from sfumato.query.expressions import Column
-from sfumato.query.facts import Facts
-from sfumato.query.grids import float_grid
-from sfumato.query.kinds import Kind
-from sfumato.query.literals import literal
-from sfumato.query.operators import call
-from sfumato.query.relations import Owner, Scan, Where
+from sfumato.query.engines.duckdb import connection
+from sfumato.query.nodes.expressions import Column
+from sfumato.query.nodes.facts import Facts
+from sfumato.query.nodes.kinds import Kind
+from sfumato.query.nodes.literals import literal
+from sfumato.query.nodes.operators import call
+from sfumato.query.nodes.relations import Owner, Scan, Where
+from sfumato.query.plan.engine_plan import Bound, Cells, Rows, Term, Total, Units
+from sfumato.query.plan.grids import float_grid
 
 EVERY = pytest.mark.parametrize("kind", KINDS)
 
@@ -152,7 +152,7 @@ def test_nobody_else_is_read_otherwise(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["Parquet by pyarrow", "Parquet by polars"])
 def test_an_engine_that_believes_what_files_say_is_noticed(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(duckdb_connection, "BLIND", duckdb_connection.BLIND | {"statistics_propagation"})
+    monkeypatch.setattr(connection, "BLIND", connection.BLIND | {"statistics_propagation"})
     with pytest.raises(AssertionError):
         all_are_read_alike(kind, ["nothing but NaN"])
 

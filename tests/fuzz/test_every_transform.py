@@ -19,8 +19,8 @@ from sfumato.core.partial import Partial
 from sfumato.entropy import ReplayEntropy
 
 BUILDERS = {"measurement", "calibrate", "calibrate_to_accuracy", "transformation"}
-OF_POPULATIONS = {"known_sample"}  # tests/exact/test_sampling_wrappers.py
-COMPOSITORS = {"adaptive_composition", "concurrent_composition", "filtered"}  # asked in "asked_by"
+OF_POPULATIONS = {"amplified_by_known_sample"}  # tests/exact/test_sampling_wrappers.py
+COMPOSITORS = {"adaptive_composition", "concurrent_composition", "privacy_filter"}  # asked in "analysis"
 
 
 def constructors(module: ModuleType, kind: type, *, own: bool = False) -> set[str]:
@@ -37,7 +37,7 @@ def constructors(module: ModuleType, kind: type, *, own: bool = False) -> set[st
 
 
 def test_every_transformation_is_fuzzed() -> None:
-    exported = constructors(sf, sf.Transformation) - BUILDERS
+    exported = (constructors(sf, sf.Transformation) | constructors(sf.transforms, sf.Transformation)) - BUILDERS
     assert exported <= {subject.name for subject in TRANSFORMATIONS}
     modules = [
         importlib.import_module(f"sfumato.transforms.{found.name}")
@@ -48,7 +48,8 @@ def test_every_transformation_is_fuzzed() -> None:
 
 
 def test_every_measurement_is_fuzzed() -> None:
-    exported = constructors(sf, sf.Measurement) | constructors(stats, sf.Measurement)
+    homes = (sf, stats, sf.mechanisms, sf.combinators, sf.textbook)
+    exported = set().union(*(constructors(home, sf.Measurement) for home in homes))
     fuzzed = {subject.name for subject in MEASUREMENTS}
     assert exported - BUILDERS - OF_POPULATIONS - COMPOSITORS <= fuzzed
 

@@ -14,12 +14,12 @@ from tests.reference.planning import catalog_of
 from tests.reference.worlds import PERSON, World
 
 from sfumato.errors import BadArgument
-from sfumato.query.cells import Bound, Cells, Rows, Units
-from sfumato.query.engines.sources import open_source
-from sfumato.query.expressions import Column
-from sfumato.query.facts import Facts
-from sfumato.query.kinds import Kind
-from sfumato.query.relations import Owner, Scan
+from sfumato.query.engines.duckdb.sources import open_source
+from sfumato.query.nodes.expressions import Column
+from sfumato.query.nodes.facts import Facts
+from sfumato.query.nodes.kinds import Kind
+from sfumato.query.nodes.relations import Owner, Scan
+from sfumato.query.plan.engine_plan import Bound, Cells, Rows, Units
 
 CATALOG = catalog_of(
     {

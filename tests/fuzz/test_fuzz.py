@@ -13,14 +13,14 @@ import pytest
 import sfumato as sf
 from sfumato.audit.exact import exact
 from sfumato.audit.fuzz import FAILS_ON_SOME, LAW_EVERY, fuzz
-from sfumato.audit.nasty import Chance, assembled, sections, taken_apart
+from sfumato.audit.nasty import Chance, assemble, sections, take_apart
 from sfumato.audit.neighbouring import CROWD, crowded, neighbours
 from sfumato.audit.record import Verdict
 from sfumato.audit.shrinking import expression
 from sfumato.core.domains import Custom, Floats, Frame, Integers, Matrix, Norm, Texts, Vector
+from sfumato.core.grouped_distance import GroupedDistance
 from sfumato.core.parts import PartDistance
 from sfumato.core.rows import rows_of
-from sfumato.core.spread import Spread
 from sfumato.entropy import Entropy, ReplayEntropy
 from sfumato.errors import BadArgument
 
@@ -30,20 +30,20 @@ SPACES = [
     sf.vector(Floats(nan=True, infinite=True)),
     sf.vector(Floats((0, 1)), size=4),
     sf.vector(int, size=4, metric=sf.AddRemove()),
-    sf.vector(str, size=4, metric=sf.Hamming()),
-    sf.vector(["a", None, 1], size=5, metric=sf.Windows(2)),
+    sf.vector(str, size=4, metric=sf.metrics.Hamming()),
+    sf.vector(["a", None, 1], size=5, metric=sf.metrics.Windows(2)),
     sf.Space(Vector(Integers((0, 9)), least=2), sf.AddRemove()),
     sf.Space(Matrix(2, norm=Norm(Fraction(1), 2, (Fraction(0), Fraction(3)))), sf.AddRemove()),
     sf.frame({"who": int, "much": Floats((-1, 2)), "name": str}, metric=sf.Identifiers("who")),
     sf.scalar(float),
-    sf.Space(Integers(step=Fraction(1, 7)), sf.Absolute()),
+    sf.Space(Integers(step=Fraction(1, 7)), sf.metrics.Absolute()),
     sf.scalar(["yes", "no"]),
     sf.vector(int, size=3, metric=sf.L1()),
     sf.vector(float, size=3, metric=sf.L2()),
     sf.vector(int, size=3, metric=sf.LInf()),
     sf.vector(int, size=3, metric=sf.LInf(monotonic=True)),
-    sf.vector(int, size=3, metric=sf.Range()),
-    sf.Space(sf.Stream(Integers()), sf.LInf()),
+    sf.vector(int, size=3, metric=sf.metrics.Range()),
+    sf.Space(sf.domains.Stream(Integers()), sf.LInf()),
     sf.batches(int),
     PARTED,
 ]
@@ -65,21 +65,21 @@ def test_neighbours_are_members_near_each_other_and_as_far_as_they_may_be(space:
     assert all(space.domain.member(member) for pair in pairs for member in pair)
     assert all(gap <= allowed for gap in apart)
     reach = min(d_in, getattr(space.domain, "size", None) or d_in)
-    most = max(gap.rows if isinstance(gap, Spread) else gap for gap in apart)
-    if isinstance(space.metric, sf.Discrete):
+    most = max(gap.rows if isinstance(gap, GroupedDistance) else gap for gap in apart)
+    if isinstance(space.metric, sf.metrics.Discrete):
         assert most == 1
     elif isinstance(space.metric, sf.AddRemove | PartDistance) and getattr(space.domain, "size", None):
         assert most == reach - reach % 2
     elif isinstance(space.metric, sf.L2):
         assert float(most) > 0.9 * d_in
-    elif not isinstance(space.metric, sf.Windows):
+    elif not isinstance(space.metric, sf.metrics.Windows):
         assert most > 0.85 * reach
 
 
 def test_spreads_are_kept() -> None:
-    pairs = drawn(PARTED, Spread(2, 3, 2), 1, 200)
+    pairs = drawn(PARTED, GroupedDistance(2, 3, 2), 1, 200)
     gaps = {PARTED.distance(left, right) for left, right in pairs}
-    assert Spread(2, 3, 2) in gaps and all(gap <= Spread(2, 3, 2) for gap in gaps)
+    assert GroupedDistance(2, 3, 2) in gaps and all(gap <= GroupedDistance(2, 3, 2) for gap in gaps)
 
 
 @pytest.mark.parametrize("space", SPACES, ids=str)
@@ -87,9 +87,9 @@ def test_a_member_is_the_same_however_it_is_dressed(space: sf.Space) -> None:
     chance = Chance(ReplayEntropy(5))
     for _ in range(30):
         rows = sections(space.domain, chance)
-        plain, other = assembled(rows, space.domain), assembled(rows, space.domain, chance)
+        plain, other = assemble(rows, space.domain), assemble(rows, space.domain, chance)
         assert space.domain.member(plain) and space.domain.member(other)
-        assert same(taken_apart(plain, space.domain), rows) and same(taken_apart(other, space.domain), rows)
+        assert same(take_apart(plain, space.domain), rows) and same(take_apart(other, space.domain), rows)
 
 
 def same(one: Any, other: Any) -> bool:
@@ -122,7 +122,7 @@ def test_the_same_entropy_gives_the_same_audit() -> None:
 
 
 def test_a_failure_on_some_members_is_a_fault_though_neighbours_fail_alike() -> None:
-    source = sf.Space(Custom("texts", lambda value: isinstance(value, str)), sf.Discrete())
+    source = sf.Space(Custom("texts", lambda value: isinstance(value, str)), sf.metrics.Discrete())
     wrong = sf.transformation(source, source, function=lambda text: text[0], map=lambda d: d, claim=VOUCHED)
 
     def alike(entropy: Entropy) -> tuple[str, str]:
@@ -134,7 +134,7 @@ def test_a_failure_on_some_members_is_a_fault_though_neighbours_fail_alike() -> 
 
 
 def test_domains_of_ones_own_need_a_maker() -> None:
-    source = sf.Space(Custom("texts", lambda value: isinstance(value, str)), sf.Discrete())
+    source = sf.Space(Custom("texts", lambda value: isinstance(value, str)), sf.metrics.Discrete())
     kept = sf.transformation(source, source, function=lambda text: text, map=lambda d: d, claim=VOUCHED)
     with pytest.raises(BadArgument, match="make="):
         fuzz(kept)

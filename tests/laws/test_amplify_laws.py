@@ -20,12 +20,12 @@ from sfumato.accounting.amplify.rates import (
     truncated_loss,
 )
 from sfumato.accounting.amplify.shuffle import shuffled_epsilon, shuffled_epsilon_closed
-from sfumato.accounting.curves import Curve
 from sfumato.accounting.events import Poisson, TruncatedPoisson, WithoutReplacement, WithReplacement
-from sfumato.accounting.measures import Approx, Pure
+from sfumato.accounting.losses.measures import Approx, Pure
+from sfumato.accounting.losses.renyi import Renyi
 from sfumato.accounting.relation import Relation
-from sfumato.accounting.renyi import Renyi
-from sfumato.accounting.shapes import LaplaceCurve, Linear, PureCurve
+from sfumato.accounting.renyi.curves import Curve
+from sfumato.accounting.renyi.mechanism_curves import LaplaceCurve, Linear, PureCurve
 
 SLACK = 1 + Fraction(1, 10**9)
 

@@ -11,15 +11,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.accounting.concentrated import GDP, ApproxZCDP
-from sfumato.accounting.convert import convert, explain_route, routes
-from sfumato.accounting.divergence import hockey_stick, loss_of_outcome, max_divergence, renyi
-from sfumato.accounting.measures import ZCDP, Approx, BoundedRange, Loss, Pure
-from sfumato.accounting.pld import PLD
-from sfumato.accounting.profile import Profile
-from sfumato.accounting.renyi import Renyi
-from sfumato.accounting.routes import CONVERSIONS
-from sfumato.accounting.trade_off import TradeOff, least_gaussian_misses
+from sfumato.accounting.convert.convert import convert, explain_route, routes
+from sfumato.accounting.convert.routes import CONVERSIONS
+from sfumato.accounting.losses.concentrated import GDP, ApproxZCDP
+from sfumato.accounting.losses.divergence import hockey_stick, loss_of_outcome, max_divergence, renyi
+from sfumato.accounting.losses.measures import ZCDP, Approx, BoundedRange, Loss, Pure
+from sfumato.accounting.losses.pld import PLD
+from sfumato.accounting.losses.profile import Profile
+from sfumato.accounting.losses.renyi import Renyi
+from sfumato.accounting.losses.trade_off import TradeOff, least_gaussian_misses
 from sfumato.errors import NoProvenRoute
 from sfumato.exact import Extended, ball
 

@@ -11,15 +11,15 @@ from tests.examples.events import BASIC, COMPOSITE, EXAMPLES, kinds_of_loss
 from tests.profiles import examples
 
 from sfumato.accounting import events as ev
-from sfumato.accounting.account import WAYS, account
 from sfumato.accounting.codec import from_json, to_json
 from sfumato.accounting.compose import total
-from sfumato.accounting.measures import Approx, BoundedRange, Loss, Pure
-from sfumato.accounting.plans import QUICK
-from sfumato.accounting.profile import Profile
+from sfumato.accounting.losses.measures import Approx, BoundedRange, Loss, Pure
+from sfumato.accounting.losses.profile import Profile
+from sfumato.accounting.losses.renyi import Renyi
+from sfumato.accounting.losses.trade_off import TradeOff
+from sfumato.accounting.plans.account import WAYS, account
+from sfumato.accounting.plans.calibration import QUICK
 from sfumato.accounting.relation import Relation
-from sfumato.accounting.renyi import Renyi
-from sfumato.accounting.trade_off import TradeOff
 from sfumato.errors import NoProvenRoute
 
 AR, CO = Relation.ADD_REMOVE, Relation.CHANGE_ONE

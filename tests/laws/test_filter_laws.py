@@ -12,9 +12,9 @@ from tests.profiles import examples
 from sfumato.accounting.adaptive.advanced import AdvancedFilter
 from sfumato.accounting.adaptive.filters import ADDS, Filter, SumFilter
 from sfumato.accounting.adaptive.odometers import AnytimeOdometer, SumOdometer
-from sfumato.accounting.concentrated import GDP, ApproxZCDP
-from sfumato.accounting.measures import ZCDP, Approx, Loss, Pure
-from sfumato.accounting.renyi import Renyi
+from sfumato.accounting.losses.concentrated import GDP, ApproxZCDP
+from sfumato.accounting.losses.measures import ZCDP, Approx, Loss, Pure
+from sfumato.accounting.losses.renyi import Renyi
 from sfumato.errors import QueryRefused
 
 parts = st.fractions(min_value=0, max_value=2, max_denominator=50)

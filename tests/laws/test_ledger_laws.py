@@ -19,7 +19,7 @@ from tests.profiles import examples
 
 import sfumato as sf
 from sfumato.errors import AccountRefused, BadArgument, LimitReached
-from sfumato.ledger.book import Ledger
+from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.periods import Period
 from sfumato.ledger.stores.memory import MemoryStore
 
@@ -128,7 +128,7 @@ def test_what_a_ledger_says_is_left_is_what_fits(taken: list[Step]) -> None:
 
 
 def _lines(ledger: Ledger) -> list[str]:
-    from sfumato.ledger.lines import as_lines
+    from sfumato.ledger.export import as_lines
 
     return list(as_lines(ledger.store))
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.accounting.measures import Approx
+from sfumato.accounting.losses.measures import Approx
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import AddRemove, ChangeOne, Discrete, Hamming, adjacent
 from sfumato.core.space import scalar, vector
@@ -17,13 +17,13 @@ from sfumato.entropy import ReplayEntropy
 from sfumato.errors import NoProvenRoute
 from sfumato.mechanisms.integer_noise import binomial, censored_laplace, staircase
 from sfumato.mechanisms.local_reports import local_laplace, local_mean_response
-from sfumato.mechanisms.matrix import Channel, channel, channel_delta_at, channel_epsilon, matrix_mechanism
-from sfumato.mechanisms.matrix_comparison import MorePrivate, compare
+from sfumato.mechanisms.matrix_mechanism import Channel, channel, channel_delta_at, channel_epsilon, matrix_mechanism
 from sfumato.mechanisms.name_and_shame import name_and_shame
 from sfumato.mechanisms.propose_test_release import over_steps, private_mode
 from sfumato.mechanisms.randomized_response import coin_flip_response, randomized_response
 from sfumato.mechanisms.stability import stability_histogram
 from sfumato.mechanisms.truncated import truncated_laplace, upper_estimate
+from sfumato.textbook.matrix_comparison import MorePrivate, compare
 from sfumato.transforms.mode_gap import mode_gap
 
 UNIT = scalar(float, between=(0, 1), metric=Discrete())

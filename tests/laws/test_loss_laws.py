@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.accounting.concentrated import GDP, ApproxZCDP
-from sfumato.accounting.curves import Curve
-from sfumato.accounting.measures import ZCDP, Approx, BoundedRange, Loss, Pure
-from sfumato.accounting.renyi import Renyi
-from sfumato.accounting.renyi_conversion import renyi_delta, renyi_epsilon
-from sfumato.accounting.shapes import (
+from sfumato.accounting.convert.renyi import renyi_delta, renyi_epsilon
+from sfumato.accounting.losses.concentrated import GDP, ApproxZCDP
+from sfumato.accounting.losses.measures import ZCDP, Approx, BoundedRange, Loss, Pure
+from sfumato.accounting.losses.renyi import Renyi
+from sfumato.accounting.renyi.curves import Curve
+from sfumato.accounting.renyi.mechanism_curves import (
     DiscreteLaplaceCurve,
     LaplaceCurve,
     Linear,

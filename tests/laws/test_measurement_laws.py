@@ -8,10 +8,11 @@ from fractions import Fraction
 
 import pytest
 from tests.examples.measurements import EXAMPLES, INTERACTIVE, MISSED, VOUCHED, Example
+from tests.examples.public import short_names
 
 import sfumato as sf
-from sfumato.accounting.divergence import hockey_stick, max_divergence, renyi
-from sfumato.core.brute import neighbours
+from sfumato.accounting.losses.divergence import hockey_stick, max_divergence, renyi
+from sfumato.audit.brute_force import neighbours
 from sfumato.core.partial import Partial
 from sfumato.entropy import ReplayEntropy
 from sfumato.exact import BITS, precision
@@ -30,14 +31,16 @@ def test_every_exported_mechanism_has_an_example() -> None:
     made = {sf.Measurement, Partial[sf.Measurement]}
     exported = {
         name
-        for name in sf.__all__
-        if callable(thing := getattr(sf, name))
-        and not isinstance(thing, type)
-        and typing.get_type_hints(thing).get("return") in made
+        for name, thing in short_names().items()
+        if callable(thing) and not isinstance(thing, type) and typing.get_type_hints(thing).get("return") in made
     }
     builders = {"measurement", "calibrate", "calibrate_to_accuracy"}
-    of_populations = {"known_sample"}  # tests/exact/test_sampling_wrappers.py
-    compositors = {"adaptive_composition", "concurrent_composition", "filtered"}  # tests/exact/test_interaction.py
+    of_populations = {"amplified_by_known_sample"}  # tests/exact/test_sampling_wrappers.py
+    compositors = {
+        "adaptive_composition",
+        "concurrent_composition",
+        "privacy_filter",
+    }  # tests/exact/test_interaction.py
     assert exported - builders - compositors - of_populations == {example.name for example in EXAMPLES}
 
 
@@ -102,7 +105,7 @@ def test_the_true_loss_is_within_the_map(example: Example, distance: int) -> Non
             case sf.ZCDP():
                 for order in (Fraction(3, 2), Fraction(2), Fraction(5)):
                     assert renyi(here, there, order)[1] <= order * claimed.rho + TINY
-            case sf.BoundedRange():
+            case sf.accounting.BoundedRange():
                 spread = max_divergence(here, there)[1] + max_divergence(there, here)[1]
                 assert spread <= claimed.eta + TINY
     assert close, "the example has neighbours"
@@ -124,7 +127,11 @@ def test_what_is_drawn_is_possible(example: Example) -> None:
 @every
 def test_the_accountant_says_what_the_map_says(example: Example, distance: int) -> None:
     measurement = example.build()
-    relation = sf.Relation.ADD_REMOVE if isinstance(measurement.source.metric, sf.AddRemove) else sf.Relation.CHANGE_ONE
+    relation = (
+        sf.accounting.Relation.ADD_REMOVE
+        if isinstance(measurement.source.metric, sf.AddRemove)
+        else sf.accounting.Relation.CHANGE_ONE
+    )
     counted = sf.total(measurement.event_at(distance), measurement.measure, relation=relation)
     assert counted == measurement.map(distance)
 
@@ -133,7 +140,11 @@ def test_the_accountant_says_what_the_map_says(example: Example, distance: int) 
 def test_every_way_to_count_it_holds(example: Example) -> None:
     """The whole law on every pair of neighbours: (ε, δ) by whichever way the accountant finds."""
     measurement = example.build()
-    relation = sf.Relation.ADD_REMOVE if isinstance(measurement.source.metric, sf.AddRemove) else sf.Relation.CHANGE_ONE
+    relation = (
+        sf.accounting.Relation.ADD_REMOVE
+        if isinstance(measurement.source.metric, sf.AddRemove)
+        else sf.accounting.Relation.CHANGE_ONE
+    )
     ways = sf.account(measurement.event_at(1), delta=Fraction(1, 50), relation=relation).ways
     for left, right in neighbours(measurement.source, example.members, d_in=1):
         here = example.chances.listed(left)

@@ -42,7 +42,7 @@ CASES: dict[Metric, st.SearchStrategy[Data]] = {
     AddRemove(): lists,
     ChangeOne(): fixed_lists,
     Hamming(): fixed_lists,
-    Windows(stretch=2): fixed_lists,
+    Windows(length=2): fixed_lists,
     Discrete(): atoms,
     Absolute(): numbers,
     L1(): vectors,

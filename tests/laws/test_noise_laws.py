@@ -2,86 +2,39 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 from fractions import Fraction
 
 import numpy as np
+import pytest
 from flint import arb
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.examples.events import final_classes
+from tests.examples.noises import FAMILIES, NOISES, SUMMED, UNBOUNDED, scales, small
 from tests.profiles import examples
 
+import sfumato.noise
 from sfumato.entropy import ReplayEntropy
 from sfumato.exact import ball, precision
 from sfumato.noise import (
-    Bernoulli,
-    BernoulliExp,
-    Binomial,
-    Categorical,
     Censored,
     DiscreteGaussian,
     DiscreteLaplace,
-    Geometric,
     Noise,
-    Poisson,
-    Staircase,
     Truncated,
-    TruncatedNegativeBinomial,
-    Uniform,
     choose,
     enclosure,
     permutation,
 )
-from sfumato.noise.distribution import least
+from sfumato.noise.distribution import least, running
+from sfumato.plain import load
 
-scales = st.one_of(
-    st.fractions(min_value=Fraction(1, 10**6), max_value=10**3, max_denominator=10**7),
-    st.integers(1, 10**15).map(Fraction),
-    st.floats(min_value=1e-6, max_value=1e15, allow_nan=False).map(Fraction),
-)
-small = st.fractions(min_value=Fraction(1, 50), max_value=40, max_denominator=1000)
-chances = st.fractions(min_value=0, max_value=1, max_denominator=10**9)
 inner_chances = st.fractions(min_value=Fraction(1, 10**6), max_value=1 - Fraction(1, 10**6), max_denominator=10**9)
 
-unbounded = st.one_of(
-    scales.map(DiscreteLaplace),
-    scales.map(Geometric),
-    scales.map(DiscreteGaussian),
-    scales.map(DiscreteGaussian.from_square),
-    st.builds(
-        lambda decay, width, step: Staircase(decay, width, 1 + step % width),
-        st.fractions(min_value=Fraction(1, 10**6), max_value=20, max_denominator=10**6),
-        st.integers(1, 10**6),
-        st.integers(0, 10**6),
-    ),
-)
-counts = st.one_of(
-    st.builds(
-        TruncatedNegativeBinomial,
-        st.fractions(min_value=Fraction(-9, 10), max_value=9, max_denominator=100),
-        st.fractions(min_value=Fraction(1, 1000), max_value=Fraction(99, 100), max_denominator=10**6),
-    ),
-    st.fractions(min_value=Fraction(1, 100), max_value=10**4, max_denominator=100).map(Poisson),
-)
-bounded = st.one_of(
-    chances.map(Bernoulli),
-    small.map(BernoulliExp),
-    st.integers(1, 10**18).map(Uniform),
-    st.integers(0, 200).map(lambda half: Binomial(2 * half)),
-    st.integers(0, 300).map(lambda trials: Binomial(trials, centred=False)),
-    st.lists(chances, min_size=1, max_size=6).filter(any).map(lambda weights: Categorical(tuple(weights))),
-    st.builds(lambda scale, radius: Truncated.within(DiscreteLaplace(scale), radius=radius), small, st.integers(0, 90)),
-    st.builds(
-        lambda s, low, size: Censored(DiscreteGaussian(s), low, low + size),
-        small,
-        st.integers(-50, 50),
-        st.integers(0, 50),
-    ),
-)
-noises = st.one_of(unbounded, counts, bounded)
 
-
-@given(noises, st.integers(-(10**16), 10**16) | st.integers(-100, 100))
+@given(NOISES, st.integers(-(10**16), 10**16) | st.integers(-100, 100))
 @settings(max_examples=examples(150))
 def test_mass_cdf_and_tail_fit_together(noise: Noise, value: int) -> None:
     with precision(128):
@@ -94,7 +47,7 @@ def test_mass_cdf_and_tail_fit_together(noise: Noise, value: int) -> None:
             assert not chance > 1
 
 
-@given(noises, st.integers(0, 10**16) | st.integers(0, 100))
+@given(NOISES, st.integers(0, 10**16) | st.integers(0, 100))
 @settings(max_examples=examples(60))
 def test_two_sided_tails_add_up(noise: Noise, distance: int) -> None:
     with precision(128):
@@ -102,7 +55,7 @@ def test_two_sided_tails_add_up(noise: Noise, distance: int) -> None:
         assert noise.tail(distance).overlaps(expected)
 
 
-@given(noises, inner_chances)
+@given(NOISES, inner_chances)
 @settings(max_examples=examples(80))
 def test_quantile_is_the_least(noise: Noise, p: Fraction) -> None:
     found = noise.quantile(p)
@@ -110,7 +63,7 @@ def test_quantile_is_the_least(noise: Noise, p: Fraction) -> None:
     assert enclosure(noise.cdf(found - 1, bits=256))[0] < p
 
 
-@given(noises, inner_chances)
+@given(NOISES, inner_chances)
 @settings(max_examples=examples(60))
 def test_half_width_is_the_least(noise: Noise, confidence: Fraction) -> None:
     found = noise.half_width(confidence)
@@ -118,7 +71,7 @@ def test_half_width_is_the_least(noise: Noise, confidence: Fraction) -> None:
     assert found == 0 or enclosure(noise.tail(found, bits=256))[1] > 1 - confidence
 
 
-@given(noises, st.integers(0, 2**32))
+@given(NOISES, st.integers(0, 2**32))
 @settings(max_examples=examples(80))
 def test_samples_lie_in_the_support_and_replay(noise: Noise, seed: int) -> None:
     low, high = noise.support
@@ -127,7 +80,7 @@ def test_samples_lie_in_the_support_and_replay(noise: Noise, seed: int) -> None:
     assert np.array_equal(noise.samples(5, ReplayEntropy(seed)), noise.samples(5, ReplayEntropy(seed)))
 
 
-@given(unbounded)
+@given(UNBOUNDED)
 @settings(max_examples=examples(40))
 def test_samples_are_as_large_as_the_variance_says(noise: Noise) -> None:
     """The chance that a draw is 60 standard deviations out is below 1e-15 for each of these laws."""
@@ -137,7 +90,7 @@ def test_samples_are_as_large_as_the_variance_says(noise: Noise) -> None:
     assert all(Fraction(int(value)) ** 2 <= 3600 * high + 1 for value in drawn)
 
 
-@given(noises)
+@given(NOISES)
 @settings(max_examples=examples(40))
 def test_records_are_values(noise: Noise) -> None:
     noise.sample(ReplayEntropy(0))
@@ -145,6 +98,45 @@ def test_records_are_values(noise: Noise) -> None:
     assert again == noise
     assert hash(again) == hash(noise)
     assert np.array_equal(again.samples(9, ReplayEntropy(0)), noise.samples(9, ReplayEntropy(0)))
+
+
+@given(NOISES, st.integers(0, 10**6) | st.integers(0, 60))
+@settings(max_examples=examples(100))
+def test_symmetric_noise_is_the_same_on_both_sides_and_falls(noise: Noise, value: int) -> None:
+    if noise.symmetric:
+        with precision(128):
+            assert noise.pmf(value).overlaps(noise.pmf(-value))
+            assert not noise.pmf(value + 1) > noise.pmf(value)
+
+
+@pytest.mark.parametrize("name", SUMMED)
+def test_symmetric_noise_says_so(name: str) -> None:
+    noise, values = SUMMED[name]
+    assert noise.symmetric is all(noise.pmf(value).overlaps(noise.pmf(-value)) for value in values)
+
+
+@given(NOISES, st.integers(-(10**6), 10**6))
+@settings(max_examples=examples(100))
+def test_quick_tails_are_near_the_exact_ones(noise: Noise, start: int) -> None:
+    points = np.arange(start, start + 5, dtype=np.float64)
+    quick = noise.quick_tails(points)
+    if quick is not None:
+        tails, low = quick
+        for point, tail in zip(points.tolist(), tails.tolist(), strict=True):
+            exact = float(noise.upper_tail(int(point)).mid())
+            assert -low - 1e-13 <= tail - exact <= 1e-13 + low
+
+
+@given(st.lists(st.floats(0, 1), max_size=500))
+def test_running_sums_are_sums(values: list[float]) -> None:
+    sums = running(np.array(values, dtype=np.float64))
+    assert all(abs(total - math.fsum(values[: place + 1])) <= 1e-12 for place, total in enumerate(sums.tolist()))
+
+
+def test_every_noise_is_among_the_examples() -> None:
+    load(sfumato.noise)
+    ours = {kind for kind in final_classes(Noise) if kind.__module__.startswith("sfumato.noise.")}
+    assert ours - {family.kind for family in FAMILIES} == set()
 
 
 @given(small, st.integers(-60, 60), st.integers(0, 30))

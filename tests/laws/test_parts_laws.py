@@ -17,17 +17,17 @@ from tests.profiles import examples
 
 import sfumato as sf
 from sfumato.combinators.parallel import parallel_loss
-from sfumato.core.spread import Spread
+from sfumato.core.grouped_distance import GroupedDistance
 from sfumato.entropy import ReplayEntropy
 from sfumato.transforms.group_bounds import groups_of_a_unit, rows_in_a_group
 
 VOUCHED = sf.claim("for this test")
 wholes = st.one_of(st.integers(0, 5), st.just(math.inf))
-spreads = st.builds(Spread, wholes, wholes, wholes)
-small = st.builds(Spread, st.integers(0, 3), st.integers(0, 6), st.integers(0, 4))
+spreads = st.builds(GroupedDistance, wholes, wholes, wholes)
+small = st.builds(GroupedDistance, st.integers(0, 3), st.integers(0, 6), st.integers(0, 4))
 
 
-def falls(spread: Spread, parts: int) -> Iterator[tuple[int, ...]]:
+def falls(spread: GroupedDistance, parts: int) -> Iterator[tuple[int, ...]]:
     """Every way in which rows can fall into so many parts within a spread."""
     for v in itertools.product(range(int(spread.largest) + 1), repeat=parts):
         if sum(v) <= spread.rows and sum(map(bool, v)) <= spread.parts:
@@ -35,16 +35,16 @@ def falls(spread: Spread, parts: int) -> Iterator[tuple[int, ...]]:
 
 
 @given(spreads, spreads)
-def test_spreads_are_ordered_and_joined(left: Spread, right: Spread) -> None:
+def test_spreads_are_ordered_and_joined(left: GroupedDistance, right: GroupedDistance) -> None:
     both = left.wider(right)
     assert left <= both and right <= both and left <= left
     assert (left <= right and right <= left) == (left == right)
-    assert Spread(left.parts, left.rows, left.largest) == left
+    assert GroupedDistance(left.parts, left.rows, left.largest) == left
     assert sf.PartDistance().read((left.parts, left.rows, left.largest)) == left
 
 
 @given(small, st.lists(st.fractions(0, 3), min_size=3, max_size=3), st.sampled_from(["Pure", "ZCDP", "GDP", "Approx"]))
-def test_no_way_to_fall_costs_more_than_the_map(spread: Spread, sizes: list[Fraction], kind: str) -> None:
+def test_no_way_to_fall_costs_more_than_the_map(spread: GroupedDistance, sizes: list[Fraction], kind: str) -> None:
     """Losses that grow like groups, slower, or jump: the composition over any fall is within the bound."""
     curves: dict[str, Callable[[Fraction, Any], sf.Loss]] = {
         "Pure": lambda one, rows: sf.Pure(min(one * rows, Fraction(7, 2))),
@@ -71,7 +71,7 @@ def test_the_law_catches_a_bound_that_is_too_small() -> None:
     """One part at the largest number of rows is not all: the rows that are left fall elsewhere."""
     ones = [sf.Pure(1), sf.Pure(1)]
     naive = sf.Pure.widest([one.group(2) for one in ones])
-    assert parallel_loss(Spread(2, 3, 2), lambda rows: [sf.Pure(rows)] * 2, sf.Pure, 2) == sf.Pure(3)
+    assert parallel_loss(GroupedDistance(2, 3, 2), lambda rows: [sf.Pure(rows)] * 2, sf.Pure, 2) == sf.Pure(3)
     assert not sf.Pure(3).within(naive)
 
 
@@ -114,9 +114,9 @@ MAKERS = {
     "keys": lambda: sf.group_by("letter", keys=["x", "y", "absent"]),
     "other": lambda: sf.group_by("letter", "id", keys=[("x", 0), ("y", 2**63)], other=True),
     "floats": lambda: sf.group_by("value", keys=[0.0, 1, math.inf]),
-    "labels": lambda: sf.random_parts(3),
-    "identifiers": lambda: sf.random_parts(3, by="id", claim=VOUCHED),
-    "float identifiers": lambda: sf.random_parts(2, by="value", claim=VOUCHED),
+    "labels": lambda: sf.transforms.random_parts(3),
+    "identifiers": lambda: sf.transforms.random_parts(3, by="id", claim=VOUCHED),
+    "float identifiers": lambda: sf.transforms.random_parts(2, by="value", claim=VOUCHED),
     "aggregates": lambda: sf.sample_and_aggregate(len, int, parts=3, default=0, claim=VOUCHED),
     "failing": lambda: sf.sample_and_aggregate(
         lambda part: 1 / part["id"][0], parts=2, between=(-1, 1), default=0, claim=VOUCHED
@@ -161,7 +161,7 @@ def test_exchanged_rows_stay_within_the_map(keys: list[str], rows: list[str], ch
 def test_maps_are_monotone_and_start_at_nothing(make: Callable[[], Any]) -> None:
     made = PEOPLE >> make()
     ladder = [made.map(d_in) for d_in in (0, 1, 2, 3, 10, 10**30, math.inf)]
-    assert ladder[0] in (0, Spread(0, 0, 0))
+    assert ladder[0] in (0, GroupedDistance(0, 0, 0))
     assert all(low <= high for low, high in itertools.pairwise(ladder))
     assert made.check(1, ladder[1]) and made.steps and made.proofs
 
@@ -173,8 +173,8 @@ def test_groups_and_sizes_agree_with_counts(rows: list[tuple[str, int]]) -> None
     data = {"letter": [letter for letter, _ in rows], "number": [number for _, number in rows]}
     grouped = space >> sf.group_by("letter", keys=["x", "y"], other=True)
     counts = (space >> sf.select("letter") >> sf.count_by(["x", "y"], other=True))(data)
-    assert np.array_equal((grouped >> sf.sizes())(data), counts)
-    added = (grouped >> sf.sums(-5, 5, column="number"))(data)
+    assert np.array_equal((grouped >> sf.transforms.sizes())(data), counts)
+    added = (grouped >> sf.transforms.sums(-5, 5, column="number"))(data)
     clamped = [max(-5, min(5, number)) for number in data["number"]]
     wanted = [sum(n for letter, n in zip(data["letter"], clamped, strict=True) if letter == key) for key in "xyz"]
     assert added.tolist() == wanted

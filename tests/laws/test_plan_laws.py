@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from decimal import Decimal
 from fractions import Fraction
 from itertools import combinations
-from typing import Any
+from typing import Any, TypeAlias
 
 import hypothesis.strategies as st
 import numpy as np
@@ -22,14 +22,16 @@ from hypothesis import given, settings
 from tests.examples import measurements
 from tests.examples import transformations as transforms
 from tests.examples.constructors import constructors
+from tests.examples.public import short_names
 from tests.profiles import examples
 
 import sfumato as sf
-from sfumato.core.plan import Described, plan_of
+from sfumato.core.grouped_distance import DistanceLike
+from sfumato.core.plan import Described, number_arguments, plan_of
 from sfumato.core.rows import canonical
 from sfumato.entropy import ReplayEntropy
 from sfumato.errors import SfumatoError
-from sfumato.exact import rational
+from sfumato.exact import Number, rational
 from sfumato.mechanisms.joint_quantiles import joint_quantiles
 from sfumato.mechanisms.layered_counts import Layer, layered_counts
 from sfumato.mechanisms.recursive_quantiles import recursive_quantiles
@@ -44,32 +46,36 @@ LETTERS = sf.vector(["a", "b"])
 
 CALLS: list[tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]] = [
     (sf.adaptive_composition, ([sf.Pure(1), sf.Pure(2)],), {"d_in": 1}),
-    (sf.concurrent_composition, ([sf.Pure(1), sf.Pure(2)],), {"d_in": 1}),
-    (sf.filtered, (sf.Pure(1),), {"concurrent": True}),
-    (sf.known_sample, (sf.count() >> sf.laplace(1),), {"population": 1000, "claim": VOUCHED}),
-    (sf.group_by, ("age",), {"keys": [1, 2], "other": True, "most_groups": 3, "rows_each": 2, "claim": VOUCHED}),
-    (sf.random_parts, (5,), {"by": "age", "units": 2, "claim": VOUCHED}),
-    (sf.equal_parts, (5,), {}),
-    (sf.truncate_groups, ("age",), {"keys": [1, 2], "groups": 3, "rows": 5, "rows_each": 2}),
-    (sf.sizes, (), {"metric": sf.L1()}),
-    (sf.sums, (0, 10), {"column": "age", "metric": sf.L1()}),
+    (sf.combinators.concurrent_composition, ([sf.Pure(1), sf.Pure(2)],), {"d_in": 1}),
+    (sf.privacy_filter, (sf.Pure(1),), {"concurrent": True}),
+    (sf.combinators.amplified_by_known_sample, (sf.count() >> sf.laplace(1),), {"population": 1000, "claim": VOUCHED}),
+    (
+        sf.group_by,
+        ("age",),
+        {"keys": [1, 2], "other": True, "max_groups": 3, "max_rows_per_group": 2, "claim": VOUCHED},
+    ),
+    (sf.transforms.random_parts, (5,), {"by": "age", "units": 2, "claim": VOUCHED}),
+    (sf.transforms.equal_parts, (5,), {}),
+    (sf.truncate_groups, ("age",), {"keys": [1, 2], "max_groups": 3, "max_rows": 5, "max_rows_per_group": 2}),
+    (sf.transforms.sizes, (), {"metric": sf.L1()}),
+    (sf.transforms.sums, (0, 10), {"column": "age", "metric": sf.L1()}),
     (sf.sample_and_aggregate, (len,), {"default": 0, "between": (0, 1), "claim": VOUCHED}),
     (aggregates, (len, sf.Floats()), {"default": 0.0, "claims": ()}),
     (sf.mode_gap, (), {}),
-    (sf.vector_mean, (), {"metric": sf.L1()}),
+    (sf.transforms.vector_mean, (), {"metric": sf.L1()}),
     (sf.query_stream, (1,), {"d_out": 2, "step": 1, "claim": VOUCHED}),
-    (sf.sum_stream, (0, 10), {}),
-    (sf.negated, (), {}),
-    (sf.quantile_scores, ([0, 1, "0.5"],), {"alpha": 0.3, "metric": sf.Range()}),
-    (sf.mode_scores, (["a", "b"],), {"metric": sf.Range()}),
-    (sf.revenue_scores, ([1, 2.5],), {"metric": sf.LInf()}),
-    (sf.accuracy_scores, (["first", "second"],), {"label": "truth", "metric": sf.LInf()}),
+    (sf.transforms.sum_stream, (0, 10), {}),
+    (sf.transforms.negated, (), {}),
+    (sf.transforms.quantile_scores, ([0, 1, "0.5"],), {"alpha": 0.3, "metric": sf.metrics.Range()}),
+    (sf.transforms.mode_scores, (["a", "b"],), {"metric": sf.metrics.Range()}),
+    (sf.transforms.revenue_scores, ([1, 2.5],), {"metric": sf.LInf()}),
+    (sf.transforms.accuracy_scores, (["first", "second"],), {"label": "truth", "metric": sf.LInf()}),
     (
-        sf.threshold_accuracy_scores,
+        sf.transforms.threshold_accuracy_scores,
         ([1, 2],),
         {"feature": "x", "label": "y", "positive": 1, "strict": True, "metric": sf.LInf()},
     ),
-    (sf.as_range, (), {}),
+    (sf.transforms.as_range, (), {}),
     (joint_quantiles, (["0.25", "0.5"],), {"total": 8, "temperature": 1, "between": (0, 9), "step": 1}),
     (recursive_quantiles, (["0.25", "0.5"],), {"temperature": 1, "between": (0, 9), "step": 1}),
     (layered_counts, (["a"], [Layer(np.array([0]), 1, DiscreteLaplace(1))]), {"measure": sf.Pure}),
@@ -101,8 +107,9 @@ ALWAYS_OPAQUE = {
     "sample_and_aggregate",
     "map_rows",
     "satisfies",
+    "summarize",
     "lipschitz",
-    "asked_by",
+    "analysis",
 }
 """Constructors that take a function of the caller's, or an array inside a record, which no one has copied."""
 
@@ -121,7 +128,7 @@ def recorded() -> Iterator[tuple[Callable[..., Any], tuple[Any, ...], dict[str, 
     with pytest.MonkeyPatch.context() as patch:
         for function in constructors().values():
             name = function.__name__
-            for place in (sf, measurements, transforms):
+            for place in (sf, sf.transforms, sf.mechanisms, sf.combinators, sf.textbook, measurements, transforms):
                 if getattr(place, name, None) is function:
                     patch.setattr(place, name, watched(function))
         for example in measurements.EXAMPLES:
@@ -152,7 +159,7 @@ def test_building_twice_gives_equal_plans_and_different_examples_different_ones(
     assert first == second
     described = {label: plan for label, plan in first.items() if plan != "null"}
     assert len(set(described.values())) == len(described) > 150
-    callers = {"map_rows", "lipschitz", "asked_by", "best_of", "best_of_all", "random_candidate", "keep"}
+    callers = {"map_rows", "summarize", "lipschitz", "analysis", "best_of", "best_of_all", "random_candidate", "keep"}
     interactive = {"above_threshold", "below_threshold", "sparse_vector"}
     opaque = {label.lstrip("0123456789 ").partition(" ")[0] for label in set(first) - set(described)}
     assert opaque == callers | interactive
@@ -209,7 +216,7 @@ def variants(value: Any) -> Iterator[Any]:
         sf.L1(),
         sf.L2(),
         sf.LInf(),
-        sf.Range(),
+        sf.metrics.Range(),
         sf.claim("another"),
         sf.Pure,
         sf.ZCDP,
@@ -304,7 +311,7 @@ def test_equal_plans_are_equal_questions() -> None:
     """Numbers of mechanisms are written in every other way: where the plan stays, so do the loss and every draw."""
     compared = 0
     for example in measurements.EXAMPLES:
-        space, function = example.build().source, getattr(sf, example.name)
+        space, function = example.build().source, short_names()[example.name]
         for _, args, kwargs in [call for call in RECORDED if call[0] is function]:
             base = rebuilt(function, args, kwargs, space)
             for place, value in [*enumerate(args), *kwargs.items()]:
@@ -366,7 +373,7 @@ POOL: list[Any] = [
     Fraction(1, 10), Fraction(0.1), Fraction(1e23), Decimal("0.1"), Decimal("1.0"), Decimal.from_float(0.1), "0.1", "1",
     "1/10", "",
     b"", b"1", (), [], {}, (1,), [1], (1.0,), [True], [[1]], {1: 1}, {"1": 1}, {1: "1"}, {1.0: 1}, ("1",), np.int64(1),
-    np.bool_(True), np.float64(0.1), float, int, sf.Pure, sf.L1(), sf.L2(), sf.Lp(1), sf.Pure(1), sf.Pure(0.1),
+    np.bool_(True), np.float64(0.1), float, int, sf.Pure, sf.L1(), sf.L2(), sf.metrics.Lp(1), sf.Pure(1), sf.Pure(0.1),
     sf.Pure(Fraction(1, 10)), sf.Pure(Fraction(0.1)), sf.Floats(), sf.Floats(nan=True), sf.Categories((0, 1)),
     sf.Categories((False, True)), sf.Categories((0.1,)), sf.Categories((Fraction(1, 10),)), sf.Categories(("0.1",)),
     range(1), range(2), np.array([1]), np.array([1.0]), np.array([[1]]), np.array([True]), np.array(["1"]), 1 << 5000,
@@ -409,3 +416,19 @@ def test_the_order_of_categories_is_part_of_the_plan(keys: list[Any]) -> None:
     assert sf.vector(keys).plan == sf.vector(list(keys)).plan is not None
     if len(keys) > 1:
         assert sf.vector(keys).plan != sf.vector(keys[::-1]).plan
+
+
+Size: TypeAlias = Number
+
+
+def sized(
+    scale: Size, *, reach: Size | None = None, near: DistanceLike = 1, ends: tuple[Size, Size], note: str
+) -> None:
+    """Takes numbers under another name of their type."""
+
+
+def test_numbers_are_known_by_their_type_whatever_it_is_called() -> None:
+    assert number_arguments(sized) == {"scale", "reach", "near"}
+    assert number_arguments(inspect.unwrap(sf.laplace)) == {"scale", "step"}
+    assert all(number_arguments(inspect.unwrap(function)) is not None for function in constructors().values())
+    assert sf.laplace(0.1).plan == sf.laplace("0.1").plan == sf.laplace(Fraction(1, 10)).plan

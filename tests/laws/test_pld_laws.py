@@ -11,18 +11,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.accounting.bracket import Bracket
-from sfumato.accounting.pairs.either import EitherPair, RangePair
-from sfumato.accounting.pairs.exchanged import ExchangedNoisePair
-from sfumato.accounting.pairs.finite import ApproxPair, FinitePair, ResponsePair
-from sfumato.accounting.pairs.gaussian import ExchangedGaussianPair, GaussianPair
-from sfumato.accounting.pairs.integer import IntegerNoisePair
-from sfumato.accounting.pairs.laplace import LaplacePair
-from sfumato.accounting.pairs.mixed import MixedPair
-from sfumato.accounting.pairs.order import dominates, either
-from sfumato.accounting.pairs.pair import Pair
-from sfumato.accounting.pairs.sampled import AddedPair, ExchangedPair, RemovedPair
-from sfumato.accounting.pld import PLD
+from sfumato.accounting.losses.bracket import Bracket
+from sfumato.accounting.losses.pld import PLD
+from sfumato.accounting.pld.pairs.either import EitherPair, RangePair
+from sfumato.accounting.pld.pairs.exchanged import ExchangedNoisePair
+from sfumato.accounting.pld.pairs.finite import ApproxPair, FinitePair, ResponsePair
+from sfumato.accounting.pld.pairs.gaussian import ExchangedGaussianPair, GaussianPair
+from sfumato.accounting.pld.pairs.integer import IntegerNoisePair
+from sfumato.accounting.pld.pairs.laplace import LaplacePair
+from sfumato.accounting.pld.pairs.mixed import MixedPair
+from sfumato.accounting.pld.pairs.order import dominates, either
+from sfumato.accounting.pld.pairs.pair import Pair
+from sfumato.accounting.pld.pairs.sampled import AddedPair, ExchangedPair, RemovedPair
 from sfumato.exact import ball, precision
 from sfumato.noise import DiscreteGaussian, DiscreteLaplace
 
@@ -148,7 +148,9 @@ few = settings(deadline=None, max_examples=3)
 def concrete(kind: type[Pair]) -> Iterator[type[Pair]]:
     for below in kind.__subclasses__():
         yield from concrete(below)
-        if not getattr(below, "__abstractmethods__", None) and below.__module__.startswith("sfumato.accounting.pairs."):
+        if not getattr(below, "__abstractmethods__", None) and below.__module__.startswith(
+            "sfumato.accounting.pld.pairs."
+        ):
             yield below
 
 
@@ -168,7 +170,9 @@ def test_repeating_is_composing(kind: type[Pair], data: st.DataObject) -> None:
     once = PLD.of(data.draw(MADE[kind])[0])
     count = data.draw(st.integers(1, 5))
     one_by_one = reduce(PLD.then, [once] * count, PLD.nothing())
-    repeated = sf.total(sf.events.Repeat(sf.events.Stated(once), count), PLD, relation=sf.Relation.ADD_REMOVE)
+    repeated = sf.total(
+        sf.events.Repeat(sf.events.Stated(once), count), PLD, relation=sf.accounting.Relation.ADD_REMOVE
+    )
     assert one_by_one == once.times(count) == repeated and hash(one_by_one) == hash(repeated)
     assert once.times(2).times(count) == once.times(count).times(2)
     assert once.then(PLD.nothing()) == PLD.nothing().then(once) == once.times(1) == once

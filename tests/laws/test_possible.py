@@ -15,15 +15,15 @@ from tests.reference.plans import expression, relation
 from tests.reference.worlds import world
 
 from sfumato.errors import QueryRefused
-from sfumato.query import truths as module
-from sfumato.query.kinds import Kind
-from sfumato.query.operators import call
-from sfumato.query.passes.grounding import ground
-from sfumato.query.passes.impossible import empty as called_empty
-from sfumato.query.passes.impossible import never_by
-from sfumato.query.passes.keys import PublicKeys
-from sfumato.query.relations import Where
-from sfumato.query.truths import truths
+from sfumato.query.nodes import truths as module
+from sfumato.query.nodes.kinds import Kind
+from sfumato.query.nodes.operators import call
+from sfumato.query.nodes.relations import Where
+from sfumato.query.nodes.truths import truths
+from sfumato.query.plan.grounding import ground
+from sfumato.query.plan.keys import KeyFinder
+from sfumato.query.plan.refuse_impossible import empty as called_empty
+from sfumato.query.plan.refuse_impossible import never_by
 
 PARTS = range(2)
 
@@ -114,7 +114,7 @@ def test_every_row_has_one_of_the_keys_that_are_left(part: int) -> None:
         reference: Any = Reference(here.rows, ByValue())
         told = [tuple(reference.value(key, row) for _, key in keys) for _, row in reference.rows(source)]
         try:
-            left = PublicKeys(reference, ground(source), keys).listed(keys, None)
+            left = KeyFinder(reference, ground(source), keys).listed(keys, None)
         except QueryRefused as refused:
             assert "hardly two rows" in str(refused) or not told
             continue
@@ -122,7 +122,7 @@ def test_every_row_has_one_of_the_keys_that_are_left(part: int) -> None:
             continue
         allowed = set(zip(*left.columns, strict=True))
         assert set(told) <= allowed, (source, keys)
-        unasked = PublicKeys(reference, ground(without_conditions(source)), keys).listed(keys, None)
+        unasked = KeyFinder(reference, ground(without_conditions(source)), keys).listed(keys, None)
         fewer += unasked is not None and len(unasked) > len(allowed)
     assert fewer > 3, "conditions leave out some"
 

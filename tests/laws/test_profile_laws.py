@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.profiles import examples
 
-from sfumato.accounting.corners import Corners, lower_hull
-from sfumato.accounting.measures import Approx
-from sfumato.accounting.profile import Profile
-from sfumato.accounting.trade_off import TradeOff, least_misses
+from sfumato.accounting.losses.measures import Approx
+from sfumato.accounting.losses.piecewise_linear import Corners, lower_hull
+from sfumato.accounting.losses.profile import Profile
+from sfumato.accounting.losses.trade_off import TradeOff, least_misses
 
 SLACK = Fraction(1, 10**30)
 

@@ -201,6 +201,7 @@ def test_storage_does_not_matter(domain: Domain, row: st.SearchStrategy[Any], ma
     images = []
     for stored in storages(rows, domain):
         assert domain.member(stored)
-        images.append(made(stored))
+        images.append(made.image(stored))
         assert made.target.domain.member(images[-1])
+        assert made.target.distance(made(stored), images[-1]) == 0
     assert [image(one) for one in images] == [image(images[0])] * len(images)

@@ -27,10 +27,10 @@ def test_quantile_scores_are_stable(
 ) -> None:
     for metric in (LInf(), Range()):
         transformation = ROWS >> quantile_scores(candidates, alpha=alpha, metric=metric)
-        left, right = transformation(shared + mine), transformation(shared + yours)
+        left, right = transformation.image(shared + mine), transformation.image(shared + yours)
         assert transformation.target.domain.member(left)
         apart = ROWS.distance(shared + mine, shared + yours)
-        assert transformation.target.distance(left, right) <= transformation.stretch(apart)
+        assert transformation.target.distance(left, right) <= transformation.stability_map(apart)
 
 
 @given(st.lists(ANY, max_size=8), st.lists(ANY, max_size=3), st.lists(st.integers(0, 99), min_size=1, unique=True))

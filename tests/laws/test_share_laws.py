@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.accounting.shares import share_of
+from sfumato.errors import NoProvenRoute
 
 AMOUNTS = st.fractions(0, 50, max_denominator=1000)
 CHANCES = st.fractions(0, 1, max_denominator=10**6)
@@ -26,6 +26,7 @@ EXACT = [
     st.builds(lambda rho: sf.convert(sf.ZCDP(rho), sf.Renyi), AMOUNTS),
 ]
 TABLES = st.builds(sf.Renyi, st.dictionaries(ORDERS, AMOUNTS, min_size=1, max_size=5))
+ALIKE = st.fixed_dictionaries({2: AMOUNTS, 8: AMOUNTS})
 APPROXIMATE = st.builds(sf.ApproxZCDP, AMOUNTS, CHANCES)
 WEIGHTS = st.lists(st.fractions(Fraction(1, 100), 100, max_denominator=100), min_size=1, max_size=7)
 
@@ -67,8 +68,43 @@ def test_parts_may_be_split_again(limit: sf.Loss, weights: list[Fraction], again
 
 @given(st.one_of(*EXACT, TABLES, APPROXIMATE), st.fractions(0, 1, max_denominator=100))
 def test_a_larger_share_is_never_less(limit: sf.Loss, share: Fraction) -> None:
-    assert share_of(limit, share).within(share_of(limit, Fraction(1)))
-    assert share_of(limit, share).within(limit)
+    assert limit.scaled(share).within(limit.scaled(Fraction(1)))
+    assert limit.scaled(share).within(limit)
+
+
+@given(st.one_of(*EXACT[:-1], TABLES, APPROXIMATE), st.fractions(0, 1, max_denominator=100))
+def test_what_is_left_and_what_is_spent_make_the_limit(limit: sf.Loss, share: Fraction) -> None:
+    spent = limit.scaled(share)
+    whole = spent.then(limit.minus(spent))
+    assert whole.within(limit) and limit.within(whole)
+
+
+@pytest.mark.parametrize("kind", [*EXACT[:-1], st.builds(sf.Renyi, ALIKE), APPROXIMATE])
+@given(st.data())
+def test_what_two_limits_allow_is_within_both(kind: st.SearchStrategy[sf.Loss], data: st.DataObject) -> None:
+    one, other, smaller = (data.draw(kind) for _ in range(3))
+    both = one.meet(other)
+    assert both.within(one) and both.within(other)
+    if smaller.within(one) and smaller.within(other):
+        assert smaller.within(both)
+
+
+@given(st.one_of(*EXACT, TABLES, APPROXIMATE), st.integers(0, 20))
+def test_a_loss_is_rounded_number_by_number(loss: sf.Loss, bits: int) -> None:
+    up = loss.rounded(lambda value: value if value == math.inf else Fraction(math.ceil(value * 2**bits), 2**bits))
+    down = loss.rounded(lambda value: value if value == math.inf else Fraction(math.floor(value * 2**bits), 2**bits))
+    assert down.within(loss) and loss.within(up)
+    assert loss.rounded(lambda value: value) is loss
+
+
+@pytest.mark.parametrize(
+    "loss", [sf.accounting.BoundedRange(1), sf.Profile([(1, 0.1)]), sf.accounting.TradeOff([(0, 1), (1, 0)])]
+)
+def test_what_has_no_shares_says_so(loss: sf.Loss) -> None:
+    for arithmetic in (lambda: loss.scaled(Fraction(1, 2)), lambda: loss.minus(loss)):
+        with pytest.raises(NoProvenRoute):
+            arithmetic()
+    assert loss.meet(loss) == loss and loss.str_down() == str(loss)
 
 
 @given(st.integers(1, 8))
@@ -82,7 +118,7 @@ def test_equal_and_ranked_shares(count: int) -> None:
 @pytest.mark.parametrize("limit", [sf.Pure(math.inf), sf.ZCDP(math.inf), sf.GDP(math.inf), sf.Approx(math.inf, 0)])
 def test_no_limit_stays_none(limit: sf.Loss) -> None:
     assert shares(limit, [Fraction(1), Fraction(2)]) == [limit, limit]
-    assert share_of(limit, Fraction(0)) == type(limit).nothing()
+    assert limit.scaled(Fraction(0)) == type(limit).nothing()
 
 
 def test_wrong_splits_would_be_noticed() -> None:

@@ -65,7 +65,7 @@ def neighbouring_streams(draw: st.DrawFn) -> tuple[list[list[float]], list[list[
 @given(pair=neighbouring_streams())
 def test_sums_of_neighbours_stay_close(name: str, pair: tuple[list[list[float]], list[list[float]]]) -> None:
     made = EVERY[name]
-    ours, theirs = list(made(pair[0])), list(made(pair[1]))
+    ours, theirs = list(made.image(pair[0])), list(made.image(pair[1]))
     element = made.target.domain.element
     assert all(element.member(value) for value in ours + theirs)
     moves = [(a - b) * element.step for a, b in zip(ours, theirs, strict=True)]
@@ -81,13 +81,13 @@ def test_sums_of_sized_batches_stay_close(left: list[Any], right: list[Any]) -> 
     ours, theirs = [list(batch) for batch in left], [list(batch) for batch in right[: len(left)]]
     step = made.target.domain.element.step
     allowed = made.map(made.source.distance(ours, theirs))
-    assert all(abs(a - b) * step <= allowed for a, b in zip(made(ours), made(theirs), strict=True))
+    assert all(abs(a - b) * step <= allowed for a, b in zip(made.image(ours), made.image(theirs), strict=True))
 
 
 @given(common=rows, ours=rows, theirs=rows)
 def test_answers_about_neighbours_stay_close(common: list[float], ours: list[float], theirs: list[float]) -> None:
     made = EVERY["queries"]
-    left, right = made(common + ours), made(common + theirs)
+    left, right = made.image(common + ours), made.image(common + theirs)
     allowed = made.map(made.source.distance(common + ours, common + theirs))
     step = made.target.domain.element.step
     for query in (clamp(0, "0.65") >> sum(), clamp("-0.3", "0.1") >> sum()):

@@ -26,6 +26,7 @@ from sfumato.core.metrics import AddRemove, DatasetMetric, Hamming, Windows
 from sfumato.core.partial import Partial
 from sfumato.core.rows import rows_of
 from sfumato.core.space import Space, matrix, vector
+from sfumato.core.steps import to_values
 from sfumato.core.transformation import Transformation
 from sfumato.entropy import ReplayEntropy
 from sfumato.transforms.aggregate import sum
@@ -108,11 +109,12 @@ def test_images_are_members_neighbours_stay_close_and_data_is_not_changed(case: 
     made = case.space >> case.transform
     left, right = neighbours(case, data)
     before = repr((left, right))
-    images = [made(member, entropy=ReplayEntropy(1)) for member in (left, right)]
+    images = [made.image(member, entropy=ReplayEntropy(1)) for member in (left, right)]
     assert all(made.target.domain.member(image) for image in images)
     assert repr((left, right)) == before
     if not case.drawn:
-        assert made.target.distance(*images) <= made.stretch(made.source.distance(left, right))
+        assert all(made.target.distance(image, to_values(made.target.domain, image)) == 0 for image in images)
+        assert made.target.distance(*images) <= made.stability_map(made.source.distance(left, right))
 
 
 @every

@@ -77,7 +77,7 @@ ACCOUNTS = (
     Mutant(
         name="δ forgotten in composition",
         trap="C.3 SmartNoise: δ of a homogeneous odometer",
-        path="accounting/measures.py",
+        path="accounting/losses/measures.py",
         old="min(Fraction(1), self.delta + other.delta)",
         new="max(self.delta, other.delta)",
         killers=("tests/exact/test_filters.py::test_approx_filter_holds",),
@@ -85,7 +85,7 @@ ACCOUNTS = (
     Mutant(
         name="overlapping parts for the price of one",
         trap="C.2 #2945: margin used as the most that can change",
-        path="accounting/measures.py",
+        path="accounting/losses/amounts.py",
         old="total(sorted(amounts, reverse=True)[:count])",
         new="total(sorted(amounts, reverse=True)[:1])",
         killers=(
@@ -121,7 +121,7 @@ ACCOUNTS = (
     Mutant(
         name="one direction of two",
         trap="C.1 shuffled batches: only one side of a pair",
-        path="accounting/pairs/either.py",
+        path="accounting/pld/pairs/either.py",
         old="if best is NONE or value > height:",
         new="if best is NONE:",
         killers=("tests/exact/test_pairs.py::test_lines_of_discrete_pairs_meet_the_listed_distributions",),
@@ -134,8 +134,8 @@ CORE = (
         name="a map that skips the first step",
         trap="C.1 arXiv 2202.12219: sensitivity off by a factor",
         path="core/measurement.py",
-        old="privacy=lambda d_in: self.privacy(first.stretch(d_in))",
-        new="privacy=lambda d_in: self.privacy(d_in)",
+        old="privacy_map=lambda d_in: self.privacy_map(first.stability_map(d_in))",
+        new="privacy_map=lambda d_in: self.privacy_map(d_in)",
         killers=("tests/unit/test_chaining.py::test_maps_compose_and_so_do_functions",),
         audits=("tests/exact/test_audit_exact.py::test_our_own_mechanisms_keep_their_promises",),
     ),
@@ -240,9 +240,9 @@ TRANSFORMS = (
     Mutant(
         name="one row more than the bound",
         trap="C.3 Qrlew 0.9.26: contributions not limited",
-        path="transforms/whose.py",
-        old="found[order] = place < rows",
-        new="found[order] = place <= rows",
+        path="transforms/owners.py",
+        old="marks[order] = place < rows",
+        new="marks[order] = place <= rows",
         killers=(
             "tests/unit/test_session.py::test_of_a_member_with_more_rows_than_the_unit_allows_only_the_first_are_used",
         ),
@@ -252,8 +252,8 @@ TRANSFORMS = (
         name="a cast that wraps",
         trap="C.2 #2937, C.3 Tumult 0.18",
         path="transforms/casts.py",
-        old="if not len(kept) or float(np.abs(kept).max()) < 2.0**62 > abs(default):",
-        new="if not len(kept) or float(np.abs(kept).max()) < 2.0**70 > abs(default):",
+        old="if not len(replaced) or float(np.abs(replaced).max()) < 2.0**62 > abs(default):",
+        new="if not len(replaced) or float(np.abs(replaced).max()) < 2.0**70 > abs(default):",
         killers=("tests/unit/test_found_by_mutants.py::test_floats_just_beyond_64_bits_are_cast_exactly",),
         audits=("tests/fuzz/test_every_transform.py::test_transformations_keep_their_maps[cast]",),
     ),
@@ -282,8 +282,8 @@ MECHANISMS = (
         name="a threshold that shows its own atom",
         trap="C.2 #2922",
         path="mechanisms/stability.py",
-        old="zip(counts, noisy, strict=True) if found > threshold)",
-        new="zip(counts, noisy, strict=True) if found >= threshold)",
+        old="zip(counts, noisy, strict=True) if value > threshold)",
+        new="zip(counts, noisy, strict=True) if value >= threshold)",
         killers=(
             "tests/exact/test_delta_mechanisms.py::test_trap_2922_the_atom_on_the_threshold_counts_the_same_on_both_sides",
         ),
@@ -326,7 +326,7 @@ MECHANISMS = (
         name="noise that wraps",
         trap="C.2 #2925, C.4 noise: never wrapping",
         path="mechanisms/gridding.py",
-        old="return narrowed(whole.astype(object) + noise.astype(object)) if wrapped.any() else total",
+        old="return in_64_bits(whole.astype(object) + noise.astype(object)) if wrapped.any() else total",
         new="return total",
         killers=("tests/exact/test_additive.py::test_adding_is_exact_and_never_wraps",),
     ),
@@ -363,12 +363,12 @@ COMBINATORS = (
         trap="C.1 arXiv 2403.17673",
         path="combinators/sampling.py",
         old=(
-            "    kept = Bernoulli(rate).samples(count_rows(data, domain), entropy)\n"
-            "    return _taken(data, domain, kept.astype(np.bool_))"
+            "    drawn = Bernoulli(rate).samples(count_rows(data, domain), entropy)\n"
+            "    return select_rows(data, domain, drawn.astype(np.bool_))"
         ),
         new=(
             "    rows = count_rows(data, domain)\n"
-            "    return _taken(data, domain, choose(rows, k=int(rate * rows), entropy=entropy))"
+            "    return select_rows(data, domain, choose(rows, k=int(rate * rows), entropy=entropy))"
         ),
         killers=("tests/unit/test_found_by_mutants.py::test_the_size_of_a_poisson_sample_is_random",),
     ),
@@ -413,15 +413,63 @@ LEDGER = (
     Mutant(
         name="a second look for a retry",
         trap="C.1 arXiv 2602.17454: double spending",
-        path="ledger/book.py",
-        old="self._permit(entry, loss, fresh=False)",
-        new="self._permit(entry, loss, fresh=True)",
+        path="ledger/ledger.py",
+        old="self._permit(entry, whole, purpose, fresh=fresh)",
+        new="self._permit(entry, whole, purpose, fresh=True)",
         killers=("tests/unit/test_ledger.py::test_a_retried_charge_is_one_charge",),
+    ),
+    Mutant(
+        name="a permit that was checked for another measurement",
+        trap="C.1 arXiv 2602.17454: double spending",
+        path="ledger/permit.py",
+        old="return self.measurement is other.measurement and self.d_in is other.d_in",
+        new="return type(self.measurement) is type(other.measurement)",
+        killers=("tests/unit/test_ledger.py::test_a_permit_for_one_measurement_checks_any_other",),
+    ),
+    Mutant(
+        name="steps that are counted when they have looked",
+        trap="C.1 arXiv 2602.17454: double spending",
+        path="ledger/progress.py",
+        old="if self._taken >= self._turn.upto:",
+        new="if self._taken > self._turn.upto:",
+        killers=("tests/unit/test_runs.py::test_a_run_is_resumed_with_the_steps_that_the_book_does_not_count",),
+    ),
+    Mutant(
+        name="every way of counting with all of δ",
+        trap="C.1 arXiv 2602.17454: double spending",
+        path="accounting/adaptive/approx_filter.py",
+        old="ADDED, ASIDE, RENYI, GAUSSIAN = Fraction(1, 2), Fraction(1, 8), Fraction(1, 8), Fraction(1, 4)",
+        new="ADDED = ASIDE = RENYI = GAUSSIAN = Fraction(1)",
+        killers=("tests/exact/test_filters.py::test_counting_in_any_way_holds_with_shares_of_delta_and_fails_without",),
+    ),
+    Mutant(
+        name="a charge that is counted for another mechanism",
+        trap="C.1 arXiv 2602.17454: double spending",
+        path="ledger/permit.py",
+        old="return cost.event == event or isinstance(cost.event, Stated)",
+        new="return cost.event == event or isinstance(cost.loss, Loss)",
+        killers=("tests/unit/test_ledger.py::test_many_gaussian_questions_cost_about_the_root_of_their_number",),
+    ),
+    Mutant(
+        name="a run that is priced for other neighbours",
+        trap="C.1 arXiv 2202.12219: sensitivity off by a factor",
+        path="ledger/progress.py",
+        old="if terms.metric == exactly(AddRemove()) else Relation.CHANGE_ONE",
+        new="if terms.metric else Relation.CHANGE_ONE",
+        killers=("tests/unit/test_runs.py::test_a_run_on_samples_is_priced_for_the_neighbours_of_the_data",),
+    ),
+    Mutant(
+        name="a run that goes on in two places",
+        trap="C.1 arXiv 2602.17454: double spending",
+        path="ledger/progress.py",
+        old="if pen.by_key(following) is not None:",
+        new="if pen.by_key(following) == following:",
+        killers=("tests/unit/test_runs.py::test_who_takes_a_run_over_goes_on_alone",),
     ),
     Mutant(
         name="charges that stop below the data set",
         trap="C.4 service: a cap per data set across users",
-        path="ledger/standing.py",
+        path="ledger/state.py",
         old="while account.above and not account.terms.holds:",
         new="while account.above and account.terms.holds:",
         killers=("tests/unit/test_ledger.py::test_an_analyst_never_gets_more_than_the_data_set_has_left",),
@@ -429,7 +477,7 @@ LEDGER = (
     Mutant(
         name="names that begin alike",
         trap="C.4 service: replay of the same release",
-        path="ledger/standing.py",
+        path="ledger/state.py",
         old='return (payer + "/").startswith(account + "/")',
         new="return payer.startswith(account)",
         killers=(
@@ -477,7 +525,7 @@ QUERIES = (
     Mutant(
         name="sums bounded by one end",
         trap="C.1 arXiv 2202.12219: sensitivity off by a factor",
-        path="query/influence.py",
+        path="query/plan/sensitivity.py",
         old="math.prod(max(abs(low), abs(high)) for low, high in ends)",
         new="math.prod(abs(high) for low, high in ends)",
         killers=(
@@ -487,15 +535,15 @@ QUERIES = (
     Mutant(
         name="totals that move no more than their groups",
         trap="C.2 #2945",
-        path="query/levels.py",
-        old="Spread(min(spread.parts, size), spread.rows, spread.rows)",
-        new="Spread(min(spread.parts, size), spread.rows, spread.largest)",
+        path="query/plan/grouping_sets.py",
+        old="GroupedDistance(min(spread.parts, size), spread.rows, spread.rows)",
+        new="GroupedDistance(min(spread.parts, size), spread.rows, spread.largest)",
         killers=("tests/unit/query/test_acceptance_people.py::test_asylum_by_country_and_year",),
     ),
     Mutant(
         name="no noise for empty groups",
         trap="C.4 stability: fill values are noised for each key",
-        path="query/levels.py",
+        path="query/plan/grouping_sets.py",
         old="exact_add(numbers, part.noise.samples(len(numbers), entropy))",
         new="exact_add(numbers, part.noise.samples(len(numbers), entropy) * (numbers != 0))",
         killers=("tests/unit/test_found_by_mutants.py::test_groups_that_nobody_is_in_get_noise_of_their_own",),
@@ -503,7 +551,7 @@ QUERIES = (
     Mutant(
         name="one draw for all groups",
         trap="C.2 #2344",
-        path="query/levels.py",
+        path="query/plan/grouping_sets.py",
         old="exact_add(numbers, part.noise.samples(len(numbers), entropy))",
         new="exact_add(numbers, part.noise.samples(1, entropy).repeat(len(numbers)))",
         killers=("tests/unit/test_found_by_mutants.py::test_groups_that_nobody_is_in_get_noise_of_their_own",),
@@ -511,7 +559,7 @@ QUERIES = (
     Mutant(
         name="NaN read as it is",
         trap="C.1 arXiv 2602.17454: NaN injection",
-        path="query/engines/duckdb_reading.py",
+        path="query/engines/duckdb/dialect.py",
         old="CAST('-inf' AS DOUBLE) THEN {1} END\"",
         new="CAST('-inf' AS DOUBLE) THEN {1} ELSE {0} END\"",
         killers=("tests/unit/test_found_by_mutants.py::test_what_is_no_number_is_missing_from_a_column_with_bounds",),
@@ -519,7 +567,7 @@ QUERIES = (
     Mutant(
         name="ids that are read before they are compared",
         trap="C.3: two people taken for one",
-        path="query/engines/duckdb_identity.py",
+        path="query/engines/duckdb/identity.py",
         old="        exact = scope.fill(EXACT, trimmed)",
         new='        exact = scope.fill(f"CAST({reading(kind)} AS VARCHAR)", trimmed)',
         killers=("tests/unit/query/test_identity.py::test_texts_that_are_numbers_are_told_apart_exactly",),
@@ -527,7 +575,7 @@ QUERIES = (
     Mutant(
         name="foreign keys that are rounded",
         trap="C.3: two people taken for one",
-        path="query/engines/duckdb_identity.py",
+        path="query/engines/duckdb/identity.py",
         old="CAST({0} AS DOUBLE) + CAST(0 AS DOUBLE) END",
         new="CAST(round({0}) AS DOUBLE) + CAST(0 AS DOUBLE) END",
         killers=("tests/unit/query/test_identity.py::test_a_foreign_key_is_not_rounded",),
@@ -535,7 +583,7 @@ QUERIES = (
     Mutant(
         name="a reader that passes over broken rows",
         trap="C.4 service: data-independent errors",
-        path="query/engines/text_files.py",
+        path="query/engines/inputs/text_files.py",
         old='if whole.find(b"\\0") >= 0:\n            return False',
         new='if whole.find(b"\\0") >= -1:\n            return True',
         killers=("tests/unit/query/test_text_files.py::test_the_quick_way_is_taken_for_files_without_damage_only",),
@@ -543,7 +591,7 @@ QUERIES = (
     Mutant(
         name="sums of groups that wrap",
         trap="C.2 #2925",
-        path="query/engines/duckdb.py",
+        path="query/engines/duckdb/engine.py",
         old="if np.array_equal(high, low >> 63):",
         new="if len(high) == len(low):",
         killers=("tests/unit/test_found_by_mutants.py::test_sums_of_groups_that_nobody_listed_do_not_wrap",),
@@ -551,7 +599,7 @@ QUERIES = (
     Mutant(
         name="the words of the engine",
         trap="C.4 service: data-independent errors",
-        path="query/engines/duckdb.py",
+        path="query/engines/duckdb/engine.py",
         old="        except duckdb.Error:\n            return None, False",
         new="        except duckdb.Error as error:\n            raise RuntimeError(str(error)) from None",
         killers=("tests/unit/query/test_duckdb_sources.py::test_a_failure_is_told_without_its_reason",),
@@ -559,7 +607,7 @@ QUERIES = (
     Mutant(
         name="plans by what a file says of its rows",
         trap="C.1 arXiv 2602.17454: NaN injection, by way of minimum and maximum",
-        path="query/engines/duckdb_connection.py",
+        path="query/engines/duckdb/connection.py",
         old="SET GLOBAL disabled_optimizers = '{off}'",
         new="SET GLOBAL disabled_optimizers = ''",
         killers=("tests/unit/query/test_parquet_cells.py::test_the_weight_of_somebody_else_is_not_in_the_scales",),
@@ -568,7 +616,7 @@ QUERIES = (
     Mutant(
         name="charged before it is known to run",
         trap="C.4 service: data-independent errors",
-        path="query/lower.py",
+        path="query/plan/compile.py",
         old="    rehearse(ready, opened.engine)\n",
         new="",
         killers=("tests/unit/query/test_known_before.py::test_deep_questions_are_answered_or_refused[200]",),
@@ -576,7 +624,7 @@ QUERIES = (
     Mutant(
         name="joins without end",
         trap="C.4 service: one person's rows stop everybody's questions",
-        path="query/passes/work.py",
+        path="query/plan/bound_joins.py",
         old="return side if rows(relation) <= most else Keep(side, int(most), work=True)",
         new="return side",
         killers=("tests/unit/query/test_work.py::test_each_side_keeps_what_makes_a_million_together[6-10]",),
@@ -584,7 +632,7 @@ QUERIES = (
     Mutant(
         name="groups in the order of the data",
         trap="C.2 #2944: order from the data",
-        path="query/engines/duckdb_cells.py",
+        path="query/engines/sql/cells.py",
         old='(f" ORDER BY {order}" if order else "")',
         new='""',
         killers=("tests/unit/query/test_traps.py::test_2944_codes_of_categories_are_never_seen",),
@@ -592,9 +640,9 @@ QUERIES = (
     Mutant(
         name="groups chosen by the keys of others",
         trap="C.4 stability: truncation independent of others",
-        path="query/engines/duckdb_cells.py",
-        old='(["h"] if self.coded else self.keys)',
-        new="self.keys",
+        path="query/engines/sql/cells.py",
+        old='self._bounded(coded, ("place",), ("h",))',
+        new='self._bounded(coded, ("place",), ("place",))',
         killers=(
             "tests/unit/test_found_by_mutants.py::test_which_groups_of_a_unit_are_kept_does_not_depend_on_the_keys_of_others",
         ),
@@ -602,16 +650,16 @@ QUERIES = (
     Mutant(
         name="one group more than the bound",
         trap="C.3 Qrlew 0.9.26: contributions not limited",
-        path="query/engines/duckdb_cells.py",
-        old="FROM ({rank}) WHERE r <= {most}",
-        new="FROM ({rank}) WHERE r <= {most} + 1",
+        path="query/engines/bounding.py",
+        old="columns.hashed, bound.groups)",
+        new="columns.hashed, bound.groups + 1)",
         killers=("tests/unit/query/test_traps.py::test_2939_every_bin_of_a_unit_counts_towards_its_groups",),
         audits=("tests/fuzz/test_every_plan.py::test_questions_on_nasty_tables[case]",),
     ),
     Mutant(
         name="facts that survive a new definition",
         trap="C.2 #2949",
-        path="query/relations.py",
+        path="query/nodes/relations.py",
         old="return Column(name, made.kind, made.facts)",
         new='return Column(name, made.kind, made.facts, next((one.origin for one in made.columns()), ""))',
         killers=("tests/unit/query/test_traps.py::test_2949_a_column_defined_anew_has_new_facts",),
@@ -619,7 +667,7 @@ QUERIES = (
     Mutant(
         name="bounds that survive a new definition",
         trap="C.2 #2949",
-        path="query/engines/duckdb_relations.py",
+        path="query/engines/sql/relations.py",
         old=(
             "name: below.held[of.name] for name, of in select.columns if isinstance(of, Column) and "
             "of.name in below.held"
@@ -630,7 +678,7 @@ QUERIES = (
     Mutant(
         name="a union no larger than its largest part",
         trap="C.2 #2949: facts of parts taken for the whole",
-        path="query/reach.py",
+        path="query/plan/contribution_facts.py",
         old="rows: Whole = sum(part.rows for part in parts)",
         new="rows: Whole = max(part.rows for part in parts)",
         killers=("tests/unit/test_found_by_mutants.py::test_rows_of_a_union_add_up",),
@@ -659,8 +707,8 @@ OTHERS = (
         name="a category counted twice",
         trap="C.1 arXiv 2602.17454: domains",
         path="codebook/columns.py",
-        old="        if read in values:\n",
-        new="        if type(read) is str and read in values:\n",
+        old="        if category in values:\n",
+        new="        if type(category) is str and category in values:\n",
         killers=("tests/unit/test_codebook.py::test_what_a_codebook_must_not_say",),
     ),
     Mutant(

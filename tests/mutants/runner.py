@@ -18,7 +18,7 @@ from pathlib import Path
 
 from tests.mutants.mutants import MUTANTS, Mutant
 
-from sfumato.release.progress import Progress, shown
+from sfumato.release.progress import Progress, reporting
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "sfumato"
@@ -137,7 +137,7 @@ def kill_all(progress: Progress | None = None) -> tuple[int, int]:
     if not passed:
         raise RuntimeError(f"the killers do not pass on the package as it is:\n{said}")
     killed = 0
-    with shown(progress, "mutants") as tell:
+    with reporting(progress, "mutants") as tell:
         for done, mutant in enumerate(MUTANTS, start=1):
             found = [fate_of(mutant, tests)[0] for tests in (mutant.killers, mutant.audits) if tests]
             killed += all(fate is Fate.KILLED for fate in found)

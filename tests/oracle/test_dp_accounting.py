@@ -16,13 +16,13 @@ from typing import Any
 import pytest
 
 from sfumato.accounting import events
-from sfumato.accounting.bracket import Bracket
 from sfumato.accounting.compose import total
-from sfumato.accounting.gaussian import discrete_gaussian_epsilon
-from sfumato.accounting.pld import PLD
+from sfumato.accounting.convert.renyi import renyi_epsilon
+from sfumato.accounting.facts.gaussian import discrete_gaussian_epsilon
+from sfumato.accounting.losses.bracket import Bracket
+from sfumato.accounting.losses.pld import PLD
+from sfumato.accounting.losses.renyi import Renyi
 from sfumato.accounting.relation import Relation
-from sfumato.accounting.renyi import Renyi
-from sfumato.accounting.renyi_conversion import renyi_epsilon
 from sfumato.exact import root, up
 from sfumato.noise.discrete_gaussian import DiscreteGaussian
 from sfumato.noise.discrete_laplace import DiscreteLaplace

@@ -86,7 +86,7 @@ def test_quantile_scores(alpha: float) -> None:
     theirs = (dp.vector_domain(dp.atom_domain(T=int)), dp.symmetric_distance()) >> dp.t.then_quantile_score_candidates(
         candidates=candidates, alpha=alpha
     )
-    ours = sf.vector(int) >> sf.quantile_scores(candidates, alpha=alpha)
+    ours = sf.vector(int) >> sf.transforms.quantile_scores(candidates, alpha=alpha)
     data = [10, 20, 20, 30, 40, 41]
     scale = Counter(Fraction(str(a)) / b for a, b in zip(theirs(data), ours(data).tolist(), strict=True) if b)
     assert len(scale) == 1 and next(iter(scale)) < 0, "one constant factor relates all scores"

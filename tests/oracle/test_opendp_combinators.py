@@ -18,7 +18,7 @@ def test_A2_033_amplification_by_a_known_population() -> None:
     column = dp.vector_domain(dp.atom_domain(bounds=(0.0, 10.0)), size=10), dp.symmetric_distance()
     theirs = dp.c.make_population_amplification(column >> dp.t.then_mean() >> dp.m.then_laplace(0.5), 100)
     drawn = sf.claim("drawn by lot")
-    known = sf.known_sample(sf.mean() >> sf.laplace(scale="0.5"), population=100, claim=drawn)
+    known = sf.combinators.amplified_by_known_sample(sf.mean() >> sf.laplace(scale="0.5"), population=100, claim=drawn)
     ours = (sf.vector(float, between=(0, 10), size=10) >> known).map(1)
     assert isinstance(ours, sf.Pure) and up(ours.epsilon) == pytest.approx(theirs.map(2), rel=1e-12)
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from sfumato.accounting import events
-from sfumato.accounting.bracket import Bracket
 from sfumato.accounting.compose import total
-from sfumato.accounting.pld import PLD
+from sfumato.accounting.losses.bracket import Bracket
+from sfumato.accounting.losses.pld import PLD
 from sfumato.accounting.relation import Relation
 
 prv: Any = pytest.importorskip("prv_accountant", reason="needs prv-accountant: pip install 'sfumato[test]'")

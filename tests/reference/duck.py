@@ -17,12 +17,12 @@ from tests.reference.interpreter import Answers, Identity, Key, Order, Reference
 from tests.reference.laws import scans as scans_of
 from tests.reference.worlds import World
 
-from sfumato.query.cells import Cells, Computed, Distinct, Rows, Tally, Total, Units
-from sfumato.query.engines.duckdb import DuckDBEngine
-from sfumato.query.engines.duckdb_connection import connected
-from sfumato.query.engines.sources import Opening, open_source
-from sfumato.query.kinds import Kind, Value
-from sfumato.query.relations import Scan
+from sfumato.query.engines.duckdb.connection import connected
+from sfumato.query.engines.duckdb.engine import DuckDBEngine
+from sfumato.query.engines.duckdb.sources import Opening, open_source
+from sfumato.query.nodes.kinds import Kind, Value
+from sfumato.query.nodes.relations import Scan
+from sfumato.query.plan.engine_plan import Cells, Computed, Distinct, ExactAggregate, Rows, Total, Units
 
 MOST_ARGUMENTS = 100
 NO_HASH = "CREATE MACRO hash(a0) AS system.main.hash(a0), " + ", ".join(
@@ -31,7 +31,7 @@ NO_HASH = "CREATE MACRO hash(a0) AS system.main.hash(a0), " + ", ".join(
 """Makes every hash of two or more values 0; ids, which are hashed alone, keep theirs."""
 
 
-class Opened:
+class OpenTables:
     """Is a database for many cases: to make one takes longer than to run a case. It holds one world at a time."""
 
     def __init__(self, *, hashed: bool) -> None:
@@ -55,9 +55,9 @@ class Opened:
 
 
 @lru_cache(None)
-def opened(*, hashed: bool) -> Opened:
+def opened(*, hashed: bool) -> OpenTables:
     """Gives the database with the true hash, or the one without."""
-    made = Opened(hashed=hashed)
+    made = OpenTables(hashed=hashed)
     atexit.register(made.connection.close)
     return made
 
@@ -145,7 +145,7 @@ def last(key: Key) -> Any:
     return tuple((value is None, 0 if value is None else value) for value in key)
 
 
-def looked_at(tally: Tally, row: Row, reference: Reference) -> Value:
+def looked_at(tally: ExactAggregate, row: Row, reference: Reference) -> Value:
     """Gives what a tally looks at in a row."""
     if tally.where is not None and reference.value(tally.where, row) is not True:
         return None

@@ -18,11 +18,9 @@ from tests.reference.reading import read
 from tests.reference.texts import identity
 from tests.reference.values import evaluate, held, truncated
 
-from sfumato.query.cells import Bound, Cells, Distinct, Rows, Tally, Total, Units
-from sfumato.query.expressions import Column, Expression
-from sfumato.query.grids import Grid
-from sfumato.query.kinds import Kind, Value
-from sfumato.query.relations import (
+from sfumato.query.nodes.expressions import Column, Expression
+from sfumato.query.nodes.kinds import Kind, Value
+from sfumato.query.nodes.relations import (
     Fold,
     Folded,
     Join,
@@ -36,6 +34,8 @@ from sfumato.query.relations import (
     Union,
     Where,
 )
+from sfumato.query.plan.engine_plan import Bound, Cells, Distinct, ExactAggregate, Rows, Total, Units
+from sfumato.query.plan.grids import Grid
 
 Identity: TypeAlias = tuple[Hashable, ...]
 Row: TypeAlias = dict[str, Value]
@@ -317,7 +317,7 @@ class Reference:
 
     def number(
         self,
-        tally: Tally,
+        tally: ExactAggregate,
         key: Key,
         units: Mapping[Identity, list[Row]],
         every: Mapping[Identity, int],

@@ -9,8 +9,8 @@ from tests.reference.interpreter import Answers, ByValue, Identity, Reference
 from tests.reference.plans import Case
 from tests.reference.worlds import PRIVATE, ROW, WINDOW, World
 
-from sfumato.query.cells import Bound, Cells, Distinct, Rows, Tally, Total, Units
-from sfumato.query.relations import Join, Relation, Scan
+from sfumato.query.nodes.relations import Join, Relation, Scan
+from sfumato.query.plan.engine_plan import Bound, Cells, Distinct, ExactAggregate, Rows, Total, Units
 
 Compute: TypeAlias = Callable[[World, Cells], Answers]
 
@@ -111,7 +111,7 @@ def close(before: Answers, after: Answers, cells: Cells, bound: Bound) -> None:
             assert most is None or not bound.cut or isinstance(tally, Units) or sum(moved_most) <= most
 
 
-def reach(tally: Tally, bound: Bound) -> int | None:
+def reach(tally: ExactAggregate, bound: Bound) -> int | None:
     """Gives by how much one unit may move the number of one group."""
     if isinstance(tally, Units):
         return 1

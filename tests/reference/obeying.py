@@ -7,9 +7,9 @@ import sys
 from fractions import Fraction
 from typing import Any
 
-from sfumato.query.expressions import Expression
-from sfumato.query.facts import Facts
-from sfumato.query.kinds import Kind, Value
+from sfumato.query.nodes.expressions import Expression
+from sfumato.query.nodes.facts import Facts
+from sfumato.query.nodes.kinds import Kind, Value
 
 
 def obeys(value: Value, kind: Kind, facts: Facts) -> bool:

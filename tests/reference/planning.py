@@ -9,17 +9,18 @@ import numpy as np
 from tests.reference.interpreter import ByValue, Reference
 
 import sfumato as sf
-from sfumato.accounting.measures import Loss
-from sfumato.query.catalog import Catalog
-from sfumato.query.cells import Cells, Computed
-from sfumato.query.engines.engine import Engine, PublicTables
-from sfumato.query.expressions import Column, Expression
-from sfumato.query.kinds import Value
-from sfumato.query.lower import Lowered, lowered
-from sfumato.query.opened import Opened
-from sfumato.query.recipes import step_of
-from sfumato.query.relations import Relation
-from sfumato.query.settings import Settings
+from sfumato.accounting.losses.measures import Loss
+from sfumato.query.build.settings import Settings
+from sfumato.query.engines.protocol import Engine, PublicTables
+from sfumato.query.nodes.catalog import Catalog
+from sfumato.query.nodes.expressions import Column, Expression
+from sfumato.query.nodes.kinds import Value
+from sfumato.query.nodes.relations import Relation
+from sfumato.query.plan.compile import compile_question
+from sfumato.query.plan.compiled_query import CompiledQuery
+from sfumato.query.plan.decomposition import step_of
+from sfumato.query.plan.engine_plan import Cells, Computed
+from sfumato.query.plan.open_tables import OpenTables
 from sfumato.query.sql import read_sql
 
 
@@ -27,6 +28,10 @@ class Blind(Engine):
     """Is an engine without data: it can plan, and fails a test that looks at rows."""
 
     name = "blind"
+
+    @property
+    def held(self) -> Mapping[str, Any]:
+        return {}
 
     def schema(self) -> Mapping[str, Mapping[str, str]]:
         return {}
@@ -86,8 +91,10 @@ def planned(
     limit: type[Loss] = sf.Pure,
     apart: int = 1,
     **settings: Any,
-) -> Lowered:
+) -> CompiledQuery:
     """Gives a question in SQL, ready to be asked; nothing is looked at."""
     question = read_sql(text, catalog, ()).question
     assert question is not None
-    return lowered(question, Settings.read(**settings), Opened(engine or Blind(), catalog), limit=limit, apart=apart)
+    return compile_question(
+        question, Settings.read(**settings), OpenTables(engine or Blind(), catalog), limit=limit, d_in=apart
+    )

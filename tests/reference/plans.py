@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from tests.reference.choices import Choices, Drawn
 from tests.reference.worlds import POOLS, ROW, World, world
 
-from sfumato.query.cells import Bound, Cells, Distinct, Listed, Rows, Tally, Term, Total, Units
-from sfumato.query.expressions import Call, Column, Expression, Literal
-from sfumato.query.grids import Grid
-from sfumato.query.kinds import Kind, Value
-from sfumato.query.operators import TIME_UNITS, call
-from sfumato.query.relations import Fold, Folded, Join, Keep, Match, PerUnit, Relation, Select, Union, Where
+from sfumato.query.nodes.expressions import Call, Column, Expression, Literal
+from sfumato.query.nodes.kinds import Kind, Value
+from sfumato.query.nodes.operators import TIME_UNITS, call
+from sfumato.query.nodes.relations import Fold, Folded, Join, Keep, Match, PerUnit, Relation, Select, Union, Where
+from sfumato.query.plan.engine_plan import Bound, Cells, Distinct, ExactAggregate, PublicKeys, Rows, Term, Total, Units
+from sfumato.query.plan.grids import Grid
 
 B, I, F, T, D, M = Kind.BOOL, Kind.INT, Kind.FLOAT, Kind.TEXT, Kind.DATE, Kind.TIME  # noqa: E741
 KINDS = (I, F, T, B, D, M)
@@ -233,7 +233,7 @@ def term(choices: Choices, fields: Sequence[Column], *, small: bool) -> Term:
     return Term(made, one_grid(choices, made.kind, small=small))
 
 
-def tally(choices: Choices, fields: Sequence[Column], *, units: bool) -> Tally:
+def tally(choices: Choices, fields: Sequence[Column], *, units: bool) -> ExactAggregate:
     """Makes what is added up; ``units``: where rows are the units, there is nothing to count but rows."""
     asked = None if choices.often(3) else expression(choices, fields, B, 1)
     match choices.whole(0, 5):
@@ -255,7 +255,7 @@ def bound(choices: Choices) -> Bound:
     return Bound(choices.of((1, 1, 2, 3, None)), rows, cut=rows is not None and not choices.often(3))
 
 
-def listed(choices: Choices, keys: Sequence[Expression]) -> Listed | None:
+def listed(choices: Choices, keys: Sequence[Expression]) -> PublicKeys | None:
     """Makes a list of public keys: certain ones where facts allow it, else some."""
     if not keys or not choices.often(2):
         return None
@@ -266,7 +266,7 @@ def listed(choices: Choices, keys: Sequence[Expression]) -> Listed | None:
     for column in columns:
         if certain or not choices.often(2):  # missing values may be anywhere, whatever facts say
             column.append(None)  # type: ignore[arg-type]
-    return Listed(grid_of(columns), certain=certain) if all(columns) else None
+    return PublicKeys(grid_of(columns), certain=certain) if all(columns) else None
 
 
 def grid_of(columns: Sequence[Sequence[Value]]) -> tuple[tuple[Value, ...], ...]:

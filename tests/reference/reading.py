@@ -10,8 +10,8 @@ from typing import Any
 
 from tests.reference.texts import Written, read_text
 
-from sfumato.query.expressions import Column
-from sfumato.query.kinds import LONGEST_TEXT, Kind, Value
+from sfumato.query.nodes.expressions import Column
+from sfumato.query.nodes.kinds import LONGEST_TEXT, Kind, Value
 
 
 def read(held: Any, column: Column) -> Value:

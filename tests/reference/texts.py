@@ -10,7 +10,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from sfumato.query.kinds import Kind, Value
+from sfumato.query.nodes.kinds import Kind, Value
 
 MISSING = ("", "na", "n/a", "#n/a", "<na>", "nan", "nat", "null", "none")
 TRUE, FALSE = ("true", "t", "yes", "y", "1", "1.0"), ("false", "f", "no", "n", "0", "0.0")

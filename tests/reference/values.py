@@ -11,8 +11,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from sfumato.query.expressions import Call, Column, Expression, Literal
-from sfumato.query.kinds import LONGEST_TEXT, Kind, Value
+from sfumato.query.nodes.expressions import Call, Column, Expression, Literal
+from sfumato.query.nodes.kinds import LONGEST_TEXT, Kind, Value
 
 ROUNDED_BY_ENGINE = ("ln", "exp")
 """Operations whose last bit is the engine's affair."""

@@ -13,10 +13,10 @@ import pyarrow as pa
 from tests.reference.choices import Choices
 from tests.reference.texts import Written
 
-from sfumato.query.expressions import Column
-from sfumato.query.facts import Facts
-from sfumato.query.kinds import Kind
-from sfumato.query.relations import Hop, Owner, Scan
+from sfumato.query.nodes.expressions import Column
+from sfumato.query.nodes.facts import Facts
+from sfumato.query.nodes.kinds import Kind
+from sfumato.query.nodes.relations import Hop, Owner, Scan
 
 DAY, MOMENT = datetime.date, datetime.datetime
 

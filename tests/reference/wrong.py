@@ -10,11 +10,11 @@ from typing import Any
 from tests.reference.interpreter import Answers, Identity, Key, Owned, Reference, Row
 from tests.reference.reading import is_number, read
 
-from sfumato.query.cells import Bound, Cells, Rows, Tally, Total
-from sfumato.query.expressions import Call, Column, Expression
-from sfumato.query.grids import Grid
-from sfumato.query.kinds import Kind, Value
-from sfumato.query.relations import Join, Match, Owner
+from sfumato.query.nodes.expressions import Call, Column, Expression
+from sfumato.query.nodes.kinds import Kind, Value
+from sfumato.query.nodes.relations import Join, Match, Owner
+from sfumato.query.plan.engine_plan import Bound, Cells, ExactAggregate, Rows, Total
+from sfumato.query.plan.grids import Grid
 
 
 def half_up(value: float) -> int:
@@ -71,21 +71,21 @@ class GroupsNotBounded(Reference):
 class RowsNotBounded(Reference):
     """Forgets how many rows of a unit count in a group."""
 
-    def number(self, tally: Tally, key: Key, units: Any, every: Any, bound: Bound) -> int:
+    def number(self, tally: ExactAggregate, key: Key, units: Any, every: Any, bound: Bound) -> int:
         return super().number(tally, key, units, every, Bound() if isinstance(tally, Rows) else bound)
 
 
 class SumsNotScaled(Reference):
     """Forgets to scale sums down."""
 
-    def number(self, tally: Tally, key: Key, units: Any, every: Any, bound: Bound) -> int:
+    def number(self, tally: ExactAggregate, key: Key, units: Any, every: Any, bound: Bound) -> int:
         return super().number(tally, key, units, every, Bound() if isinstance(tally, Total) else bound)
 
 
 class BoundedApart(Reference):
     """Bounds each number by its own rows, so that two numbers of one unit are about different ones."""
 
-    def number(self, tally: Tally, key: Key, units: Any, every: Any, bound: Bound) -> int:
+    def number(self, tally: ExactAggregate, key: Key, units: Any, every: Any, bound: Bound) -> int:
         own = {
             unit: sum(tally.where is None or self.value(tally.where, row) is True for row in rows)
             for unit, rows in units.items()
@@ -133,7 +133,7 @@ class IdsCut(Reference):
 class CutAfterwards(Reference):
     """Bounds the whole group, not each unit."""
 
-    def number(self, tally: Tally, key: Key, units: Any, every: Any, bound: Bound) -> int:
+    def number(self, tally: ExactAggregate, key: Key, units: Any, every: Any, bound: Bound) -> int:
         found = super().number(tally, key, units, every, Bound())
         return found if bound.rows is None or isinstance(tally, Total) else min(found, bound.rows * len(units))
 

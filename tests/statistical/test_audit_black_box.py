@@ -35,12 +35,12 @@ def low(audit: Audit) -> float:
     return float(line.low)
 
 
-def laplace(entropy: sf.Entropy, scale: float, count: int) -> Floats:
+def laplace(entropy: sf.entropy.Entropy, scale: float, count: int) -> Floats:
     """Draws sound Laplace noise, on a grid."""
     return DiscreteLaplace(Fraction(scale) * STEPS).samples(count, entropy) / STEPS
 
 
-def naive_laplace(entropy: sf.Entropy, scale: float, count: int) -> Floats:
+def naive_laplace(entropy: sf.entropy.Entropy, scale: float, count: int) -> Floats:
     """Draws Laplace noise as textbooks do, by the inverse of its distribution function in floats."""
     uniform = ((entropy.words(count) >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53 - 0.5
     noise: Floats = -scale * np.sign(uniform) * np.log1p(-2 * np.abs(uniform))
@@ -50,13 +50,13 @@ def naive_laplace(entropy: sf.Entropy, scale: float, count: int) -> Floats:
 Batched = Callable[[Any, int], Any]
 
 
-def with_noise(seed: int, run: Callable[[Any, int, sf.Entropy], Any]) -> Batched:
-    entropy = sf.ReplayEntropy(seed)
+def with_noise(seed: int, run: Callable[[Any, int, sf.entropy.Entropy], Any]) -> Batched:
+    entropy = sf.entropy.ReplayEntropy(seed)
     return lambda data, count: run(data, count, entropy)
 
 
 # Each claims ε = 1 between the two data sets.
-LIARS: dict[str, tuple[Callable[[Any, int, sf.Entropy], Any], Any, Any]] = {
+LIARS: dict[str, tuple[Callable[[Any, int, sf.entropy.Entropy], Any], Any, Any]] = {
     "half the noise": (lambda x, n, e: x + laplace(e, 0.5, n), 0, 1),
     "no clamp": (lambda x, n, e: sum(x) + laplace(e, 1, n), [0.5, 9.0], [0.5]),
     "one noise for two sums": (lambda x, n, e: laplace(e, 2, n)[:, None] + np.array(x), (0, 0), (1, 0)),
@@ -73,7 +73,7 @@ LIARS: dict[str, tuple[Callable[[Any, int, sf.Entropy], Any], Any, Any]] = {
     "rows of answers": (lambda x, n, e: laplace(e, 1, 4 * n).reshape(n, 4) + np.array(x), (0, 0, 0, 0), (1, 1, 1, 0)),
 }
 
-HONEST: dict[str, tuple[Callable[[Any, int, sf.Entropy], Any], Any, Any]] = {
+HONEST: dict[str, tuple[Callable[[Any, int, sf.entropy.Entropy], Any], Any, Any]] = {
     "laplace": (lambda x, n, e: x + laplace(e, 1, n), 0, 1),
     "laplace rounded": (lambda x, n, e: np.rint(x + laplace(e, 1, n)), 0, 1),
     "the same data": (lambda x, n, e: x + naive_laplace(e, 1, n), 0.3, 0.3),
@@ -115,12 +115,12 @@ def test_the_honest_are_spared(name: str, seed: int) -> None:
     ids=["randomized response", "laplace", "wide laplace", "half"],
 )
 def test_the_bound_comes_close_to_the_truth(measurement: sf.Measurement, left: Any, right: Any, truth: float) -> None:
-    found = black_box(measurement, left, right, entropy=sf.ReplayEntropy(11))
+    found = black_box(measurement, left, right, entropy=sf.entropy.ReplayEntropy(11))
     assert float(found.lines[0].claimed or 0) == pytest.approx(truth)
     assert 0.9 * truth <= low(found) <= truth
 
 
-def coin(entropy: sf.Entropy) -> Batched:
+def coin(entropy: sf.entropy.Entropy) -> Batched:
     """Gives randomized response with ε = ln 3: a bit is turned around with probability 1/4."""
     return lambda bit, count: (entropy.halves(count) % 4 == 0).astype(np.int64) ^ bit
 
@@ -128,7 +128,7 @@ def coin(entropy: sf.Entropy) -> Batched:
 @pytest.mark.parametrize("tester", ["auto", "distance"])
 def test_the_bound_is_too_high_no_more_often_than_it_says(tester: str) -> None:
     """With fresh draws more than 32 of 200 would be too high less often than once in 300 times."""
-    entropy = sf.ReplayEntropy(23)
+    entropy = sf.entropy.ReplayEntropy(23)
     runs = [
         black_box(coin(entropy), 0, 1, batched=True, samples=400, confidence="0.9", tester=tester) for _ in range(200)
     ]
@@ -139,7 +139,7 @@ def test_the_bound_is_too_high_no_more_often_than_it_says(tester: str) -> None:
 
 def test_looking_at_the_runs_that_decide_would_lie() -> None:
     """Both sides are alike: an event chosen on the very runs that it is judged by says otherwise nearly every time."""
-    entropy, sure = sf.ReplayEntropy(31), Fraction(9, 10)
+    entropy, sure = sf.entropy.ReplayEntropy(31), Fraction(9, 10)
 
     def run(_data: int, count: int) -> Any:
         return (entropy.halves(count) % 300).astype(np.int64)
@@ -177,7 +177,7 @@ def test_looking_at_the_runs_that_decide_would_lie() -> None:
 )
 def test_outcomes_of_any_kind_are_told_apart(one: Any, other: Any, *, swapped: bool) -> None:
     left, right = (other, one) if swapped else (one, other)
-    entropy = sf.ReplayEntropy(3)
+    entropy = sf.entropy.ReplayEntropy(3)
     found = black_box(lambda data: data if entropy.bits(1) else "same", left, right, claim=1, samples=2_000)
     assert found.verdict is Verdict.VIOLATED
 
@@ -197,7 +197,7 @@ def test_an_error_is_an_outcome() -> None:
 def test_delta_is_taken_off() -> None:
     """A mechanism that tells all once in a hundred times is (0, 0.01)-private, and no better at any ε."""
 
-    def leaks(bit: int, count: int, entropy: sf.Entropy) -> Any:
+    def leaks(bit: int, count: int, entropy: sf.entropy.Entropy) -> Any:
         return np.where(entropy.words(count) % np.uint64(100) == 0, bit, 7)
 
     def audited(claim: sf.Loss, **given: Any) -> Audit:
@@ -213,7 +213,7 @@ def test_a_gaussian_is_held_to_its_curve() -> None:
     """Noise of a third of the scale breaks a zCDP claim, at the δ that is asked for; the right noise does not."""
 
     def audited(scale: int) -> Audit:
-        def run(value: int, count: int, entropy: sf.Entropy) -> Any:
+        def run(value: int, count: int, entropy: sf.entropy.Entropy) -> Any:
             return value + DiscreteGaussian(Fraction(scale) ** 2).samples(count, entropy)
 
         claim = sf.ZCDP("1/18")  # of scale 3
@@ -228,7 +228,7 @@ def test_a_gaussian_is_held_to_its_curve() -> None:
 def test_what_the_caller_knows_helps() -> None:
     """A sign hidden in the product of two fair bits is found by nobody who looks at one of them, or at lines."""
 
-    def hidden(bit: int, count: int, entropy: sf.Entropy) -> Any:
+    def hidden(bit: int, count: int, entropy: sf.entropy.Entropy) -> Any:
         signs = 1 - 2 * (entropy.words(2 * count).reshape(count, 2) >> np.uint64(63)).astype(np.int64)
         lengths = 1 + (entropy.words(count) >> np.uint64(32)).astype(np.int64)
         return np.stack([signs[:, 0] * lengths, signs[:, 0] * (1 - 2 * bit) * lengths[::-1]], axis=1)
@@ -270,7 +270,7 @@ def test_the_curve_of_a_liar_dips_below_its_claim() -> None:
     def dips(scale: float) -> bool:
         run = with_noise(3, lambda x, n, e: x + laplace(e, scale, n))
         [curve] = black_box(run, 0, 1, claim=1, batched=True, samples=100_000).curves
-        allowed = sf.TradeOff(curve.claimed)
+        allowed = sf.accounting.TradeOff(curve.claimed)
         return any(misses < allowed.at(alarms) for alarms, misses in curve.measured if 0 < alarms < 1)
 
     assert dips(0.5)
@@ -278,15 +278,19 @@ def test_the_curve_of_a_liar_dips_below_its_claim() -> None:
 
 
 def test_the_likelihood_ratio_adversary_reaches_what_laplace_allows() -> None:
-    found = adversary(sf.scalar(int) >> sf.laplace(scale=1), 0, 1, trials=40_000, entropy=sf.ReplayEntropy(1))
+    found = adversary(sf.scalar(int) >> sf.laplace(scale=1), 0, 1, trials=40_000, entropy=sf.entropy.ReplayEntropy(1))
     advantage, alarms = found.lines
     assert float(advantage.claimed or 0) == pytest.approx(math.tanh(0.5))
     assert 0.44 < advantage.low <= math.tanh(0.5)
     assert 0.71 < alarms.low <= float(alarms.claimed or 0) < 0.75
     assert found.verdict is not Verdict.VIOLATED
-    lie = adversary(sf.scalar(int) >> sf.laplace(scale=1), 0, 1, claim=sf.Pure("0.5"), entropy=sf.ReplayEntropy(1))
+    lie = adversary(
+        sf.scalar(int) >> sf.laplace(scale=1), 0, 1, claim=sf.Pure("0.5"), entropy=sf.entropy.ReplayEntropy(1)
+    )
     assert [line.verdict for line in lie.lines] == [Verdict.VIOLATED] * 2
-    gaussian = adversary(sf.scalar(int) >> sf.gaussian(scale=2), 0, 1, delta="1e-6", entropy=sf.ReplayEntropy(1))
+    gaussian = adversary(
+        sf.scalar(int) >> sf.gaussian(scale=2), 0, 1, delta="1e-6", entropy=sf.entropy.ReplayEntropy(1)
+    )
     assert gaussian.verdict is not Verdict.VIOLATED
 
 
@@ -294,7 +298,7 @@ def test_the_adversary_asks_for_a_score_where_no_law_is_known() -> None:
     total = (sf.vector(float) >> sf.clamp(0, 10) >> sf.sum() >> sf.laplace(scale=10)).then(lambda y: y + 1)
     with pytest.raises(BadArgument, match="score"):
         adversary(total, [10.0], [], trials=100)
-    found = adversary(total, [10.0], [], score=lambda y: y - 5, entropy=sf.ReplayEntropy(2))
+    found = adversary(total, [10.0], [], score=lambda y: y - 5, entropy=sf.entropy.ReplayEntropy(2))
     assert 0.3 < found.line("advantage").low < float(found.line("advantage").claimed or 0)
 
 
@@ -310,7 +314,7 @@ def test_the_adversary_asks_for_a_score_where_no_law_is_known() -> None:
         ({"tester": "likelihood"}, "tester"),
         ({"batched": True}, "batched"),
         ({"score": len, "tester": "atoms"}, "score"),
-        ({"entropy": sf.ReplayEntropy(1)}, "entropy"),
+        ({"entropy": sf.entropy.ReplayEntropy(1)}, "entropy"),
     ],
     ids=lambda given: " ".join(given) if isinstance(given, dict) else "",
 )
@@ -332,7 +336,7 @@ def test_a_batch_is_of_one_kind() -> None:
 
 
 def test_wide_rows_are_looked_at() -> None:
-    def wide(value: int, count: int, entropy: sf.Entropy) -> Any:
+    def wide(value: int, count: int, entropy: sf.entropy.Entropy) -> Any:
         rows = laplace(entropy, 1, 400 * count).reshape(count, 400)
         rows[:, 123] += 3 * value
         return rows
@@ -368,7 +372,7 @@ def test_what_may_be_missed_is_shared_among_all_that_could_go_wrong() -> None:
 
 def test_a_measurement_is_held_to_its_own_claim() -> None:
     total = sf.vector(int) >> sf.clamp(0, 10) >> sf.sum() >> sf.laplace(scale=5)
-    found = black_box(total, [3, 10], [3], samples=4_000, entropy=sf.ReplayEntropy(1))
+    found = black_box(total, [3, 10], [3], samples=4_000, entropy=sf.entropy.ReplayEntropy(1))
     assert found.lines[0].claimed == 2
     assert found.subject == "laplace"
     assert found.witness is not None
@@ -414,7 +418,7 @@ def test_outcomes_are_read_to_the_last_part_of_them(make: str) -> None:
         "error": lambda x: fails(x) if x != 2 else None,
     }
     made = makers[make]
-    entropy = sf.ReplayEntropy(3)
+    entropy = sf.entropy.ReplayEntropy(3)
     found = black_box(lambda data: made(data) if entropy.bits(2) else made(2), 0, 1, claim=1, samples=200)
     assert low(found) > 1
     alike = black_box(lambda data: made(0) if entropy.bits(2) else made(2), 0, 1, claim=1, samples=200)
@@ -434,7 +438,7 @@ def test_what_shows_nothing_of_itself_is_refused(outcome: Any) -> None:
 
 
 def test_a_law_that_cannot_be_asked_is_done_without() -> None:
-    entropy = sf.ReplayEntropy(5)
+    entropy = sf.entropy.ReplayEntropy(5)
     size = (sf.scalar(int) >> sf.laplace(scale=1)).then(abs)
     assert black_box(size, 0, 3, samples=2_000, entropy=entropy).verdict is Verdict.OPEN
     with pytest.raises(BadArgument, match="score"):
@@ -445,21 +449,23 @@ def test_a_law_that_cannot_be_asked_is_done_without() -> None:
 def test_who_asks_an_interactive_measurement_must_be_said() -> None:
     stream = sf.vector(int, between=(0, 5)) >> sf.adaptive_composition([sf.Pure(1)])
     for audit in (black_box, adversary):
-        with pytest.raises(BadArgument, match="asked_by"):
+        with pytest.raises(BadArgument, match="analysis"):
             audit(stream, [1], [])
 
 
 def test_the_adversary_knows_noise_on_grids_and_in_rows() -> None:
     """Floats are whole numbers of steps to the law."""
     total = sf.vector(float) >> sf.clamp(0, 10) >> sf.sum() >> sf.laplace(scale=10)
-    found = adversary(total, [10.0], [], trials=2_000, entropy=sf.ReplayEntropy(2))
+    found = adversary(total, [10.0], [], trials=2_000, entropy=sf.entropy.ReplayEntropy(2))
     assert 0.3 < found.line("advantage").low < float(found.line("advantage").claimed or 0)
     rows = sf.vector(int, size=2, metric=sf.L1()) >> sf.laplace(scale=1)
-    assert adversary(rows, [0, 0], [1, 0], trials=2_000, entropy=sf.ReplayEntropy(2)).line("advantage").low > 0.3
+    assert (
+        adversary(rows, [0, 0], [1, 0], trials=2_000, entropy=sf.entropy.ReplayEntropy(2)).line("advantage").low > 0.3
+    )
 
 
 def test_that_nothing_was_found_is_no_proof_of_a_claim_of_nothing() -> None:
-    entropy = sf.ReplayEntropy(9)
+    entropy = sf.entropy.ReplayEntropy(9)
     found = black_box(lambda x: entropy.below(1000) < 500 + 2 * x, 0, 1, claim=sf.Pure(0), samples=400)
     assert low(found) == 0 and found.verdict is Verdict.OPEN
 

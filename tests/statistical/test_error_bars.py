@@ -15,9 +15,9 @@ from tests.reference.planning import Fixed, catalog_of, planned
 
 import sfumato as sf
 from sfumato.entropy import ReplayEntropy
-from sfumato.query.cells import Rows
-from sfumato.query.lower import Lowered
-from sfumato.query.opened import Opened
+from sfumato.query.plan.compiled_query import CompiledQuery
+from sfumato.query.plan.engine_plan import Rows
+from sfumato.query.plan.open_tables import OpenTables
 
 GROUPS = 2500
 SURE = 0.95
@@ -70,8 +70,8 @@ CASES: dict[str, tuple[list[int], float, float]] = {
 LOSSES = {"laplace": sf.Pure(Fraction(1, 2)), "gaussian": sf.ZCDP(Fraction(1, 50))}
 
 
-def ends(ready: Lowered, numbers: list[int], *, seed: int, groups: int = GROUPS) -> tuple[Any, Any]:
-    opened = Opened(Fixed(groups, numbers), CATALOG)
+def ends(ready: CompiledQuery, numbers: list[int], *, seed: int, groups: int = GROUPS) -> tuple[Any, Any]:
+    opened = OpenTables(Fixed(groups, numbers), CATALOG)
     column = ready.answer(ready.draw(opened, ReplayEntropy(seed)), Fraction(SURE))["n"]
     assert column.low is not None and column.high is not None
     return column.low.astype(float), column.high.astype(float)
@@ -149,7 +149,7 @@ def test_totals_that_agree_have_the_error_bars_of_what_was_made_to_agree(kind: s
         keys=cube_keys(hole=hole),
     )
     cells = A * B - hole
-    opened = Opened(Fixed(cells, [EACH, SUM_EACH]), CUBE)
+    opened = OpenTables(Fixed(cells, [EACH, SUM_EACH]), CUBE)
     held: dict[str, list[Any]] = {"n": [], "s": [], "m": []}
     own = next(part.noise.half_width(Fraction(SURE)) for tally, part in ready.noises[0].items() if tally == Rows())
     draws = 6 if hole else 24

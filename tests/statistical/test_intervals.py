@@ -21,14 +21,14 @@ COUNT = sf.vector(int, between=(0, 100)) >> sf.count()
 SUM = sf.vector(int, between=(0, 100)) >> sf.sum()
 
 
-def number(release: sf.Release) -> sf.Estimate:
+def number(release: sf.Release) -> sf.release.Estimate:
     found = release.estimate()
-    assert isinstance(found, sf.Estimate)
+    assert isinstance(found, sf.release.Estimate)
     return found
 
 
-def covered(draws: int, hit: Callable[[sf.ReplayEntropy], bool]) -> float:
-    entropy = sf.ReplayEntropy(2026)
+def covered(draws: int, hit: Callable[[sf.entropy.ReplayEntropy], bool]) -> float:
+    entropy = sf.entropy.ReplayEntropy(2026)
     return sum(hit(entropy) for _ in range(draws)) / draws
 
 
@@ -40,13 +40,13 @@ def allowed(draws: int, share: float = 0.95) -> float:
 def test_one_number_and_sums_of_several(noise: Callable[..., sf.Partial[sf.Measurement]]) -> None:
     counted, summed, draws = COUNT >> noise(scale=20), SUM >> noise(scale=500), 3000
 
-    def one(entropy: sf.ReplayEntropy) -> bool:
+    def one(entropy: sf.entropy.ReplayEntropy) -> bool:
         return EXACT_COUNT in interval(number(counted(AGES, entropy=entropy)))
 
-    def known_size_mean(entropy: sf.ReplayEntropy) -> bool:
+    def known_size_mean(entropy: sf.entropy.ReplayEntropy) -> bool:
         return EXACT_SUM / EXACT_COUNT in interval(number(summed(AGES, entropy=entropy)) / EXACT_COUNT)
 
-    def difference(entropy: sf.ReplayEntropy) -> bool:
+    def difference(entropy: sf.entropy.ReplayEntropy) -> bool:
         first, second = (number(counted(AGES, entropy=entropy)) for _ in range(2))
         return 0 in interval(first - second)
 
@@ -54,7 +54,7 @@ def test_one_number_and_sums_of_several(noise: Callable[..., sf.Partial[sf.Measu
         assert covered(draws, hit) == pytest.approx(0.95, abs=allowed(draws) + 0.008)
 
 
-def interval(estimate: sf.Estimate) -> sf.Interval:
+def interval(estimate: sf.release.Estimate) -> sf.release.Interval:
     found = estimate.interval()
     assert found is not None
     return found
@@ -64,7 +64,7 @@ def interval(estimate: sf.Estimate) -> sf.Interval:
 def test_vectors_hold_together(size: int) -> None:
     noisy, draws = sf.vector(float, size=size, metric=sf.L2()) >> sf.gaussian(scale=3), 2000
 
-    def together(entropy: sf.ReplayEntropy) -> bool:
+    def together(entropy: sf.entropy.ReplayEntropy) -> bool:
         found = noisy([1.25] * size, entropy=entropy).interval()
         assert isinstance(found, list)
         return all(1.25 in one for one in found)
@@ -78,7 +78,7 @@ def test_the_mean_of_an_unknown_number_of_rows(draws: int) -> None:
     truth = EXACT_SUM / EXACT_COUNT
     naive = []
 
-    def mean(entropy: sf.ReplayEntropy) -> bool:
+    def mean(entropy: sf.entropy.ReplayEntropy) -> bool:
         top, bottom = (number(made(AGES, entropy=entropy)) for made in (summed, counted))
         naive.append(truth in interval(top / bottom.value))
         return truth in interval(top / bottom)

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from sfumato.core.brute import outcome_probabilities
+from sfumato.audit.brute_force import outcome_probabilities
 from sfumato.core.domains import Data
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import Discrete, Hamming
@@ -23,7 +23,7 @@ from sfumato.entropy import ReplayEntropy
 from sfumato.exact import Number
 from sfumato.mechanisms.integer_noise import binomial, censored_laplace, staircase
 from sfumato.mechanisms.local_reports import local_laplace, local_mean_response
-from sfumato.mechanisms.matrix import matrix_mechanism
+from sfumato.mechanisms.matrix_mechanism import matrix_mechanism
 from sfumato.mechanisms.name_and_shame import name_and_shame
 from sfumato.mechanisms.propose_test_release import private_mode
 from sfumato.mechanisms.randomized_response import coin_flip_response, randomized_response

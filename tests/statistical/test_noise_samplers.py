@@ -6,31 +6,16 @@ of each acceptance. The same draws must be rejected, at the same level, under bo
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy.stats import chi2
+from tests.examples.noises import DRAWN
 
 from sfumato.entropy import Entropy, ReplayEntropy, SystemEntropy
-from sfumato.noise import (
-    Bernoulli,
-    BernoulliExp,
-    Binomial,
-    Categorical,
-    Censored,
-    DiscreteGaussian,
-    DiscreteLaplace,
-    Geometric,
-    Noise,
-    Poisson,
-    Staircase,
-    Truncated,
-    TruncatedNegativeBinomial,
-    Uniform,
-)
+from sfumato.noise import DiscreteLaplace, Geometric, Noise, Uniform
 
 ALARM = 1e-8
 CELLS = 30
@@ -58,48 +43,9 @@ def fits(drawn: NDArray[np.int64], noise: Noise, cuts: list[int]) -> bool:
     return value < critical
 
 
-def scaled(make: Callable[[Fraction], Noise], parameter: str | Fraction) -> tuple[Noise, Noise, Noise]:
-    exact = Fraction(parameter)
-    return make(exact), make(exact * Fraction(95, 100)), make(exact * Fraction(105, 100))
-
-
-LAWS: dict[str, tuple[Noise, Noise, Noise]] = {
-    **{
-        f"laplace {scale}": scaled(DiscreteLaplace, scale)
-        for scale in ("2/5", "1", "10", "17", "10000", "123456789/1000", "1099511627776", "1000000000000000")
-    },
-    **{f"geometric {scale}": scaled(Geometric, scale) for scale in ("1/2", "3", "1000", "10000000000")},
-    **{
-        f"gaussian {scale}": scaled(DiscreteGaussian, scale)
-        for scale in ("1/2", "1", "10", "63", "64", "100", "10000", "10000000", "1099511627776", "1000000000000000")
-    },
-    "runs, geometric": scaled(lambda stop: TruncatedNegativeBinomial(Fraction(1), stop), "1/10"),
-    "runs, logarithmic": scaled(lambda stop: TruncatedNegativeBinomial(Fraction(0), stop), "1/50"),
-    "runs, shape -1/2": scaled(lambda shape: TruncatedNegativeBinomial(shape, Fraction(1, 20)), "-1/2"),
-    "runs, shape 5/2": scaled(lambda stop: TruncatedNegativeBinomial(Fraction(5, 2), stop), "3/100"),
-    **{f"poisson {mean}": scaled(Poisson, mean) for mean in ("1/4", "10", "1000")},
-    "gaussian root": scaled(lambda square: DiscreteGaussian.from_square(square), "12345/7"),
-    "staircase": scaled(lambda decay: Staircase(decay, 7, 3), "3/2"),
-    "staircase, one step": scaled(lambda decay: Staircase(decay, 4, 4), "1/2"),
-    "staircase, wide": scaled(lambda decay: Staircase(decay, 10**6, 10**5), "1"),
-    "binomial": (Binomial(1000), Binomial(900), Binomial(1100)),
-    "binomial, odd": (Binomial(401, centred=False), Binomial(391, centred=False), Binomial(411, centred=False)),
-    "binomial, in parts": (Binomial(70_000), Binomial(64_000), Binomial(76_000)),
-    "truncated": scaled(lambda scale: Truncated.within(DiscreteLaplace(scale), radius=40), "10"),
-    "truncated far": scaled(lambda scale: Truncated(DiscreteLaplace(scale), 50, 90), "10"),
-    "truncated gaussian": scaled(lambda scale: Truncated(DiscreteGaussian(scale), 20, 60), "10"),
-    "censored": scaled(lambda scale: Censored(DiscreteGaussian(scale), -30, 25), "20"),
-    "bernoulli": scaled(Bernoulli, "2/5"),
-    "bernoulli exp": scaled(BernoulliExp, "1"),
-    "uniform": (Uniform(1000), Uniform(950), Uniform(1050)),
-    "uniform, wide": (Uniform(10**12), Uniform(95 * 10**10), Uniform(105 * 10**10)),
-    "categorical": scaled(lambda weight: Categorical((Fraction(1), weight, Fraction(0), Fraction(3))), "2"),
-}
-
-
-@pytest.mark.parametrize("name", LAWS)
+@pytest.mark.parametrize("name", DRAWN)
 def test_vectors_follow_the_law_and_no_other(name: str) -> None:
-    noise, less, more = LAWS[name]
+    noise, less, more = DRAWN[name]
     cuts = edges(noise)
     drawn = np.asarray(noise.samples(400_000, ReplayEntropy(name.encode())), dtype=np.int64)
     assert fits(drawn, noise, cuts)
@@ -107,9 +53,9 @@ def test_vectors_follow_the_law_and_no_other(name: str) -> None:
     assert not fits(drawn, more, cuts)
 
 
-@pytest.mark.parametrize("name", LAWS)
+@pytest.mark.parametrize("name", DRAWN)
 def test_single_draws_follow_the_law(name: str) -> None:
-    noise, _, _ = LAWS[name]
+    noise, _, _ = DRAWN[name]
     cuts, entropy = edges(noise), ReplayEntropy(name.encode() + b" one")
     drawn = np.array([noise.sample(entropy) for _ in range(20_000)], dtype=np.int64)
     assert fits(drawn, noise, cuts)
@@ -117,7 +63,7 @@ def test_single_draws_follow_the_law(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["laplace 1", "laplace 10000", "gaussian 1", "gaussian 10000", "geometric 3"])
 def test_single_draws_follow_no_other_law(name: str) -> None:
-    noise, less, more = LAWS[name]
+    noise, less, more = DRAWN[name]
     cuts, entropy = [noise.quantile(Fraction(j, 6)) for j in range(1, 6)], ReplayEntropy(name.encode())
     cuts = sorted({*cuts, noise.quantile(Fraction(98, 100))})
     drawn = np.array([noise.sample(entropy) for _ in range(150_000)], dtype=np.int64)
@@ -128,7 +74,7 @@ def test_single_draws_follow_no_other_law(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["laplace 1", "laplace 1099511627776", "gaussian 10000", "geometric 3"])
 def test_the_operating_systems_entropy_does_as_well(name: str) -> None:
-    noise, _, _ = LAWS[name]
+    noise, _, _ = DRAWN[name]
     drawn = np.asarray(noise.samples(200_000, SystemEntropy()), dtype=np.int64)
     assert fits(drawn, noise, edges(noise))
 
@@ -168,7 +114,7 @@ def test_draws_without_a_table_follow_the_law(noise: Noise) -> None:
 @pytest.mark.parametrize("low", [0, 3])
 def test_low_bits_follow_the_law(name: str, low: int) -> None:
     """Cells above cannot see the low digits; at these scales they are uniform to within 1e-4."""
-    drawn = np.asarray(LAWS[name][0].samples(400_000, ReplayEntropy(7)), dtype=np.int64)
+    drawn = np.asarray(DRAWN[name][0].samples(400_000, ReplayEntropy(7)), dtype=np.int64)
     found = np.bincount((drawn >> low) & 31, minlength=32)
     assert ((found - 12_500) ** 2 / 12_500).sum() < chi2.isf(ALARM, 31)
 
@@ -176,7 +122,7 @@ def test_low_bits_follow_the_law(name: str, low: int) -> None:
 @pytest.mark.parametrize("name", ["laplace 10", "laplace 10000", "gaussian 1", "gaussian 100", "gaussian 10000"])
 def test_extremes_are_where_the_tail_says(name: str) -> None:
     """None of n draws beyond t has chance (1 - tail)^n; both that and its opposite must be likelier than 1e-8."""
-    noise, count = LAWS[name][0], 1_000_000
+    noise, count = DRAWN[name][0], 1_000_000
     drawn = np.asarray(noise.samples(count, ReplayEntropy(3)), dtype=np.int64)
     for extreme in (int(drawn.max()), -int(drawn.min())):
         assert count * float(noise.upper_tail(extreme)) > 1e-8
@@ -189,7 +135,7 @@ def test_extremes_are_where_the_tail_says(name: str) -> None:
 @pytest.mark.parametrize("name", ["laplace 1", "laplace 10000", "gaussian 100", "gaussian 1000000000000000"])
 def test_neighbouring_draws_are_uncorrelated_and_signs_fair(name: str) -> None:
     """|z| < 5.8 has a false-alarm rate of about 7e-9."""
-    drawn = np.asarray(LAWS[name][0].samples(500_000, ReplayEntropy(9)), dtype=np.float64)
+    drawn = np.asarray(DRAWN[name][0].samples(500_000, ReplayEntropy(9)), dtype=np.float64)
     centred = drawn / drawn.std()
     assert abs((centred[1:] * centred[:-1]).sum()) / len(drawn) ** 0.5 < 5.8
     assert abs(centred.sum()) / len(drawn) ** 0.5 < 5.8

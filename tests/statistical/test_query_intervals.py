@@ -18,9 +18,9 @@ from tests.reference.planning import Fixed, catalog_of, planned
 import sfumato as sf
 from sfumato.entropy import ReplayEntropy
 from sfumato.noise.discrete_laplace import DiscreteLaplace
-from sfumato.query.lower import Lowered
-from sfumato.query.opened import Unlocked
-from sfumato.query.parts import NoisyAt
+from sfumato.query.plan.compiled_query import CompiledQuery
+from sfumato.query.plan.open_tables import Unlocked
+from sfumato.query.plan.parts import PricedCells
 
 GROUPS = 4000
 SAID = {"source": "a test"}
@@ -42,10 +42,10 @@ CATALOG = catalog_of(
         },
     }
 )
-BOUNDS = {"groups": 2, "rows_each": 2}
+BOUNDS = {"max_groups": 2, "max_rows_per_group": 2}
 
 
-def covered(ready: Lowered, numbers: list[int], name: str, exact: float, *, confidence: Any, seed: int) -> float:
+def covered(ready: CompiledQuery, numbers: list[int], name: str, exact: float, *, confidence: Any, seed: int) -> float:
     """Gives how often the interval of a column holds the exact value."""
     opened = Unlocked(Fixed(GROUPS, numbers), CATALOG)
     answer = ready.answer(ready.draw(opened, ReplayEntropy(seed)), Fraction(confidence))
@@ -128,7 +128,7 @@ def test_a_sum_beside_a_count_is_made_around_the_middle_and_holds(confidence: fl
 @SURE
 def test_counts_of_people_by_which_keys_were_chosen_hold(confidence: float) -> None:
     text = "SELECT f, COUNT(DISTINCT u) AS n FROM t GROUP BY f"
-    ready = planned(text, CATALOG, loss=sf.Approx(1, 1e-6), limit=sf.Approx, groups=2)
+    ready = planned(text, CATALOG, loss=sf.Approx(1, 1e-6), limit=sf.Approx, max_groups=2)
     for people in (60, 400):
         share = covered(ready, [people], "n", people, confidence=confidence, seed=4)
         assert enough(share, confidence)
@@ -136,12 +136,12 @@ def test_counts_of_people_by_which_keys_were_chosen_hold(confidence: float) -> N
 
 def test_keys_of_few_people_are_shown_and_counted_within_the_noise() -> None:
     text = "SELECT f, COUNT(DISTINCT u) AS n FROM t GROUP BY f"
-    ready = planned(text, CATALOG, loss=sf.Approx(1, 1e-6), limit=sf.Approx, groups=2)
+    ready = planned(text, CATALOG, loss=sf.Approx(1, 1e-6), limit=sf.Approx, max_groups=2)
     (selection,) = ready.pricing.selections
     people = selection.noise.least_shown
     opened = Unlocked(Fixed(GROUPS, [people]), CATALOG)
     (drawn,) = ready.draw(opened, ReplayEntropy(5))
-    shown, kept = len(drawn.keys[0]), float(selection.noise.kept(people))
+    shown, kept = len(drawn.keys[0]), float(selection.noise.chance_shown(people))
     assert abs(shown - GROUPS * kept) <= 5 * math.sqrt(GROUPS * kept * (1 - kept)) + 1
     column = ready.answer([drawn], Fraction(1, 2))["n"]
     assert column.low is not None and column.high is not None
@@ -152,7 +152,7 @@ def test_keys_of_few_people_are_shown_and_counted_within_the_noise() -> None:
 def test_noise_of_another_scale_is_rejected(kind: str) -> None:
     ready = planned("SELECT g, COUNT(*) AS n FROM t GROUP BY g", CATALOG, loss=WIDE[kind], **BOUNDS)
     (part,) = ready.pricing.parts
-    assert isinstance(part, NoisyAt)
+    assert isinstance(part, PricedCells)
     opened = Unlocked(Fixed(GROUPS, [700]), CATALOG)
     for factor in (Fraction(5, 4), Fraction(3, 4)):
         wrong = replace(part, noise=_scaled(part.noise, factor))
@@ -170,7 +170,7 @@ def _scaled(noise: Any, factor: Fraction) -> Any:
 
 
 def test_answers_at_another_confidence_are_made_of_the_same_numbers() -> None:
-    from sfumato.query.finish import drawn_from
+    from sfumato.query.answer.assemble import drawn_from
 
     text = "SELECT g, COUNT(*) AS n, AVG(x) AS m FROM t GROUP BY g"
     ready = planned(text, CATALOG, loss=sf.Pure(1), **BOUNDS)

@@ -33,7 +33,7 @@ def tilted(stated: Mapping[Hashable, float]) -> dict[Hashable, float]:
 
 
 def test_two_rows_fall_independently_and_in_any_order() -> None:
-    made, entropy = sf.vector(["a", "b"]) >> sf.random_parts(2), ReplayEntropy(2026)
+    made, entropy = sf.vector(["a", "b"]) >> sf.transforms.random_parts(2), ReplayEntropy(2026)
     found: Counter[Hashable] = Counter(
         tuple("".join(part) for part in made(["a", "b"], entropy=entropy)) for _ in range(DRAWS)
     )
@@ -51,7 +51,7 @@ def test_two_rows_fall_independently_and_in_any_order() -> None:
 
 def test_identifiers_fall_independently_with_all_their_rows() -> None:
     space = sf.frame({"id": ["u", "v"], "row": int})
-    made = space >> sf.random_parts(3, by="id", claim=VOUCHED)
+    made = space >> sf.transforms.random_parts(3, by="id", claim=VOUCHED)
     data, entropy = {"id": ["u", "v", "u"], "row": [0, 1, 2]}, ReplayEntropy(7)
     found: Counter[Hashable] = Counter()
     for _ in range(DRAWS // 2):
@@ -65,7 +65,7 @@ def test_identifiers_fall_independently_with_all_their_rows() -> None:
 
 
 def test_equal_parts_are_any_cut_of_any_order() -> None:
-    made, entropy = sf.vector(["a", "b", "c"], size=3) >> sf.equal_parts(2), ReplayEntropy(11)
+    made, entropy = sf.vector(["a", "b", "c"], size=3) >> sf.transforms.equal_parts(2), ReplayEntropy(11)
     found: Counter[Hashable] = Counter(
         tuple("".join(part) for part in made(["a", "b", "c"], entropy=entropy)) for _ in range(DRAWS // 2)
     )

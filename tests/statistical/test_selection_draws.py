@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from sfumato.core.brute import outcome_probabilities
+from sfumato.audit.brute_force import outcome_probabilities
 from sfumato.core.domains import Data
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import Range

@@ -12,9 +12,9 @@ import sys
 import time
 from pathlib import Path
 
-from sfumato.accounting.measures import Pure
-from sfumato.ledger import register_store
-from sfumato.ledger.register import Register
+from sfumato.accounting.losses.measures import Pure
+from sfumato.ledger.register import store as register_store
+from sfumato.ledger.register.register import Register
 
 KEY = bytes(range(32))
 UNITS = [f"unit {number}" for number in range(300)]

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import pytest
 
-from sfumato.accounting.measures import Pure
+from sfumato.accounting.losses.measures import Pure
 from sfumato.core.calibrate import calibrate_parameter
 from sfumato.core.domains import Integers, Stream
 from sfumato.core.metrics import LInf

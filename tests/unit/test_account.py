@@ -8,8 +8,6 @@ from fractions import Fraction
 
 import pytest
 
-from sfumato.accounting.account import WAYS, Account, account
-from sfumato.accounting.concentrated import GDP
 from sfumato.accounting.events import (
     Event,
     Gaussian,
@@ -23,13 +21,22 @@ from sfumato.accounting.events import (
     Stated,
     Tree,
 )
+from sfumato.accounting.facts.gaussian import analytic_sigma
 from sfumato.accounting.facts.selection import ExponentialSelection
-from sfumato.accounting.gaussian import analytic_sigma
-from sfumato.accounting.measures import ZCDP, Approx, Loss, Pure
-from sfumato.accounting.plans import NARROW, QUICK, calibrate_plan, greatest_rate, most_steps, noise_multiplier
-from sfumato.accounting.pld import PLD
+from sfumato.accounting.losses.concentrated import GDP
+from sfumato.accounting.losses.measures import ZCDP, Approx, Loss, Pure
+from sfumato.accounting.losses.pld import PLD
+from sfumato.accounting.losses.renyi import Renyi
+from sfumato.accounting.plans.account import WAYS, CostReport, account
+from sfumato.accounting.plans.calibration import (
+    NARROW,
+    QUICK,
+    calibrate_plan,
+    greatest_rate,
+    most_steps,
+    noise_multiplier,
+)
 from sfumato.accounting.relation import Relation
-from sfumato.accounting.renyi import Renyi
 from sfumato.errors import BadArgument, CannotCalibrate, NoProvenRoute
 from sfumato.exact import Number
 
@@ -38,7 +45,7 @@ def training(scale: Number, rate: Number, steps: int) -> Event:
     return Repeat(Sampled(Gaussian(scale), Poisson(rate)), steps)
 
 
-def upper(found: Account) -> float:
+def upper(found: CostReport) -> float:
     return float(found.epsilon.upper)
 
 

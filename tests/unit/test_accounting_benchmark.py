@@ -11,7 +11,7 @@ import pytest
 import accounting as benchmark
 from contenders.accounting.answers import cold, timed
 from contenders.accounting.cases import DPSGD, EXACT, EXCHANGE, GAUSS, HETERO, QUESTIONS, SWEEP, Question
-from sfumato.accounting.gaussian import gaussian_epsilon
+from sfumato.accounting.facts.gaussian import gaussian_epsilon
 from sfumato.exact import Root, up
 from side_by_side.contest import Contest, Facts
 

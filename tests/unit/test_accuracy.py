@@ -7,25 +7,25 @@ from fractions import Fraction
 
 import pytest
 
-from sfumato.accounting.gaussian import analytic_sigma
-from sfumato.accounting.measures import Pure
+from sfumato.accounting.facts.gaussian import analytic_sigma
+from sfumato.accounting.losses.measures import Pure
+from sfumato.core.calibrate import accuracy
 from sfumato.core.custom import measurement
 from sfumato.core.space import scalar, vector
 from sfumato.errors import BadArgument
 from sfumato.exact import rational_up, root, up
-from sfumato.mechanisms.accuracy import (
-    accuracy,
+from sfumato.mechanisms.additive import laplace
+from sfumato.noise.discrete_gaussian import DiscreteGaussian
+from sfumato.noise.discrete_laplace import DiscreteLaplace
+from sfumato.release.claim import claim
+from sfumato.textbook.accuracy import (
     chance_of,
     error_of,
     expected_error,
     gaussian_error_bound,
     scale_for_accuracy,
 )
-from sfumato.mechanisms.additive import laplace
-from sfumato.noise.continuous import Gaussian, Laplace
-from sfumato.noise.discrete_gaussian import DiscreteGaussian
-from sfumato.noise.discrete_laplace import DiscreteLaplace
-from sfumato.release.claim import claim
+from sfumato.textbook.continuous import Gaussian, Laplace
 from sfumato.transforms.aggregate import count, mean, sum
 from sfumato.transforms.rowwise import clamp
 
@@ -167,7 +167,7 @@ def test_measurements_without_an_error_on_file_say_so() -> None:
     own = measurement(
         scalar(int), Pure, function=lambda x, _: x, map=lambda d: Pure(math.inf if d else 0), claim=claim("none")
     )
-    with pytest.raises(BadArgument, match="whose error is on file"):
+    with pytest.raises(BadArgument, match="with a known error"):
         accuracy(own)
 
 

@@ -20,7 +20,7 @@ from sfumato.accounting.amplify.population import chance_drawn, cluster_amplifie
 from sfumato.accounting.amplify.rates import redrawn_loss, sampled_epsilon
 from sfumato.accounting.amplify.sampled_rows import gaussian_square
 from sfumato.accounting.compose import total
-from sfumato.accounting.concentrated import GDP
+from sfumato.accounting.convert.renyi import renyi_epsilon, renyi_order
 from sfumato.accounting.events import (
     Event,
     Gaussian,
@@ -37,12 +37,12 @@ from sfumato.accounting.events import (
     WithoutReplacement,
     WithReplacement,
 )
-from sfumato.accounting.measures import ZCDP, Approx, Pure
-from sfumato.accounting.profile import Profile
+from sfumato.accounting.losses.concentrated import GDP
+from sfumato.accounting.losses.measures import ZCDP, Approx, Pure
+from sfumato.accounting.losses.profile import Profile
+from sfumato.accounting.losses.renyi import Renyi
 from sfumato.accounting.relation import Relation
-from sfumato.accounting.renyi import Renyi
-from sfumato.accounting.renyi_conversion import renyi_epsilon, renyi_order
-from sfumato.accounting.shapes import LaplaceCurve, Linear, PureCurve
+from sfumato.accounting.renyi.mechanism_curves import LaplaceCurve, Linear, PureCurve
 from sfumato.errors import BadArgument, NoProvenRoute
 from sfumato.noise.discrete_gaussian import DiscreteGaussian
 

@@ -30,7 +30,7 @@ from sfumato.release.codec import release_from_plain, release_to_plain
 from sfumato.release.interval import Interval
 from sfumato.release.publication import missing_for_publication
 from sfumato.release.record import How, Release
-from sfumato.release.render import forms, written
+from sfumato.release.render import forms, rendered
 from sfumato.release.render.answers import _cell
 from sfumato.release.render.sheet import sheet
 from sfumato.release.values import read_value, stored_value
@@ -378,7 +378,7 @@ def test_one_number_is_shown_without_a_table() -> None:
     release = answered(value([812], 15))
     assert str(release).startswith("812 ± 15 (95%)\n  loss")
     assert release.to_text().startswith("812 ± 15 at 95% confidence\n\n  loss")
-    assert written(sheet(release), "csv").startswith("n,n_low,n_high\n812,797,827\n")
+    assert rendered(sheet(release), "csv").startswith("n,n_low,n_high\n812,797,827\n")
 
 
 def test_rows_that_are_left_out_are_counted() -> None:
@@ -387,7 +387,7 @@ def test_rows_that_are_left_out_are_counted() -> None:
     assert "960 more rows" in counts(1000).to_markdown() and "940 more rows" in counts(1000).to_latex()
     html = counts(1200).to_html()
     assert html.count("<tr") == 1000 + 1 + 7 and "200 more rows" in html
-    assert len(written(sheet(counts(1200)), "csv").splitlines()) > 1200
+    assert len(rendered(sheet(counts(1200)), "csv").splitlines()) > 1200
     assert json.loads(counts(1200).to_json())["value"]["n_high"][1199] == 1214
 
 
@@ -433,7 +433,7 @@ def test_keys_that_could_be_mistaken_are_told_apart() -> None:
 def test_hostile_keys_and_names_do_not_leave_their_place(text: str) -> None:
     release = answered(key([text, "b"], text), value([1, 2], 1, f"{text} n"), value([text, None], name="word"))
     for form in forms():
-        shown = written(sheet(release), form)
+        shown = rendered(sheet(release), form)
         assert shown.encode() and all(letter.isprintable() or letter in "\n\u200c\u200d" for letter in shown)
     assert all(letter.isprintable() or letter == "\n" for letter in str(release))
     for html in (release.to_html(), release.value._repr_html_()):
@@ -445,7 +445,7 @@ def test_hostile_keys_and_names_do_not_leave_their_place(text: str) -> None:
         3,
         5,
     }
-    for line in written(sheet(release), "csv").splitlines():
+    for line in rendered(sheet(release), "csv").splitlines():
         assert not re.match(r'(^|.*,)"?[=+@]', line) or re.match(r".*'", line)
     assert json.dumps(release.plot().to_dict())
 
@@ -465,7 +465,7 @@ def test_the_release_table_states_the_errors_of_each_column() -> None:
 
 def test_answers_without_intervals_are_not_published() -> None:
     release = replace(answered(value([1, 2], 1)), how=How("laplace", proofs=("proofs/additive.md",), asked="SELECT …"))
-    table = sf.ReleaseTable.of([release], scope="visits", url="None", period="2025")
+    table = sf.release.ReleaseTable.of([release], scope="visits", url="None", period="2025")
     assert missing_for_publication(table, [release]) == []
     unsaid = replace(release, how=replace(release.how, asked=""))
     assert [fault.partition(":")[0] for fault in missing_for_publication(table, [unsaid])] == ["question"]
@@ -537,12 +537,12 @@ def test_keys_that_read_the_same_are_drawn_apart() -> None:
 
 
 def test_charts_of_answers_refuse_what_they_cannot_draw() -> None:
-    with pytest.raises(BadArgument, match="whose keys are its names"):
+    with pytest.raises(BadArgument, match="its keys are its names"):
         answer().plot(names=["a"])
     for columns in ((key(["a"]),), (key(["a"]), value([None]))):
         with pytest.raises(BadArgument, match="numbers in a value column"):
             answered(*columns).plot()
-    assert "No error is on file" in headline(answered(key(["a", "b"]), value([1, 2])).plot())
+    assert "No error is stated" in headline(answered(key(["a", "b"]), value([1, 2])).plot())
     six = answered(key(["a", "b"]), *(value([1, 2], 1, f"n{place}") for place in range(6))).plot()
     assert "2 more columns are not drawn" in headline(six)
 

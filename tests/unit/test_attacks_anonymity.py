@@ -289,7 +289,7 @@ class TestGeneralising:
         reached = {}
         for levels in product(range(4), range(4)):
             told = [
-                tuple(RULES[name].told(cell, level) for name, cell, level in zip(QUASI, row, levels, strict=True))
+                tuple(RULES[name].coarsen(cell, level) for name, cell, level in zip(QUASI, row, levels, strict=True))
                 for row in rows
             ]
             if min(Counter(told).values()) >= k:
@@ -322,7 +322,7 @@ class TestGeneralising:
 
     def test_targets_are_told_in_the_same_way(self) -> None:
         made = attacks.generalise(MASKED, 2, RULES)
-        told = made.told({"name": "Nathan", "zip": "30309", "age": 33})
+        told = made.coarsen({"name": "Nathan", "zip": "30309", "age": 33})
         assert told.columns["name"] == ("Nathan",)
         match = attacks.linkage(made, told).found.matches[0]
         assert 1 in match.rows
@@ -338,11 +338,11 @@ class TestGeneralising:
         # S2 Table 11-1 in bands like those of Table 11-2, whose 75-80 and 80-85 overlap (E3-16).
         bands = Bands([(18, 24), (25, 30), (45, 50), (55, 60), (61, 65), (75, 79), (80, 85)])
         ages = [24, 84, 27, 59, 27, 63, 27, 19, 77, 46]
-        told = [str(bands.told(age, 1)).strip("[]").replace(", ", "-") for age in ages]
+        told = [str(bands.coarsen(age, 1)).strip("[]").replace(", ", "-") for age in ages]
         assert told == [*MEDICINES["age"][:5], "61-65", *MEDICINES["age"][6:8], "75-79", "45-50"]
 
     def test_a_prefix_of_no_letters_does_not_tell_the_length(self) -> None:
-        assert [Prefix(2, 0).told(text, 2) for text in ("", "GP", "30309")] == ["*", "*", "*"]
+        assert [Prefix(2, 0).coarsen(text, 2) for text in ("", "GP", "30309")] == ["*", "*", "*"]
         assert dict(attacks.generalise({"a": ["x", "yy"]}, 2, {"a": Prefix(0)}).columns) == {"a": ("*", "*")}
 
     def test_a_rule_of_ones_own(self) -> None:
@@ -375,10 +375,10 @@ class TestGeneralising:
 
     def test_missing_and_infinite_cells_are_told_as_they_are(self) -> None:
         rule = Bands("0.5")
-        assert rule.told(None, 1) is None
-        assert rule.told(inf, 1) == inf
-        assert rule.told(-0.25, 1) == rule.told(Decimal("-0.1"), 1) == "[-0.5, 0)"
-        assert rule.told(7, 2) == "*"
+        assert rule.coarsen(None, 1) is None
+        assert rule.coarsen(inf, 1) == inf
+        assert rule.coarsen(-0.25, 1) == rule.coarsen(Decimal("-0.1"), 1) == "[-0.5, 0)"
+        assert rule.coarsen(7, 2) == "*"
         made = attacks.generalise({"age": [nan, nan, None, None]}, 2, {"age": Bands(5)})
         assert dict(made.levels) == {"age": 0}
 

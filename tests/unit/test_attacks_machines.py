@@ -13,17 +13,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.accounting.meaning import Attacker, pure_part
-from sfumato.accounting.measures import Approx, Pure
+from sfumato.accounting.losses.measures import Approx, Pure
+from sfumato.accounting.losses.profile import Profile
+from sfumato.accounting.meaning.attacker import Attacker, pure_part
 from sfumato.attacks import (
     broken_response,
     combined_laplace,
-    exhibits,
     floating_point,
     sampler_timing,
     support,
     textbook_laplace,
     timing,
+    toy_models,
 )
 from sfumato.attacks.floating_point import DoubleLaplace, sum_reaches
 from sfumato.attacks.result import Violation
@@ -33,8 +34,8 @@ from sfumato.entropy import ReplayEntropy
 from sfumato.errors import BadArgument, NotInDomain
 from sfumato.exact import ball, enclose
 from sfumato.mechanisms.additive import gaussian, laplace
+from sfumato.mechanisms.padding import Clock, padded
 from sfumato.mechanisms.randomized_response import randomized_response
-from sfumato.mechanisms.timing import Clock, padded
 from sfumato.mechanisms.truncated import truncated_laplace
 from sfumato.release.claim import claim
 from sfumato.transforms.aggregate import count
@@ -172,7 +173,7 @@ def test_A1_080_P1_169_no_pure_epsilon_however_far_the_cut() -> None:
     mass = support(measurement, 0, 1, trials=1, entropy=ReplayEntropy(1)).found.mass
     loss = measurement.map(1)
     assert isinstance(loss, Approx) and loss.delta >= mass * (1 - Fraction(1, 10**9)) > 0
-    assert pure_part(loss) == math.inf
+    assert pure_part(Profile.of(loss)) == math.inf
     low, high = enclose(lambda: ball(-1000).exp() / 2)
     removed = math.log10(Fraction(high).numerator) - math.log10(Fraction(high).denominator)
     assert removed == pytest.approx(-434.60, abs=5e-3)
@@ -273,8 +274,8 @@ ROWS, NEIGHBOUR = ["common"] * 20, ["common"] * 20 + ["rare"]
 
 
 def test_running_time_tells_data_apart_until_it_is_padded() -> None:
-    hand = exhibits.HandClock()
-    slow = exhibits.slow_count(["common", "rare"], "rare", hand)
+    hand = toy_models.HandClock()
+    slow = toy_models.slow_count(["common", "rare"], "rare", hand)
     found = timing(slow, ROWS, NEIGHBOUR, clock=hand.clock, entropy=ReplayEntropy(1))
     assert found.success.rate == 1.0 and found.found.seconds == pytest.approx((0.0, 0.01))
     assert found.found.most_accurate == pytest.approx(float(Attacker(Pure("0.1")).accuracy())), "of the outcome alone"
@@ -288,8 +289,8 @@ def test_running_time_tells_data_apart_until_it_is_padded() -> None:
 
 
 def test_padding_that_is_too_small_is_caught() -> None:
-    hand = exhibits.HandClock()
-    slow = exhibits.slow_count(["common", "rare"], "rare", hand, seconds=0.1)
+    hand = toy_models.HandClock()
+    slow = toy_models.slow_count(["common", "rare"], "rare", hand, seconds=0.1)
     wrong = padded(
         slow, sensitivity_seconds="0.01", scale_seconds="0.1", delta=1e-6, claim=claim("a guess"), clock=hand.clock
     )
@@ -298,7 +299,7 @@ def test_padding_that_is_too_small_is_caught() -> None:
 
 
 def test_a_measurement_that_takes_no_longer_is_not_told_apart() -> None:
-    hand = exhibits.HandClock()
+    hand = toy_models.HandClock()
     steady = vector(["common", "rare"]) >> count() >> laplace(scale=10)
     assert timing(steady, ROWS, NEIGHBOUR, clock=hand.clock, runs=20).success.rate == 0.5
     with pytest.raises(BadArgument, match="the loss of the measurement must be Pure or Approx"):
@@ -309,7 +310,7 @@ def test_a_measurement_that_takes_no_longer_is_not_told_apart() -> None:
 
 def test_timing_states_the_loss_of_the_pair_that_it_tells_apart() -> None:
     steady = vector(["common", "rare"]) >> count() >> laplace(scale=10)
-    far = timing(steady, ["common"] * 20, ["common"] * 25, clock=exhibits.HandClock().clock, runs=4)
+    far = timing(steady, ["common"] * 20, ["common"] * 25, clock=toy_models.HandClock().clock, runs=4)
     assert far.epsilon == 0.5 and far.found.most_accurate == pytest.approx(1 / (1 + math.exp(-0.5)))
     with pytest.raises(BadArgument, match="data and neighbour must be at most d_in apart"):
         timing(steady, ["common"] * 20, ["common"] * 25, d_in=1)
@@ -318,8 +319,8 @@ def test_timing_states_the_loss_of_the_pair_that_it_tells_apart() -> None:
 
 
 def test_the_time_of_a_sampler_takes_back_what_its_noise_hid() -> None:
-    hand = exhibits.HandClock()
-    by_trials = exhibits.laplace_by_trials(10, hand)
+    hand = toy_models.HandClock()
+    by_trials = toy_models.laplace_by_trials(10, hand)
     found = sampler_timing(by_trials, clock=hand.clock, entropy=ReplayEntropy(1))
     assert found.success.rate > 0.95 and found.baseline < 0.56, "at ε = ln 1.1 the outcome alone allows 52.4 in 100"
     stopped = sampler_timing(by_trials, clock=Clock(lambda: 0), entropy=ReplayEntropy(1))
@@ -335,8 +336,8 @@ def test_ours_hardly_tells_by_the_randomness_that_it_draws() -> None:
 
 
 def test_trials_have_the_law_that_is_stated() -> None:
-    source, hand = ReplayEntropy(3), exhibits.HandClock()
-    drawn = Counter(exhibits.laplace_by_trials(2, hand)(0, source) for _ in range(8000))
+    source, hand = ReplayEntropy(3), toy_models.HandClock()
+    drawn = Counter(toy_models.laplace_by_trials(2, hand)(0, source) for _ in range(8000))
     ratio = 2 / 3
     for noise in range(-3, 4):
         expected = (1 - ratio) / (1 + ratio) * ratio ** abs(noise)

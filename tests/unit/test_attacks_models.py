@@ -13,23 +13,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from sfumato.accounting.measures import ZCDP, Approx, Pure
-from sfumato.accounting.proportions import greatest_probability, least_probability
+from sfumato.accounting.losses.measures import ZCDP, Approx, Pure
+from sfumato.accounting.meaning.proportions import greatest_probability, least_probability
 from sfumato.attacks import (
     attribute,
     canary,
     confidence,
     divided,
-    exhibits,
     exposure,
     inversion,
     lira,
     membership,
     memorisation,
     shadow_models,
+    toy_models,
 )
 from sfumato.attacks.exposure import Canary
-from sfumato.attacks.fitting import Fit, Labels, Predict, Rows, Sample, coins, fractions, trained
+from sfumato.attacks.fitting import Fit, Labels, Predict, Rows, Sample, coins, fit_model, fractions
 from sfumato.attacks.result import Attack, Violation, sweep
 from sfumato.entropy import Entropy, ReplayEntropy
 from sfumato.errors import BadArgument, NoProvenRoute
@@ -63,7 +63,7 @@ class Fitted:
     def predict_proba(self, rows: Rows) -> NDArray[np.float64]:
         assert self.seen is not None
         kept, labels = self.seen
-        predict = exhibits.memoriser(0.01)(kept, labels, ReplayEntropy(0))  # type: ignore[operator]  # a function
+        predict = toy_models.memoriser(0.01)(kept, labels, ReplayEntropy(0))  # type: ignore[operator]  # a function
         return np.asarray(predict(rows)[:, self.classes_])
 
 
@@ -156,7 +156,7 @@ def alarms(fit: Fit, *, rounds: int) -> tuple[int, int, int, int]:
     total = np.zeros(4, dtype=np.int64)
     for _ in range(rounds):
         inside, outside = divided(everyone.rows, everyone.labels, entropy=source)
-        predict = trained(fit, inside, source)
+        predict = fit_model(fit, inside, source)
         for place, side in ((0, inside), (2, outside)):
             sure = predict(side.rows)[np.arange(len(side)), side.labels]
             total[place : place + 2] += np.array([(sure > 0.5).sum(), len(side)])
@@ -166,7 +166,7 @@ def alarms(fit: Fit, *, rounds: int) -> tuple[int, int, int, int]:
 
 @pytest.mark.parametrize("epsilon", [1, 3])
 def test_no_attack_on_a_private_model_exceeds_what_its_loss_allows(epsilon: int) -> None:
-    cells: Callable[..., Fit] = exhibits.counted_cells
+    cells: Callable[..., Fit] = toy_models.counted_cells
     exact = alarms(cells(bins=64), rounds=30)
     private = alarms(cells(bins=64, epsilon=epsilon), rounds=30)
 
@@ -180,10 +180,10 @@ def test_no_attack_on_a_private_model_exceeds_what_its_loss_allows(epsilon: int)
 
 def test_success_falls_to_guessing_as_epsilon_falls() -> None:
     def attack(epsilon: float) -> Attack:
-        fit = exhibits.counted_cells(epsilon=epsilon, bins=64)
+        fit = toy_models.counted_cells(epsilon=epsilon, bins=64)
         return confidence(fit, MEMBERS, OUTSIDERS, loss=Pure(epsilon), entropy=ReplayEntropy(1))
 
-    exact = confidence(exhibits.counted_cells(bins=64), MEMBERS, OUTSIDERS, against="exact counts")
+    exact = confidence(toy_models.counted_cells(bins=64), MEMBERS, OUTSIDERS, against="exact counts")
     side_by_side = sweep(attack, [8, 2, 0.1], besides=[exact])
     rates = [one.success.rate for one in side_by_side.attacks]
     assert rates[0] > 0.9 and rates[1] > 0.9 and rates[0] >= rates[2] > rates[3]
@@ -210,13 +210,15 @@ every_attack = pytest.mark.parametrize("attack", ATTACKS.values(), ids=list(ATTA
 
 @every_attack
 def test_a_model_that_memorises_gives_its_members_away(attack: Callable[[Fit], Attack]) -> None:
-    found = attack(exhibits.memoriser(0.01))
+    found = attack(toy_models.memoriser(0.01))
     assert found.success.rate > 0.8 and found.found.area > 0.85
     assert found.success.interval()[0] > found.baseline
 
 
 @every_attack
-@pytest.mark.parametrize("fit", [exhibits.logistic_regression(steps=100), indifferent], ids=["logistic", "indifferent"])
+@pytest.mark.parametrize(
+    "fit", [toy_models.logistic_regression(steps=100), indifferent], ids=["logistic", "indifferent"]
+)
 def test_a_model_that_does_not_memorise_gives_nobody_away(attack: Callable[[Fit], Attack], fit: Fit) -> None:
     low, high = attack(fit).success.interval("0.999")
     assert low <= 0.5 <= high
@@ -225,19 +227,19 @@ def test_a_model_that_does_not_memorise_gives_nobody_away(attack: Callable[[Fit]
 @every_attack
 def test_models_in_the_manner_of_scikit_learn_are_copied_and_fitted(attack: Callable[[Fit], Attack]) -> None:
     model = Fitted()
-    assert attack(model) == attack(exhibits.memoriser(0.01))
+    assert attack(model) == attack(toy_models.memoriser(0.01))
     assert model.seen is None
 
 
 def test_a_model_that_never_saw_a_class_gives_it_no_confidence() -> None:
     one_class = Sample(MEMBERS.rows, np.ones(len(MEMBERS), dtype=np.int64))
-    predict = trained(Fitted(), one_class, ReplayEntropy(0))
+    predict = fit_model(Fitted(), one_class, ReplayEntropy(0))
     assert predict(MEMBERS.rows[:3])[:, 0].tolist() == [0.0, 0.0, 0.0]
 
 
 def test_many_shadows_give_every_record_a_spread_of_its_own() -> None:
-    found = lira(exhibits.memoriser(0.03), MEMBERS, OUTSIDERS, shadows=64, entropy=ReplayEntropy(6))
-    few = lira(exhibits.memoriser(0.03), MEMBERS, OUTSIDERS, shadows=8, entropy=ReplayEntropy(6))
+    found = lira(toy_models.memoriser(0.03), MEMBERS, OUTSIDERS, shadows=64, entropy=ReplayEntropy(6))
+    few = lira(toy_models.memoriser(0.03), MEMBERS, OUTSIDERS, shadows=8, entropy=ReplayEntropy(6))
     assert found.success.rate >= few.success.rate > 0.7
 
 
@@ -327,7 +329,7 @@ def test_more_auxiliary_data_do_not_weaken_the_attack() -> None:
     few, others = people(60, seed=1), people(60, seed=2)
 
     def area(auxiliary: Sample | None) -> float:
-        fit = exhibits.memoriser(0.05)
+        fit = toy_models.memoriser(0.05)
         return float(lira(fit, few, others, auxiliary=auxiliary, shadows=16, entropy=ReplayEntropy(6)).found.area)
 
     assert area(people(4000, seed=3)) > area(None) - 0.05 > 0.75
@@ -336,14 +338,14 @@ def test_more_auxiliary_data_do_not_weaken_the_attack() -> None:
 NARROW = people(30, seed=5, width=1)
 WIDE = people(30, seed=1)
 MISFITS: dict[str, Callable[[], object]] = {
-    "confidence": lambda: confidence(exhibits.memoriser(0.01), WIDE, NARROW),
-    "shadow models": lambda: shadow_models(exhibits.memoriser(0.01), WIDE, WIDE, auxiliary=NARROW),
-    "online": lambda: lira(exhibits.memoriser(0.01), WIDE, NARROW),
-    "offline": lambda: lira(exhibits.memoriser(0.01), WIDE, WIDE, auxiliary=NARROW, online=False),
-    "attribute": lambda: attribute(exhibits.memoriser(0.01), WIDE, NARROW, column=0),
-    "inversion": lambda: inversion(trained(indifferent, WIDE, ReplayEntropy(1)), WIDE, NARROW),
-    "memorisation": lambda: memorisation(trained(indifferent, WIDE, ReplayEntropy(1)), WIDE, NARROW),
-    "model": lambda: memorisation(trained(exhibits.memoriser(0.01), WIDE, ReplayEntropy(1)), NARROW, NARROW),
+    "confidence": lambda: confidence(toy_models.memoriser(0.01), WIDE, NARROW),
+    "shadow models": lambda: shadow_models(toy_models.memoriser(0.01), WIDE, WIDE, auxiliary=NARROW),
+    "online": lambda: lira(toy_models.memoriser(0.01), WIDE, NARROW),
+    "offline": lambda: lira(toy_models.memoriser(0.01), WIDE, WIDE, auxiliary=NARROW, online=False),
+    "attribute": lambda: attribute(toy_models.memoriser(0.01), WIDE, NARROW, column=0),
+    "inversion": lambda: inversion(fit_model(indifferent, WIDE, ReplayEntropy(1)), WIDE, NARROW),
+    "memorisation": lambda: memorisation(fit_model(indifferent, WIDE, ReplayEntropy(1)), WIDE, NARROW),
+    "model": lambda: memorisation(fit_model(toy_models.memoriser(0.01), WIDE, ReplayEntropy(1)), NARROW, NARROW),
 }
 
 
@@ -383,7 +385,7 @@ def test_a_fitted_model_is_a_function() -> None:
 
 
 def test_attacks_refuse_what_they_cannot_work_with() -> None:
-    fit = exhibits.memoriser()
+    fit = toy_models.memoriser()
     with pytest.raises(BadArgument, match="auxiliary must be given where online is False"):
         lira(fit, MEMBERS, OUTSIDERS, online=False)
     with pytest.raises(BadArgument, match="shadows must be a whole number of at least 2"):
@@ -427,7 +429,9 @@ def with_secret(sample: Sample, *, seed: int, told_by_label: bool = False) -> Sa
 
 
 def test_a_model_that_memorises_gives_an_attribute_away() -> None:
-    found = attribute(exhibits.memoriser(0.01), with_secret(MEMBERS, seed=1), with_secret(OUTSIDERS, seed=2), column=2)
+    found = attribute(
+        toy_models.memoriser(0.01), with_secret(MEMBERS, seed=1), with_secret(OUTSIDERS, seed=2), column=2
+    )
     assert found.success.rate > 0.9 and found.violation is Violation.RECONSTRUCTION
     assert found.advantage > 0.3 and found.success == found.found.with_record
 
@@ -435,12 +439,12 @@ def test_a_model_that_memorises_gives_an_attribute_away() -> None:
 def test_P1_171_what_holds_for_everybody_is_no_leak() -> None:
     """Smokers fall ill more often: the attribute follows from the label, with or without the record."""
     targets, others = (with_secret(one, seed=1, told_by_label=True) for one in (MEMBERS, OUTSIDERS))
-    for fit in (exhibits.logistic_regression(steps=50), exhibits.memoriser(0.05)):
+    for fit in (toy_models.logistic_regression(steps=50), toy_models.memoriser(0.05)):
         found = attribute(fit, targets, others, column=2)
         assert found.success.rate > 0.9
         assert found.advantage == pytest.approx(0, abs=0.05)
     chance = attribute(
-        exhibits.logistic_regression(steps=50), with_secret(MEMBERS, seed=1), with_secret(OUTSIDERS, seed=2), column=2
+        toy_models.logistic_regression(steps=50), with_secret(MEMBERS, seed=1), with_secret(OUTSIDERS, seed=2), column=2
     )
     assert abs(chance.advantage) < 0.1 and 0.35 < chance.success.rate < 0.65
 
@@ -456,7 +460,7 @@ def test_what_a_model_of_others_knows_is_no_leak_either() -> None:
     bits = (source.words(400) % np.uint64(2)).astype(np.int64).reshape(200, 2)
     everyone = Sample(bits.astype(np.float64), bits.sum(axis=1) % 2)
     inside, outside = everyone.taken(np.arange(100)), everyone.taken(np.arange(100, 200))
-    found = attribute(exhibits.memoriser(0.1), inside, outside, column=1)
+    found = attribute(toy_models.memoriser(0.1), inside, outside, column=1)
     assert found.success.rate == found.found.model_without.rate == 1.0 > found.found.most_common.rate + 0.3
     assert found.baseline == 1.0 and found.advantage == 0
 
@@ -478,7 +482,7 @@ def test_attributes_have_a_column_and_values() -> None:
 
 def inverted(fit: Fit, *, records: int = 30) -> Attack:
     known, strangers = people(records, seed=11), people(records, seed=12)
-    predict = trained(fit, known, ReplayEntropy(1))
+    predict = fit_model(fit, known, ReplayEntropy(1))
     return inversion(predict, known, strangers, label=1, entropy=ReplayEntropy(2))
 
 
@@ -493,14 +497,14 @@ def class_means(rows: Rows, labels: Labels, entropy: Entropy) -> Predict:
 
 
 def test_E3_18_confidence_finds_the_records_that_a_model_memorised() -> None:
-    found = inverted(exhibits.memoriser(0.03))
+    found = inverted(toy_models.memoriser(0.03))
     assert found.violation is Violation.RECONSTRUCTION and found.name == "model inversion"
     assert found.success.trials >= 5 and found.success.rate > 0.5 and found.baseline < 0.2
     assert found.success.interval()[0] > found.baseline
     assert max(found.found.confidence) > 0.9
 
 
-@pytest.mark.parametrize("fit", [exhibits.logistic_regression(), class_means], ids=["plane", "average"])
+@pytest.mark.parametrize("fit", [toy_models.logistic_regression(), class_means], ids=["plane", "average"])
 def test_a_class_average_is_nobody(fit: Fit) -> None:
     found = inverted(fit)
     assert found.success.hits == 0, "what many people share matches no record"
@@ -516,7 +520,7 @@ def test_the_average_itself_is_found() -> None:
 
 def test_points_that_match_strangers_as_well_are_the_baseline() -> None:
     records, strangers = people(30, seed=11), people(30, seed=12)
-    predict = trained(exhibits.memoriser(0.03), strangers, ReplayEntropy(1))
+    predict = fit_model(toy_models.memoriser(0.03), strangers, ReplayEntropy(1))
     found = inversion(predict, records, strangers, label=1, entropy=ReplayEntropy(2))
     assert found.baseline > 0.5 > found.success.rate and found.advantage < 0
 
@@ -525,7 +529,7 @@ def test_points_that_match_strangers_as_well_are_the_baseline() -> None:
 def test_inversion_does_not_depend_on_units(power: int) -> None:
     """Metres or kilometres, euros or cents: powers of two, so that not even a rounding differs."""
     records, strangers, units = people(30, seed=11), people(30, seed=12), np.array([2.0**power, 1.0])
-    predict = trained(exhibits.memoriser(0.03), records, ReplayEntropy(1))
+    predict = fit_model(toy_models.memoriser(0.03), records, ReplayEntropy(1))
     usual = inversion(predict, records, strangers, label=1, entropy=ReplayEntropy(2))
     other = inversion(
         lambda asked: predict(asked / units),
@@ -541,13 +545,13 @@ def test_inversion_does_not_depend_on_units(power: int) -> None:
 
 def test_an_attribute_without_range_is_searched_where_it_is() -> None:
     still = Sample(np.column_stack([people(30, seed=11).rows[:, 0], np.full(30, 7.0)]), people(30, seed=11).labels)
-    found = inversion(trained(exhibits.memoriser(0.03), still, ReplayEntropy(1)), still, still, label=1).found
+    found = inversion(fit_model(toy_models.memoriser(0.03), still, ReplayEntropy(1)), still, still, label=1).found
     assert {point[1] for point in found.points} == {7.0}
 
 
 @pytest.mark.parametrize("least", [-math.inf, math.nan, -1.7e308], ids=["infinite", "NaN", "range"])
 def test_inversion_refuses_infinities(least: float) -> None:
-    predict = trained(indifferent, MEMBERS, ReplayEntropy(1))
+    predict = fit_model(indifferent, MEMBERS, ReplayEntropy(1))
     odd = Sample(np.array([[least, 0.0], [1.7e308, 0.0]]), np.zeros(2, dtype=np.int64))
     with pytest.raises(BadArgument, match="records and strangers must be finite"):
         inversion(predict, MEMBERS, odd)
@@ -594,7 +598,7 @@ def test_P3_095_a_model_of_text_gives_back_what_it_was_shown() -> None:
     for copies in (0, 1, 5):
         mixed = secret.into(texts, copies=copies, entropy=ReplayEntropy(4))
         assert mixed.count(secret.text) == copies and len(mixed) == 20 + copies
-        model = exhibits.character_model(mixed)
+        model = toy_models.character_model(mixed)
         seen[copies] = exposure([model(one) for one in listed], secret.place)
     assert seen[5].found.bits[0] == pytest.approx(math.log2(1000)) and seen[5].success.hits == 1
     assert seen[1].found.bits[0] == pytest.approx(math.log2(1000))
@@ -622,9 +626,9 @@ def test_canaries_are_drawn_from_a_list_that_can_be_tried(wrong: dict[str, objec
 
 def test_P3_096_signs_of_memorisation() -> None:
     loud = memorisation(
-        trained(exhibits.memoriser(0.01), MEMBERS, ReplayEntropy(1)), MEMBERS, OUTSIDERS, parameters=400
+        fit_model(toy_models.memoriser(0.01), MEMBERS, ReplayEntropy(1)), MEMBERS, OUTSIDERS, parameters=400
     )
-    calm = memorisation(trained(exhibits.logistic_regression(), MEMBERS, ReplayEntropy(1)), MEMBERS, OUTSIDERS)
+    calm = memorisation(fit_model(toy_models.logistic_regression(), MEMBERS, ReplayEntropy(1)), MEMBERS, OUTSIDERS)
     assert loud.gap > 0.1 > abs(calm.gap) and loud.loss_gap > 0.2 > abs(calm.loss_gap)
     assert loud.parameters_per_record == 2.0 and calm.parameters_per_record is None
     assert str(loud).startswith("for the curator only") and "2 parameters for each training record" in str(loud)
@@ -639,6 +643,6 @@ def test_private_counts_have_the_noise_of_their_epsilon() -> None:
         ratio = math.exp(-epsilon)
         none, first = (1 - ratio) / (1 + ratio), ratio / (1 + ratio)  # Pr[N = 0], Pr[N > 0]
         expected = first * (none + first) + (first**2 - none**2 * ratio**2 / (1 - ratio**2)) / 2
-        fit = exhibits.counted_cells(epsilon=epsilon, bins=4000)
-        won = trained(fit, empty, ReplayEntropy(1))(rows)[:, 0] > 0.5
+        fit = toy_models.counted_cells(epsilon=epsilon, bins=4000)
+        won = fit_model(fit, empty, ReplayEntropy(1))(rows)[:, 0] > 0.5
         assert won.mean() == pytest.approx(expected, abs=4 * math.sqrt(0.25 / 4000))

@@ -576,7 +576,7 @@ class TestProtections:
     def test_every_protection_of_the_gallery_is_defeated(self) -> None:
         assert len(attacks.GALLERY) == 10
         for one in attacks.GALLERY:
-            outcome = one.shown(ReplayEntropy(1))
+            outcome = one.run(ReplayEntropy(1))
             assert outcome.advantage > 0.04, one.name
             assert outcome.success.hits > 0, one.name
 

@@ -10,23 +10,23 @@ from flint import arb
 
 import sfumato as sf
 from sfumato.accounting.amplify.draws import drawn_often
-from sfumato.accounting.attained import attained
-from sfumato.accounting.evaluate import crossing
-from sfumato.accounting.lattice import lattice_law
-from sfumato.accounting.pairs.either import EitherPair, RangePair
-from sfumato.accounting.pairs.finite import ApproxPair, FinitePair, ResponsePair
-from sfumato.accounting.pairs.gaussian import GaussianPair
-from sfumato.accounting.pairs.integer import IntegerNoisePair
-from sfumato.accounting.pairs.laplace import LaplacePair
-from sfumato.accounting.pairs.mixed import MixedPair
-from sfumato.accounting.pairs.pair import Pair
-from sfumato.accounting.pairs.sampled import RemovedPair
-from sfumato.accounting.pld import PLD, covering
+from sfumato.accounting.losses.pld import PLD, covering
+from sfumato.accounting.plans.attainability import attained
+from sfumato.accounting.pld.evaluate import crossing
+from sfumato.accounting.pld.lattice import lattice_law
+from sfumato.accounting.pld.pairs.either import EitherPair, RangePair
+from sfumato.accounting.pld.pairs.finite import ApproxPair, FinitePair, ResponsePair
+from sfumato.accounting.pld.pairs.gaussian import GaussianPair
+from sfumato.accounting.pld.pairs.integer import IntegerNoisePair
+from sfumato.accounting.pld.pairs.laplace import LaplacePair
+from sfumato.accounting.pld.pairs.mixed import MixedPair
+from sfumato.accounting.pld.pairs.pair import Pair
+from sfumato.accounting.pld.pairs.sampled import RemovedPair
 from sfumato.exact import precision
 from sfumato.noise import DiscreteLaplace
 
 e = sf.events
-AR, CO = sf.Relation.ADD_REMOVE, sf.Relation.CHANGE_ONE
+AR, CO = sf.accounting.Relation.ADD_REMOVE, sf.accounting.Relation.CHANGE_ONE
 TENTH = Fraction(1, 10)
 
 KNOWN = [
@@ -54,14 +54,14 @@ UNKNOWN = [
 
 
 @pytest.mark.parametrize(("event", "relation"), KNOWN, ids=lambda it: type(it).__name__)
-def test_where_pairs_are_reached_the_bracket_is_narrow(event: e.Event, relation: sf.Relation) -> None:
+def test_where_pairs_are_reached_the_bracket_is_narrow(event: e.Event, relation: sf.accounting.Relation) -> None:
     assert attained(event, relation)
     found = sf.account(event, delta=1e-5, relation=relation).epsilon
     assert 0 < found.lower <= found.upper < found.lower * Fraction(102, 100)
 
 
 @pytest.mark.parametrize(("event", "relation"), UNKNOWN, ids=lambda it: type(it).__name__)
-def test_elsewhere_no_lower_end_is_claimed(event: e.Event, relation: sf.Relation) -> None:
+def test_elsewhere_no_lower_end_is_claimed(event: e.Event, relation: sf.accounting.Relation) -> None:
     assert not attained(event, relation)
     assert sf.account(event, delta=0.01, relation=relation).epsilon.lower == 0
 

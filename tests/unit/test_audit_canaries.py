@@ -107,7 +107,7 @@ STEPS = 64
 def noisy_sums(scale: float, *, length: float = 1, gaussian: bool = False) -> Trainer:
     """Trains by adding up canaries, each along its own direction, with noise of a scale on every coordinate."""
 
-    def train(included: Sequence[bool], entropy: sf.Entropy) -> Sequence[float]:
+    def train(included: Sequence[bool], entropy: sf.entropy.Entropy) -> Sequence[float]:
         grid = Fraction(scale) * STEPS
         noise = DiscreteGaussian(grid**2) if gaussian else DiscreteLaplace(grid)
         found: list[float] = (length * np.array(included) + noise.samples(len(included), entropy) / STEPS).tolist()
@@ -118,7 +118,7 @@ def noisy_sums(scale: float, *, length: float = 1, gaussian: bool = False) -> Tr
 
 def test_an_honest_trainer_is_flagged_no_more_often_than_the_confidence_allows() -> None:
     """With fresh draws more than 14 of 100 would be too high less often than once in 2000 times."""
-    entropy = sf.ReplayEntropy(41)
+    entropy = sf.entropy.ReplayEntropy(41)
     audits = [audit_training(noisy_sums(1), 400, claim=1, entropy=entropy) for _ in range(100)]
     assert sum(found.verdict is Verdict.VIOLATED for found in audits) <= 14
     assert max(float(found.lines[0].low) for found in audits) > 0.5
@@ -126,7 +126,7 @@ def test_an_honest_trainer_is_flagged_no_more_often_than_the_confidence_allows()
 
 def test_a_gaussian_trainer_keeps_its_promise_at_delta() -> None:
     claim = sf.ZCDP("1/8")  # of noise of scale 2 for a canary of length 1
-    trainer, entropy = noisy_sums(2, gaussian=True), sf.ReplayEntropy(43)
+    trainer, entropy = noisy_sums(2, gaussian=True), sf.entropy.ReplayEntropy(43)
     found = [audit_training(trainer, 1000, claim=claim, delta="1e-5", entropy=entropy) for _ in range(5)]
     assert all(one.verdict is Verdict.OPEN for one in found)
     assert found[0].lines[0].what == "ε at δ = 1e-05"
@@ -138,14 +138,14 @@ def test_a_gaussian_trainer_keeps_its_promise_at_delta() -> None:
     ids=["a tenth of the noise", "no clipping", "a Gaussian of a twentieth"],
 )
 def test_liars_are_caught_in_one_run(trainer: Trainer) -> None:
-    found = audit_training(trainer, 500, claim=sf.Approx(1, "1e-5"), entropy=sf.ReplayEntropy(47))
+    found = audit_training(trainer, 500, claim=sf.Approx(1, "1e-5"), entropy=sf.entropy.ReplayEntropy(47))
     assert found.verdict is Verdict.VIOLATED
     assert found.subject == "train"
 
 
 def test_few_guesses_find_what_all_guesses_miss() -> None:
     """Where most canaries leave no trace, the extreme scores are right and the others are not."""
-    drawn = canaries(1600, entropy=sf.ReplayEntropy(53))
+    drawn = canaries(1600, entropy=sf.entropy.ReplayEntropy(53))
     scores = [(2.0 * one - 1) * 50 if place < 100 else place % 7 for place, one in enumerate(drawn.included)]
     every, few = one_run(scores, drawn, guesses=1600), one_run(scores, drawn, guesses=80)
     tried = one_run(scores, drawn)
@@ -165,8 +165,8 @@ def test_ties_and_odd_scores_are_ranked_without_looking_at_the_coins() -> None:
 
 
 def test_canaries_are_fair_coins_and_can_be_had_again() -> None:
-    drawn = canaries(10_001, entropy=sf.ReplayEntropy(2))
-    assert drawn == canaries(10_001, entropy=sf.ReplayEntropy(2))
+    drawn = canaries(10_001, entropy=sf.entropy.ReplayEntropy(2))
+    assert drawn == canaries(10_001, entropy=sf.entropy.ReplayEntropy(2))
     assert len(drawn) == 10_001
     assert abs(sum(drawn.included) - 5000) < 250  # five standard deviations
     pairs = list(zip(drawn.included[::2], drawn.included[1::2], strict=False))

@@ -22,18 +22,18 @@ from sfumato.audit.grey_box import grey_box
 from sfumato.audit.likeness import difference
 from sfumato.audit.record import Audit, Verdict
 from sfumato.audit.recorder import Diverged, Recorder, Replayer
-from sfumato.core.act import Act
 from sfumato.core.domains import Floats
+from sfumato.core.random_step import RandomStep
 from sfumato.entropy import ReplayEntropy
 from sfumato.errors import BadArgument, NotInDomain, PromiseBroken
 
 VOUCHED = sf.claim("for this test")
 ROWS = sf.vector(int)
 NUMBER = sf.scalar(int)
-Run = Callable[[Any, sf.Entropy], Any]
+Run = Callable[[Any, sf.entropy.Entropy], Any]
 
 
-def noisy(number: int, entropy: sf.Entropy, *, scale: int = 1) -> int:
+def noisy(number: int, entropy: sf.entropy.Entropy, *, scale: int = 1) -> int:
     """Gives a whole number with Laplace noise, as one act."""
     found: int = (NUMBER >> sf.laplace(scale=scale)).function(number, entropy)
     return found
@@ -82,7 +82,7 @@ def test_a_distance_may_be_given_instead_of_measured() -> None:
 
 
 def test_a_users_measurement_made_of_mechanisms_is_looked_into() -> None:
-    def both(data: list[int], entropy: sf.Entropy) -> tuple[int, int]:
+    def both(data: list[int], entropy: sf.entropy.Entropy) -> tuple[int, int]:
         return noisy(len(data), entropy, scale=2), noisy(sum(one > 3 for one in data), entropy, scale=2)
 
     found = audited(claimed(both), [1, 9], [1])
@@ -101,7 +101,7 @@ def test_noise_that_is_drawn_outside_of_acts_is_left_open() -> None:
 
 
 def test_public_coins_are_given_to_both_sides() -> None:
-    def tossed(data: list[int], entropy: sf.Entropy) -> int:
+    def tossed(data: list[int], entropy: sf.entropy.Entropy) -> int:
         return noisy(len(data), entropy) if entropy.bits(1) else noisy(-len(data), entropy)
 
     for seed in range(6):
@@ -119,7 +119,7 @@ def test_random_transformations_are_never_violated_by_distances() -> None:
 def test_a_queryable_is_asked_by_a_function() -> None:
     made = sf.vector(int) >> sf.query_stream() >> sf.above_threshold(2, scale=1)
 
-    def asked(data: list[int], entropy: sf.Entropy) -> list[bool]:
+    def asked(data: list[int], entropy: sf.entropy.Entropy) -> list[bool]:
         ask, told = made.function(data, entropy), []
         while not any(told) and len(told) < 20:
             told.append(ask(sf.count()))
@@ -135,10 +135,10 @@ def test_a_queryable_is_asked_by_a_function() -> None:
 
 
 def test_a_stream_of_totals_is_measured_by_its_entries() -> None:
-    space = sf.Space(sf.Stream(sf.Integers()), sf.L1())
+    space = sf.Space(sf.domains.Stream(sf.Integers()), sf.L1())
     made = space >> sf.stats.running_counts(loss=sf.Pure(1), steps=4, method="tree")
 
-    def watched(data: list[int], entropy: sf.Entropy) -> list[float]:
+    def watched(data: list[int], entropy: sf.entropy.Entropy) -> list[float]:
         ask = made.function(data, entropy)
         return [ask() for _ in data]
 
@@ -148,7 +148,7 @@ def test_a_stream_of_totals_is_measured_by_its_entries() -> None:
 
 
 def test_losses_of_several_kinds_are_composed_in_that_of_the_claim() -> None:
-    def mixed(data: list[int], entropy: sf.Entropy) -> tuple[int, Any]:
+    def mixed(data: list[int], entropy: sf.entropy.Entropy) -> tuple[int, Any]:
         return noisy(len(data), entropy), (NUMBER >> sf.gaussian(scale=2)).function(len(data), entropy)
 
     both = sf.convert(sf.ZCDP("0.125"), sf.Approx, delta="1e-6").then(sf.Approx(1, 0))
@@ -157,20 +157,20 @@ def test_losses_of_several_kinds_are_composed_in_that_of_the_claim() -> None:
     assert grey_box(mixed, [1], [], claim=concentrated).verdict is Verdict.SOUND
     less = sf.Approx(both.epsilon - Fraction(1, 2), both.delta)
     assert grey_box(mixed, [1], [], claim=less).verdict is Verdict.VIOLATED
-    pairs = sf.composition([sf.measured_in(NUMBER >> sf.laplace(scale=4), sf.ZCDP)] * 3)
+    pairs = sf.composition([sf.convert_measure(NUMBER >> sf.laplace(scale=4), sf.ZCDP)] * 3)
     assert grey_box(NUMBER >> pairs, 0, 1).verdict is Verdict.SOUND  # ε²/2 of each, not of the sum
 
 
-@pytest.mark.parametrize("kind", [sf.Renyi, sf.PLD, sf.Profile, sf.GDP, sf.BoundedRange, sf.ApproxZCDP])
+@pytest.mark.parametrize("kind", [sf.Renyi, sf.PLD, sf.Profile, sf.GDP, sf.accounting.BoundedRange, sf.ApproxZCDP])
 def test_claims_of_every_kind_are_measured(kind: type[sf.Loss]) -> None:
-    made = sf.measured_in(NUMBER >> sf.laplace(scale=2), kind)
+    made = sf.convert_measure(NUMBER >> sf.laplace(scale=2), kind)
     assert grey_box(made, 0, 1).verdict is Verdict.SOUND
     assert grey_box(made.function, 0, 3, claim=made.map(1)).verdict is Verdict.VIOLATED
 
 
 def test_curves_are_compared_at_several_deltas() -> None:
     """At δ = 1e-6 this noise has no finite ε, at 1e-2 it has."""
-    made = sf.measured_in(NUMBER >> sf.truncated_laplace(scale=1, reach=9), sf.Profile)
+    made = sf.convert_measure(NUMBER >> sf.mechanisms.truncated_laplace(scale=1, reach=9), sf.Profile)
     assert grey_box(made, 0, 1).line("ε at δ = 1e-06").claimed == math.inf
     found = grey_box(made.function, 0, 3, claim=made.map(1))
     assert found.verdict is Verdict.VIOLATED
@@ -178,7 +178,7 @@ def test_curves_are_compared_at_several_deltas() -> None:
 
 
 def test_many_small_losses_may_be_composed_better_than_by_adding_up() -> None:
-    def many(data: list[int], entropy: sf.Entropy) -> list[int]:
+    def many(data: list[int], entropy: sf.entropy.Entropy) -> list[int]:
         return [noisy(len(data), entropy, scale=100) for _ in range(100)]
 
     assert grey_box(many, [1], [], claim=sf.Approx("0.6", "1e-6")).verdict is not Verdict.VIOLATED
@@ -195,7 +195,7 @@ def calibrated(*, size: int | None = None) -> sf.Measurement:
 def test_gaussian_noise_at_a_delta_is_counted_by_its_profile(size: int | None, left: Any, right: Any) -> None:
     noisy = calibrated(size=size)
     assert grey_box(noisy, left, right).verdict is Verdict.SOUND
-    cheap = replace(noisy, privacy=lambda _: sf.Approx("0.97", 1e-6))
+    cheap = replace(noisy, privacy_map=lambda _: sf.Approx("0.97", 1e-6))
     assert grey_box(cheap, left, right, d_in=1).verdict is Verdict.VIOLATED
 
 
@@ -225,7 +225,7 @@ def test_questions_with_gaussian_noise_keep_their_price(asked: str, keys: str) -
 
 
 def test_the_same_error_on_both_sides_is_no_leak_and_no_praise() -> None:
-    def fails(data: list[int], entropy: sf.Entropy) -> int:
+    def fails(data: list[int], entropy: sf.entropy.Entropy) -> int:
         noisy(0, entropy)
         raise ValueError("never works")
 
@@ -245,7 +245,7 @@ def test_the_same_error_on_both_sides_is_no_leak_and_no_praise() -> None:
 def test_randomness_of_ones_own_is_no_leak() -> None:
     """Whoever forgets to hand on entropy draws other noise in the replay, which says nothing about the data."""
 
-    def forgets(data: list[int], entropy: sf.Entropy) -> Any:
+    def forgets(data: list[int], entropy: sf.entropy.Entropy) -> Any:
         return (NUMBER >> sf.laplace(scale=10**9))(len(data)).value
 
     for pair in (([1, 2], [1]), ([1], [1])):
@@ -324,7 +324,7 @@ def test_frames_are_compared_by_their_columns(library: str) -> None:
 
 
 def test_threads_that_share_entropy_leave_all_open() -> None:
-    def pooled(data: list[int], entropy: sf.Entropy) -> list[int]:
+    def pooled(data: list[int], entropy: sf.entropy.Entropy) -> list[int]:
         first = noisy(0, entropy)
         with ThreadPoolExecutor(6) as pool:
             return [first, *pool.map(lambda place: noisy(len(data) if place == 3 else 0, entropy), range(6))]
@@ -338,14 +338,14 @@ def test_a_theorem_of_ones_own_makes_one_step() -> None:
     """Report noisy max: four counts that one row moves by 1, noise of scale 2, and 2/2 in all (Dwork and Roth 2014)."""
     counts = sf.vector(int, size=4, metric=sf.LInf())
 
-    def largest(scores: list[int], entropy: sf.Entropy) -> int:
+    def largest(scores: list[int], entropy: sf.entropy.Entropy) -> int:
         told = [noisy(score, entropy, scale=2) for score in scores]
         return told.index(max(told))
 
     mine = claimed(largest, space=counts)
     found = audited(mine, [3, 2, 1, 0], [4, 3, 2, 1])
     assert found.faults == ("what is randomized is too far apart: ε = 2 is lost, and ε = 1 is claimed",)
-    whole = audited(mine.as_act(), [3, 2, 1, 0], [4, 3, 2, 1])
+    whole = audited(mine.recorded(), [3, 2, 1, 0], [4, 3, 2, 1])
     assert whole.verdict is Verdict.SOUND and whole.line("ε").high == 1
 
 
@@ -374,7 +374,7 @@ def the_scale_is_computed_from_data() -> tuple[sf.Measurement, Any, Any]:
 
 
 def the_scale_differs_in_the_tenth_digit() -> tuple[sf.Measurement, Any, Any]:
-    def run(data: list[int], entropy: sf.Entropy) -> Any:
+    def run(data: list[int], entropy: sf.entropy.Entropy) -> Any:
         scale = 1 + Fraction(len(data), 10**10)
         return (NUMBER >> sf.laplace(scale=scale)).function(0, entropy)
 
@@ -382,14 +382,14 @@ def the_scale_differs_in_the_tenth_digit() -> tuple[sf.Measurement, Any, Any]:
 
 
 def keys_are_those_that_occur() -> tuple[sf.Measurement, Any, Any]:
-    def run(data: list[int], entropy: sf.Entropy) -> dict[int, int]:
+    def run(data: list[int], entropy: sf.entropy.Entropy) -> dict[int, int]:
         return {key: noisy(data.count(key), entropy) for key in sorted(set(data))}
 
     return claimed(run), [1, 5], [1]
 
 
 def keys_are_renamed() -> tuple[sf.Measurement, Any, Any]:
-    def run(data: list[int], entropy: sf.Entropy) -> dict[int, int]:
+    def run(data: list[int], entropy: sf.entropy.Entropy) -> dict[int, int]:
         return {max(data): noisy(len(data), entropy)}
 
     return claimed(run), [1, 5], [1]
@@ -410,7 +410,7 @@ def post_processing_peeks() -> tuple[sf.Measurement, Any, Any]:
 
 
 def the_dtype_depends_on_data() -> tuple[sf.Measurement, Any, Any]:
-    def run(data: list[int], entropy: sf.Entropy) -> Any:
+    def run(data: list[int], entropy: sf.entropy.Entropy) -> Any:
         return np.array([noisy(len(data), entropy)], dtype=np.float64 if max(data) > 4 else np.int64)
 
     return claimed(run), [1, 5], [1]
@@ -421,7 +421,7 @@ def one_column_has_no_noise() -> tuple[sf.Measurement, Any, Any]:
 
 
 def noise_is_shared() -> tuple[sf.Measurement, Any, Any]:
-    def run(data: list[int], entropy: sf.Entropy) -> tuple[int, int]:
+    def run(data: list[int], entropy: sf.entropy.Entropy) -> tuple[int, int]:
         shared = noisy(0, entropy)
         return len(data) + shared, sum(data) + shared
 
@@ -429,7 +429,7 @@ def noise_is_shared() -> tuple[sf.Measurement, Any, Any]:
 
 
 def an_error_tells() -> tuple[sf.Measurement, Any, Any]:
-    def run(data: list[int], entropy: sf.Entropy) -> int:
+    def run(data: list[int], entropy: sf.entropy.Entropy) -> int:
         if max(data) > 4:
             raise ValueError("too large")
         return noisy(len(data), entropy)
@@ -438,14 +438,14 @@ def an_error_tells() -> tuple[sf.Measurement, Any, Any]:
 
 
 def the_text_of_an_error_tells() -> tuple[sf.Measurement, Any, Any]:
-    def run(data: list[int], entropy: sf.Entropy) -> int:
+    def run(data: list[int], entropy: sf.entropy.Entropy) -> int:
         raise ValueError(f"cannot do with {data}")
 
     return claimed(run), [1, 5], [1]
 
 
 def it_stops_early() -> tuple[sf.Measurement, Any, Any]:
-    def run(data: list[int], entropy: sf.Entropy) -> list[int]:
+    def run(data: list[int], entropy: sf.entropy.Entropy) -> list[int]:
         return [noisy(one, entropy, scale=10) for one in data]
 
     return claimed(run), [1, 5], [1]
@@ -474,7 +474,7 @@ def dates_wrap() -> tuple[sf.Measurement, Any, Any]:
 def missing_values_are_counted_exactly() -> tuple[sf.Measurement, Any, Any]:
     """OpenDP 2939: values that fall into no bin make a bin of their own, without noise."""
 
-    def run(data: list[float], entropy: sf.Entropy) -> dict[str, int]:
+    def run(data: list[float], entropy: sf.entropy.Entropy) -> dict[str, int]:
         inside = [one for one in data if one == one]
         return {"bin": noisy(len(inside), entropy), "null": len(data) - len(inside)}
 
@@ -548,14 +548,14 @@ def test_what_is_said_names_the_fault_and_holds_no_data() -> None:
 def test_a_step_that_fails_on_one_side_is_a_fault_wherever_it_is_caught() -> None:
     """A best-of takes failed runs for outcomes: that one side fails is seen all the same."""
 
-    def tried(data: list[int], entropy: sf.Entropy) -> Any:
+    def tried(data: list[int], entropy: sf.entropy.Entropy) -> Any:
         def draw() -> int:
             if max(data) > 4:
                 raise ValueError
             return 0
 
         try:
-            return entropy.settle(Act("mine", 0, lambda a, b: Fraction(abs(a - b)), lambda d: sf.Pure(d)), draw)
+            return entropy.perform(RandomStep("mine", 0, lambda a, b: Fraction(abs(a - b)), lambda d: sf.Pure(d)), draw)
         except ValueError:
             return None
 
@@ -586,13 +586,13 @@ def test_arguments_are_checked() -> None:
 
 def test_a_record_keeps_outermost_acts_and_copies() -> None:
     recorder = Recorder(ReplayEntropy(1))
-    outer = Act("outer", 1, lambda a, b: Fraction(0), lambda d: sf.Pure(0))
+    outer = RandomStep("outer", 1, lambda a, b: Fraction(0), lambda d: sf.Pure(0))
 
     def draw() -> Any:
         noisy(1, recorder)
         return np.array([1, 2])
 
-    given = recorder.settle(outer, draw)
+    given = recorder.perform(outer, draw)
     given[0] = 9
     assert [step.act.how for step in recorder.record.steps] == ["outer"] and not recorder.record.coins
     assert recorder.record.steps[0].outcome.tolist() == [1, 2]
@@ -601,14 +601,14 @@ def test_a_record_keeps_outermost_acts_and_copies() -> None:
     assert recorder.replayable and recorder.drawn > 3
 
     replayer = Replayer(recorder.record, ReplayEntropy(2))
-    assert replayer.settle(outer, draw).tolist() == [1, 2]
+    assert replayer.perform(outer, draw).tolist() == [1, 2]
     assert replayer.octets(3) == recorder.record.coins[0][1] and replayer.coupled
     with pytest.raises(Diverged):
-        replayer.settle(outer, draw)
+        replayer.perform(outer, draw)
 
 
 def test_other_sources_only_draw() -> None:
-    assert ReplayEntropy(1).settle(None, lambda: 5) == 5
+    assert ReplayEntropy(1).perform(None, lambda: 5) == 5
 
 
 def test_outcomes_differ_in_what_can_be_seen() -> None:

@@ -19,7 +19,7 @@ from sfumato.audit.matrix import delta_bound, ratio_bound
 from sfumato.audit.record import Verdict
 from sfumato.errors import BadArgument
 from sfumato.exact import log_up
-from sfumato.mechanisms.matrix import channel, channel_delta, channel_epsilon
+from sfumato.mechanisms.matrix_mechanism import channel, channel_delta, channel_epsilon
 
 THREE_QUARTERS = [["3/4", "1/4"], ["1/4", "3/4"]]
 STEPS = np.array([[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0.125, 0.375, 0.5]])
@@ -48,7 +48,11 @@ def test_a_claim_is_compared() -> None:
 
 @pytest.mark.parametrize(
     ("claim", "lie"),
-    [(sf.ZCDP("0.55"), sf.ZCDP("0.5")), (sf.GDP("1.35"), sf.GDP("1.3")), (sf.Approx(700, 0), sf.BoundedRange(2))],
+    [
+        (sf.ZCDP("0.55"), sf.ZCDP("0.5")),
+        (sf.GDP("1.35"), sf.GDP("1.3")),
+        (sf.Approx(700, 0), sf.accounting.BoundedRange(2)),
+    ],
     ids=["zcdp", "gaussian", "steep"],
 )
 def test_other_claims_go_through_every_pair(claim: sf.Loss, lie: sf.Loss) -> None:

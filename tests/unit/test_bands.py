@@ -8,10 +8,10 @@ import pytest
 
 import sfumato as sf
 from sfumato.exact import precision
-from sfumato.mechanisms.accuracy import level_of
-from sfumato.noise.continuous import Gaussian, Laplace
 from sfumato.noise.discrete_gaussian import DiscreteGaussian
 from sfumato.noise.discrete_laplace import DiscreteLaplace
+from sfumato.textbook.accuracy import level_of
+from sfumato.textbook.continuous import Gaussian, Laplace
 
 BANDS = range(-2099, 2100)
 

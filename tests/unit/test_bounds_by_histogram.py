@@ -13,11 +13,11 @@ from sfumato.core.domains import Floats, Integers
 from sfumato.entropy import ReplayEntropy
 from sfumato.errors import BadArgument
 from sfumato.exact import BITS, ball, precision
-from sfumato.mechanisms.accuracy import level_of
-from sfumato.noise.continuous import Laplace
 from sfumato.noise.discrete_gaussian import DiscreteGaussian
 from sfumato.noise.discrete_laplace import DiscreteLaplace
-from sfumato.stats.bounds import LARGEST, band_edges, band_level, found_bounds
+from sfumato.stats.bounds import LARGEST, band_edges, band_level, significant_bounds
+from sfumato.textbook.accuracy import level_of
+from sfumato.textbook.continuous import Laplace
 
 BANDS = 4199
 find = sf.stats.bounds_by_histogram
@@ -58,7 +58,7 @@ def test_empty_bands_show_as_rarely_as_stated(measure: type[sf.Pure | sf.ZCDP]) 
     assert 20 <= found <= 88  # at most 4 deviations above 60
     noise = DiscreteLaplace(Fraction(9, 2)) if measure is sf.Pure else DiscreteGaussian(Fraction(9, 2))
     narrow = band_level(noise, alpha=Fraction(1, 5), bands=BANDS)
-    counts = sf.vector(float) >> sf.log_bands() >> sf.count_by(metric=sf.L1() if measure is sf.Pure else sf.L2())
+    counts = sf.vector(float) >> sf.stats.log_bands() >> sf.count_by(metric=sf.L1() if measure is sf.Pure else sf.L2())
     noisy = counts >> (sf.laplace(5) if measure is sf.Pure else sf.gaussian(5))
     shown = sum(bool((noisy([], entropy=ReplayEntropy(seed)).value > narrow).any()) for seed in range(300))
     assert shown > 88
@@ -79,14 +79,14 @@ def normal(count: int) -> list[float]:
 
 
 def test_A2_010_labels_and_edges() -> None:
-    made = sf.vector(ANY) >> sf.log_bands()
+    made = sf.vector(ANY) >> sf.stats.log_bands()
     values = [0.0, -0.0, 5e-324, 0.5, 0.75, 1, 1.5, 8, 15.9, -10.0, LARGEST, math.inf, -math.inf]
     labels = [0, 0, 1, 1074, 1074, 1075, 1075, 1078, 1078, -1078, 2098, 2099, -2099]
     assert made(values).tolist() == labels
     counts = np.zeros(BANDS, dtype=int)
     counts[2099 + 1078] = 100
-    assert found_bounds(counts, 85) == (8.0, 16.0)
-    assert found_bounds(counts, 100) is None
+    assert significant_bounds(counts, 85) == (8.0, 16.0)
+    assert significant_bounds(counts, 100) is None
     assert (sf.vector(float) >> find(scale=3))([9.0, 10.0]).value is None  # too few rows for any level: never (−∞, ∞)
 
 
@@ -104,7 +104,7 @@ def test_A2_010_labels_and_edges() -> None:
 )
 def test_edges_enclose_their_band(band: int, edges: tuple[float, float]) -> None:
     assert band_edges(band) == edges
-    made = sf.vector(float) >> sf.log_bands()
+    made = sf.vector(float) >> sf.stats.log_bands()
     low, high = edges
     inside = [low, math.nextafter(high, -math.inf)] if band > 0 else [math.nextafter(low, math.inf), high]
     if abs(band) < 2098 and band:
@@ -137,7 +137,7 @@ def test_a_pair_may_be_a_single_number_and_leave_out_the_end_bands() -> None:
         (lambda: find(scale=1, measure=sf.Approx), "Pure .Laplace noise. or ZCDP"),
         (lambda: sf.vector(str) >> find(scale=1), "whole numbers"),
         (lambda: sf.vector(Floats(nan=True)) >> find(scale=1), "drop_nan first"),
-        (lambda: sf.vector(Integers(step=Fraction(1, 2))) >> sf.log_bands(), "whole numbers"),
+        (lambda: sf.vector(Integers(step=Fraction(1, 2))) >> sf.stats.log_bands(), "whole numbers"),
         (lambda: sf.frame({"a": float}) >> find(scale=1), "take one column"),
     ],
 )

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import pytest
 
-from sfumato.accounting.bracket import Bracket, digits_down
+from sfumato.accounting.losses.bracket import Bracket, digits_down
 from sfumato.errors import BadArgument
 from sfumato.exact import Extended
 

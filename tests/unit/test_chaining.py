@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sfumato.accounting.measures import ZCDP, Approx, BoundedRange, Loss, Pure
+from sfumato.accounting.losses.measures import ZCDP, Approx, BoundedRange, Loss, Pure
 from sfumato.core.calibrate import calibrate, calibrate_parameter
 from sfumato.core.custom import measurement, transformation
 from sfumato.core.domains import Integers, Vector

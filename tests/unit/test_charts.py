@@ -17,9 +17,14 @@ import numpy as np
 import pytest
 from tests.unit.chart_reading import headline, parts, tables
 
-from sfumato.accounting.measures import Approx, BoundedRange, Pure
-from sfumato.accounting.realised import gaussian_realised, laplace_realised
-from sfumato.accounting.trade_off import gaussian_trade_off, trade_off
+from sfumato import charts
+from sfumato.accounting.losses.measures import Approx, BoundedRange, Pure
+from sfumato.accounting.losses.trade_off import gaussian_trade_off, trade_off
+from sfumato.accounting.meaning.realised_loss import gaussian_realised, laplace_realised
+from sfumato.charts import canvas
+from sfumato.charts.curves import label, loss_atoms, profile_point, realised_loss, uncovered
+from sfumato.charts.picture import flipped
+from sfumato.charts.releases import histogram
 from sfumato.core.measurement import Measurement
 from sfumato.core.space import vector
 from sfumato.datasets import portrait
@@ -27,14 +32,9 @@ from sfumato.entropy import ReplayEntropy, system
 from sfumato.errors import BadArgument, MissingExtra
 from sfumato.mechanisms.additive import laplace
 from sfumato.noise.bounded import Truncated
-from sfumato.noise.continuous import Gaussian, Laplace
 from sfumato.noise.discrete_gaussian import DiscreteGaussian
 from sfumato.noise.discrete_laplace import DiscreteLaplace
-from sfumato.release import charts
-from sfumato.release.charts import canvas
-from sfumato.release.charts.curves import label, loss_atoms, profile_point, realised_loss, uncovered
-from sfumato.release.charts.picture import flipped
-from sfumato.release.charts.releases import histogram
+from sfumato.textbook.continuous import Gaussian, Laplace
 from sfumato.transforms.aggregate import mean
 from sfumato.transforms.rowwise import clamp
 
@@ -401,7 +401,7 @@ def test_drawing_changes_nothing_global() -> None:
 
 
 def test_importing_charts_loads_no_plotting_package() -> None:
-    script = "import sys, sfumato.release.charts; print({'altair', 'vl_convert', 'pandas'} & sys.modules.keys())"
+    script = "import sys, sfumato.charts; print({'altair', 'vl_convert', 'pandas'} & sys.modules.keys())"
     ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, env=os.environ)
     assert ran.stdout.strip() == "set()"
 

@@ -21,7 +21,7 @@ from dataclasses import replace
 import sfumato as sf
 
 coin = sf.scalar(["yes", "no"]) >> sf.randomized_response(p="0.75")
-liar = replace(coin, privacy=lambda d_in: sf.Pure("0.55"))
+liar = replace(coin, privacy_map=lambda d_in: sf.Pure("0.55"))
 total = sf.vector(int, between=(0, 5)) >> sf.sum()
 zero = sf.audit.Trial(lambda data: data, 4711, 4712, claim=sf.Pure(1))
 
@@ -140,7 +140,7 @@ def test_a_path_that_cannot_be_written_to_is_refused_before_the_work(run: Run) -
 def test_a_measurement_is_sampled_too() -> None:
     """What it draws is none of its law's business: only samples show a sampler that differs from its law."""
     coin = sf.scalar(["yes", "no"]) >> sf.randomized_response(p="0.75")
-    stuck = replace(coin, function=lambda data, entropy: data).as_act()
+    stuck = replace(coin, function=lambda data, entropy: data).recorded()
     *before, sampled = sf.audit.examine(stuck, samples=2_000, tries=10)
     assert [str(found.verdict) for found in before] != []
     assert all(found.verdict is not sf.audit.Verdict.VIOLATED for found in before)

@@ -17,14 +17,14 @@ import pytest
 
 import sfumato as sf
 from sfumato.cli.exits import code_of
+from sfumato.cli.inputs import Source, shown
 from sfumato.cli.main import main
-from sfumato.cli.opening import Source, shown
-from sfumato.cli.words import value_of
+from sfumato.cli.parsing import value_of
 from sfumato.datasets import visits
 
 COUNT = "SELECT COUNT(*) AS n FROM visits"
 BY_DAY = "SELECT day, COUNT(*) AS n, AVG(minutes) AS m FROM visits GROUP BY day ORDER BY day"
-BOUNDED = ("--groups", "2", "--rows-each", "2")
+BOUNDED = ("--max-groups", "2", "--max-rows-per-group", "2")
 LIMITED = ("--limit-epsilon", "4", "--limit-delta", "1e-6")
 SPRING = ("--data-version", "spring")
 
@@ -75,7 +75,7 @@ def test_a_table_shows_values_with_their_errors_then_price_what_is_left_and_the_
     assert cuts[0] == "  cut    rows of visits without user_id belong to nobody (the codebook)" and len(cuts) > 1
     assert note == "  note   error bars cover the noise, not what was cut"
     assert price == "  price  ε = 0.5 for a person"
-    assert left == "  left   ε = 3.5, δ = 1e-06 of ε = 4, δ = 1e-06"
+    assert left == "  left   ε = 3.5, δ = 5e-07 of ε = 4, δ = 1e-06"
     assert paid.startswith("  paid   entry 3 of visits, ")
     assert ledger == f"  ledger {tmp_path / 'sfumato-ledger.db'}"
     again = ask(run, COUNT, "--epsilon", "0.5", *BOUNDED, *SPRING)  # the limit need not be said again
@@ -344,7 +344,7 @@ def test_a_unit_that_the_codebook_does_not_name(run: Run) -> None:
         "tables: {visits: {columns: {user_id: {type: int}, minutes: {type: float}}}}\n",
         encoding="utf-8",
     )
-    options = ("--epsilon", "1", *LIMITED, "--rows-each", "3")
+    options = ("--epsilon", "1", *LIMITED, "--max-rows-per-group", "3")
     found = run("query", "visits.parquet", COUNT, "-c", "plain.yaml", "--unit", "user_id", *options)
     assert "ε = 1 for a person" in found.out
     assert run("query", "visits.parquet", COUNT, "-c", "visits.yaml", "--unit", "site", *options).code == 3
@@ -375,11 +375,11 @@ def test_interruptions_and_failures_have_codes_of_their_own(run: Run, tmp_path: 
         (broken, 5),
     ):
         script = (
-            "import sys\nfrom sfumato.query.engines.duckdb import DuckDBEngine\n"
+            "import sys\nfrom sfumato.query.engines.duckdb.engine import DuckDBEngine\n"
             f"def fail(self, cells):\n    {stopped}\n"
             "DuckDBEngine.run = fail\nfrom sfumato.cli.main import main\n"
             f"sys.argv = ['sfumato', 'query', 'visits.parquet', {COUNT!r}, '-c', 'visits.yaml', '--epsilon', '1', "
-            "'--rows-each', '2', '--limit-epsilon', '5']\nmain()\n"
+            "'--max-rows-per-group', '2', '--limit-epsilon', '5']\nmain()\n"
         )
         ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=tmp_path, check=False)
         assert ran.returncode == code, ran.stderr
@@ -387,9 +387,9 @@ def test_interruptions_and_failures_have_codes_of_their_own(run: Run, tmp_path: 
         said = "interrupted. What was charged before that stays charged" if code == 130 else "broke off while it looked"
         assert said in ran.stderr
         assert len(ran.stderr.splitlines()) == 1
-    assert run("query", "visits.parquet", COUNT, "-c", "visits.yaml", "--epsilon", "0.5", "--rows-each", "2").out.count(
-        "ε = 2.5"
-    )
+    assert run(
+        "query", "visits.parquet", COUNT, "-c", "visits.yaml", "--epsilon", "0.5", "--max-rows-per-group", "2"
+    ).out.count("ε = 2.5")
 
 
 def test_a_release_that_could_not_be_stored_is_shown_all_the_same(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -410,7 +410,8 @@ def test_a_release_that_could_not_be_stored_is_shown_all_the_same(run: Run, monk
 def test_without_the_sql_extra_it_says_what_to_install(run: Run, tmp_path: Path, missing: str) -> None:
     script = (
         f"import sys\nsys.modules[{missing!r}] = None\nfrom sfumato.cli.main import main\n"
-        f"sys.argv = ['sfumato', 'explain', 'visits.parquet', {COUNT!r}, '-c', 'visits.yaml', '--rows-each', '2']\n"
+        f"sys.argv = ['sfumato', 'explain', 'visits.parquet', {COUNT!r}, '-c', 'visits.yaml']\n"
+        "sys.argv += ['--max-rows-per-group', '2']\n"
         "main()"
     )
     ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=tmp_path, check=False)

@@ -427,7 +427,7 @@ def test_units_that_differ_are_asked_for_by_table() -> None:
     }
     book = sf.Codebook.read(two)
     assert book.table("repairs").id == "owner" and book.unit_in("repairs").bound == 2
-    with pytest.raises(sf.errors.BadArgument, match=r"one of trips, repairs, whose units differ"):
+    with pytest.raises(sf.errors.BadArgument, match=r"one of trips, repairs: their units differ"):
         _ = book.unit
 
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato.codebook.draft import MARK, draft
 from sfumato.codebook.strict_yaml import read_text
-from sfumato.query.catalog import Catalog
-from sfumato.query.engines.duckdb_reading import readable
+from sfumato.query.engines.duckdb.reading import readable
+from sfumato.query.nodes.catalog import Catalog
 
 SCHEMA = {
     "visits": {

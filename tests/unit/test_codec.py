@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+import pickle
+import subprocess
+import sys
 from dataclasses import is_dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -11,17 +14,22 @@ from pathlib import Path
 import pytest
 from tests.examples.events import BARE, EXAMPLES, final_classes
 
-from sfumato.accounting import compose, records
+from sfumato import accounting, noise
+from sfumato.accounting import compose
 from sfumato.accounting.adaptive.filters import SumFilter
-from sfumato.accounting.codec import DEEPEST, from_json, from_plain, to_json, to_plain
-from sfumato.accounting.curves import Curve
+from sfumato.accounting.codec import from_json, from_plain, to_json, to_plain
 from sfumato.accounting.events import Event, Gaussian, Laplace, Repeat, Runs, Sampling, Sequence, Stated
-from sfumato.accounting.measures import Loss, Pure
-from sfumato.accounting.pairs.pair import Pair
+from sfumato.accounting.losses.measures import Loss, Pure
+from sfumato.accounting.pld.pairs.integer import IntegerNoisePair
+from sfumato.accounting.pld.pairs.pair import Pair
+from sfumato.accounting.renyi.curves import Curve
 from sfumato.errors import BadArgument, UnknownFormat
 from sfumato.exact import Root
+from sfumato.noise.discrete_laplace import DiscreteLaplace
+from sfumato.plain import DEEPEST, ENUMS, NAMES, RECORDS, load, record
 
 GOLDEN = Path(__file__).parent / "golden" / "events_v1.json"
+KEPT = Path(__file__).parent / "golden" / "stored_names.txt"
 
 assert compose.ROWS  # imported so that every curve and pair of the rows exists
 
@@ -44,12 +52,25 @@ def test_version_1_keeps_its_meaning() -> None:
 @pytest.mark.parametrize("base", [Event, Sampling, Runs, Loss, Curve, Pair], ids=lambda base: base.__name__)
 def test_no_public_class_is_missing(base: type) -> None:
     ours = {kind for kind in final_classes(base) if kind.__module__.startswith("sfumato.") and is_dataclass(kind)}
-    assert ours <= set(records.NAMES), f"add to accounting/records.py: {sorted(map(str, ours - set(records.NAMES)))}"
+    assert ours <= set(NAMES), f"register with @record: {sorted(map(str, ours - set(NAMES)))}"
 
 
-def test_names_are_unique_and_stand_for_the_class_of_that_name() -> None:
-    assert len(records.NAMES) == len(records.RECORDS)
-    assert all(kind.__name__ == name for kind, name in records.NAMES.items())
+def test_names_are_kept_for_ever() -> None:
+    """Lines of this file are never removed: what was stored under a name stays readable. New ones are added."""
+    load(noise)
+    load(accounting)
+    ours = {name for kind, name in NAMES.items() if kind.__module__.startswith("sfumato.")}
+    kept = KEPT.read_text(encoding="utf-8").split()
+    assert kept == sorted(set(kept))
+    assert ours == set(kept), "a name is missing, which is never allowed, or is new: add it to the file"
+    assert {kind for kind in NAMES if NAMES[kind] in RECORDS} == {one.kind for one in RECORDS.values()}
+
+
+def test_a_name_is_given_once() -> None:
+    for taken in ("Laplace", "relation"):
+        with pytest.raises(BadArgument, match="given once"):
+            record(taken)(type("Laplace", (), {}))
+    assert RECORDS["Laplace"].kind is Laplace and "relation" in ENUMS
 
 
 def test_the_form_is_the_documented_one() -> None:
@@ -129,13 +150,13 @@ def test_bad_texts_are_refused(text: str) -> None:
 
 def test_depth_is_bounded_both_ways() -> None:
     deep: Event = Laplace(1)
-    for _ in range(DEEPEST):
+    for _ in range(DEEPEST // 2):  # each is a record and a list
         deep = Sequence(deep)
     with pytest.raises(BadArgument, match="nested"):
         to_json(deep)
     assert from_json(to_json(deep.parts[0])) == deep.parts[0]
     plain: dict[str, object] = {"kind": "Laplace", "scale": "1", "shift": "1"}
-    for _ in range(DEEPEST + 1):
+    for _ in range(DEEPEST // 2):
         plain = {"kind": "Sequence", "parts": [plain]}
     with pytest.raises(UnknownFormat, match="nested"):
         from_plain({"format": "sfumato/accounting", "version": 1, **plain})
@@ -145,3 +166,17 @@ def test_only_public_records_are_written() -> None:
     for value in (3, "text", object(), [Laplace(1)], Laplace):
         with pytest.raises(BadArgument, match="public record"):
             to_json(value)
+
+
+def test_what_was_not_imported_yet_is_found_by_its_name() -> None:
+    """In a fresh process, which has met only the codec."""
+    text = to_json(SumFilter(Pure(1)))
+    code = f"from sfumato.accounting.codec import from_json; assert from_json({text!r}) is not None"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_pairs_work_in_a_process_that_has_not_met_their_noise() -> None:
+    """What crosses to another process is not made again there, and brings only its own class along."""
+    pair = pickle.dumps(IntegerNoisePair(DiscreteLaplace(Fraction(2)), 1))
+    code = f"import pickle; assert pickle.loads({pair!r}).hints(1e-9) == [-0.5, 0.5]"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -7,9 +7,9 @@ from fractions import Fraction
 
 import pytest
 
-from sfumato.accounting.comparison import Comparison, Way, compare_accounting
-from sfumato.accounting.gaussian import exact_gaussian_delta
-from sfumato.accounting.measures import Approx
+from sfumato.accounting.facts.gaussian import exact_gaussian_delta
+from sfumato.accounting.losses.measures import Approx
+from sfumato.accounting.plans.comparison import Comparison, Way, compare_accounting
 from sfumato.errors import BadArgument
 from sfumato.exact import root
 

@@ -8,18 +8,18 @@ from itertools import pairwise
 
 import pytest
 
-from sfumato.accounting.concentrated import GDP, ApproxZCDP
-from sfumato.accounting.convert import convert, converts, explain_route, routes, strength_graph
+from sfumato.accounting.convert.convert import convert, converts, explain_route, routes, strength_graph
+from sfumato.accounting.convert.routes import CONVERSIONS, Step
 from sfumato.accounting.facts import loss_of
 from sfumato.accounting.facts.selection import ExponentialSelection
-from sfumato.accounting.measures import ZCDP, Approx, BoundedRange, Loss, Pure
-from sfumato.accounting.optimal import optimal_epsilon
-from sfumato.accounting.pld import PLD
-from sfumato.accounting.profile import Profile
-from sfumato.accounting.renyi import Renyi
-from sfumato.accounting.routes import CONVERSIONS, Step
-from sfumato.accounting.shapes import RangeCurve
-from sfumato.accounting.trade_off import TradeOff
+from sfumato.accounting.losses.concentrated import GDP, ApproxZCDP
+from sfumato.accounting.losses.measures import ZCDP, Approx, BoundedRange, Loss, Pure
+from sfumato.accounting.losses.pld import PLD
+from sfumato.accounting.losses.profile import Profile
+from sfumato.accounting.losses.renyi import Renyi
+from sfumato.accounting.losses.trade_off import TradeOff
+from sfumato.accounting.plans.optimal import optimal_epsilon
+from sfumato.accounting.renyi.mechanism_curves import RangeCurve
 from sfumato.errors import BadArgument, NoProvenRoute
 
 EVERY_STEP = [step for row in CONVERSIONS.values() for step in row.values()]

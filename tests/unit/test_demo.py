@@ -13,8 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from sfumato.accounting.measures import Pure
-from sfumato.cli.classroom import (
+from sfumato.accounting.losses.measures import Pure
+from sfumato.datasets import CLASSROOM, portrait
+from sfumato.demo.classroom import (
     CLOSE,
     attack,
     errors_of_mean,
@@ -23,8 +24,7 @@ from sfumato.cli.classroom import (
     recover_arrived,
     recover_departed,
 )
-from sfumato.cli.classroom_ledger import asked_twice
-from sfumato.datasets import CLASSROOM, portrait
+from sfumato.demo.classroom_ledger import ask_twice
 
 SCORES = (85, 84, 85, 89, 92, 95, 100, 83, 70, 67)
 
@@ -124,7 +124,7 @@ def test_the_visits_are_told_and_drawn(tmp_path: Path) -> None:
         "sfumato codebook init visits.parquet --unit user_id",
         "minutes: {type: float} # FILL: between: [lower, upper]",
         "grouped by day: 28 public keys, all answered",
-        "It cost ε = 0.2; ε = 1.8, δ = 1e-08 is left.",
+        "It cost ε = 0.2; ε = 1.8, δ = 5e-09 is left.",
         "the same answer and costs nothing",
         "visits cannot pay ε = 0.6",
         "8 entries, 0 signed checkpoints: sound",
@@ -203,7 +203,7 @@ def test_no_command_shows_help() -> None:
 
 
 def test_the_classroom_under_a_ledger_asks_twice_and_pays_once(tmp_path: Path) -> None:
-    told = asked_twice(CLASSROOM, folder=tmp_path)
+    told = ask_twice(CLASSROOM, folder=tmp_path)
     assert not told.known
     assert told.first.value == told.second.value
     assert (told.before, told.once, told.twice) == (Pure(0), Pure(0.5), Pure(0.5))
@@ -211,7 +211,7 @@ def test_the_classroom_under_a_ledger_asks_twice_and_pays_once(tmp_path: Path) -
     assert told.verdict
     assert [path.name for path in told.written] == ["ledger.db", "ledger.jsonl", "release-table.md"]
     assert all(path.exists() for path in told.written)
-    again = asked_twice(CLASSROOM, folder=tmp_path)
+    again = ask_twice(CLASSROOM, folder=tmp_path)
     assert again.known
     assert again.first.value == told.first.value
     assert again.twice == Pure(0.5)
@@ -219,7 +219,7 @@ def test_the_classroom_under_a_ledger_asks_twice_and_pays_once(tmp_path: Path) -
 
 
 def test_the_ledger_from_the_command_line(tmp_path: Path) -> None:
-    asked_twice(CLASSROOM, folder=tmp_path)
+    ask_twice(CLASSROOM, folder=tmp_path)
     shown = run("ledger", "show", "ledger.db", folder=tmp_path)
     assert shown.returncode == 0
     assert all(word in shown.stdout for word in ("exam", "a student", "ε = 0.5", "charged", "released"))

@@ -13,7 +13,7 @@ ONE_EACH = sf.claim("a trip has one origin and one destination")
 
 
 def histograms(metric: sf.L1 | sf.L2) -> sf.Transformation:
-    return sf.frame(TRIPS) >> sf.count_each(ENDS, most=2, claim=ONE_EACH, metric=metric)  # type: ignore[arg-type]
+    return sf.frame(TRIPS) >> sf.transforms.count_each(ENDS, most=2, claim=ONE_EACH, metric=metric)  # type: ignore[arg-type]
 
 
 def test_A3_079_origins_and_destinations() -> None:
@@ -29,8 +29,8 @@ def test_A3_079_origins_and_destinations() -> None:
             [("harbour", "market"), ("market", "station")],
         )
     ]
-    assert sf.brute_sensitivity(histograms(sf.L1()), members) == 2
-    assert float(sf.brute_sensitivity(histograms(sf.L2()), members)) == pytest.approx(2**0.5)
+    assert sf.audit.brute_sensitivity(histograms(sf.L1()), members) == 2
+    assert float(sf.audit.brute_sensitivity(histograms(sf.L2()), members)) == pytest.approx(2**0.5)
     released = histograms(sf.L1()) >> sf.laplace(scale=2)
     assert released.map(1) == sf.Pure(1)  # the stations are public: no δ
     rider = sf.Unit("a rider with up to 4 trips", sf.AddRemove(), bound=4)
@@ -40,11 +40,14 @@ def test_A3_079_origins_and_destinations() -> None:
 
 def test_A3_080_a_student_in_two_universities() -> None:
     enrolled = sf.frame({"university": ["a", "b", "c"]}) >> sf.group_by(
-        "university", most_groups=2, rows_each=1, claim=sf.claim("a student enrols at most twice, at two universities")
+        "university",
+        max_groups=2,
+        max_rows_per_group=1,
+        claim=sf.claim("a student enrols at most twice, at two universities"),
     )
-    assert (enrolled >> sf.sizes(metric=sf.L1())).map(2) == 2
-    assert float((enrolled >> sf.sizes(metric=sf.L2())).map(2)) == pytest.approx(1.41421, abs=5e-6)
-    assert (enrolled >> sf.sizes(metric=sf.LInf())).map(2) == 1
+    assert (enrolled >> sf.transforms.sizes(metric=sf.L1())).map(2) == 2
+    assert float((enrolled >> sf.transforms.sizes(metric=sf.L2())).map(2)) == pytest.approx(1.41421, abs=5e-6)
+    assert (enrolled >> sf.transforms.sizes(metric=sf.LInf())).map(2) == 1
     each = enrolled >> sf.parallel(sf.count() >> sf.laplace(scale=2))
     assert each.map(1) == sf.Pure(0.5) and each.map(2) == sf.Pure(1)
 

@@ -10,14 +10,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sfumato.accounting.gaussian import discrete_gaussian_delta
-from sfumato.accounting.measures import Approx, Pure
+from sfumato.accounting.facts.gaussian import discrete_gaussian_delta
+from sfumato.accounting.losses.measures import Approx, Pure
 from sfumato.core.domains import Integers
 from sfumato.core.metrics import Absolute, ChangeOne
 from sfumato.core.space import Space
 from sfumato.entropy import ReplayEntropy
 from sfumato.errors import BadArgument, CannotCalibrate, ClaimRequired
-from sfumato.mechanisms.direct import (
+from sfumato.noise.discrete_gaussian import DiscreteGaussian
+from sfumato.release.claim import claim
+from sfumato.release.record import Failure
+from sfumato.textbook.direct import (
     FINENESS,
     approximate_gaussian,
     claimed_map,
@@ -28,9 +31,6 @@ from sfumato.mechanisms.direct import (
     randomized_answer,
     whole_steps,
 )
-from sfumato.noise.discrete_gaussian import DiscreteGaussian
-from sfumato.release.claim import claim
-from sfumato.release.record import Failure
 
 VOUCHED = claim("one row moves it by at most 1")
 SCORES = [85, 84, 85, 89, 92, 95, 100, 83, 70, 67]

@@ -23,12 +23,13 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
+from sfumato.accounting.adaptive.costs import Cost
 from sfumato.core.domains import Held
 from sfumato.core.sealed import sealed
-from sfumato.query.catalog import Catalog
-from sfumato.query.cells import Cells, Rows
+from sfumato.query.nodes.catalog import Catalog
+from sfumato.query.plan.engine_plan import Cells, Rows
+from sfumato.session.open_data import open_tables
 from sfumato.session.session import Session
-from sfumato.session.tables import open_tables
 from sfumato.session.vault import Holding
 
 MARKER, NUMBER = "zz-marker-7351", 735_173_517.0
@@ -190,14 +191,14 @@ def session_of(data: sf.Dataset) -> sf.Session:
 
 
 QUESTION = "SELECT region, COUNT(*) AS n FROM visits JOIN sites ON visits.site = sites.site GROUP BY region"
-KEPT = {"groups": 2, "rows_each": 2}
+KEPT = {"max_groups": 2, "max_rows_per_group": 2}
 
 
 def refusals(session: sf.Session) -> Iterator[BaseException]:
     """Gives errors as they come out of a session: refused before anything ran, and broken off while it looked."""
     asked: list[Callable[[], object]] = [
         lambda: session.sql("SELECT * FROM visits", loss=sf.Pure(1)),
-        lambda: session.sql("SELECT COUNT(*) AS n FROM visits", loss=sf.Pure(10**9), rows_each=1),
+        lambda: session.sql("SELECT COUNT(*) AS n FROM visits", loss=sf.Pure(10**9), max_rows_per_group=1),
         lambda: session.run(session.table("visits"), loss=sf.Pure(1)),  # type: ignore[arg-type]
     ]
     for ask in asked:
@@ -225,20 +226,21 @@ def test_nothing_that_users_hold_leads_to_private_tables(tmp_path: Path, form: s
         "an answer": release.value,
         "a ledger": session.ledger,
         "a permit": session.ledger.charge("visits", sf.Pure(1)),
+        "a run": session.start(sf.events.Laplace(scale=1), loss=sf.Pure(1), key="run", claim=sf.claim("a test")),
         "errors": [*refusals(session)],
     }
     assert {name: doors(thing) for name, thing in held.items()} == {name: [] for name in held}
 
 
 def test_nothing_leads_to_values_in_memory_or_to_whose_they_are() -> None:
-    register = sf.Register(":memory:", key=sf.Register.new_key(), limit=sf.Pure(10))
+    register = sf.ledger.Register(":memory:", key=sf.ledger.Register.new_key(), limit=sf.Pure(10))
     ids = [MARKER, "b", "c"]
     data = sf.Dataset([NUMBER, 1.0, 2.0], name="x", space=sf.vector(float), members=sf.Members(register, ids))
     session = data.session(limit=sf.Pure(10), ledger="memory:")
     question = sf.count() >> sf.laplace(scale=1)
     release = session.run(question)
     permit = session.ledger.charge("x", sf.Pure(1))
-    held = (data, session, session.quote(question), release, permit)
+    held = (data, session, session.explain(question), release, permit)
     assert [doors(thing) for thing in held] == [[]] * len(held)
     del data, session
     book = {**BOOK, "unit": {"protects": "a visit"}, "tables": {"visits": {"columns": COLUMNS}}}
@@ -274,7 +276,7 @@ def test_an_audit_hands_on_nothing_that_it_opened() -> None:
 
 
 def test_what_breaks_off_takes_nothing_along(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from sfumato.query.engines.duckdb import DuckDBEngine
+    from sfumato.query.engines.duckdb.engine import DuckDBEngine
 
     def broken(self: object, cells: object) -> None:
         raise RuntimeError(f"row of {MARKER}")
@@ -282,7 +284,7 @@ def test_what_breaks_off_takes_nothing_along(tmp_path: Path, monkeypatch: pytest
     session = session_of(opened(tmp_path, "arrow"))
     monkeypatch.setattr(DuckDBEngine, "run", broken)
     with pytest.raises(sf.errors.RunFailed) as failed:
-        session.sql("SELECT COUNT(*) AS n FROM visits", loss=sf.Pure(1), rows_each=1)
+        session.sql("SELECT COUNT(*) AS n FROM visits", loss=sf.Pure(1), max_rows_per_group=1)
     assert doors(failed.value) == []
     data = sf.Dataset([NUMBER], name="x", space=sf.vector(float))
     alone = data.session(limit=sf.Pure(10), ledger="memory:")
@@ -299,7 +301,7 @@ def test_what_cannot_be_put_behind_an_engine_takes_nothing_along(monkeypatch: py
     book = {**BOOK, "unit": {"protects": "a visit"}, "tables": {"visits": table}}
     data = sf.Dataset({"x": np.array([NUMBER])}, name="x", codebook=book)
     session = data.session(limit=sf.Pure(1), ledger="memory:")
-    monkeypatch.setattr("sfumato.query.engines.halves.open_source", broken)
+    monkeypatch.setattr("sfumato.query.engines.duckdb.opening.open_source", broken)
     with pytest.raises(sf.errors.BadArgument) as refused:
         session.sql("SELECT COUNT(*) AS n FROM visits", loss=sf.Pure(1))
     assert doors(refused.value) == []
@@ -334,7 +336,7 @@ def test_a_permit_that_no_charge_stands_behind_is_worth_nothing(tmp_path: Path) 
     true = session.ledger.charge("x", sf.Pure(1))
     made = sf.ledger.Permit(
         true.receipt,
-        sf.Pure(10**9),
+        Cost.of(sf.Pure(10**9)),
         true.account,
         keep=lambda release: release,
         fail=lambda: None,
@@ -348,7 +350,7 @@ def test_a_permit_that_no_charge_stands_behind_is_worth_nothing(tmp_path: Path) 
         with pytest.raises(sf.errors.BadArgument, match="permit"):
             session.dataset.release(permit, counted, confidence=0.95)
     with pytest.raises(sf.errors.BadArgument, match="permit"):
-        Session(session.dataset, copied, "x", by="somebody").run(counted)
+        Session(session.dataset, copied, copied["x"], by="somebody").run(counted)
 
 
 @pytest.mark.parametrize("way", ["a new ledger", "the same ledger", "another name"])

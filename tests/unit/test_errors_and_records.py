@@ -51,5 +51,5 @@ def test_small_slips_in_a_chain() -> None:
     with pytest.raises(sf.errors.BadArgument, match="a function from a scale to a measurement"):
         sf.calibrate(sf.scalar(int) >> sf.laplace(scale=1), d_in=1, loss=sf.Pure(1))  # type: ignore[arg-type]
     with pytest.raises(sf.errors.BadArgument, match="this noise has no end"):
-        sf.brute_epsilon(sf.scalar(int) >> sf.laplace(scale=1), range(2))
+        sf.audit.brute_epsilon(sf.scalar(int) >> sf.laplace(scale=1), range(2))
     assert repr(sf.scalar(int)) == "Space(integers under the absolute distance)"

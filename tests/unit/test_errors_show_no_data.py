@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from tests.examples.public import MODULES
 
 import sfumato as sf
 from sfumato.errors import BadArgument, SfumatoError, shown
@@ -63,7 +64,7 @@ def doors() -> Iterator[tuple[str, Callable[..., Any]]]:
     """Gives everything public that can be called: functions, classes, and what reads in classes."""
     homes: dict[str, Any] = {
         "sf": sf,
-        **{f"sf.{name}": getattr(sf, name) for name in ("stats", "ledger", "audit", "events")},
+        **{f"sf.{name}": getattr(sf, name) for name in ("stats", "ledger", "audit", "events", *MODULES)},
     }
     for home, module in homes.items():
         names = getattr(module, "__all__", None) or [n for n in dir(module) if n[0].isupper()]
@@ -178,7 +179,7 @@ def asked() -> dict[str, object]:
         "a column": table.minutes,
         "a measurement": sf.vector(float) >> sf.count() >> sf.laplace(scale=1),
         "a codebook": data.codebook,
-        "an explanation": session.explain("SELECT COUNT(*) AS n FROM visits", loss=sf.Pure(1), rows_each=1),
+        "an explanation": session.explain("SELECT COUNT(*) AS n FROM visits", loss=sf.Pure(1), max_rows_per_group=1),
     }
 
 
@@ -211,7 +212,7 @@ MAKERS: dict[str, Callable[[Any], object]] = {
     "a ledger": lambda path: sf.Ledger.open(path),
     "its address": lambda path: sf.Ledger.open(f"sqlite:///{path}"),
     "of a session": lambda path: sf.Dataset([1], name="x", space=sf.vector(int)).session(limit=sf.Pure(1), ledger=path),
-    "a register": lambda path: sf.Register(path, key=sf.Register.new_key(), limit=sf.Pure(1)),
+    "a register": lambda path: sf.ledger.Register(path, key=sf.ledger.Register.new_key(), limit=sf.Pure(1)),
     "a book": lambda path: sf.Ledger.open("memory:").export(path),
 }
 

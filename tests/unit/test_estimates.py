@@ -24,16 +24,16 @@ L10 = DiscreteLaplace(Fraction(10))
 
 def released(value: Any, **fields: Any) -> Release:
     given = {"noise": Noised(L10, Fraction(1)), **fields}
-    return Release(value, sf.Pure(1), "one row", sf.How("laplace"), **given)
+    return Release(value, sf.Pure(1), "one row", sf.release.How("laplace"), **given)
 
 
-def number(value: Any, **fields: Any) -> sf.Estimate:
+def number(value: Any, **fields: Any) -> sf.release.Estimate:
     found = released(value, **fields).estimate()
-    assert isinstance(found, sf.Estimate)
+    assert isinstance(found, sf.release.Estimate)
     return found
 
 
-def ends(estimate: sf.Estimate, confidence: Any = 0.95) -> tuple[float, float]:
+def ends(estimate: sf.release.Estimate, confidence: Any = 0.95) -> tuple[float, float]:
     found = estimate.interval(confidence)
     assert found is not None
     return found.ends

@@ -13,8 +13,8 @@ from tests.examples.events import EXAMPLES, final_classes
 from sfumato.accounting import events as ev
 from sfumato.accounting.compose import parts_of
 from sfumato.accounting.facts.selection import ExponentialSelection, TopSelection
-from sfumato.accounting.leaves import tree_square
-from sfumato.accounting.measures import Pure
+from sfumato.accounting.leaf_losses import tree_square
+from sfumato.accounting.losses.measures import Pure
 from sfumato.errors import BadArgument
 from sfumato.noise import DiscreteLaplace
 

@@ -17,7 +17,7 @@ from flint import arb, ctx
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.accounting.calibrate import greatest, greatest_integer, least, least_integer
+from sfumato.accounting.plans.search import greatest, greatest_integer, least, least_integer
 from sfumato.errors import BadArgument, CannotCalibrate
 from sfumato.exact import (
     Root,

@@ -262,7 +262,7 @@ MISTAKES = [
         "column must be one of age; got 'agee'.",
     ),
     (
-        "sf.ReplayEntropy(None)",
+        "sf.entropy.ReplayEntropy(None)",
         "BadArgument",
         "seed must be a whole number; got None.",
     ),
@@ -274,12 +274,12 @@ MISTAKES = [
         "release.",
     ),
     (
-        "sf.classical_sigma(epsilon=10, delta=1e-5)",
+        "sf.textbook.classical_sigma(epsilon=10, delta=1e-5)",
         "BadArgument",
         "epsilon must be at most 1 for the classical formula; analytic_sigma holds for every ε; got 10.",
     ),
     (
-        "sf.dp_mean([1.0, 2.0], between=(0, 10), epsilon=0)",
+        "sf.textbook.dp_mean([1.0, 2.0], between=(0, 10), epsilon=0)",
         "CannotCalibrate",
         "a loss of nothing leaves room for no answer that depends on the data; ask for more than 0.",
     ),
@@ -294,7 +294,7 @@ MISTAKES = [
         "the constant must be a row of any number of floats in [0, 10]; got 50.",
     ),
     (
-        "sf.matrix(2) >> sf.vector_sum() >> sf.gaussian(scale=1)",
+        "sf.matrix(2) >> sf.transforms.vector_sum() >> sf.gaussian(scale=1)",
         "UnboundedColumn",
         "vector_sum() has no bounds on its values, so one unit could move it without limit. Put "
         "clamp(lower, upper) before vector_sum(), with bounds from public knowledge and never from the "
@@ -309,7 +309,7 @@ MISTAKES = [
         "sf.vector(int) >> sf.on_poisson_sample(sf.count() >> sf.gaussian(scale=1), rate=0.1)",
         "NoProvenRoute",
         "no theorem says what on_poisson_sample() costs in ZCDP. Restate the loss of the measurement first: "
-        "sf.measured_in(measurement, sf.Renyi), or sf.Approx with a delta.",
+        "sf.convert_measure(measurement, sf.Renyi), or sf.Approx with a delta.",
     ),
     (
         "sf.vector(int, size=9) >> sf.on_poisson_sample(sf.count() >> sf.laplace(scale=1), rate=0.1)",
@@ -318,7 +318,7 @@ MISTAKES = [
         "sample may have any number of them; got '9 integers under the change-one distance'.",
     ),
     (
-        "sf.known_sample(sf.count() >> sf.laplace(scale=1), population=1000)",
+        "sf.combinators.amplified_by_known_sample(sf.count() >> sf.laplace(scale=1), population=1000)",
         "ClaimRequired",
         "that the data is a secret, uniformly random sample of the population cannot be checked by sfumato. If you "
         "vouch for it, pass claim=sf.claim('why it holds'); the claim is recorded and printed with every release.",

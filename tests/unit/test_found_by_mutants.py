@@ -21,15 +21,15 @@ from sfumato.entropy import ReplayEntropy, below
 from sfumato.errors import BadArgument, Exhausted, LimitReached
 from sfumato.exact import squared
 from sfumato.mechanisms.gridding import nearest_float, nearest_steps
-from sfumato.query.cells import Bound, Cells, Rows, Term, Total
-from sfumato.query.expressions import Column, Literal
-from sfumato.query.grids import Grid
-from sfumato.query.influence import largest_product
-from sfumato.query.kinds import Kind
-from sfumato.query.operators import call
-from sfumato.query.reach import Reach, reach_of
-from sfumato.query.relations import Select, Union
-from sfumato.session.tables import open_tables
+from sfumato.query.nodes.expressions import Column, Literal
+from sfumato.query.nodes.kinds import Kind
+from sfumato.query.nodes.operators import call
+from sfumato.query.nodes.relations import Select, Union
+from sfumato.query.plan.contribution_facts import Reach, reach_of
+from sfumato.query.plan.engine_plan import Bound, Cells, Rows, Term, Total
+from sfumato.query.plan.grids import Grid
+from sfumato.query.plan.sensitivity import largest_product
+from sfumato.session.open_data import open_tables
 
 
 def test_numbers_beyond_a_bound_are_drawn_again() -> None:
@@ -131,7 +131,7 @@ def test_accounts_whose_names_begin_alike_are_not_above_one_another() -> None:
 @pytest.mark.parametrize("known", [{"size": 3}, {"least": 1}], ids=str)
 def test_members_are_not_left_out_of_data_whose_size_is_public(known: dict[str, int]) -> None:
     """Who has nothing left is left out; a public number of rows would tell."""
-    register = sf.Register(":memory:", key=sf.Register.new_key(), limit=sf.Pure(1))
+    register = sf.ledger.Register(":memory:", key=sf.ledger.Register.new_key(), limit=sf.Pure(1))
     space = sf.vector(int, metric=AddRemove(), **known)
     with pytest.raises(BadArgument, match="size is not public"):
         sf.Dataset([1, 2, 3], name="visits", space=space, members=sf.Members(register, ["a", "b", "c"]))
@@ -162,7 +162,7 @@ def test_groups_that_nobody_is_in_get_noise_of_their_own() -> None:
     table, book = opened({"day": day}, {"day": [3, 3]})
     session = sf.Dataset(table, codebook=book).session(limit=sf.Pure(1), ledger="memory:")
     text = "SELECT day, COUNT(*) AS n FROM t GROUP BY day"
-    counts = session.sql(text, loss=sf.Pure("0.01"), groups=1, rows_each=1).value["n"].values
+    counts = session.sql(text, loss=sf.Pure("0.01"), max_groups=1, max_rows_per_group=1).value["n"].values
     assert len(counts) == 100
     assert len(set(counts.tolist())) > 40
 

@@ -10,11 +10,19 @@ import numpy as np
 import pytest
 from flint import acb, arb
 
-from sfumato.accounting import fourier
-from sfumato.accounting.fourier import Complexes, inverse, transform, transform_error, twiddles
-from sfumato.accounting.lattice import Law
-from sfumato.accounting.spread import Coins, coins, unspread
-from sfumato.accounting.tilted import (
+from sfumato.accounting.pld import fourier
+from sfumato.accounting.pld.fourier import (
+    Complexes,
+    inverse,
+    real_inverse,
+    real_transform,
+    transform,
+    transform_error,
+    twiddles,
+)
+from sfumato.accounting.pld.lattice import Law
+from sfumato.accounting.pld.rounding_correction import Coins, coins, unspread
+from sfumato.accounting.pld.tilted_composition import (
     Piece,
     circular,
     composed,
@@ -80,6 +88,21 @@ def test_the_inverse_is_within_its_error(shape: str, stages: int) -> None:
     values = SHAPES[shape](size)
     wrong, whole = spectrum_error(values, inverse(values), back=True)
     assert wrong <= transform_error(size) * whole
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("stages", [2, 3, 5, 10])
+def test_transforms_of_real_values_are_within_their_error_there_and_back(shape: str, stages: int) -> None:
+    size = 1 << stages
+    values = np.ascontiguousarray(SHAPES[shape](size).real)
+    half = real_transform(values)
+    spectrum = np.append(half, np.conjugate(half[-2:0:-1]))
+    wrong, whole = spectrum_error(values.astype(np.complex128), spectrum)
+    assert wrong <= (transform_error(size) + 4 * UNIT) * whole
+    half[[0, -1]] = half[[0, -1]].real
+    spectrum = np.append(half, np.conjugate(half[-2:0:-1]))
+    wrong, whole = spectrum_error(spectrum, real_inverse(half).astype(np.complex128), back=True)
+    assert wrong <= (transform_error(size) + 4 * UNIT) * whole
 
 
 def test_the_proved_error_is_of_the_size_of_the_real_one() -> None:

@@ -8,8 +8,7 @@ from fractions import Fraction
 import pytest
 
 import sfumato as sf
-from sfumato.accounting.divergence import hockey_stick
-from sfumato.accounting.gaussian import (
+from sfumato.accounting.facts.gaussian import (
     TINY,
     analytic_sigma,
     classical_sigma,
@@ -18,12 +17,13 @@ from sfumato.accounting.gaussian import (
     gaussian_delta,
     gaussian_epsilon,
 )
-from sfumato.accounting.realised import gaussian_loss_moments, gaussian_realised, laplace_realised
+from sfumato.accounting.losses.divergence import hockey_stick
+from sfumato.accounting.meaning.realised_loss import gaussian_loss_moments, gaussian_realised, laplace_realised
 from sfumato.errors import BadArgument
 from sfumato.exact import ball, exp_up, precision, root, up
-from sfumato.noise.continuous import Gaussian
 from sfumato.noise.discrete_gaussian import DiscreteGaussian
 from sfumato.release.record import Failure
+from sfumato.textbook.continuous import Gaussian
 
 
 @pytest.mark.parametrize(
@@ -198,29 +198,31 @@ def test_a_chain_is_calibrated_in_the_kind_that_is_asked_for() -> None:
     count = sf.calibrate(lambda scale: sf.scalar(int) >> sf.gaussian(scale), d_in=1, loss=sf.Approx(1, 1e-6))
     assert count.check(1, sf.Approx(1, 1e-6)) and not count.check(1, sf.Approx("0.9999999", 1e-6))
     assert count.how.failure is Failure.GRACEFUL
-    assert float(dict(count.how.parameters)["scale"]) == pytest.approx(4.2965, abs=1e-3)  # by way of ρ: 4.531
+    assert float(dict(count.how.parameters)["scale"]) == pytest.approx(
+        4.2308, abs=1e-3
+    )  # by way of ρ: 4.531, of μ: 4.297
     grand = sf.calibrate(lambda scale: sf.scalar(int) >> sf.gaussian(scale), d_in=1000, loss=sf.Approx(1, 1e-6))
     assert float(dict(grand.how.parameters)["scale"]) == pytest.approx(4224.68, abs=0.01)  # that of continuous noise
 
 
 def test_gaussian_and_renyi_losses_pay_for_gaussian_noise() -> None:
     noisy = sf.scalar(int) >> sf.gaussian(scale=100)
-    assert float(sf.measured_in(noisy, sf.GDP).map(1).mu) == pytest.approx(0.01, rel=1e-4)  # type: ignore[attr-defined]
-    assert sf.measured_in(noisy, sf.GDP).map(0) == sf.GDP(0)
+    assert float(sf.convert_measure(noisy, sf.GDP).map(1).mu) == pytest.approx(0.01, rel=1e-4)  # type: ignore[attr-defined]
+    assert sf.convert_measure(noisy, sf.GDP).map(0) == sf.GDP(0)
     paid = sf.Dataset(7, name="n", space=sf.scalar(int)).session(limit=sf.GDP(1), ledger="memory:")
-    assert paid.run(sf.measured_in(noisy, sf.GDP)).loss.within(sf.GDP("0.0101"))
+    assert paid.run(sf.convert_measure(noisy, sf.GDP)).loss.within(sf.GDP("0.0101"))
     least = sf.calibrate(lambda scale: sf.scalar(int) >> sf.gaussian(scale), d_in=1, loss=sf.Renyi({2: 0.5, 8: 1.0}))
     assert float(dict(least.how.parameters)["scale"]) == pytest.approx(2)
 
 
 @pytest.mark.parametrize(("delta", "failure"), [(None, Failure.NONE), (1e-6, Failure.GRACEFUL)])
 def test_a_delta_that_was_chosen_is_said_to_fail_gracefully(delta: float | None, failure: Failure) -> None:
-    asked = sf.measured_in(sf.scalar(int) >> sf.laplace(scale=2), sf.Approx, delta=delta)
+    asked = sf.convert_measure(sf.scalar(int) >> sf.laplace(scale=2), sf.Approx, delta=delta)
     assert asked.how.failure is failure
 
 
 def test_what_no_theorem_leads_to_is_refused_when_it_is_asked_for() -> None:
     with pytest.raises(sf.errors.NoProvenRoute, match="from ZCDP to Pure"):
-        sf.measured_in(sf.scalar(int) >> sf.gaussian(scale=2), sf.Pure)
+        sf.convert_measure(sf.scalar(int) >> sf.gaussian(scale=2), sf.Pure)
     with pytest.raises(sf.errors.NoProvenRoute):
         sf.calibrate(lambda scale: sf.scalar(int) >> sf.gaussian(scale), d_in=1, loss=sf.Pure(1))

@@ -7,7 +7,9 @@ from fractions import Fraction
 
 import pytest
 
-from sfumato.accounting.guidance import (
+from sfumato.accounting.losses.measures import ZCDP, Approx, Pure
+from sfumato.accounting.meaning.attacker import Attacker
+from sfumato.accounting.meaning.guidance import (
     believed_in_hundred,
     epsilon_warning,
     explain_odds,
@@ -18,8 +20,6 @@ from sfumato.accounting.guidance import (
     posterior_cap,
     strength,
 )
-from sfumato.accounting.meaning import Attacker
-from sfumato.accounting.measures import ZCDP, Approx, Pure
 from sfumato.errors import BadArgument
 from sfumato.exact import log_down, up
 

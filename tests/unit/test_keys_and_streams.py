@@ -16,7 +16,7 @@ from sfumato.mechanisms.unknown_keys import key_noise
 from sfumato.release.record import Failure
 
 LOSS = sf.Approx(1, 1e-6)
-STREAM = sf.Space(sf.Stream(sf.Integers()), sf.L1())
+STREAM = sf.Space(sf.domains.Stream(sf.Integers()), sf.L1())
 
 
 def test_what_is_shown_follows_the_law() -> None:
@@ -143,7 +143,7 @@ def test_streams_are_watched_step_by_step() -> None:
 
 @pytest.mark.parametrize("method", ["tree", "square root"])
 def test_steps_of_a_grid_and_huge_numbers(method: str) -> None:
-    halves = sf.Space(sf.Stream(sf.Integers(step=Fraction(1, 2))), sf.L1())
+    halves = sf.Space(sf.domains.Stream(sf.Integers(step=Fraction(1, 2))), sf.L1())
     measurement = halves >> sf.stats.running_counts(loss=sf.ZCDP("0.5"), steps=2, method=method)
     assert measurement.map(1) == sf.ZCDP("0.5")
     watch = measurement([2 * 10**6, 10**40]).value

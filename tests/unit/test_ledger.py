@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 
 import sfumato as sf
+from sfumato.accounting.adaptive.costs import Cost
 from sfumato.audit.recorder import Recorder
 from sfumato.errors import (
     AccountRefused,
@@ -31,11 +32,11 @@ from sfumato.errors import (
     PermitUsed,
     RunFailed,
 )
-from sfumato.ledger.book import Ledger
 from sfumato.ledger.entry import Entry
+from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.requests import ask_for_share, decide_on, requests
 from sfumato.ledger.rules import coarse, few_digits, kept_short
-from sfumato.ledger.standing import Standing, row_of
+from sfumato.ledger.state import State, row_of
 from sfumato.ledger.store import Store
 from sfumato.ledger.stores.memory import MemoryStore
 from sfumato.ledger.verify import verified
@@ -108,7 +109,7 @@ def test_kinds_whose_sums_stop_nothing_are_refused_as_limits(ledger: Ledger) -> 
 
 
 def test_a_plan_that_is_fixed_in_advance_may_be_of_any_kind_that_composes(ledger: Ledger) -> None:
-    ledger.open_account("visits", limit=sf.Slots([sf.Pure(0.3), sf.Pure(0.2)]))
+    ledger.open_account("visits", limit=sf.accounting.Slots([sf.Pure(0.3), sf.Pure(0.2)]))
     ledger.charge("visits", sf.Pure(0.3))
     with pytest.raises(LimitReached):
         ledger.charge("visits", sf.Pure(0.3))
@@ -119,7 +120,7 @@ def test_a_plan_that_is_fixed_in_advance_may_be_of_any_kind_that_composes(ledger
 
 
 def test_many_small_losses_under_an_advanced_filter(ledger: Ledger, clock: Clock) -> None:
-    ledger.open_account("visits", limit=sf.AdvancedFilter(sf.Approx(1, 1e-6), reserve=1e-6))
+    ledger.open_account("visits", limit=sf.accounting.AdvancedFilter(sf.Approx(1, 1e-6), reserve=1e-6))
     for _ in range(57):
         ledger.charge("visits", sf.Approx("0.03", 0))
     with pytest.raises(LimitReached):
@@ -133,9 +134,34 @@ def test_a_loss_of_another_kind_counts_by_a_theorem(ledger: Ledger) -> None:
     ledger.open_account("visits", limit=sf.Approx(1, 1e-9))
     ledger.charge("visits", sf.Pure(0.5))
     assert ledger["visits"].spent == sf.Approx(0.5, 0)
-    with pytest.raises(NoProvenRoute, match=r"sf.measured_in\(measurement, sf.Approx, delta=…\)"):
-        ledger.charge("visits", sf.ZCDP(0.1))
+    ledger.open_account("pure", limit=sf.Pure(1))
+    with pytest.raises(NoProvenRoute, match="which no theorem turns into Pure by itself"):
+        ledger.charge("pure", sf.ZCDP(0.1))
     assert ledger["visits"].spent == sf.Approx(0.5, 0)
+
+
+def test_a_limit_in_epsilon_and_delta_takes_losses_of_every_kind(ledger: Ledger) -> None:
+    ledger.open_account("visits", limit=sf.Approx(1, 1e-9))
+    for loss in (sf.Pure("0.01"), sf.ZCDP("0.001"), sf.Approx("0.01", "1e-12"), sf.Renyi({64: "0.01"})):
+        ledger.charge("visits", loss)
+    with pytest.raises(LimitReached):
+        ledger.charge("visits", sf.ZCDP(0.1))
+    assert ledger["visits"].spent.within(sf.Approx(1, 1e-9)) and ledger["visits"].left.epsilon > 0
+    assert ledger.verify().sound
+
+
+def test_many_gaussian_questions_cost_about_the_root_of_their_number(ledger: Ledger) -> None:
+    """Each costs (0.05, 1e-9) by itself: added up, 20 would fit."""
+    ledger.open_account("visits", limit=sf.Approx(1, 1e-6))
+    noise = sf.noise.DiscreteGaussian(100)
+    cost = Cost(sf.Approx("0.05", "1e-9"), sf.events.Noise(noise, 1))
+    for _ in range(200):
+        ledger.charge("visits", cost)
+    assert ledger["visits"].admits(cost) and ledger["visits"].spent.within(sf.Approx(1, 1e-6))
+    other = sf.vector(int) >> sf.count() >> sf.gaussian(scale=1000)
+    with pytest.raises(PermitUsed, match="another mechanism of the same loss"):
+        ledger.charge("visits", cost).run(sf.convert_measure(other, sf.Approx, delta="1e-9"), [3])
+    assert ledger.verify().sound
 
 
 def test_an_analyst_never_gets_more_than_the_data_set_has_left(ledger: Ledger) -> None:
@@ -276,7 +302,7 @@ def test_what_cannot_be_opened_or_charged(ledger: Ledger, clock: Clock) -> None:
     with pytest.raises(BadArgument, match="time zone"):
         ledger.open_account("visits/ada", limit=sf.Pure(1), until=datetime(2027, 1, 1))
     with pytest.raises(BadArgument, match="nothing is spent yet"):
-        ledger.open_account("visits/ada", limit=sf.SumFilter(sf.Pure(1)).after(TENTH))
+        ledger.open_account("visits/ada", limit=sf.accounting.SumFilter(sf.Pure(1)).after(TENTH))
     with pytest.raises(BadArgument, match="limit"):
         ledger.open_account("visits/ada", limit=1)  # type: ignore[arg-type]
 
@@ -329,7 +355,7 @@ def test_a_permit_has_no_second_copy(ledger: Ledger) -> None:
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
 
 
-class Written(sf.Entropy):
+class Written(sf.entropy.Entropy):
     """Says that it cannot be replayed, and writes down what is randomized."""
 
     replayable, drawn = False, 0
@@ -337,7 +363,7 @@ class Written(sf.Entropy):
     def octets(self, count: int) -> bytes:
         return bytes(count)
 
-    def settle(self, act: object, draw: Any) -> Any:
+    def perform(self, act: object, draw: Any) -> Any:
         raise AssertionError("it was shown what is randomized")
 
 
@@ -353,15 +379,34 @@ def test_a_permit_pays_for_no_more_than_was_charged(ledger: Ledger) -> None:
         permit.run(COUNT, [1], d_in=2)
     with pytest.raises(BadArgument, match="unit that"):
         permit.run(sf.vector(float, size=2) >> sf.clamp(0, 1) >> sf.mean() >> sf.laplace(scale=100), [1.0, 2.0])
-    for source in (sf.ReplayEntropy(1), Recorder(sf.SystemEntropy()), Written()):
+    for source in (sf.entropy.ReplayEntropy(1), Recorder(sf.entropy.SystemEntropy()), Written()):
         with pytest.raises(BadArgument, match="that of the system"):
             permit.run(COUNT, [1], entropy=source)
     assert not permit.used
     permit.run(COUNT, [1])
 
 
+def test_a_permit_for_one_measurement_checks_any_other(ledger: Ledger) -> None:
+    """What was checked when it was charged for is not checked again; what only looks like it is."""
+    unit = sf.Unit("one row added or removed", sf.AddRemove(), bound=1)
+    ledger.open_account("visits", limit=sf.Pure(1), unit=unit)
+    dear = sf.vector(int) >> sf.count() >> sf.laplace(scale=9)
+    with pytest.raises(PermitUsed, match="the measurement costs"):
+        ledger.ask("visits", TENTH, dear, unit)
+    with pytest.raises(BadArgument, match="unit that"):
+        ledger.ask("visits", TENTH, COUNT, sf.Unit("two rows", sf.AddRemove(), bound=2))
+    assert ledger["visits"].spent == sf.Pure(0)
+    permit = ledger.ask("visits", TENTH, COUNT, unit)
+    assert isinstance(permit, sf.ledger.Permit)
+    with pytest.raises(PermitUsed, match="the measurement costs"):
+        permit.run(dear, [1], d_in=unit)
+    with pytest.raises(BadArgument, match="unit that"):
+        permit.run(COUNT, [1], d_in=2)
+    assert permit.run(COUNT, [1], d_in=unit).loss == TENTH and ledger["visits"].spent == TENTH
+
+
 def test_a_run_that_fails_is_paid_for_and_tells_nothing(ledger: Ledger) -> None:
-    def explode(data: list[int], entropy: sf.Entropy) -> int:
+    def explode(data: list[int], entropy: sf.entropy.Entropy) -> int:
         raise ValueError(f"secret {data}")
 
     ledger.open_account("visits", limit=sf.Pure(1))
@@ -433,13 +478,13 @@ def test_a_release_that_cannot_be_stored_is_not_lost(ledger: Ledger, monkeypatch
 
 def test_what_goes_on_answering_is_charged_at_once_and_not_stored(ledger: Ledger) -> None:
     ledger.open_account("visits", limit=sf.Pure(1))
-    asked = sf.vector(int) >> sf.filtered(sf.Pure(0.5))
+    asked = sf.vector(int) >> sf.privacy_filter(sf.Pure(0.5))
     release = ledger.charge("visits", sf.Pure(0.5)).run(asked, [1, 2, 3])
     assert isinstance(release.value(COUNT), int)
     ledger.open_account("other", limit=sf.ApproxZCDP(1, 0))
     permit = ledger.charge("other", sf.ApproxZCDP("0.5", 0))
     with pytest.raises(BadArgument, match="answers once"):
-        permit.run(sf.vector(int) >> sf.filtered(sf.ApproxZCDP("0.5", 0)), [1])
+        permit.run(sf.vector(int) >> sf.privacy_filter(sf.ApproxZCDP("0.5", 0)), [1])
 
 
 def test_a_long_book_opens_from_its_last_balance(ledger: Ledger, clock: Clock) -> None:
@@ -760,7 +805,7 @@ def test_every_receipt_must_be_right(ledger: Ledger) -> None:
 def test_an_account_is_opened_again_by_the_same_rule_only(ledger: Ledger) -> None:
     ledger.open_account("visits", limit=sf.Approx(1, 1e-6))
     with pytest.raises(AccountRefused, match=r"other terms \(limit\)"):
-        ledger.open_account("visits", limit=sf.AdvancedFilter(sf.Approx(1, 1e-6), reserve=1e-6))
+        ledger.open_account("visits", limit=sf.accounting.AdvancedFilter(sf.Approx(1, 1e-6), reserve=1e-6))
     with pytest.raises(AccountRefused, match=r"other terms \(period\)"):
         ledger.open_account("visits", limit=sf.Approx(1, 1e-6), period="month")
 
@@ -792,13 +837,13 @@ def test_an_interrupt_while_a_book_is_read_leaves_nothing_half_done(
     other = Ledger(ledger.store, clock=clock)
     ledger.open_account("visits", limit=sf.Pure(1))
     ledger.open_account("visits/ada", limit=sf.Pure(0.5), holds=True)
-    folds = Standing.stand_at
+    folds = State.stand_at
 
-    def interrupted(self: Standing, entry: Entry) -> None:
-        monkeypatch.setattr(Standing, "stand_at", folds)
+    def interrupted(self: State, entry: Entry) -> None:
+        monkeypatch.setattr(State, "stand_at", folds)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Standing, "stand_at", interrupted)
+    monkeypatch.setattr(State, "stand_at", interrupted)
     with pytest.raises(KeyboardInterrupt):
         other["visits"]
     assert other["visits"].held == sf.Pure(0.5)
@@ -842,7 +887,7 @@ def test_a_refused_import_leaves_nothing_behind(ledger: Ledger, tmp_path: Path) 
 
 
 def test_a_function_that_leaves_the_program_tells_nothing(ledger: Ledger) -> None:
-    def leave(data: list[int], entropy: sf.Entropy) -> int:
+    def leave(data: list[int], entropy: sf.entropy.Entropy) -> int:
         raise SystemExit(data)
 
     ledger.open_account("visits", limit=sf.Pure(1))
@@ -942,7 +987,7 @@ def test_who_decides_must_have_seen_the_last_decision(ledger: Ledger) -> None:
     "error", [sf.errors.QueryRefused("row 123"), sf.errors.Exhausted("row 123"), MemoryError("123")]
 )
 def test_whatever_goes_wrong_in_a_run_it_says_no_more(ledger: Ledger, error: Exception) -> None:
-    def breaks(data: list[int], entropy: sf.Entropy) -> int:
+    def breaks(data: list[int], entropy: sf.entropy.Entropy) -> int:
         raise error
 
     ledger.open_account("visits", limit=sf.Pure(1))
@@ -953,7 +998,7 @@ def test_whatever_goes_wrong_in_a_run_it_says_no_more(ledger: Ledger, error: Exc
 
 
 def test_an_interrupted_run_passes_on_that_it_was_interrupted_and_no_more(ledger: Ledger) -> None:
-    def stopped(data: list[int], entropy: sf.Entropy) -> int:
+    def stopped(data: list[int], entropy: sf.entropy.Entropy) -> int:
         raise KeyboardInterrupt("row 123")
 
     ledger.open_account("visits", limit=sf.Pure(1))
@@ -966,7 +1011,7 @@ def test_an_interrupted_run_passes_on_that_it_was_interrupted_and_no_more(ledger
 def test_notes_that_nobody_could_read_again_are_refused(ledger: Ledger) -> None:
     ledger.open_account("visits", limit=sf.Pure(1))
     deep: list[object] = []
-    for _ in range(100):
+    for _ in range(200):
         deep = [deep]
     for said in (deep, 1.5, 10**5000, {"x": {1: 2}}, "a\0b"):
         with pytest.raises(BadArgument, match="noted"):

@@ -13,21 +13,21 @@ from typing import Any
 import pytest
 from tests.unit.chart_reading import headline, parts, tables
 
-from sfumato.accounting.account import account
-from sfumato.accounting.bracket import Bracket
-from sfumato.accounting.comparison import compare_accounting
-from sfumato.accounting.concentrated import GDP
-from sfumato.accounting.convert import convert
+from sfumato import charts
+from sfumato.accounting.convert.convert import convert
 from sfumato.accounting.events import Gaussian, Repeat
-from sfumato.accounting.gaussian import gaussian_delta
-from sfumato.accounting.meaning import Attacker, Tested
-from sfumato.accounting.measures import ZCDP, Approx, Pure
-from sfumato.accounting.pld import PLD
-from sfumato.accounting.profile import Profile
-from sfumato.accounting.trade_off import TradeOff, gaussian_trade_off, trade_off
+from sfumato.accounting.facts.gaussian import gaussian_delta
+from sfumato.accounting.losses.bracket import Bracket
+from sfumato.accounting.losses.concentrated import GDP
+from sfumato.accounting.losses.measures import ZCDP, Approx, Pure
+from sfumato.accounting.losses.pld import PLD
+from sfumato.accounting.losses.profile import Profile
+from sfumato.accounting.losses.trade_off import TradeOff, gaussian_trade_off, trade_off
+from sfumato.accounting.meaning.attacker import Attacker, Tested
+from sfumato.accounting.plans.account import account
+from sfumato.accounting.plans.comparison import compare_accounting
 from sfumato.errors import BadArgument, NoProvenRoute
 from sfumato.exact import up
-from sfumato.release import charts
 
 
 def named(rows: list[dict[str, Any]], name: str) -> dict[float, float]:

@@ -11,11 +11,7 @@ import pytest
 from tests.examples.calls import calls
 
 from sfumato.accounting.amplify.curves_poisson import SampledGaussianCurve
-from sfumato.accounting.concentrated import GDP, ApproxZCDP
-from sfumato.accounting.curves import Curve, Orders
-from sfumato.accounting.measures import ZCDP, Approx, BoundedRange, Loss, Pure
-from sfumato.accounting.renyi import Grouped, Largest, Renyi, chain_weight
-from sfumato.accounting.renyi_conversion import (
+from sfumato.accounting.convert.renyi import (
     approx_zcdp_delta,
     approx_zcdp_epsilon,
     preserved_probability,
@@ -28,7 +24,11 @@ from sfumato.accounting.renyi_conversion import (
     zcdp_rho,
     zcdp_rho_simple,
 )
-from sfumato.accounting.shapes import (
+from sfumato.accounting.losses.concentrated import GDP, ApproxZCDP
+from sfumato.accounting.losses.measures import ZCDP, Approx, BoundedRange, Loss, Pure
+from sfumato.accounting.losses.renyi import Grouped, Largest, Renyi, chain_weight
+from sfumato.accounting.renyi.curves import Curve, Orders
+from sfumato.accounting.renyi.mechanism_curves import (
     DiscreteLaplaceCurve,
     LaplaceCurve,
     Linear,

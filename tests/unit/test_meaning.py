@@ -9,17 +9,17 @@ from statistics import NormalDist
 
 import pytest
 
-from sfumato.accounting.account import account
 from sfumato.accounting.compose import total
-from sfumato.accounting.concentrated import GDP
-from sfumato.accounting.convert import convert
+from sfumato.accounting.convert.convert import convert
 from sfumato.accounting.events import Gaussian, Poisson, Repeat, Sampled
-from sfumato.accounting.meaning import Attacker, Tested, explain, scientific
-from sfumato.accounting.measures import ZCDP, Approx, Pure
-from sfumato.accounting.pld import PLD
-from sfumato.accounting.profile import Profile
+from sfumato.accounting.losses.concentrated import GDP
+from sfumato.accounting.losses.measures import ZCDP, Approx, Pure
+from sfumato.accounting.losses.pld import PLD
+from sfumato.accounting.losses.profile import Profile
+from sfumato.accounting.losses.trade_off import TradeOff
+from sfumato.accounting.meaning.attacker import Attacker, Tested, explain, scientific
+from sfumato.accounting.plans.account import account
 from sfumato.accounting.relation import Relation
-from sfumato.accounting.trade_off import TradeOff
 from sfumato.errors import BadArgument, NoProvenRoute
 from sfumato.exact import log_down, log_up
 

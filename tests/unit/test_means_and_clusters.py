@@ -13,10 +13,10 @@ import sfumato as sf
 from sfumato.core.domains import Array, Data, Floats
 from sfumato.entropy import ReplayEntropy
 from sfumato.errors import BadArgument, NotInDomain, SfumatoError, UnboundedColumn
-from sfumato.stats.clustering import merged, spread_points
+from sfumato.stats.clustering import merge_points, spread_points
 from sfumato.stats.means import LocatedMean, radii_around
-from sfumato.stats.shares import parameter_for, share
-from sfumato.transforms.clusters import centred, cluster_totals, weight_in_steps
+from sfumato.stats.shares import parameter_for
+from sfumato.transforms.clusters import centre_rows, cluster_totals, weight_in_steps
 
 LOSSES = [sf.Pure(1), sf.ZCDP("0.125")]
 
@@ -173,7 +173,7 @@ def test_radii_stay_within_reach() -> None:
 
 
 def test_shares_are_parts_and_parameters_pay_for_them() -> None:
-    assert [share(loss, Fraction(1, 3)) for loss in (sf.Pure(3), sf.ZCDP(6))] == [sf.Pure(1), sf.ZCDP(2)]
+    assert [loss.scaled(Fraction(1, 3)) for loss in (sf.Pure(3), sf.ZCDP(6))] == [sf.Pure(1), sf.ZCDP(2)]
     total = sf.vector(int, between=(0, 3)) >> sf.sum()
     for loss, noise in ((sf.Pure("0.7"), sf.laplace), (sf.ZCDP("0.07"), sf.gaussian)):
         scale = parameter_for(lambda one, noise=noise: total >> noise(one), loss, 1)  # type: ignore[misc]
@@ -211,7 +211,7 @@ def test_clusters_in_a_ball_are_found() -> None:
 @pytest.mark.parametrize("columns", [1, 4, 20])
 def test_the_weight_of_counts_is_the_best(columns: int) -> None:
     """A little more or less makes the error of a centroid larger, as proofs/k_means.md#weight estimates it."""
-    rows, _ = centred(sf.matrix(columns, between=(-1, 1)), "test")
+    rows, _ = centre_rows(sf.matrix(columns, between=(-1, 1)), "test")
 
     def laplace_error(weight: float) -> float:
         return (weight + columns) ** 2 * (columns + columns / 3 / weight**2)
@@ -242,7 +242,7 @@ def test_starts_may_be_given() -> None:
 
 
 def test_starts_are_inside_and_apart() -> None:
-    rows, _ = centred(sf.matrix(2, between=(0, 1)), "test")
+    rows, _ = centre_rows(sf.matrix(2, between=(0, 1)), "test")
     points = spread_points(rows, 4, ReplayEntropy(1))
     gaps = np.linalg.norm(points[:, np.newaxis] - points, axis=2)[~np.eye(4, dtype=bool)]
     assert ((points > 0) & (points < 1)).all()
@@ -251,7 +251,7 @@ def test_starts_are_inside_and_apart() -> None:
 
 @pytest.mark.parametrize(("number", "columns"), [(3200, 2), (80, 5000)])
 def test_many_starts_are_drawn_in_little_time(number: int, columns: int) -> None:
-    rows, _ = centred(sf.matrix(columns, between=(0, 1)), "test")
+    rows, _ = centre_rows(sf.matrix(columns, between=(0, 1)), "test")
     points = spread_points(rows, number, ReplayEntropy(1))
     assert points.shape == (number, columns) and ((points >= 0) & (points <= 1)).all()
 
@@ -269,7 +269,7 @@ def test_many_clusters_take_time_with_their_number_and_not_more() -> None:
 
 def test_merging_finds_what_is_nearest() -> None:
     places = rng().uniform(-1, 1, (40, 3))
-    centroids, totals = merged(places, np.ones(40), 5)
+    centroids, totals = merge_points(places, np.ones(40), 5)
     nearest = ((places[:, np.newaxis] - centroids) ** 2).sum(axis=2).argmin(axis=1)
     assert totals.tolist() == np.bincount(nearest, minlength=5).tolist()
     assert np.allclose(centroids, [places[nearest == number].mean(axis=0) for number in range(5)])

@@ -96,12 +96,14 @@ def test_what_stands_for_itself_is_told_apart() -> None:
     values = [
         None, True, 1, "1", b"1", "31", 1.5, 0.1, Fraction(1, 10), Fraction(0.1), math.inf, -math.inf, "inf", -0.0, 0,
         (1,), [1], [[1]], [(1,)], (), [], {}, {1: 2}, {"1": 2}, {1: 2, 3: 4}, {3: 4, 1: 2}, range(1), range(2), float,
-        int, str, bool, sf.Pure, sf.ZCDP, sf.Pure(1), sf.ZCDP(1), sf.L1(), sf.L2(), sf.Lp(2), Root(Fraction(2)),
-        sf.Failure.NONE, sf.Failure.GRACEFUL, sf.Floats(), sf.Floats((0, 1)), sf.Integers((0, 1)), VOUCHED,
+        int, str, bool, sf.Pure, sf.ZCDP, sf.Pure(1), sf.ZCDP(1), sf.L1(), sf.L2(), sf.metrics.Lp(2), Root(Fraction(2)),
+        sf.release.Failure.NONE, sf.release.Failure.GRACEFUL, sf.Floats(), sf.Floats((0, 1)), sf.Integers((0, 1)),
+        VOUCHED,
         np.array([1, 2]), np.array([1.0, 2.0]), np.array([[1, 2]]), np.array([1, 3]), np.array([True]), noisy_mode,
         sf.laplace, sf.laplace(1), sf.gaussian(1), sf.scalar(int), sf.scalar(int) >> sf.laplace(1), 10**5000,
         -(10**5000),
-        sf.Unit("a patient", sf.AddRemove()), sf.noise.DiscreteLaplace(2), sf.events.PoissonRuns(2), sf.Spread(1, 2, 1),
+        sf.Unit("a patient", sf.AddRemove()), sf.noise.DiscreteLaplace(2), sf.events.PoissonRuns(2),
+        sf.GroupedDistance(1, 2, 1),
     ]  # fmt: skip
     written = [json.dumps(plan_of(value)) for value in values]
     assert [value for value, text in zip(values, written, strict=True) if text == "null"] == [None]
@@ -159,11 +161,11 @@ OPAQUE: list[Any] = [
     (part for part in "ab"),
     {"a": 1}.keys(),
     sf.Queryable(lambda query: query),
-    sf.Custom("graphs", of_the_user),
-    sf.Space(sf.Custom("graphs", of_the_user), sf.Discrete()),
+    sf.domains.Custom("graphs", of_the_user),
+    sf.Space(sf.domains.Custom("graphs", of_the_user), sf.metrics.Discrete()),
     sf.map_rows(of_the_user, float, default=0, claim=VOUCHED),
     sf.scalar(int) >> sf.laplace(1) >> str.upper,
-    sf.ReplayEntropy(1),
+    sf.entropy.ReplayEntropy(1),
     1j,
 ]
 
@@ -172,7 +174,7 @@ OPAQUE: list[Any] = [
 def test_what_cannot_be_said_exactly_is_not_said(value: Any) -> None:
     for held in (value, [value], (1, value), {"a": value}):
         assert plan_of(held) is None
-    assert sf.exponential_of([value], temperature=1).plan is None
+    assert sf.mechanisms.exponential_of([value], temperature=1).plan is None
 
 
 def test_what_calls_itself_ours_and_is_not_has_no_plan() -> None:
@@ -187,7 +189,7 @@ def test_what_calls_itself_ours_and_is_not_has_no_plan() -> None:
     deep: list[Any] = []
     deep.append(deep)
     assert plan_of(deep) is None
-    assert sf.exponential_of([deep], temperature=1).plan is None
+    assert sf.mechanisms.exponential_of([deep], temperature=1).plan is None
 
 
 def test_a_users_own_component_has_no_plan() -> None:
@@ -196,14 +198,14 @@ def test_a_users_own_component_has_no_plan() -> None:
     own = sf.measurement(space, sf.Pure, function=lambda x, _: 1, map=lambda d: sf.Pure(d), claim=VOUCHED)
     assert doubled.plan is own.plan is (doubled >> sf.laplace(1)).plan is (doubled >> own).plan is None
     assert sf.Partial("own", lambda space: own).plan is None
-    asked = sf.asked_by(
-        sf.scalar(bool) >> sf.filtered(sf.Pure(1)), lambda ask, _: ask(sf.randomized_response(epsilon=1))
+    asked = sf.analysis(
+        sf.scalar(bool) >> sf.privacy_filter(sf.Pure(1)), lambda ask, _: ask(sf.randomized_response(epsilon=1))
     )
     assert asked.plan is None
 
 
 def test_what_goes_on_answering_has_no_plan() -> None:
-    streams = sf.Space(sf.Stream(sf.Integers()), sf.LInf())
+    streams = sf.Space(sf.domains.Stream(sf.Integers()), sf.LInf())
     waiting = sf.above_threshold(1, scale=1)
     assert waiting.plan is not None
     assert (streams >> waiting).plan is None
@@ -350,7 +352,7 @@ edges = [("a", "b"), ("b", "c"), ("c", "d"), ("a", "e"), ("e", "f")]
 rows = [["1/6"] * 6] * 6
 made = [
     sf.vector([frozenset("abcdef"), "g"]),
-    sf.matrix_mechanism(rows, inputs=list("abcdef"), adjacency=edges),
+    sf.mechanisms.matrix_mechanism(rows, inputs=list("abcdef"), adjacency=edges),
     sf.frame({"x": float, "y": ["b", "a"]}) >> sf.keep(sf.is_in(["a"], column="y")) >> sf.count() >> sf.laplace(0.1),
 ]
 print(json.dumps([one.plan for one in made]))
@@ -388,7 +390,7 @@ def test_every_public_function_that_makes_a_component_is_a_constructor() -> None
                 component = gives.startswith("Partial[") or gives in ("Transformation", "Measurement", "Condition")
                 if component and "Space" not in takes and "object" not in takes and "data" not in names:
                     wanted.add(f"{module.__name__}.{node.name}")
-    inner = {"sfumato.combinators.best_of.attempted"}  # one run, inside best_of
+    inner = {"sfumato.combinators.best_of.never_failing"}  # one run, inside best_of
     assert wanted - inner == set(constructors())
     assert len(wanted) > 100
 

@@ -13,24 +13,24 @@ import pytest
 
 import sfumato as sf
 from sfumato.accounting import events as ev
-from sfumato.accounting.bracket import Bracket
-from sfumato.accounting.evaluate import MOST_PLACES, epsilon_bracket, planned, scale_of, sketched
-from sfumato.accounting.gaussian import gaussian_epsilon
-from sfumato.accounting.meaning import Attacker, explain
-from sfumato.accounting.pairs.either import EitherPair, RangePair
-from sfumato.accounting.pairs.finite import ApproxPair, FinitePair, ResponsePair
-from sfumato.accounting.pairs.gaussian import ExchangedGaussianPair, GaussianPair
-from sfumato.accounting.pairs.integer import IntegerNoisePair
-from sfumato.accounting.pairs.laplace import LaplacePair
-from sfumato.accounting.pairs.pair import Pair
-from sfumato.accounting.pairs.sampled import AddedPair, ExchangedPair, RemovedPair
-from sfumato.accounting.pld import PLD
-from sfumato.accounting.steering import tilt_for_delta
+from sfumato.accounting.facts.gaussian import gaussian_epsilon
+from sfumato.accounting.losses.bracket import Bracket
+from sfumato.accounting.losses.pld import PLD
+from sfumato.accounting.meaning.attacker import Attacker, explain
+from sfumato.accounting.pld.evaluate import MOST_PLACES, epsilon_bracket, planned, scale_of, sketched
+from sfumato.accounting.pld.pairs.either import EitherPair, RangePair
+from sfumato.accounting.pld.pairs.finite import ApproxPair, FinitePair, ResponsePair
+from sfumato.accounting.pld.pairs.gaussian import ExchangedGaussianPair, GaussianPair
+from sfumato.accounting.pld.pairs.integer import IntegerNoisePair
+from sfumato.accounting.pld.pairs.laplace import LaplacePair
+from sfumato.accounting.pld.pairs.pair import Pair
+from sfumato.accounting.pld.pairs.sampled import AddedPair, ExchangedPair, RemovedPair
+from sfumato.accounting.pld.saddle_point import tilt_for_delta
 from sfumato.errors import BadArgument, NoProvenRoute, SfumatoError
 from sfumato.exact import Root, log_up
 from sfumato.noise import DiscreteLaplace
 
-ADD_REMOVE, CHANGE_ONE = sf.Relation.ADD_REMOVE, sf.Relation.CHANGE_ONE
+ADD_REMOVE, CHANGE_ONE = sf.accounting.Relation.ADD_REMOVE, sf.accounting.Relation.CHANGE_ONE
 THOUSAND = PLD.of(GaussianPair(Fraction(1, 900)), 1000)
 COIN = PLD.of(ResponsePair(1))
 NORMAL = NormalDist()
@@ -232,7 +232,11 @@ def test_stored_and_copied_losses_are_the_same() -> None:
         *(IntegerNoisePair(DiscreteLaplace(Fraction(3)), 2), EitherPair((ResponsePair(1), LaplacePair(1)))),
     ]
     loss = PLD([[(pair, 2) for pair in pairs], [(AddedPair(ResponsePair(2), "0.5"), 3)]])
-    for made in (pickle.loads(pickle.dumps(loss)), copy.deepcopy(loss), sf.from_json(sf.to_json(loss))):
+    for made in (
+        pickle.loads(pickle.dumps(loss)),
+        copy.deepcopy(loss),
+        sf.accounting.from_json(sf.accounting.to_json(loss)),
+    ):
         assert made == loss and hash(made) == hash(loss)
     assert eval(repr(loss), {**globals()}) == loss
     with pytest.raises(AttributeError):

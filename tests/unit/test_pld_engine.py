@@ -11,16 +11,16 @@ import numpy as np
 import pytest
 from flint import arb
 
-from sfumato.accounting.evaluate import compose_on, crossing, planned, sketched
-from sfumato.accounting.lattice import Law, hull_masses, joined_masses, lattice_law, profile_values
-from sfumato.accounting.pairs.either import EitherPair, RangePair
-from sfumato.accounting.pairs.finite import ApproxPair, FinitePair, ResponsePair
-from sfumato.accounting.pairs.gaussian import ExchangedGaussianPair, GaussianPair
-from sfumato.accounting.pairs.integer import IntegerNoisePair
-from sfumato.accounting.pairs.laplace import LaplacePair
-from sfumato.accounting.pairs.pair import Line, Pair
-from sfumato.accounting.pairs.sampled import AddedPair, ExchangedPair, RemovedPair
-from sfumato.accounting.steering import (
+from sfumato.accounting.pld.evaluate import compose_on, crossing, planned, sketched
+from sfumato.accounting.pld.lattice import Law, hull_masses, joined_masses, lattice_law, profile_values
+from sfumato.accounting.pld.pairs.either import EitherPair, RangePair
+from sfumato.accounting.pld.pairs.finite import ApproxPair, FinitePair, ResponsePair
+from sfumato.accounting.pld.pairs.gaussian import ExchangedGaussianPair, GaussianPair
+from sfumato.accounting.pld.pairs.integer import IntegerNoisePair
+from sfumato.accounting.pld.pairs.laplace import LaplacePair
+from sfumato.accounting.pld.pairs.pair import Line, Pair
+from sfumato.accounting.pld.pairs.sampled import AddedPair, ExchangedPair, RemovedPair
+from sfumato.accounting.pld.saddle_point import (
     MOST_CELLS,
     Sketch,
     Sketches,
@@ -30,7 +30,7 @@ from sfumato.accounting.steering import (
     tilt_for_delta,
     tilt_for_epsilon,
 )
-from sfumato.accounting.tilted import infinite_mass, tilted
+from sfumato.accounting.pld.tilted_composition import infinite_mass, tilted
 from sfumato.errors import BadArgument
 from sfumato.exact import ball, endpoints, precision
 from sfumato.noise import DiscreteGaussian, DiscreteLaplace

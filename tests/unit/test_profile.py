@@ -7,9 +7,9 @@ from fractions import Fraction
 
 import pytest
 
-from sfumato.accounting.measures import ZCDP, Approx, Pure
-from sfumato.accounting.profile import Profile
-from sfumato.accounting.trade_off import TradeOff, gaussian_trade_off
+from sfumato.accounting.losses.measures import ZCDP, Approx, Pure
+from sfumato.accounting.losses.profile import Profile
+from sfumato.accounting.losses.trade_off import TradeOff, gaussian_trade_off
 from sfumato.errors import BadArgument, NoProvenRoute
 from sfumato.exact import root
 

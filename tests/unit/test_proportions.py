@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import beta
 
-from sfumato.accounting.proportions import greatest_probability, least_probability, probability_bounds
+from sfumato.accounting.meaning.proportions import greatest_probability, least_probability, probability_bounds
 from sfumato.errors import BadArgument
 
 

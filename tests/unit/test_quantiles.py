@@ -11,20 +11,20 @@ import pytest
 from scipy.stats import chi2
 
 import sfumato as sf
-from sfumato.accounting.measures import ZCDP, Approx, Loss, Pure
+from sfumato.accounting.losses.measures import ZCDP, Approx, Loss, Pure
 from sfumato.core.law import FiniteLaw
 from sfumato.core.metrics import AddRemove
 from sfumato.core.space import vector
 from sfumato.entropy import ReplayEntropy
 from sfumato.errors import BadArgument, UnboundedColumn
 from sfumato.exact import BITS, precision
-from sfumato.mechanisms.joint_quantiles import draw_points, joint_quantiles, listed_joint, shares_of
+from sfumato.mechanisms.cut_plans import balanced, halving
+from sfumato.mechanisms.joint_quantiles import draw_points, joint_law, joint_quantiles, shares_of
 from sfumato.mechanisms.quantile import support
 from sfumato.mechanisms.recursive_quantiles import (
-    balanced,
     draw_cuts,
-    halving,
-    listed_quantiles,
+    point_tolls,
+    quantiles_law,
     recursive_quantiles,
     spread,
 )
@@ -73,14 +73,14 @@ def test_draws_have_the_listed_law() -> None:
     grid = support(space.domain.element, None)  # type: ignore[attr-defined]
     shape = halving([Fraction(1, 3), Fraction(2, 3)])
     data, entropy = [0, 1, 2, 3, 4, 5], ReplayEntropy(7)
-    plan = balanced(shape, Fraction(1), Pure)
+    plan = balanced(shape, Fraction(1), Pure, point_tolls)
     seen: Counter[tuple[int, ...]] = Counter()
     for _ in range(8000):
         points = draw_cuts(plan, spread(grid.offsets(data), 2, entropy), 0, 11, entropy)
         seen[tuple(point // 2 for point in points)] += 1
 
     def off(heat: Fraction) -> float:
-        return surprise(seen, listed_quantiles(balanced(shape, heat, Pure), data, grid, 2))
+        return surprise(seen, quantiles_law(balanced(shape, heat, Pure, point_tolls), data, grid, 2))
 
     assert off(Fraction(1)) > 1e-2
     assert off(Fraction(11, 10)) < 1e-4 and off(Fraction(9, 10)) < 1e-4
@@ -98,7 +98,7 @@ def test_joint_draws_have_the_listed_law() -> None:
         seen[tuple(point // 2 for point in points)] += 1
 
     def off(heat: Fraction) -> float:
-        return surprise(seen, listed_joint(data, grid, 2, targets, heat))
+        return surprise(seen, joint_law(data, grid, 2, targets, heat))
 
     assert off(Fraction(1, 2)) > 1e-2
     assert off(Fraction(11, 20)) < 1e-4 and off(Fraction(9, 20)) < 1e-4
@@ -287,12 +287,12 @@ def test_many_quantiles_of_few_rows_are_interpolated_between_some() -> None:
     made = sf.vector(int) >> sf.stats.quantiles(levels, loss=sf.Pure(1), between=(0, 1000))
     assert made.map(1) == sf.Pure(1)
     rows = np.random.default_rng(4).integers(0, 1001, size=1000)
-    found = made(rows, entropy=sf.ReplayEntropy(3)).value
+    found = made(rows, entropy=sf.entropy.ReplayEntropy(3)).value
     assert len(found) == 99 and list(found) == sorted(found) and all(type(value) is int for value in found)
     assert np.abs(np.array(found) - np.arange(10, 1000, 10)).mean() < 25
     sized = sf.vector(float, size=1000) >> sf.stats.quantiles(levels, loss=sf.Pure(4), between=(0, 1000))
     assert sized.map(1).within(sf.Pure(4))
-    assert len(sized(rows.astype(float), entropy=sf.ReplayEntropy(3)).value) == 99
+    assert len(sized(rows.astype(float), entropy=sf.entropy.ReplayEntropy(3)).value) == 99
 
 
 def test_how_many_are_chosen_at_once() -> None:

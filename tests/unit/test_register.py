@@ -31,26 +31,26 @@ from sfumato.errors import (
     NoProvenRoute,
     QueryRefused,
 )
-from sfumato.ledger import register_store
-from sfumato.ledger.register_names import distinct, name_of
+from sfumato.ledger.register import store as register_store
+from sfumato.ledger.register.names import distinct, name_of
 
 KEY = bytes(range(32))
 SECRET = "Ariadne-Unmistakable"
 
 
 @pytest.fixture
-def register() -> sf.Register:
-    return sf.Register(":memory:", key=KEY, limit=sf.Pure(1))
+def register() -> sf.ledger.Register:
+    return sf.ledger.Register(":memory:", key=KEY, limit=sf.Pure(1))
 
 
-def begun(path: Path, limit: sf.Loss | None = None) -> sf.Register:
-    return sf.Register(path, key=KEY, limit=sf.Pure(1) if limit is None else limit)
+def begun(path: Path, limit: sf.Loss | None = None) -> sf.ledger.Register:
+    return sf.ledger.Register(path, key=KEY, limit=sf.Pure(1) if limit is None else limit)
 
 
 # --- what it records ---------------------------------------------------------------------------------------------
 
 
-def test_p3_128_releases_and_cumulative_loss_of_each_unit(register: sf.Register) -> None:
+def test_p3_128_releases_and_cumulative_loss_of_each_unit(register: sf.ledger.Register) -> None:
     register.admit(["ann", "bob"], sf.Pure(0.5), release="ages")
     register.admit(["ann", "eve"], sf.Pure(0.3), release="incomes")
     assert register.took_part("ann") == ("ages", "incomes")
@@ -62,7 +62,7 @@ def test_p3_128_releases_and_cumulative_loss_of_each_unit(register: sf.Register)
     assert register.left("nobody") == sf.Pure(1)
 
 
-def test_p3_128_releases_that_a_member_of_the_audience_accessed(register: sf.Register) -> None:
+def test_p3_128_releases_that_a_member_of_the_audience_accessed(register: sf.ledger.Register) -> None:
     for name in ("ages", "incomes", "ages"):
         register.admit([1], sf.Pure(0.1), release=name)
     register.accessed("press", "incomes")
@@ -78,14 +78,14 @@ def test_p3_128_releases_that_a_member_of_the_audience_accessed(register: sf.Reg
 
 def test_p3_125_a_small_overlap_is_dropped_from_all_but_one_partition() -> None:
     """3 % of the students are at both universities; each counts at the first one only, and both cost ε once."""
-    register = sf.Register(":memory:", key=KEY, limit=sf.Pure(0.5))
+    register = sf.ledger.Register(":memory:", key=KEY, limit=sf.Pure(0.5))
     north, south = np.arange(1000), np.arange(970, 1970)
     assert register.admit(north, sf.Pure(0.5), release="north").all()
     assert (register.admit(south, sf.Pure(0.5), release="south") == (south >= 1000)).all()
     assert {register.spent(unit) for unit in (0, 980, 1500)} == {sf.Pure(0.5)}
 
 
-def test_all_rows_of_a_unit_get_the_same_answer(register: sf.Register) -> None:
+def test_all_rows_of_a_unit_get_the_same_answer(register: sf.ledger.Register) -> None:
     register.admit(["ann"], sf.Pure(1), release="first")
     mask = register.admit(["ann", "bob", "ann", "bob", "bob"], sf.Pure(0.5), release="second")
     assert mask.dtype == np.bool_
@@ -93,7 +93,7 @@ def test_all_rows_of_a_unit_get_the_same_answer(register: sf.Register) -> None:
     assert register.spent("bob") == sf.Pure(0.5)  # once, not once for each row
 
 
-def test_who_is_left_out_pays_nothing_and_may_take_part_in_something_cheaper(register: sf.Register) -> None:
+def test_who_is_left_out_pays_nothing_and_may_take_part_in_something_cheaper(register: sf.ledger.Register) -> None:
     register.admit(["ann"], sf.Pure(0.9), release="first")
     assert register.admit(["ann", "bob"], sf.Pure(0.2), release="second").tolist() == [False, True]
     assert register.spent("ann") == sf.Pure(0.9)
@@ -102,7 +102,7 @@ def test_who_is_left_out_pays_nothing_and_may_take_part_in_something_cheaper(reg
     assert register.left("ann") == sf.Pure(0)
 
 
-def test_ten_tenths_are_one(register: sf.Register) -> None:
+def test_ten_tenths_are_one(register: sf.ledger.Register) -> None:
     assert all(register.admit(["ann"], sf.Pure(0.1), release=f"r{i}").all() for i in range(10))
     assert not register.admit(["ann"], sf.Pure(Fraction(1, 10**30)), release="more").any()
     assert register.admit(["ann"], sf.Pure(0), release="free").all()
@@ -123,17 +123,17 @@ def test_ten_tenths_are_one(register: sf.Register) -> None:
     ids=lambda value: type(value).__name__ if isinstance(value, sf.Loss) else str(value),
 )
 def test_every_kind_of_loss_that_adds_up(limit: sf.Loss, loss: sf.Loss, times: int) -> None:
-    register = sf.Register(":memory:", key=KEY, limit=limit)
+    register = sf.ledger.Register(":memory:", key=KEY, limit=limit)
     answers = [bool(register.admit(["ann"], loss, release=f"r{i}")[0]) for i in range(6)]
     assert answers == [True] * times + [False] * (6 - times)
-    rule = sf.SumFilter(limit)
+    rule = sf.accounting.SumFilter(limit)
     for _ in range(times):
         rule = rule.after(loss)
     assert register.spent("ann") == rule.spent
     assert register.left("ann") == rule.left
 
 
-def test_a_release_may_be_admitted_in_several_steps_and_each_is_paid(register: sf.Register) -> None:
+def test_a_release_may_be_admitted_in_several_steps_and_each_is_paid(register: sf.ledger.Register) -> None:
     register.admit(["ann"], sf.Pure(0.2), release="report")
     register.admit(["ann"], sf.Pure(0.3), release="report")
     assert register.took_part("ann") == ("report",)
@@ -141,7 +141,7 @@ def test_a_release_may_be_admitted_in_several_steps_and_each_is_paid(register: s
     assert register.report().releases == 1
 
 
-def test_forgetting_keeps_what_protects(register: sf.Register) -> None:
+def test_forgetting_keeps_what_protects(register: sf.ledger.Register) -> None:
     register.admit(["ann", "bob"], sf.Pure(0.7), release="first")
     register.forget("ann")
     register.forget("ann")
@@ -154,7 +154,7 @@ def test_forgetting_keeps_what_protects(register: sf.Register) -> None:
     assert register.took_part("ann") == ("third",)
 
 
-def test_the_report_says_nothing_of_units(register: sf.Register) -> None:
+def test_the_report_says_nothing_of_units(register: sf.ledger.Register) -> None:
     empty = register.report()
     register.admit(range(1000), sf.Pure(0.1), release="first")
     full = register.report()
@@ -166,10 +166,10 @@ def test_the_report_says_nothing_of_units(register: sf.Register) -> None:
 
 
 def test_a_changed_unit_is_promised_the_limit_of_a_pair() -> None:
-    made = [sf.Register(":memory:", key=KEY, limit=limit) for limit in (sf.Pure(1), sf.ZCDP(1), sf.GDP(1))]
+    made = [sf.ledger.Register(":memory:", key=KEY, limit=limit) for limit in (sf.Pure(1), sf.ZCDP(1), sf.GDP(1))]
     assert [one.limit_if_changed for one in made] == [sf.Pure(2), sf.ZCDP(4), sf.GDP(2)]
     with pytest.raises(NoProvenRoute):
-        _ = sf.Register(":memory:", key=KEY, limit=sf.ApproxZCDP(1, 0.1)).limit_if_changed
+        _ = sf.ledger.Register(":memory:", key=KEY, limit=sf.ApproxZCDP(1, 0.1)).limit_if_changed
 
 
 # --- ids ---------------------------------------------------------------------------------------------------------
@@ -195,7 +195,7 @@ def test_a_changed_unit_is_promised_the_limit_of_a_pair() -> None:
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_one_unit_has_one_name_however_its_column_was_read(register: sf.Register, ids: object) -> None:
+def test_one_unit_has_one_name_however_its_column_was_read(register: sf.ledger.Register, ids: object) -> None:
     register.admit(["7"], sf.Pure(1), release="before")
     assert register.admit(ids, sf.Pure(1), release="now").tolist() == [False, True, False]
 
@@ -223,7 +223,7 @@ MISSING: list[object] = [
 
 
 @pytest.mark.parametrize("nobody", MISSING, ids=lambda value: type(value).__name__)
-def test_a_row_without_an_id_belongs_to_no_unit_and_is_left_out(register: sf.Register, nobody: object) -> None:
+def test_a_row_without_an_id_belongs_to_no_unit_and_is_left_out(register: sf.ledger.Register, nobody: object) -> None:
     for ids in ([nobody, "ann", nobody], [nobody]):
         assert register.admit(ids, sf.Pure(0), release="r").tolist() == [one is not nobody for one in ids]
 
@@ -237,7 +237,7 @@ def test_missing_ids_in_arrays() -> None:
 
 
 @pytest.mark.parametrize("empty", [[], (), np.array([], dtype=np.int64), np.array([], dtype=object), [None, None]])
-def test_nobody_may_be_there(register: sf.Register, empty: object) -> None:
+def test_nobody_may_be_there(register: sf.ledger.Register, empty: object) -> None:
     mask = register.admit(empty, sf.Pure(1), release="nobody")
     assert mask.dtype == np.bool_
     assert not mask.any()
@@ -337,7 +337,7 @@ def test_whole_decimals_are_named_like_integers() -> None:
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_what_is_no_column_is_refused_by_its_type(register: sf.Register, ids: object, got: str) -> None:
+def test_what_is_no_column_is_refused_by_its_type(register: sf.ledger.Register, ids: object, got: str) -> None:
     with pytest.raises(BadArgument, match=got) as refusal:
         register.admit(ids, sf.Pure(0.1), release="r")
     assert SECRET not in "".join(traceback.format_exception_only(refusal.value))
@@ -347,7 +347,7 @@ def test_what_is_no_column_is_refused_by_its_type(register: sf.Register, ids: ob
 # --- refusals ----------------------------------------------------------------------------------------------------
 
 
-def test_refusals_depend_on_public_numbers_only(register: sf.Register) -> None:
+def test_refusals_depend_on_public_numbers_only(register: sf.ledger.Register) -> None:
     with pytest.raises(QueryRefused, match="nobody could ever take part"):
         register.admit([SECRET], sf.Pure(2), release="dear")
     with pytest.raises(NoProvenRoute, match="what is counted here is Pure"):
@@ -365,35 +365,39 @@ def test_refusals_depend_on_public_numbers_only(register: sf.Register) -> None:
 @pytest.mark.parametrize(
     "unit", [[SECRET], None, math.nan, (SECRET, None), {SECRET: 1}, True], ids=lambda value: type(value).__name__
 )
-def test_one_id_that_is_none_is_refused_without_being_shown(register: sf.Register, ask: str, unit: object) -> None:
+def test_one_id_that_is_none_is_refused_without_being_shown(
+    register: sf.ledger.Register, ask: str, unit: object
+) -> None:
     with pytest.raises(BadArgument, match="a text, a whole number, bytes") as refusal:
         getattr(register, ask)(unit)
     assert SECRET not in str(refusal.value)
 
 
 @pytest.mark.parametrize(
-    "limit", [sf.BoundedRange(1), sf.Renyi({2: 1}).nothing(), 1.0, sf.Profile([(1, 0)])], ids=lambda v: type(v).__name__
+    "limit",
+    [sf.accounting.BoundedRange(1), sf.Renyi({2: 1}).nothing(), 1.0, sf.Profile([(1, 0)])],
+    ids=lambda v: type(v).__name__,
 )
 def test_limits_without_a_rule_are_refused(tmp_path: Path, limit: sf.Loss) -> None:
     with pytest.raises((BadArgument, NoProvenRoute)):
-        sf.Register(tmp_path / "new.db", key=KEY, limit=limit)
+        sf.ledger.Register(tmp_path / "new.db", key=KEY, limit=limit)
     assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("key", [b"", b"short", "x" * 32, None, bytes(33), bytearray(32)])
 def test_keys_are_32_bytes_and_never_shown(key: object) -> None:
     with pytest.raises(BadArgument, match="32 bytes") as refusal:
-        sf.Register(":memory:", key=key, limit=sf.Pure(1))  # type: ignore[arg-type]
+        sf.ledger.Register(":memory:", key=key, limit=sf.Pure(1))  # type: ignore[arg-type]
     assert "xxx" not in str(refusal.value)
 
 
 def test_new_keys_differ() -> None:
-    keys = {sf.Register.new_key() for _ in range(50)}
+    keys = {sf.ledger.Register.new_key() for _ in range(50)}
     assert len(keys) == 50
     assert {len(key) for key in keys} == {32}
 
 
-def test_a_register_does_not_travel(register: sf.Register) -> None:
+def test_a_register_does_not_travel(register: sf.ledger.Register) -> None:
     for way in (pickle.dumps, copy.copy, copy.deepcopy):
         with pytest.raises(BadArgument, match="opened where it is used"):
             way(register)
@@ -405,7 +409,7 @@ def test_a_register_does_not_travel(register: sf.Register) -> None:
 def test_it_goes_on_where_it_stood(tmp_path: Path) -> None:
     path = tmp_path / "register.db"
     begun(path).admit(["ann"], sf.Pure(0.7), release="first")
-    again = sf.Register(path, key=KEY)
+    again = sf.ledger.Register(path, key=KEY)
     assert again.limit == sf.Pure(1)
     assert again.spent("ann") == sf.Pure(0.7)
     assert begun(path).admit(["ann", "bob"], sf.Pure(0.7), release="second").tolist() == [False, True]
@@ -415,23 +419,23 @@ def test_another_key_or_limit_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "register.db"
     begun(path).admit([SECRET], sf.Pure(0.7), release="first")
     with pytest.raises(BadArgument, match="key must be the one with which this register was begun"):
-        sf.Register(path, key=sf.Register.new_key())
+        sf.ledger.Register(path, key=sf.ledger.Register.new_key())
     with pytest.raises(BadArgument, match="the one of this register, which is ε = 1"):
         begun(path, sf.Pure(2))
     with closing_file(path) as file:
         file.execute("UPDATE head SET limited = replace(limited, '\"1\"', '\"9\"')")
     with pytest.raises(BadArgument, match="or its head was changed"):
-        sf.Register(path, key=KEY)
+        sf.ledger.Register(path, key=KEY)
 
 
 def test_only_a_limit_begins_a_new_register(tmp_path: Path) -> None:
     with pytest.raises(LedgerUnavailable, match="a new one begins with a limit"):
-        sf.Register(tmp_path / "none.db", key=KEY)
+        sf.ledger.Register(tmp_path / "none.db", key=KEY)
     with pytest.raises(BadArgument, match="limit must be given"):
-        sf.Register(":memory:", key=KEY)
+        sf.ledger.Register(":memory:", key=KEY)
     (tmp_path / "empty.db").touch(mode=0o600)
     with pytest.raises(BadArgument, match="limit must be given"):
-        sf.Register(tmp_path / "empty.db", key=KEY)
+        sf.ledger.Register(tmp_path / "empty.db", key=KEY)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="file modes")
@@ -449,7 +453,7 @@ def test_the_file_is_for_its_owner(tmp_path: Path) -> None:
     assert set(modes.values()) == {0o600}
     path.chmod(0o640)
     with pytest.raises(LedgerUnavailable, match="chmod 600"):
-        sf.Register(path, key=KEY)
+        sf.ledger.Register(path, key=KEY)
 
 
 def test_what_is_written_is_synced(tmp_path: Path) -> None:
@@ -584,7 +588,7 @@ def test_a_place_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
         with pytest.raises(LedgerUnavailable):
             begun(path)
     with pytest.raises(BadArgument, match="the path of a file"):
-        sf.Register(7, key=KEY, limit=sf.Pure(1))  # type: ignore[arg-type]
+        sf.ledger.Register(7, key=KEY, limit=sf.Pure(1))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -619,7 +623,7 @@ def test_a_read_only_file_is_refused(tmp_path: Path) -> None:
     begun(tmp_path / "register.db")
     (tmp_path / "register.db").chmod(0o400)
     with pytest.raises(LedgerUnavailable, match="cannot be written"):
-        sf.Register(tmp_path / "register.db", key=KEY)
+        sf.ledger.Register(tmp_path / "register.db", key=KEY)
 
 
 # --- many at once, crashes, size -----------------------------------------------------------------------------------
@@ -672,7 +676,7 @@ def test_killed_at_any_step_it_never_counts_too_little(tmp_path: Path) -> None:
     }
 
 
-def test_many_units_in_pieces(monkeypatch: pytest.MonkeyPatch, register: sf.Register) -> None:
+def test_many_units_in_pieces(monkeypatch: pytest.MonkeyPatch, register: sf.ledger.Register) -> None:
     monkeypatch.setattr(register_store, "MANY", 7)
     ids = np.arange(1000) % 333
     assert register.admit(ids[ids % 2 == 0], sf.Pure(1), release="even").all()
@@ -680,19 +684,19 @@ def test_many_units_in_pieces(monkeypatch: pytest.MonkeyPatch, register: sf.Regi
     assert register.spent(332) == register.spent(1) == sf.Pure(1)
 
 
-def test_histories_that_differ_are_told_apart(register: sf.Register) -> None:
+def test_histories_that_differ_are_told_apart(register: sf.ledger.Register) -> None:
     """Against a plain model: random releases on random units."""
-    model: dict[int, sf.SumFilter] = {}
+    model: dict[int, sf.accounting.SumFilter] = {}
     parts: dict[int, list[str]] = {}
     bits = np.random.default_rng(5)
     for turn in range(25):
         ids = bits.integers(0, 40, size=bits.integers(0, 60))
         loss, name = sf.Pure(Fraction(int(bits.integers(1, 20)), 100)), f"r{turn % 17}"
-        expected = {unit: model.get(unit, sf.SumFilter(sf.Pure(1))).admits(loss) for unit in ids.tolist()}
+        expected = {unit: model.get(unit, sf.accounting.SumFilter(sf.Pure(1))).admits(loss) for unit in ids.tolist()}
         assert register.admit(ids, loss, release=name).tolist() == [expected[unit] for unit in ids.tolist()]
         for unit, takes in expected.items():
             if takes:
-                model[unit] = model.get(unit, sf.SumFilter(sf.Pure(1))).after(loss)
+                model[unit] = model.get(unit, sf.accounting.SumFilter(sf.Pure(1))).after(loss)
                 parts.setdefault(unit, []).append(name)
     for unit, rule in model.items():
         assert register.spent(unit) == rule.spent

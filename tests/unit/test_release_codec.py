@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from tests.examples.noises import SUMMED
 from tests.examples.releases import same, through_json
 from tests.profiles import examples
 
@@ -23,9 +24,10 @@ from sfumato.noise.binomial import Binomial
 from sfumato.noise.bounded import Truncated
 from sfumato.noise.discrete_gaussian import DiscreteGaussian
 from sfumato.noise.discrete_laplace import DiscreteLaplace
+from sfumato.plain import DEEPEST, NAMES
 from sfumato.release.codec import release_from_plain, release_to_plain
 from sfumato.release.record import Fact, Noised, Receipt, Release
-from sfumato.release.values import DEEPEST, read_value, stored_value
+from sfumato.release.values import read_value, stored_value
 
 NOISED = Noised(DiscreteLaplace(Fraction(5, 2)), Fraction(1, 10), 3, Fraction(1, 20), -7)
 
@@ -33,14 +35,14 @@ FULL = Release(
     value=np.array([1.5, -0.0, math.inf]),
     loss=sf.Approx("0.1", "1e-6"),
     unit="one person, ¾ of 'them'",
-    how=sf.How(
+    how=sf.release.How(
         "laplace",
         (("scale", "2.5"),),
         ("clamp(0, 1)", "sum()"),
         ("round",),
         (sf.claim("it was reviewed"),),
         ("proofs/additive.md#laplace",),
-        sf.Failure.GRACEFUL,
+        sf.release.Failure.GRACEFUL,
     ),
     half_width=(1, 2.5, Fraction(1, 3)),
     confidence=Fraction(9, 10),
@@ -125,10 +127,10 @@ def test_every_field_comes_back() -> None:
     [
         sf.scalar(int) >> sf.laplace(scale=2),
         sf.scalar(float) >> sf.gaussian(scale="0.1"),
-        sf.scalar(int) >> sf.staircase(epsilon=1, width=5),
-        sf.scalar(int) >> sf.binomial(100, epsilon=1),
-        sf.scalar(int) >> sf.upper_estimate(scale=1, reach=14),
-        sf.scalar(int) >> sf.censored_laplace(scale=2, between=(0, 10)),
+        sf.scalar(int) >> sf.mechanisms.staircase(epsilon=1, width=5),
+        sf.scalar(int) >> sf.mechanisms.binomial(100, epsilon=1),
+        sf.scalar(int) >> sf.mechanisms.upper_estimate(scale=1, reach=14),
+        sf.scalar(int) >> sf.mechanisms.censored_laplace(scale=2, between=(0, 10)),
     ],
     ids=lambda measurement: measurement.how.mechanism,
 )
@@ -138,6 +140,17 @@ def test_releases_of_measurements_come_back_with_their_intervals(measurement: sf
     assert str(back) == str(release)
     assert back.interval(0.99) == release.interval(0.99)
     assert back.noise == release.noise and back.loss == release.loss
+
+
+@pytest.mark.parametrize("name", SUMMED)
+def test_every_registered_noise_comes_back(name: str) -> None:
+    noised = Noised(SUMMED[name][0], Fraction(1, 2))
+    release = Release(1, sf.Pure(1), "row", sf.release.How("own"), noise=noised)
+    if type(noised.noise) in NAMES:
+        assert release_from_plain(through_json(release_to_plain(release))).noise == noised
+    else:
+        with pytest.raises(BadArgument, match=r"what is (written|stored) must be"):
+            release_to_plain(release)
 
 
 @pytest.mark.parametrize(
@@ -153,11 +166,11 @@ def test_releases_of_measurements_come_back_with_their_intervals(measurement: sf
     ids=lambda noise: type(noise).__name__,
 )
 def test_noises_that_would_take_long_are_neither_written_nor_read(noise: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    release = Release(1, sf.Pure(1), "row", sf.How("own"), noise=Noised(noise, Fraction(1)))
+    release = Release(1, sf.Pure(1), "row", sf.release.How("own"), noise=Noised(noise, Fraction(1)))
     with pytest.raises(BadArgument, match="what is stored must be noise with numbers"):
         release_to_plain(release)
     with monkeypatch.context() as lenient:
-        lenient.setattr("sfumato.release.codec._is_moderate", lambda noise: True)
+        lenient.setattr(type(noise), "is_moderate", True)
         plain = release_to_plain(release)
     with pytest.raises(UnknownFormat, match="2048 bits"):
         release_from_plain(plain)
@@ -187,7 +200,7 @@ class Own:
         np.array([(1, 2.0)], dtype=[("a", "i4"), ("b", "f8")]),
         np.ma.masked_array([1, 2], mask=[True, False]),
         {Own(): 1},
-        sf.Failure.NONE,
+        sf.release.Failure.NONE,
         datetime.time(1),
         datetime.datetime(2026, 1, 1, fold=1),
         lambda: 1,
@@ -216,9 +229,9 @@ def test_depth_is_bounded_both_ways() -> None:
 
 def test_unknown_noises_and_losses_are_refused() -> None:
     with pytest.raises(BadArgument, match="sfumato's own"):
-        release_to_plain(Release(1, sf.Pure(1), "row", sf.How("own"), noise=Noised(Own(), Fraction(1))))  # type: ignore[arg-type]
+        release_to_plain(Release(1, sf.Pure(1), "row", sf.release.How("own"), noise=Noised(Own(), Fraction(1))))  # type: ignore[arg-type]
     nested = Noised(Truncated.within(DiscreteGaussian.from_square(2), radius=5), Fraction(1))
-    release = Release(1, sf.Pure(1), "row", sf.How("own"), noise=nested)
+    release = Release(1, sf.Pure(1), "row", sf.release.How("own"), noise=nested)
     assert release_from_plain(release_to_plain(release)).noise == nested
 
 

@@ -15,10 +15,10 @@ from tests.examples.rendered import GOLDEN, SUFFIXES
 import sfumato as sf
 from sfumato.errors import BadArgument, NoProvenRoute
 from sfumato.noise import DiscreteLaplace
-from sfumato.noise.continuous import Laplace
 from sfumato.release.publication import missing_for_publication
 from sfumato.release.record import How, Release
 from sfumato.release.table import FIELDS, ReleaseTable, composed
+from sfumato.textbook.continuous import Laplace
 
 SURE = Fraction(95, 100)
 
@@ -153,7 +153,7 @@ def test_kinds_that_do_not_add_up_are_refused() -> None:
     with pytest.raises(NoProvenRoute):
         composed([sf.Pure(1), sf.ZCDP(1)])
     with pytest.raises(NoProvenRoute):
-        composed([sf.BoundedRange(1), sf.BoundedRange(1)])
+        composed([sf.accounting.BoundedRange(1), sf.accounting.BoundedRange(1)])
 
 
 def test_units_that_differ_are_refused() -> None:

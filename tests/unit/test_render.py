@@ -21,7 +21,7 @@ from tests.unit.chart_reading import headline, parts, tables
 import sfumato as sf
 from sfumato.errors import BadArgument, MissingExtra
 from sfumato.release.record import How, Release
-from sfumato.release.render import forms, latex, written
+from sfumato.release.render import forms, latex, rendered
 from sfumato.release.render.document import Document, Table
 from sfumato.release.render.sheet import sheet
 from sfumato.release.render.words import clean, number, short
@@ -63,7 +63,7 @@ def value_release(value: Any, half_width: Any = None) -> Release:
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_golden(example: str, form: str) -> None:
     golden = GOLDEN / f"release_{example}.{SUFFIXES[form]}"
-    assert written(sheet(EXAMPLES[example]()), form) == golden.read_text(encoding="utf-8")
+    assert rendered(sheet(EXAMPLES[example]()), form) == golden.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("form", ["text", "html", "markdown", "latex", "json"])
@@ -92,7 +92,7 @@ def test_replayable_and_uncharged_releases_say_so_in_every_form() -> None:
 def test_hostile_texts_do_not_leave_their_place(text: str) -> None:
     release = hostile(text)
     for form in forms():
-        shown = written(sheet(release), form)
+        shown = rendered(sheet(release), form)
         assert shown.encode()  # no lone surrogates
         assert all(letter.isprintable() or letter in "\n\u200c\u200d" for letter in shown)
     assert all(letter.isprintable() or letter == "\n" for letter in str(release))
@@ -133,7 +133,7 @@ def test_hostile_texts_in_markdown(text: str) -> None:
 def test_hostile_texts_in_json_and_csv(text: str) -> None:
     record = json.loads(hostile(text).to_json())
     assert record["unit"] == clean(text) and "<" not in hostile(text).to_json()
-    for line in written(sheet(hostile(text)), "csv").splitlines():
+    for line in rendered(sheet(hostile(text)), "csv").splitlines():
         assert not re.match(r'(^|.*,)"?[=+@]', line) or re.match(r".*'", line)
 
 
@@ -142,7 +142,7 @@ def test_values_of_all_sorts_are_shown() -> None:
         for half in (None, 2, 0.5, [1, 2], {"a": 1}, "wide", math.inf):
             release = value_release(value, half)
             for form in forms():
-                assert written(sheet(release), form)
+                assert rendered(sheet(release), form)
             assert str(release) and read_html(release.to_html())
             json.loads(release.to_json())
 
@@ -171,14 +171,14 @@ def test_clean_keeps_scripts_that_need_invisible_letters() -> None:
 def test_links_are_made_of_web_addresses_only() -> None:
     for address, linked in (("https://example.org/a?b=1", True), ("javascript:alert(1)", False), ("http://a b", False)):
         document = Document("title", tables=(Table((("address", address),)),))
-        assert ("<a " in written(document, "html")) is linked
-        assert (f"<{address}>" in written(document, "markdown")) is linked
+        assert ("<a " in rendered(document, "html")) is linked
+        assert (f"<{address}>" in rendered(document, "markdown")) is linked
 
 
 def test_a_notebook_shows_html_and_unknown_forms_are_refused() -> None:
     assert one_number()._repr_html_() == one_number().to_html()
     with pytest.raises(BadArgument, match="csv, html, json, latex, markdown, text"):
-        written(sheet(one_number()), "pdf")
+        rendered(sheet(one_number()), "pdf")
 
 
 def test_showing_a_release_loads_nothing_heavy() -> None:
@@ -232,7 +232,7 @@ def test_charts_take_names_and_say_what_they_leave_out() -> None:
         value_release("word").plot()
     with pytest.raises(BadArgument, match="release"):
         sf.charts.release(3)  # type: ignore[arg-type]
-    assert "No error is on file" in json.dumps(value_release(3).plot().to_dict())
+    assert "No error is stated" in json.dumps(value_release(3).plot().to_dict())
 
 
 def test_charts_break_long_captions_and_take_names_that_are_no_numbers() -> None:

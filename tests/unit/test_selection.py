@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from sfumato.accounting.measures import ZCDP, Approx, BoundedRange, Loss, Pure
+from sfumato.accounting.losses.measures import ZCDP, Approx, BoundedRange, Loss, Pure
 from sfumato.core.calibrate import calibrate
 from sfumato.core.domains import Floats, Integers, Vector
 from sfumato.core.metrics import L1, AddRemove, ChangeOne, LInf, Range
@@ -64,10 +64,10 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
     (lambda: Space(Vector(Integers(), size=1), LInf()) >> laplace_noisy_max_with_lead(1), "one alone leads nobody"),
     (
         lambda: SCORES >> exponential_of(["a", "b"], temperature=1),
-        "candidates must be one to each of the 3 scores; got 2.",
+        "candidates must be one for each of the 3 scores; got 2.",
     ),
-    (lambda: candidate_of([]), "candidates must be at least one"),
-    (lambda: largest(["a"])([1, 2]), "one to each of the 2 noisy scores"),
+    (lambda: candidate_of([]), "candidates must be a list of at least one"),
+    (lambda: largest(["a"])([1, 2]), "one for each of the 2 noisy scores"),
     (lambda: quantile_scores([1, 2], alpha=1.5), "alpha must be between 0 and 1; got 1.5."),
     (lambda: quantile_scores([], alpha=0.5), "candidates must be at least one number"),
     (
@@ -244,7 +244,7 @@ def test_the_empty_column_gives_any_point() -> None:
 def test_a_law_over_a_fine_grid_is_not_listed() -> None:
     measurement = ROWS >> median(between=(0, 1), temperature=1)
     assert measurement.law is not None
-    with pytest.raises(BadArgument, match="so coarse that there are at most 65536 points"):
+    with pytest.raises(BadArgument, match="coarse enough to list all points, at most 65536"):
         measurement.law([0.5])
 
 
@@ -261,7 +261,7 @@ def test_thresholds_with_named_labels() -> None:
     space = frame({"level": int, "state": ["well", "ill"]}, size=4)
     scores = threshold_accuracy_scores([2, 3], feature="level", label="state", positive="ill")
     data = {"level": [1, 2, 3, 4], "state": ["well", "well", "ill", "ill"]}
-    assert (space >> scores)(data).tolist() == [3, 4]
+    assert (space >> scores)(data).tolist() == [0.75, 1]
 
 
 def test_a_lead_beyond_the_floats_is_the_largest_float() -> None:

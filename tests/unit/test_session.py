@@ -20,16 +20,16 @@ from sfumato.errors import (
     NotChainable,
     NotInDomain,
 )
-from sfumato.ledger.book import Ledger
 from sfumato.ledger.checklists import checklist_of, keep_checklist
+from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.permit import exactly
 from sfumato.ledger.stores.memory import MemoryStore
-from sfumato.mechanisms.matrix import StepsBetween
+from sfumato.mechanisms.matrix_mechanism import StepsBetween
 from sfumato.release.checklist import ITEMS, Checklist
 from sfumato.session.dataset import Dataset
 from sfumato.session.fingerprint import version_of
 from sfumato.session.session import Session
-from sfumato.transforms.whose import first_rows
+from sfumato.transforms.owners import first_rows
 
 SCORES = [71.5, 64.0, 88.0, 93.5, 55.0] * 50
 SPACE = sf.vector(float, size=250)
@@ -279,7 +279,7 @@ def test_the_book_holds_no_digest_that_could_be_tried_out(data: Dataset) -> None
 
 
 def test_a_register_keeps_a_limit_for_each_person() -> None:
-    register = sf.Register(":memory:", key=sf.Register.new_key(), limit=sf.Pure(1))
+    register = sf.ledger.Register(":memory:", key=sf.ledger.Register.new_key(), limit=sf.Pure(1))
     whose = [f"a{number}" for number in range(200)] + [f"b{number}" for number in range(300)]
 
     def visits(ids: list[str], name: str) -> Session:
@@ -296,7 +296,7 @@ def test_a_register_keeps_a_limit_for_each_person() -> None:
 
 
 def test_of_a_member_with_more_rows_than_the_unit_allows_only_the_first_are_used() -> None:
-    register = sf.Register(":memory:", key=sf.Register.new_key(), limit=sf.Pure(100))
+    register = sf.ledger.Register(":memory:", key=sf.ledger.Register.new_key(), limit=sf.Pure(100))
     unit = sf.Unit("a patient with up to 3 visits", sf.AddRemove(), bound=3)
     data = Dataset(
         [1] * 1000 + [0] * 5,
@@ -313,7 +313,7 @@ def test_of_a_member_with_more_rows_than_the_unit_allows_only_the_first_are_used
 
 
 def test_members_in_a_column() -> None:
-    register = sf.Register(":memory:", key=sf.Register.new_key(), limit=sf.Pure(1))
+    register = sf.ledger.Register(":memory:", key=sf.ledger.Register.new_key(), limit=sf.Pure(1))
     table = {"who": np.array(["ann", "bob", "ann"]), "visits": np.array([1, 2, 3])}
     space = sf.frame({"who": str, "visits": int})
     data = Dataset(table, name="visits", space=space, members=sf.Members(register, "who"))
@@ -326,7 +326,7 @@ def test_members_in_a_column() -> None:
     [(sf.vector(int, size=3), ["a", "b", "c"]), (sf.vector(int), ["a", "b"]), (sf.vector(int), "who")],
 )
 def test_members_that_do_not_fit(space: sf.Space, ids: object) -> None:
-    register = sf.Register(":memory:", key=sf.Register.new_key(), limit=sf.Pure(1))
+    register = sf.ledger.Register(":memory:", key=sf.ledger.Register.new_key(), limit=sf.Pure(1))
     with pytest.raises(BadArgument, match="members"):
         Dataset([1, 2, 3], name="visits", space=space, members=sf.Members(register, ids))
 
@@ -416,7 +416,7 @@ def test_releases_rest_on_the_facts_of_a_codebook() -> None:
     release = session.run(sf.select("score") >> sf.mean() >> sf.laplace(scale=100))
     assert release.unit == "a student"
     assert any("marking scheme" in fact.source for fact in release.facts)
-    assert session.account.terms.about["title"] == "An exam"
+    assert session.ledger["exam"].terms.about["title"] == "An exam"
 
 
 # What a sceptical reader found.
@@ -431,7 +431,7 @@ def test_a_narrower_question_is_no_oracle_for_who_is_in_the_data(data: Dataset, 
 
 
 def test_ids_of_members_are_taken_as_they_are() -> None:
-    register = sf.Register(":memory:", key=sf.Register.new_key(), limit=sf.Pure(1))
+    register = sf.ledger.Register(":memory:", key=sf.ledger.Register.new_key(), limit=sf.Pure(1))
     ids = ["ann", "bob"]
     members = sf.Members(register, ids)
     data = Dataset([1, 2], name="visits", space=sf.vector(int), members=members)
@@ -442,7 +442,7 @@ def test_ids_of_members_are_taken_as_they_are() -> None:
 
 
 def test_with_and_without_members_are_two_questions() -> None:
-    register = sf.Register(":memory:", key=sf.Register.new_key(), limit=sf.Pure(1))
+    register = sf.ledger.Register(":memory:", key=sf.ledger.Register.new_key(), limit=sf.Pure(1))
     ledger, count = Ledger.open("memory:"), sf.count() >> sf.laplace(scale=1)
     plain = Dataset([1, 2], name="visits", space=sf.vector(int)).session(limit=sf.Pure(9), ledger=ledger)
     first = plain.run(count)
@@ -459,11 +459,11 @@ def test_what_cannot_be_run_is_refused_before_it_is_charged() -> None:
     numbers = Dataset([1, 2], name="numbers", space=sf.vector(int))
     session = numbers.session(limit=sf.ApproxZCDP(1, 0), ledger="memory:")
     with pytest.raises(BadArgument, match="answers once"):
-        session.run(sf.filtered(sf.ApproxZCDP("0.1", 0)))
+        session.run(sf.privacy_filter(sf.ApproxZCDP("0.1", 0)))
     with pytest.raises(BadArgument, match="answers once"):
-        session.explain(sf.filtered(sf.ApproxZCDP("0.1", 0)))
+        session.explain(sf.privacy_filter(sf.ApproxZCDP("0.1", 0)))
     assert session.spent == sf.ApproxZCDP(0, 0)
-    register = sf.Register(":memory:", key=sf.Register.new_key(), limit=sf.Pure(1))
+    register = sf.ledger.Register(":memory:", key=sf.ledger.Register.new_key(), limit=sf.Pure(1))
     counted = Dataset([1, 2], name="numbers", space=sf.vector(int), members=sf.Members(register, ["a", "b"]))
     zcdp = counted.session(limit=sf.ZCDP(1), ledger="memory:")
     with pytest.raises(NoProvenRoute):
@@ -523,3 +523,48 @@ def test_the_table_of_a_month_holds_the_releases_of_that_month() -> None:
     assert len(session.releases()) == 2
     assert not session.missing_for_publication()
     assert session.registry_entry().parameters == "epsilon=0.1"
+
+
+def test_a_book_is_recounted_by_every_way_that_is_valid_for_it() -> None:
+    """50 Gaussian questions that were fixed in advance cost far less than their limit, which holds in any case."""
+    asked = Dataset(list(range(100)), name="rows", space=sf.vector(int)).session(
+        limit=sf.Approx(1, 1e-6), ledger="memory:"
+    )
+    for number in range(50):
+        asked.run(sf.keep(sf.between(number, 99)) >> sf.count() >> sf.gaussian(scale=100))
+    adaptive = asked.account(delta=1e-6)
+    assert adaptive.loss == sf.Approx(1, 1e-6) and [way.name for way in adaptive.ways] == ["Approx"]
+    fixed = asked.account(
+        delta=1e-6, claim=sf.claim("the fifty questions were written down before the first was asked")
+    )
+    assert 0.27 < fixed.loss.epsilon < 0.28 and "PLD" in {way.name for way in fixed.ways}
+    assert asked.spent.within(asked.limit) and asked.left.epsilon > 0.4
+    assert "as Gaussian losses" in str(asked.overview())
+    with pytest.raises(BadArgument, match="claim must be"):
+        asked.account(delta=1e-6, claim="fixed")  # type: ignore[arg-type]
+
+
+def test_pure_questions_are_recounted_however_they_were_chosen(session: Session) -> None:
+    session.run(mean(4))
+    assert session.account(delta=0).loss == sf.Approx("0.1", 0)
+    with session.part("ada", limit=sf.Pure("0.5")) as part:
+        part.run(mean(5))
+        assert part.account(delta=0).loss == sf.Approx("0.08", 0)
+    assert session.account(delta=0).loss == sf.Approx("0.18", 0)
+
+
+def test_what_another_part_paid_for_is_recounted_for_who_saw_it_too(session: Session) -> None:
+    ada, ben = (session.part(name, limit=sf.Pure("0.5")) for name in ("ada", "ben"))
+    assert ada.run(mean(4)).value == ben.run(mean(4)).value
+    assert ada.account(delta=0).loss == ben.account(delta=0).loss == sf.Approx("0.1", 0)
+    assert session.account(delta=0).loss == sf.Approx("0.1", 0)  # it ran once
+
+
+def test_a_question_that_counts_by_what_it_runs_is_in_the_book_with_its_event() -> None:
+    asked = Dataset(list(range(100)), name="rows", space=sf.vector(int)).session(
+        limit=sf.Approx(1, 1e-6), ledger="memory:"
+    )
+    asked.run(sf.count() >> sf.gaussian(scale=100))
+    (charge,) = asked.ledger.entries(kinds=("charged",))
+    assert charge.body["event"] and charge.body["loss"]
+    assert asked.ledger.verify().sound

@@ -12,7 +12,7 @@ import sfumato as sf
 from sfumato.core.measurement import Measurement
 from sfumato.core.targets import fit_targets
 from sfumato.exact import Number
-from sfumato.noise.continuous import Laplace
+from sfumato.textbook.continuous import Laplace
 
 Build = Callable[[Fraction], Measurement]
 
@@ -47,7 +47,7 @@ def test_shares_reach_the_limit_on_a_real_mechanism() -> None:
     parts = sf.split(sf.Pure(Fraction(3, 2)), {"first": 1, "second": 2})
     space = sf.scalar(["yes", "no"])
     both = space >> sf.composition([sf.randomized_response(epsilon=part.epsilon) for part in parts.values()])
-    low, high = sf.brute_epsilon(both, ["yes", "no"])
+    low, high = sf.audit.brute_epsilon(both, ["yes", "no"])
     assert abs(low - Fraction(3, 2)) < Fraction(1, 10**30) and abs(high - Fraction(3, 2)) < Fraction(1, 10**30)
 
 
@@ -73,8 +73,8 @@ def test_parts_that_are_none(code: str, message: str) -> None:
 @pytest.mark.parametrize(
     "limit",
     [
-        sf.BoundedRange(1),
-        sf.convert(sf.Pure(1), sf.TradeOff),
+        sf.accounting.BoundedRange(1),
+        sf.convert(sf.Pure(1), sf.accounting.TradeOff),
         sf.convert(sf.Pure(1), sf.Profile),
         sf.convert(sf.Pure(1), sf.Renyi),
     ],
@@ -86,8 +86,8 @@ def test_kinds_without_shares_are_refused(limit: sf.Loss) -> None:
 
 def test_A3_077_the_price_of_an_error_bar() -> None:
     """The continuous formula gives 5.9915 and 0.29957; a fine grid costs nothing, and whole numbers save a little."""
-    exact = [Fraction(10) / sf.scale_for_accuracy(Laplace, alpha=5, beta=0.05)]
-    exact += [1 / sf.scale_for_accuracy(Laplace, alpha=10, beta=0.05)]
+    exact = [Fraction(10) / sf.textbook.scale_for_accuracy(Laplace, alpha=5, beta=0.05)]
+    exact += [1 / sf.textbook.scale_for_accuracy(Laplace, alpha=10, beta=0.05)]
     assert [float(epsilon) for epsilon in exact] == pytest.approx([5.9915, 0.29957], rel=2e-5)
     near = sf.calibrate_to_accuracy(mean, half_width=5)
     assert float(near.map(1).epsilon) == pytest.approx(5.9915, rel=1e-5)  # type: ignore[attr-defined]
@@ -115,9 +115,9 @@ def test_the_widest_noise_is_found(confidence: str) -> None:
 
 
 def test_what_has_no_error_bar_is_refused() -> None:
-    with pytest.raises(sf.errors.BadArgument, match="with one error bar on file"):
+    with pytest.raises(sf.errors.BadArgument, match="with one known error bar"):
         sf.calibrate_to_accuracy(lambda scale: count(scale) >> abs, half_width=5)
-    with pytest.raises(sf.errors.BadArgument, match="with one error bar on file"):
+    with pytest.raises(sf.errors.BadArgument, match="with one known error bar"):
         sf.calibrate_to_accuracy(
             lambda scale: sf.vector(str) >> sf.composition([sf.count() >> sf.laplace(scale)] * 2), half_width=5
         )

@@ -10,8 +10,8 @@ import pytest
 from sfumato.accounting.amplify.shuffle import shuffled_delta, shuffled_epsilon, shuffled_epsilon_closed
 from sfumato.accounting.compose import total
 from sfumato.accounting.events import Response, Shuffled, Stated
-from sfumato.accounting.measures import Approx, Pure
-from sfumato.accounting.profile import Profile
+from sfumato.accounting.losses.measures import Approx, Pure
+from sfumato.accounting.losses.profile import Profile
 from sfumato.accounting.relation import Relation
 from sfumato.errors import BadArgument, NoProvenRoute
 

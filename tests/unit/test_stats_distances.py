@@ -23,7 +23,7 @@ BUILDERS: dict[str, tuple[sf.Space, Callable[..., Any]]] = {
     "hierarchy": (PLACES, lambda **given: sf.stats.hierarchical_counts([["town"]], loss=LOSS, **given)),
     "mean": (sf.vector(float, size=9, metric=sf.AddRemove()), lambda **g: sf.stats.mean_without_bounds(loss=LOSS, **g)),
     "clusters": (
-        sf.Space(sf.Matrix(2, sf.Floats((0, 1)), size=9), sf.AddRemove()),  # type: ignore[arg-type]
+        sf.Space(sf.domains.Matrix(2, sf.Floats((0, 1)), size=9), sf.AddRemove()),  # type: ignore[arg-type]
         lambda **given: sf.stats.k_means(2, loss=LOSS, **given),
     ),
 }
@@ -49,4 +49,4 @@ def test_distances_that_protect_nobody_are_refused(name: str, d_in: float) -> No
 def test_noise_without_end_is_noticed_through_a_sample() -> None:
     sampled = sf.vector(["a", "b"]) >> sf.on_poisson_sample(sf.count() >> sf.laplace(scale=1), "0.5")
     with pytest.raises(BadArgument, match="this noise has no end"):
-        sf.brute_epsilon(sampled, [[], ["a"]])
+        sf.audit.brute_epsilon(sampled, [[], ["a"]])

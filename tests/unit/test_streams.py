@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from sfumato.accounting.measures import Pure
+from sfumato.accounting.losses.measures import Pure
 from sfumato.core.calibrate import calibrate_parameter
 from sfumato.core.custom import transformation
 from sfumato.core.domains import Integers, Stream
@@ -89,7 +89,7 @@ def test_query_that_rests_on_a_claim_needs_one_on_the_stream() -> None:
     with pytest.raises(QueryRefused, match="rests on a claim"):
         (rows >> query_stream())(ROWS)(own)
     vouched = rows >> query_stream(claim=claim("queries are reviewed"))
-    assert vouched(ROWS)(own) == 5 * 2**20
+    assert vouched(ROWS)(own) == 5
     assert [str(stated) for stated in vouched.claims] == ["queries are reviewed"]
 
 
@@ -126,10 +126,9 @@ def test_answers_are_rounded_to_the_step_and_so_is_the_map() -> None:
 def test_rounding_is_sound_on_all_pairs_of_small_data(step: object) -> None:
     rows = vector(int, between=(0, 3), size=3)
     stream, asked = rows >> query_stream(1, d_out=1, step=step), rows >> mean()
-    unit = stream.target.domain.element.step
     members = list(product(range(4), repeat=3))
     for left, right in product(members, repeat=2):
-        moved = abs(stream(left)(asked) - stream(right)(asked)) * unit
+        moved = abs(Fraction(stream(left)(asked)) - Fraction(stream(right)(asked)))
         assert moved <= stream.map(rows.distance(left, right))
 
 
@@ -157,9 +156,7 @@ def test_A1_114_sales_are_clamped_summed_and_monotonic() -> None:
     sums = batches(float) >> sum_stream(0, 10)
     assert sums.map(1) == 10
     assert sums.target.metric == LInf(monotonic=True)
-    step = sums.target.domain.element.step
-    found = [float(value * step) for value in sums(SALES)]
-    assert found == pytest.approx([18.59, 4.02, 267.6, 25.66], abs=1e-9)
+    assert list(sums(SALES)) == pytest.approx([18.59, 4.02, 267.6, 25.66], abs=1e-9)
 
 
 def test_A1_114_scale_for_epsilon_one_is_15_and_neither_10_nor_20() -> None:

@@ -7,8 +7,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 import pytest
-
-import sfumato
+from tests.examples.public import short_names
 
 ROOT = Path(__file__).parents[2] / "src" / "sfumato"
 FILES = sorted(ROOT.rglob("*.py"))
@@ -21,6 +20,24 @@ NAMES_THAT_SAY_NOTHING = ("utils", "helpers", "common", "misc", "base")
 GUARANTEED_FOLDERS = ("transforms", "mechanisms", "noise")
 COMPONENTS = ("Transformation", "Measurement", "Partial")
 VALUE_BASES = ("Exception", "Enum", "NamedTuple", "TypedDict")
+
+# Packages where a docstring says something and a local is named for what it holds; the others follow.
+CLEAN_PROSE = (
+    "attacks",
+    "audit",
+    "charts",
+    "codebook",
+    "combinators",
+    "core",
+    "datasets",
+    "demo",
+    "mechanisms",
+    "noise",
+    "stats",
+    "transforms",
+)
+RITUAL = ("Gives", "Is", "Are")
+SAYS_NOTHING = ("found",)
 
 
 def code_lines(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
@@ -41,7 +58,7 @@ def shape_faults(source: str) -> Iterator[str]:
 def class_faults(node: ast.ClassDef) -> Iterator[str]:
     decorators = [ast.unparse(decorator) for decorator in node.decorator_list]
     bases = [ast.unparse(base).partition("[")[0].rpartition(".")[2] for base in node.bases]
-    has_state = any(isinstance(part, ast.AnnAssign) or getattr(part, "name", "") == "__init__" for part in node.body)
+    has_state = any(getattr(part, "name", "") == "__init__" or _assigns(part) for part in node.body)
     abstract = bool(bases) and not has_state and not decorators
     if "final" not in decorators and not abstract and not any(base in VALUE_BASES for base in bases):
         yield f"line {node.lineno}: class {node.name} is neither abstract without state nor @final"
@@ -50,12 +67,41 @@ def class_faults(node: ast.ClassDef) -> Iterator[str]:
             yield f"line {node.lineno}: dataclass {node.name} is not frozen"
 
 
+def _assigns(part: ast.stmt) -> bool:
+    """Tells whether a line gives a class a field; a bare annotation says what the records below it have."""
+    return isinstance(part, ast.AnnAssign) and part.value is not None
+
+
 def word_faults(source: str) -> Iterator[str]:
     """Says where a name calls a loss or a limit a budget."""
     for node in ast.walk(ast.parse(source)):
         name = getattr(node, "name", None) or getattr(node, "id", None) or getattr(node, "arg", None)
         if isinstance(name, str) and "budget" in name.lower():
             yield f"line {getattr(node, 'lineno', '?')}: {name}: what is spent is a loss, what may be spent is a limit"
+
+
+def prose_faults(source: str) -> Iterator[str]:
+    """Says which docstrings begin with a word that any other could, and which locals tell nothing of what they hold."""
+    nodes = list(ast.walk(ast.parse(source)))
+    fields = [
+        part.target
+        for node in nodes
+        if isinstance(node, ast.ClassDef)
+        for part in node.body
+        if isinstance(part, ast.AnnAssign)
+    ]
+    for node in nodes:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            first = (ast.get_docstring(node) or "").partition(" ")[0]
+            if first in RITUAL:
+                yield f"line {node.lineno}: the docstring of {node.name} begins with {first}: say what, or do"
+        name = getattr(node, "arg", None) if isinstance(node, ast.arg) else getattr(node, "id", None)
+        stored = isinstance(node, ast.arg) or isinstance(getattr(node, "ctx", None), ast.Store)
+        if stored and name in SAYS_NOTHING and node not in fields:
+            yield f"line {node.lineno}: {name} could be anything: name it for what it holds"
+
+
+EXPORTED = frozenset(short_names())
 
 
 def docstring_faults(source: str, *, exported: Collection[str]) -> Iterator[str]:
@@ -100,13 +146,25 @@ def faults_of(path: Path, root: Path = ROOT) -> Iterator[str]:
     yield from word_faults(source)
     if path.name != "errors.py":  # an exception tree is the one place for inheritance
         yield from shape_faults(source)
+    if path.relative_to(root).parts[0] in CLEAN_PROSE:
+        yield from prose_faults(source)
     if path.relative_to(root).parts[0] in GUARANTEED_FOLDERS:
-        yield from docstring_faults(source, exported=sfumato.__all__)
+        yield from docstring_faults(source, exported=EXPORTED)
 
 
 def test_every_file_keeps_the_house_rules() -> None:
     faults = [f"{path.relative_to(ROOT)}, {fault}" for path in FILES for fault in faults_of(path)]
     assert not faults, "\n".join(faults)
+
+
+def test_prose_is_looked_at_where_it_is_clean(tmp_path: Path) -> None:
+    for folder in ("audit", "elsewhere"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "rows.py").write_text("found = 1\n")
+    assert [len(list(faults_of(tmp_path / folder / "rows.py", tmp_path))) for folder in ("audit", "elsewhere")] == [
+        1,
+        0,
+    ]
 
 
 def test_files_are_looked_at_by_every_rule(tmp_path: Path) -> None:
@@ -138,6 +196,11 @@ def test_files_are_looked_at_by_every_rule(tmp_path: Path) -> None:
         (shape_faults, "@final\n@dataclass\nclass Changing:\n    x: int"),
         (word_faults, "def spend(budget): ..."),
         (word_faults, "class BudgetAccountant: ..."),
+        (prose_faults, 'def size():\n    """Gives the size."""'),
+        (prose_faults, 'class Size:\n    """Is a size."""'),
+        (prose_faults, "found = 1"),
+        (prose_faults, "for found in (1, 2): ..."),
+        (prose_faults, "def size(found): ..."),
         (clamp_docstring_faults, 'def clamp() -> Transformation:\n    """Clamps."""'),
         (clamp_docstring_faults, 'class Noise:\n    """Draws."""\n    def samples(self): ...'),
     ],
@@ -156,6 +219,8 @@ def test_each_rule_can_fail(check: object, source: str) -> None:
         (shape_faults, "@final\n@dataclass(frozen=True)\nclass Fixed:\n    x: int"),
         (shape_faults, "class Shape(Protocol[T]): ...\nclass Round(Shape): ..."),
         (word_faults, "def spend(loss, limit): ..."),
+        (prose_faults, 'def size():\n    """The number of rows; 0 where there are none."""'),
+        (prose_faults, "class Attack:\n    found: int\n\nattack = Attack(found=seeds)\nprint(attack.found)"),
         (
             clamp_docstring_faults,
             'def clamp() -> Transformation:\n    """Clamps.\n\n    Guarantee: d_out = d_in\n    """',

@@ -9,9 +9,9 @@ from fractions import Fraction
 
 import pytest
 
-from sfumato.accounting.divergence import hockey_stick
 from sfumato.accounting.facts.truncated_laplace import continuous_reach, continuous_truncated_laplace
-from sfumato.accounting.measures import Approx
+from sfumato.accounting.losses.divergence import hockey_stick
+from sfumato.accounting.losses.measures import Approx
 from sfumato.core.domains import Custom, Data
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import AddRemove
@@ -21,7 +21,7 @@ from sfumato.errors import BadArgument, ClaimRequired, NoProvenRoute
 from sfumato.mechanisms.above_threshold import above_threshold
 from sfumato.mechanisms.additive import laplace
 from sfumato.mechanisms.name_and_shame import name_and_shame
-from sfumato.mechanisms.timing import NANOSECONDS, TICK, Clock, Padding, padded, padding_loss, release_moment
+from sfumato.mechanisms.padding import NANOSECONDS, TICK, Clock, Padding, padded, padding_loss, release_moment
 from sfumato.release.claim import claim
 from sfumato.release.record import Failure, How
 from sfumato.transforms.query_stream import query_stream

@@ -157,7 +157,7 @@ def test_functions_cannot_tell_nan_apart() -> None:
     "value", [0.75, np.float32(0.75), np.float16(0.75), np.float64(0.75)], ids=lambda v: type(v).__name__
 )
 def test_numbers_of_every_width_are_rounded_alike(value: float) -> None:
-    assert (scalar(float) >> round_to("0.25"))(value) == 3
+    assert (scalar(float) >> round_to("0.25"))(value) == 0.75
     assert (scalar(float) >> round_to(1))(np.int8(-3)) == -3
 
 

@@ -13,7 +13,8 @@ import sfumato as sf
 from sfumato.core.domains import Array, Floats
 from sfumato.entropy import ReplayEntropy
 from sfumato.errors import BadArgument
-from sfumato.stats.consistency import Nesting, consistent_layers
+from sfumato.release.consistency import Nesting
+from sfumato.stats.consistency import consistent_layers
 from sfumato.stats.strategies import Fit, Hats, Sines
 from sfumato.stats.tree_plans import Plan, best_plan, energy
 from sfumato.stats.trees import Tree

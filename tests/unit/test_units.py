@@ -36,26 +36,26 @@ def test_bounds_of_units_are_whole_and_positive(bound: object) -> None:
 def test_three_granularities_of_a_trajectory() -> None:
     """P1-027: a whole trajectory, one location and w consecutive locations are three promises at three prices."""
     places = ["home", "work", "shop"]
-    day = sf.vector(places, size=24, metric=sf.Hamming())
-    week = sf.vector(places, size=24, metric=sf.Windows(stretch=5))
-    user = sf.vector(places, size=24, metric=sf.Discrete())
+    day = sf.vector(places, size=24, metric=sf.metrics.Hamming())
+    week = sf.vector(places, size=24, metric=sf.metrics.Windows(length=5))
+    user = sf.vector(places, size=24, metric=sf.metrics.Discrete())
     hours = sf.count(sf.is_in(["shop"]))
     assert (day >> hours >> sf.laplace(scale=1)).map(1) == sf.Pure(1)
     assert (week >> hours >> sf.laplace(scale=1)).map(1) == sf.Pure(5)
     assert (user >> sf.randomized_response(epsilon=1)).map(1) == sf.Pure(24)
-    assert week.metric.unit(sf.Windows(5).read(1)) == "any 5 consecutive rows changed"
+    assert week.metric.unit(sf.metrics.Windows(5).read(1)) == "any 5 consecutive rows changed"
 
 
 @pytest.mark.parametrize(
-    ("stretch", "changed", "windows"),
+    ("length", "changed", "windows"),
     [(1, [0, 1, 2], 3), (2, [0, 1, 2], 2), (3, [0, 2, 4], 2), (5, [0, 4], 1), (2, [], 0)],
 )
-def test_windows_are_counted_greedily(stretch: int, changed: list[int], windows: int) -> None:
+def test_windows_are_counted_greedily(length: int, changed: list[int], windows: int) -> None:
     left = ["a"] * 6
     right = ["b" if place in changed else "a" for place in range(6)]
-    assert sf.Windows(stretch=stretch).distance(left, right) == windows
+    assert sf.metrics.Windows(length=length).distance(left, right) == windows
     with pytest.raises(sf.errors.NoDistance):
-        sf.Windows(stretch=stretch).distance(left, right[1:])
+        sf.metrics.Windows(length=length).distance(left, right[1:])
 
 
 def test_a_release_states_the_loss_between_the_closest_data_sets() -> None:

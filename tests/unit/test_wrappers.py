@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import sfumato as sf
-from sfumato.combinators.best_of import FAILED, scored
-from sfumato.core.brute import outcome_probabilities
+from sfumato.audit.brute_force import outcome_probabilities
+from sfumato.combinators.best_of import FAILED, as_candidate
 from sfumato.core.domains import Data
 from sfumato.entropy import Entropy, ReplayEntropy
 from sfumato.errors import BadArgument, CannotJoin, ClaimRequired, NoProvenRoute, UnknownSize
@@ -58,7 +58,7 @@ def test_rates_are_probabilities_above_0(rate: object) -> None:
         sf.vector(int, size=5, metric=sf.AddRemove()),
         sf.vector(int, least=2),
         sf.scalar(int),
-        sf.Space(sf.Stream(sf.Integers()), sf.LInf()),
+        sf.Space(sf.domains.Stream(sf.Integers()), sf.LInf()),
     ],
     ids=str,
 )
@@ -69,23 +69,26 @@ def test_poisson_samples_are_of_rows_of_unknown_number(space: sf.Space) -> None:
 
 def wrapped_in(kind: Callable[[sf.Measurement], sf.Partial[sf.Measurement]], space: sf.Space) -> None:
     zcdp = space >> sf.count_by(["a", "b"], metric=sf.L2()) >> sf.gaussian(scale=1)
-    with pytest.raises(NoProvenRoute, match=r"ZCDP.*sf\.measured_in\(measurement, sf\.Renyi\)"):
+    with pytest.raises(NoProvenRoute, match=r"ZCDP.*sf\.convert_measure\(measurement, sf\.Renyi\)"):
         space >> kind(zcdp)
-    space >> kind(sf.measured_in(zcdp, sf.Renyi))
-    assert isinstance((space >> kind(sf.measured_in(zcdp, sf.Approx, delta="1e-6"))).map(1), sf.Approx)
+    space >> kind(sf.convert_measure(zcdp, sf.Renyi))
+    assert isinstance((space >> kind(sf.convert_measure(zcdp, sf.Approx, delta="1e-6"))).map(1), sf.Approx)
 
 
 def test_measures_without_a_theorem_are_refused_by_name_and_say_what_to_do() -> None:
     wrapped_in(lambda one: sf.on_poisson_sample(one, "0.1"), sf.vector(["a", "b"]))
     wrapped_in(lambda one: sf.best_of(one, stop="0.1"), sf.vector(["a", "b"]))
-    wrapped_in(lambda one: sf.known_sample(one, population=50, claim=VOUCHED), sf.vector(["a", "b"], size=5))
+    wrapped_in(
+        lambda one: sf.combinators.amplified_by_known_sample(one, population=50, claim=VOUCHED),
+        sf.vector(["a", "b"], size=5),
+    )
 
 
 def test_fixed_samples_need_a_public_size_and_no_order() -> None:
     with pytest.raises(UnknownSize, match=r"on_fixed_sample.*on_poisson_sample"):
         sf.vector(float, between=(0, 1)) >> sf.on_fixed_sample(meant, 5)
     with pytest.raises(BadArgument, match="ChangeOne"):
-        sf.vector(float, between=(0, 1), size=9, metric=sf.Hamming()) >> sf.on_fixed_sample(meant, 5)
+        sf.vector(float, between=(0, 1), size=9, metric=sf.metrics.Hamming()) >> sf.on_fixed_sample(meant, 5)
     with pytest.raises(BadArgument, match="at most the 9 rows"):
         sf.vector(float, between=(0, 1), size=9) >> sf.on_fixed_sample(meant, 10)
     with pytest.raises(BadArgument, match="size"):
@@ -97,22 +100,28 @@ def test_fixed_samples_need_a_public_size_and_no_order() -> None:
 
 def test_known_samples_need_a_size_a_larger_population_and_a_claim() -> None:
     with pytest.raises(ClaimRequired, match="random sample"):
-        sf.known_sample(meant, population=100)
-    with pytest.raises(UnknownSize, match="known_sample"):
-        sf.vector(float, between=(0, 1)) >> sf.known_sample(meant, population=100, claim=VOUCHED)
+        sf.combinators.amplified_by_known_sample(meant, population=100)
+    with pytest.raises(UnknownSize, match="amplified_by_known_sample"):
+        sf.vector(float, between=(0, 1)) >> sf.combinators.amplified_by_known_sample(
+            meant, population=100, claim=VOUCHED
+        )
     with pytest.raises(BadArgument, match="at least the 10 rows"):
-        sf.vector(float, between=(0, 1), size=10) >> sf.known_sample(meant, population=9, claim=VOUCHED)
+        sf.vector(float, between=(0, 1), size=10) >> sf.combinators.amplified_by_known_sample(
+            meant, population=9, claim=VOUCHED
+        )
     for wrong in (0, -3, "many", 10.5):
         with pytest.raises(BadArgument, match="population"):
-            sf.known_sample(meant, population=wrong, claim=VOUCHED)  # type: ignore[arg-type]
-    answer = sf.vector(float, between=(0, 1), size=10) >> sf.known_sample(meant, population=99, claim=VOUCHED)
+            sf.combinators.amplified_by_known_sample(meant, population=wrong, claim=VOUCHED)  # type: ignore[arg-type]
+    answer = sf.vector(float, between=(0, 1), size=10) >> sf.combinators.amplified_by_known_sample(
+        meant, population=99, claim=VOUCHED
+    )
     assert VOUCHED in answer.how.claims and "10 of at least 99" in str(answer.how)
     assert "drawn by lot" in str(answer([0.5] * 10, entropy=ReplayEntropy(1)))
 
 
 def test_a_population_no_larger_than_the_sample_saves_nothing() -> None:
     space = sf.vector(float, between=(0, 1), size=10)
-    answer = space >> sf.known_sample(meant, population=10, claim=VOUCHED)
+    answer = space >> sf.combinators.amplified_by_known_sample(meant, population=10, claim=VOUCHED)
     assert [answer.map(d) for d in range(4)] == [(space >> meant).map(d) for d in range(4)]
 
 
@@ -129,7 +138,7 @@ def test_maps_at_the_ends() -> None:
 
 
 def test_a_loss_that_does_not_grow_with_the_rows_is_never_exceeded() -> None:
-    flat = replace(sf.vector(int) >> counted, privacy=lambda d_in: sf.Pure(1 if d_in else 0))
+    flat = replace(sf.vector(int) >> counted, privacy_map=lambda d_in: sf.Pure(1 if d_in else 0))
     sampled = sf.vector(int) >> sf.on_poisson_sample(flat, "0.5")
     assert sampled.map(100) == sf.Pure(1)
 
@@ -149,7 +158,7 @@ def test_a_loss_that_does_not_grow_with_the_rows_is_never_exceeded() -> None:
 )
 def test_samples_are_members_of_the_same_domain(space: sf.Space, data: Data) -> None:
     whole, domain = Counter(_rows(data)), space.domain
-    assert isinstance(domain, sf.Vector | sf.Matrix | sf.Frame)
+    assert isinstance(domain, sf.domains.Vector | sf.domains.Matrix | sf.domains.Frame)
     sampled = space >> sf.on_poisson_sample(gathered(space), "0.3")
     sizes = []
     for seed in range(20):
@@ -221,12 +230,12 @@ def test_how_often_is_said_once() -> None:
 
 def test_interactive_measurements_and_transformations_are_refused() -> None:
     space = sf.vector(int)
-    asking = space >> sf.filtered(sf.Pure(1))
+    asking = space >> sf.privacy_filter(sf.Pure(1))
     wrappers: list[Callable[[object], object]] = [
         lambda one: sf.on_poisson_sample(one, "0.1"),  # type: ignore[arg-type]
         lambda one: sf.best_of(one, stop="0.1"),  # type: ignore[arg-type]
-        lambda one: sf.best_of_all([one]),  # type: ignore[list-item]
-        lambda one: sf.random_candidate([one]),  # type: ignore[list-item]
+        lambda one: sf.combinators.best_of_all([one]),  # type: ignore[list-item]
+        lambda one: sf.combinators.random_candidate([one]),  # type: ignore[list-item]
     ]
     for wrap in wrappers:
         with pytest.raises(BadArgument, match="answers once"):
@@ -259,7 +268,7 @@ def test_a_run_that_raises_loses_and_tells_nothing() -> None:
         return 1.5, "good"
 
     one = sf.measurement(sf.scalar(int), sf.Pure, function=flaky, map=priced, claim=VOUCHED)
-    for build, share in ((sf.best_of(one, stop="0.5"), 1 / 3), (sf.best_of_all([one, one]), 1 / 4)):
+    for build, share in ((sf.best_of(one, stop="0.5"), 1 / 3), (sf.combinators.best_of_all([one, one]), 1 / 4)):
         entropy = ReplayEntropy(6)
         drawn = [(one.source >> build)(7, entropy=entropy).value for _ in range(600)]
         failed = sum(value[0] == -math.inf for value in drawn)
@@ -283,43 +292,47 @@ def test_scores_are_numbers_of_any_kind(score: object) -> None:
 
 @pytest.mark.parametrize("score", NO_SCORES)
 def test_what_is_no_score_is_the_worst(score: object) -> None:
-    assert scored((score, "payload")) == FAILED
+    assert as_candidate((score, "payload")) == FAILED
 
 
 def test_scores_that_no_float_holds_are_read_exactly() -> None:
     wide = np.nextafter(np.longdouble(1), np.longdouble(2))
-    assert scored((wide, 0))[0] == Fraction(*wide.as_integer_ratio())
-    assert scored((Decimal("0.1"), 0))[0] == Fraction(1, 10) > scored((Decimal("0.09999999999999999999999"), 0))[0]
-    assert scored((Decimal("-Infinity"), 0)) == (-math.inf, 0) == scored((np.longdouble(-math.inf), 0))
+    assert as_candidate((wide, 0))[0] == Fraction(*wide.as_integer_ratio())
+    assert (
+        as_candidate((Decimal("0.1"), 0))[0]
+        == Fraction(1, 10)
+        > as_candidate((Decimal("0.09999999999999999999999"), 0))[0]
+    )
+    assert as_candidate((Decimal("-Infinity"), 0)) == (-math.inf, 0) == as_candidate((np.longdouble(-math.inf), 0))
 
 
 @pytest.mark.parametrize("outcome", [[2.5, 7], np.array([2.5, 7]), np.array([[2.5], [7]], dtype=object)[:, 0]])
 def test_pairs_may_be_lists_and_arrays(outcome: Data) -> None:
-    assert scored(outcome) == (2.5, 7)
+    assert as_candidate(outcome) == (2.5, 7)
 
 
 @pytest.mark.parametrize(
     "outcome", [None, 5, "ab", np.array(5), np.array(None), [], [1], (1, 2, 3), np.zeros(3), np.zeros((2, 2)), {1: 2}]
 )
 def test_what_is_no_pair_is_the_worst(outcome: Data) -> None:
-    assert scored(outcome) == FAILED
+    assert as_candidate(outcome) == FAILED
 
 
 def test_large_whole_scores_and_floats_are_compared_exactly() -> None:
     close = sf.scalar(int) >> sf.laplace(scale=1) >> (lambda outcome: (np.int64(2**53), "less"))
     more = sf.scalar(int) >> sf.laplace(scale=1) >> (lambda outcome: (2**53 + 1, "more"))
-    assert (close.source >> sf.best_of_all([close, more, close]))(0).value == (2**53 + 1, (1, "more"))
+    assert (close.source >> sf.combinators.best_of_all([close, more, close]))(0).value == (2**53 + 1, (1, "more"))
 
 
 def test_draws_follow_the_law_of_the_best() -> None:
-    one = sf.matrix_mechanism([["0.5", "0.3", "0.2"], ["0.2", "0.3", "0.5"]]) >> pair
-    other = sf.matrix_mechanism([["0.6", "0.3", "0.1"], ["0.2", "0.3", "0.5"]]) >> pair
+    one = sf.mechanisms.matrix_mechanism([["0.5", "0.3", "0.2"], ["0.2", "0.3", "0.5"]]) >> pair
+    other = sf.mechanisms.matrix_mechanism([["0.6", "0.3", "0.1"], ["0.2", "0.3", "0.5"]]) >> pair
     builds = [
         sf.best_of(one, stop="0.4"),
         sf.best_of(one, runs=sf.events.TruncatedNegativeBinomial(0, "0.2")),
         sf.best_of(one, runs=sf.events.PoissonRuns(2)),
-        sf.best_of_all([one, other]),
-        sf.random_candidate([one, other], weights=[1, 2]),
+        sf.combinators.best_of_all([one, other]),
+        sf.combinators.random_candidate([one, other], weights=[1, 2]),
     ]
     for seed, build in enumerate(builds):
         measurement, entropy, draws = one.source >> build, ReplayEntropy(seed), 5000
@@ -337,21 +350,23 @@ def far(seen: Counter[Data], law: dict[Data, float], draws: int) -> float:
 
 def test_lists_of_candidates_are_checked() -> None:
     with pytest.raises(BadArgument, match="one or more measurements"):
-        sf.best_of_all([])
+        sf.combinators.best_of_all([])
     with pytest.raises(BadArgument, match="one or more measurements"):
-        sf.random_candidate(counted)  # type: ignore[arg-type]
+        sf.combinators.random_candidate(counted)  # type: ignore[arg-type]
     with pytest.raises(BadArgument, match="one for each of the 2"):
-        sf.random_candidate([counted, counted], weights=[1])
+        sf.combinators.random_candidate([counted, counted], weights=[1])
     with pytest.raises(BadArgument, match="not all 0"):
-        sf.random_candidate([counted, counted], weights=[0, 0])
+        sf.combinators.random_candidate([counted, counted], weights=[0, 0])
     with pytest.raises(BadArgument, match="each weight"):
-        sf.random_candidate([counted, counted], weights=[1, -1])
-    with pytest.raises(NoProvenRoute, match="measured_in"):
-        sf.vector(["a"]) >> sf.random_candidate([counted, sf.count_by(["a"], metric=sf.L2()) >> sf.gaussian(scale=1)])
+        sf.combinators.random_candidate([counted, counted], weights=[1, -1])
+    with pytest.raises(NoProvenRoute, match="convert_measure"):
+        sf.vector(["a"]) >> sf.combinators.random_candidate(
+            [counted, sf.count_by(["a"], metric=sf.L2()) >> sf.gaussian(scale=1)]
+        )
 
 
 def test_a_candidate_that_is_never_drawn_costs_nothing() -> None:
     dear, cheap = sf.count() >> sf.laplace(scale=1), sf.count() >> sf.laplace(scale=100)
     space = sf.vector(int)
-    assert (space >> sf.random_candidate([dear, cheap], weights=[0, 1])).map(1) == sf.Pure("0.01")
-    assert (space >> sf.random_candidate([dear, cheap])).map(1) == sf.Pure(1)
+    assert (space >> sf.combinators.random_candidate([dear, cheap], weights=[0, 1])).map(1) == sf.Pure("0.01")
+    assert (space >> sf.combinators.random_candidate([dear, cheap])).map(1) == sf.Pure(1)

@@ -21,10 +21,10 @@ from contenders.accounting.cases import (
     Question,
 )
 from sfumato.accounting import events
-from sfumato.accounting.account import account
-from sfumato.accounting.plans import noise_multiplier
+from sfumato.accounting.losses.renyi import Renyi
+from sfumato.accounting.plans.account import account
+from sfumato.accounting.plans.calibration import noise_multiplier
 from sfumato.accounting.relation import Relation
-from sfumato.accounting.renyi import Renyi
 from sfumato.exact import down, up
 from side_by_side.stopwatch import report_version
 

@@ -17,7 +17,7 @@ from side_by_side.stopwatch import best_round, report, report_version
 def main() -> None:
     """Times each of the three."""
     report_version("sfumato")
-    entropy = sf.ReplayEntropy(1)
+    entropy = sf.entropy.ReplayEntropy(1)
     secret = (entropy.words(BITS) % 2).astype(np.int64)
     queries = sf.attacks.random_queries(BITS, QUERIES, entropy=entropy)
     noise = DiscreteLaplace(Fraction(NOISE_SCALE)).samples(QUERIES, entropy)
@@ -39,7 +39,7 @@ def main() -> None:
 
 def audited() -> sf.audit.Audit:
     """Audits Laplace noise from samples of it, drawing included."""
-    noise, source = DiscreteLaplace(Fraction(SCALE)), sf.ReplayEntropy(2)
+    noise, source = DiscreteLaplace(Fraction(SCALE)), sf.entropy.ReplayEntropy(2)
 
     def run(value: int, count: int) -> NDArray[np.int64]:
         return np.asarray(value + noise.samples(count, source))

@@ -10,12 +10,12 @@ from itertools import islice
 from pathlib import Path
 
 from contenders.ledger.blocks import Step
-from sfumato.accounting.measures import Pure
-from sfumato.ledger.book import Ledger
-from sfumato.ledger.journal import BALANCE_EVERY
-from sfumato.ledger.page import Draft, Page
-from sfumato.ledger.standing import Standing
+from sfumato.accounting.losses.measures import Pure
+from sfumato.ledger.ledger import Ledger
+from sfumato.ledger.replica import BALANCE_EVERY
+from sfumato.ledger.state import State
 from sfumato.ledger.store import Pen, Row
+from sfumato.ledger.transaction import Draft, Transaction
 
 ACCOUNT, LIMIT, LOSS = "visits", Pure(1_000_000), Pure(Fraction(1, 1000))
 MANY = 10_000
@@ -34,10 +34,10 @@ def filled(path: Path, size: int) -> Ledger:
     """Gives a ledger with so many entries: the same as charging one by one would leave, but written in bulk."""
     ledger = Ledger.open(path)
     ledger.open_account(ACCOUNT, limit=LIMIT)
-    standing = Standing()
+    state = State()
     for entry in ledger.entries():
-        standing.apply(entry)
-    rows = _rows(standing, size)
+        state.apply(entry)
+    rows = _rows(state, size)
     while many := list(islice(rows, MANY)):
         ledger.store.append(many[0].number - 1, partial(_all_of, many))
     ledger.close()
@@ -48,13 +48,13 @@ def _all_of(rows: Sequence[Row], pen: Pen) -> Sequence[Row]:
     return rows
 
 
-def _rows(standing: Standing, size: int) -> Iterator[Row]:
-    while standing.number < size:
-        page = Page(standing, standing.moment(datetime.now(UTC)))
-        if (standing.number + 1) % BALANCE_EVERY == 0:
-            page.add(Draft("balance", "", page.balance()))
+def _rows(state: State, size: int) -> Iterator[Row]:
+    while state.number < size:
+        transaction = Transaction(state, state.moment(datetime.now(UTC)))
+        if (state.number + 1) % BALANCE_EVERY == 0:
+            transaction.add(Draft("balance", "", transaction.balance()))
         else:
-            page.charge(ACCOUNT, LOSS, {"what": "", "question": None, "key": None, "data": ""})
-        entries, rows = page.written("analyst")
-        page.appended(entries)
+            transaction.charge(ACCOUNT, LOSS, {"what": "", "question": None, "key": None, "data": ""})
+        entries, rows = transaction.written("analyst")
+        transaction.appended(entries)
         yield from rows

@@ -8,7 +8,7 @@ import psycopg
 
 from contenders.ledger.blocks import in_turns
 from contenders.ledger.books import BARE, charging
-from sfumato.ledger.book import Ledger
+from sfumato.ledger.ledger import Ledger
 from side_by_side.postgres_server import running
 from side_by_side.stopwatch import report_version
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from contenders.ledger.blocks import in_turns
 from contenders.ledger.books import BARE, charging
-from sfumato.ledger.book import Ledger
+from sfumato.ledger.ledger import Ledger
 from side_by_side.postgres_server import DISK
 from side_by_side.stopwatch import report_version
 

@@ -48,7 +48,7 @@ def ours(visits: Path, *, people: bool) -> Callable[[], Any]:
     session = sf.Dataset(visits, name="visits", codebook=codebook(people=people)).session(limit=LIMIT, ledger="memory:")
     loss = losses()
     if people:
-        return lambda: session.sql(QUESTION, loss=loss(), groups=MOST_GROUPS, rows_each=MOST_ROWS)
+        return lambda: session.sql(QUESTION, loss=loss(), max_groups=MOST_GROUPS, max_rows_per_group=MOST_ROWS)
     return lambda: session.sql(QUESTION, loss=loss())
 
 

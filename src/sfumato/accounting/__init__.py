@@ -1,5 +1,6 @@
 """Privacy losses: what a mechanism costs, and the theorems that say so. Deterministic; holds public numbers only."""
 
-from sfumato.accounting import events
+import lazy_loader
 
-__all__ = ["events"]
+# Names are loaded on first use; `__init__.pyi` lists them for everyone.
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

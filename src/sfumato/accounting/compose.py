@@ -11,8 +11,8 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TypeVar
 
-from sfumato.accounting import amplify, leaves, repeat_select, selected_curves
-from sfumato.accounting.convert import convert, routes
+from sfumato.accounting import amplify, leaf_losses
+from sfumato.accounting.convert.convert import convert, routes
 from sfumato.accounting.events import (
     Event,
     Mixture,
@@ -24,14 +24,16 @@ from sfumato.accounting.events import (
     Stated,
 )
 from sfumato.accounting.events import Sequence as InSequence
-from sfumato.accounting.measures import Approx, BoundedRange, Loss, Pure
-from sfumato.accounting.pld import PLD
+from sfumato.accounting.facts import repeat_and_select
+from sfumato.accounting.losses.measures import Approx, BoundedRange, Loss, Pure
+from sfumato.accounting.losses.pld import PLD
 from sfumato.accounting.relation import Relation
+from sfumato.accounting.renyi import selected_curves
 from sfumato.accounting.tables import AMPLIFIERS, LEAVES, SELECTORS, SHUFFLERS, Row, Total
 from sfumato.errors import BadArgument, NoProvenRoute
 from sfumato.guarantee import guarantee
 
-ROWS = (leaves, repeat_select, selected_curves, amplify)
+ROWS = (leaf_losses, repeat_and_select, selected_curves, amplify)
 """The modules that fill the tables; named here so that every row is on file before the first question."""
 
 DEEPEST = 64
@@ -47,12 +49,12 @@ L = TypeVar("L", bound=Loss)
 
 
 def total(event: Event, kind: type[L], *, relation: Relation | None = None) -> L:
-    """Gives what a plan costs: the loss of everything in it, composed.
+    """What a plan costs: the loss of everything in it, composed.
 
     ``relation`` says which data sets are neighbours; only events with parts on different units need it.
 
     >>> from sfumato.accounting.events import Laplace
-    >>> from sfumato.accounting.measures import Pure
+    >>> from sfumato.accounting.losses.measures import Pure
     >>> total(Repeat(Laplace(scale=10), 3), Pure)
     Pure(epsilon=0.3)
     """
@@ -61,7 +63,9 @@ def total(event: Event, kind: type[L], *, relation: Relation | None = None) -> L
     if not (isinstance(kind, type) and issubclass(kind, Loss)):
         raise BadArgument("kind", "a kind of loss such as sf.Pure or sf.ZCDP", kind)
     if relation is not None and not isinstance(relation, Relation):
-        raise BadArgument("relation", "sf.Relation.ADD_REMOVE or sf.Relation.CHANGE_ONE", relation)
+        raise BadArgument(
+            "relation", "sf.accounting.Relation.ADD_REMOVE or sf.accounting.Relation.CHANGE_ONE", relation
+        )
     _check_size(event)
     return _fold(event, kind, relation)
 
@@ -71,7 +75,7 @@ def _fold(event: Event, kind: type[L], relation: Relation | None) -> L:
 
 
 def _flattened(event: Event) -> dict[Event, int]:
-    """Gives what runs on the same data, each distinct event with how often; without recursion, and in order."""
+    """What runs on the same data, each distinct event with how often; without recursion, and in order."""
     counts: dict[Event, int] = {}
     waiting: list[tuple[Event, int]] = [(event, 1)]
     while waiting:
@@ -89,7 +93,7 @@ def _flattened(event: Event) -> dict[Event, int]:
 
 @guarantee(
     claim="the losses, each composed with itself as often as it is used, composed",
-    proof="proofs/compose.md#sequence",
+    proof="proofs/plan_loss.md#sequence",
     reviewed="5e8cbf2a9138",
 )
 def sequence_loss(uses: Sequence[tuple[L, int]], kind: type[L]) -> L:
@@ -115,11 +119,11 @@ def _once(event: Event, kind: type[L], relation: Relation | None) -> L:
 
 @guarantee(
     claim="the loss itself; of a distribution whose sides differ both ways round, unless units are added or removed",
-    proof="proofs/compose.md#stated",
+    proof="proofs/plan_loss.md#stated",
     reviewed="6d7799fedbec",
 )
 def stated_loss(loss: L, relation: Relation | None, kind: type[L]) -> L:
-    """Gives a stated loss as it may be met: an exchange may go either way, each time anew."""
+    """A stated loss as it may be met: an exchange may go either way, each time anew."""
     if isinstance(loss, PLD) and relation is not Relation.ADD_REMOVE:
         return _of_kind(PLD.widest([loss, loss.turned()]), kind)
     return loss
@@ -134,15 +138,15 @@ def _looked_up(event: Event, kind: type[L], relation: Relation | None) -> L:
             return _of_kind(use(rows[kind], kind), kind)
         except NoProvenRoute as refusal:
             refused = refusal
-    found: list[L] = []
+    losses: list[L] = []
     for other in rows:
         if other is not kind and _implies(other, kind):
             try:
-                found.append(convert(use(rows[other], other), kind))
+                losses.append(convert(use(rows[other], other), kind))
             except NoProvenRoute as refusal:
                 refused = refused or refusal
-    if found:
-        return _tightest(found)
+    if losses:
+        return _tightest(losses)
     names = ", ".join(sorted(other.__name__ for other in rows)) or "none"
     raise NoProvenRoute(
         f"no theorem on file gives the {kind.__name__} loss of this {type(event).__name__} (kinds on file: {names}). "
@@ -162,7 +166,7 @@ def _implies(stronger: type[Loss], kind: type[Loss]) -> bool:
 def _rows_for(
     event: Event, relation: Relation | None
 ) -> tuple[Mapping[type[Loss], Row], Callable[[Row, type[Loss]], Loss]]:
-    """Gives the rows for one event, by kind of loss, and how a row is asked."""
+    """The rows for one event, by kind of loss, and how a row is asked."""
 
     def inner(kind: type[Loss], held_to: Relation | None) -> Total:
         return lambda part: _fold(part, kind, held_to)
@@ -189,7 +193,7 @@ def _parallel(event: Parallel, kind: type[L], relation: Relation) -> L:
 
 
 def _costs(event: Parallel, kind: type[L], relation: Relation) -> list[L]:
-    """Gives the loss of each part; of equal parts only as many as one unit can touch, the rest change nothing."""
+    """The loss of each part; of equal parts only as many as one unit can touch, the rest change nothing."""
     costs: list[L] = []
     for part, count in Counter(event.parts).items():
         costs += [_fold(part, kind, relation)] * min(count, 2 * event.overlap)
@@ -198,21 +202,21 @@ def _costs(event: Parallel, kind: type[L], relation: Relation) -> list[L]:
 
 @guarantee(
     claim="one unit is in at most `overlap` parts: no composition of that many of the parts exceeds this",
-    proof="proofs/compose.md#parallel",
+    proof="proofs/plan_loss.md#parallel",
     reviewed="75b2cde88324",
 )
 def parallel_loss(losses: Sequence[L], overlap: int, kind: type[L]) -> L:
-    """Gives the loss of parts on a partition when one unit is added or removed."""
+    """The loss of parts on a partition when one unit is added or removed."""
     return kind.widest(losses, count=overlap)
 
 
 @guarantee(
     claim="an exchanged unit is replaced in m of its parts and leaves or enters at most 2 (overlap - m) others",
-    proof="proofs/compose.md#parallel-change-one",
+    proof="proofs/plan_loss.md#parallel-change-one",
     reviewed="08411740a6f7",
 )
 def exchange_loss(present: Sequence[L], replaced: Sequence[L], overlap: int, kind: type[L]) -> L:
-    """Gives the loss of parts on a partition when one unit is exchanged for another."""
+    """The loss of parts on a partition when one unit is exchanged for another."""
     if present == replaced:
         return kind.widest(present, count=min(2 * overlap, len(present)))
     ways: list[L] = []
@@ -226,21 +230,21 @@ def exchange_loss(present: Sequence[L], replaced: Sequence[L], overlap: int, kin
 
 @guarantee(
     claim="a public draw among mechanisms costs no more than the dearest of them; bounded range: refused",
-    proof="proofs/compose.md#mixture",
-    reviewed="2af2e7b7715c",
+    proof="proofs/plan_loss.md#mixture",
+    reviewed="0a9334730eff",
 )
 def mixture_loss(losses: Sequence[L], kind: type[L]) -> L:
-    """Gives the loss of one of several mechanisms, drawn without the data; the draw may be published."""
+    """The loss of one of several mechanisms, drawn without the data; the draw may be published."""
     if len(losses) > 1 and kind is BoundedRange:
         raise NoProvenRoute(
-            "a draw among mechanisms of bounded range may have twice that range (proofs/compose.md): ask for Pure."
+            "a draw among mechanisms of bounded range may have twice that range (proofs/plan_loss.md): ask for Pure."
         )
     return losses[0] if len(losses) == 1 else kind.widest(losses, count=1)
 
 
 def _needed(relation: Relation | None, event: Event) -> Relation:
     if relation is None:
-        why = f"given, for {type(event).__name__} costs differ: sf.Relation.ADD_REMOVE or sf.Relation.CHANGE_ONE"
+        why = f"given, for {type(event).__name__} costs differ: sf.accounting.Relation.ADD_REMOVE or .CHANGE_ONE"
         raise BadArgument("relation", why, None)
     return relation
 
@@ -252,7 +256,7 @@ def _of_kind(loss: Loss, kind: type[L]) -> L:
 
 
 def _tightest(losses: Sequence[L]) -> L:
-    """Gives the least of several losses that all hold; of distributions the one that looks least at a usual δ."""
+    """The least of several losses that all hold; of distributions the one that looks least at a usual δ."""
     if len(losses) > 1 and isinstance(losses[0], PLD):
         prices = [loss.epsilon(USUAL, tolerance=0.01).upper for loss in losses if isinstance(loss, PLD)]
         return losses[prices.index(min(prices))]
@@ -266,7 +270,7 @@ def _tightest(losses: Sequence[L]) -> L:
 
 
 def parts_of(event: Event) -> tuple[Event, ...]:
-    """Gives the events directly inside an event; none for a basic one.
+    """The events directly inside an event; none for a basic one.
 
     >>> from sfumato.accounting.events import Laplace
     >>> parts_of(Repeat(Laplace(2), 3))

@@ -13,15 +13,16 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Hashable
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from fractions import Fraction
 from typing import Any, final
 
-from sfumato.accounting.facts import FACTS
 from sfumato.accounting.facts.selection import ExponentialSelection, NoisyMaximum, PermuteAndFlip, TopSelection
-from sfumato.accounting.measures import Loss
+from sfumato.accounting.facts.table import FACTS
+from sfumato.accounting.losses.measures import Loss
 from sfumato.errors import BadArgument, elements
 from sfumato.exact import Distance, Number, Root, as_distance, integer, non_negative, positive, probability, rational
+from sfumato.plain import record
 
 WAYS_TO_CHOOSE = (ExponentialSelection, NoisyMaximum, PermuteAndFlip, TopSelection)
 """What a `Selection` may hold; named here so that users find them beside the events."""
@@ -31,7 +32,7 @@ MOST_TIMES = 10**18
 
 
 class Event(ABC):  # noqa: B024  (a mark of kind; the tables of `compose` hold what is done with it)
-    """Is something that ran, or is planned."""
+    """Something that ran, or is planned."""
 
 
 def _event(value: object, name: str) -> None:
@@ -46,15 +47,15 @@ def _events(parts: tuple[Event, ...]) -> tuple[Event, ...]:
 
 
 def _exact(selection: Any) -> Hashable:
-    """Gives a way to choose with its numbers read exactly; every one that has a fact is a dataclass of numbers."""
+    """A way to choose with its numbers read exactly; every one that has a fact is a dataclass of numbers."""
     read = {
         field.name: integer(getattr(selection, field.name), f"the {field.name} of the selection", least=1)
         if field.type == "int"
         else positive(getattr(selection, field.name), f"the {field.name} of the selection")
         for field in fields(selection)
     }
-    found: Hashable = type(selection)(**read)
-    return found
+    exact: Hashable = type(selection)(**read)
+    return exact
 
 
 def _listed(parts: tuple[Event, ...], *more: str) -> str:
@@ -62,9 +63,9 @@ def _listed(parts: tuple[Event, ...], *more: str) -> str:
 
 
 @final
-@dataclass(frozen=True)
+@record("Gaussian")
 class Gaussian(Event):
-    """Is continuous Gaussian noise of a scale on an answer (number or vector) that moves by at most ``shift`` in L2.
+    """Continuous Gaussian noise of a scale on an answer (number or vector) that moves by at most ``shift`` in L2.
 
     What `sf.gaussian` draws is discrete: its event is `Noise(DiscreteGaussian(…), shift)`.
     """
@@ -78,9 +79,9 @@ class Gaussian(Event):
 
 
 @final
-@dataclass(frozen=True)
+@record("Laplace")
 class Laplace(Event):
-    """Is continuous Laplace noise of a scale on one number that moves by at most ``shift``."""
+    """Continuous Laplace noise of a scale on one number that moves by at most ``shift``."""
 
     scale: Fraction
     shift: Distance
@@ -91,9 +92,9 @@ class Laplace(Event):
 
 
 @final
-@dataclass(frozen=True)
+@record("Noise")
 class Noise(Event):
-    """Is integer noise (a `sfumato.noise` distribution) on whole numbers that move by at most ``shift``.
+    """Integer noise (a `sfumato.noise` distribution) on whole numbers that move by at most ``shift``.
 
     With more than one coordinate the shift is in the norm of the noise: L1 for Laplace, L2 for Gaussian.
     """
@@ -111,9 +112,9 @@ class Noise(Event):
 
 
 @final
-@dataclass(frozen=True)
+@record("Selection")
 class Selection(Event):
-    """Is a choice among public candidates (`facts.selection`) whose scores move by at most a range ``shift``."""
+    """A choice among public candidates (`facts.selection`) whose scores move by at most a range ``shift``."""
 
     selection: Hashable
     shift: Distance
@@ -128,9 +129,9 @@ class Selection(Event):
 
 
 @final
-@dataclass(frozen=True)
+@record("Response")
 class Response(Event):
-    """Is k-ary randomized response: the truth is exp(ε) times as likely as each other option; for any two inputs."""
+    """K-ary randomized response: the truth is exp(ε) times as likely as each other option; for any two inputs."""
 
     epsilon: Fraction
     options: int
@@ -141,9 +142,9 @@ class Response(Event):
 
 
 @final
-@dataclass(frozen=True)
+@record("Stated")
 class Stated(Event):
-    """Is a mechanism of which only a loss is known, between the neighbours that a shift would speak of in its place."""
+    """A mechanism of which only a loss is known, between the neighbours that a shift would speak of in its place."""
 
     loss: Loss
     note: str = ""
@@ -156,9 +157,9 @@ class Stated(Event):
 
 
 @final
-@dataclass(frozen=True, repr=False)
+@record("Sequence", spread="parts", repr=False)
 class Sequence(Event):
-    """Is several events on the same data, each possibly chosen in the light of the answers before it."""
+    """Several events on the same data, each possibly chosen in the light of the answers before it."""
 
     parts: tuple[Event, ...]
 
@@ -170,9 +171,9 @@ class Sequence(Event):
 
 
 @final
-@dataclass(frozen=True)
+@record("Repeat")
 class Repeat(Event):
-    """Is one event, ``times`` times on the same data, at most 10¹⁸."""
+    """One event, ``times`` times on the same data, at most 10¹⁸."""
 
     event: Event
     times: int
@@ -185,9 +186,9 @@ class Repeat(Event):
 
 
 @final
-@dataclass(frozen=True, repr=False)
+@record("Parallel", spread="parts", repr=False)
 class Parallel(Event):
-    """Is one event on each part of a partition fixed without the data; a unit is in at most ``overlap`` parts.
+    """One event on each part of a partition fixed without the data; a unit is in at most ``overlap`` parts.
 
     Each part is chosen without the answers of the others.
     """
@@ -204,9 +205,9 @@ class Parallel(Event):
 
 
 @final
-@dataclass(frozen=True, repr=False)
+@record("Mixture", spread="parts", repr=False)
 class Mixture(Event):
-    """Is one of several events, drawn with public weights that do not depend on the data; the draw may be published."""
+    """One of several events, drawn with public weights that do not depend on the data; the draw may be published."""
 
     parts: tuple[Event, ...]
     weights: tuple[Fraction, ...]
@@ -227,13 +228,13 @@ class Mixture(Event):
 
 
 class Sampling(ABC):  # noqa: B024  (a mark of kind; the tables of `compose` hold what is done with it)
-    """Is a way to draw a secret random part of the data, before an event runs on it."""
+    """A way to draw a secret random part of the data, before an event runs on it."""
 
 
 @final
-@dataclass(frozen=True)
+@record("Poisson")
 class Poisson(Sampling):
-    """Is each unit kept independently with a probability."""
+    """Each unit kept independently with a probability."""
 
     rate: Fraction
 
@@ -242,9 +243,9 @@ class Poisson(Sampling):
 
 
 @final
-@dataclass(frozen=True)
+@record("TruncatedPoisson")
 class TruncatedPoisson(Sampling):
-    """Is `Poisson` sampling of a population whose size is public, cut at random to at most ``most`` units."""
+    """`Poisson` sampling of a population whose size is public, cut at random to at most ``most`` units."""
 
     rate: Fraction
     most: int
@@ -257,9 +258,9 @@ class TruncatedPoisson(Sampling):
 
 
 @final
-@dataclass(frozen=True)
+@record("WithoutReplacement")
 class WithoutReplacement(Sampling):
-    """Is a uniformly random subset of exactly ``sample`` of a population of public size."""
+    """A uniformly random subset of exactly ``sample`` of a population of public size."""
 
     sample: int
     population: int
@@ -272,9 +273,9 @@ class WithoutReplacement(Sampling):
 
 
 @final
-@dataclass(frozen=True)
+@record("WithReplacement")
 class WithReplacement(Sampling):
-    """Is ``draws`` independent uniform draws from a population of public size; a unit may be drawn more than once."""
+    """``draws`` independent uniform draws from a population of public size; a unit may be drawn more than once."""
 
     draws: int
     population: int
@@ -285,9 +286,9 @@ class WithReplacement(Sampling):
 
 
 @final
-@dataclass(frozen=True)
+@record("Sampled")
 class Sampled(Event):
-    """Is an event on a random sample that stays secret."""
+    """An event on a random sample that stays secret."""
 
     event: Event
     sampling: Sampling
@@ -299,9 +300,9 @@ class Sampled(Event):
 
 
 @final
-@dataclass(frozen=True)
+@record("Shuffled")
 class Shuffled(Event):
-    """Is a local event run by each of ``reports`` units on their own, the reports then put in random order."""
+    """A local event run by each of ``reports`` units on their own, the reports then put in random order."""
 
     event: Event
     reports: int
@@ -312,9 +313,9 @@ class Shuffled(Event):
 
 
 @final
-@dataclass(frozen=True)
+@record("Tree")
 class Tree(Event):
-    """Is Gaussian noise on every node of a complete tree over ``steps`` leaves; a unit adds up to ``shift`` to a leaf.
+    """Gaussian noise on every node of a complete tree over ``steps`` leaves; a unit adds up to ``shift`` to a leaf.
 
     A unit takes part in at most ``participations`` leaves, any two of them at least ``separation`` apart; one that is
     exchanged for it takes part in the same. Every node is the sum of its leaves plus noise of the scale.
@@ -346,13 +347,13 @@ class Tree(Event):
 
 
 class Runs(ABC):  # noqa: B024  (a mark of kind; the tables of `compose` hold what is done with it)
-    """Is the law of how often a mechanism is run before its best answer is chosen."""
+    """The law of how often a mechanism is run before its best answer is chosen."""
 
 
 @final
-@dataclass(frozen=True)
+@record("TruncatedNegativeBinomial")
 class TruncatedNegativeBinomial(Runs):
-    """Is the law of Papernot and Steinke with shape η and stopping γ: η = 1 geometric, η = 0 logarithmic."""
+    """The law of Papernot and Steinke with shape η and stopping γ: η = 1 geometric, η = 0 logarithmic."""
 
     shape: Fraction
     stop: Fraction
@@ -369,9 +370,9 @@ class TruncatedNegativeBinomial(Runs):
 
 
 @final
-@dataclass(frozen=True)
+@record("PoissonRuns")
 class PoissonRuns(Runs):
-    """Is a Poisson number of runs with a mean; nothing is released when it is 0."""
+    """A Poisson number of runs with a mean; nothing is released when it is 0."""
 
     mean: Fraction
 
@@ -380,9 +381,9 @@ class PoissonRuns(Runs):
 
 
 @final
-@dataclass(frozen=True)
+@record("RepeatAndSelect")
 class RepeatAndSelect(Event):
-    """Is an event run a random number of times, of which only the best outcome is published."""
+    """An event run a random number of times, of which only the best outcome is published."""
 
     event: Event
     runs: Runs

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from enum import Enum
 
+from sfumato.plain import word
 
+
+@word("relation")
 class Relation(Enum):
-    """Is the kind of neighbours that a loss speaks of; `core.metrics` holds the distances themselves."""
+    """The kind of neighbours that a loss speaks of; `core.metrics` holds the distances themselves."""
 
     ADD_REMOVE = "add/remove"
     CHANGE_ONE = "change-one"

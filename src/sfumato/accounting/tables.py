@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable
 from typing import TypeAlias, TypeVar
 
 from sfumato.accounting.events import Event, Runs, Sampling
-from sfumato.accounting.measures import Loss
+from sfumato.accounting.losses.measures import Loss
 from sfumato.errors import BadArgument
 
 Row: TypeAlias = Callable[..., Loss]

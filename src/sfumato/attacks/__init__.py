@@ -1,6 +1,7 @@
 """What goes wrong without differential privacy, and that it stops with it."""
 
-from sfumato.attacks import exhibits, protections
+from sfumato.attacks import protections, toy_models
+from sfumato.attacks.anonymity import Anonymity, Candidates, EquivalenceClass, anonymity, homogeneity, intersection
 from sfumato.attacks.attribute import Guessed, attribute
 from sfumato.attacks.averaging import (
     Averages,
@@ -12,7 +13,6 @@ from sfumato.attacks.averaging import (
     seed_recovery,
 )
 from sfumato.attacks.before_after import Tolerable, before_and_after, tolerable_epsilon
-from sfumato.attacks.classes import Anonymity, Candidates, EquivalenceClass, anonymity, homogeneity, intersection
 from sfumato.attacks.coarsening import Departure, departures, offset_mean, range_of_mean, rounded_mean, swapped_mean
 from sfumato.attacks.differencing import (
     Differences,
@@ -29,22 +29,21 @@ from sfumato.attacks.exposure import Canary, Exposure, canary, exposure
 from sfumato.attacks.fitting import divided
 from sfumato.attacks.floating_point import DoubleLaplace, combined_laplace, floating_point, textbook_laplace
 from sfumato.attacks.gallery import GALLERY, Defeat
-from sfumato.attacks.generalising import Bands, Generalised, Prefix, Rule, generalisation_losses, generalise
 from sfumato.attacks.history import FAILED_ANONYMISATIONS, UNIQUENESS_ESTIMATES
 from sfumato.attacks.inversion import Inverted, inversion
-from sfumato.attacks.isolating import Isolated, refusals, singling_out, stepping
-from sfumato.attacks.joining import Links, Match, background_knowledge, linkage, refined
+from sfumato.attacks.k_anonymity import Bands, Generalised, Prefix, Rule, generalisation_losses, generalise
+from sfumato.attacks.linkage import Links, Match, background_knowledge, linkage, refined
 from sfumato.attacks.local_tables import LocalCosts, LocalTable, local_costs, local_linkage, local_microdata
 from sfumato.attacks.membership import Detection, confidence, membership
 from sfumato.attacks.memorisation import Memorisation, memorisation
 from sfumato.attacks.oracles import Oracle
 from sfumato.attacks.queries import HashedPredicates, random_queries, table_queries
-from sfumato.attacks.rarity import ClassSizes, Lone, Uniqueness, lone_keys, uniqueness
 from sfumato.attacks.reach import Beyond, Excluded, support
 from sfumato.attacks.reconstruction import Reconstruction, reconstruct, reconstruction
 from sfumato.attacks.response import Broken, broken_response
 from sfumato.attacks.result import Attack, Comparison, Success, Violation, sweep
 from sfumato.attacks.shadow import lira, shadow_models
+from sfumato.attacks.singling_out import Isolated, refusals, singling_out, stepping
 from sfumato.attacks.timing import Timed, sampler_timing, timing
 from sfumato.attacks.tracing import (
     Trace,
@@ -55,6 +54,7 @@ from sfumato.attacks.tracing import (
     tracing_experiment,
     tracing_threshold,
 )
+from sfumato.attacks.uniqueness import ClassSizes, Lone, Uniqueness, lone_keys, uniqueness
 
 __all__ = [
     "FAILED_ANONYMISATIONS",
@@ -120,7 +120,6 @@ __all__ = [
     "differencing_over_time",
     "divided",
     "exact_means",
-    "exhibits",
     "exposure",
     "floating_point",
     "generalisation_losses",
@@ -160,6 +159,7 @@ __all__ = [
     "textbook_laplace",
     "timing",
     "tolerable_epsilon",
+    "toy_models",
     "tracing",
     "tracing_experiment",
     "tracing_threshold",

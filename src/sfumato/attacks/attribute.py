@@ -9,21 +9,21 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.accounting.meaning import Tested
-from sfumato.attacks.fitting import Fit, Labelled, Predict, Sample, confidences, several, trained
+from sfumato.accounting.meaning.attacker import Tested
+from sfumato.attacks.fitting import Fit, Labelled, Predict, Sample, confidences, fit_model, read_samples
 from sfumato.attacks.membership import epsilon_of
 from sfumato.attacks.reading import floats
 from sfumato.attacks.result import Attack, Success, Violation
 from sfumato.entropy import Entropy, system
 from sfumato.errors import BadArgument
 from sfumato.exact import integer
-from sfumato.release.progress import Progress, shown
+from sfumato.release.progress import Progress, reporting
 
 
 @final
 @dataclass(frozen=True)
 class Guessed:
-    """Is how often an attribute was guessed: with the model, and in two ways without the records it was trained on."""
+    """How often an attribute was guessed: with the model, and in two ways without the records it was trained on."""
 
     with_record: Success
     model_without: Success
@@ -50,41 +50,41 @@ def attribute(
 
     ``values`` are what the attribute may be, in public knowledge; by default, the values in the population.
     """
-    people, others = several(targets=targets, population=population)
+    people, others = read_samples(targets=targets, population=population)
     place = integer(column, "column", least=0)
     if place >= others.rows.shape[1]:
         raise BadArgument("column", f"less than the number of attributes, {others.rows.shape[1]}", column)
-    allowed = np.unique(others.rows[:, place] if values is None else _listed(values))
+    allowed = np.unique(others.rows[:, place] if values is None else _read_values(values))
     source, truth = entropy or system(), people.rows[:, place]
     usual = _most_common(people, others, place)
 
     def rate(guesses: NDArray[np.float64]) -> Success:
         return Success(int((guesses == truth).sum()), len(people))
 
-    def guessed(sample: Sample, tell: Progress) -> Success:
-        return rate(_guesses(trained(fit, sample, source), people, place, allowed, usual, tell))
+    def guess_with(sample: Sample, tell: Progress) -> Success:
+        return rate(_guesses(fit_model(fit, sample, source), people, place, allowed, usual, tell))
 
     steps = 2 * len(allowed)
-    with shown(progress, "guessing") as tell:
-        with_record = guessed(people, lambda done, _: tell(done, steps))
-        without = guessed(others, lambda done, some: tell(some + done, steps))
-    found = Guessed(with_record, without, rate(usual))
+    with reporting(progress, "guessing") as tell:
+        with_record = guess_with(people, lambda done, _: tell(done, steps))
+        without = guess_with(others, lambda done, some: tell(some + done, steps))
+    guessed_rates = Guessed(with_record, without, rate(usual))
     return Attack(
         name="attribute inference",
         violation=Violation.RECONSTRUCTION,
         against=against or ("a model" if loss is None else str(loss)),
-        success=found.with_record,
-        baseline=max(found.model_without.rate, found.most_common.rate),
+        success=guessed_rates.with_record,
+        baseline=max(guessed_rates.model_without.rate, guessed_rates.most_common.rate),
         epsilon=epsilon_of(loss),
-        found=found,
+        found=guessed_rates,
     )
 
 
-def _listed(values: Sequence[float]) -> NDArray[np.float64]:
-    read = floats(values, "values")
-    if read.ndim != 1 or not len(read):
-        raise BadArgument("values", "one or more, in a list", read.shape)
-    return read
+def _read_values(values: Sequence[float]) -> NDArray[np.float64]:
+    numbers = floats(values, "values")
+    if numbers.ndim != 1 or not len(numbers):
+        raise BadArgument("values", "one or more, in a list", numbers.shape)
+    return numbers
 
 
 def _guesses(
@@ -107,10 +107,10 @@ def _guesses(
 
 
 def _most_common(people: Sample, others: Sample, place: int) -> NDArray[np.float64]:
-    """Gives for each person the most common value among others with the same label, or among all if there are none."""
-    found = np.zeros(len(people))
+    """Finds for each person the most common value among others with the same label, or among all if there are none."""
+    usual = np.zeros(len(people))
     for label in np.unique(people.labels):
         alike = others.rows[others.labels == label, place]
         values, counts = np.unique(alike if len(alike) else others.rows[:, place], return_counts=True)
-        found[people.labels == label] = values[counts.argmax()]
-    return found
+        usual[people.labels == label] = values[counts.argmax()]
+    return usual

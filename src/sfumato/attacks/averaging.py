@@ -17,11 +17,11 @@ from sfumato.entropy import ReplayEntropy
 from sfumato.errors import BadArgument, Exhausted, LimitReached
 from sfumato.exact import Number, integer, positive, probability, rational, up
 from sfumato.noise.discrete_laplace import DiscreteLaplace
-from sfumato.release.progress import Progress, shown
+from sfumato.release.progress import Progress, reporting
 
 
 def averaged_deviation(scale: Number, repeats: int) -> float:
-    """Gives the standard deviation that the average of repeated answers with Laplace noise of a scale has: √(2b²/m).
+    """The standard deviation that the average of repeated answers with Laplace noise of a scale has: √(2b²/m).
 
     >>> round(averaged_deviation(1, 100), 6)
     0.141421
@@ -32,7 +32,7 @@ def averaged_deviation(scale: Number, repeats: int) -> float:
 @final
 @dataclass(frozen=True)
 class Averages:
-    """Is what averaging found: an average for each trial (NaN where there was no answer), and how it went.
+    """What averaging found: an average for each trial (NaN where there was no answer), and how it went.
 
     ``answers`` counts the answers, ``distinct`` those that were not seen before: what is asked again and answered from
     a store adds nothing. ``stopped`` says that the curator's limit was reached.
@@ -56,7 +56,7 @@ def averaging(
     epsilon: float | None = None,
     progress: Progress | None = None,
 ) -> Attack:
-    """Asks the same question over and over, and averages; an average counts if it is ``within`` so much of the truth.
+    """Asks the same question over and over, and averages; an average counts if it is ``within`` that much of the truth.
 
     A limit that is reached ends a trial with the answers it has; a refusal (NaN) is no answer. ``baseline`` is how
     often somebody is right who knows the question only.
@@ -64,7 +64,7 @@ def averaging(
     many, rounds = integer(repeats, "repeats", least=1), integer(trials, "trials", least=1)
     right = float(rational(truth, "truth"))
     averages, seen, stopped = list[float](), list[float](), False
-    with shown(progress, "averaging") as tell:
+    with reporting(progress, "averaging") as tell:
         done = count(1)
 
         def asked() -> float:
@@ -91,7 +91,7 @@ def averaging(
 @final
 @dataclass(frozen=True)
 class SeededNoise:
-    """Is noise made from a seed and the text of a question: the same text always gets the same. It protects nobody.
+    """Noise made from a seed and the text of a question: the same text always gets the same. It protects nobody.
 
     >>> noise = SeededNoise(seed=1, scale=5)
     >>> noise("how many are ill?") == noise("how many are ill?")
@@ -102,7 +102,6 @@ class SeededNoise:
     scale: Number
 
     def __call__(self, question: str) -> int:
-        """Gives the noise of a question."""
         entropy = ReplayEntropy(f"{integer(self.seed, 'seed')} {question}".encode())
         return DiscreteLaplace(positive(self.scale, "scale")).sample(entropy)
 
@@ -110,7 +109,7 @@ class SeededNoise:
 @final
 @dataclass(frozen=True)
 class Stripped:
-    """Is what is left once seeded noise is stripped: the guesses, and the seeds that explain all that was known."""
+    """What is left once seeded noise is stripped: the guesses, and the seeds that explain all that was known."""
 
     guesses: tuple[float, ...] = field(repr=False)
     seeds: tuple[int, ...] = ()
@@ -125,7 +124,7 @@ def rephrasing(
     against: str = "noise seeded by the question",
     epsilon: float | None = None,
 ) -> Attack:
-    """Asks each question in many words that mean the same, and averages: noise that hangs on the words is stripped.
+    """Asks each question in many words that mean the same, and averages: noise that depends on the words is stripped.
 
     ``phrasings`` are the ways to say each question; a limit that is reached leaves the rest unasked. ``baseline`` is
     how often somebody is right who never asked; unless given, how often the best single guess for all questions is, and
@@ -134,7 +133,7 @@ def rephrasing(
     if not phrasings or not all(phrasings):
         raise BadArgument("phrasings", "one way or more to say each of one question or more", phrasings)
     guesses = [_mean(_answers(partial(ask, words) for words in ways)[0]) for ways in phrasings]
-    return _stripped("rephrasing", Stripped(tuple(guesses)), truths, baseline, against, epsilon)
+    return _stripped_attack("rephrasing", Stripped(tuple(guesses)), truths, baseline, against, epsilon)
 
 
 def _answers(questions: Iterable[Callable[[], float]]) -> tuple[list[float], bool]:
@@ -176,12 +175,12 @@ def seed_recovery(
     )
     noise = SeededNoise(fitting[0], scale) if len(fitting) == 1 else lambda question: 0
     guesses = tuple(ask(question) - noise(question) for question in questions)
-    return _stripped("seed recovery", Stripped(guesses, fitting), truths, baseline, against, epsilon)
+    return _stripped_attack("seed recovery", Stripped(guesses, fitting), truths, baseline, against, epsilon)
 
 
-def _stripped(
+def _stripped_attack(
     name: str,
-    found: Stripped,
+    stripped: Stripped,
     truths: Sequence[float],
     baseline: Number | None,
     against: str,
@@ -191,8 +190,8 @@ def _stripped(
         name=name,
         violation=Violation.RECONSTRUCTION,
         against=against,
-        success=hits(np.rint(found.guesses), truths),
+        success=hits(np.rint(stripped.guesses), truths),
         baseline=stated_baseline(baseline, truths),
         epsilon=epsilon,
-        found=found,
+        found=stripped,
     )

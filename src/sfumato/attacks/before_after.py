@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import NoReturn, TypeVar, final
 
-from sfumato.accounting.guidance import LOWER_BOUND, limit_for_success
+from sfumato.accounting.meaning.guidance import LOWER_BOUND, limit_for_success
 from sfumato.attacks.reconstruction import OUT_OF_TIME
 from sfumato.attacks.result import Attack, Comparison, sweep
 from sfumato.errors import BadArgument
@@ -15,7 +15,7 @@ from sfumato.exact import Number, down, probability
 from sfumato.release.progress import Progress
 
 Attacked = TypeVar("Attacked")
-"""Is what an attack is aimed at: an oracle, a table, a way to publish."""
+"""What an attack is aimed at: an oracle, a table, a way to publish."""
 
 
 def before_and_after(
@@ -32,18 +32,18 @@ def before_and_after(
     ``protections`` are what is attacked instead, by the name of the trick; ``private`` gives it for an ε.
     """
     build = private or _missing
-    besides = [_renamed(attack(exact), "exact answers", None)]
+    besides = [_rename(attack(exact), "exact answers", None)]
     for name, protected in (protections or {}).items():
-        besides.append(_renamed(attack(protected), name, None))
+        besides.append(_rename(attack(protected), name, None))
 
     def at(epsilon: float) -> Attack:
-        return _renamed(attack(build(epsilon)), f"ε = {epsilon:g}", epsilon)
+        return _rename(attack(build(epsilon)), f"ε = {epsilon:g}", epsilon)
 
     return sweep(at, epsilons, besides=besides, progress=progress)
 
 
-def _renamed(outcome: Attack, against: str, epsilon: float | None) -> Attack:
-    """Gives an outcome with another name for what was attacked; that time ran out is still said."""
+def _rename(outcome: Attack, against: str, epsilon: float | None) -> Attack:
+    """Renames what was attacked in an outcome; that time ran out is still said."""
     late = outcome.against.endswith(OUT_OF_TIME)
     return replace(outcome, against=against + OUT_OF_TIME if late else against, epsilon=epsilon)
 
@@ -55,7 +55,7 @@ def _missing(epsilon: float) -> NoReturn:
 @final
 @dataclass(frozen=True)
 class Tolerable:
-    """Is the largest ε of a comparison at which an attack stayed below a success, and the ε that proves it for any.
+    """The largest ε of a comparison at which an attack stayed below a success, and the ε that proves it for any.
 
     ``measured`` is None where no ε that was tried will do; ``proven`` holds for whoever guesses between two equally
     likely cases, whatever the attack.
@@ -79,6 +79,8 @@ def tolerable_epsilon(comparison: Comparison, success: Number, *, confidence: Nu
     An ε counts if it, and every smaller one that was tried, has its whole interval at or below the success.
     """
     most = down(probability(success, "success"))
-    ends = {one.epsilon: one.success.interval(confidence)[1] for one in comparison.attacks if one.epsilon is not None}
+    ends = {
+        each.epsilon: each.success.interval(confidence)[1] for each in comparison.attacks if each.epsilon is not None
+    }
     fitting = list(takewhile(lambda epsilon: ends[epsilon] <= most, sorted(ends)))
     return Tolerable(most, fitting[-1] if fitting else None, down(limit_for_success(success).epsilon))

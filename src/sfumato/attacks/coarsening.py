@@ -18,13 +18,13 @@ from sfumato.errors import BadArgument
 from sfumato.exact import Number, positive, rational
 
 Publication: TypeAlias = Callable[[Sequence[Fraction]], Cell]
-"""Gives what is published of some numbers, without chance."""
+"""From some numbers to what is published of them, without chance."""
 
 
 @final
 @dataclass(frozen=True)
 class Departure:
-    """Is somebody whose leaving shows: the row, and what is published before and after."""
+    """A person whose leaving shows: the row, and what is published before and after."""
 
     row: int
     before: Cell
@@ -42,21 +42,21 @@ def departures(values: Sequence[Number], publish: Publication, *, against: str =
     >>> found.success, found.found[0]
     (Success(hits=4, trials=10), Departure(row=3, before=(85, 90), after=(80, 85)))
     """
-    read = [rational(value, "a value") for value in values]
-    if len(read) < 2:
-        raise BadArgument("values", "two or more, so that somebody stays", len(read))
-    before, found = publish(read), []
-    for row in range(len(read)):
-        after = publish(read[:row] + read[row + 1 :])
+    numbers = [rational(value, "a value") for value in values]
+    if len(numbers) < 2:
+        raise BadArgument("values", "two or more, so that somebody stays", len(numbers))
+    before, departed = publish(numbers), []
+    for row in range(len(numbers)):
+        after = publish(numbers[:row] + numbers[row + 1 :])
         if not same_cell(after, before):
-            found.append(Departure(row, before, after))
+            departed.append(Departure(row, before, after))
     return Attack(
         name="departures",
         violation=Violation.MEMBERSHIP,
         against=against,
-        success=Success(len(found), len(read)),
+        success=Success(len(departed), len(numbers)),
         baseline=0.0,
-        found=tuple(found),
+        found=tuple(departed),
     )
 
 

@@ -11,7 +11,7 @@ from typing import final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sfumato.accounting.measures import ZCDP, Pure
+from sfumato.accounting.losses.measures import ZCDP, Pure
 from sfumato.attacks.guessing import best_guess_rate, hits, stated_baseline
 from sfumato.attacks.oracles import CELLS, MASK, Groups, Oracle
 from sfumato.attacks.queries import random_queries
@@ -23,7 +23,7 @@ from sfumato.entropy import Entropy, system
 from sfumato.errors import BadArgument, Several
 from sfumato.exact import Number, integer, probability, rational
 from sfumato.mechanisms.additive import gaussian, laplace
-from sfumato.release.progress import Progress, shown
+from sfumato.release.progress import Progress, reporting
 
 NAME = "differencing"
 
@@ -31,14 +31,14 @@ NAME = "differencing"
 @final
 @dataclass(frozen=True, eq=False)
 class Differences:
-    """Is what differencing found: whom or what it was aimed at, and the value of each, before it is rounded."""
+    """What differencing found: whom or what it was aimed at, and the value of each, before it is rounded."""
 
     targets: NDArray[np.int64] = field(repr=False)
     estimates: NDArray[np.float64] = field(repr=False)
 
 
 def value_from_means(before: tuple[Number, int], after: tuple[Number, int]) -> Fraction:
-    """Gives the value of the one person who left, or came, from two means and how many people each is over.
+    """Computes the value of the one person who left, or came, from two means and how many people each is over.
 
     >>> value_from_means((85, 10), (87, 9)), value_from_means((500_000, 25), (505_000, 26))
     (Fraction(67, 1), Fraction(630000, 1))
@@ -54,7 +54,7 @@ def value_from_means(before: tuple[Number, int], after: tuple[Number, int]) -> F
 
 
 def difference(oracle: Oracle, smaller: ArrayLike, larger: ArrayLike) -> float:
-    """Gives the value of the one person in the larger group who is not in the smaller: larger answer less smaller.
+    """Computes the value of the one person in the larger group who is not in the smaller: larger answer less smaller.
 
     >>> difference(Oracle.exact([3, 4, 5]), [True, False, False], [True, False, True])
     5.0
@@ -81,7 +81,8 @@ def differencing(
 
     Groups are random halves of the others. With several ``pairs`` for each person, differences are averaged. Where the
     ``total`` of everybody is known from elsewhere, one question does: everybody but the target. Estimates are rounded
-    to whole numbers; one counts if it is ``within`` so much of the truth. The baseline is the best guess for everybody.
+    to whole numbers; one counts if it is ``within`` that much of the truth. The baseline is the best guess for
+    everybody.
 
     A number given as ``total`` is used for all targets. Where it is itself a noisy answer, its error is in every
     estimate, trials are not independent, and intervals of the success do not hold: give a function instead, such as
@@ -90,13 +91,13 @@ def differencing(
     people, many = len(oracle.secret), integer(pairs, "pairs", least=1)
     aims, source = places(targets, people, "targets"), entropy or system()
     known = None if total is None else total if callable(total) else _same(total)
-    step, found = max(1, CELLS // (people * many)), []
-    with shown(progress, NAME) as tell:
+    step, blocks = max(1, CELLS // (people * many)), []
+    with reporting(progress, NAME) as tell:
         for start in range(0, len(aims), step):
             block = aims[start : start + step]
-            found.append(_by_pairs(oracle, block, many, source) if known is None else _by_total(oracle, block, known))
+            blocks.append(_by_pairs(oracle, block, many, source) if known is None else _by_total(oracle, block, known))
             tell(start + len(block), len(aims))
-    estimates = np.concatenate(found)
+    estimates = np.concatenate(blocks)
     return Attack(
         name=NAME,
         violation=Violation.RECONSTRUCTION,
@@ -113,8 +114,8 @@ def _only(aims: NDArray[np.int64], people: int) -> Groups:
 
 
 def _same(total: Number) -> Callable[[], float]:
-    read = float(rational(total, "total"))
-    return lambda: read
+    constant = float(rational(total, "total"))
+    return lambda: constant
 
 
 def _by_total(oracle: Oracle, aims: NDArray[np.int64], total: Callable[[], float]) -> NDArray[np.float64]:
@@ -216,8 +217,8 @@ def unanimous_groups(oracle: Oracle, groups: ArrayLike) -> Attack:
     counts = np.rint(oracle.ask_all(masks))
     sizes, truth = masks.sum(axis=1), masks.astype(np.float64) @ oracle.secret.astype(np.float64)
 
-    def kinds(found: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.where(np.isnan(found), np.nan, (found >= sizes).astype(np.float64) - (found <= 0))
+    def kinds(yeses: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.where(np.isnan(yeses), np.nan, (yeses >= sizes).astype(np.float64) - (yeses <= 0))
 
     right = kinds(counts) == kinds(truth)
     return Attack(
@@ -232,7 +233,7 @@ def unanimous_groups(oracle: Oracle, groups: ArrayLike) -> Attack:
 
 
 def _likeliest(sizes: NDArray[np.int64], ones: int, people: int) -> float:
-    """Gives how often the likeliest of none, all and some is right of random groups of these sizes, on average."""
+    """How often the likeliest of none, all and some is right of random groups of these sizes, on average."""
 
     def chance(size: int) -> float:
         if size == 0:
@@ -248,35 +249,34 @@ def _likeliest(sizes: NDArray[np.int64], ones: int, people: int) -> float:
 @final
 @dataclass(frozen=True)
 class DifferenceVariance:
-    """Is the variance of one answer for a whole loss, and of the difference of two that share the loss."""
+    """The variance of one answer for a whole loss, and of the difference of two that share the loss."""
 
     single: float
     difference: float
 
     @property
     def ratio(self) -> float:
-        """Is how much more noise a difference has."""
+        """How many times the variance of one answer a difference has."""
         return self.difference / self.single
 
 
 def difference_variance(loss: Pure | ZCDP) -> DifferenceVariance:
-    """Gives how noisy the difference of two counts is that share a loss: Laplace noise if it is pure, else Gaussian.
+    """Compares the noise of one count with that of the difference of two that share a loss.
+
+    A pure loss buys Laplace noise, a concentrated one Gaussian noise.
 
     >>> round(difference_variance(Pure(1)).ratio, 6), round(difference_variance(ZCDP("0.5")).ratio, 6)
     (8.0, 4.0)
     """
-    match loss:
-        case Pure():
-            return DifferenceVariance(_variance(loss), 2 * _variance(Pure(Fraction(loss.epsilon) / 2)))
-        case ZCDP():
-            return DifferenceVariance(_variance(loss), 2 * _variance(ZCDP(Fraction(loss.rho) / 2)))
-    raise BadArgument("the loss", "Pure or ZCDP, such as sf.Pure(1)", loss)
+    if not isinstance(loss, Pure | ZCDP):
+        raise BadArgument("the loss", "Pure or ZCDP, such as sf.Pure(1)", loss)
+    return DifferenceVariance(_variance(loss), 2 * _variance(loss.scaled(Fraction(1, 2))))
 
 
 def _variance(loss: Pure | ZCDP) -> float:
     """Reads the variance of the least noise that keeps a loss from the record of that noise."""
     kind = laplace if isinstance(loss, Pure) else gaussian
-    made = calibrate(lambda scale: scalar(float) >> kind(scale), d_in=1, loss=loss)
-    if made.noise is None:
-        raise BadArgument("the mechanism", "one that adds noise", made)
-    return float(made.noise.noise.variance().mid()) * float(made.noise.step) ** 2
+    calibrated = calibrate(lambda scale: scalar(float) >> kind(scale), d_in=1, loss=loss)
+    if calibrated.noise is None:
+        raise BadArgument("the mechanism", "one that adds noise", calibrated)
+    return float(calibrated.noise.noise.variance().mid()) * float(calibrated.noise.step) ** 2

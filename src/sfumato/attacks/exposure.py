@@ -27,7 +27,7 @@ MOST_CANDIDATES = 1 << 24
 @final
 @dataclass(frozen=True)
 class Canary:
-    """Is a made-up secret after a public beginning: one of all texts of a length over an alphabet, drawn evenly."""
+    """A made-up secret after a public beginning: one of all texts of a length over an alphabet, drawn evenly."""
 
     beginning: str
     alphabet: str
@@ -35,23 +35,21 @@ class Canary:
 
     @property
     def text(self) -> str:
-        """Is the whole canary."""
         return self.beginning + self.secret
 
     def candidates(self) -> Iterator[str]:
-        """Gives every text that the canary might have been, in the order of the alphabet."""
-        return (self.beginning + "".join(one) for one in product(self.alphabet, repeat=len(self.secret)))
+        """Every text that the canary might have been, in the order of the alphabet."""
+        return (self.beginning + "".join(letters) for letters in product(self.alphabet, repeat=len(self.secret)))
 
     @property
     def place(self) -> int:
-        """Is the canary's place among its candidates."""
-        found = 0
+        place = 0
         for character in self.secret:
-            found = found * len(self.alphabet) + self.alphabet.index(character)
-        return found
+            place = place * len(self.alphabet) + self.alphabet.index(character)
+        return place
 
     def into(self, texts: Iterable[str], *, copies: int = 1, entropy: Entropy | None = None) -> list[str]:
-        """Puts so many copies among texts, each in a random place."""
+        """Puts copies among texts, each in a random place."""
         mixed, source = list(texts), entropy or system()
         for _ in range(integer(copies, "copies", least=0)):
             mixed.insert(source.below(len(mixed) + 1), self.text)
@@ -76,21 +74,21 @@ def canary(
     if len(set(alphabet)) != len(alphabet) or len(alphabet) < 2:
         raise BadArgument("alphabet", "two or more characters, each once", alphabet)
     if size * math.log2(len(alphabet)) > math.log2(MOST_CANDIDATES):
-        raise BadArgument("length", f"so short that there are at most {MOST_CANDIDATES} candidates", length)
+        raise BadArgument("length", f"short enough for at most {MOST_CANDIDATES} candidates", length)
     return Canary(beginning, alphabet, "".join(alphabet[source.below(len(alphabet))] for _ in range(size)))
 
 
 @final
 @dataclass(frozen=True)
 class Exposure:
-    """Is how far a model lifts canaries above their candidates: log₂ of the number of these, less log₂ of the rank."""
+    """How far a model lifts canaries above their candidates: log₂ of the number of these, less log₂ of the rank."""
 
     ranks: tuple[int, ...]
     candidates: int
 
     @property
     def bits(self) -> tuple[float, ...]:
-        """Is the exposure of each canary, between 0 and the bits that its secret has."""
+        """The exposure of each canary, between 0 and the bits that its secret has."""
         return tuple(math.log2(self.candidates) - math.log2(rank) for rank in self.ranks)
 
 
@@ -105,10 +103,10 @@ def exposure(losses: ArrayLike, canary: int | Sequence[int], *, against: str = "
     (2.0,)
     """
     table = np.atleast_2d(floats(losses, "losses"))
-    places = [integer(one, "canary", least=0) for one in (canary if isinstance(canary, Sequence) else (canary,))]
+    places = [integer(place, "canary", least=0) for place in (canary if isinstance(canary, Sequence) else (canary,))]
     if table.ndim != 2 or table.shape[0] != len(places) or table.shape[1] < 2:
         raise BadArgument("losses", "a row for each canary, with the loss of two or more candidates", table.shape)
-    if any(place >= table.shape[1] for place in places):
+    if any(index >= table.shape[1] for index in places):
         raise BadArgument("canary", f"the place of one of {table.shape[1]} candidates", canary)
     costs = np.where(np.isnan(table), np.inf, table)
     own = costs[np.arange(len(places)), places]

@@ -21,24 +21,24 @@ Labels: TypeAlias = NDArray[np.int64]
 """One class for each record, counted from 0."""
 
 Predict: TypeAlias = Callable[[Rows], NDArray[np.float64]]
-"""Is a fitted model: gives each row's probability of every class, a column for each."""
+"""A fitted model: from rows to the probability of every class, a column for each."""
 
 Labelled: TypeAlias = "tuple[ArrayLike, ArrayLike] | Sample"
-"""Is rows and their labels."""
+"""Rows and their labels."""
 
 
 class Estimator(Protocol):
-    """Is a model in the manner of scikit-learn; it is copied before it is fitted."""
+    """A model in the manner of scikit-learn; it is copied before it is fitted."""
 
     def fit(self, rows: Rows, labels: Labels) -> object:
         """Fits the model to rows and labels."""
 
     def predict_proba(self, rows: Rows) -> NDArray[np.float64]:
-        """Gives each row's probability of every class."""
+        """Each row's probability of every class."""
 
 
 Fit: TypeAlias = Callable[[Rows, Labels, Entropy], Predict] | Estimator
-"""Is how a model is trained; what it draws, it draws from the entropy that it is given."""
+"""How a model is trained; what it draws, it draws from the entropy that it is given."""
 
 SURE = 1e-9
 """Confidences are kept this far from 0 and 1 before they are put on the scale of logarithmic odds."""
@@ -51,7 +51,7 @@ SLACK = 1e-6
 @final
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Is some records with their labels."""
+    """Records with their labels."""
 
     rows: Rows
     labels: Labels
@@ -80,11 +80,11 @@ class Sample:
         return f"Sample({len(self)} records of {self.rows.shape[1]} attributes)"
 
     def taken(self, places: NDArray[Any]) -> Sample:
-        """Gives the records at some places, or those that a mask marks."""
+        """The records at some places, or those that a mask marks."""
         return Sample(self.rows[places], self.labels[places])
 
     def joined(self, other: Sample) -> Sample:
-        """Gives these records and then others, of the same width."""
+        """Appends other records, of the same width."""
         return Sample(np.concatenate([self.rows, other.rows]), np.concatenate([self.labels, other.labels]))
 
 
@@ -103,9 +103,9 @@ def divided(rows: ArrayLike, labels: ArrayLike, *, entropy: Entropy | None = Non
     return everyone.taken(heads), everyone.taken(~heads)
 
 
-def several(**given: Labelled) -> list[Sample]:
+def read_samples(**given: Labelled) -> list[Sample]:
     """Reads samples by their names, each of two records or more, all of them with the same attributes."""
-    samples = [Sample.read(one, name) for name, one in given.items()]
+    samples = [Sample.read(pair, name) for name, pair in given.items()]
     for name, sample in zip(given, samples, strict=True):
         if len(sample) < 2:
             raise BadArgument(name, "at least 2 records", len(sample))
@@ -120,7 +120,7 @@ def same_width(name: str, *tables: Rows) -> None:
         raise BadArgument(name, "of one width", widths)
 
 
-def trained(fit: Fit, sample: Sample, entropy: Entropy) -> Predict:
+def fit_model(fit: Fit, sample: Sample, entropy: Entropy) -> Predict:
     """Fits a fresh model to a sample."""
     if hasattr(fit, "predict_proba") and hasattr(fit, "fit"):
         model: Any = copy.deepcopy(fit)
@@ -138,55 +138,55 @@ def _by_class(model: Any) -> Predict:
     """Puts the columns of a model, which knows only the classes that it saw, where their classes stand."""
     known = getattr(model, "classes_", None)
     if known is None:
-        return lambda rows: _told(model.predict_proba, rows)
+        return lambda rows: _ask_model(model.predict_proba, rows)
     places = np.asarray(known).astype(np.int64)
 
     def predict(rows: Rows) -> NDArray[np.float64]:
-        found = np.zeros((len(rows), int(places.max()) + 1))
-        found[:, places] = _told(model.predict_proba, rows, columns=len(places))
-        return found
+        by_class = np.zeros((len(rows), int(places.max()) + 1))
+        by_class[:, places] = _ask_model(model.predict_proba, rows, columns=len(places))
+        return by_class
 
     return predict
 
 
 def probabilities(predict: Predict, rows: Rows, classes: int) -> NDArray[np.float64]:
-    """Asks a model for the probabilities of so many classes; those that it does not know have none."""
+    """Asks a model for the probabilities of at least ``classes`` classes; those that it does not know have none."""
     if not callable(predict):
         raise BadArgument("predict", "a function that gives each row's probabilities", type(predict).__name__)
-    told = _told(predict, rows)
-    found = np.zeros((len(rows), max(classes, told.shape[1])))
-    found[:, : told.shape[1]] = told
-    return found
+    known = _ask_model(predict, rows)
+    padded = np.zeros((len(rows), max(classes, known.shape[1])))
+    padded[:, : known.shape[1]] = known
+    return padded
 
 
-def _told(predict: Predict, rows: Rows, *, columns: int | None = None) -> NDArray[np.float64]:
+def _ask_model(predict: Predict, rows: Rows, *, columns: int | None = None) -> NDArray[np.float64]:
     """Asks a model, and refuses what no table of probabilities can be."""
-    what, told = "what a model predicts", floats(predict(rows), "what a model predicts")
-    if told.ndim != 2 or len(told) != len(rows) or (columns is not None and told.shape[1] != columns):
+    what, predicted = "what a model predicts", floats(predict(rows), "what a model predicts")
+    if predicted.ndim != 2 or len(predicted) != len(rows) or (columns is not None and predicted.shape[1] != columns):
         wide = "" if columns is None else f" and a column for each of {columns} classes"
-        raise BadArgument(what, f"a table with a row for each of {len(rows)} records{wide}", told.shape)
-    kept = np.clip(told, 0.0, 1.0)
-    if not (abs(told - kept) <= SLACK).all():
+        raise BadArgument(what, f"a table with a row for each of {len(rows)} records{wide}", predicted.shape)
+    clipped = np.clip(predicted, 0.0, 1.0)
+    if not (abs(predicted - clipped) <= SLACK).all():
         raise BadArgument(what, "probabilities, between 0 and 1", "others, or NaN")
-    return kept
+    return clipped
 
 
 def confidences(predict: Predict, sample: Sample) -> NDArray[np.float64]:
-    """Gives how sure a model is of the true label of each record."""
+    """How sure a model is of the true label of each record."""
     if not len(sample):
         return np.zeros(0)
-    told = probabilities(predict, sample.rows, int(sample.labels.max()) + 1)
-    return np.asarray(told[np.arange(len(sample)), sample.labels])
+    predicted = probabilities(predict, sample.rows, int(sample.labels.max()) + 1)
+    return np.asarray(predicted[np.arange(len(sample)), sample.labels])
 
 
 def log_odds(confidence: NDArray[np.float64]) -> NDArray[np.float64]:
     """Puts confidences on the scale of logarithmic odds, where those of one record are about Gaussian."""
-    kept = np.clip(confidence, SURE, 1 - SURE)
-    return np.asarray(np.log(kept) - np.log1p(-kept))
+    clipped = np.clip(confidence, SURE, 1 - SURE)
+    return np.asarray(np.log(clipped) - np.log1p(-clipped))
 
 
 def coins(count: int, entropy: Entropy) -> NDArray[np.bool_]:
-    """Flips so many fair coins."""
+    """Flips fair coins."""
     return np.asarray(entropy.halves(count) & np.uint16(1), dtype=np.bool_)
 
 

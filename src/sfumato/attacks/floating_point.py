@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import final
 
-from sfumato.accounting.measures import Pure
+from sfumato.accounting.losses.measures import Pure
 from sfumato.attacks.membership import epsilon_of
-from sfumato.attacks.reach import Excluded, told_apart, two
+from sfumato.attacks.reach import Excluded, tell_apart, two
 from sfumato.attacks.result import Attack, Violation
 from sfumato.core.domains import Floats
 from sfumato.core.measurement import Measurement
@@ -37,7 +37,7 @@ WIDEST = 1 << 12
 @final
 @dataclass(frozen=True)
 class DoubleLaplace:
-    """Is a sampler of value + Laplace noise in doubles, and a test of whether it can give an output from a value.
+    """A sampler of value + Laplace noise in doubles, and a test of whether it can give an output from a value.
 
     It promises a privacy that it does not have, and is here to be attacked.
     """
@@ -49,7 +49,7 @@ class DoubleLaplace:
 
 
 def textbook_laplace(scale: Number) -> DoubleLaplace:
-    """Gives the sampler of the textbooks: value ± scale · ln u, u one of 2⁵³ uniform doubles (P1-171)."""
+    """The sampler of the textbooks: value ± scale · ln u, u one of 2⁵³ uniform doubles (P1-171)."""
     size = float(positive(scale, "scale"))
 
     def noise(place: int, sign: int) -> float:
@@ -63,7 +63,7 @@ def textbook_laplace(scale: Number) -> DoubleLaplace:
         if not math.isfinite(apart):
             return False
         centre = math.exp(-abs(apart) / size) * (1 << UNIFORM_BITS)
-        # Each rounding on the way moves the output by at most an ulp; seen from u, that is so many places.
+        # Each rounding on the way moves the output by at most an ulp; seen from u, that is this many places.
         slack = centre * (math.ulp(output) + 3 * math.ulp(apart)) / size + 4
         if slack > WIDEST:
             return True
@@ -75,7 +75,7 @@ def textbook_laplace(scale: Number) -> DoubleLaplace:
 
 
 def combined_laplace(scale: Number) -> DoubleLaplace:
-    """Gives the sampler that puts noise together from four uniform numbers, as a defence; only its sum is attacked."""
+    """The sampler that puts noise together from four uniform numbers, as a defence; only its sum is attacked."""
     size = float(positive(scale, "scale"))
 
     def product_of(entropy: Entropy) -> float:
@@ -103,10 +103,10 @@ def sum_reaches(output: float, value: float) -> bool:
 
 def _finite(value: Number) -> Fraction:
     """Reads a value that a double can hold."""
-    read = rational(value, "a value")
-    if up(abs(read)) == math.inf:
+    exact = rational(value, "a value")
+    if up(abs(exact)) == math.inf:
         raise BadArgument("a value", "one that a double can hold", value)
-    return read
+    return exact
 
 
 def floating_point(
@@ -121,8 +121,8 @@ def floating_point(
 ) -> Attack:
     """Tells which of two values was noised, from nothing but which outputs each of them can give.
 
-    In each trial one value, tossed for, is noised so many times. A measurement of one float is attacked as if it were
-    ``believed``, one of the samplers in doubles. The second value is the guess where both are possible.
+    In each trial one value, tossed for, is noised ``samples`` times. A measurement of one float is attacked as if it
+    were ``believed``, one of the samplers in doubles. The second value is the guess where both are possible.
     """
     first, second = two(values, _finite)
     apart, many = abs(first - second), integer(samples, "samples", least=1)
@@ -139,7 +139,7 @@ def floating_point(
     else:
         sampler, run, against, whole = attacked, attacked.draw, attacked.name, None
         claimed = up(many * apart / rational(attacked.scale))
-    success, certain = told_apart(
+    success, certain = tell_apart(
         (float(first), float(second)),
         draw=run,
         reaches=sampler.reaches,

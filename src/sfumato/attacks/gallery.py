@@ -9,12 +9,11 @@ from typing import Any, final
 
 import numpy as np
 
+from sfumato.attacks.anonymity import homogeneity
 from sfumato.attacks.averaging import averaging
-from sfumato.attacks.classes import homogeneity
 from sfumato.attacks.differencing import differencing
-from sfumato.attacks.generalising import Bands, Prefix, generalise
-from sfumato.attacks.isolating import singling_out, stepping
-from sfumato.attacks.joining import linkage
+from sfumato.attacks.k_anonymity import Bands, Prefix, generalise
+from sfumato.attacks.linkage import linkage
 from sfumato.attacks.oracles import Oracle, Protection
 from sfumato.attacks.protections import (
     aggregates_only,
@@ -28,6 +27,7 @@ from sfumato.attacks.protections import (
     without_columns,
 )
 from sfumato.attacks.result import Attack
+from sfumato.attacks.singling_out import singling_out, stepping
 from sfumato.attacks.tables import Rows, read_table
 from sfumato.datasets import students
 from sfumato.entropy import Entropy, system
@@ -42,24 +42,24 @@ CLASS = 60
 @final
 @dataclass(frozen=True)
 class Defeat:
-    """Is a protection and an attack that defeats it; `shown` runs the one on what the other protects."""
+    """A protection and an attack that defeats it; `run` shows it."""
 
     name: str
     protection: Callable[..., Any]
     attack: Callable[..., Attack]
     demonstration: Callable[[Entropy], Attack]
 
-    def shown(self, entropy: Entropy | None = None) -> Attack:
+    def run(self, entropy: Entropy | None = None) -> Attack:
         """Runs the attack on made-up students; the protections that draw at random draw from the entropy."""
         return self.demonstration(entropy or system())
 
 
 @cache
 def _people() -> Rows:
-    made = read_table(students())
-    numbers = tuple(f"S{place:03}" for place in range(len(made)))
+    table = read_table(students())
+    numbers = tuple(f"S{place:03}" for place in range(len(table)))
     failed = tuple(int(grade) < 10 for grade in students().columns["G3"])
-    return made.replaced({"number": numbers, "failed": failed})
+    return table.replaced({"number": numbers, "failed": failed})
 
 
 def _bits() -> list[int]:

@@ -12,7 +12,7 @@ from sfumato.exact import Number, non_negative, probability
 
 
 def best_guess_rate(values: ArrayLike, *, within: Number = 0) -> float:
-    """Gives the share of values that the best single guess for all of them comes close to.
+    """The share of values that the best single guess for all of them comes close to.
 
     Where targets are some of the people, the values are everybody's: whoever never saw a release does not know how the
     targets differ from the rest, and one target alone would be guessed for certain.
@@ -28,7 +28,7 @@ def best_guess_rate(values: ArrayLike, *, within: Number = 0) -> float:
 
 
 def stated_baseline(baseline: Number | None, values: ArrayLike, *, within: Number = 0, alone: float = 0.0) -> float:
-    """Gives the baseline that was stated, or else the best guess where nobody but the targets is known.
+    """The baseline that was stated, or else the best guess where nobody but the targets is known.
 
     One target says nothing about what is common, so it is not guessed from itself: the rate is then ``alone``.
     """

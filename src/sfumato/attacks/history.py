@@ -9,7 +9,7 @@ from typing import final
 @final
 @dataclass(frozen=True)
 class FailedAnonymisation:
-    """Is a release that was meant to hide who is in it, what was done to it, and what came of it."""
+    """A release that was meant to hide who is in it, what was done to it, and what came of it."""
 
     name: str
     year: int
@@ -75,7 +75,7 @@ FAILED_ANONYMISATIONS = (
 @final
 @dataclass(frozen=True)
 class UniquenessEstimate:
-    """Is what a study estimates: the share of a population that is alone with its attributes."""
+    """What a study estimates: the share of a population that is alone with its attributes."""
 
     share: float
     attributes: tuple[str, ...]

@@ -14,17 +14,17 @@ from typing import final
 
 import numpy as np
 
-from sfumato.accounting.meaning import Tested
-from sfumato.attacks.fitting import Labelled, Predict, Rows, fractions, probabilities, several
+from sfumato.accounting.meaning.attacker import Tested
+from sfumato.attacks.fitting import Labelled, Predict, Rows, fractions, probabilities, read_samples
 from sfumato.attacks.membership import epsilon_of
 from sfumato.attacks.result import Attack, Success, Violation
 from sfumato.entropy import Entropy, system
 from sfumato.errors import BadArgument
 from sfumato.exact import integer
-from sfumato.release.progress import Progress, shown
+from sfumato.release.progress import Progress, reporting
 
 FIRST_STEP, HALVINGS, MOST_ROUNDS = 0.25, 14, 20
-"""A search goes along the axes in steps of a quarter of the range, then of half, each so many rounds at most."""
+"""A search goes along the axes in steps of a quarter of the range, then half of that, and so on; rounds at each."""
 
 CLOSE = 0.25
 """A point matches a record within this share of the usual distance between a stranger and the nearest record."""
@@ -33,7 +33,7 @@ CLOSE = 0.25
 @final
 @dataclass(frozen=True)
 class Inverted:
-    """Is what a search found: points, the model's confidence there, and the distance to the nearest record.
+    """What a search found: points, the model's confidence there, and the distance to the nearest record.
 
     ``to_strangers`` is the same for records that the model never saw; ``close`` is how near counts as a match. Every
     attribute is measured in its own range, so that distances do not depend on units.
@@ -65,7 +65,7 @@ def inversion(
     the strangers, and needs no more than answers of the model. The unit of every attribute is its range.
     """
     wanted, source = integer(label, "label", least=0), entropy or system()
-    known, unseen = several(records=records, strangers=strangers)
+    known, unseen = read_samples(records=records, strangers=strangers)
     low, unit = _units(known.joined(unseen).rows)
     ours, theirs = (known.rows - low) / unit, (unseen.rows - low) / unit
     least, most, count = theirs.min(axis=0), theirs.max(axis=0), integer(restarts, "restarts", least=1)
@@ -74,26 +74,26 @@ def inversion(
     def sure(points: Rows) -> Rows:
         return np.asarray(probabilities(predict, low + points * unit, wanted + 1)[:, wanted])
 
-    with shown(progress, "searching") as tell:
+    with reporting(progress, "searching") as tell:
         ends = _climb(sure, starts, least, most, tell)
     points = np.unique(np.round(ends, 4), axis=0)
     close = CLOSE * float(np.median(_nearest(theirs, ours)))
-    found = Inverted(
+    inverted = Inverted(
         points=tuple(map(tuple, (low + points * unit).tolist())),
         confidence=tuple(sure(points).tolist()),
         to_records=tuple(_nearest(points, ours).tolist()),
         to_strangers=tuple(_nearest(points, theirs).tolist()),
         close=close,
     )
-    matched = sum(distance <= close for distance in found.to_records)
+    matched = sum(distance <= close for distance in inverted.to_records)
     return Attack(
         name="model inversion",
         violation=Violation.RECONSTRUCTION,
         against=against or ("a model" if loss is None else str(loss)),
         success=Success(matched, len(points)),
-        baseline=sum(distance <= close for distance in found.to_strangers) / len(points),
+        baseline=sum(distance <= close for distance in inverted.to_strangers) / len(points),
         epsilon=epsilon_of(loss),
-        found=found,
+        found=inverted,
     )
 
 
@@ -107,9 +107,9 @@ def _climb(sure: Callable[[Rows], Rows], starts: Rows, low: Rows, high: Rows, te
                 tried = points.copy()
                 tried[:, axis] += way * FIRST_STEP * 0.5**done * (high - low)[axis]
                 tried = np.clip(tried, low, high)
-                found = sure(tried)
-                better = found > best
-                points[better], best[better] = tried[better], found[better]
+                reached = sure(tried)
+                better = reached > best
+                points[better], best[better] = tried[better], reached[better]
             if (best == before).all():
                 break
         tell(done + 1, HALVINGS)
@@ -117,7 +117,7 @@ def _climb(sure: Callable[[Rows], Rows], starts: Rows, low: Rows, high: Rows, te
 
 
 def _units(rows: Rows) -> tuple[Rows, Rows]:
-    """Gives the least value of each attribute and its range; 1 where all values are the same."""
+    """The least value of each attribute and its range; 1 where all values are the same."""
     with np.errstate(all="ignore"):
         low, span = rows.min(axis=0), np.ptp(rows, axis=0)
     if not np.isfinite(span).all():
@@ -126,6 +126,6 @@ def _units(rows: Rows) -> tuple[Rows, Rows]:
 
 
 def _nearest(points: Rows, records: Rows) -> Rows:
-    """Gives the distance from each point to the nearest record."""
+    """The distance from each point to the nearest record."""
     apart = np.sqrt(((points[:, None, :] - records[None, :, :]) ** 2).sum(axis=2))
     return np.asarray(apart.min(axis=1))

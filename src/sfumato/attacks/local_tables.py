@@ -14,9 +14,9 @@ from typing import TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.accounting.convert import convert
-from sfumato.accounting.measures import Loss, Pure
-from sfumato.attacks.joining import Links, Match
+from sfumato.accounting.convert.convert import convert
+from sfumato.accounting.losses.measures import Loss, Pure
+from sfumato.attacks.linkage import Links, Match
 from sfumato.attacks.reading import floats
 from sfumato.attacks.result import Attack, Success, Violation
 from sfumato.attacks.tables import Cell, Given, Rows, read_table
@@ -29,7 +29,7 @@ from sfumato.exact import Extended, Number, integer, positive, rational, up
 from sfumato.mechanisms.local_reports import local_laplace
 from sfumato.mechanisms.randomized_response import randomized_response
 from sfumato.mechanisms.response_accuracy import response_variance, truth_probability
-from sfumato.release.render import written
+from sfumato.release.render import rendered
 from sfumato.release.render.document import Document, Table
 from sfumato.release.table import composed
 
@@ -42,7 +42,7 @@ Options: TypeAlias = Mapping[str, list[Cell] | tuple[Number, Number]]
 @final
 @dataclass(frozen=True)
 class LocalTable:
-    """Is a table of randomised cells, the loss of each column, and their sum: what the whole row of a person costs."""
+    """A table of randomised cells, the loss of each column, and their sum: what the whole row of a person costs."""
 
     columns: Mapping[str, tuple[Cell, ...]] = field(repr=False)
     losses: Mapping[str, Loss]
@@ -50,12 +50,11 @@ class LocalTable:
 
     @property
     def epsilon(self) -> Extended:
-        """Is the ε of the whole table."""
         return convert(self.loss, Pure).epsilon
 
 
 def local_microdata(table: Given, options: Options, *, epsilon: Number, entropy: Entropy | None = None) -> LocalTable:
-    """Randomises each cell on its own, the columns sharing ε evenly: one's whole row costs ε. Discouraged.
+    """Randomises each cell on its own, the columns sharing ε evenly: a whole row costs ε. Discouraged.
 
     Listed values are answered by `randomized_response`, numbers between bounds get the noise of `local_laplace`.
     Columns without options are left out.
@@ -95,9 +94,9 @@ def local_linkage(table: Given, options: Options, *, epsilon: Number, entropy: E
     off by in widths of their bounds. Of equally likely rows one is drawn.
     """
     held, source = read_table(table), entropy or system()
-    made = local_microdata(held, options, epsilon=epsilon, entropy=source)
-    loss, names = up(made.epsilon), tuple(made.columns)
-    columns = [_coded(held.column(name), made.columns[name], options[name]) for name in names]
+    released = local_microdata(held, options, epsilon=epsilon, entropy=source)
+    loss, names = up(released.epsilon), tuple(released.columns)
+    columns = [_coded(held.column(name), released.columns[name], options[name]) for name in names]
     matches = tuple(Match(target, _likeliest(columns, target), ()) for target in range(len(held)))
     drawn = [match.rows[source.below(len(match.rows))] for match in matches]
     return Attack(
@@ -114,7 +113,7 @@ def local_linkage(table: Given, options: Options, *, epsilon: Number, entropy: E
 @final
 @dataclass(frozen=True, eq=False)
 class _Column:
-    """Is a column as it is known and as it was released, in numbers; ``width`` is that of its bounds, 0 for a list."""
+    """A column as it is known and as it was released, in numbers; ``width`` is that of its bounds, 0 for a list."""
 
     known: NDArray[np.float64]
     released: NDArray[np.float64]
@@ -130,18 +129,18 @@ def _coded(known: Sequence[Cell], released: Sequence[Cell], public: list[Cell] |
 
 
 def _likeliest(columns: Sequence[_Column], target: int) -> tuple[int, ...]:
-    """Gives the rows that are likeliest to be a target's."""
+    """The rows that are most likely to be a target's."""
     weights = np.zeros(len(columns[0].released))
-    for one in columns:
-        off = np.abs(one.released - one.known[target])
-        weights += -off / one.width if one.width else off == 0
+    for column in columns:
+        off = np.abs(column.released - column.known[target])
+        weights += -off / column.width if column.width else off == 0
     return tuple(np.flatnonzero(weights == weights.max()).tolist())
 
 
 @final
 @dataclass(frozen=True)
 class LocalCost:
-    """Is what a table of so many yes-or-no columns is worth when its cells share one ε.
+    """What a table of yes-or-no columns is worth when its cells share one ε.
 
     ``truth`` is the chance that a cell is true, ``whole_row`` that all cells of a row are; the errors are standard
     deviations of a count of people: from the table, and where a curator adds noise to one count for each column.
@@ -158,24 +157,24 @@ class LocalCost:
 @final
 @dataclass(frozen=True)
 class LocalCosts:
-    """Is how the cost of a table of randomised cells grows with the number of its columns."""
+    """How the cost of a table of randomised cells grows with the number of its columns."""
 
     epsilon: float
     people: int
     costs: tuple[LocalCost, ...]
 
     def document(self) -> Document:
-        """Says all of it, free of any form, and what to do instead."""
+        """The report, for any form, and what to do instead."""
         rows = tuple(
             (
-                str(one.columns),
-                f"{one.each:.3g}",
-                f"{one.truth:.3f}",
-                f"{one.whole_row:.3g}",
-                f"{one.local_error:.3g}",
-                f"{one.central_error:.3g}",
+                str(cost.columns),
+                f"{cost.each:.3g}",
+                f"{cost.truth:.3f}",
+                f"{cost.whole_row:.3g}",
+                f"{cost.local_error:.3g}",
+                f"{cost.central_error:.3g}",
             )
-            for one in self.costs
+            for cost in self.costs
         )
         head = ("columns", "ε each", "cell true", "row true", "error of a count", "central")
         return Document(
@@ -186,23 +185,23 @@ class LocalCosts:
         )
 
     def __str__(self) -> str:
-        return written(self.document(), "text")
+        return rendered(self.document(), "text")
 
     def _repr_html_(self) -> str:
-        return written(self.document(), "html")
+        return rendered(self.document(), "html")
 
 
 def local_costs(columns: Iterable[int], *, epsilon: Number, people: int) -> LocalCosts:
-    """Works out what a table of randomised yes-or-no cells is worth, for several numbers of columns that share ε.
+    """Computes what a table of randomised yes-or-no cells is worth, for several numbers of columns that share ε.
 
     >>> [round(one.local_error) for one in local_costs([1, 4, 16], epsilon=1, people=10_000).costs]
     [96, 399, 1600]
     """
     loss, size = positive(epsilon, "epsilon"), integer(people, "people", least=1)
     counts: Sequence[int] = [integer(count, "a number of columns", least=1) for count in columns]
-    found = []
+    costs = []
     for count in counts:
         truth = truth_probability(loss / count)
         local = size * float(response_variance(truth, size=size)) ** 0.5
-        found.append(LocalCost(count, float(loss / count), truth, truth**count, local, 2**0.5 * float(count / loss)))
-    return LocalCosts(float(loss), size, tuple(found))
+        costs.append(LocalCost(count, float(loss / count), truth, truth**count, local, 2**0.5 * float(count / loss)))
+    return LocalCosts(float(loss), size, tuple(costs))

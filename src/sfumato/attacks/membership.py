@@ -13,9 +13,9 @@ from typing import final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sfumato.accounting.meaning import Attacker, Tested
-from sfumato.accounting.measures import Approx, Pure
-from sfumato.attacks.fitting import Fit, Labelled, confidences, several, trained
+from sfumato.accounting.losses.measures import Approx, Pure
+from sfumato.accounting.meaning.attacker import Attacker, Tested
+from sfumato.attacks.fitting import Fit, Labelled, confidences, fit_model, read_samples
 from sfumato.attacks.reading import floats
 from sfumato.attacks.result import Attack, Success, Violation
 from sfumato.entropy import Entropy, system
@@ -28,7 +28,7 @@ Scores = NDArray[np.float64]
 @final
 @dataclass(frozen=True)
 class Detection:
-    """Is how well scores tell members from outsiders: the threshold that was used, and what every other would do.
+    """How well scores tell members from outsiders: the threshold that was used, and what every other would do.
 
     ``curve`` holds the rates of false and of true alarms of every threshold, from the highest one down. ``loss`` is
     what one record may cost by the model's own promise. It caps the rates where records join the data independently of
@@ -43,27 +43,27 @@ class Detection:
 
     @property
     def advantage(self) -> float:
-        """Is by how much true alarms exceed false ones, at the threshold."""
+        """By how much true alarms exceed false ones, at the threshold."""
         return self.true_alarms.rate - self.false_alarms.rate
 
     @property
     def area(self) -> float:
-        """Is the area under the curve: how often a member scores higher than an outsider; ½ is blind."""
+        """The area under the curve: how often a member scores higher than an outsider; ½ is blind."""
         false, true = np.array(self.curve).T
         return float(np.sum(np.diff(false) * (true[1:] + true[:-1]) / 2))
 
     def detects(self, false_alarms: Number) -> float:
-        """Gives the rate of true alarms at the threshold whose rate of false ones is highest, up to a rate."""
+        """The rate of true alarms at the lowest threshold with at most this rate of false ones."""
         most = float(probability(false_alarms, "the rate of false alarms"))
         return max(true for false, true in self.curve if false <= most)
 
     def allowed(self, false_alarms: Number) -> float:
-        """Gives the most true alarms that the loss allows at a rate of false ones; 1 without a loss."""
+        """The most true alarms that the loss allows at a rate of false ones; 1 without a loss."""
         return 1.0 if self.loss is None else up(Attacker(self.loss).detects(false_alarms))
 
     @property
     def most_advantage(self) -> float:
-        """Is the largest advantage that the loss allows anyone; 1 without a loss."""
+        """The largest advantage that the loss allows anyone; 1 without a loss."""
         return 1.0 if self.loss is None else up(Attacker(self.loss).advantage())
 
 
@@ -112,12 +112,12 @@ def confidence(
     against: str | None = None,
     entropy: Entropy | None = None,
 ) -> Attack:
-    """Trains a model on members and accuses those of whose label it is surest (P3-093).
+    """Trains a model on members, and accuses the records with the labels that it is surest of (P3-093).
 
     How sure is sure enough is learnt as in `membership`: from every second record, of which the attacker is told.
     """
-    inside, outside = several(members=members, outsiders=outsiders)
-    predict = trained(fit, inside, entropy or system())
+    inside, outside = read_samples(members=members, outsiders=outsiders)
+    predict = fit_model(fit, inside, entropy or system())
     return membership(
         confidences(predict, inside),
         confidences(predict, outside),
@@ -128,20 +128,20 @@ def confidence(
 
 
 def epsilon_of(loss: Tested | None) -> float | None:
-    """Gives the ε of a loss, where it states one."""
+    """The ε of a loss, where it states one."""
     return up(loss.epsilon) if isinstance(loss, Pure | Approx) and loss.epsilon != math.inf else None
 
 
-def _scores(given: ArrayLike, name: str) -> Scores:
+def _scores(scores: ArrayLike, name: str) -> Scores:
     """Reads scores; what is no number looks like no member."""
-    read = floats(given, name)
-    if read.ndim != 1 or len(read) < 2:
-        raise BadArgument(name, "a list of at least two", read.shape)
-    return np.where(np.isnan(read), -np.inf, read)
+    numbers = floats(scores, name)
+    if numbers.ndim != 1 or len(numbers) < 2:
+        raise BadArgument(name, "a list of at least two", numbers.shape)
+    return np.where(np.isnan(numbers), -np.inf, numbers)
 
 
 def _alarms(inside: Scores, outside: Scores) -> tuple[Scores, NDArray[np.int64], NDArray[np.int64]]:
-    """Gives every threshold worth trying, from the highest down, with how many of either side reach it."""
+    """Every threshold worth trying, from the highest down, with how many of either side reach it."""
     levels = np.concatenate([[np.inf], np.unique(np.concatenate([inside, outside]))[::-1]])
     caught, accused = (len(side) - np.searchsorted(np.sort(side), levels) for side in (inside, outside))
     return levels, caught, accused

@@ -7,7 +7,7 @@ from typing import final
 
 import numpy as np
 
-from sfumato.attacks.fitting import SURE, Labelled, Predict, Sample, confidences, probabilities, several
+from sfumato.attacks.fitting import SURE, Labelled, Predict, Sample, confidences, probabilities, read_samples
 from sfumato.attacks.result import Success
 from sfumato.exact import integer
 
@@ -15,7 +15,7 @@ from sfumato.exact import integer
 @final
 @dataclass(frozen=True)
 class Memorisation:
-    """Is how much better a model does on the records it was trained on, and how large it is beside them."""
+    """How much better a model does on the records it was trained on, and how large it is beside them."""
 
     trained: Success
     unseen: Success
@@ -25,17 +25,17 @@ class Memorisation:
 
     @property
     def gap(self) -> float:
-        """Is the accuracy on training records less that on unseen ones."""
+        """The accuracy on training records less that on unseen ones."""
         return self.trained.rate - self.unseen.rate
 
     @property
     def loss_gap(self) -> float:
-        """Is the mean logarithmic loss on unseen records less that on training records."""
+        """The mean logarithmic loss on unseen records less that on training records."""
         return self.unseen_loss - self.trained_loss
 
     @property
     def parameters_per_record(self) -> float | None:
-        """Is how many parameters the model has for each training record, where their number was given."""
+        """How many parameters the model has for each training record, where their number was given."""
         return None if self.parameters is None else self.parameters / self.trained.trials
 
     def __str__(self) -> str:
@@ -56,7 +56,7 @@ def memorisation(
 
     A gap, or far more parameters than records, is a warning; the lack of both is no promise.
     """
-    seen, unseen = several(members=members, outsiders=outsiders)
+    seen, unseen = read_samples(members=members, outsiders=outsiders)
     return Memorisation(
         trained=_right(predict, seen),
         unseen=_right(predict, unseen),
@@ -67,8 +67,8 @@ def memorisation(
 
 
 def _right(predict: Predict, sample: Sample) -> Success:
-    told = probabilities(predict, sample.rows, int(sample.labels.max()) + 1)
-    return Success(int((told.argmax(axis=1) == sample.labels).sum()), len(sample))
+    predicted = probabilities(predict, sample.rows, int(sample.labels.max()) + 1)
+    return Success(int((predicted.argmax(axis=1) == sample.labels).sum()), len(sample))
 
 
 def _mean_loss(predict: Predict, sample: Sample) -> float:

@@ -25,7 +25,7 @@ Groups: TypeAlias = NDArray[np.bool_]
 Answers: TypeAlias = NDArray[np.float64]
 
 Protection: TypeAlias = Callable[[Groups, Answers], Answers]
-"""Is told the groups that were asked for (one to a row) and the exact answers; gives what the curator says instead.
+"""From the groups that were asked for (one to a row) and the exact answers to what the curator says instead.
 
 NaN is a refusal.
 """
@@ -42,7 +42,7 @@ MASK = "true or false for each person"
 @final
 @dataclass(frozen=True, eq=False)
 class Oracle:
-    """Is a curator with one secret whole number for each person, who answers what groups of people have together.
+    """A curator with one secret whole number for each person, who answers what groups of people have together.
 
     Who the people are is public, and so is everything that groups are chosen by: a predicate on public columns is a
     mask. ``secret`` is for whoever runs the experiment and counts the hits; an attack sees answers only.
@@ -59,15 +59,15 @@ class Oracle:
 
     @staticmethod
     def exact(secret: ArrayLike) -> Oracle:
-        """Gives a curator who tells the truth."""
-        kept = whole_numbers(secret, "the secret")
-        return Oracle(kept, lambda groups: _sums(groups, kept), "exact answers")
+        """A curator who tells the truth."""
+        values = whole_numbers(secret, "the secret")
+        return Oracle(values, lambda groups: _sums(groups, values), "exact answers")
 
     @staticmethod
     def protected(secret: ArrayLike, protection: Protection, *, against: str) -> Oracle:
-        """Gives a curator who trusts in a trick."""
-        kept = whole_numbers(secret, "the secret")
-        return Oracle(kept, lambda groups: protection(groups, _sums(groups, kept)), against)
+        """A curator who trusts in an ad-hoc protection."""
+        values = whole_numbers(secret, "the secret")
+        return Oracle(values, lambda groups: protection(groups, _sums(groups, values)), against)
 
     @staticmethod
     def private(
@@ -78,15 +78,15 @@ class Oracle:
         between: tuple[int, int] = (0, 1),
         entropy: Entropy | None = None,
     ) -> Oracle:
-        """Gives a curator who shares out ε over a number of questions announced beforehand, and answers no more.
+        """A curator who shares out ε over a number of questions announced beforehand, and answers no more.
 
         One changed value moves each sum by at most the width of ``between``, to which values are clamped; each answer
         has Laplace noise of scale width · questions / ε.
         """
-        kept, loss = whole_numbers(secret, "the secret"), positive(epsilon, "epsilon")
+        values, loss = whole_numbers(secret, "the secret"), positive(epsilon, "epsilon")
         low, high = _bounds(between)
         scale = (high - low) * integer(questions, "questions", least=1) / loss
-        clamped, left = np.clip(kept, low, high), questions
+        clamped, left = np.clip(values, low, high), questions
 
         def answer(groups: Groups) -> Answers:
             nonlocal left
@@ -95,7 +95,7 @@ class Oracle:
             left -= len(groups)
             return with_laplace(_sums(groups, clamped), scale, entropy)
 
-        return Oracle(kept, answer, f"ε = {up(loss):.6g}", up(loss))
+        return Oracle(values, answer, f"ε = {up(loss):.6g}", up(loss))
 
     def ask(self, group: ArrayLike) -> float:
         """Asks for one group, a mask of people."""
@@ -119,25 +119,25 @@ def _bounds(between: tuple[int, int]) -> tuple[int, int]:
 
 
 def with_laplace(whole: Answers, scale: Fraction, entropy: Entropy | None) -> Answers:
-    """Adds exact Laplace noise to whole numbers; it costs what they move in sum, divided by the scale."""
-    noisy = _measured(len(whole), scale)(whole.astype(np.int64), entropy=entropy)
+    """Adds exact Laplace noise to whole numbers; the ε is the most that they move in sum, divided by the scale."""
+    noisy = _laplace_vector(len(whole), scale)(whole.astype(np.int64), entropy=entropy)
     return np.asarray(noisy.value, dtype=np.float64)
 
 
 @lru_cache(maxsize=64)
-def _measured(size: int, scale: Fraction) -> Measurement:
+def _laplace_vector(size: int, scale: Fraction) -> Measurement:
     return vector(int, size=size, metric=L1()) >> laplace(scale)
 
 
 def whole_numbers(values: ArrayLike, name: str) -> Values:
     """Reads a column of whole numbers or of true and false, whose sums stay whole in floating point."""
     must = "one whole number for each person, for one person or more"
-    read = plain_array(values, name, must)
-    if read.ndim != 1 or not read.size or read.dtype.kind not in "biu":
-        raise BadArgument(name, must, f"{read.dtype} {read.shape}")
-    if sum(abs(int(low)) for low in (read.min(), read.max())) * read.size >= GREATEST:
+    column = plain_array(values, name, must)
+    if column.ndim != 1 or not column.size or column.dtype.kind not in "biu":
+        raise BadArgument(name, must, f"{column.dtype} {column.shape}")
+    if sum(abs(int(low)) for low in (column.min(), column.max())) * column.size >= GREATEST:
         raise BadArgument(name, "numbers whose sum is below 2⁵³", "larger ones")
-    return read.astype(np.int64)
+    return column.astype(np.int64)
 
 
 def _sums(groups: Groups, values: Values) -> Answers:

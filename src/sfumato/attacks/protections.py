@@ -27,30 +27,30 @@ def without_columns(table: Given, *names: str) -> Rows:
 
 
 def swapped(table: Given, column: str, *, share: Number, entropy: Entropy | None = None) -> Rows:
-    """Exchanges the values of a column between pairs of rows, about so large a share; most links stay right.
+    """Exchanges the values of a column between pairs of rows, about a ``share`` of them; most links stay right.
 
     Every total over the whole table stays exact, so a departure shows in it as before.
     """
     held, source = read_table(table), entropy or system()
     cells = list(held.column(column))
-    order = _drawn(len(held), Fraction(len(held)) * probability(share, "share"), source)
-    for one, other in zip(order[::2], order[1::2], strict=False):
-        cells[one], cells[other] = cells[other], cells[one]
+    order = _draw_places(len(held), Fraction(len(held)) * probability(share, "share"), source)
+    for first, second in zip(order[::2], order[1::2], strict=False):
+        cells[first], cells[second] = cells[second], cells[first]
     return held.replaced({column: cells})
 
 
 def sampled(table: Given, *, share: Number, entropy: Entropy | None = None) -> Rows:
     """Keeps a random sample of the rows; whoever is in it is as exposed as before."""
     held, source = read_table(table), entropy or system()
-    return held.kept(sorted(_drawn(len(held), Fraction(len(held)) * probability(share, "share"), source)))
+    return held.kept(sorted(_draw_places(len(held), Fraction(len(held)) * probability(share, "share"), source)))
 
 
-def _drawn(count: int, wanted: Fraction, source: Entropy) -> list[int]:
-    """Draws so many different places, in random order."""
+def _draw_places(count: int, wanted: Fraction, source: Entropy) -> list[int]:
+    """Draws different places, in random order; the number wanted is rounded."""
     places = list(range(count))
     for place in range(nearest_whole(wanted)):
-        other = place + source.below(count - place)
-        places[place], places[other] = places[other], places[place]
+        drawn = place + source.below(count - place)
+        places[place], places[drawn] = places[drawn], places[place]
     return places[: nearest_whole(wanted)]
 
 
@@ -71,7 +71,7 @@ def refusing(k: int, *, empty: bool = True) -> Protection:
 
 
 def thresholded(k: int) -> Protection:
-    """Gives answers below k as 0; differencing defeats it."""
+    """Reports answers below k as 0; differencing defeats it."""
     least = integer(k, "k", least=1)
     return lambda groups, answers: np.where(answers >= least, answers, 0.0)
 
@@ -93,8 +93,8 @@ def noised(scale: Number, *, entropy: Entropy | None = None) -> Protection:
     width = positive(scale, "scale")
 
     def protected(groups: Groups, answers: Answers) -> Answers:
-        noisy, given = np.full(len(answers), np.nan), ~np.isnan(answers)
-        noisy[given] = with_laplace(answers[given], width, entropy)
+        noisy, answered = np.full(len(answers), np.nan), ~np.isnan(answers)
+        noisy[answered] = with_laplace(answers[answered], width, entropy)
         return noisy
 
     return protected

@@ -21,7 +21,7 @@ PRIME = 2_147_483_647
 
 
 def random_queries(people: int, count: int, *, entropy: Entropy | None = None) -> Groups:
-    """Gives random groups, one to a row: each holds each person with chance one half.
+    """Draws random groups, one to a row: each holds each person with chance one half.
 
     >>> random_queries(100, 200).shape
     (200, 100)
@@ -35,7 +35,7 @@ def random_queries(people: int, count: int, *, entropy: Entropy | None = None) -
 @final
 @dataclass(frozen=True, eq=False)
 class HashedPredicates:
-    """Is many pseudo-random predicates on public columns: a random linear map modulo a prime, then odd or even.
+    """Many pseudo-random predicates on public columns: a random linear map modulo a prime, then odd or even.
 
     The same coefficients give the same groups for the same people, so they can be asked of any curator who knows the
     columns. Each row of ``coefficients`` is one predicate: one number for each column, and a constant.
@@ -49,7 +49,7 @@ class HashedPredicates:
 
     @staticmethod
     def draw(columns: int, count: int, *, prime: int = PRIME, entropy: Entropy | None = None) -> HashedPredicates:
-        """Draws the coefficients of so many predicates on so many columns."""
+        """Draws the coefficients of ``count`` predicates on ``columns`` columns."""
         _odd_prime(prime)
         shape = integer(count, "count", least=1), integer(columns, "columns", least=1) + 1
         source = entropy or system()
@@ -57,7 +57,7 @@ class HashedPredicates:
         return HashedPredicates(np.array(drawn, dtype=np.int64).reshape(shape), prime)
 
     def __call__(self, identifiers: Given) -> Groups:
-        """Gives the group of people of whom each predicate holds, one to a row; labels are taken as ordinal codes."""
+        """The group of people that each predicate holds for, one to a row; labels are taken as ordinal codes."""
         codes = ordinal_codes(read_table(identifiers, "identifiers"))
         if len(codes) + 1 != self.coefficients.shape[1]:
             raise BadArgument("identifiers", f"{self.coefficients.shape[1] - 1} columns", len(codes))
@@ -68,13 +68,13 @@ class HashedPredicates:
 
 
 def _odd_prime(prime: int) -> None:
-    read = integer(prime, "prime")
-    if not 2 < read <= PRIME or not all(read % factor for factor in (2, *range(3, math.isqrt(read) + 1, 2))):
+    number = integer(prime, "prime")
+    if not 2 < number <= PRIME or not all(number % factor for factor in (2, *range(3, math.isqrt(number) + 1, 2))):
         raise BadArgument("prime", "an odd prime of at most 2³¹ - 1", prime)
 
 
 def ordinal_codes(table: Rows) -> NDArray[np.int64]:
-    """Gives each column, one to a row, as the places of its values among the distinct ones in order, missing ones last.
+    """Codes each column, one to a row, by the places of its values among the distinct ones in order, missing ones last.
 
     Values that have no order among them are ordered as they are written.
     """
@@ -92,7 +92,7 @@ def _ordinal(table: Rows, name: str) -> NDArray[np.int64]:
 
 
 def table_queries(columns: Given, *, most: int | None = None) -> Groups:
-    """Gives the cells of every table grouped by up to ``most`` of the columns, from the grand total down.
+    """Lists the cells of every table grouped by up to ``most`` of the columns, from the grand total down.
 
     >>> table_queries({"sex": ["f", "m", "m"], "ward": [1, 1, 2]}).astype(int).tolist()
     [[1, 1, 1], [1, 0, 0], [0, 1, 1], [1, 1, 0], [0, 0, 1], [1, 0, 0], [0, 1, 0], [0, 0, 1]]

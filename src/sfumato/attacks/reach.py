@@ -7,19 +7,19 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeVar, final
 
-from sfumato.accounting.meaning import Attacker
-from sfumato.accounting.measures import Approx, Pure
+from sfumato.accounting.losses.measures import Approx, Pure
+from sfumato.accounting.meaning.attacker import Attacker
 from sfumato.attacks.membership import epsilon_of
 from sfumato.attacks.result import Attack, Success, Violation
 from sfumato.core.domains import Data
-from sfumato.core.law import FiniteLaw, listed
+from sfumato.core.grouped_distance import DistanceLike
+from sfumato.core.law import FiniteLaw, finite_law
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import Unit
-from sfumato.core.spread import Stated
 from sfumato.entropy import Entropy, system
 from sfumato.errors import BadArgument, NotInDomain
 from sfumato.exact import ball, integer, up, upper
-from sfumato.release.progress import Progress, shown
+from sfumato.release.progress import Progress, reporting
 
 Input = TypeVar("Input")
 Output = TypeVar("Output")
@@ -28,7 +28,7 @@ Output = TypeVar("Output")
 @final
 @dataclass(frozen=True)
 class Excluded:
-    """Is how often the outcomes left one input only, so that the attacker was certain, and how often rightly.
+    """How often the outcomes left one input only, so that the attacker was certain, and how often rightly.
 
     ``claimed`` is the ε that all outcomes of a trial were said to cost; a pure ε lets nobody be surer than
     ``most_certain`` of either input.
@@ -39,14 +39,14 @@ class Excluded:
 
     @property
     def most_certain(self) -> float:
-        """Is the largest belief in one of two equally likely inputs that the claimed ε allows after any outcome."""
+        """The largest belief in one of two equally likely inputs that the claimed ε allows after any outcome."""
         return 1.0 if self.claimed is None else up(Attacker(Pure(self.claimed)).belief())
 
 
 @final
 @dataclass(frozen=True)
 class Beyond:
-    """Is what of the outcomes on some data lies beyond the reach of its neighbour, exactly, and what was seen of it.
+    """The part of the outcomes on some data that its neighbour cannot give: its exact mass, and what was seen of it.
 
     Where ``mass`` is not 0, no pure ε holds, however small it is; ``delta`` is what the measurement states for it.
     """
@@ -66,12 +66,14 @@ def two(values: Sequence[Any], read: Callable[[Any], Input]) -> tuple[Input, Inp
     return first, second
 
 
-def stated_loss(measurement: Measurement, data: Data, neighbour: Data, d_in: Stated | Unit | None) -> Pure | Approx:
-    """Gives what a measurement states for two data sets as far apart as these are, or as d_in allows."""
+def stated_loss(
+    measurement: Measurement, data: Data, neighbour: Data, d_in: DistanceLike | Unit | None
+) -> Pure | Approx:
+    """What a measurement states for two data sets as far apart as these are, or as d_in allows."""
     if not isinstance(measurement, Measurement):
         raise BadArgument("measurement", "a measurement", type(measurement).__name__)
     source = measurement.source
-    if not all(source.domain.member(one) for one in (data, neighbour)):
+    if not all(source.domain.member(rows) for rows in (data, neighbour)):
         raise NotInDomain(source.domain)
     apart = source.distance(data, neighbour)
     allowed = apart if d_in is None else source.metric.read(d_in)
@@ -83,7 +85,7 @@ def stated_loss(measurement: Measurement, data: Data, neighbour: Data, d_in: Sta
     return loss
 
 
-def told_apart(
+def tell_apart(
     inputs: tuple[Input, Input],
     *,
     draw: Callable[[Input, Entropy], Output],
@@ -96,15 +98,16 @@ def told_apart(
     """Draws outcomes of one of two inputs, tossed for in each trial, and asks which of them could have given them.
 
     The guess is the input that could have given more of the outcomes; where both could have given as many, it is the
-    second. Gives how often the guess was right, and how often when one input only could have given all outcomes.
+    second. The result is how often the guess was right, and how often when only one input could have given all
+    outcomes.
     """
     source, right, certain, sure = entropy or system(), 0, 0, 0
     many, count = integer(samples, "samples", least=1), integer(trials, "trials", least=1)
-    with shown(progress, "attacking") as tell:
+    with reporting(progress, "attacking") as tell:
         for done in range(count):
             side = source.below(2)
             outcomes = [draw(inputs[side], source) for _ in range(many)]
-            first, second = (sum(reaches(outcome, one) for outcome in outcomes) for one in inputs)
+            first, second = (sum(reaches(outcome, given) for outcome in outcomes) for given in inputs)
             right += (0 if first > second else 1) == side
             if (first == many) != (second == many):
                 certain += 1
@@ -118,7 +121,7 @@ def support(
     data: Data,
     neighbour: Data,
     *,
-    d_in: Stated | Unit | None = None,
+    d_in: DistanceLike | Unit | None = None,
     trials: int = 1000,
     entropy: Entropy | None = None,
     progress: Progress | None = None,
@@ -132,9 +135,9 @@ def support(
     law = measurement.law
     if law is None or (measurement.noise is not None and measurement.noise.step != 1):
         raise BadArgument("measurement", "one with a known law of whole numbers or categories", repr(measurement))
-    laws = listed(law(data)), listed(law(neighbour))
-    reached = [{outcome for outcome, chance in one.probabilities.items() if chance > 0} for one in laws]
-    success, certain = told_apart(
+    laws = finite_law(law(data)), finite_law(law(neighbour))
+    reached = [{outcome for outcome, chance in of_side.probabilities.items() if chance > 0} for of_side in laws]
+    success, certain = tell_apart(
         (0, 1),
         draw=lambda side, source: measurement.function((data, neighbour)[side], source),
         reaches=lambda outcome, side: outcome in reached[side],
@@ -156,5 +159,5 @@ def support(
 
 
 def _mass(law: FiniteLaw, outcomes: set[Hashable]) -> Fraction:
-    """Gives the probability of some outcomes, rounded up."""
+    """The probability of some outcomes, rounded up."""
     return Fraction(upper(lambda: sum((law.probability(outcome) for outcome in outcomes), start=ball(0))))

@@ -25,23 +25,23 @@ def floats(given: object, name: str, must: str = "numbers") -> NDArray[np.float6
     >>> floats([1, True, 0.5], "answers").tolist()
     [1.0, 1.0, 0.5]
     """
-    read = plain_array(given, name, must)
-    fits = read.dtype.kind in "biuf" or not any(isinstance(one, str | bytes) for one in read.flat)
+    array = plain_array(given, name, must)
+    fits = array.dtype.kind in "biuf" or not any(isinstance(cell, str | bytes) for cell in array.flat)
     try:
-        if fits and read.dtype.kind in "biufO":
-            return read.astype(np.float64)
+        if fits and array.dtype.kind in "biufO":
+            return array.astype(np.float64)
     except (TypeError, ValueError, OverflowError):
         pass
-    raise BadArgument(name, must, f"{read.dtype} of shape {read.shape}")
+    raise BadArgument(name, must, f"{array.dtype} of shape {array.shape}")
 
 
 def places(given: Iterable[int] | None, count: int, name: str) -> NDArray[np.int64]:
-    """Reads places among so many, one or more of them; all, where none are named."""
+    """Reads one or more places in 0 … count - 1; all of them, where ``given`` is None."""
     if given is None:
         return np.arange(count)
     listed = list(given) if isinstance(given, Iterable) and not isinstance(given, str | bytes) else []
     if not listed or not all(
-        isinstance(one, int | np.integer) and not isinstance(one, bool) and 0 <= one < count for one in listed
+        isinstance(place, int | np.integer) and not isinstance(place, bool) and 0 <= place < count for place in listed
     ):
         raise BadArgument(name, f"places between 0 and {count - 1}, one or more", given)
     return np.array(listed, dtype=np.int64)

@@ -19,7 +19,7 @@ from sfumato.attacks.reading import floats
 from sfumato.attacks.result import Attack, Violation
 from sfumato.errors import BadArgument, MissingExtra
 from sfumato.exact import Number, positive, rational
-from sfumato.release.progress import Progress, shown
+from sfumato.release.progress import Progress, reporting
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -32,16 +32,16 @@ PATIENCE = 60
 """How many seconds a program may take, unless told."""
 
 OUT_OF_TIME = " (out of time)"
-"""Is said of what was attacked, where a program was stopped before it found the best solution."""
+"""Added to what was attacked, where a program was stopped before it found the best solution."""
 
 PHASES = 3
-"""Counts what progress is told of: equations read, equations solved, guesses rounded."""
+"""The steps that progress counts: equations read, equations solved, guesses rounded."""
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Reconstruction:
-    """Is what was reconstructed: a guess for everybody, and what it rests on.
+    """What was reconstructed: a guess for everybody, and what it rests on.
 
     ``estimates`` are what the solver gave before rounding. ``rank`` is the number of independent equations, and
     ``determined`` says of whom they leave no choice, were they exact. ``misfit`` is how far the answers are from those
@@ -77,15 +77,15 @@ def reconstruction(
     >>> reconstruction([1, 1, 2], groups, secret=[1, 0, 1]).success.rate
     1.0
     """
-    found = reconstruct(answers, queries, method=method, values=values, seconds=seconds, progress=progress)
+    solved = reconstruct(answers, queries, method=method, values=values, seconds=seconds, progress=progress)
     return Attack(
         name="reconstruction",
         violation=Violation.RECONSTRUCTION,
-        against=against if found.finished else against + OUT_OF_TIME,
-        success=hits(found.guesses, secret),
+        against=against if solved.finished else against + OUT_OF_TIME,
+        success=hits(solved.guesses, secret),
         baseline=best_guess_rate(secret),
         epsilon=epsilon,
-        found=found,
+        found=solved,
     )
 
 
@@ -108,47 +108,47 @@ def reconstruct(
     "least squares" takes the numbers that miss the answers least, without regard to what values are possible.
     "linear program" minimises the sum of the misses over the range of the values, which is mostly better against
     Laplace noise; "integer program" over the values themselves, and is slow beyond some hundred people: it stops after
-    so many ``seconds`` with the best solution it has. "auto" takes least squares where the equations determine
+    this many ``seconds`` with the best solution it has. "auto" takes least squares where the equations determine
     everybody, else the integer program. Then each number is clipped and rounded to the nearest value; categories go to
     the largest.
     """
     if method not in METHODS:
         raise BadArgument("method", "one of " + ", ".join(METHODS), method)
     patience = float(positive(seconds, "seconds"))
-    with shown(progress, "reconstructing") as tell:
-        weights, told = _read(answers, queries)
+    with reporting(progress, "reconstructing") as tell:
+        weights, sums = _read(answers, queries)
         levels, normal, finished = _levels(values), _Normal.of(weights), True
         if method == "auto":
             method = "least squares" if normal.rank in (0, weights.shape[1]) else "integer program"
         tell(1, PHASES)
-        if method == "least squares" or not len(told):
-            middle = 1 / told.shape[1] if told.ndim == 2 else (levels[0] + levels[-1]) / 2
-            estimates = normal.solve(weights, told, middle)
+        if method == "least squares" or not len(sums):
+            middle = 1 / sums.shape[1] if sums.ndim == 2 else (levels[0] + levels[-1]) / 2
+            estimates = normal.solve(weights, sums, middle)
         else:
-            estimates, finished = _program(weights, told, levels, whole=method == "integer program", seconds=patience)
+            estimates, finished = _program(weights, sums, levels, whole=method == "integer program", seconds=patience)
         tell(2, PHASES)
         guesses = _rounded(estimates, levels)
-        misfit = _misfit(weights, told, guesses)
+        misfit = _misfit(weights, sums, guesses)
         tell(3, PHASES)
     return Reconstruction(guesses, estimates, normal.rank, normal.determined, misfit, method, finished)
 
 
-def _misfit(weights: Floats, told: Floats, guesses: Floats) -> float:
-    implied = weights @ (guesses if told.ndim == 1 else np.eye(told.shape[1])[guesses.astype(np.int64)])
-    return float(np.sqrt(np.mean((implied - told) ** 2))) if told.size else 0.0
+def _misfit(weights: Floats, answers: Floats, guesses: Floats) -> float:
+    implied = weights @ (guesses if answers.ndim == 1 else np.eye(answers.shape[1])[guesses.astype(np.int64)])
+    return float(np.sqrt(np.mean((implied - answers) ** 2))) if answers.size else 0.0
 
 
 def _read(answers: ArrayLike, queries: ArrayLike) -> tuple[Floats, Floats]:
-    weights, told = floats(queries, "queries"), floats(answers, "answers")
+    weights, sums = floats(queries, "queries"), floats(answers, "answers")
     if weights.ndim != 2 or not weights.shape[1]:
         raise BadArgument("queries", "a row for each question and a column for each person", weights.shape)
-    if told.ndim not in (1, 2) or len(told) != len(weights) or (told.ndim == 2 and told.shape[1] < 2):
+    if sums.ndim not in (1, 2) or len(sums) != len(weights) or (sums.ndim == 2 and sums.shape[1] < 2):
         must = f"one for each of the {len(weights)} questions, or one for each and each of several categories"
-        raise BadArgument("answers", must, told.shape)
-    if not np.isfinite(weights).all() or np.isinf(told).any():
+        raise BadArgument("answers", must, sums.shape)
+    if not np.isfinite(weights).all() or np.isinf(sums).any():
         raise BadArgument("queries and answers", "finite (an answer may be NaN, if it was refused)", "infinite ones")
-    given = ~np.isnan(told).any(axis=tuple(range(1, told.ndim)))
-    return weights[given], told[given]
+    answered = ~np.isnan(sums).any(axis=tuple(range(1, sums.ndim)))
+    return weights[answered], sums[answered]
 
 
 def _levels(values: Sequence[Number]) -> Floats:
@@ -168,7 +168,7 @@ def _rounded(estimates: Floats, levels: Floats) -> Floats:
 @final
 @dataclass(frozen=True, eq=False)
 class _Normal:
-    """Is the normal equations of least squares: their rank, whom they determine, and how to solve them."""
+    """The normal equations of least squares: their rank, whom they determine, and how to solve them."""
 
     rank: int
     determined: NDArray[np.bool_]
@@ -189,39 +189,39 @@ class _Normal:
     def _short(gram: Floats, least: float) -> _Normal:
         """Takes equations apart that do not determine everybody."""
         strengths, vectors = np.linalg.eigh(gram)
-        kept = strengths > least
-        known, inverses = vectors[:, kept], 1 / strengths[kept]
-        determined = (vectors[:, ~kept] ** 2).sum(axis=1) < ALMOST_NOTHING
-        return _Normal(int(kept.sum()), determined, lambda sides: known @ (inverses * (known.T @ sides).T).T)
+        strong = strengths > least
+        known, inverses = vectors[:, strong], 1 / strengths[strong]
+        determined = (vectors[:, ~strong] ** 2).sum(axis=1) < ALMOST_NOTHING
+        return _Normal(int(strong.sum()), determined, lambda sides: known @ (inverses * (known.T @ sides).T).T)
 
-    def solve(self, weights: Floats, told: Floats, middle: float) -> Floats:
-        """Gives the least-squares solution that is nearest to the middle, where there are several."""
-        missing = told - weights @ np.full((weights.shape[1], *told.shape[1:]), middle)
+    def solve(self, weights: Floats, answers: Floats, middle: float) -> Floats:
+        """The least-squares solution that is nearest to the middle, where there are several."""
+        missing = answers - weights @ np.full((weights.shape[1], *answers.shape[1:]), middle)
         return middle + self.inverse(weights.T @ missing)
 
 
-def _program(weights: Floats, told: Floats, levels: Floats, *, whole: bool, seconds: float) -> tuple[Floats, bool]:
+def _program(weights: Floats, answers: Floats, levels: Floats, *, whole: bool, seconds: float) -> tuple[Floats, bool]:
     """Minimises the sum of absolute misses over indicators: one for each person and each value but the first."""
-    design, target = _indicators(weights, told, levels)
+    design, target = _indicators(weights, answers, levels)
     people, others = weights.shape[1], design.shape[1] // weights.shape[1]
     solved = _solve(design, target, people, whole=whole, seconds=seconds)
     if solved.x is None:
         raise BadArgument("seconds", "enough for a first solution, or another method", seconds)
     chosen = np.clip(solved.x[: people * others].reshape(others, people), 0, 1)
-    if told.ndim == 2:
+    if answers.ndim == 2:
         return np.column_stack([1 - chosen.sum(axis=0), *chosen]), solved.status == 0
     return levels[0] + (levels[1:] - levels[0]) @ chosen, solved.status == 0
 
 
-def _indicators(weights: Floats, told: Floats, levels: Floats) -> tuple[Floats, Floats]:
+def _indicators(weights: Floats, answers: Floats, levels: Floats) -> tuple[Floats, Floats]:
     """Writes the equations in the indicators."""
     sizes = weights.sum(axis=1)
-    if told.ndim == 1:
-        return np.hstack([weights * (level - levels[0]) for level in levels[1:]]), told - sizes * levels[0]
-    others = told.shape[1] - 1
+    if answers.ndim == 1:
+        return np.hstack([weights * (level - levels[0]) for level in levels[1:]]), answers - sizes * levels[0]
+    others = answers.shape[1] - 1
     first = np.hstack([-weights] * others)
     rest = np.kron(np.eye(others), weights)
-    return np.vstack([first, rest]), np.concatenate([told[:, 0] - sizes, told[:, 1:].T.ravel()])
+    return np.vstack([first, rest]), np.concatenate([answers[:, 0] - sizes, answers[:, 1:].T.ravel()])
 
 
 def _solve(design: Floats, target: Floats, people: int, *, whole: bool, seconds: float) -> Any:

@@ -15,13 +15,13 @@ from sfumato.attacks.result import Attack, Success, Violation
 from sfumato.entropy import Entropy, system
 from sfumato.errors import BadArgument
 from sfumato.exact import Number, down, integer, log_up, probability, up
-from sfumato.release.progress import Progress, shown
+from sfumato.release.progress import Progress, reporting
 
 
 @final
 @dataclass(frozen=True)
 class Broken:
-    """Is what a broken response claims and what is true of it; probabilities of the reports are by the truth.
+    """What a broken response claims and what is true of it; probabilities of the reports are by the truth.
 
     ``claimed`` is the ε of the formula, which may be negative; ``actual`` is the largest log-ratio of the probability
     of a report under two truths. ``accuracy`` is the exact chance that the best guess is right.
@@ -59,7 +59,7 @@ def broken_response(
     right = sum(laws[guess[report]][report] for report in distinct) / Fraction(len(distinct))
     source, count = entropy or system(), integer(trials, "trials", least=1)
     hits = 0
-    with shown(progress, "attacking") as tell:
+    with reporting(progress, "attacking") as tell:
         for done in range(count):
             truth = distinct[source.below(len(distinct))]
             hits += guess[_answer(options, truth, truthful, source)] == truth
@@ -75,19 +75,19 @@ def broken_response(
 
 
 def _reports(options: Sequence[Hashable], truth: Hashable, p: Fraction) -> dict[Hashable, Fraction]:
-    others = [one for one in options if one != truth]
-    law = {one: (1 - p) * Fraction(others.count(one), len(others)) for one in options}
+    others = [option for option in options if option != truth]
+    law = {option: (1 - p) * Fraction(others.count(option), len(others)) for option in options}
     law[truth] = p
     return law
 
 
 def _answer(options: Sequence[Hashable], truth: Hashable, p: Fraction, entropy: Entropy) -> Hashable:
-    others = [one for one in options if one != truth]
+    others = [option for option in options if option != truth]
     return truth if entropy.below(p.denominator) < p.numerator else others[entropy.below(len(others))]
 
 
 def _claimed(listed: int, p: Fraction) -> float:
-    """Gives what the formula says, for all that it counts repeated options and lets a log be negative."""
+    """The ε of the formula, although it counts repeated options and lets a logarithm be negative."""
     if p in (0, 1):
         return math.copysign(math.inf, p - Fraction(1, 2))
     odds = p * (listed - 1) / (1 - p)

@@ -7,17 +7,17 @@ from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from typing import Any, final
 
-from sfumato.accounting.proportions import probability_bounds
+from sfumato.accounting.meaning.proportions import probability_bounds
+from sfumato.charts.canvas import Chart
 from sfumato.errors import BadArgument
 from sfumato.exact import Number, down, integer, positive, up
-from sfumato.release.charts.canvas import Chart
-from sfumato.release.progress import Progress, shown
-from sfumato.release.render import written
+from sfumato.release.progress import Progress, reporting
+from sfumato.release.render import rendered
 from sfumato.release.render.document import Document, Table
 
 
 class Violation(IntEnum):
-    """Is how deep an attack goes; each level implies those below it (P3-072).
+    """How deep an attack goes; each level implies those below it (P3-072).
 
     Learning what holds for a whole population (smokers fall ill more often) is none of them: it can be learnt without
     anybody's own record.
@@ -29,7 +29,7 @@ class Violation(IntEnum):
 
     @property
     def meaning(self) -> str:
-        """Says it in a few words."""
+        """What an attack of this depth does, in a few words."""
         return {
             Violation.MEMBERSHIP: "tells who is in the data",
             Violation.RECONSTRUCTION: "recovers records",
@@ -40,7 +40,7 @@ class Violation(IntEnum):
 @final
 @dataclass(frozen=True)
 class Success:
-    """Is how often something was right: so many hits in so many trials."""
+    """How often something was right: hits among trials."""
 
     hits: int
     trials: int
@@ -51,11 +51,11 @@ class Success:
 
     @property
     def rate(self) -> float:
-        """Is the share of hits; 0 where nothing was tried."""
+        """The share of hits; 0 where nothing was tried."""
         return self.hits / self.trials if self.trials else 0.0
 
     def interval(self, confidence: Number = "0.95") -> tuple[float, float]:
-        """Gives exact bounds on the chance of a hit, where trials are independent."""
+        """Exact bounds on the chance of a hit, where trials are independent."""
         if not self.trials:
             return 0.0, 1.0
         low, high = probability_bounds(self.hits, self.trials, confidence)
@@ -68,7 +68,7 @@ class Success:
 @final
 @dataclass(frozen=True)
 class Attack:
-    """Is the outcome of an attack: its success against a baseline, and what it found.
+    """The outcome of an attack: its success against a baseline, and what it found.
 
     ``against`` says what was attacked: "exact answers", "rounding", "ε = 1". ``baseline`` is the share of hits that
     somebody reaches who never saw the release. ``epsilon`` is the whole loss of what was attacked, where it has one.
@@ -85,11 +85,10 @@ class Attack:
 
     @property
     def advantage(self) -> float:
-        """Is how much more often the attack is right than guessing."""
+        """How much more often the attack is right than guessing."""
         return self.success.rate - self.baseline
 
     def chart(self) -> Chart:
-        """Draws the success beside the baseline."""
         return Comparison((self,)).chart()
 
     def __str__(self) -> str:
@@ -102,7 +101,7 @@ class Attack:
 @final
 @dataclass(frozen=True)
 class Comparison:
-    """Is one attack against several protections: exact answers, ad-hoc ones, and differential privacy at several ε."""
+    """One attack against several protections: exact answers, ad-hoc ones, and differential privacy at several ε."""
 
     attacks: tuple[Attack, ...]
 
@@ -112,31 +111,32 @@ class Comparison:
 
     @property
     def name(self) -> str:
-        """Is what the attacks are called; all of their names, where they are several."""
-        return ", ".join(dict.fromkeys(one.name for one in self.attacks))
+        """What the attacks are called; all of their names, where they are several."""
+        return ", ".join(dict.fromkeys(attack.name for attack in self.attacks))
 
     def chart(self) -> Chart:
         """Draws success against ε where there are several ε, with the other protections and the baseline as lines."""
-        from sfumato.release.charts.attacks import attack_success
+        from sfumato.charts.attacks import attack_success
 
         rows = [
-            (one.against, one.epsilon, one.success.rate, *one.success.interval(), one.baseline) for one in self.attacks
+            (attack.against, attack.epsilon, attack.success.rate, *attack.success.interval(), attack.baseline)
+            for attack in self.attacks
         ]
         return attack_success(rows, title=self.name)
 
     def document(self) -> Document:
-        """Says all of it, free of any form."""
+        """The report, for any form."""
         rows = tuple(
             (
-                one.against,
-                str(one.success),
-                "{:.3g} … {:.3g}".format(*one.success.interval()),
-                f"{one.baseline:.3g}",
-                f"{one.advantage:+.3g}",
+                attack.against,
+                str(attack.success),
+                "{:.3g} … {:.3g}".format(*attack.success.interval()),
+                f"{attack.baseline:.3g}",
+                f"{attack.advantage:+.3g}",
             )
-            for one in self.attacks
+            for attack in self.attacks
         )
-        deepest = max(one.violation for one in self.attacks)
+        deepest = max(attack.violation for attack in self.attacks)
         head = ("against", "success", "95 % if independent", "guessing", "advantage")
         return Document(
             title=self.name,
@@ -146,10 +146,10 @@ class Comparison:
         )
 
     def __str__(self) -> str:
-        return written(self.document(), "text")
+        return rendered(self.document(), "text")
 
     def _repr_html_(self) -> str:
-        return written(self.document(), "html")
+        return rendered(self.document(), "html")
 
 
 def sweep(
@@ -162,7 +162,7 @@ def sweep(
     """Runs an attack once for each ε and puts the outcomes side by side, after those that were run already."""
     wanted = [float(positive(epsilon, "an ε of a sweep")) for epsilon in epsilons]
     done = list(besides)
-    with shown(progress, "attacking") as tell:
+    with reporting(progress, "attacking") as tell:
         for place, epsilon in enumerate(wanted):
             done.append(_at(attack(epsilon), epsilon))
             tell(place + 1, len(wanted))
@@ -170,7 +170,7 @@ def sweep(
 
 
 def _at(outcome: Attack, epsilon: float) -> Attack:
-    """Gives an outcome with the ε that it was run at, where it does not say one."""
+    """An outcome with the ε that it was run at, where it does not say one."""
     if outcome.epsilon is not None:
         return outcome
     return replace(outcome, epsilon=epsilon, against=f"ε = {epsilon:g}")

@@ -11,14 +11,14 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.accounting.meaning import Tested
-from sfumato.attacks.fitting import Fit, Labelled, Sample, confidences, log_odds, several, trained
+from sfumato.accounting.meaning.attacker import Tested
+from sfumato.attacks.fitting import Fit, Labelled, Sample, confidences, fit_model, log_odds, read_samples
 from sfumato.attacks.membership import membership
 from sfumato.attacks.result import Attack
 from sfumato.entropy import Entropy, system
 from sfumato.errors import BadArgument
 from sfumato.exact import integer
-from sfumato.release.progress import Progress, shown
+from sfumato.release.progress import Progress, reporting
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -48,11 +48,11 @@ def shadow_models(
     the confidence of the target reaches the level that told shadows' members best. No answer about the target's own
     members is needed.
     """
-    inside, outside, known = several(members=members, outsiders=outsiders, auxiliary=auxiliary)
+    inside, outside, known = read_samples(members=members, outsiders=outsiders, auxiliary=auxiliary)
     source = entropy or system()
     sure, used = _shadows(fit, known, known, size=len(inside), shadows=shadows, entropy=source, progress=progress)
     levels = _levels(sure, used, np.broadcast_to(known.labels, sure.shape))
-    target = trained(fit, inside, source)
+    target = fit_model(fit, inside, source)
 
     def margins(sample: Sample) -> Floats:
         level = np.array([levels.get(int(label), np.inf) for label in sample.labels])
@@ -88,13 +88,13 @@ def lira(
     if auxiliary is None and not online:
         raise BadArgument("auxiliary", "given where online is False, for shadows to be trained on", None)
     extra = {} if auxiliary is None else {"auxiliary": auxiliary}
-    inside, outside, *known = several(members=members, outsiders=outsiders, **extra)
+    inside, outside, *known = read_samples(members=members, outsiders=outsiders, **extra)
     source, questioned = entropy or system(), inside.joined(outside)
     pool, *more = [questioned, *known] if online else known
     sure, used = _shadows(
         fit, pool, questioned, *more, size=len(inside), shadows=shadows, entropy=source, progress=progress
     )
-    target = log_odds(confidences(trained(fit, inside, source), questioned))
+    target = log_odds(confidences(fit_model(fit, inside, source), questioned))
     mean_out, spread_out = _gaussians(sure, ~used if online else np.ones_like(sure, dtype=np.bool_))
     scores = (target - mean_out) / spread_out
     if online:
@@ -121,7 +121,7 @@ def _shadows(
     entropy: Entropy,
     progress: Progress | None,
 ) -> tuple[Floats, NDArray[np.bool_]]:
-    """Trains shadows on so many records of a pool, half of it at most; where these are fewer, more are added.
+    """Trains shadows on at most ``size`` records of a pool, half of it at most; where these are fewer, more are added.
 
     Says how sure each shadow is of what is asked, and which records of the pool it had seen. Shadows come in pairs that
     share no record of the pool, so that where each has half of it, every record is seen as often as not.
@@ -129,32 +129,32 @@ def _shadows(
     count, drawn = integer(shadows, "shadows", least=2), min(size, len(pool) // 2)
     sure, used = np.zeros((count, len(questioned))), np.zeros((count, len(pool)), dtype=np.bool_)
     orders = [_shuffled(len(pool), entropy) for _ in range(0, count, 2)]
-    with shown(progress, "training shadow models") as tell:
+    with reporting(progress, "training shadow models") as tell:
         for place in range(count):
             used[place, orders[place // 2][slice(drawn) if place % 2 == 0 else slice(-drawn, None)]] = True
             seen = pool.taken(used[place])
             if more is not None:
                 seen = seen.joined(more.taken(_shuffled(len(more), entropy)[: size - drawn]))
-            sure[place] = log_odds(confidences(trained(fit, seen, entropy), questioned))
+            sure[place] = log_odds(confidences(fit_model(fit, seen, entropy), questioned))
             tell(place + 1, count)
     return sure, used
 
 
 def _shuffled(count: int, entropy: Entropy) -> NDArray[np.int64]:
-    """Gives places in a random order."""
+    """Places in a random order."""
     return np.asarray(np.argsort(entropy.words(count)))
 
 
 def _levels(sure: Floats, used: NDArray[np.bool_], labels: NDArray[np.int64]) -> dict[int, float]:
     """Finds for every class the level of confidence that tells shadows' members from others best."""
-    found = {}
+    levels = {}
     for label in np.unique(labels):
         inside, outside = sure[used & (labels == label)], sure[~used & (labels == label)]
         tried = np.unique(inside)
         if len(inside) and len(outside):
             above = [1 - np.searchsorted(np.sort(side), tried) / len(side) for side in (inside, outside)]
-            found[int(label)] = float(tried[np.argmax(above[0] - above[1])])
-    return found
+            levels[int(label)] = float(tried[np.argmax(above[0] - above[1])])
+    return levels
 
 
 def _gaussians(sure: Floats, chosen: NDArray[np.bool_]) -> tuple[Floats, Floats]:

@@ -37,7 +37,7 @@ _TRUE, _FALSE = (bool, True), (bool, False)
 @final
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Is a table: its columns by name, all of one length. ``name`` is what messages call it."""
+    """A table: its columns by name, all of one length. ``name`` is what messages call it."""
 
     columns: Mapping[str, tuple[Cell, ...]] = field(repr=False)
     name: str = "table"
@@ -47,11 +47,10 @@ class Rows:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """Are the names of the columns, in order."""
         return tuple(self.columns)
 
     def column(self, name: str) -> tuple[Cell, ...]:
-        """Gives a column, or says which there are."""
+        """A column by name; where there is none, the refusal says which there are."""
         if name not in self.columns:
             near = difflib.get_close_matches(str(name), self.names, n=1)
             hint = f", such as {near[0]!r}" if near else ""
@@ -59,7 +58,7 @@ class Rows:
         return self.columns[name]
 
     def chosen(self, names: Iterable[str] | None, what: str) -> tuple[str, ...]:
-        """Gives the chosen columns, all where none are named, once each."""
+        """Checks the names of chosen columns, all where none are named, once each."""
         wanted = self.names if names is None else (names,) if isinstance(names, str) else tuple(names)
         if not wanted or len(set(wanted)) < len(wanted):
             _refuse(what, "one or more columns, each named once", wanted)
@@ -68,32 +67,31 @@ class Rows:
         return wanted
 
     def keys(self, names: Sequence[str]) -> list[Key]:
-        """Gives what each row has in some columns, in a form in which equal keys are equal cells."""
+        """What each row has in some columns, in a form in which equal keys are equal cells."""
         return list(zip(*([matched(cell) for cell in self.column(name)] for name in names), strict=True))
 
     def classes(self, names: Sequence[str]) -> dict[Key, tuple[int, ...]]:
-        """Gives the rows that have the same in some columns, by what they have."""
-        found: dict[Key, list[int]] = {}
+        """Groups the rows that have the same in some columns, by what they have."""
+        rows_by_key: dict[Key, list[int]] = {}
         for place, key in enumerate(self.keys(names)):
-            found.setdefault(key, []).append(place)
-        return {key: tuple(places) for key, places in found.items()}
+            rows_by_key.setdefault(key, []).append(place)
+        return {key: tuple(places) for key, places in rows_by_key.items()}
 
     def codes(self, name: str) -> NDArray[np.int64]:
-        """Gives a column as numbers 0, 1, …: the same number for the same cell."""
+        """Codes a column as numbers 0, 1, …: the same number for the same cell."""
         seen: dict[Cell, int] = {}
         return np.array([seen.setdefault(matched(cell), len(seen)) for cell in self.column(name)], dtype=np.int64)
 
     def row(self, place: int) -> dict[str, Cell]:
-        """Gives one row."""
         return {name: column[place] for name, column in self.columns.items()}
 
     def kept(self, places: Iterable[int]) -> Rows:
-        """Gives some of the rows, in the order in which they are named."""
+        """Some of the rows, in the order in which they are named."""
         wanted = list(places)
         return Rows({name: tuple(column[at] for at in wanted) for name, column in self.columns.items()}, self.name)
 
     def replaced(self, columns: Mapping[str, Sequence[Cell]]) -> Rows:
-        """Gives the table with some of its columns exchanged or added."""
+        """The table with some of its columns exchanged or added."""
         return Rows({**self.columns, **{name: tuple(column) for name, column in columns.items()}}, self.name)
 
 
@@ -132,10 +130,10 @@ def _by_name(given: Given, name: str) -> Mapping[Any, Any]:
         return held
     names = getattr(given, "column_names", held)
     if names is not None and hasattr(given, "__getitem__"):
-        listed = [str(one) for one in names]
+        listed = [str(column) for column in names]
         if len(set(listed)) < len(listed):
             _refuse(f"the columns of {name}", "named once each", listed)
-        return {one: given[one] for one in names}
+        return {column: given[column] for column in names}
     if isinstance(given, list | tuple) and given and all(isinstance(row, Mapping) for row in given):
         first = list(given[0])
         if any(set(row) != set(first) for row in given):
@@ -154,17 +152,17 @@ def _column(cells: Any, column: str, name: str) -> tuple[Cell, ...]:
     if isinstance(cells, str | bytes) or not isinstance(cells, Iterable):
         _refuse(f"the column {column!r} of {name}", "a sequence of cells", type(cells).__name__)
     try:
-        found = tuple(plain_cell(cell) for cell in cells)
-        hash(found)
+        plain = tuple(plain_cell(cell) for cell in cells)
+        hash(plain)
     except TypeError:
-        found = None
-    if found is None:
+        plain = None
+    if plain is None:
         _refuse(f"the column {column!r} of {name}", "single values: numbers, texts, dates …", "cells of several parts")
-    return found
+    return plain
 
 
 def plain_cell(cell: Any) -> Cell:
-    """Gives a cell as Python has it; every NaN becomes the one NaN, so that it equals itself."""
+    """A cell as Python has it; every NaN becomes the one NaN, so that it equals itself."""
     if isinstance(cell, np.generic):
         cell = cell.item()
     if cell is None or isinstance(cell, str):
@@ -180,30 +178,30 @@ def plain_cell(cell: Any) -> Cell:
 
 
 def matched(cell: Cell) -> Cell:
-    """Gives what stands for a cell in a key: Python's True equals 1, and ours must not."""
+    """What stands for a cell in a key: Python's True equals 1, and ours must not."""
     if cell is True:
         return _TRUE
     return _FALSE if cell is False else cell
 
 
-def same_cell(one: Any, other: Any) -> bool:
+def same_cell(left: Any, right: Any) -> bool:
     """Tells whether two cells are the same value; in a tuple the one NaN equals itself.
 
     >>> same_cell(float("nan"), float("nan")), same_cell(1, 1.0), same_cell(1, True)
     (True, True, False)
     """
-    return (matched(plain_cell(one)),) == (matched(plain_cell(other)),)
+    return (matched(plain_cell(left)),) == (matched(plain_cell(right)),)
 
 
 def unmatched(cell: Cell) -> Cell:
-    """Gives the cell that stands in a key."""
+    """Undoes `matched`: the cell that stands in a key."""
     return cell[1] if cell in (_TRUE, _FALSE) and isinstance(cell, tuple) else cell
 
 
 def shared_columns(
     released: Rows, known: Rows, on: Iterable[str] | None = None, *, but: Iterable[str | None] = ()
 ) -> tuple[str, ...]:
-    """Gives the columns to match on, those that both tables have unless they are named, and compares their kinds."""
+    """Chooses the columns to match on, those that both tables have unless they are named, and compares their kinds."""
     if on is None:
         shared = tuple(name for name in released.names if name in known.columns and name not in set(but))
         if not shared:
@@ -228,8 +226,8 @@ def shared_columns(
 
 def kinds(cells: Iterable[Cell]) -> frozenset[str]:
     """Tells which kinds of value are in a column; missing ones are of none."""
-    found = {_kind(kind) for kind in {type(cell) for cell in cells if cell is not None and cell is not math.nan}}
-    return frozenset(found)
+    names = {_kind(kind) for kind in {type(cell) for cell in cells if cell is not None and cell is not math.nan}}
+    return frozenset(names)
 
 
 def _kind(kind: type) -> str:

@@ -11,24 +11,24 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import final
 
-from sfumato.accounting.meaning import Attacker
+from sfumato.accounting.meaning.attacker import Attacker
 from sfumato.attacks.membership import epsilon_of, membership
 from sfumato.attacks.reach import stated_loss, two
 from sfumato.attacks.result import Attack, Success, Violation
 from sfumato.core.domains import Data
+from sfumato.core.grouped_distance import DistanceLike
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import Unit
-from sfumato.core.spread import Stated
 from sfumato.entropy import Entropy, system
 from sfumato.exact import integer, up
-from sfumato.mechanisms.timing import NANOSECONDS, Clock
-from sfumato.release.progress import Progress, shown
+from sfumato.mechanisms.padding import NANOSECONDS, Clock
+from sfumato.release.progress import Progress, reporting
 
 
 @final
 @dataclass(frozen=True)
 class Timed:
-    """Is how long a measurement took on either data set, on average, and how often the stated loss lets one be right.
+    """How long a measurement took on either data set, on average, and how often the stated loss lets one be right.
 
     The loss of a measurement speaks of its outcome. Only that of a padded one speaks of its running time too.
     """
@@ -43,12 +43,12 @@ def timing(
     neighbour: Data,
     *,
     clock: Clock | None = None,
-    d_in: Stated | Unit | None = None,
+    d_in: DistanceLike | Unit | None = None,
     runs: int = 200,
     entropy: Entropy | None = None,
     progress: Progress | None = None,
 ) -> Attack:
-    """Runs a measurement so often on either of two data sets, looks at the clock only, and says which one it was.
+    """Runs a measurement many times on each of two data sets, looks at the clock only, and says which one it was.
 
     The attacker knows of every second run which data it was on, and learns from those how long is long. ``clock`` must
     be the one by which the measurement waits, where that was passed in. The loss beside which the success is put is the
@@ -57,11 +57,11 @@ def timing(
     source, watch, count = entropy or system(), clock or Clock(), integer(runs, "runs", least=4)
     loss = stated_loss(measurement, data, neighbour, d_in)
     times: tuple[list[float], list[float]] = ([], [])
-    with shown(progress, "timing") as tell:
+    with reporting(progress, "timing") as tell:
         for done in range(count):
-            for spent, given in zip(times, (data, neighbour), strict=True):
+            for spent, rows in zip(times, (data, neighbour), strict=True):
                 start = watch.now()
-                measurement.function(given, source)
+                measurement.function(rows, source)
                 spent.append((watch.now() - start) / NANOSECONDS)
             tell(done + 1, count)
     slower, faster = (times[0], times[1]) if sum(times[0][::2]) >= sum(times[1][::2]) else (times[1], times[0])
@@ -90,14 +90,14 @@ def sampler_timing(
 ) -> Attack:
     """Tells which of two values was noised, from the noisy value and the time that drawing the noise took.
 
-    The attacker first draws noise on 0 so many times, and learns how often each noise takes each time. The baseline is
-    the same attacker without the clock, on the same draws: only what the clock adds is an advantage.
+    The attacker first draws noise on 0 many times (``lessons``), and learns how often each noise takes each time. The
+    baseline is the same attacker without the clock, on the same draws: only what the clock adds is an advantage.
     """
-    source, inputs = entropy or system(), two(values, lambda one: integer(one, "a value"))
+    source, inputs = entropy or system(), two(values, lambda value: integer(value, "a value"))
     learnt, count = integer(lessons, "lessons", least=1), integer(trials, "trials", least=1)
     by_both, by_noise = Counter[tuple[int, int]](), Counter[int]()
     right = blind = 0
-    with shown(progress, "timing") as tell:
+    with reporting(progress, "timing") as tell:
         for done in range(learnt):
             noise, spent = _timed(draw, 0, clock, source)
             by_both[noise, spent] += 1
@@ -124,5 +124,5 @@ def _timed(draw: Callable[[int, Entropy], int], value: int, clock: Clock, entrop
 
 
 def _likelier(seen: list[int]) -> int:
-    """Gives the place of the value under which more was seen; of the second, where it is as much."""
+    """The place of the value under which more was seen; of the second, where it is as much."""
     return 0 if seen[0] > seen[1] else 1

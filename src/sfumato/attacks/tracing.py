@@ -16,7 +16,7 @@ from sfumato.attacks.result import Attack, Success, Violation
 from sfumato.entropy import Entropy, system
 from sfumato.errors import BadArgument
 from sfumato.exact import Number, integer, positive, rational
-from sfumato.release.progress import Progress, shown
+from sfumato.release.progress import Progress, reporting
 
 Floats: TypeAlias = NDArray[np.float64]
 Rows: TypeAlias = NDArray[np.bool_]
@@ -30,19 +30,18 @@ RAREST = 26
 @final
 @dataclass(frozen=True)
 class Trace:
-    """Is the verdict on one person: a member if the statistic is above the threshold."""
+    """The verdict on one person: a member if the statistic is above the threshold."""
 
     statistic: float
     threshold: float
 
     @property
     def member(self) -> bool:
-        """Says whether the person is taken for a member."""
         return self.statistic > self.threshold
 
 
 def tracing_threshold(attributes: int, *, level: Number = LEVEL) -> float:
-    """Gives what the statistic of somebody who is not in the data exceeds with at most a chance: √(8 d ln(1/level)).
+    """The threshold that the statistic of an outsider exceeds with chance at most ``level``: √(8 d ln(1/level)).
 
     It is a sum of d independent terms between -2 and 2 with mean 0, if the reference is as likely as the target to be
     whoever they are: Hoeffding's inequality.
@@ -69,18 +68,18 @@ def tracing(
     divided by lengths). Answers are clamped to 0 … 1 first: the threshold holds for none outside. After Dwork and
     others 2017, "Exposed! A survey of attacks on private data".
     """
-    person, other = _bits(target, "target"), _bits(reference, "reference")
-    if person.shape != other.shape:
-        raise BadArgument("reference", f"as long as the target, {len(person)}", len(other))
+    person, outsider = _bits(target, "target"), _bits(reference, "reference")
+    if person.shape != outsider.shape:
+        raise BadArgument("reference", f"as long as the target, {len(person)}", len(outsider))
     means = _means(answers, len(person), clamp=clamp)
-    return Trace(float(_statistics(person, other, means)), tracing_threshold(len(means), level=level))
+    return Trace(float(_statistics(person, outsider, means)), tracing_threshold(len(means), level=level))
 
 
 def _bits(person: ArrayLike, name: str) -> Rows:
-    read = floats(person, name, "0 or 1 for each attribute")
-    if read.ndim != 1 or not np.isin(read, (0, 1)).all():
+    bits = floats(person, name, "0 or 1 for each attribute")
+    if bits.ndim != 1 or not np.isin(bits, (0, 1)).all():
         raise BadArgument(name, "0 or 1 for each attribute", "something else")
-    return read.astype(np.bool_)
+    return bits.astype(np.bool_)
 
 
 def _means(answers: ArrayLike, attributes: int, *, clamp: bool) -> Floats:
@@ -91,7 +90,7 @@ def _means(answers: ArrayLike, attributes: int, *, clamp: bool) -> Floats:
 
 
 def _statistics(targets: Rows, references: Rows, means: Floats) -> Floats:
-    """Gives <target, means> - <reference, means>, all in -1 … 1, for one pair, or one to a row."""
+    """<target, means> - <reference, means>, all in -1 … 1, for one pair, or one to a row."""
     difference = targets.astype(np.float64) - references
     return np.asarray(2 * difference @ (2 * means - 1))
 
@@ -106,7 +105,7 @@ def exact_means(rows: Rows) -> Floats:
 
 
 def private_means(epsilon: Number, *, entropy: Entropy | None = None) -> Release:
-    """Gives a way to publish means at an ε for all of them together.
+    """Publishes means at an ε for all of them together.
 
     The number of people is public. One changed person moves every count by at most 1, all d of them by d in all, so
     each has Laplace noise of scale d / ε, before it is divided by the number of people.
@@ -124,7 +123,7 @@ def private_means(epsilon: Number, *, entropy: Entropy | None = None) -> Release
 @final
 @dataclass(frozen=True)
 class Traced:
-    """Is how often members are taken for members, and how often others are."""
+    """How often members are taken for members, and how often others are."""
 
     members: Success
     others: Success
@@ -151,7 +150,7 @@ def tracing_experiment(
     count, source = integer(members, "members", least=1), entropy or system()
     threshold = tracing_threshold(attributes, level=level)
     caught = accused = 0
-    with shown(progress, "tracing") as tell:
+    with reporting(progress, "tracing") as tell:
         for done in range(integer(rounds, "rounds", least=1)):
             people = _made_up(3 * count, attributes, source)
             inside, outside, references = people[:count], people[count : 2 * count], people[2 * count :]

@@ -8,9 +8,9 @@ from typing import Any, get_args
 
 import numpy as np
 
-from sfumato.accounting.meaning import Attacker, Tested
-from sfumato.accounting.measures import Approx, Loss
-from sfumato.accounting.proportions import greatest_probability, least_probability
+from sfumato.accounting.losses.measures import Approx, Loss
+from sfumato.accounting.meaning.attacker import Attacker, Tested
+from sfumato.accounting.meaning.proportions import greatest_probability, least_probability
 from sfumato.audit.black_box import own_claim
 from sfumato.audit.claims import certainty, promised
 from sfumato.audit.drawing import Runs
@@ -23,7 +23,7 @@ from sfumato.core.measurement import Measurement
 from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument
 from sfumato.exact import Number, integer, text
-from sfumato.release.progress import Progress, shown
+from sfumato.release.progress import Progress, reporting
 
 
 def adversary(
@@ -43,11 +43,11 @@ def adversary(
 
     Half of the ``trials`` are on each data set. Measured are its advantage, which is true alarms less false ones, and
     its true alarms; beside them stand the most that the claim allows to anyone, by its ε and by its trade-off curve.
-    L comes from the law of the measurement, where that is on file, and from ``score`` where not.
+    L comes from the law of the measurement, where that is known, and from ``score`` where not.
 
     >>> import sfumato as sf
     >>> coin = sf.scalar(["yes", "no"]) >> sf.randomized_response(p="0.75")
-    >>> found = adversary(coin, "yes", "no", entropy=sf.ReplayEntropy(3))
+    >>> found = adversary(coin, "yes", "no", entropy=sf.entropy.ReplayEntropy(3))
     >>> 0.45 < found.line("advantage").low < found.line("advantage").claimed
     True
     """
@@ -56,12 +56,12 @@ def adversary(
     sure, count = certainty(confidence), integer(trials, "trials", least=2) // 2
     runs = Runs.of(measurement, left, right, batched=False, entropy=entropy)
     best = _best(own_claim(measurement, left, right) if claim is None else claim, delta)
-    with shown(progress, "guessing") as tell:
-        seen = runs.drawn(count, lambda done: tell(done, count))
+    with reporting(progress, "guessing") as tell:
+        seen = runs.draw(count, lambda done: tell(done, count))
     pair = Pair(read(seen[0], 1), read(seen[1], 1))
     loss = law_score(measurement, left, right, pair) if score is None else own_score(score, batched=False)
     if loss is None:
-        raise BadArgument("score", "a function that gives L(y), for the law of such outcomes is not on file", score)
+        raise BadArgument("score", "a function that gives L(y), for the law of such outcomes is not known", score)
     alarms, false_alarms = (int(np.count_nonzero(scores(loss, side) > 0)) for side in (pair.left, pair.right))
     half = 1 - (1 - sure) / 2
     low, high = least_probability(alarms, count, half), greatest_probability(false_alarms, count, half)
@@ -84,7 +84,7 @@ def adversary(
 
 
 def _best(claim: Loss | None, delta: Number) -> Attacker:
-    """Gives the best attacker that a claim allows: by its own curve, or by its ε at δ where it has none."""
+    """The best attacker that a claim allows: by its own curve, or by its ε at δ where it has none."""
     if isinstance(claim, get_args(Tested)):
         return Attacker(claim)
     epsilon, missed = promised(claim, delta)

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from sfumato.accounting.measures import Loss
+from sfumato.accounting.losses.measures import Loss
 from sfumato.audit.claims import certainty, line_name, promised
 from sfumato.audit.drawing import Run, Runs, one_kind
 from sfumato.audit.evidence import Finding, by_distance, by_event, curves
@@ -28,7 +28,7 @@ from sfumato.core.measurement import Measurement
 from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument, NoDistance
 from sfumato.exact import Number, integer, positive, text
-from sfumato.release.progress import Progress, shown
+from sfumato.release.progress import Progress, reporting
 
 Chooser: TypeAlias = Callable[[Pair, Fraction, Fraction], Event]
 """Chooses an event by outcomes of both sides, for a δ and a confidence."""
@@ -53,17 +53,17 @@ def black_box(
     entropy: Entropy | None = None,
     progress: Progress | None = None,
 ) -> Audit:
-    """Gives a lower bound on ε at δ from runs on two neighbours; it is too high at most once in 1 / (1 − confidence).
+    """Finds a lower bound on ε at δ from runs on two neighbours; it is too high at most once in 1 / (1 − confidence).
 
-    ``run`` is a measurement, whose claim is then its own, or any function of data whose calls are independent; with
-    ``batched`` it takes data and a number, and gives so many outcomes, as an array or a sequence. An error that it
+    ``run`` is a measurement, with its own claim, or any function of data with independent calls; with
+    ``batched`` it takes data and a number, and gives that many outcomes, as an array or a sequence. An error that it
     raises is an outcome like any other. ``samples`` counts all runs, on both sides and in both halves; with a limit in
     ``seconds`` there may be fewer. ``tester`` names one way to look; "auto" tries all but "distance", which spends all
     runs on the order of numbers, or of the ``score`` of an outcome, that the caller may know.
 
     >>> import sfumato as sf
     >>> coin = sf.scalar(["yes", "no"]) >> sf.randomized_response(p="0.75")
-    >>> found = black_box(coin, "yes", "no", samples=20_000, entropy=sf.ReplayEntropy(1))
+    >>> found = black_box(coin, "yes", "no", samples=20_000, entropy=sf.entropy.ReplayEntropy(1))
     >>> 0.95 < found.lines[0].low < found.lines[0].claimed < 1.1
     True
     """
@@ -74,32 +74,32 @@ def black_box(
     began = time.monotonic()
     until = math.inf if seconds is None else began + float(positive(seconds, "seconds")) / 2
     chosen = _chooser(run, left, right, tester=tester, score=score, batched=batched)
-    with shown(progress, "auditing") as tell:
-        seen = runs.drawn(each, lambda done: tell(done, 2 * each), until=until)
-        count, width = len(seen[0]), 1 if tester == "distance" else _settled_width(*seen)
+    with reporting(progress, "auditing") as tell:
+        seen = runs.draw(each, lambda done: tell(done, 2 * each), until=until)
+        count, width = len(seen[0]), 1 if tester == "distance" else _settle_width(*seen)
         first = _read(seen, width)
         event = chosen(first, missed, sure)
-        fresh = runs.drawn(count, lambda done: tell(count + done, 2 * count))
+        fresh = runs.draw(count, lambda done: tell(count + done, 2 * count))
         one_kind(*seen, *fresh)
         second = _read(fresh, width)
     if tester == "distance":
         # A clock that stopped the first half may have seen its outcomes: then only the second counts.
         whole = second if seconds is not None else first.and_then(second)
-        found = by_distance(event.score, whole, sure, missed)
+        finding = by_distance(event.score, whole, sure, missed)
     else:
-        found = by_event(event, second, sure, missed)
+        finding = by_event(event, second, sure, missed)
     return Audit(
         subject=_name(run),
         method="from outcomes on two neighbours (black box)",
-        lines=(Line(line_name(missed), epsilon, found.epsilon),),
-        witness=Witness(left, right, found.event.words),
-        curves=curves(found, epsilon, missed, sure),
-        facts=_facts(found, 4 * count, time.monotonic() - began, sure),
+        lines=(Line(line_name(missed), epsilon, finding.epsilon),),
+        witness=Witness(left, right, finding.event.words),
+        curves=curves(finding, epsilon, missed, sure),
+        facts=_facts(finding, 4 * count, time.monotonic() - began, sure),
     )
 
 
 def own_claim(run: Run, left: Data, right: Data) -> Loss | None:
-    """Gives what a measurement claims for two data sets: its map at their distance, or at that of neighbours."""
+    """What a measurement claims for two data sets: its map at their distance, or at that of neighbours."""
     if not isinstance(run, Measurement):
         return None
     try:
@@ -111,7 +111,7 @@ def own_claim(run: Run, left: Data, right: Data) -> Loss | None:
 def _chooser(
     run: Run, left: Data, right: Data, *, tester: str, score: Callable[[Any], Any] | None, batched: bool
 ) -> Chooser:
-    """Gives what learns the scores that are asked for on one half of some outcomes, and chooses on the other half."""
+    """Builds what learns the scores that are asked for on one half of some outcomes, and chooses on the other half."""
     names = ("auto", *TESTERS, "likelihood", "distance")
     if tester not in names:
         raise BadArgument("tester", f"one of {', '.join(names)}", tester)
@@ -121,13 +121,14 @@ def _chooser(
 
     def scored(pair: Pair) -> list[Score]:
         if tester == "distance":
-            numbers = [one for one in in_order(pair.left) if not np.isnan(pair.left.numbers).all()]
-            return [replace(one, tester="distance") for one in (own or numbers)]
-        found = [one for name, how in TESTERS.items() if tester in ("auto", name) for one in how(pair.left, pair.right)]
+            numbers = [each for each in in_order(pair.left) if not np.isnan(pair.left.numbers).all()]
+            return [replace(each, tester="distance") for each in (own or numbers)]
+        ways = [how for name, how in TESTERS.items() if tester in ("auto", name)]
+        learnt = [each for how in ways for each in how(pair.left, pair.right)]
         if tester in ("auto", "likelihood"):
             exact = law_score(run, left, right, pair, most=FEW) if isinstance(run, Measurement) else None
-            found += [*own, *([] if exact is None else [exact])]
-        return found
+            learnt += [*own, *([] if exact is None else [exact])]
+        return learnt
 
     def chosen(seen: Pair, delta: Fraction, confidence: Fraction) -> Event:
         learning, choosing = seen.halves()
@@ -139,10 +140,10 @@ def _chooser(
     return chosen
 
 
-def _settled_width(left: Many, right: Many) -> int:
+def _settle_width(left: Many, right: Many) -> int:
     """Settles how many numbers are read from an outcome; refuses a run that only fails."""
     widest = max(width_of(left), width_of(right))
-    if widest == 0 and all(isinstance(one, Raised) for side in (left, right) for one in side):
+    if widest == 0 and all(isinstance(outcome, Raised) for side in (left, right) for outcome in side):
         raise BadArgument("run", "a function that gives an outcome on at least one of the two", left[0])
     return widest
 
@@ -155,6 +156,6 @@ def _name(run: Run) -> str:
     return run.how.mechanism if isinstance(run, Measurement) else str(getattr(run, "__name__", type(run).__name__))
 
 
-def _facts(found: Finding, runs: int, seconds: float, confidence: Fraction) -> tuple[tuple[str, str], ...]:
+def _facts(finding: Finding, runs: int, seconds: float, confidence: Fraction) -> tuple[tuple[str, str], ...]:
     effort = (("runs", f"{runs:,}"), ("seconds", f"{seconds:.1f}"), ("confidence", text(confidence)))
-    return (*effort, *found.facts)
+    return (*effort, *finding.facts)

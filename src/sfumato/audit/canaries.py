@@ -15,8 +15,8 @@ from typing import Protocol, final
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.accounting.measures import Loss
-from sfumato.accounting.proportions import least_probability
+from sfumato.accounting.losses.measures import Loss
+from sfumato.accounting.meaning.proportions import least_probability
 from sfumato.audit.claims import certainty, line_name, promised
 from sfumato.audit.record import Audit, Line
 from sfumato.entropy import Entropy, system
@@ -32,7 +32,7 @@ FEWEST = 16
 
 
 class Trainer(Protocol):
-    """Is one run to be audited: of a model's training or a synthesiser, with some canaries among its data.
+    """One run to be audited: of a model's training or a synthesiser, with some canaries among its data.
 
     It gives a score for each canary, larger where what came out of the run looks as if the canary had been in. The
     scores may use whatever the run makes public, and must not look at which canaries were in.
@@ -45,12 +45,12 @@ class Trainer(Protocol):
 @final
 @dataclass(frozen=True)
 class Canaries:
-    """Is which of some canaries are in the data: one fair coin each."""
+    """Which of some canaries are in the data: one fair coin each."""
 
     included: tuple[bool, ...]
 
     def __post_init__(self) -> None:
-        if not self.included or not all(isinstance(one, bool) for one in self.included):
+        if not self.included or not all(isinstance(coin, bool) for coin in self.included):
             raise BadArgument("canaries", "drawn by sf.audit.canaries(count)", type(self.included).__name__)
 
     def __len__(self) -> int:
@@ -78,7 +78,7 @@ def canaries(count: int, *, entropy: Entropy | None = None) -> Canaries:
     reviewed="7ede87c0bd46",
 )
 def guessed_epsilon(right: int, guesses: int, count: int, confidence: Fraction, delta: Fraction) -> Extended:
-    """Gives a lower bound on ε from so many right guesses of so many, about some of ``count`` canaries.
+    """Bounds ε from below by ``right`` guesses of ``guesses``, about some of ``count`` canaries.
 
     >>> round(float(guessed_epsilon(100, 100, 1000, Fraction(95, 100), Fraction(0))), 3)
     3.493
@@ -87,7 +87,7 @@ def guessed_epsilon(right: int, guesses: int, count: int, confidence: Fraction, 
     """
     best: Extended = Fraction(0)
     for power in range(right.bit_length() if delta > 0 else 1):
-        excess = 2**power  # of the guesses that are right by more than their share, so many are allowed for, less one
+        excess = 2**power  # of the guesses that are right by more than their share, this many are allowed for, less one
         missed = 1 - confidence - count * delta / (2 * excess)
         if missed > 0:
             chance = least_probability(right - excess + 1, guesses, 1 - missed)
@@ -105,15 +105,15 @@ def one_run(
     guesses: int | Sequence[int] | None = None,
     subject: str = "one run",
 ) -> Audit:
-    """Gives a lower bound on ε at δ from the scores that one run gives to canaries.
+    """Finds a lower bound on ε at δ from the scores that one run gives to canaries.
 
     Half of the ``guesses`` say that the canaries with the highest scores were in, half that those with the lowest were
     out; of the others nothing is said. Several numbers of guesses are all tried, and share the confidence. Which of the
     ``canaries`` were in must have been drawn by fair coins, here or elsewhere.
 
     >>> drawn = Canaries((True, False) * 50)
-    >>> found = one_run([float(one) for one in drawn.included], drawn, guesses=100)
-    >>> round(float(found.lines[0].low), 3)
+    >>> audit = one_run([float(coin) for coin in drawn.included], drawn, guesses=100)
+    >>> round(float(audit.lines[0].low), 3)
     3.493
     """
     sure, (epsilon, missed) = certainty(confidence), promised(claim, delta)
@@ -122,12 +122,12 @@ def one_run(
     numbers = _numbers(guesses, len(drawn))
     share = 1 - (1 - sure) / len(numbers)
     hits = {number: _right(order, drawn, number) for number in numbers}
-    found = {number: guessed_epsilon(hits[number], number, len(drawn), share, missed) for number in numbers}
-    best = max(numbers, key=lambda number: found[number])
+    bounds = {number: guessed_epsilon(hits[number], number, len(drawn), share, missed) for number in numbers}
+    best = max(numbers, key=lambda number: bounds[number])
     return Audit(
         subject=subject,
         method="guesses which canaries were in one run",
-        lines=(Line(line_name(missed), epsilon, found[best]),),
+        lines=(Line(line_name(missed), epsilon, bounds[best]),),
         facts=(
             ("canaries", f"{len(drawn):,}"),
             ("guesses", f"{best:,}"),
@@ -148,7 +148,7 @@ def audit_training(
     guesses: int | Sequence[int] | None = None,
     entropy: Entropy | None = None,
 ) -> Audit:
-    """Audits one run of a trainer or a synthesiser with so many canaries: draws them, runs once, and guesses."""
+    """Audits one run of a trainer or a synthesiser with ``count`` canaries: draws them, runs once, and guesses."""
     if not callable(train):
         raise BadArgument("train", "a function of which canaries are in, and of entropy, that scores them all", train)
     source = entropy or system()
@@ -164,18 +164,18 @@ def _read(canaries: object) -> Canaries:
         return canaries
     if not isinstance(canaries, list | tuple | np.ndarray):
         raise BadArgument("canaries", "drawn by sf.audit.canaries(count), or a list of booleans", type(canaries))
-    return Canaries(tuple(bool(one) if isinstance(one, np.bool_) else one for one in canaries))
+    return Canaries(tuple(bool(coin) if isinstance(coin, np.bool_) else coin for coin in canaries))
 
 
 def _order(scores: Iterable[float], canaries: Canaries) -> list[int]:
-    """Gives the canaries from the lowest score to the highest; what is no number is lowest, and ties go by place."""
+    """The canaries from the lowest score to the highest; what is no number is lowest, and ties go by place."""
     try:
-        found = np.array([float(score) for score in scores], dtype=np.float64)
+        numbers = np.array([float(score) for score in scores], dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         raise BadArgument("scores", "one number for each canary", type(scores).__name__) from None
-    if len(found) != len(canaries):
-        raise BadArgument("scores", f"one number for each of the {len(canaries)} canaries", len(found))
-    places: list[int] = np.argsort(np.where(np.isnan(found), -math.inf, found), kind="stable").tolist()
+    if len(numbers) != len(canaries):
+        raise BadArgument("scores", f"one number for each of the {len(canaries)} canaries", len(numbers))
+    places: list[int] = np.argsort(np.where(np.isnan(numbers), -math.inf, numbers), kind="stable").tolist()
     return places
 
 
@@ -184,8 +184,8 @@ def _numbers(guesses: int | Sequence[int] | None, count: int) -> tuple[int, ...]
     if guesses is None:
         fewest = min(FEWEST, count)
         return tuple(number for power in range(count.bit_length()) if (number := count // STEP**power) >= fewest)
-    given = guesses if isinstance(guesses, Sequence) else [guesses]
-    numbers = tuple(dict.fromkeys(integer(number, "guesses", least=1) for number in given))
+    wanted = guesses if isinstance(guesses, Sequence) else [guesses]
+    numbers = tuple(dict.fromkeys(integer(number, "guesses", least=1) for number in wanted))
     if not numbers or max(numbers) > count:
         raise BadArgument("guesses", f"from 1 to the number of canaries, {count}", guesses)
     return numbers

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from sfumato.accounting.convert import convert
-from sfumato.accounting.measures import Approx, Loss, Pure
-from sfumato.accounting.profile import Profile
+from sfumato.accounting.convert.convert import convert
+from sfumato.accounting.losses.measures import Approx, Loss, Pure
+from sfumato.accounting.losses.profile import Profile
 from sfumato.errors import BadArgument
 from sfumato.exact import Extended, Number, probability
 
 
 def promised(claim: Loss | Number | None, delta: Number) -> tuple[Extended | None, Fraction]:
-    """Gives the ε that is claimed, and at which δ: at that of the claim itself, where it claims nothing below it.
+    """The ε that is claimed, and at which δ: at that of the claim itself, where it claims nothing below it.
 
     >>> promised(Approx(1, 1e-6), 0)
     (Fraction(1, 1), Fraction(1, 1000000))

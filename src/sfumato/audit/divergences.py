@@ -16,7 +16,7 @@ from typing import TypeAlias, final
 
 from flint import arb
 
-from sfumato.accounting.divergence import Probabilities, max_divergence, renyi
+from sfumato.accounting.losses.divergence import Probabilities, max_divergence, renyi
 from sfumato.audit.tables import Table
 from sfumato.exact import BITS, Extended, ball, enclose, endpoints, precision, upper
 from sfumato.guarantee import guarantee
@@ -28,7 +28,7 @@ ORDERS = tuple(Fraction(1, 1 << power) for power in (20, 10, 4, 1)) + tuple(map(
 """Where the search for ρ starts, in orders less 1."""
 
 STEPS, NARROW = 64, 1 + Fraction(1, 10**6)
-"""The search for ρ ends after so many further orders, or where the bounds are this close, as a ratio."""
+"""The search for ρ ends after this many further orders, or where the bounds are this close, as a ratio."""
 
 NOTHING = Fraction(1, 1 << 80)
 """Nor is it worth going on where ρ is below this."""
@@ -112,7 +112,7 @@ def relative_entropy(left: Probabilities, right: Probabilities) -> tuple[Extende
 @final
 @dataclass(frozen=True, order=True)
 class Stretch:
-    """Is an interval of orders less 1, from ``start`` to ``end``, with a bound on D/α there; the worst comes first."""
+    """An interval of orders less 1, from ``start`` to ``end``, with a bound on D/α there; the worst comes first."""
 
     falling: Extended
     start: Fraction
@@ -120,7 +120,7 @@ class Stretch:
 
     @property
     def bound(self) -> Extended:
-        """Is what D/α does not exceed between the two orders."""
+        """What D/α does not exceed between the two orders."""
         return -self.falling
 
 
@@ -154,8 +154,8 @@ class _Search:
         self.low: Extended = Fraction(0)
         self.asked: dict[Fraction, Fraction] = {}
 
-    def see(self, found: Extended) -> None:
-        self.low = max(self.low, found)
+    def see(self, bound: Extended) -> None:
+        self.low = max(self.low, bound)
 
     def ask(self, step: Fraction) -> None:
         low, high = self.divergence(1 + step)
@@ -172,7 +172,10 @@ class _Search:
 
     def ended(self, floor: Extended) -> Found:
         steps = [Fraction(0), *sorted(self.asked)]
-        heap = [*(self.stretch(start, end) for start, end in pairwise(steps)), self.stretch(steps[-1], math.inf)]
+        heap = [
+            *(self.stretch(start, end) for start, end in pairwise(steps)),
+            self.stretch(steps[-1], math.inf),
+        ]
         heapify(heap)
         for _ in range(STEPS):
             if heap[0].bound <= max(self.low * NARROW, floor, NOTHING):
@@ -186,7 +189,7 @@ class _Search:
 
 
 def _middle(start: Fraction, end: Extended) -> Fraction:
-    """Gives a place between two others, in the middle of their logarithms."""
+    """A place between two others, in the middle of their logarithms."""
     if end == math.inf:
         return start * 16
     if start == 0:
@@ -217,7 +220,7 @@ def chord_bound(start: Fraction, first: Fraction, end: Fraction, second: Fractio
 @final
 @dataclass(frozen=True)
 class Group:
-    """Is outcomes whose ratios P/Q balls do not tell apart: both masses, and what all ratios are between."""
+    """Outcomes with ratios P/Q that balls do not tell apart: both masses, and what all ratios are between."""
 
     mass: arb
     other: arb
@@ -225,18 +228,18 @@ class Group:
     high: Extended
     single: bool = True
 
-    def with_one(self, one: Group) -> Group:
+    def merged(self, more: Group) -> Group:
         """Adds outcomes to the group; of those that Q never gives, the ratios are equal for certain."""
-        equal = self.other.is_zero() and one.other.is_zero()
-        low, high = min(self.low, one.low), max(self.high, one.high)
-        return Group(self.mass + one.mass, self.other + one.other, low, high, equal)
+        equal = self.other.is_zero() and more.other.is_zero()
+        low, high = min(self.low, more.low), max(self.high, more.high)
+        return Group(self.mass + more.mass, self.other + more.other, low, high, equal)
 
 
 @guarantee(
     claim="the least mu for which the curve is nowhere below that of two Gaussians: the largest of z(1 − a) − z(b) "
     "over its corners (a, b); from above, over the corners of a line that is nowhere above the curve",
     proof="proofs/audit.md#gaussian",
-    reviewed="5f8d8d2d062a",
+    reviewed="3f4d9c4a05de",
 )
 def gaussian_mu(table: Table) -> Found:
     """Encloses the least μ of Gaussian differential privacy in this direction."""
@@ -250,25 +253,25 @@ def gaussian_mu(table: Table) -> Found:
         for place, group in enumerate(groups[:-1]):
             alarms += group.other
             low = max(low, _shift(alarms, left[place + 1])[0])
-            lowered = _lowered(left[place + 1], group, groups[-1] if place == len(groups) - 2 else None)
-            high = max(high, math.inf if lowered is None else _shift(alarms, lowered)[1])
+            corner = _lowered_corner(left[place + 1], group, groups[-1] if place == len(groups) - 2 else None)
+            high = max(high, math.inf if corner is None else _shift(alarms, corner)[1])
         if len(groups) == 1:
             high = _only(groups[0])
     return low, high if table.complete else None
 
 
-def _lowered(misses: arb, group: Group, last: Group | None) -> arb | None:
+def _lowered_corner(misses: arb, group: Group, last: Group | None) -> arb | None:
     """Lowers the corner after a group to where the line ends that falls as steeply as any outcome of the group.
 
     Before the last group, the corner is also no higher than the line that falls as gently as any outcome of that one.
     """
     if group.single:
-        found = misses
+        height = misses
     elif group.high == math.inf:
         return None
     else:
-        found = misses + group.mass - ball(Fraction(group.high)) * group.other
-    return found if last is None or last.single else found.min(ball(Fraction(last.low)) * last.other)
+        height = misses + group.mass - ball(Fraction(group.high)) * group.other
+    return height if last is None or last.single else height.min(ball(Fraction(last.low)) * last.other)
 
 
 def _only(group: Group) -> Extended:
@@ -292,21 +295,21 @@ def _shift(alarms: arb, misses: arb) -> tuple[Extended, Extended]:
 
 
 def _groups(table: Table) -> list[Group]:
-    """Gives the outcomes by falling ratio P/Q, with those together whose order is not certain."""
-    found: list[Group] = []
-    for one in sorted(_ratios(table), key=lambda one: one.high, reverse=True):
-        if found and one.high >= found[-1].low:
-            found[-1] = found[-1].with_one(one)
+    """The outcomes by falling ratio P/Q; those with an uncertain order stand together."""
+    groups: list[Group] = []
+    for group in sorted(_ratios(table), key=lambda group: group.high, reverse=True):
+        if groups and group.high >= groups[-1].low:
+            groups[-1] = groups[-1].merged(group)
         else:
-            found.append(one)
-    return found
+            groups.append(group)
+    return groups
 
 
 def _ratios(table: Table) -> Iterator[Group]:
-    """Gives each outcome that either law gives, with what its ratio is between."""
+    """Each outcome that either law gives, with what its ratio is between."""
     left, right = table.lumped()
     for outcome, mass in left.items():
-        other = right[outcome]
-        if not (mass.is_zero() and other.is_zero()):
-            low, high = (math.inf, math.inf) if other.is_zero() else endpoints(mass / other)
-            yield Group(mass, other, max(Fraction(0), low), high)
+        other_mass = right[outcome]
+        if not (mass.is_zero() and other_mass.is_zero()):
+            low, high = (math.inf, math.inf) if other_mass.is_zero() else endpoints(mass / other_mass)
+            yield Group(mass, other_mass, max(Fraction(0), low), high)

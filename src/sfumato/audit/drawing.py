@@ -21,13 +21,13 @@ Run: TypeAlias = Measurement | Callable[..., Any]
 """A measurement, a function of data, or, where that is said, of data and a number of runs."""
 
 FIRST, MOST = 16, 1 << 16
-"""Runs are made in pieces of so many, which double up to so many: the clock is looked at between them."""
+"""Runs are made in pieces of the first size, doubled up to the second: the clock is looked at between them."""
 
 
 @final
 @dataclass(frozen=True)
 class Runs:
-    """Is a mechanism and the two data sets to run it on."""
+    """A mechanism and the two data sets to run it on."""
 
     sample: Callable[[Data, int], Many]
     left: Data
@@ -39,7 +39,7 @@ class Runs:
         if isinstance(run, Measurement):
             source, function, domain = entropy or system(), run.function, run.source.domain
             if run.interactive:
-                must = "one that answers once; sf.asked_by(measurement, strategy) makes one, and says who asks"
+                must = "one that answers once; sf.analysis(measurement, strategy) makes one, and says who asks"
                 raise BadArgument("the measurement", must, "an interactive one")
             if not (domain.member(left) and domain.member(right)):
                 raise NotInDomain(domain)
@@ -50,8 +50,8 @@ class Runs:
             raise BadArgument("entropy", "left out, for a function draws its own randomness", type(entropy).__name__)
         return cls(run if batched else one_by_one(run), left, right)
 
-    def drawn(self, count: int, tell: Callable[[int], None], *, until: float = math.inf) -> tuple[Many, Many]:
-        """Draws so many outcomes on each side, or fewer where the clock says so, on both the same number."""
+    def draw(self, count: int, tell: Callable[[int], None], *, until: float = math.inf) -> tuple[Many, Many]:
+        """Draws ``count`` outcomes on each side, or fewer where the clock says so, on both the same number."""
         pieces: list[tuple[Many, Many]] = []
         done, step = 0, FIRST
         while done < count and (done < FIRST or time.monotonic() < until):
@@ -60,23 +60,23 @@ class Runs:
             done, step = done + step, min(2 * step, MOST)
             tell(done)
         lefts, rights = zip(*pieces, strict=True)
-        return _joined(lefts), _joined(rights)
+        return _join(lefts), _join(rights)
 
     def _piece(self, data: Data, count: int) -> Many:
-        found = self.sample(data, count)
+        outcomes = self.sample(data, count)
         try:
-            given = len(found)
+            length = len(outcomes)
         except TypeError:
-            given = -1
-        if given != count:
+            length = -1
+        if length != count:
             raise BadArgument(
-                "what a batched run gives", f"an array or a sequence of {count} outcomes", type(found).__name__
+                "what a batched run gives", f"an array or a sequence of {count} outcomes", type(outcomes).__name__
             )
-        return found
+        return outcomes
 
 
 def one_by_one(run: Callable[[Data], Any]) -> Callable[[Data, int], list[Any]]:
-    """Gives a function that runs another so many times; an error is an outcome."""
+    """Turns a function of data into one that runs it many times; an error is an outcome."""
 
     def outcome(data: Data) -> Any:
         try:
@@ -87,13 +87,13 @@ def one_by_one(run: Callable[[Data], Any]) -> Callable[[Data, int], list[Any]]:
     return lambda data, count: [outcome(data) for _ in range(count)]
 
 
-def _joined(pieces: tuple[Many, ...]) -> Many:
+def _join(pieces: tuple[Many, ...]) -> Many:
     arrays = one_kind(*pieces)
     return np.concatenate(arrays) if arrays else [outcome for piece in pieces for outcome in piece]
 
 
 def one_kind(*pieces: Many) -> list[NDArray[Any]]:
-    """Gives the pieces as arrays where they are some, and refuses arrays of several kinds.
+    """Picks the pieces that are arrays, and refuses arrays of several kinds.
 
     The kind of an array depends on all of its outcomes, so that what is read of one would depend on the others.
     """

@@ -9,9 +9,9 @@ from typing import final
 
 import numpy as np
 
-from sfumato.accounting.measures import Approx
-from sfumato.accounting.proportions import greatest_probability, least_probability
-from sfumato.accounting.trade_off import TradeOff
+from sfumato.accounting.losses.measures import Approx
+from sfumato.accounting.losses.trade_off import TradeOff
+from sfumato.accounting.meaning.proportions import greatest_probability, least_probability
 from sfumato.audit.outcomes import Floats, Pair
 from sfumato.audit.record import Curve
 from sfumato.audit.testers import Event, Score, cuts, rough_epsilon, scores, shares
@@ -19,7 +19,7 @@ from sfumato.exact import Extended, log_down, log_up, root, up
 from sfumato.guarantee import guarantee
 
 DRAWN = 64
-"""A curve is drawn through at most so many points."""
+"""A curve is drawn through at most this many points."""
 
 STEEPEST = 100
 """Claims of a larger ε than this are not drawn: they cling to the axes."""
@@ -28,19 +28,19 @@ STEEPEST = 100
 @guarantee(
     claim="no promise at delta with a smaller epsilon allows P(S) >= low and Q(S) <= high; 0 where every one does",
     proof="proofs/audit.md#black-box",
-    reviewed="ff23eb19fb51",
+    reviewed="79e822019c1c",
 )
 def least_epsilon(low: Fraction, high: Fraction, delta: Fraction) -> Extended:
-    """Gives the ε that an event shows: by what is in it, or by what is not.
+    """The ε that an event shows: by what is in it, or by what is not.
 
     >>> round(float(least_epsilon(Fraction(3, 4), Fraction(1, 4), Fraction(0))), 6)
     1.098612
     """
-    found: Extended = Fraction(0)
+    shown: Extended = Fraction(0)
     for often, rarely in ((low, high), (1 - high, 1 - low)):
         if often - delta > rarely:
-            found = max(found, log_down((often - delta) / rarely) if rarely > 0 else math.inf)
-    return found
+            shown = max(shown, log_down((often - delta) / rarely) if rarely > 0 else math.inf)
+    return shown
 
 
 @guarantee(
@@ -49,7 +49,7 @@ def least_epsilon(low: Fraction, high: Fraction, delta: Fraction) -> Extended:
     reviewed="e1dc14e7f7da",
 )
 def event_epsilon(hits: int, others: int, runs: int, confidence: Fraction, delta: Fraction) -> Extended:
-    """Gives a lower bound on ε from the hits of one event in as many runs on one data set as on its neighbour.
+    """Bounds ε from below by the hits of one event in as many runs on one data set as on its neighbour.
 
     >>> 5 < event_epsilon(1000, 0, 2000, Fraction(99, 100), Fraction(0)) < 6
     True
@@ -65,7 +65,7 @@ def event_epsilon(hits: int, others: int, runs: int, confidence: Fraction, delta
     reviewed="0945383143f6",
 )
 def widest_gap(runs: int, confidence: Fraction) -> Fraction:
-    """Gives how far samples on both sides may be from their distributions, at every threshold at once.
+    """How far samples on both sides may be from their distributions, at every threshold at once.
 
     >>> 0.017 < widest_gap(10_000, Fraction(99, 100)) < 0.018
     True
@@ -77,7 +77,7 @@ def widest_gap(runs: int, confidence: Fraction) -> Fraction:
 @final
 @dataclass(frozen=True, eq=False)
 class Finding:
-    """Is the ε that runs prove, by which event, how often it was seen, and all scores with the likelier side first."""
+    """The ε that runs prove, by which event, how often it was seen, and all scores with the likelier side first."""
 
     epsilon: Extended
     event: Event
@@ -95,27 +95,27 @@ class Finding:
 
 
 def by_event(event: Event, fresh: Pair, confidence: Fraction, delta: Fraction) -> Finding:
-    """Works out what an event proves on runs that had no part in its choice."""
+    """Computes what an event proves on runs that had no part in its choice."""
     here, there = _scored(event, fresh)
-    hits, others = (int(np.count_nonzero(found >= event.least)) for found in (here, there))
+    hits, others = (int(np.count_nonzero(side >= event.least)) for side in (here, there))
     epsilon, runs = event_epsilon(hits, others, len(fresh), confidence, delta), len(fresh)
     return Finding(epsilon, event, Fraction(hits, runs), Fraction(others, runs), (here, there))
 
 
 def by_distance(score: Score, pair: Pair, confidence: Fraction, delta: Fraction) -> Finding:
-    """Works out what the order of a score that was settled beforehand proves: all thresholds hold at once."""
+    """Computes what the order of a score that was settled beforehand proves: all thresholds hold at once."""
     gap = widest_gap(len(pair), confidence)
     sides = scores(score, pair.left), scores(score, pair.right)
     places = cuts(*sides)
 
-    def found(here: Floats, there: Floats, *, left_likelier: bool) -> Finding:
+    def finding(here: Floats, there: Floats, *, left_likelier: bool) -> Finding:
         rough = rough_epsilon(shares(here, places) - float(gap), shares(there, places) + float(gap), float(delta))
         least = float(places[int(np.argmax(rough))])
         hits, others = (Fraction(int(np.count_nonzero(side >= least)), len(pair)) for side in (here, there))
         epsilon = least_epsilon(max(hits - gap, Fraction(0)), min(others + gap, Fraction(1)), delta)
         return Finding(epsilon, Event(score, least, left_likelier), hits, others, (here, there))
 
-    forward, back = found(*sides, left_likelier=True), found(*sides[::-1], left_likelier=False)
+    forward, back = finding(*sides, left_likelier=True), finding(*sides[::-1], left_likelier=False)
     return forward if forward.epsilon >= back.epsilon else back
 
 
@@ -132,7 +132,7 @@ def curves(finding: Finding, claimed: Extended | None, delta: Fraction, confiden
     places = places[np.unique(np.linspace(0, len(places) - 1, DRAWN).astype(np.int64))]
     alarms, misses = np.minimum(shares(there, places) + gap, 1), np.minimum(1 - shares(here, places) + gap, 1)
     points = sorted(
-        {(0.0, 1.0), *zip(alarms.tolist(), misses.tolist(), strict=True), (1.0, 0.0)}, key=lambda one: (one[0], -one[1])
+        {(0.0, 1.0), *zip(alarms.tolist(), misses.tolist(), strict=True), (1.0, 0.0)}, key=lambda at: (at[0], -at[1])
     )
     return (Curve("false alarms", "misses", _claimed(claimed, delta), tuple(points)),)
 

@@ -13,17 +13,17 @@ from sfumato.audit.nasty import Chance
 from sfumato.audit.neighbouring import crowded, neighbours
 from sfumato.audit.pairwise import Seen, judged
 from sfumato.audit.record import Audit, Line, Witness
-from sfumato.audit.shrinking import expression, shrunk
+from sfumato.audit.shrinking import expression, shrink
 from sfumato.core.domains import Data
+from sfumato.core.grouped_distance import AnyDistance, DistanceLike
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import Unit
 from sfumato.core.space import Space
-from sfumato.core.spread import Gap, Stated
 from sfumato.core.transformation import Transformation
 from sfumato.entropy import Entropy, system
 from sfumato.errors import BadArgument
 from sfumato.exact import Number, integer, positive
-from sfumato.release.progress import Progress, shown
+from sfumato.release.progress import Progress, reporting
 
 Make: TypeAlias = Callable[[Entropy], tuple[Data, Data]]
 """Draws two neighbouring members, where a domain or a metric is the caller's own."""
@@ -37,7 +37,7 @@ def fuzz(
     *,
     make: Make | None = None,
     tries: int = 200,
-    d_in: Stated | Unit | None = None,
+    d_in: DistanceLike | Unit | None = None,
     entropy: Entropy | None = None,
     seconds: Number | None = None,
     progress: Progress | None = None,
@@ -49,7 +49,7 @@ def fuzz(
                 neighbours (as near as they come, unless given)
     Gives:      an audit. For a transformation: images are in the target and no further apart than the map says. For a
                 measurement: what it randomizes is no further apart than its loss allows (`grey_box`), and its law, if
-                it is on file and small, obeys the claim (`exact`). For both: no failure that depends on data, and no
+                it is known and small, obeys the claim (`exact`). For both: no failure that depends on data, and no
                 data changed. The smallest pair that was found stands in the witness, with Python that makes it again;
                 where nothing is wrong, the pair that came nearest to the claim. Open where nothing could be compared
     Cost:       some milliseconds a try, and a second for one in a hundred; the same pairs for the same entropy
@@ -69,32 +69,32 @@ def fuzz(
     space = subject.source
     allowed = space.metric.read(space.closest if d_in is None else d_in)
     subject.map(allowed)  # a distance that the map refuses is refused here, and not by some of the pairs
-    chance, kept, started = Chance(entropy or system()), Kept(), time.monotonic()
-    with shown(progress, "fuzzing") as tell:
+    chance, log, started = Chance(entropy or system()), FuzzLog(), time.monotonic()
+    with reporting(progress, "fuzzing") as tell:
         for done, pair in zip(range(many), _pairs(subject, make, allowed, chance), strict=False):
             spare = deepcopy(pair)
             seen = judged(subject, *pair, law=done % LAW_EVERY == 0)
-            kept.note(spare, seen)
+            log.note(spare, seen)
             if seen.fault:
-                return _found(subject, spare, seen, kept, allowed)
+                return _faulty_audit(subject, spare, seen, log, allowed)
             tell(done + 1, many)
             if time.monotonic() - started > most:
                 break
-    return kept.audit(subject)
+    return log.audit(subject)
 
 
 LAW_EVERY = 4
-"""The exact law takes longer than all else: it is looked at on one pair of so many."""
+"""The exact law takes longer than all else: it is looked at on one pair in this many."""
 
 CROWD_EVERY = 100
-"""One pair of so many has very many rows, where there may be any number of them."""
+"""One pair in this many has very many rows, where there may be any number of them."""
 
 MISSES = 1000
-"""Where so many draws one after another are no neighbours, there is nothing to try."""
+"""Where this many draws one after another are no neighbours, there is nothing to try."""
 
 
 def _pairs(
-    subject: Transformation | Measurement, make: Make | None, allowed: Gap, chance: Chance
+    subject: Transformation | Measurement, make: Make | None, allowed: AnyDistance, chance: Chance
 ) -> Iterator[tuple[Data, Data]]:
     missed = 0
     for place in count(1):
@@ -102,16 +102,16 @@ def _pairs(
             break
         pair = crowded(subject.source, allowed, chance) if make is None and place % CROWD_EVERY == 0 else None
         if pair is None:
-            pair = neighbours(subject.source, allowed, chance) if make is None else _made(make, subject.source, chance)
+            pair = neighbours(subject.source, allowed, chance) if make is None else _draw(make, subject.source, chance)
         missed = missed + 1 if pair is None else 0
         if pair is not None:
             yield pair
     raise BadArgument(
-        "the source", "one whose members and neighbours can be drawn, or make=… must", str(subject.source)
+        "the source", "one with members and neighbours that can be drawn, or give make=…", str(subject.source)
     )
 
 
-def _made(make: Make, space: Space, chance: Chance) -> tuple[Data, Data]:
+def _draw(make: Make, space: Space, chance: Chance) -> tuple[Data, Data]:
     pair: object = make(chance.entropy)
     if not isinstance(pair, tuple | list) or len(pair) != 2 or not all(map(space.domain.member, pair)):
         raise BadArgument("what make gives", "two members of the source domain", str(space.domain))
@@ -119,7 +119,7 @@ def _made(make: Make, space: Space, chance: Chance) -> tuple[Data, Data]:
 
 
 @final
-class Kept:
+class FuzzLog:
     """Counts what was tried, and keeps the most of what was measured."""
 
     def __init__(self) -> None:
@@ -147,13 +147,13 @@ class Kept:
 
     @property
     def facts(self) -> tuple[tuple[str, str], ...]:
-        """Says what was tried."""
+        """How many pairs were tried, how many failed on both sides, and what is left open."""
         failures = (("failed on both sides", str(self.failures)),) if self.failures else ()
         doubt = (("left open", self.doubt),) if self.doubt else ()
         return (("pairs of neighbours", str(self.pairs)), *failures, *doubt)
 
     def audit(self, subject: Transformation | Measurement) -> Audit:
-        """Gives what is known where no pair is at fault; members on which it fails are, beside others."""
+        """What is known where no pair is at fault; members on which it fails are, beside others."""
         lines = tuple(self.lines.values())
         if not self.failed or not self.passed:
             pair = None if self.farthest is None else _witness(self.farthest[1])
@@ -164,7 +164,7 @@ class Kept:
 
 
 def _size(member: Data) -> int:
-    """Gives how large a member is: its values, and the letters of a text."""
+    """How large a member is: its values, and the letters of a text."""
     if isinstance(member, Mapping):
         return sum(map(_size, member.values()))
     if isinstance(member, list | tuple):
@@ -172,23 +172,23 @@ def _size(member: Data) -> int:
     return int(getattr(member, "size", 0)) or (len(member) if isinstance(member, str) else 1)
 
 
-def _wider(one: Line, other: Line) -> Line:
+def _wider(first: Line, second: Line) -> Line:
     """Puts together what two pairs show: the claim at the larger distance holds for both."""
-    claimed = None if one.claimed is None or other.claimed is None else max(one.claimed, other.claimed)
-    high = None if one.high is None or other.high is None else max(one.high, other.high)
-    return Line(one.what, claimed, max(one.low, other.low), high)
+    claimed = None if first.claimed is None or second.claimed is None else max(first.claimed, second.claimed)
+    high = None if first.high is None or second.high is None else max(first.high, second.high)
+    return Line(first.what, claimed, max(first.low, second.low), high)
 
 
-def _found(
-    subject: Transformation | Measurement, pair: tuple[Data, Data], seen: Seen, kept: Kept, allowed: Gap
+def _faulty_audit(
+    subject: Transformation | Measurement, pair: tuple[Data, Data], seen: Seen, log: FuzzLog, allowed: AnyDistance
 ) -> Audit:
     def broken(left: Data, right: Data) -> bool:
         return judged(subject, *deepcopy((left, right))).kind == seen.kind
 
     if broken(*pair):
-        pair = shrunk(subject.source, pair, allowed, broken)
+        pair = shrink(subject.source, pair, allowed, broken)
         seen = judged(subject, *deepcopy(pair))
-    return Audit(_name(subject), METHOD, seen.lines, _witness(pair), facts=kept.facts, faults=(seen.fault,))
+    return Audit(_name(subject), METHOD, seen.lines, _witness(pair), facts=log.facts, faults=(seen.fault,))
 
 
 def _witness(pair: tuple[Data, Data]) -> Witness:

@@ -9,17 +9,17 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any, final
 
-from sfumato.accounting.measures import Loss, Pure
+from sfumato.accounting.losses.measures import Loss, Pure
 from sfumato.audit.likeness import UNCLEAR, difference
 from sfumato.audit.measured import Measured, composed, measured_steps, numbers_of, seen_of, size_of, unmoved
 from sfumato.audit.record import Audit, Line, Verdict, Witness
-from sfumato.audit.recorder import Diverged, Recorder, Replayer, kept
+from sfumato.audit.recorder import Diverged, Recorder, Replayer, copied
 from sfumato.core.domains import Data, Tables
+from sfumato.core.grouped_distance import AnyDistance, DistanceLike
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import Unit
 from sfumato.core.plan import Described
 from sfumato.core.queryable import Queryable
-from sfumato.core.spread import Gap, Stated
 from sfumato.entropy import Entropy, system
 from sfumato.errors import BadArgument, NoDistance, NotInDomain
 from sfumato.exact import Extended, Number
@@ -31,7 +31,7 @@ ONE_SIDED = "an error is raised on one side only"
 OTHER_ERROR = "what an error says depends on the data"
 BESIDE = "the release depends on the data beside what was randomized"
 TOO_FAR = "what is randomized is too far apart"
-NO_THEOREM = "there is no theorem on file by which what the steps lose is within the claim"
+NO_THEOREM = "no known theorem shows that what the steps lose is within the claim"
 
 HIDDEN = "randomness outside `entropy`: something was drawn from a source that the run was not given"
 UNSTEADY = "randomness outside `entropy`, or something kept between runs: the same data gives another release"
@@ -41,7 +41,7 @@ INCOMPARABLE = "what is released shows nothing of what is in it, and cannot be c
 UNCOUPLED = "the two sides draw other amounts outside of the steps"
 
 MOST_SHOWN = 20
-"""So many distances of steps are listed, the largest."""
+"""The most distances of steps that are listed, the largest."""
 
 Run = Callable[[Data, Entropy], Data]
 
@@ -51,7 +51,7 @@ def grey_box(
     left: Data,
     right: Data,
     *,
-    d_in: Stated | Unit | None = None,
+    d_in: DistanceLike | Unit | None = None,
     claim: Loss | Number | None = None,
     entropy: Entropy | None = None,
     name: str | None = None,
@@ -77,13 +77,13 @@ def grey_box(
     ('sound', Fraction(1, 2), Fraction(1, 2), Fraction(5, 1))
     """
     run, claimed, apart = _read(subject, left, right, d_in, claim)
-    made = replayed(run, left, right, entropy or system())
-    return made.audit(name or _named(subject), claimed, apart, Witness(left, right))
+    comparison = compare_replays(run, left, right, entropy or system())
+    return comparison.audit(name or _subject_name(subject), claimed, apart, Witness(left, right))
 
 
 def _read(
-    subject: Measurement | Run, left: Data, right: Data, d_in: Stated | Unit | None, claim: Loss | Number | None
-) -> tuple[Run, Loss, Gap | None]:
+    subject: Measurement | Run, left: Data, right: Data, d_in: DistanceLike | Unit | None, claim: Loss | Number | None
+) -> tuple[Run, Loss, AnyDistance | None]:
     if not isinstance(subject, Measurement):
         if not callable(subject) or isinstance(subject, Described) or claim is None:
             must = "a measurement, or a function of data and randomness with the claim for this pair, claim=…"
@@ -101,7 +101,7 @@ def _read(
     return subject.function, subject.map(apart), apart
 
 
-def _distance(subject: Measurement, left: Data, right: Data, d_in: Stated | Unit | None) -> Gap:
+def _distance(subject: Measurement, left: Data, right: Data, d_in: DistanceLike | Unit | None) -> AnyDistance:
     if d_in is None:
         return subject.source.distance(left, right)
     stated = subject.source.metric.read(d_in)
@@ -116,17 +116,17 @@ def _distance(subject: Measurement, left: Data, right: Data, d_in: Stated | Unit
     return stated
 
 
-def _named(subject: Measurement | Run) -> str:
+def _subject_name(subject: Measurement | Run) -> str:
     return str(subject.how) if isinstance(subject, Measurement) else str(getattr(subject, "__name__", "a function"))
 
 
-def replayed(run: Run, left: Data, right: Data, source: Entropy) -> Comparison:
+def compare_replays(run: Run, left: Data, right: Data, source: Entropy) -> Comparison:
     """Records a run on one data set, and replays it on the same and on the other."""
     others = system()
     before, recorder = others.drawn, Recorder(source)
-    first = _attempted(run, left, recorder)
+    first = _attempt(run, left, recorder)
     again, replayer = Replayer(recorder.record, source), Replayer(recorder.record, source)
-    repeated, second = _attempted(run, left, again), _attempted(run, right, replayer)
+    repeated, second = _attempt(run, left, again), _attempt(run, right, replayer)
     ours = recorder.passed + again.passed + replayer.passed if source is others else 0
     return Comparison(recorder, again, replayer, first, repeated, second, hidden=others.drawn - before != ours)
 
@@ -134,13 +134,13 @@ def replayed(run: Run, left: Data, right: Data, source: Entropy) -> Comparison:
 @final
 @dataclass(frozen=True, eq=False)
 class Ended:
-    """Is how a run ended: with an outcome, or with an error."""
+    """How a run ended: with an outcome, or with an error."""
 
     outcome: Any = None
     error: Exception | None = None
 
 
-def _attempted(run: Run, data: Data, entropy: Recorder | Replayer) -> Ended:
+def _attempt(run: Run, data: Data, entropy: Recorder | Replayer) -> Ended:
     try:
         outcome = run(data, entropy)
     except Diverged:
@@ -149,13 +149,13 @@ def _attempted(run: Run, data: Data, entropy: Recorder | Replayer) -> Ended:
         return Ended(error=fault)
     if isinstance(outcome, Queryable):
         raise BadArgument("what the subject gives", "an answer: ask the queryable inside the function", outcome)
-    return Ended(kept(outcome))
+    return Ended(copied(outcome))
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Is a run, its replay on the same data, and its replay on other data; and whether anything was drawn elsewhere."""
+    """A run, its replay on the same data, and its replay on other data; and whether anything was drawn elsewhere."""
 
     recorder: Recorder
     again: Replayer
@@ -165,39 +165,38 @@ class Comparison:
     second: Ended
     hidden: bool
 
-    def audit(self, name: str, claimed: Loss, apart: Gap | None, pair: Witness) -> Audit:
-        """Says what tells the two apart."""
+    def audit(self, name: str, claimed: Loss, apart: AnyDistance | None, pair: Witness) -> Audit:
+        """Compares both sides with the claim; what cannot be laid to the data is left open."""
         steps = measured_steps(self.recorder.record, self.replayer.record)
-        told = self._told(steps)
-        priced = [] if told else list(_priced(steps, claimed, apart))
+        differences = self._differences(steps)
+        priced = [] if differences else list(_price_lines(steps, claimed, apart))
         doubts = self.doubts
         dear = [words for _, words in priced if words]
-        faults = () if doubts or self._tossed else (*told, *dear)
-        unknown = () if faults else (*(doubts or told), *self._unknown(told))
-        lines = [] if told else [*_distances(steps), *(line for line, _ in priced)]
+        faults = () if doubts or self._tossed else (*differences, *dear)
+        unknown = () if faults else (*(doubts or differences), *self._unknown(differences))
+        lines = [] if differences else [*_distances(steps), *(line for line, _ in priced)]
         if unknown:
             lines = [line for line in lines if line.claimed is None] + _unbounded(claimed)
         facts = (*self._facts(len(steps)), *((("left open", "; ".join(unknown)),) if unknown else ()))
-        found = Audit(name, METHOD, tuple(lines), facts=facts, faults=faults)
+        audit = Audit(name, METHOD, tuple(lines), facts=facts, faults=faults)
         event = "; ".join(faults)
-        return replace(found, witness=replace(pair, event=event)) if found.verdict is Verdict.VIOLATED else found
+        return replace(audit, witness=replace(pair, event=event)) if audit.verdict is Verdict.VIOLATED else audit
 
     @property
     def failed(self) -> bool:
-        """Tells whether both sides fail."""
         return self.first.error is not None and self.second.error is not None
 
     @property
     def failed_at_once(self) -> bool:
         """Tells whether both sides fail before anything is randomized, so that only the data can be why."""
         drawn = (self.recorder.record, self.replayer.record)
-        return self.failed and not self.doubts and not any(one.steps or one.coins for one in drawn)
+        return self.failed and not self.doubts and not any(record.steps or record.coins for record in drawn)
 
     @property
     def doubts(self) -> tuple[str, ...]:
-        """Says why nothing that differs can be laid to the data."""
+        """Reasons why nothing that differs can be laid to the data."""
         said = {
-            THREADS: any(len(one.threads) > 1 for one in (self.recorder, self.again, self.replayer)),
+            THREADS: any(len(source.threads) > 1 for source in (self.recorder, self.again, self.replayer)),
             HIDDEN: self.hidden,
             UNSTEADY: not self._steady,
         }
@@ -205,7 +204,7 @@ class Comparison:
 
     @property
     def _steady(self) -> bool:
-        """Tells whether the same data led to the same again."""
+        """Tells whether a second run on the same data led to the same release."""
         if self.again.diverged or not self.again.coupled or seen_of(self.first.error) != seen_of(self.repeated.error):
             return False
         if difference(self.first.outcome, self.repeated.outcome) not in ("", UNCLEAR):
@@ -217,36 +216,36 @@ class Comparison:
         """Tells whether something was drawn outside of all steps."""
         return bool(self.recorder.record.coins or self.replayer.record.coins)
 
-    def _told(self, steps: Sequence[Measured]) -> list[str]:
-        """Says what differs that should not: steps, errors, or else what is released."""
-        found = [*self._flow(), *(fault for step in steps for fault in step.faults)]
-        return found or [f"{BESIDE}: {apart} differs" for apart in (self._apart,) if apart not in ("", UNCLEAR)]
+    def _differences(self, steps: Sequence[Measured]) -> list[str]:
+        """What differs that should not: steps, errors, or else what is released."""
+        broken = [*self._flow(), *(fault for step in steps for fault in step.faults)]
+        return broken or [f"{BESIDE}: {apart} differs" for apart in (self._apart,) if apart not in ("", UNCLEAR)]
 
     def _flow(self) -> list[str]:
         """Says where the replay took another step than the run, or an error ended only one of them, or another one."""
         taken, before = len(self.replayer.record.steps), len(self.recorder.record.steps)
-        ended, other = self.first.error, self.second.error
+        ended, other_error = self.first.error, self.second.error
         if self.replayer.diverged and (ended is None or taken < before):
             return [f"{FLOW} after {taken}"]
-        if seen_of(ended) != seen_of(other):
-            return [ONE_SIDED if ended is None or other is None else OTHER_ERROR]
+        if seen_of(ended) != seen_of(other_error):
+            return [ONE_SIDED if ended is None or other_error is None else OTHER_ERROR]
         return [f"{FLOW} after {taken}"] if taken < before else []
 
     @property
     def _apart(self) -> str:
         return difference(self.first.outcome, self.second.outcome)
 
-    def _unknown(self, told: Sequence[str]) -> Iterator[str]:
-        """Says why nothing is known, though nothing differs."""
+    def _unknown(self, differences: Sequence[str]) -> Iterator[str]:
+        """Reasons why nothing is known, though nothing differs."""
         if not self.replayer.coupled:
             yield UNCOUPLED
-        if not told and self.failed:
+        if not differences and self.failed:
             yield FAILED
-        if not told and self._apart == UNCLEAR:
+        if not differences and self._apart == UNCLEAR:
             yield INCOMPARABLE
 
     def _facts(self, steps: int) -> Iterator[tuple[str, str]]:
-        yield "randomized steps", str(steps) + f", the {MOST_SHOWN} largest shown" * (steps > MOST_SHOWN)
+        yield "randomized steps", f"{steps}, the {MOST_SHOWN} largest shown" if steps > MOST_SHOWN else str(steps)
         if self._tossed:
             alike = "given to both sides" if self.replayer.coupled else "others on the other side: all is open"
             drawn = sum(len(coins) for _, coins in self.recorder.record.coins)
@@ -256,9 +255,9 @@ class Comparison:
 
 
 def _distances(steps: Sequence[Measured]) -> Iterator[Line]:
-    """Gives a line for the distance of each step."""
+    """A line for the distance of each step, the largest first."""
     sizes = [(step.name, size_of(step.gap)) for step in steps if step.gap is not None]
-    for name, size in sorted(sizes, key=lambda one: one[1], reverse=True)[:MOST_SHOWN]:
+    for name, size in sorted(sizes, key=lambda named_size: named_size[1], reverse=True)[:MOST_SHOWN]:
         yield Line(f"{name}: distance", None, size, size)
 
 
@@ -266,7 +265,7 @@ Priced = tuple[Line, str]
 """A line, and what is wrong where its number is above the claim."""
 
 
-def _priced(steps: Sequence[Measured], claimed: Loss, apart: Gap | None) -> Iterator[Priced]:
+def _price_lines(steps: Sequence[Measured], claimed: Loss, apart: AnyDistance | None) -> Iterator[Priced]:
     """Compares the loss of each step with what was declared of it, where that is known, and of all with the claim."""
     for step in steps:
         if step.declared is not None and step.loss is not None and apart is not None:
@@ -274,9 +273,9 @@ def _priced(steps: Sequence[Measured], claimed: Loss, apart: Gap | None) -> Iter
     yield from compared("", claimed, composed(steps, claimed))
 
 
-def compared(before: str, claimed: Loss, found: Loss | None) -> Iterator[Priced]:
-    """Gives a line for each number of a claim. What is found bounds the true one from above, and 0 from below."""
-    numbers = None if found is None else numbers_of(found)
+def compared(before: str, claimed: Loss, total: Loss | None) -> Iterator[Priced]:
+    """A line for each number of a claim. The total bounds the true one from above, and 0 from below."""
+    numbers = None if total is None else numbers_of(total)
     for name, most in numbers_of(claimed).items():
         number = math.inf if numbers is None else numbers[name]
         words = "" if number <= most else before + (NO_THEOREM if numbers is None else _dear(name, number, most))
@@ -286,7 +285,7 @@ def compared(before: str, claimed: Loss, found: Loss | None) -> Iterator[Priced]
 def _dear(name: str, number: Extended, most: Extended) -> str:
     letter, _, where = name.partition(" ")
     digits = next((digits for digits in (3, 6, 12) if _short(number, digits) != _short(most, digits)), 17)
-    paid, stated = (f"{letter} = {_short(one, digits)} {where}".strip() for one in (number, most))
+    paid, stated = (f"{letter} = {_short(amount, digits)} {where}".strip() for amount in (number, most))
     return f"{TOO_FAR}: {paid} is lost, and {stated} is claimed"
 
 
@@ -298,5 +297,5 @@ def _short(number: Extended, digits: int) -> str:
 
 
 def _unbounded(claimed: Loss) -> list[Line]:
-    """Gives a line for each number of a claim of which nothing was measured."""
+    """A line for each number of a claim that nothing was measured of."""
     return [Line(name, most, Fraction(0), math.inf) for name, most in numbers_of(claimed).items()]

@@ -5,33 +5,33 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from pathlib import Path
-from typing import Any, final
+from typing import final
 
-from sfumato.accounting.measures import Loss
+from sfumato.accounting.losses.measures import Loss, Pure
 from sfumato.audit.grey_box import grey_box
 from sfumato.audit.record import Audit
 from sfumato.codebook.book import Codebook
 from sfumato.core.domains import Data
+from sfumato.core.grouped_distance import DistanceLike
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import Unit
 from sfumato.core.rows import canonical
-from sfumato.core.spread import Stated
 from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument
-from sfumato.query.cells import Cells, Rows
+from sfumato.exact import Number
+from sfumato.query.build.settings import CONFIDENCE, Accuracy, Settings
+from sfumato.query.engines.registry import is_tabular
 from sfumato.query.frame.queries import Query
-from sfumato.query.lower import lowered
-from sfumato.query.opened import Opened, Unlocked
-from sfumato.query.questions import Question
-from sfumato.query.relations import Scan
-from sfumato.query.settings import Settings
-from sfumato.session.asking import with_options
+from sfumato.query.nodes.keysets import KeySet
+from sfumato.query.nodes.questions import Question
+from sfumato.query.nodes.relations import Scan
+from sfumato.query.plan.compile import compile_question
+from sfumato.query.plan.engine_plan import Cells, Rows
+from sfumato.query.plan.open_tables import OpenTables, Unlocked
 from sfumato.session.dataset import Dataset
-from sfumato.session.tables import is_tabular, open_tables, protects_people, unit_of
+from sfumato.session.open_data import open_tables, protects_people, unit_of
 
-CONFIDENCE = Fraction(95, 100)
 PLAN = "the plan of the question depends on the data"
 
 
@@ -42,20 +42,36 @@ def grey_box_query(
     *,
     codebook: Codebook | Mapping[str, object] | str | Path | None = None,
     parameters: Sequence[object] | Mapping[str, object] = (),
-    loss: Loss | None = None,
-    d_in: Stated | Unit | None = None,
+    d_in: DistanceLike | Unit | None = None,
     entropy: Entropy | None = None,
-    **settings: Any,
+    loss: Loss | None = None,
+    accuracy: Accuracy | None = None,
+    max_groups: int | None = None,
+    max_rows_per_group: int | None = None,
+    max_rows: int | None = None,
+    keys: KeySet | None = None,
+    weights: Mapping[str, Number] | None = None,
+    noise: str | None = None,
 ) -> Audit:
     """Records a question on one database, replays it on a neighbour, and compares what was randomized with its price.
 
     The question is planned once, on the first database; the second must come to the same plan. ``left`` and ``right``
     are tables that a codebook describes, in the hands of whoever audits: a `Dataset` is reached through a permit only,
     and is refused. ``d_in`` is how many units they differ by: one, unless given; who has other rows counts twice, and
-    two that differ by more are refused. ``loss`` and further settings are those of `Session.sql`.
+    two that differ by more are refused. The other settings are those of `Session.sql`.
     """
-    ours, theirs = (audited(data, codebook) for data in (left, right))
-    return replayed_question(question, ours, theirs, parameters, d_in, entropy, {"loss": loss, **settings})
+    ours, theirs = (open_for_audit(data, codebook) for data in (left, right))
+    settings = Settings.read(
+        loss=loss,
+        accuracy=accuracy,
+        max_groups=max_groups,
+        max_rows_per_group=max_rows_per_group,
+        max_rows=max_rows,
+        keys=keys,
+        weights=weights,
+        noise=noise,
+    )
+    return audit_question(question, ours, theirs, parameters, d_in, entropy, settings)
 
 
 @final
@@ -64,12 +80,12 @@ class Audited:
     """Tables of an auditor, opened: what a plan is made with, what it runs on, and who is protected."""
 
     given: Data
-    opened: Opened
+    opened: OpenTables
     held: Unlocked
     unit: Unit
 
 
-def audited(data: Data, codebook: Codebook | Mapping[str, object] | str | Path | None) -> Audited:
+def open_for_audit(data: Data, codebook: Codebook | Mapping[str, object] | str | Path | None) -> Audited:
     """Opens tables that are in the hands of whoever audits; a data set behind a ledger is refused."""
     if isinstance(data, Dataset):
         must = "tables: an audit looks at the data itself, and a data set is looked at through a permit only"
@@ -83,29 +99,29 @@ def audited(data: Data, codebook: Codebook | Mapping[str, object] | str | Path |
     return Audited(data, opened, held, unit)
 
 
-def replayed_question(
+def audit_question(
     question: str | Query,
     ours: Audited,
     theirs: Audited,
     parameters: Sequence[object] | Mapping[str, object],
-    d_in: Stated | Unit | None,
+    d_in: DistanceLike | Unit | None,
     entropy: Entropy | None,
-    settings: dict[str, Any],
+    settings: Settings,
 ) -> Audit:
     """Audits a question on two databases that were opened for it."""
-    asked, there = (_planned(question, data, parameters, settings) for data in (ours, theirs))
+    asked, there = (_plan(question, data, parameters, settings) for data in (ours, theirs))
     name = question if isinstance(question, str) else str(asked.how)
     unit = ours.unit if d_in is None else d_in
     if fewest_units(ours.held, theirs.held) > ours.opened.space.metric.read(unit):
         raise BadArgument("left and right", "no further apart than d_in: one unit, unless given", "more units")
-    made = grey_box(asked, ours.held, theirs.held, d_in=unit, entropy=entropy, name=name)
-    if made.witness is not None:  # which shows the tables as they were given, and hands on nothing that opens them
-        made = replace(made, witness=replace(made.witness, left=ours.given, right=theirs.given))
-    return made if _alike(asked, there) else replace(made, faults=(*made.faults, PLAN))
+    audit = grey_box(asked, ours.held, theirs.held, d_in=unit, entropy=entropy, name=name)
+    if audit.witness is not None:  # which shows the tables as they were given, and hands on nothing that opens them
+        audit = replace(audit, witness=replace(audit.witness, left=ours.given, right=theirs.given))
+    return audit if _alike(asked, there) else replace(audit, faults=(*audit.faults, PLAN))
 
 
 def fewest_units(left: Unlocked, right: Unlocked) -> int:
-    """Gives how many units two databases differ by at least: rows, or ids, of which one with other rows counts twice.
+    """Counts how many units two databases differ by at least: rows, or ids, where one with other rows counts twice.
 
     Tables that say whose their rows are through others are not looked at.
     """
@@ -114,46 +130,45 @@ def fewest_units(left: Unlocked, right: Unlocked) -> int:
     for name, scan in left.catalog.tables.items():
         if scan.owner is None or scan.owner.hops:
             continue
-        ours, theirs = (_counted(data, data.catalog.tables[name]) for data in (left, right))
+        ours, theirs = (_count_rows(data, data.catalog.tables[name]) for data in (left, right))
         differing = (ours - theirs) + (theirs - ours)
         if not scan.owner.id:
             rows += differing.total()
             continue
         place = [column.name for column in scan.columns].index(scan.owner.id)
         here, there = ({row[place] for row in side} for side in (ours, theirs))
-        for one in {row[place] for row in differing} - {canonical(None)}:
-            apart[one] = max(apart.get(one, 0), 2 if one in here and one in there else 1)
+        for id in {row[place] for row in differing} - {canonical(None)}:
+            apart[id] = max(apart.get(id, 0), 2 if id in here and id in there else 1)
     return rows or sum(apart.values())
 
 
-def _counted(data: Unlocked, scan: Scan) -> Counter[tuple[Hashable, ...]]:
+def _count_rows(data: Unlocked, scan: Scan) -> Counter[tuple[Hashable, ...]]:
     """Counts each row of a table, as its codebook describes it."""
-    found = data.engine.run(Cells(scan, scan.columns, (Rows(),)))
-    rows = (tuple(map(canonical, row)) for row in zip(*found.keys, strict=True))
-    return Counter({row: int(many) for row, many in zip(rows, found.numbers[0], strict=True)})
+    cells = data.engine.run(Cells(scan, scan.columns, (Rows(),)))
+    rows = (tuple(map(canonical, row)) for row in zip(*cells.keys, strict=True))
+    return Counter({row: int(many) for row, many in zip(rows, cells.numbers[0], strict=True)})
 
 
-def _planned(
+def _plan(
     question: str | Query,
     data: Audited,
     parameters: Sequence[object] | Mapping[str, object],
-    settings: dict[str, Any],
+    settings: Settings,
 ) -> Measurement:
-    said, unit = dict(settings), data.unit
     asked: Question | None
     if isinstance(question, str):
         from sfumato.query.sql import read_sql  # which loads sqlglot
 
-        read = read_sql(question, data.opened.catalog, parameters)
-        asked, said = read.question, with_options(said, read.options)
+        parsed = read_sql(question, data.opened.catalog, parameters)
+        asked, settings = parsed.question, parsed.options.added_to(settings)
     else:
         asked = question.question
     if asked is None:
         raise BadArgument("the question", "one about private tables", question)
-    limit = type(said["loss"]) if isinstance(said.get("loss"), Loss) else Loss
-    apart = int(unit.metric.read(unit))
-    return lowered(asked, Settings.read(**said), data.opened, limit=limit, apart=apart).measurement(CONFIDENCE)
+    limit = Pure if settings.loss is None else type(settings.loss)
+    apart = int(data.unit.metric.read(data.unit))
+    return compile_question(asked, settings.priced, data.opened, limit=limit, d_in=apart).measurement(CONFIDENCE)
 
 
-def _alike(one: Measurement, other: Measurement) -> bool:
-    return one.how == other.how and one.plan == other.plan and one.map(1) == other.map(1)
+def _alike(left: Measurement, right: Measurement) -> bool:
+    return left.how == right.how and left.plan == right.plan and left.map(1) == right.map(1)

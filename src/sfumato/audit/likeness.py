@@ -20,7 +20,7 @@ PLAIN = {int, bool, str, bytes, NoneType, date, datetime, Fraction}
 
 
 UNCLEAR = "what cannot be compared"
-"""Stands for a difference of which nobody can say whether there is one."""
+"""Stands for two outcomes that may or may not differ."""
 
 
 def difference(left: Any, right: Any) -> str:
@@ -41,7 +41,7 @@ def difference(left: Any, right: Any) -> str:
 def _difference(left: Any, right: Any) -> str:
     kind = type(left)
     if kind is not type(right):
-        return _seen(left, right) if _named(kind) == _named(type(right)) else "the type"
+        return _object_difference(left, right) if _full_name(kind) == _full_name(type(right)) else "the type"
     if kind in PLAIN:
         return "" if left == right else "the value"
     match left:
@@ -50,26 +50,26 @@ def _difference(left: Any, right: Any) -> str:
         case Mapping():
             if unlike := _difference(list(left), list(right)):
                 return UNCLEAR if unlike == UNCLEAR else "the keys"
-            return _worst(_difference(left[one], right[other]) for one, other in zip(left, right, strict=True))
+            return _worst(_difference(left[ours], right[theirs]) for ours, theirs in zip(left, right, strict=True))
         case list() | tuple():
             if len(left) != len(right):
                 return "the length"
             if set(map(type, left)) <= PLAIN and list(map(type, left)) == list(map(type, right)):
                 return "" if left == right else "the value"
-            return _worst(_difference(one, other) for one, other in zip(left, right, strict=True))
+            return _worst(_difference(ours, theirs) for ours, theirs in zip(left, right, strict=True))
     if is_dataclass(left) and not isinstance(left, type):
         names = [field.name for field in fields(left) if field.compare]
         return _worst(_difference(getattr(left, name), getattr(right, name)) for name in names)
     if isinstance(left, float | np.generic):
         return "" if canonical(left) == canonical(right) else "the value"
-    return _seen(left, right)
+    return _object_difference(left, right)
 
 
-def _named(kind: type) -> tuple[str, str]:
+def _full_name(kind: type) -> tuple[str, str]:
     return kind.__module__, kind.__qualname__
 
 
-def _seen(left: Any, right: Any) -> str:
+def _object_difference(left: Any, right: Any) -> str:
     """Compares objects by what is in them; one that both runs give may have been changed since the first."""
     if left is right and hasattr(left, "__dict__") and not isinstance(left, Enum | type):
         return UNCLEAR
@@ -96,11 +96,11 @@ def _arrays(left: Any, right: Any) -> str:
     return "" if left.tobytes() == right.tobytes() else "the value"
 
 
-def _worst(found: Iterable[str]) -> str:
-    """Gives the first that is a difference for sure, or else the first of which nobody knows."""
+def _worst(differences: Iterable[str]) -> str:
+    """The first that is a difference for sure, or else the first that is unclear."""
     unclear = ""
-    for one in found:
-        if one and one != UNCLEAR:
-            return one
-        unclear = unclear or one
+    for words in differences:
+        if words and words != UNCLEAR:
+            return words
+        unclear = unclear or words
     return unclear

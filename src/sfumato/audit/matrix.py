@@ -16,7 +16,7 @@ from typing import Any, Literal, TypeAlias, final
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.accounting.measures import Approx, Loss, Pure
+from sfumato.accounting.losses.measures import Approx, Loss, Pure
 from sfumato.audit.divergences import delta
 from sfumato.audit.drawn import Floats, curves
 from sfumato.audit.exact import judged
@@ -27,8 +27,8 @@ from sfumato.core.domains import categories
 from sfumato.errors import BadArgument
 from sfumato.exact import BITS, Extended, Number, ball, digits_up, exp_down, exp_up, log_down, log_up, precision
 from sfumato.guarantee import guarantee
-from sfumato.mechanisms.matrix import channel, read_edges
-from sfumato.release.progress import Progress, shown
+from sfumato.mechanisms.matrix_mechanism import channel, read_edges
+from sfumato.release.progress import Progress, reporting
 
 Adjacency: TypeAlias = Literal["line"] | Iterable[tuple[Hashable, Hashable]] | None
 
@@ -45,7 +45,7 @@ BLOCK = 1 << 16
 @final
 @dataclass(frozen=True)
 class Grid:
-    """Is a matrix of probabilities: floats near them, exact rows on demand, names, and who is neighbour.
+    """A matrix of probabilities: floats near them, exact rows on demand, names, and who is neighbour.
 
     ``near`` is within 2⁻⁵¹ of each entry, relatively, and 0 where the entry is. ``edges`` is None where all are
     neighbours, and else lists ordered pairs of rows; ``whole`` says that the rows sum to exactly 1 as they are.
@@ -60,27 +60,24 @@ class Grid:
     known: dict[int, tuple[Fraction, ...]] = field(default_factory=dict)
 
     def row(self, place: int) -> tuple[Fraction, ...]:
-        """Gives one row exactly."""
+        """One row in exact arithmetic, divided by its sum; computed once."""
         if place not in self.known:
-            read = [Fraction(entry) for entry in self.rows[place]]
-            total = sum(read, Fraction(0))
-            self.known[place] = tuple(read) if total == 1 else tuple(entry / total for entry in read)
+            entries = [Fraction(entry) for entry in self.rows[place]]
+            total = sum(entries, Fraction(0))
+            self.known[place] = tuple(entries) if total == 1 else tuple(entry / total for entry in entries)
         return self.known[place]
 
     def table(self, left: int, right: int) -> Table:
-        """Gives two rows side by side."""
         with precision(BITS):
             return Table(self.outputs, tuple(map(ball, self.row(left))), tuple(map(ball, self.row(right))))
 
     def pairs(self) -> list[tuple[int, int]]:
-        """Lists the ordered pairs of neighbouring rows."""
         if self.edges is not None:
             return [(int(left), int(right)) for left, right in self.edges]
         return [(left, right) for left in range(len(self.near)) for right in range(len(self.near)) if left != right]
 
     @property
     def count(self) -> int:
-        """Is the number of ordered pairs."""
         return len(self.near) * (len(self.near) - 1) if self.edges is None else len(self.edges)
 
 
@@ -105,17 +102,17 @@ def matrix(
     """
     loss = claim if claim is None or isinstance(claim, Loss) else Pure(claim)
     grid = _read(rows, inputs, outputs, adjacency)
-    return _searched(grid, loss, progress) if _searchable(grid, loss) else _by_pairs(grid, loss, progress)
+    return _search(grid, loss, progress) if _searchable(grid, loss) else _by_pairs(grid, loss, progress)
 
 
-def _searched(grid: Grid, claim: Loss | None, progress: Progress | None) -> Audit:
+def _search(grid: Grid, claim: Loss | None, progress: Progress | None) -> Audit:
     """Measures the worst pair, which floats have found."""
     ratio = worst_ratio(grid)
     promised = claim.epsilon if isinstance(claim, Pure) else None
     pure = Line("ε", promised, log_down(ratio.low), log_up(ratio.high))
     if not isinstance(claim, Approx):
         return _audit(grid, claim, (pure,), ratio)
-    with shown(progress, "auditing") as tell:
+    with reporting(progress, "auditing") as tell:
         rest = worst_delta(grid, Fraction(claim.epsilon), ratio, tell)
     line = Line(f"δ at ε = {digits_up(claim.epsilon)}", claim.delta, rest.low, rest.high)
     return _audit(grid, claim, (line, pure), rest)
@@ -129,11 +126,11 @@ def _searchable(grid: Grid, claim: Loss | None) -> bool:
 
 def _by_pairs(grid: Grid, claim: Loss | None, progress: Progress | None) -> Audit:
     """Measures every pair in exact arithmetic."""
-    found = judged("matrix", claim or Pure(math.inf), grid.pairs(), grid.table, progress=progress)
-    lines = found.lines if claim is not None else tuple(replace(line, claimed=None) for line in found.lines)
-    pair = found.witness
+    audit = judged("matrix", claim or Pure(math.inf), grid.pairs(), grid.table, progress=progress)
+    lines = audit.lines if claim is not None else tuple(replace(line, claimed=None) for line in audit.lines)
+    pair = audit.witness
     named = None if pair is None else replace(pair, left=grid.inputs[pair.left], right=grid.inputs[pair.right])
-    return replace(found, lines=lines, witness=named, facts=_facts(grid, claim))
+    return replace(audit, lines=lines, witness=named, facts=_facts(grid, claim))
 
 
 def _audit(grid: Grid, claim: Loss | None, lines: tuple[Line, ...], worst: Worst) -> Audit:
@@ -162,7 +159,7 @@ def _facts(grid: Grid, claim: Loss | None) -> tuple[tuple[str, str], ...]:
 @final
 @dataclass(frozen=True)
 class Worst:
-    """Is the largest of something over all pairs of rows, between two bounds, and the rows where it is that large."""
+    """The largest of something over all pairs of rows, between two bounds, and the rows where it is that large."""
 
     low: Extended
     high: Extended
@@ -172,7 +169,7 @@ class Worst:
 
 def worst_ratio(grid: Grid) -> Worst:
     """Encloses the largest ratio between two entries of a column, over neighbouring rows."""
-    best, left, right, column = max(_ratios(grid), key=lambda found: found[0])
+    best, left, right, column = max(_ratios(grid), key=lambda block: block[0])
     if best == math.inf:
         return Worst(math.inf, math.inf, left, right)
     here, there = grid.row(left)[column], grid.row(right)[column]
@@ -190,7 +187,7 @@ def ratio_bound(largest: float) -> Fraction:
 
 
 def _ratios(grid: Grid) -> Iterator[tuple[float, int, int, int]]:
-    """Gives the largest ratio of each block of pairs, with its rows and its column."""
+    """The largest ratio of each block of pairs, with its rows and its column."""
     near, columns = grid.near, grid.near.shape[1]
     with np.errstate(divide="ignore", invalid="ignore"):
         if grid.edges is None:
@@ -218,7 +215,7 @@ def worst_delta(grid: Grid, epsilon: Fraction, ratio: Worst, tell: Progress) -> 
     if ratio.high <= exp_down(epsilon):
         return Worst(Fraction(0), Fraction(0), ratio.left, ratio.right)
     factor = float(exp_up(epsilon))
-    best, left, right = max(_uncovered(grid, factor, tell), key=lambda found: found[0])
+    best, left, right = max(_uncovered(grid, factor, tell), key=lambda block: block[0])
     low, _ = delta(grid.table(left, right), epsilon)
     return Worst(low, max(low, delta_bound(best, grid.near.shape[1])), left, right)
 
@@ -234,7 +231,7 @@ def delta_bound(largest: float, columns: int) -> Fraction:
 
 
 def _uncovered(grid: Grid, factor: float, tell: Progress) -> Iterator[tuple[float, int, int]]:
-    """Gives the largest 1 − Σ min(p, factor · q) of each block of pairs, with its rows."""
+    """The largest 1 − Σ min(p, factor · q) of each block of pairs, with its rows."""
     near, (count, columns) = grid.near, grid.near.shape
     size, ones, scaled = max(1, BLOCK // columns), np.ones(columns), factor * near
     for start in range(0, total := count if grid.edges is None else len(grid.edges), size):
@@ -261,10 +258,10 @@ def _read(
     if not isinstance(rows, np.ndarray):
         if not isinstance(rows, list | tuple) or not all(isinstance(row, list | tuple | np.ndarray) for row in rows):
             raise BadArgument("the matrix", "rows in lists, or an array (of a data frame, .to_numpy())", type(rows))
-        made = channel(rows, inputs=inputs, outputs=outputs)
+        exact = channel(rows, inputs=inputs, outputs=outputs)
         # A tiny entry is no 0, also where its float would be: it stays visible, and `_searchable` declines it.
-        near = np.array([[float(entry) or bool(entry) * LEAST / 2 for entry in row] for row in made.rows])
-        return Grid(near, made.rows, made.inputs, made.outputs, _pairs(made.inputs, adjacency), whole=True)
+        near = np.array([[float(entry) or bool(entry) * LEAST / 2 for entry in row] for row in exact.rows])
+        return Grid(near, exact.rows, exact.inputs, exact.outputs, _pairs(exact.inputs, adjacency), whole=True)
     if rows.ndim != 2 or rows.dtype.kind not in "iuf" or rows.dtype.itemsize > 8 or not rows.size:
         raise BadArgument("the matrix", "an array of numbers with rows and columns", f"{rows.dtype} {rows.shape}")
     entries = np.ascontiguousarray(rows, dtype=np.float64)
@@ -290,7 +287,7 @@ def _pairs(names: tuple[Hashable, ...], adjacency: Adjacency) -> npt.NDArray[np.
         if adjacency != "line":
             raise BadArgument("adjacency", 'None, "line" or pairs of inputs', adjacency)
         adjacency = pairwise(names)
-    found = sorted((left, right) for left, right in read_edges(names, adjacency) if left != right)
-    if not found:
-        raise BadArgument("adjacency", "one pair of different inputs at least", found)
-    return np.array(found, dtype=np.intp)
+    edges = sorted((left, right) for left, right in read_edges(names, adjacency) if left != right)
+    if not edges:
+        raise BadArgument("adjacency", "one pair of different inputs at least", edges)
+    return np.array(edges, dtype=np.intp)

@@ -10,14 +10,14 @@ from functools import reduce
 from typing import Any, TypeVar, final
 
 from sfumato.accounting.compose import total
-from sfumato.accounting.concentrated import GDP, ApproxZCDP
-from sfumato.accounting.convert import convert
+from sfumato.accounting.convert.convert import convert
 from sfumato.accounting.events import Event, Noise
-from sfumato.accounting.gaussian import exact_discrete_delta
-from sfumato.accounting.measures import ZCDP, Approx, BoundedRange, Loss, Pure
-from sfumato.accounting.pld import PLD
+from sfumato.accounting.facts.gaussian import exact_discrete_delta
+from sfumato.accounting.losses.concentrated import GDP, ApproxZCDP
+from sfumato.accounting.losses.measures import ZCDP, Approx, BoundedRange, Loss, Pure
+from sfumato.accounting.losses.pld import PLD
 from sfumato.audit.recorder import Record, Step
-from sfumato.core.spread import Gap, Spread
+from sfumato.core.grouped_distance import AnyDistance, GroupedDistance
 from sfumato.errors import NoProvenRoute, NotInDomain, SfumatoError
 from sfumato.exact import Extended, rational_up
 from sfumato.guarantee import guarantee
@@ -43,25 +43,25 @@ SHOWN = (Fraction(1, 10**2), Fraction(1, 10**6), Fraction(1, 10**10))
 @final
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """Is one step on both sides: how far apart what went in is, what that costs, and what speaks against it."""
+    """One step on both sides: how far apart what went in is, what that costs, and what speaks against it."""
 
     name: str
-    gap: Gap | None = None
+    gap: AnyDistance | None = None
     loss: Loss | None = None
     event: Event | None = None
-    declared: Callable[[Gap], Loss] | None = None
+    declared: Callable[[AnyDistance], Loss] | None = None
     faults: tuple[str, ...] = ()
 
 
 def measured_steps(before: Record, after: Record) -> tuple[Measured, ...]:
     """Measures every step that both runs took; answers that an earlier step has paid for count there."""
     pairs = enumerate(zip(before.steps, after.steps, strict=False), start=1)
-    found = ((f"{place}. {called(left.act.how)}", left, right) for place, (left, right) in pairs)
-    return tuple(_measured(name, left, right) for name, left, right in found)
+    named = ((f"{place}. {called(left.act.how)}", left, right) for place, (left, right) in pairs)
+    return tuple(_measured(name, left, right) for name, left, right in named)
 
 
 def called(how: object) -> str:
-    """Gives the name of a step."""
+    """The name of a step: its mechanism, its text, or the first of several."""
     match how:
         case How():
             return how.mechanism
@@ -99,8 +99,8 @@ def _failure(left: Step, right: Step) -> str | None:
 def unmoved(before: Record, after: Record) -> bool:
     """Tells whether the same went into every step of two runs; of what has no distance nothing is said."""
     pairs = zip(before.steps, after.steps, strict=False)
-    found = (_moved(left, right) for left, right in pairs if left.act.of is None)
-    return len(before.steps) == len(after.steps) and not any(found)
+    moved = (_moved(left, right) for left, right in pairs if left.act.of is None)
+    return len(before.steps) == len(after.steps) and not any(moved)
 
 
 def _moved(left: Step, right: Step) -> bool:
@@ -111,7 +111,7 @@ def _moved(left: Step, right: Step) -> bool:
 
 
 def seen_of(error: Exception | None) -> tuple[str, str] | None:
-    """Gives what is seen of an error."""
+    """What an onlooker sees of an error: its kind and its text."""
     if error is None:
         return None
     try:
@@ -121,26 +121,26 @@ def seen_of(error: Exception | None) -> tuple[str, str] | None:
 
 
 def numbers_of(loss: Loss) -> dict[str, Extended]:
-    """Gives the numbers of a loss by name; of a curve, its ε at several δ."""
+    """The numbers of a loss by name; of a curve, its ε at several δ."""
     names = NUMBERS.get(type(loss))
     if names is None:
         return {f"ε at δ = {float(delta):g}": convert(loss, Approx, delta=delta).epsilon for delta in SHOWN}
     return {shown: rational_up(getattr(loss, name)) for shown, name in names.items()}
 
 
-def size_of(gap: Gap) -> Extended:
-    """Gives a distance as one number; between parts, and where each key or group moves, the number of rows."""
-    found: Any = gap.rows if isinstance(gap, Spread) else sum(gap) if isinstance(gap, tuple) else gap
-    return rational_up(found)
+def size_of(gap: AnyDistance) -> Extended:
+    """A distance as one number; between parts, and where each key or group moves, the number of rows."""
+    size: Any = gap.rows if isinstance(gap, GroupedDistance) else sum(gap) if isinstance(gap, tuple) else gap
+    return rational_up(size)
 
 
 @guarantee(
     claim="a loss that a transcript keeps whose steps keep these, each given the outcomes before it",
     proof="proofs/audit.md#grey-box",
-    reviewed="2d090d2dee91",
+    reviewed="69d0c0e77cbe",
 )
 def composed(steps: Sequence[Measured], claim: Loss) -> Loss | None:
-    """Gives what steps come to together, as a loss of the claim's kind.
+    """Composes the losses of steps, as a loss of the claim's kind.
 
     Of several theorems the first that keeps the claim counts; without one, the first that there is; None without any.
     """
@@ -148,22 +148,22 @@ def composed(steps: Sequence[Measured], claim: Loss) -> Loss | None:
     costly = [(loss, event) for loss, event in costly if not _keeps(loss, type(loss).nothing())]
     if _keeps_exactly([event for _, event in costly], claim):
         return claim
-    found: list[Loss] = []
+    known: list[Loss] = []
     for losses in ([loss for loss, _ in costly], [_gaussian(event) or loss for loss, event in costly]):
         for way in (_each, _by_kind, _by_distribution):
-            whole = _attempted(way, losses, claim)
+            whole = _attempt(way, losses, claim)
             if whole is not None and _keeps(whole, claim):
                 return whole
-            found += [] if whole is None else [whole]
-    return found[0] if found else None
+            known += [] if whole is None else [whole]
+    return known[0] if known else None
 
 
 def _gaussian(event: Event | None) -> GDP | None:
-    """Gives the Gaussian loss of Gaussian noise, which composes more tightly than its concentrated one."""
+    """The Gaussian loss of Gaussian noise, which composes more tightly than its concentrated one."""
     match event:
         case Noise(noise=DiscreteGaussian()):
-            found = total(event, GDP)
-            return None if found.mu == math.inf else found
+            gaussian = total(event, GDP)
+            return None if gaussian.mu == math.inf else gaussian
     return None
 
 
@@ -187,7 +187,7 @@ def _keeps(total: Loss, claim: Loss) -> bool:
 Way = Callable[[Sequence[Loss], Any], Loss]
 
 
-def _attempted(way: Way, losses: Sequence[Loss], claim: Loss) -> Loss | None:
+def _attempt(way: Way, losses: Sequence[Loss], claim: Loss) -> Loss | None:
     try:
         return way(losses, claim)
     except SfumatoError:  # there is no theorem for this way
@@ -204,12 +204,12 @@ def _by_kind(losses: Sequence[Loss], claim: Loss) -> Loss:
     """Composes losses of one kind with each other, and restates each sum; of a δ, what is left is shared evenly."""
     kind = type(claim)
     sums: dict[type[Any], Loss] = {
-        one: _then((loss for loss in losses if type(loss) is one), one) for one in dict.fromkeys(map(type, losses))
+        own: _then((loss for loss in losses if type(loss) is own), own) for own in dict.fromkeys(map(type, losses))
     }
     if not isinstance(claim, Approx):
         return _then((convert(loss, kind) for loss in sums.values()), kind)
-    curved = [loss for one, loss in sums.items() if one not in (Pure, Approx)]
-    stated = _then((convert(loss, Approx) for one, loss in sums.items() if one in (Pure, Approx)), Approx)
+    curved = [loss for own, loss in sums.items() if own not in (Pure, Approx)]
+    stated = _then((convert(loss, Approx) for own, loss in sums.items() if own in (Pure, Approx)), Approx)
     delta = (claim.delta - min(claim.delta, stated.delta)) / max(1, len(curved))
     return _then((stated, *(convert(loss, Approx, delta=delta) for loss in curved)), Approx)
 
@@ -222,4 +222,4 @@ def _by_distribution(losses: Sequence[Loss], claim: Approx) -> Loss:
 
 def _then(losses: Iterable[Any], kind: type[L]) -> L:
     parts = list(losses)
-    return reduce(lambda spent, one: spent.then(one), parts) if parts else kind.nothing()
+    return reduce(lambda spent, loss: spent.then(loss), parts) if parts else kind.nothing()

@@ -52,28 +52,28 @@ NARROW = {
 @final
 @dataclass(frozen=True)
 class Chance:
-    """Is a source of decisions, from entropy alone."""
+    """Decisions drawn from entropy alone."""
 
     entropy: Entropy
 
     def whole(self, low: int, high: int) -> int:
-        """Gives a whole number, both ends included."""
+        """Draws a whole number, both ends included."""
         return low + self.entropy.below(high - low + 1)
 
     def of(self, options: Sequence[T]) -> T:
-        """Gives one of some."""
+        """Draws one of some options."""
         return options[self.entropy.below(len(options))]
 
     def once_in(self, times: int) -> bool:
-        """Gives true once in so many times."""
+        """Draws true with probability 1 / times."""
         return self.entropy.below(times) == 0
 
     def shuffled(self, rows: Sequence[T]) -> list[T]:
-        """Gives the same in another order."""
-        left, made = list(rows), []
+        """Draws a random order of the rows."""
+        left, order = list(rows), []
         while left:
-            made.append(left.pop(self.entropy.below(len(left))))
-        return made
+            order.append(left.pop(self.entropy.below(len(left))))
+        return order
 
 
 def value(domain: Atom, chance: Chance) -> Data:
@@ -87,7 +87,7 @@ def value(domain: Atom, chance: Chance) -> Data:
             return _twin(chance.of(values), domain, chance)
         case Texts():
             return chance.of(TEXTS)
-    raise BadArgument("the domain", "one that can be drawn from: give make=… for a domain of your own", str(domain))
+    raise BadArgument("the domain", "one that can be drawn from; give make=… for a custom domain", str(domain))
 
 
 def _float(domain: Floats, chance: Chance) -> Data:
@@ -116,10 +116,10 @@ def _integer(domain: Integers, chance: Chance) -> int:
 
 
 def _twin(drawn: Data, domain: Categories, chance: Chance) -> Data:
-    """Gives a category, at times as a value that is equal to it and of another type."""
+    """Swaps a category, at times, for a value that is equal to it and of another type."""
     if not chance.once_in(6) or not isinstance(drawn, int | float):
         return drawn
-    twins = [made for kind in (bool, int, float) if (made := kind(drawn)) == drawn and domain.member(made)]
+    twins = [twin for kind in (bool, int, float) if (twin := kind(drawn)) == drawn and domain.member(twin)]
     return chance.of(twins)
 
 
@@ -174,59 +174,59 @@ def sections(domain: Domain, chance: Chance) -> Sections:
             return [rows(element, chance) for _ in range(chance.whole(0, 4))]
         case Atom():
             return [[value(domain, chance)]]
-    raise BadArgument("the domain", "one that can be drawn from: give make=… for a domain of your own", str(domain))
+    raise BadArgument("the domain", "one that can be drawn from; give make=… for a custom domain", str(domain))
 
 
-def assembled(made: Sections, domain: Domain, chance: Chance | None = None) -> Data:
+def assemble(parts_of_rows: Sections, domain: Domain, chance: Chance | None = None) -> Data:
     """Puts rows into the shape of a member: the plainest one, or one that chance decides, of those that are members."""
     match domain:
         case Vector() | Matrix() | Frame():
-            return dressed(made[0], domain, chance)
+            return dress(parts_of_rows[0], domain, chance)
         case Parts(rows=parts):
-            return tuple(dressed(part, rows, chance) for part, rows in zip(made, parts, strict=True))
+            return tuple(dress(part, rows, chance) for part, rows in zip(parts_of_rows, parts, strict=True))
         case Stream(element=(Vector() | Matrix() | Frame()) as element):
-            return [dressed(batch, element, chance) for batch in made]
+            return [dress(batch, element, chance) for batch in parts_of_rows]
         case Stream():
-            return list(made[0])
-    return made[0][0]
+            return list(parts_of_rows[0])
+    return parts_of_rows[0][0]
 
 
-def taken_apart(member: Data, domain: Domain) -> Sections:
-    """Gives the rows of a member, as `assembled` takes them."""
+def take_apart(member: Data, domain: Domain) -> Sections:
+    """Splits a member into rows, as `assemble` takes them."""
     match domain:
         case Vector() | Matrix() | Frame():
-            return [undressed(member, domain)]
+            return [undress(member, domain)]
         case Parts(rows=parts):
-            return [undressed(part, rows) for part, rows in zip(member, parts, strict=True)]
+            return [undress(part, rows) for part, rows in zip(member, parts, strict=True)]
         case Stream(element=(Vector() | Matrix() | Frame()) as element):
-            return [undressed(batch, element) for batch in member]
+            return [undress(batch, element) for batch in member]
         case Stream():
-            return [_listed(member)]
+            return [_as_list(member)]
     return [[member]]
 
 
-def dressed(made: list[Row], domain: Vector | Matrix | Frame, chance: Chance | None) -> Data:
-    """Gives rows as lists, tuples or arrays of one type or another; all of them hold the same."""
+def dress(values: list[Row], domain: Vector | Matrix | Frame, chance: Chance | None) -> Data:
+    """Puts rows into lists, tuples or arrays of one type or another; all of them hold the same."""
     match domain:
         case Vector(element=element):
-            plain: Data = list(made)
-            other = plain if chance is None else _column(made, element, chance)
+            plain: Data = list(values)
+            dressed = plain if chance is None else _column(values, element, chance)
         case Frame(columns=columns):
-            plain = listed = {name: [one[place] for one in made] for place, (name, _) in enumerate(columns)}
+            plain = by_name = {name: [each[place] for each in values] for place, (name, _) in enumerate(columns)}
             if chance is not None:
-                other = {n: _column(listed[n], element, chance) for n, element in chance.shuffled(columns)}
+                dressed = {n: _column(by_name[n], element, chance) for n, element in chance.shuffled(columns)}
             else:
-                other = plain
+                dressed = plain
         case _:
-            plain = _table(made, domain)
-            other = plain if chance is None else _reordered(plain, chance)
-    return other if domain.member(other) else plain
+            plain = _table(values, domain)
+            dressed = plain if chance is None else _reordered(plain, chance)
+    return dressed if domain.member(dressed) else plain
 
 
-def _table(made: list[Row], domain: Matrix) -> Array:
+def _table(values: list[Row], domain: Matrix) -> Array:
     if isinstance(domain.element, Floats):
-        return np.array([[float(x) for x in one] for one in made], dtype=np.float64).reshape(-1, domain.columns)
-    return np.array([list(one) for one in made], dtype=np.int64).reshape(-1, domain.columns)
+        return np.array([[float(x) for x in each] for each in values], dtype=np.float64).reshape(-1, domain.columns)
+    return np.array([list(each) for each in values], dtype=np.int64).reshape(-1, domain.columns)
 
 
 def _reordered(table: Array, chance: Chance) -> Data:
@@ -236,52 +236,52 @@ def _reordered(table: Array, chance: Chance) -> Data:
     return chance.of((table, np.asfortranarray(table), narrow if same else table, table[::-1].copy()[::-1]))
 
 
-def _column(made: list[Row], element: Atom, chance: Chance) -> Data:
+def _column(values: list[Row], element: Atom, chance: Chance) -> Data:
     if chance.once_in(3):
-        return chance.of((list(made), tuple(made)))
+        return chance.of((list(values), tuple(values)))
     if isinstance(element, Categories | Texts):
-        column = np.empty(len(made), dtype=object)
-        column[:] = made
-        return chance.of((column, _typed(made)))
-    if isinstance(element, Integers) and any(not -(2**63) <= one < 2**63 for one in made):
-        return _narrowed(made, np.dtype(np.uint64)) if chance.once_in(2) else list(made)
-    if isinstance(element, Floats) and any(exact_float(one) is None for one in made):
-        return list(made)
-    column = np.array(made, dtype=np.float64 if isinstance(element, Floats) else np.int64)
+        column = np.empty(len(values), dtype=object)
+        column[:] = values
+        return chance.of((column, _typed(values)))
+    if isinstance(element, Integers) and any(not -(2**63) <= each < 2**63 for each in values):
+        return _narrowed(values, np.dtype(np.uint64)) if chance.once_in(2) else list(values)
+    if isinstance(element, Floats) and any(exact_float(each) is None for each in values):
+        return list(values)
+    column = np.array(values, dtype=np.float64 if isinstance(element, Floats) else np.int64)
     if chance.once_in(2):
-        narrow = _narrowed(made, np.dtype(chance.of(NARROW[column.dtype.kind])))
+        narrow = _narrowed(values, np.dtype(chance.of(NARROW[column.dtype.kind])))
         return list(narrow) if chance.once_in(4) else narrow
     return np.repeat(column, 2)[::2] if chance.once_in(3) else column
 
 
-def _typed(made: list[Row]) -> Data:
-    """Gives an array of the type that NumPy finds for texts or truth values, where it holds the same."""
-    kinds = {type(one) for one in made}
+def _typed(values: list[Row]) -> Data:
+    """An array of the type that NumPy finds for texts or truth values, where it holds the same."""
+    kinds = {type(each) for each in values}
     if kinds == {bool}:
-        return np.array(made)
-    if kinds == {str} and max(map(len, made)) < MOST_LETTERS:
-        typed = np.array(made)
-        return typed if typed.tolist() == made else list(made)
-    return list(made)
+        return np.array(values)
+    if kinds == {str} and max(map(len, values)) < MOST_LETTERS:
+        typed = np.array(values)
+        return typed if typed.tolist() == values else list(values)
+    return list(values)
 
 
-def _narrowed(made: list[Row], dtype: np.dtype[Any]) -> Data:
+def _narrowed(values: list[Row], dtype: np.dtype[Any]) -> Data:
     try:
         with np.errstate(all="ignore"):
-            column = np.array(made).astype(dtype)
-        lossless = all(a == b or (a != a and b != b) for a, b in zip(column.tolist(), made, strict=True))
+            column = np.array(values).astype(dtype)
+        lossless = all(a == b or (a != a and b != b) for a, b in zip(column.tolist(), values, strict=True))
     except (OverflowError, ValueError, TypeError):
-        return list(made)
-    return column if lossless else list(made)
+        return list(values)
+    return column if lossless else list(values)
 
 
-def undressed(member: Data, domain: Vector | Matrix | Frame) -> list[Row]:
-    """Gives the rows of a data set, as Python values."""
+def undress(member: Data, domain: Vector | Matrix | Frame) -> list[Row]:
+    """The rows of a data set, as Python values."""
     if isinstance(domain, Frame):
-        return list(zip(*(_listed(member[name]) for name, _ in domain.columns), strict=True))
-    listed = _listed(member)
-    return [tuple(one) for one in listed] if isinstance(domain, Matrix) else listed
+        return list(zip(*(_as_list(member[name]) for name, _ in domain.columns), strict=True))
+    listed = _as_list(member)
+    return [tuple(each) for each in listed] if isinstance(domain, Matrix) else listed
 
 
-def _listed(column: Data) -> list[Row]:
+def _as_list(column: Data) -> list[Row]:
     return list(column.tolist() if isinstance(column, np.ndarray) else column)

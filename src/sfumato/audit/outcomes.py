@@ -30,7 +30,7 @@ PLAIN = {str, bool, type(None)}
 """Outcomes of these kinds are read once for all that are equal, which among these are the same."""
 
 FIRST = 1000
-"""So many outcomes settle how many numbers an outcome has."""
+"""The first outcomes, this many, settle how many numbers an outcome has."""
 
 ODD = 0x9E3779B97F4A7C15
 """Multiplies what was read of a row before the next entry is added; odd, so that nothing is lost."""
@@ -39,7 +39,7 @@ ODD = 0x9E3779B97F4A7C15
 @final
 @dataclass(frozen=True)
 class Raised:
-    """Is the outcome of a run that failed, by the kind of the error and a hash of its text.
+    """The outcome of a run that failed, by the kind of the error and a hash of its text.
 
     An error that one side raises more often tells the sides apart too, and so does what it says.
     """
@@ -50,13 +50,13 @@ class Raised:
     @classmethod
     def by(cls, error: Exception) -> Raised:
         """Reads an error; what it says stays here."""
-        return cls(type(error).__name__, _hashed(without_addresses(str(error))))
+        return cls(type(error).__name__, _hash_text(without_addresses(str(error))))
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Outcomes:
-    """Is many outcomes as read: as they were, their codes, and their numbers, one row each (of no column, if none)."""
+    """Many outcomes as read: as they were, their codes, and their numbers, one row each (of no column, if none)."""
 
     given: Many
     codes: Codes
@@ -66,14 +66,13 @@ class Outcomes:
         return len(self.codes)
 
     def part(self, start: int, end: int) -> Outcomes:
-        """Gives the outcomes from one place to another."""
         return Outcomes(self.given[start:end], self.codes[start:end], self.numbers[start:end])
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """Is as many outcomes on one data set as on the other."""
+    """As many outcomes on one data set as on the other."""
 
     left: Outcomes
     right: Outcomes
@@ -82,29 +81,31 @@ class Pair:
         return len(self.left)
 
     def halves(self) -> tuple[Pair, Pair]:
-        """Gives the first half of both, and the second."""
+        """Splits the outcomes of both sides into a first and a second half."""
         middle, end = len(self) // 2, len(self)
-        first, second = ((one.part(0, middle), one.part(middle, end)) for one in (self.left, self.right))
+        first, second = ((side.part(0, middle), side.part(middle, end)) for side in (self.left, self.right))
         return Pair(first[0], second[0]), Pair(first[1], second[1])
 
-    def and_then(self, other: Pair) -> Pair:
-        """Gives these outcomes and others that were read alike."""
-        return Pair(_joined(self.left, other.left), _joined(self.right, other.right))
+    def and_then(self, more: Pair) -> Pair:
+        """Appends outcomes that were read alike."""
+        return Pair(_join(self.left, more.left), _join(self.right, more.right))
 
 
-def _joined(one: Outcomes, other: Outcomes) -> Outcomes:
-    if isinstance(one.given, np.ndarray) and isinstance(other.given, np.ndarray):
-        given: Many = np.concatenate([one.given, other.given])
+def _join(first: Outcomes, second: Outcomes) -> Outcomes:
+    if isinstance(first.given, np.ndarray) and isinstance(second.given, np.ndarray):
+        outcomes: Many = np.concatenate([first.given, second.given])
     else:
-        given = [*one.given, *other.given]
-    return Outcomes(given, np.concatenate([one.codes, other.codes]), np.concatenate([one.numbers, other.numbers]))
+        outcomes = [*first.given, *second.given]
+    return Outcomes(
+        outcomes, np.concatenate([first.codes, second.codes]), np.concatenate([first.numbers, second.numbers])
+    )
 
 
 def width_of(outcomes: Many) -> int:
     """Settles how many numbers are read from an outcome: as many as the most common kind of outcome has."""
     if isinstance(outcomes, np.ndarray) and outcomes.dtype != object:
         return 1 if outcomes.ndim == 1 else math.prod(outcomes.shape[1:])
-    widths = Counter(len(found) for one in outcomes[:FIRST] if (found := _numbers(one)) is not None)
+    widths = Counter(len(numbers) for outcome in outcomes[:FIRST] if (numbers := _numbers(outcome)) is not None)
     return widths.most_common(1)[0][0] if widths else 0
 
 
@@ -117,10 +118,10 @@ def read(outcomes: Many, width: int) -> Outcomes:
         return _read_array(np.array(outcomes, dtype=np.float64), given=outcomes)
     if kinds == {int} and width == 1 and min(outcomes) >= -(1 << 63) and max(outcomes) < 1 << 63:
         return _read_array(np.array(outcomes, dtype=np.int64), given=outcomes)
-    seen = {one: _read_one(one, width) for one in set(outcomes)} if kinds <= PLAIN else {}
-    found = [seen[one] for one in outcomes] if seen else [_read_one(one, width) for one in outcomes]
-    codes = np.fromiter((code for code, _ in found), dtype=np.int64, count=len(found))
-    return Outcomes(outcomes, codes, np.array([numbers for _, numbers in found]).reshape(len(found), width))
+    seen = {outcome: _read_one(outcome, width) for outcome in set(outcomes)} if kinds <= PLAIN else {}
+    parsed = [seen[outcome] for outcome in outcomes] if seen else [_read_one(outcome, width) for outcome in outcomes]
+    codes = np.fromiter((code for code, _ in parsed), dtype=np.int64, count=len(parsed))
+    return Outcomes(outcomes, codes, np.array([numbers for _, numbers in parsed]).reshape(len(parsed), width))
 
 
 def _read_one(outcome: Any, width: int) -> tuple[int, tuple[float, ...]]:
@@ -130,20 +131,20 @@ def _read_one(outcome: Any, width: int) -> tuple[int, tuple[float, ...]]:
 
 def _read_array(array: NDArray[Any], *, given: Many | None = None) -> Outcomes:
     rows = array.reshape(len(array), -1)
-    kept = array if given is None else given
+    outcomes = array if given is None else given
     if array.dtype.kind not in "biuf":
-        codes = np.fromiter((_hashed(str(row.tolist())) for row in rows), dtype=np.int64, count=len(rows))
-        return Outcomes(kept, codes, np.empty((len(rows), 0)))
+        codes = np.fromiter((_hash_text(str(row.tolist())) for row in rows), dtype=np.int64, count=len(rows))
+        return Outcomes(outcomes, codes, np.empty((len(rows), 0)))
     numbers = rows.astype(np.float64)
     bits = numbers.view(np.uint64) if array.dtype.kind == "f" else rows.astype(np.int64).view(np.uint64)
     codes = np.zeros(len(rows), dtype=np.uint64)
     for column in bits.T:
         codes = codes * np.uint64(ODD) + column
-    return Outcomes(kept, codes.view(np.int64), numbers)
+    return Outcomes(outcomes, codes.view(np.int64), numbers)
 
 
 def _code(outcome: Any) -> int:
-    """Gives the code of one outcome: a number's own digits, the hash of how it looks for anything else."""
+    """The code of one outcome: a number's own digits, the hash of how it looks for anything else."""
     match outcome:
         case bool():
             pass
@@ -151,16 +152,16 @@ def _code(outcome: Any) -> int:
             return outcome
         case float():
             return int(np.float64(outcome).view(np.int64))
-    return _hashed(repr(looks(outcome)))
+    return _hash_text(repr(looks(outcome)))
 
 
-def _hashed(words: str) -> int:
+def _hash_text(words: str) -> int:
     digest = hashlib.blake2b(words.encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return int.from_bytes(digest, "little", signed=True)
 
 
 def _numbers(outcome: Any) -> tuple[float, ...] | None:
-    """Gives the numbers of an outcome, where it is a number, None, or a row of these."""
+    """The numbers of an outcome, where it is a number, None, or a row of these."""
     match outcome:
         case Release():
             return _numbers(outcome.value)
@@ -173,8 +174,8 @@ def _numbers(outcome: Any) -> tuple[float, ...] | None:
 
 
 def _row(entries: Iterable[Any]) -> tuple[float, ...] | None:
-    found = tuple(number for entry in entries if (number := _number(entry)) is not None)
-    return found if found and len(found) == sum(1 for _ in entries) else None
+    numbers = tuple(number for entry in entries if (number := _number(entry)) is not None)
+    return numbers if numbers and len(numbers) == sum(1 for _ in entries) else None
 
 
 def _number(value: Any) -> float | None:

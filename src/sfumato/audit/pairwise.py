@@ -11,14 +11,14 @@ from typing import final
 import numpy as np
 
 from sfumato.audit.exact import exact
-from sfumato.audit.grey_box import Comparison, replayed
+from sfumato.audit.grey_box import Comparison, compare_replays
 from sfumato.audit.measured import size_of
 from sfumato.audit.record import Audit, Line, Verdict, Witness
 from sfumato.audit.shrinking import expression
 from sfumato.audit.tables import outcomes_of
 from sfumato.core.domains import Data, Stream
+from sfumato.core.grouped_distance import AnyDistance, GroupedDistance
 from sfumato.core.measurement import Measurement
-from sfumato.core.spread import Gap, Spread
 from sfumato.core.transformation import Transformation
 from sfumato.entropy import Entropy, ReplayEntropy
 from sfumato.errors import NoDistance, SfumatoError
@@ -38,13 +38,13 @@ TOLD_APART = "what it randomizes tells two neighbours apart better than its loss
 LAW = ", by the law"
 MISSED = Fraction(1, 10**6)
 MOST_OUTCOMES, MOST_ROWS, MOST_NUMBER = 300, 3, 12
-"""An exact law is looked at where it has so few outcomes, and its member so few rows and numbers so small."""
+"""An exact law is looked at up to this many outcomes, and of members up to this many rows and numbers this large."""
 
 
 @final
 @dataclass(frozen=True)
 class Seen:
-    """Is what a pair shows: what is wrong, and the numbers of the claim beside those measured.
+    """What a pair shows: what is wrong, and the numbers of the claim beside those measured.
 
     ``failed`` says that both sides fail, ``at_once`` that they do before anything is randomized. ``reached`` is what
     was measured of the claim, ``apart`` how far apart the pair is, and ``doubt`` why what differs is left open.
@@ -60,21 +60,21 @@ class Seen:
 
     @property
     def kind(self) -> str:
-        """Is what is wrong, without the numbers."""
+        """What is wrong, without the numbers."""
         return self.fault.partition(":")[0]
 
 
 @final
 @dataclass(frozen=True)
 class Failed:
-    """Is what stands for an image where there is none."""
+    """Stands for an image where there is none."""
 
 
 def judged(subject: Transformation | Measurement, left: Data, right: Data, *, law: bool = True) -> Seen:
     """Runs a component on two neighbours and says what that shows; ``law`` asks for its exact law too."""
     before = _written(left, right)
     if isinstance(subject, Measurement):
-        seen = _measured(subject, left, right, law=law)
+        seen = _judge_measurement(subject, left, right, law=law)
         return Seen(CHANGED) if before != _written(left, right) else seen
     images = [_image(subject, member) for member in (left, right)]
     failures = [isinstance(image, Failed) for image in images]
@@ -82,11 +82,11 @@ def judged(subject: Transformation | Measurement, left: Data, right: Data, *, la
         return Seen("" if all(failures) else FAILS, failed=all(failures), at_once=all(failures))
     if before != _written(left, right):
         return Seen(CHANGED)
-    return _transformed(subject, left, right, images)
+    return _judge_transformation(subject, left, right, images)
 
 
 def _image(step: Transformation, member: Data) -> Data:
-    """Gives what a member becomes, with all that a stream gives."""
+    """What a member becomes, with all that a stream gives."""
     try:
         image = step.function(member, ReplayEntropy(SEED))
         return list(image) if isinstance(step.target.domain, Stream) and not callable(image) else image
@@ -94,7 +94,7 @@ def _image(step: Transformation, member: Data) -> Data:
         return Failed()
 
 
-def _transformed(step: Transformation, left: Data, right: Data, images: list[Data]) -> Seen:
+def _judge_transformation(step: Transformation, left: Data, right: Data, images: list[Data]) -> Seen:
     if not all(step.target.domain.member(image) for image in images):
         return Seen(OUTSIDE)
     if step.randomized or any(callable(image) for image in images):
@@ -110,9 +110,9 @@ def _transformed(step: Transformation, left: Data, right: Data, images: list[Dat
     return Seen("" if apart <= allowed else TOO_FAR, lines, reached=reached, apart=size_of(before))
 
 
-def distance_lines(apart: Gap, allowed: Gap) -> tuple[Line, ...]:
-    """Gives how far images are apart beside how far they may be."""
-    if not isinstance(apart, Spread):
+def distance_lines(apart: AnyDistance, allowed: AnyDistance) -> tuple[Line, ...]:
+    """How far images are apart beside how far they may be."""
+    if not isinstance(apart, GroupedDistance):
         return (_line("distance of the images", apart, allowed),)
     return (
         _line("parts that differ", apart.parts, allowed.parts),
@@ -121,13 +121,13 @@ def distance_lines(apart: Gap, allowed: Gap) -> tuple[Line, ...]:
     )
 
 
-def _line(what: str, apart: Gap, allowed: Gap) -> Line:
-    found = rational(apart)
-    return Line(what, rational(allowed, up=not apart > allowed), found, found)
+def _line(what: str, apart: AnyDistance, allowed: AnyDistance) -> Line:
+    measured = rational(apart)
+    return Line(what, rational(allowed, up=not apart > allowed), measured, measured)
 
 
-def rational(gap: Gap, *, up: bool = False) -> Extended:
-    """Gives a distance as a rational or infinity; of a root, the digits that are seen."""
+def rational(gap: AnyDistance, *, up: bool = False) -> Extended:
+    """A distance as a rational or infinity; of a root, the digits that are seen."""
     if gap == inf:
         return inf
     if isinstance(gap, Root):
@@ -135,13 +135,13 @@ def rational(gap: Gap, *, up: bool = False) -> Extended:
     return Fraction(gap)
 
 
-def _measured(measurement: Measurement, left: Data, right: Data, *, law: bool) -> Seen:
-    """Looks at what a run randomizes, and at the exact law where that is on file and small."""
+def _judge_measurement(measurement: Measurement, left: Data, right: Data, *, law: bool) -> Seen:
+    """Looks at what a run randomizes, and at the exact law where that is known and small."""
     apart = measurement.source.distance(left, right)
-    made = _replayed(measurement, left, right)
-    run = made.audit(str(measurement.how), measurement.map(apart), apart, Witness(left, right))
-    if made.failed and not run.faults:
-        return Seen(failed=True, at_once=made.failed_at_once)
+    comparison = _compare_replays(measurement, left, right)
+    run = comparison.audit(str(measurement.how), measurement.map(apart), apart, Witness(left, right))
+    if comparison.failed and not run.faults:
+        return Seen(failed=True, at_once=comparison.failed_at_once)
     audits = [run]
     lines = [] if measurement.interactive else [line for line in run.lines if line.claimed is not None]
     if law and _has_small_law(measurement, left, right):
@@ -153,23 +153,23 @@ def _measured(measurement: Measurement, left: Data, right: Data, *, law: bool) -
     return Seen(fault, tuple(lines), reached=reached, apart=size_of(apart), doubt=doubt)
 
 
-def _by_the_law(found: Audit, *, settled: bool) -> Iterator[Line]:
-    """Gives the lines of an audit by the law; those from below do not unsettle what the run has settled."""
-    for line in found.lines:
+def _by_the_law(audit: Audit, *, settled: bool) -> Iterator[Line]:
+    """The lines of an audit by the law; those from below do not unsettle what the run has settled."""
+    for line in audit.lines:
         if line.claimed is not None:
             bound = settled and line.high is None and line.verdict is Verdict.OPEN
             yield replace(line, what=line.what + LAW, claimed=None if bound else line.claimed)
 
 
-def _replayed(measurement: Measurement, left: Data, right: Data) -> Comparison:
+def _compare_replays(measurement: Measurement, left: Data, right: Data) -> Comparison:
     """Records a run and replays it; of something that goes on answering, only how it begins."""
     if not measurement.interactive:
-        return replayed(measurement.function, left, right, ReplayEntropy(SEED))
+        return compare_replays(measurement.function, left, right, ReplayEntropy(SEED))
 
     def begun(data: Data, entropy: Entropy) -> None:
         measurement.function(data, entropy)
 
-    return replayed(begun, left, right, ReplayEntropy(SEED))
+    return compare_replays(begun, left, right, ReplayEntropy(SEED))
 
 
 def _fault(audit: Audit) -> str:
@@ -198,7 +198,7 @@ def _is_small(member: Data, most: int) -> bool:
         case str():
             return len(member) <= MOST_NUMBER
         case list() | tuple() | np.ndarray():
-            return len(member) <= most and all(_is_small(one, most) for one in member)
+            return len(member) <= most and all(_is_small(part, most) for part in member)
         case int() | float() | np.number():
             return bool(-MOST_NUMBER <= member <= MOST_NUMBER)
     return True

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import final
 
-from sfumato.accounting.concentrated import GDP, ApproxZCDP
-from sfumato.accounting.convert import convert
-from sfumato.accounting.corners import edges
-from sfumato.accounting.measures import ZCDP, Approx, BoundedRange, Loss, Pure
-from sfumato.accounting.pld import PLD
-from sfumato.accounting.profile import Profile
-from sfumato.accounting.renyi import Renyi
-from sfumato.accounting.trade_off import TradeOff
+from sfumato.accounting.convert.convert import convert
+from sfumato.accounting.losses.concentrated import GDP, ApproxZCDP
+from sfumato.accounting.losses.measures import ZCDP, Approx, BoundedRange, Loss, Pure
+from sfumato.accounting.losses.piecewise_linear import edges
+from sfumato.accounting.losses.pld import PLD
+from sfumato.accounting.losses.profile import Profile
+from sfumato.accounting.losses.renyi import Renyi
+from sfumato.accounting.losses.trade_off import TradeOff
 from sfumato.audit.divergences import (
     Found,
     concentrated_rho,
@@ -28,7 +28,7 @@ from sfumato.audit.divergences import (
 )
 from sfumato.audit.record import Line, Verdict
 from sfumato.audit.tables import Table
-from sfumato.errors import BadArgument
+from sfumato.errors import BadArgument, NoProvenRoute
 from sfumato.exact import BITS, Extended, ball, digits_up, precision, rational_up
 
 ORDERS = (Fraction(2), Fraction(4), Fraction(16))
@@ -41,7 +41,7 @@ ASIDE = (Fraction(1, 10), Fraction(1, 10**3), Fraction(1, 10**6))
 """At which further δ an approximate zCDP claim is compared."""
 
 SHOWN = 8
-"""Of a claim in more parts than this, so many lines are kept: those that speak worst of it."""
+"""The most lines that are kept of a claim in many parts: those that speak worst of it."""
 
 Measure = Callable[[Table, Extended], Found]
 """Measures one pair; it need not be sharp from above where the bound is below the largest one found so far."""
@@ -50,7 +50,7 @@ Measure = Callable[[Table, Extended], Found]
 @final
 @dataclass(frozen=True)
 class Question:
-    """Is one number of a claim, and how to measure it; ``epsilon`` is where events are cut, None for single ones."""
+    """One number of a claim, and how to measure it; ``epsilon`` is where events are cut, None for single ones."""
 
     what: str
     claimed: Extended | None
@@ -59,7 +59,7 @@ class Question:
 
 
 def questions(claim: Loss, orders: Sequence[Fraction], epsilons: Sequence[Fraction]) -> list[Question]:
-    """Gives what to measure for a claim, and what the caller wants to know besides."""
+    """Lists what to measure for a claim, and what the caller wants to know besides."""
     asked = list(_of_claim(claim, orders or ORDERS))
     known = {question.what for question in asked}
     further = [*(_renyi(order, None) for order in orders), *(_delta(epsilon, None) for epsilon in epsilons)]
@@ -92,7 +92,7 @@ def _of_claim(claim: Loss, orders: Sequence[Fraction]) -> Iterator[Question]:
         case PLD():
             yield from (_delta(epsilon, claim.delta(epsilon).upper) for epsilon in EPSILONS)
         case _:
-            raise BadArgument("the kind of loss that is claimed", "one that this auditor knows", type(claim).__name__)
+            yield from (_consequence(claim, share) for share in ASIDE)
 
 
 def _pure(claimed: Extended | None) -> Question:
@@ -118,9 +118,13 @@ def _line(tall: Fraction, steep: Fraction) -> Question:
     return Question(f"hits − {digits_up(steep)} · false alarms", 1 - tall, measure)
 
 
-def _consequence(claim: ApproxZCDP, allowed: Fraction) -> Question:
+def _consequence(claim: Loss, allowed: Fraction) -> Question:
     """Asks about something that follows from a claim, and does not imply it."""
-    epsilon = convert(claim, Approx, delta=allowed).epsilon
+    try:
+        epsilon = convert(claim, Approx, delta=allowed).epsilon
+    except NoProvenRoute:
+        must = "one that this auditor knows, or that a theorem takes to (ε, δ)"
+        raise BadArgument("the kind of loss that is claimed", must, type(claim).__name__) from None
     name = f"δ at ε = {digits_up(epsilon)}"
     return Question(name, allowed, lambda table, _: (delta(table, epsilon)[0], None), epsilon)
 
@@ -160,9 +164,9 @@ def worst_first(answers: Sequence[Answer]) -> list[Answer]:
 
 
 def kept_lines(answers: Sequence[Answer]) -> tuple[Line, ...]:
-    """Gives the lines of an audit, in the order of the questions: all, or the worst of many."""
-    kept = set(map(id, worst_first(answers)[:SHOWN]))
-    return tuple(answer.line() for answer in answers if answer.question.claimed is None or id(answer) in kept)
+    """The lines of an audit, in the order of the questions: all, or the worst of many."""
+    worst = set(map(id, worst_first(answers)[:SHOWN]))
+    return tuple(answer.line() for answer in answers if answer.question.claimed is None or id(answer) in worst)
 
 
 def event_words(table: Table, epsilon: Extended | None) -> str:
@@ -178,5 +182,5 @@ def event_words(table: Table, epsilon: Extended | None) -> str:
     return f"{what}: probability {here:.6g} against {there:.6g}"
 
 
-def _ratio(mass: float, other: float) -> float:
-    return math.inf if mass > 0 == other else mass / other if other else 0.0
+def _ratio(mass: float, other_mass: float) -> float:
+    return math.inf if mass > 0 == other_mass else mass / other_mass if other_mass else 0.0

@@ -11,10 +11,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, final
 
+from sfumato.charts.canvas import Chart
 from sfumato.errors import BadArgument, PromiseBroken
 from sfumato.exact import Extended
-from sfumato.release.charts.canvas import Chart
-from sfumato.release.render import written
+from sfumato.release.render import rendered
 from sfumato.release.render.document import Document, Table
 from sfumato.release.render.words import clean
 
@@ -27,7 +27,7 @@ ROUNDING = Fraction(1, 1 << 100)
 
 
 class Verdict(StrEnum):
-    """Is what an audit says of a claim."""
+    """What an audit says of a claim."""
 
     TIGHT = "tight"
     SOUND = "sound"
@@ -36,7 +36,7 @@ class Verdict(StrEnum):
 
     @property
     def meaning(self) -> str:
-        """Says it in a sentence."""
+        """What the verdict says of a claim, in a sentence."""
         return {
             Verdict.TIGHT: "the claim is reached, and nothing smaller would hold",
             Verdict.SOUND: "the claim holds on all that was looked at",
@@ -48,7 +48,7 @@ class Verdict(StrEnum):
 @final
 @dataclass(frozen=True)
 class Line:
-    """Is one number of a claim beside what was measured: the truth lies between ``low`` and ``high``.
+    """One number of a claim beside what was measured: the truth lies between ``low`` and ``high``.
 
     ``high`` is None where the measurement is a lower bound only, ``claimed`` where nothing was claimed.
     """
@@ -60,15 +60,14 @@ class Line:
 
     @property
     def verdict(self) -> Verdict:
-        """Is what the two numbers say together."""
         if self.claimed is None:
             return Verdict.OPEN
         if self.low > self.claimed:
             return Verdict.VIOLATED
         if self.high is None or self.high > self.claimed:
             # That 0 is reached from below says nothing, unless from above it is as near as arithmetic comes.
-            told = self.low > 0 or (self.high is not None and self.high < ROUNDING)
-            return Verdict.TIGHT if self._reached and told else Verdict.OPEN
+            meaningful = self.low > 0 or (self.high is not None and self.high < ROUNDING)
+            return Verdict.TIGHT if self._reached and meaningful else Verdict.OPEN
         return Verdict.TIGHT if self._reached else Verdict.SOUND
 
     @property
@@ -83,7 +82,7 @@ class Line:
 @final
 @dataclass(frozen=True)
 class Witness:
-    """Is a pair of neighbours, and where they can be told apart best: for the curator's eyes, so `repr` hides it."""
+    """A pair of neighbours, and where they can be told apart best: for the curator's eyes, so `repr` hides it."""
 
     left: Any = field(repr=False)
     right: Any = field(repr=False)
@@ -93,7 +92,7 @@ class Witness:
 @final
 @dataclass(frozen=True)
 class Curve:
-    """Is what was claimed and what was measured at several places: δ by ε, misses by false alarms, and so on."""
+    """What was claimed and what was measured at several places: δ by ε, misses by false alarms, and so on."""
 
     across: str
     upward: str
@@ -104,7 +103,7 @@ class Curve:
 @final
 @dataclass(frozen=True)
 class Audit:
-    """Is the outcome of an audit: the lines of the claim, a verdict on all of them, the worst pair, and the facts.
+    """The outcome of an audit: the lines of the claim, a verdict on all of them, the worst pair, and the facts.
 
     What is in a witness may be private data; it is shown where it is asked for, and stands in no report unless the
     report is made with it.
@@ -120,7 +119,7 @@ class Audit:
 
     @property
     def verdict(self) -> Verdict:
-        """Is the worst that is said of any line; a fault breaks every promise."""
+        """The worst that is said of any line; a fault breaks every promise."""
         if self.faults:
             return Verdict.VIOLATED
         order = (Verdict.VIOLATED, Verdict.OPEN, Verdict.SOUND, Verdict.TIGHT)
@@ -128,14 +127,14 @@ class Audit:
         return next((verdict for verdict in order if verdict in said), Verdict.OPEN)
 
     def line(self, what: str) -> Line:
-        """Gives the line of that name."""
+        """Looks a line up by its name."""
         for line in self.lines:
             if line.what == what:
                 return line
         raise BadArgument("a line of this audit", "one of " + ", ".join(line.what for line in self.lines), what)
 
     def check(self) -> Audit:
-        """Raises `PromiseBroken` where a claim is violated, and gives the audit otherwise."""
+        """Raises `PromiseBroken` where a claim is violated, and returns the audit otherwise."""
         if self.verdict is Verdict.VIOLATED:
             raise PromiseBroken(self.subject, "; ".join(self._breaches()))
         return self
@@ -144,12 +143,12 @@ class Audit:
         broken = [line for line in self.lines if line.verdict is Verdict.VIOLATED]
         return [
             *self.faults,
-            *(f"{line.what} is at least {shown(line.low)}, claimed {shown(line.claimed)}" for line in broken),
+            *(f"{line.what} is at least {in_words(line.low)}, claimed {in_words(line.claimed)}" for line in broken),
         ]
 
     def chart(self, *, place: int = 0) -> Chart:
         """Draws what was claimed beside what was measured: one of the curves, or the lines where there is none."""
-        from sfumato.release.charts.audits import claimed_and_measured, measured_lines
+        from sfumato.charts.audits import claimed_and_measured, measured_lines
 
         if self.curves:
             curve = self.curves[place]
@@ -166,29 +165,28 @@ class Audit:
         return f"{self.subject}: {self.verdict}"
 
     def __str__(self) -> str:
-        return written(self.document(), "text")
+        return rendered(self.document(), "text")
 
     def to_html(self, *, witness: bool = False) -> str:
         """Writes it as a fragment of HTML; with the witness only where that is asked for."""
-        return written(self.document(witness=witness), "html")
+        return rendered(self.document(witness=witness), "html")
 
     def to_markdown(self, *, witness: bool = False) -> str:
-        """Writes it in Markdown."""
-        return written(self.document(witness=witness), "markdown")
+        return rendered(self.document(witness=witness), "markdown")
 
     def _repr_html_(self) -> str:
         return self.to_html()
 
     def save(self, path: str | Path, *, witness: bool = False) -> Path:
-        """Writes a page of HTML with charts, that needs nothing else; gives its path."""
+        """Writes a page of HTML with charts, that needs nothing else; returns its path."""
         from sfumato.audit.report import save_report
 
         return save_report((self,), path, witness=witness)
 
     def document(self, *, witness: bool = False) -> Document:
-        """Says all of it, free of any form."""
+        """The report, for any form; with the witness only where that is asked for."""
         rows = tuple(
-            (line.what, shown(line.claimed), measured(line), "" if line.claimed is None else str(line.verdict))
+            (line.what, in_words(line.claimed), measured_text(line), "" if line.claimed is None else str(line.verdict))
             for line in self.lines
         )
         tables = [Table(rows, ("", "claimed", "measured", "verdict"), title=self.method)]
@@ -206,7 +204,7 @@ class Audit:
         )
 
 
-def shown(number: Extended | None) -> str:
+def in_words(number: Extended | None) -> str:
     """Writes a number of an audit."""
     if number is None:
         return "—"
@@ -218,18 +216,18 @@ def shown(number: Extended | None) -> str:
         return f"{Decimal(int(number)):.5e}"
 
 
-def measured(line: Line) -> str:
+def measured_text(line: Line) -> str:
     """Writes what was measured: a number, an interval, or a bound from below."""
     if line.high is None:
-        return f"≥ {shown(line.low)}"
-    low, high = shown(line.low), shown(line.high)
+        return f"≥ {in_words(line.low)}"
+    low, high = in_words(line.low), in_words(line.high)
     if low == high:
         return low
     return f"≤ {high}" if line.low == 0 else f"{low} … {high}"
 
 
 def worst(audits: Iterable[Audit]) -> Verdict:
-    """Gives the worst verdict of several audits."""
+    """The worst verdict of several audits; `Verdict.OPEN` where there are none."""
     order = (Verdict.VIOLATED, Verdict.OPEN, Verdict.SOUND, Verdict.TIGHT)
     said = {audit.verdict for audit in audits}
     return next((verdict for verdict in order if verdict in said), Verdict.OPEN)

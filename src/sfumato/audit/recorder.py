@@ -9,7 +9,7 @@ from typing import Any, TypeVar, final
 
 import numpy as np
 
-from sfumato.core.act import Act
+from sfumato.core.random_step import RandomStep
 from sfumato.entropy import Entropy
 
 Outcome = TypeVar("Outcome")
@@ -18,9 +18,9 @@ Outcome = TypeVar("Outcome")
 @final
 @dataclass(frozen=True, eq=False)
 class Step:
-    """Is an act as it went: what came of it, or what it raised."""
+    """An act as it went: what came of it, or what it raised."""
 
-    act: Act
+    act: RandomStep
     outcome: Any = None
     raised: Exception | None = None
 
@@ -28,7 +28,7 @@ class Step:
 @final
 @dataclass(frozen=True, eq=False)
 class Record:
-    """Is what a run randomized, in order, and the bytes it drew outside of all acts: each with how many acts before."""
+    """What a run randomized, in order, and the bytes it drew outside of all acts: each with how many acts before."""
 
     steps: list[Step] = field(default_factory=list)
     coins: list[tuple[int, bytes]] = field(default_factory=list)
@@ -66,7 +66,7 @@ class Recorder(Entropy):
 
     @property
     def replayable(self) -> bool:
-        """Is true: what is made with it stands beside what it was made of, so that nothing of it is private."""
+        """Always true: what is made with it stands beside what it was made of, so that nothing of it is private."""
         return True
 
     @property
@@ -75,31 +75,31 @@ class Recorder(Entropy):
         return self._source.drawn
 
     def octets(self, count: int) -> bytes:
-        """Gives random bytes, and keeps those that are drawn outside of all acts."""
+        """Draws random bytes, and keeps those that are drawn outside of all acts."""
         self.threads.add(threading.get_ident())
         self.passed += count
         return self._source.octets(count) if self.inside else self.tossed(self._source.octets(count))
 
-    def settle(self, act: object, draw: Callable[[], Outcome]) -> Outcome:
+    def perform(self, act: object, draw: Callable[[], Outcome]) -> Outcome:
         """Draws the outcome of an act, and keeps both unless the act is part of another."""
         self.threads.add(threading.get_ident())
-        if self.inside or not isinstance(act, Act):
+        if self.inside or not isinstance(act, RandomStep):
             return draw()
-        found: Outcome = told(self.attempted(act, draw))
-        return found
+        outcome: Outcome = outcome_of(self.attempted(act, draw))
+        return outcome
 
     def tossed(self, coins: bytes) -> bytes:
         """Keeps coins that are drawn outside of all acts."""
         self.record.coins.append((len(self.record.steps), coins))
         return coins
 
-    def attempted(self, act: Act, draw: Callable[[], Any]) -> Step:
+    def attempted(self, act: RandomStep, draw: Callable[[], Any]) -> Step:
         """Draws the outcome of an act and keeps it, whatever it is."""
         if act.of is not None:
             act.of.exact.append(act.exact)
         self.inside = True
         try:
-            step = Step(act, kept(draw()))
+            step = Step(act, copied(draw()))
         except Exception as fault:
             step = Step(act, raised=fault)
         finally:
@@ -121,22 +121,19 @@ class Replayer(Entropy):
 
     @property
     def record(self) -> Record:
-        """Is what this run has met so far."""
+        """What this run has met so far."""
         return self._own.record
 
     @property
     def replayable(self) -> bool:
-        """Says what the source says."""
         return self._own.replayable
 
     @property
     def drawn(self) -> int:
-        """Counts what the source has handed out."""
         return self._own.drawn
 
     @property
     def threads(self) -> set[int]:
-        """Are the threads that have drawn."""
         return self._own.threads
 
     @property
@@ -151,7 +148,7 @@ class Replayer(Entropy):
         return ours == (theirs[: len(ours)] if self.diverged else theirs)
 
     def octets(self, count: int) -> bytes:
-        """Gives the coins of the run before, where it drew as many at this point; else new ones."""
+        """The coins of the run before, where it drew as many at this point; else new ones."""
         self.threads.add(threading.get_ident())
         place = len(self.record.coins)
         if not self._own.inside and place < len(self._before.coins):
@@ -160,36 +157,36 @@ class Replayer(Entropy):
                 return self._own.tossed(coins)
         return self._own.octets(count)
 
-    def settle(self, act: object, draw: Callable[[], Outcome]) -> Outcome:
-        """Gives the outcome of the run before; raises `Diverged` where that took another step."""
+    def perform(self, act: object, draw: Callable[[], Outcome]) -> Outcome:
+        """The outcome of the run before; raises `Diverged` where that took another step."""
         self.threads.add(threading.get_ident())
-        if self._own.inside or not isinstance(act, Act):
+        if self._own.inside or not isinstance(act, RandomStep):
             return draw()
         place = len(self.record.steps)
         if self.diverged or place >= len(self._before.steps) or self._before.steps[place].act.how != act.how:
             self.diverged = True
             raise Diverged
         self._own.attempted(act, draw)
-        found: Outcome = told(self._before.steps[place])
-        return found
+        outcome: Outcome = outcome_of(self._before.steps[place])
+        return outcome
 
 
-def told(step: Step) -> Any:
-    """Gives what came of a step, or raises it."""
+def outcome_of(step: Step) -> Any:
+    """What came of a step; what it raised is raised again."""
     if step.raised is not None:
         raise step.raised
-    return kept(step.outcome)
+    return copied(step.outcome)
 
 
-def kept(outcome: Any) -> Any:
+def copied(outcome: Any) -> Any:
     """Copies what a run could change later: arrays, lists and dictionaries."""
     match outcome:
         case np.ndarray():
             return outcome.copy()
         case list():
-            return [kept(part) for part in outcome]
+            return [copied(part) for part in outcome]
         case dict():
-            return {key: kept(part) for key, part in outcome.items()}
+            return {key: copied(part) for key, part in outcome.items()}
         case tuple() if type(outcome) is tuple:
-            return tuple(kept(part) for part in outcome)
+            return tuple(copied(part) for part in outcome)
     return outcome

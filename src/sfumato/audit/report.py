@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sfumato.audit.record import Audit, Verdict, worst
+from sfumato.charts.canvas import drawing
 from sfumato.errors import BadArgument, MissingExtra
-from sfumato.release.charts.canvas import drawing
 from sfumato.release.render.html import escaped
 
 COLOURS = {Verdict.TIGHT: "#009e73", Verdict.SOUND: "#009e73", Verdict.OPEN: "#c98500", Verdict.VIOLATED: "#d55e00"}
@@ -63,14 +63,14 @@ def report(audits: Sequence[Audit], *, witness: bool = False, title: str = TITLE
 
 
 def save_report(audits: Sequence[Audit], path: str | Path, *, witness: bool = False, title: str = TITLE) -> Path:
-    """Writes the page to a file and gives its path."""
+    """Writes the page to a file and returns its path."""
     target = place(path)
     target.write_text(report(audits, witness=witness, title=title), encoding="utf-8")
     return target
 
 
 def place(path: str | Path) -> Path:
-    """Gives where a report is written, once that can be written to; folders on the way are made."""
+    """Checks where a report is to be written, and that it can be; missing folders are made."""
     target = Path(path)
     if target.suffix != ".html":
         raise BadArgument("the suffix of a report's file", ".html", target.suffix)

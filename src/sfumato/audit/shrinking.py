@@ -9,16 +9,16 @@ from itertools import islice
 
 import numpy as np
 
-from sfumato.audit.nasty import Row, Sections, assembled, taken_apart
+from sfumato.audit.nasty import Row, Sections, assemble, take_apart
 from sfumato.audit.neighbouring import near
 from sfumato.core.domains import Atom, Data, Domain, Frame, Matrix, Stream, Vector
+from sfumato.core.grouped_distance import AnyDistance
 from sfumato.core.parts import Parts
 from sfumato.core.rows import canonical, records
 from sfumato.core.space import Space
-from sfumato.core.spread import Gap
 
 MOST_STEPS, MOST_SECONDS = 600, 10
-"""So many smaller pairs are tried, and for so long."""
+"""The most smaller pairs that are tried, and the most seconds."""
 
 SIMPLE = (0, 1, 2, 0.0, 1.0, "", "a", False, True)
 """Values that are easier to read than others."""
@@ -29,8 +29,8 @@ LONG = 60
 Pair = tuple[Data, Data]
 
 
-def shrunk(space: Space, pair: Pair, allowed: Gap, broken: Callable[[Data, Data], bool]) -> Pair:
-    """Gives a smaller pair of neighbours that is still broken: fewer rows, simpler values, plainer types."""
+def shrink(space: Space, pair: Pair, allowed: AnyDistance, broken: Callable[[Data, Data], bool]) -> Pair:
+    """Finds a smaller pair of neighbours that is still broken: fewer rows, simpler values, plainer types."""
     if not isinstance(space.domain, Atom | Vector | Matrix | Frame | Parts | Stream):
         return pair
     left, until = MOST_STEPS, time.monotonic() + MOST_SECONDS
@@ -51,12 +51,12 @@ def shrunk(space: Space, pair: Pair, allowed: Gap, broken: Callable[[Data, Data]
 
 def _smaller(domain: Domain, pair: Pair) -> Iterator[Pair]:
     try:
-        ours, theirs = (taken_apart(member, domain) for member in pair)
+        ours, theirs = (take_apart(member, domain) for member in pair)
     except Exception:  # what the caller made has a shape of its own
         return
-    for one, other in _candidates(ours, theirs, removable=not isinstance(domain, Atom)):
+    for our_rows, their_rows in _candidates(ours, theirs, removable=not isinstance(domain, Atom)):
         try:
-            yield assembled(one, domain), assembled(other, domain)
+            yield assemble(our_rows, domain), assemble(their_rows, domain)
         except Exception:  # a simpler value need not fit the type of its column
             continue
 
@@ -91,19 +91,19 @@ def _halves(size: int) -> Iterator[int]:
         size //= 2
 
 
-def _without(made: Sections, part: int, start: int, piece: int) -> Sections:
-    return [rows[:start] + rows[start + piece :] if place == part else rows for place, rows in enumerate(made)]
+def _without(sections: Sections, part: int, start: int, piece: int) -> Sections:
+    return [rows[:start] + rows[start + piece :] if place == part else rows for place, rows in enumerate(sections)]
 
 
-def _lacking(made: Sections, part: int, gone: list[Hashable]) -> Sections:
+def _lacking(sections: Sections, part: int, gone: list[Hashable]) -> Sections:
     """Leaves out rows that are equal to some, each as often as it is among them."""
-    left, kept = Counter(gone), []
-    for one in made[part]:
-        if left[canonical(one)] > 0:
-            left[canonical(one)] -= 1
+    left, remaining = Counter(gone), []
+    for row in sections[part]:
+        if left[canonical(row)] > 0:
+            left[canonical(row)] -= 1
         else:
-            kept.append(one)
-    return [kept if place == part else rows for place, rows in enumerate(made)]
+            remaining.append(row)
+    return [remaining if place == part else rows for place, rows in enumerate(sections)]
 
 
 def _simpler(ours: Sections, theirs: Sections) -> Iterator[tuple[Sections, Sections]]:
@@ -112,24 +112,24 @@ def _simpler(ours: Sections, theirs: Sections) -> Iterator[tuple[Sections, Secti
         canonical(leaf): leaf
         for side in (ours, theirs)
         for rows in side
-        for one in rows
-        for leaf in (one if isinstance(one, tuple) else (one,))
+        for row in rows
+        for leaf in (row if isinstance(row, tuple) else (row,))
     }
     for key, leaf in leaves.items():
         for simple in (*SIMPLE, *((leaf[: len(leaf) // 2],) if isinstance(leaf, str) else ())):
             if len(expression(simple)) < len(expression(leaf)):
-                yield _replaced(ours, key, simple), _replaced(theirs, key, simple)
-                yield _replaced(ours, key, simple), theirs
-                yield ours, _replaced(theirs, key, simple)
+                yield _replace(ours, key, simple), _replace(theirs, key, simple)
+                yield _replace(ours, key, simple), theirs
+                yield ours, _replace(theirs, key, simple)
 
 
-def _replaced(made: Sections, key: object, simple: Data) -> Sections:
-    def new(one: Row) -> Row:
-        if isinstance(one, tuple) and canonical(one) != key:
-            return tuple(simple if canonical(leaf) == key else leaf for leaf in one)
-        return simple if canonical(one) == key else one
+def _replace(sections: Sections, key: object, simple: Data) -> Sections:
+    def new(row: Row) -> Row:
+        if isinstance(row, tuple) and canonical(row) != key:
+            return tuple(simple if canonical(leaf) == key else leaf for leaf in row)
+        return simple if canonical(row) == key else row
 
-    return [[new(one) for one in rows] for rows in made]
+    return [[new(row) for row in rows] for rows in sections]
 
 
 def expression(value: Data) -> str:
@@ -144,15 +144,15 @@ def expression(value: Data) -> str:
             shape = f".reshape({value.shape})" if value.ndim > 1 and not value.size else ""
             return f"np.array({expression(value.tolist())}, dtype={kind}){shape}"
         case np.generic():
-            kept = value.item()
-            return repr(value) if isinstance(kept, np.generic) else expression(kept)
+            plain = value.item()
+            return repr(value) if isinstance(plain, np.generic) else expression(plain)
         case float() if value != value or value in (float("inf"), -float("inf")):
             return f"float('{value}')"
         case str() if len(value) >= LONG and value == value[0] * len(value):
             return f"{value[0]!r} * {len(value)}"
         case dict():
             return "{" + ", ".join(f"{name!r}: {expression(held)}" for name, held in value.items()) + "}"
-        case list() if len(value) >= LONG and all(one is value[0] for one in value):
+        case list() if len(value) >= LONG and all(entry is value[0] for entry in value):
             return f"[{expression(value[0])}] * {len(value)}"
         case list():
             return "[" + ", ".join(map(expression, value)) + "]"

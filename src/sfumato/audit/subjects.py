@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias, final
 
-from sfumato.accounting.measures import Approx, Loss, Pure
+from sfumato.accounting.losses.measures import Approx, Loss, Pure
 from sfumato.audit.black_box import black_box
 from sfumato.audit.exact import exact
 from sfumato.audit.fuzz import fuzz
@@ -23,15 +23,15 @@ from sfumato.exact import Number
 from sfumato.release.progress import Progress
 
 DELTA = Fraction(1, 10**6)
-"""At this δ the ε of a measurement is sampled whose loss is stated otherwise, such as in ρ."""
+"""The δ at which ε is sampled of a measurement with a loss in other numbers, such as ρ."""
 
 
 @final
 @dataclass(frozen=True)
 class Trial:
-    """Is a mechanism as a black box: how to run it, two neighbouring data sets, and what it claims to cost.
+    """A mechanism as a black box: how to run it, two neighbouring data sets, and what it claims to cost.
 
-    ``run`` takes data and gives an outcome; with ``batched`` it takes data and a number, and gives so many outcomes.
+    ``run`` takes data and gives an outcome; with ``batched`` it takes data and a number, and gives that many outcomes.
     """
 
     run: Callable[..., Data] | Measurement
@@ -60,10 +60,10 @@ def examine(
 ) -> tuple[Audit, ...]:
     """Audits a subject, or each of several, by every method that fits.
 
-    A measurement is audited exactly where its law is on file and its inputs can be listed, by replaying its runs on
+    A measurement is audited exactly where its law is known and its inputs can be listed, by replaying its runs on
     generated neighbours, and from ``samples`` of its outcomes on the pair that moved it most; a transformation on
     generated neighbours; a `Trial` from samples. An audit that was made already, such as one of a query, is taken over.
-    Each takes at most about so many ``seconds``.
+    Each takes at most about that many ``seconds``.
 
     >>> import sfumato as sf
     >>> coin = sf.scalar(["yes", "no"]) >> sf.randomized_response(p="0.75")
@@ -71,16 +71,16 @@ def examine(
     ['tight', 'sound', 'open']
     """
     limits = Limits(samples, tries, seconds, confidence, progress)
-    found = tuple(audit for one in _listed(subject) for audit in _audits(one, limits))
-    if not found:
+    audits = tuple(audit for part in _parts_of(subject) for audit in _audits(part, limits))
+    if not audits:
         raise BadArgument("what is audited", ANY, "nothing")
-    return found
+    return audits
 
 
 @final
 @dataclass(frozen=True)
 class Limits:
-    """Is how much work each audit may be."""
+    """How much work each audit may be."""
 
     samples: int
     tries: int
@@ -89,7 +89,6 @@ class Limits:
     progress: Progress | None
 
     def sampled(self, trial: Trial) -> Audit:
-        """Audits a black box."""
         return black_box(
             trial.run,
             trial.left,
@@ -129,30 +128,30 @@ def _of_measurement(subject: Measurement, limits: Limits) -> Iterator[Audit]:
 
 
 def _trial(subject: Measurement, pair: Witness) -> Trial:
-    """Gives a measurement as a black box on a pair; a loss that is no pure one is held to its ε at a small δ."""
+    """A measurement as a black box on a pair; a loss that is no pure one is held to its ε at a small δ."""
     pure = subject.measure is Pure or subject.measure is Approx
     return Trial(subject, pair.left, pair.right, delta=0 if pure else DELTA)
 
 
-def _listed(subject: Any) -> Iterator[Subject]:
-    """Gives what a subject consists of; a function without arguments is asked for it."""
+def _parts_of(subject: Any) -> Iterator[Subject]:
+    """Lists what a subject consists of; a function without arguments is asked for it."""
     if isinstance(subject, Subject):
         yield subject
     elif isinstance(subject, Mapping):
-        yield from _listed(tuple(subject.values()))
+        yield from _parts_of(tuple(subject.values()))
     elif isinstance(subject, list | tuple | set | frozenset | Iterator):
-        for one in subject:
-            yield from _listed(one)
+        for part in subject:
+            yield from _parts_of(part)
     elif callable(subject) and not isinstance(subject, Described) and _wants_nothing(subject):
-        yield from _given(subject())
+        yield from _parts_of_result(subject())
     else:
         raise BadArgument("what is audited", ANY, type(subject).__name__)
 
 
-def _given(made: Any) -> Iterator[Subject]:
-    if callable(made) and not isinstance(made, Subject):
+def _parts_of_result(result: Any) -> Iterator[Subject]:
+    if callable(result) and not isinstance(result, Subject):
         raise BadArgument("what is audited", ANY, "a function that gives a function")
-    return _listed(made)
+    return _parts_of(result)
 
 
 def _wants_nothing(subject: Callable[..., Any]) -> bool:

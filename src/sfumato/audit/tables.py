@@ -16,9 +16,9 @@ from typing import final
 
 from flint import arb
 
-from sfumato.accounting.divergence import Probabilities
+from sfumato.accounting.losses.divergence import Probabilities
 from sfumato.core.domains import Data
-from sfumato.core.law import FiniteLaw, Law, MixtureLaw, ProductLaw, Remembered, ShiftedLaw, different, endless, leaves
+from sfumato.core.law import FiniteLaw, Law, MixtureLaw, ProductLaw, Remembered, ShiftedLaw, distinct, endless, leaves
 from sfumato.errors import BadArgument
 from sfumato.exact import BITS, ball, endpoints, precision
 from sfumato.guarantee import guarantee
@@ -34,7 +34,7 @@ MOST_OUTCOMES = 100_000
 @final
 @dataclass(frozen=True)
 class Rest:
-    """Is the mass of all outcomes that are not listed, under both laws: bounds from below and from above."""
+    """The mass of all outcomes that are not listed, under both laws: bounds from below and from above."""
 
     left: tuple[Fraction, Fraction] = (Fraction(0), Fraction(0))
     right: tuple[Fraction, Fraction] = (Fraction(0), Fraction(0))
@@ -43,7 +43,7 @@ class Rest:
 @final
 @dataclass(frozen=True)
 class Table:
-    """Is two laws side by side; ``rest`` is None where every outcome is listed."""
+    """Two laws side by side; ``rest`` is None where every outcome is listed."""
 
     outcomes: tuple[Data, ...]
     left: tuple[arb, ...]
@@ -52,15 +52,14 @@ class Table:
 
     @property
     def complete(self) -> bool:
-        """Tells whether every outcome is listed."""
         return self.rest is None
 
     def listed(self) -> tuple[Probabilities, Probabilities]:
-        """Gives both laws on what is listed."""
+        """Both laws on what is listed, by place."""
         return dict(enumerate(self.left)), dict(enumerate(self.right))
 
     def lumped(self) -> tuple[Probabilities, Probabilities]:
-        """Gives both laws with the rest as one more outcome, so that no divergence comes out too large."""
+        """Both laws with the rest as one more outcome, so that no divergence comes out too large."""
         left, right = self.listed()
         if self.rest is None:
             return left, right
@@ -68,7 +67,6 @@ class Table:
             return {**left, -1: ball(self.rest.left[0])}, {**right, -1: ball(self.rest.right[1])}
 
     def turned(self) -> Table:
-        """Gives the same table the other way round."""
         rest = None if self.rest is None else Rest(self.rest.right, self.rest.left)
         return Table(self.outcomes, self.right, self.left, rest)
 
@@ -86,22 +84,22 @@ def unlisted(listed: Sequence[arb]) -> tuple[Fraction, Fraction]:
 
 
 def remembered(law: Law) -> Law:
-    """Gives a law that may be asked again and again; those of known shape answer quickly as they are."""
+    """Makes a law cheap to ask again and again; those of known shape are so already."""
     return law if isinstance(law, FiniteLaw | ShiftedLaw | ProductLaw | MixtureLaw) else Remembered(law)
 
 
 def side_by_side(left: Law, right: Law, missed: Fraction | None) -> Table:
     """Lists what two laws can give, with the probabilities under both."""
-    one, other = folded((left, right))
-    share = _share((one, other), missed)
-    for law in (one, other):
+    here, there = folded((left, right))
+    share = _share((here, there), missed)
+    for law in (here, there):
         _check_size(outcomes_of(law, share))
     with precision(BITS):
-        outcomes = tuple(different(chain(one.outcomes(share), other.outcomes(share))))
+        outcomes = tuple(distinct(chain(here.outcomes(share), there.outcomes(share))))
         table = Table(
             outcomes,
-            tuple(one.probability(outcome) for outcome in outcomes),
-            tuple(other.probability(outcome) for outcome in outcomes),
+            tuple(here.probability(outcome) for outcome in outcomes),
+            tuple(there.probability(outcome) for outcome in outcomes),
         )
         for masses in (table.left, table.right):
             _check(sum(masses, ball(0)), share)
@@ -110,7 +108,7 @@ def side_by_side(left: Law, right: Law, missed: Fraction | None) -> Table:
 
 
 def outcomes_of(law: Law, missed: Fraction) -> int:
-    """Gives how many outcomes carry all but a mass, without listing them; 0 for a law of a kind that does not tell."""
+    """Counts the outcomes that carry all but a mass, without listing them; 0 for a law of a kind that does not tell."""
     match law:
         case FiniteLaw(probabilities=probabilities):
             return len(probabilities)
@@ -147,7 +145,7 @@ def _check(total: arb, share: Fraction) -> None:
     low, high = endpoints(total)
     if low > 1 or high < 1 - share:
         raise BadArgument(
-            "the law on file", "a distribution, of total 1: an audit of anything else would mean nothing", float(total)
+            "the known law", "a distribution, of total 1: an audit of anything else would mean nothing", float(total)
         )
 
 
@@ -166,7 +164,7 @@ def clamped_mass(noise: DiscreteLaplace, centre: int, value: int, low: int, high
 
 
 def folded(laws: Sequence[Law]) -> list[Law]:
-    """Gives laws of finitely many outcomes that are as far apart, where Laplace noise is all that has no end."""
+    """Laws of finitely many outcomes that are as far apart, where Laplace noise is all that has no end."""
     if any(isinstance(law, MixtureLaw) for law in laws):
         parts = [list(_weighed(law)) for law in laws]
         inner = iter(folded([part for some in parts for _, part in some]))

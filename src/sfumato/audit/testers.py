@@ -18,25 +18,25 @@ import numpy as np
 from sfumato.audit.outcomes import Codes, Floats, Outcomes, Pair
 
 BINS = 128
-"""A column of numbers is cut into at most so many parts, of about as many outcomes each."""
+"""The most parts that a column of numbers is cut into, of about as many outcomes each."""
 
 COLUMNS = 32
-"""Of rows of numbers, so many columns are looked at one by one."""
+"""The most columns of rows of numbers that are looked at one by one."""
 
 WIDEST = 256
 """Rows of more numbers than this are looked at by single columns and as a whole only."""
 
 PLACES = 512
-"""A score is cut in at most so many places."""
+"""The most places at which a score is cut."""
 
 RIDGE = 1e-9
-"""Is added to the variances of a row, as a share of their mean: directions without noise count, and nothing is 0."""
+"""Added to the variances of a row, as a share of their mean: directions without noise count, and nothing is 0."""
 
 
 @final
 @dataclass(frozen=True)
 class Score:
-    """Is a number for each outcome, larger where one of the sides is likelier."""
+    """A number for each outcome, larger where one of the sides is likelier."""
 
     tester: str
     what: str
@@ -46,7 +46,7 @@ class Score:
 @final
 @dataclass(frozen=True)
 class Event:
-    """Is the event that an outcome's score is at least ``least``; ``left_likelier`` says on which side."""
+    """The event that an outcome's score is at least ``least``; ``left_likelier`` says on which side."""
 
     score: Score
     least: float
@@ -54,7 +54,6 @@ class Event:
 
     @property
     def words(self) -> str:
-        """Says which event it is."""
         side = "left" if self.left_likelier else "right"
         return f"{self.score.what} ≥ {self.least:.6g}, likelier on the {side}"
 
@@ -66,8 +65,8 @@ Tester: TypeAlias = Callable[[Outcomes, Outcomes], Iterator[Score]]
 def scores(score: Score, outcomes: Outcomes) -> Floats:
     """Scores outcomes; what has no score is below all."""
     with np.errstate(all="ignore"):
-        found = np.asarray(score.of(outcomes), dtype=np.float64)
-    return np.where(np.isnan(found), -np.inf, found)
+        values = np.asarray(score.of(outcomes), dtype=np.float64)
+    return np.where(np.isnan(values), -np.inf, values)
 
 
 def in_order(outcomes: Outcomes) -> list[Score]:
@@ -91,15 +90,15 @@ def _column(outcomes: Outcomes, *, column: int) -> Floats:
 
 
 def _spread(outcomes: Outcomes) -> Floats:
-    found: Floats = outcomes.numbers.var(axis=0)
-    return found
+    variances: Floats = outcomes.numbers.var(axis=0)
+    return variances
 
 
 def histogram(left: Outcomes, right: Outcomes) -> Iterator[Score]:
     """Scores by how much likelier one side is in the bin of a number; of a row, by the sum over its columns."""
     if 1 <= left.numbers.shape[1] <= WIDEST:
         edges = [_edges(np.concatenate(pair)) for pair in zip(left.numbers.T, right.numbers.T, strict=True)]
-        yield _counted("histogram", "log-ratio of bins", left, right, partial(_bins, edges=edges))
+        yield _label_score("histogram", "log-ratio of bins", left, right, partial(_bins, edges=edges))
 
 
 def _edges(column: Floats) -> Floats:
@@ -120,14 +119,14 @@ def _bins(outcomes: Outcomes, *, edges: list[Floats]) -> Codes:
 
 def atoms(left: Outcomes, right: Outcomes) -> Iterator[Score]:
     """Scores by how often each side gave this very outcome: what only one side gives is the strongest sign."""
-    yield _counted("atoms", "log-ratio of equal outcomes", left, right, lambda outcomes: outcomes.codes[:, None])
+    yield _label_score("atoms", "log-ratio of equal outcomes", left, right, lambda outcomes: outcomes.codes[:, None])
 
 
 def digits(left: Outcomes, right: Outcomes) -> Iterator[Score]:
     """Scores by the last binary digit of a number that is not 0, which noise in floating point gives away."""
     if 1 <= left.numbers.shape[1] <= WIDEST:
-        yield _counted("digits", "log-ratio of the last digit's place", left, right, _last_places)
-        yield _counted("digits", "log-ratio of the number of final zeros", left, right, _final_zeros)
+        yield _label_score("digits", "log-ratio of the last digit's place", left, right, _last_places)
+        yield _label_score("digits", "log-ratio of the number of final zeros", left, right, _final_zeros)
 
 
 def _last_places(outcomes: Outcomes) -> Codes:
@@ -140,7 +139,7 @@ def _final_zeros(outcomes: Outcomes) -> Codes:
 
 
 def _digits(numbers: Floats) -> tuple[Codes, Codes]:
-    """Gives the number of final zeros of the 53 binary digits (below 0 for what has none), and the exponent."""
+    """The number of final zeros of the 53 binary digits (below 0 for what has none), and the exponent."""
     finite = np.isfinite(numbers) & (numbers != 0)
     shares, exponents = np.frexp(np.where(finite, np.abs(numbers), 1.0))
     whole = np.ldexp(shares, 53).astype(np.int64)
@@ -149,10 +148,11 @@ def _digits(numbers: Floats) -> tuple[Codes, Codes]:
     return np.where(finite, zeros, kinds).astype(np.int64), exponents.astype(np.int64)
 
 
-def _counted(tester: str, what: str, left: Outcomes, right: Outcomes, labels: Callable[[Outcomes], Codes]) -> Score:
+def _label_score(tester: str, what: str, left: Outcomes, right: Outcomes, labels: Callable[[Outcomes], Codes]) -> Score:
     """Learns how much likelier the left side is at each label, and scores by the sum over the columns of labels."""
     tables = [
-        _ratios(one, other, len(left), len(right)) for one, other in zip(labels(left).T, labels(right).T, strict=True)
+        _ratios(ours, theirs, len(left), len(right))
+        for ours, theirs in zip(labels(left).T, labels(right).T, strict=True)
     ]
 
     def score(outcomes: Outcomes) -> Floats:
@@ -181,8 +181,8 @@ def linear(left: Outcomes, right: Outcomes) -> Iterator[Score]:
     clouds = [_cloud(side) for side in (left, right)]
     if not all(np.isfinite(part).all() for cloud in clouds for part in cloud):
         return
-    (mean, spread), (other, wide) = clouds
-    line = np.linalg.solve(_kept_apart((spread + wide) / 2), mean - other)
+    (mean, spread), (other_mean, wide) = clouds
+    line = np.linalg.solve(_kept_apart((spread + wide) / 2), mean - other_mean)
     yield Score("linear", "the best line", lambda outcomes: _finite(outcomes.numbers) @ line)
     shapes = [(centre, np.linalg.inv(_kept_apart(shape))) for centre, shape in clouds]
 
@@ -225,9 +225,9 @@ def best_event(candidates: list[Score], seen: Pair, delta: float, missed: float)
     """Finds the event that seems to prove the largest ε, on outcomes from which the scores have not learnt."""
     best, most = None, -math.inf
     for score in candidates:
-        found, value = _best_cut(score, scores(score, seen.left), scores(score, seen.right), delta, missed)
+        event, value = _best_cut(score, scores(score, seen.left), scores(score, seen.right), delta, missed)
         if value > most:
-            best, most = found, value
+            best, most = event, value
     return best
 
 
@@ -241,32 +241,32 @@ def _best_cut(score: Score, left: Floats, right: Floats, delta: float, missed: f
 
 
 def cuts(left: Floats, right: Floats) -> Floats:
-    """Gives places to cut a score at: all that there are, or even shares of them and finer ones at both ends."""
-    found = np.unique(np.concatenate([left, right]))
-    if len(found) <= PLACES:
-        return found
+    """Places to cut a score at: all that there are, or even shares of them and finer ones at both ends."""
+    values = np.unique(np.concatenate([left, right]))
+    if len(values) <= PLACES:
+        return values
     pooled = np.sort(np.concatenate([left, right]))
     ends = np.unique(np.geomspace(1, len(pooled) / 4, PLACES // 4).astype(np.int64))
     even = np.linspace(0, len(pooled) - 1, PLACES // 2).astype(np.int64)
     return np.unique(pooled[np.concatenate([even, ends, len(pooled) - ends])])
 
 
-def shares(found: Floats, places: Floats) -> Floats:
-    """Gives the share of scores that are at least as large as each place."""
-    missing: Floats = np.searchsorted(np.sort(found), places, side="left") / len(found)
+def shares(values: Floats, places: Floats) -> Floats:
+    """The share of scores that are at least as large as each place."""
+    missing: Floats = np.searchsorted(np.sort(values), places, side="left") / len(values)
     return 1 - missing
 
 
-def _interval(found: Floats, places: Floats, missed: float) -> tuple[Floats, Floats]:
-    """Gives about the interval that holds the probability of each event, after Wilson (1927)."""
-    hit, runs, square = shares(found, places), len(found), NormalDist().inv_cdf(1 - missed) ** 2
+def _interval(values: Floats, places: Floats, missed: float) -> tuple[Floats, Floats]:
+    """The interval, about, that holds the probability of each event, after Wilson (1927)."""
+    hit, runs, square = shares(values, places), len(values), NormalDist().inv_cdf(1 - missed) ** 2
     centre = (hit + square / (2 * runs)) / (1 + square / runs)
     half = np.sqrt(square * (hit * (1 - hit) / runs + square / (4 * runs**2))) / (1 + square / runs)
     return np.maximum(centre - half, 0), np.minimum(centre + half, 1)
 
 
 def rough_epsilon(low: Floats, high: Floats, delta: float) -> Floats:
-    """Gives about the ε that is shown where an event is at least so likely on one side, at most so on the other."""
+    """Estimates the ε that is shown by an event at least ``low`` likely on one side, at most ``high`` on the other."""
     with np.errstate(all="ignore"):
         inside = np.log(np.maximum(low - delta, 0) / high)
         outside = np.log(np.maximum(1 - high - delta, 0) / (1 - low))

@@ -44,14 +44,14 @@ def audit(
     from sfumato.audit.record import Verdict, worst
     from sfumato.audit.report import place, save_report
     from sfumato.audit.subjects import examine
-    from sfumato.release.render import written
+    from sfumato.release.render import rendered
 
     if html is not None:
         place(html)  # before the work, not after it
     found = examine(_loaded(what), samples=samples, tries=tries, seconds=seconds, confidence=confidence)
     console = Console(soft_wrap=True)
     for one in found:
-        console.print(written(one.document(witness=witness), "text"), markup=False, highlight=False)
+        console.print(rendered(one.document(witness=witness), "text"), markup=False, highlight=False)
     if html is not None:
         tell(f"Written: {save_report(found, html, witness=witness)}")
     if worst(found) is Verdict.VIOLATED:
@@ -59,7 +59,7 @@ def audit(
 
 
 def _loaded(what: str) -> Any:
-    """Gives the object that is meant; the current folder counts, as it does for Python."""
+    """Imports the object that MODULE:OBJECT names; the current folder counts, as it does for Python."""
     name, _, path = what.rpartition(":")
     if not name or not path:
         misused(f"write MODULE:OBJECT, such as reports.py:mean; got {what}")

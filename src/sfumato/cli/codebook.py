@@ -9,25 +9,26 @@ from typing import Annotated
 
 import typer
 
-from sfumato.accounting.measures import Loss
-from sfumato.accounting.shares import split
-from sfumato.cli.bounds import Bought, bought, numeric
+from sfumato.accounting.losses.measures import Loss
 from sfumato.cli.exits import REFUSED, interruptible, misused, tell
-from sfumato.cli.opening import Source, open_session, shown
+from sfumato.cli.inputs import Source, open_session, shown
+from sfumato.cli.parsing import loss_of
 from sfumato.cli.query import Address, Delta, Epsilon, LimitDelta, LimitEpsilon, LimitRho, Rho, Version, working
-from sfumato.cli.words import loss_of
 from sfumato.codebook.book import Codebook
 from sfumato.codebook.draft import MARK, draft, kind_of
 from sfumato.errors import BadArgument
 from sfumato.query.engines.data_check import check_data
-from sfumato.query.engines.schemas import schema_of
+from sfumato.query.engines.registry import schema_of
 from sfumato.release.render.text import columns
 from sfumato.session.dataset import Dataset
-from sfumato.session.tables import Person
+from sfumato.session.open_data import Person
 
 app = typer.Typer(help="Drafts, checks and converts codebooks: what is public about data.", no_args_is_help=True)
 
 Schema = dict[str, dict[str, str]]
+Between = dict[tuple[str, str], tuple[str, str, str]]
+"""Lower and upper bound, and the release that they are from, by table and column."""
+
 Files = Annotated[list[str], typer.Argument(help="Parquet, CSV or DuckDB files, a table each.", show_default=False)]
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="A new file; standard output if left out.")]
 
@@ -59,9 +60,9 @@ def init(
         for table, found in schema_of(one).items():
             if table in schema:
                 misused(f"two tables would be called {table}: rename one of the files.")
-            schema[table] = found
+            schema[table] = dict(found)
     loss = loss_of(epsilon, delta, rho)
-    between: Bought = {}
+    between: Between = {}
     if loss is not None:
         limit = loss_of(limit_epsilon, limit_delta, limit_rho, prefix="--limit-")
         data = Source(files[0], None, version=data_version)
@@ -81,24 +82,24 @@ def _bought_for(files: list[str], schema: Schema, unit: str | None, protects: st
     return Person(unit, protects)
 
 
-def _buy(source: Source, schema: Schema, person: Person, address: str, loss: Loss, limit: Loss | None) -> Bought:
-    wanted = list(numeric(schema, id=person.id))
+def _buy(source: Source, schema: Schema, person: Person, address: str, loss: Loss, limit: Loss | None) -> Between:
+    data = Dataset(source.data, codebook=_provisional(schema, person), version=source.version)
+    [table] = schema
+    wanted = [column for column, kind in _kinds(schema[table]) if kind in ("int", "float") and column != person.id]
     if not wanted:
         misused("there are no columns of numbers to buy bounds for.")
-    session = open_session(
-        Dataset(source.data, codebook=_provisional(schema, person), version=source.version), address, limit
-    )
-    shares = split(loss, {f"{table}.{column}": 1 for table, column, _ in wanted})
+    session = open_session(data, address, limit)
     with interruptible(shown(address)), working("buying bounds"):
-        found = bought(session, wanted, list(shares.values()))
-    for table, column, _ in wanted:
+        bought = session.buy_bounds(table, wanted, loss=loss)
+    found = {(table, column): bounds.between for column, bounds in bought.items()}
+    for column in wanted:
         low, high, release = found.get((table, column), ("?", "?", "no band has surely anybody in it"))
         tell(f"  {table}.{column} in [{low}, {high}]: {release}")
     return found
 
 
 def _provisional(schema: Schema, person: Person) -> Codebook:
-    """Gives a codebook that says who is protected and which columns there are, and no more."""
+    """A codebook that says who is protected and which columns there are, and no more."""
     tables = {
         table: {"columns": {name: {"type": kind, "nullable": True} for name, kind in _kinds(found)}}
         for table, found in schema.items()

@@ -34,7 +34,7 @@ CODES: tuple[tuple[tuple[type[SfumatoError], ...], int], ...] = (
 
 
 def code_of(error: SfumatoError) -> int:
-    """Gives the exit code of an error."""
+    """The exit code of an error: that of the first kind in `CODES` that fits, else `REFUSED`."""
     return next((code for kinds, code in CODES if isinstance(error, kinds)), REFUSED)
 
 

@@ -16,11 +16,10 @@ from rich.text import Text
 
 from sfumato.errors import LedgerUnavailable
 from sfumato.ledger.addresses import SERVERS, SQLITE, store_at
-from sfumato.ledger.book import Ledger
 from sfumato.ledger.entry import KINDS, Entry
-from sfumato.ledger.remaining import floored
+from sfumato.ledger.ledger import Ledger
+from sfumato.ledger.published import release_table
 from sfumato.ledger.rules import read_loss
-from sfumato.ledger.tables import release_table
 from sfumato.ledger.verify import Progress as Told
 from sfumato.ledger.verify import verified
 from sfumato.release.render.words import clean
@@ -46,7 +45,7 @@ def show(
         held = "" if found.held is None else str(found.held)
         period = "" if found.terms.period is None else f"each {found.terms.period.value} {found.now}"
         state = "closed" if found.closed else period
-        left = "" if found.closed else floored(ledger.left(name))
+        left = "" if found.closed else ledger.left(name).str_down()
         cells = (name, found.terms.unit, str(found.limit), str(found.spent), held, left, state)
         accounts.add_row(*map(_cell, cells))
     console.print(accounts)
@@ -65,7 +64,7 @@ def _entries(ledger: Ledger, last: int) -> Table:
 
 
 def _cell(said: str) -> Text:
-    """Gives what the book says as it stands there: brackets in a question are no markup."""
+    """Shows what the book says as it stands there: brackets in a question are no markup."""
     return Text(clean(said))
 
 

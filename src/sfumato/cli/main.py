@@ -55,7 +55,7 @@ def sfumato(
 
 
 class Story(StrEnum):
-    """Is a story that the demonstration tells."""
+    """The stories that the demonstration can tell."""
 
     VISITS = "visits"
     CLASSROOM = "classroom"
@@ -69,9 +69,9 @@ def demo(
 ) -> None:
     """Shows sfumato at work: private SQL on made-up visits; or a class that leaks a grade, and a mean that does not."""
     if story is Story.VISITS:
-        from sfumato.cli.visits_story import tell as told
+        from sfumato.demo.visits_story import tell as told
     else:
-        from sfumato.cli.classroom_story import tell as told
+        from sfumato.demo.classroom_story import tell as told
 
     console = Console()
     told(Console(width=min(WIDEST, console.width)), output=output)

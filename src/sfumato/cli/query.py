@@ -13,14 +13,13 @@ from typing import Annotated, Any, final
 import typer
 from rich.console import Console
 
-from sfumato.accounting.measures import Approx, Loss
-from sfumato.cli.answers import Form, Output
+from sfumato.accounting.losses.measures import Approx, Loss
 from sfumato.cli.exits import BROKE_OFF, interruptible, misused, tell
-from sfumato.cli.opening import Source, open_session, open_to_explain, shown
-from sfumato.cli.words import loss_of, parameters_of, text_of
-from sfumato.errors import NotKept
-from sfumato.ledger.remaining import floored
-from sfumato.query.explain import Explanation
+from sfumato.cli.inputs import Source, open_session, open_to_explain, shown
+from sfumato.cli.output import Form, Output
+from sfumato.cli.parsing import loss_of, parameters_of, text_of
+from sfumato.errors import NotKept, OnlyPublic
+from sfumato.query.answer.explanation import Explanation
 from sfumato.release.answer import Answer, AnswerColumn, Role
 from sfumato.release.record import Release
 from sfumato.release.render.text import asked_and_cut
@@ -46,9 +45,9 @@ Delta = Annotated[str | None, typer.Option(help="… with a δ, where keys are n
 Rho = Annotated[str | None, typer.Option(help="What to pay in zero-concentrated privacy: ρ.")]
 Accuracy = Annotated[str | None, typer.Option(help="How near to come instead, as ± so much; pays what that costs.")]
 Confidence = Annotated[str, typer.Option(help="Of error bars and of --accuracy.")]
-Groups = Annotated[int | None, typer.Option(help="Keep at most so many groups of each unit.", min=1)]
-RowsEach = Annotated[int | None, typer.Option(help="Keep at most so many rows of each unit in a group.", min=1)]
-Rows = Annotated[int | None, typer.Option(help="Keep at most so many rows of each unit in all.", min=1)]
+MaxGroups = Annotated[int | None, typer.Option(help="Keep at most so many groups of each unit.", min=1)]
+MaxRowsPerGroup = Annotated[int | None, typer.Option(help="Keep at most so many rows of each unit in a group.", min=1)]
+MaxRows = Annotated[int | None, typer.Option(help="Keep at most so many rows of each unit in all.", min=1)]
 Parameter = Annotated[list[str] | None, typer.Option("--parameter", "-p", help="NAME=VALUE, for :name in the query.")]
 Address = Annotated[
     str | None,
@@ -66,7 +65,7 @@ LimitRho = Annotated[str | None, typer.Option(help="… or as ρ.")]
 @final
 @dataclass(frozen=True)
 class Asked:
-    """Is a question, as it was typed: the text, values for its parameters, and how to answer it."""
+    """A question as it was typed: the text, values for its parameters, and how to answer it."""
 
     text: str
     parameters: Mapping[str, object]
@@ -79,9 +78,9 @@ class Asked:
         loss: Loss | None,
         accuracy: str | None,
         confidence: str,
-        groups: int | None,
-        rows_each: int | None,
-        rows: int | None,
+        max_groups: int | None,
+        max_rows_per_group: int | None,
+        max_rows: int | None,
     ) -> Asked:
         """Reads what was typed."""
         if loss is not None and accuracy is not None:
@@ -90,9 +89,9 @@ class Asked:
             "loss": loss,
             "accuracy": None if accuracy is None else (accuracy, confidence),
             "confidence": confidence,
-            "groups": groups,
-            "rows_each": rows_each,
-            "rows": rows,
+            "max_groups": max_groups,
+            "max_rows_per_group": max_rows_per_group,
+            "max_rows": max_rows,
         }
         return Asked(text_of(sql), parameters_of(parameter or ()), settings)
 
@@ -112,9 +111,9 @@ def query(
     rho: Rho = None,
     accuracy: Accuracy = None,
     confidence: Confidence = "0.95",
-    groups: Groups = None,
-    rows_each: RowsEach = None,
-    rows: Rows = None,
+    max_groups: MaxGroups = None,
+    max_rows_per_group: MaxRowsPerGroup = None,
+    max_rows: MaxRows = None,
     parameter: Parameter = None,
     ledger: Address = None,
     limit_epsilon: LimitEpsilon = None,
@@ -134,7 +133,7 @@ def query(
     address = source.ledger(ledger)
     limit = loss_of(limit_epsilon, limit_delta, limit_rho, prefix="--limit-")
     loss = loss_of(epsilon, delta, rho)
-    asked = Asked.read(sql, parameter, loss, accuracy, confidence, groups, rows_each, rows)
+    asked = Asked.read(sql, parameter, loss, accuracy, confidence, max_groups, max_rows_per_group, max_rows)
     if EXPLAINS.match(asked.text):
         sys.stdout.write(explained(source, asked, address, limit, same_data).to_text())
         return
@@ -163,9 +162,9 @@ def explain(
     rho: Rho = None,
     accuracy: Accuracy = None,
     confidence: Confidence = "0.95",
-    groups: Groups = None,
-    rows_each: RowsEach = None,
-    rows: Rows = None,
+    max_groups: MaxGroups = None,
+    max_rows_per_group: MaxRowsPerGroup = None,
+    max_rows: MaxRows = None,
     parameter: Parameter = None,
     ledger: Address = None,
     limit_epsilon: LimitEpsilon = None,
@@ -179,7 +178,9 @@ def explain(
     """
     source = Source(data, codebook, unit, table or (), name, data_version)
     limit = loss_of(limit_epsilon, limit_delta, limit_rho, prefix="--limit-")
-    asked = Asked.read(sql, parameter, loss_of(epsilon, delta, rho), accuracy, confidence, groups, rows_each, rows)
+    asked = Asked.read(
+        sql, parameter, loss_of(epsilon, delta, rho), accuracy, confidence, max_groups, max_rows_per_group, max_rows
+    )
     if form not in ("text", "html", "markdown"):
         misused(f"--format must be text, html or markdown; got {form}.")
     made = explained(source, asked, source.ledger(ledger), limit, same_data)
@@ -190,8 +191,8 @@ def explain(
 def explained(source: Source, asked: Asked, address: str, limit: Loss | None, same: str | None = None) -> Explanation:
     """Explains a question, on the account if there is one."""
     session, real = open_to_explain(source.dataset(), address, limit or ASSUMED, same)
-    made = session.explain_sql(EXPLAINS.sub("", asked.text, count=1), asked.parameters, **asked.settings)
-    return made if real else replace(made, standing=())
+    explanation = session.explain(asked.text, asked.parameters, **asked.settings)
+    return explanation if real else replace(explanation, left=None, refusal=None)
 
 
 def ask(session: Session, asked: Asked, where: Output, address: str) -> int:
@@ -199,22 +200,20 @@ def ask(session: Session, asked: Asked, where: Output, address: str) -> int:
     before, code = session.spent, 0
     try:
         with working("asking"):
-            found = session.sql(asked.text, asked.parameters, **asked.settings)
+            release = session.sql(asked.text, asked.parameters, **asked.settings)
+    except OnlyPublic:
+        where.write(public_rows(session.public(asked.text, asked.parameters)), None, "")
+        return 0
     except NotKept as lost:
         tell(f"sfumato: {lost} It follows.")
-        found, code = lost.release, BROKE_OFF
-    match found:
-        case Explanation():
-            sys.stdout.write(found.to_text())
-        case Release(value=Answer() as answer):
-            where.write(answer, found, notes_of(found, session, address, free=session.spent == before))
-        case rows:
-            where.write(public_rows(rows), None, "")
+        release, code = lost.release, BROKE_OFF
+    answer: Answer = release.value
+    where.write(answer, release, notes_of(release, session, address, free=session.spent == before))
     return code
 
 
 def public_rows(rows: Mapping[str, Any]) -> Answer:
-    """Gives rows of public tables in the form of an answer, of keys alone."""
+    """Puts rows of public tables into the form of an answer; every column is a key."""
     return Answer(tuple(AnswerColumn(name, list(cells), Role.KEY) for name, cells in rows.items()))
 
 
@@ -223,7 +222,7 @@ def notes_of(release: Release, session: Session, address: str, *, free: bool) ->
     price = f"{release.loss} for {release.unit}"
     lines = [
         ("price", f"nothing: it was asked before, at {price}" if free else price),
-        ("left", f"{floored(session.left)} of {session.limit}"),
+        ("left", f"{session.left.str_down()} of {session.limit}"),
         ("paid", f"{release.receipt}"),
         ("ledger", shown(address)),
     ]

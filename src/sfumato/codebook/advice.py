@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from sfumato.accounting.meaning.guidance import delta_warning
 from sfumato.errors import BadArgument
 from sfumato.exact import Number
-from sfumato.mechanisms.name_and_shame import delta_warning
 from sfumato.release.claim import Claim
 
 

@@ -14,7 +14,7 @@ from typing import final
 
 from sfumato.codebook.columns import Column, Place, Plain
 from sfumato.codebook.draft import refuse_draft
-from sfumato.codebook.entries import TOP, Entries, listed, source_tree
+from sfumato.codebook.entries import TOP, Entries, comma_list, source_tree
 from sfumato.codebook.sampling import Sampling
 from sfumato.codebook.smartnoise import from_smartnoise
 from sfumato.codebook.strict_yaml import begins_codebook, read_text, text_of, write_text
@@ -35,7 +35,7 @@ SHEET = ("motivation", "composition", "collection", "preprocessing", "uses", "di
 @final
 @dataclass(frozen=True)
 class Codebook:
-    """Is what is public about one or several tables: who is protected, columns, bounds, and where each fact is from.
+    """Public facts on one or several tables: who is protected, columns, bounds, and where each fact is from.
 
     None of it may come from the private data; a bound that was read off the data is refused.
 
@@ -83,38 +83,38 @@ class Codebook:
             why = f"it is no codebook: it does not begin with codebook: {FORMAT}. Is it the data?"
             raise BadCodebook("the file", why)
         refuse_draft(text)
-        found = _read(read_text(text))
-        return found if text is given else replace(found, folder=Path(given).resolve().parent)
+        book = _read(read_text(text))
+        return book if text is given else replace(book, folder=Path(given).resolve().parent)
 
     @staticmethod
     def read_smartnoise(given: str | Path | Mapping[str, object]) -> tuple[Codebook, tuple[str, ...]]:
-        """Reads metadata of SmartNoise SQL; gives the codebook, and notes on what somebody must check in it."""
+        """Reads metadata of SmartNoise SQL into a codebook, with notes on what somebody must check in it."""
         if isinstance(given, Mapping):
-            said, notes = from_smartnoise(given)
+            plain, notes = from_smartnoise(given)
         else:
             text = text_of(given)
-            said, notes = from_smartnoise(read_text(text), file="" if text is given else Path(given).name)
-        return _read(said), notes
+            plain, notes = from_smartnoise(read_text(text), file="" if text is given else Path(given).name)
+        return _read(plain), notes
 
     def table(self, name: str | None = None) -> Table:
-        """Gives a table; the only one where no name is given."""
+        """Looks a table up by name; without a name, the only one there is."""
         names = [table.name for table in self.tables]
         if name is None and len(names) > 1:
-            raise BadArgument("table", f"one of {listed(names)}: there are several", None)
+            raise BadArgument("table", f"one of {comma_list(names)}: there are several", None)
         for table in self.tables:
             if name in (None, table.name):
                 return table
-        raise BadArgument("table", f"one of {listed(names)}", name)
+        raise BadArgument("table", f"one of {comma_list(names)}", name)
 
     def space(self, table: str | None = None, *, columns: Sequence[str] | None = None) -> Space:
-        """Gives a table, or some columns of it, as a space: what `sf.frame` would declare, from the codebook."""
+        """The space of a table, or of some of its columns: what `sf.frame` would declare, from the codebook."""
         return self.table(table).space(columns)
 
     def unit_in(self, table: str | None = None) -> Unit:
-        """Gives who is protected in a table, as a distance: how many rows one unit may have, by a stated fact."""
-        found = self.table(table)
-        bounds, where = found.contributions, f"table {found.name!r}"
-        if found.public:
+        """Who is protected in a table, as a distance: how many rows one unit may have, by a stated fact."""
+        declared = self.table(table)
+        bounds, where = declared.contributions, f"table {declared.name!r}"
+        if declared.public:
             raise BadCodebook(where, f"it is public: nothing in it is of {self.protects}")
         if bounds is None or bounds.rows is None:
             raise BadCodebook(
@@ -129,87 +129,87 @@ class Codebook:
                 f"at most {bounds.rows} rows for {self.protects} hold only once the table is cut to them (by: "
                 f"{bounds.by}); the data as it stands may have more",
             )
-        return Unit(self.protects, found.metric, bounds.rows)
+        return Unit(self.protects, declared.metric, bounds.rows)
 
     @property
     def stated_of_unit(self) -> tuple[str, ...]:
         """Names the entries that are facts about the unit, and about no other one."""
         bounded = (f"contributions of {table.name}" for table in self.tables if table.contributions is not None)
         drawn = self.sampling is not None and self.sampling.why_not is None
-        return (*bounded, *(["sampling"] * drawn))
+        return (*bounded, "sampling") if drawn else tuple(bounded)
 
     @property
     def unit(self) -> Unit:
-        """Is who is protected, where all protected tables agree on it."""
-        found = {table.name: self.unit_in(table.name) for table in self.tables if not table.public}
-        if len(set(found.values())) != 1:
-            raise BadArgument("table", f"one of {listed([*found])}, whose units differ: unit_in(table)", None)
-        return next(iter(found.values()))
+        """Who is protected, where all protected tables agree on it."""
+        units = {table.name: self.unit_in(table.name) for table in self.tables if not table.public}
+        if len(set(units.values())) != 1:
+            raise BadArgument("table", f"one of {comma_list([*units])}: their units differ, see unit_in(table)", None)
+        return next(iter(units.values()))
 
     def unit_path(self, table: str | None = None) -> UnitPath | None:
-        """Gives how the rows of a table are known to be somebody's; None where each row is a unit of its own."""
-        found = self.table(table)
-        if found.public:
-            raise BadCodebook(f"table {found.name!r}", f"it is public: nothing in it is of {self.protects}")
-        if not self.id and not any(one.id for one in self.tables):
+        """How the rows of a table are known to be somebody's; None where each row is its own unit."""
+        declared = self.table(table)
+        if declared.public:
+            raise BadCodebook(f"table {declared.name!r}", f"it is public: nothing in it is of {self.protects}")
+        if not self.id and not any(each.id for each in self.tables):
             return None
-        return unit_path(self.tables, found.name, self.window)
+        return unit_path(self.tables, declared.name, self.window)
 
     def facts(
         self, table: str | None = None, *, columns: Sequence[str] | None = None, of_unit: bool = True
     ) -> tuple[Fact, ...]:
-        """Gives the public facts that a release rests on: of one table or of all, of some columns or of all.
+        """The public facts that a release rests on: of one table or of all, of some columns or of all.
 
         Without ``of_unit``, those about the unit are left out: a release that protects another one rests on others.
         """
         tables = self.tables if table is None and columns is None else (self.table(table),)
-        found = (fact for one in tables for fact in one.facts(self.protects if of_unit else "", columns))
-        return (*found, *self.invariants, *self.public, *self.releases)
+        stated = (fact for each in tables for fact in each.facts(self.protects if of_unit else "", columns))
+        return (*stated, *self.invariants, *self.public, *self.releases)
 
     @property
     def flags(self) -> tuple[str, ...]:
-        """Are the things to look at before anything is published; none of them stops anything."""
-        found = []
+        """Doubts to look at before anything is published; none of them stops anything."""
+        flags = []
         if self.created is None:
-            found.append("it does not say when it was created, so nobody knows whether that was before the data came")
+            flags.append("it does not say when it was created, so nobody knows whether that was before the data came")
         elif self.collected and self.created > self.collected[0]:
-            found.append(
+            flags.append(
                 f"it was created on {self.created}, after collection began on {self.collected[0]}: what it states may "
                 "have been read off the data"
             )
         if self.window is not None and not self.window.reason:
-            found.append(
+            flags.append(
                 f"it protects one {self.window.every} at a time and does not say why that is enough (window: reason): "
                 "the losses of somebody who is in several of them add up"
             )
-        found += [
+        flags += [
             f"{table.name}.{column.name} is sensitive for whole groups: {column.sensitive}"
             for table in self.tables
             for column in table.columns
             if column.sensitive
         ]
         if self.sampling is not None and self.sampling.why_not is not None and self.sampling.method != "census":
-            found.append(f"sampling saves nothing: {self.sampling.why_not}")
-        return tuple(found)
+            flags.append(f"sampling saves nothing: {self.sampling.why_not}")
+        return tuple(flags)
 
     @property
     def ledger_address(self) -> str:
-        """Is where the codebook says that charges are written down; a relative path starts in the codebook's folder."""
+        """Where the codebook says that charges are recorded; a relative path starts in the codebook's folder."""
         return anchored(self.ledger, self.folder)
 
     @cached_property
     def digest(self) -> str:
-        """Is a fingerprint of all that is stated about data, the same however it was written down."""
+        """A fingerprint of all that is stated about the data, the same however it was written down."""
         stated = {key: value for key, value in self.to_plain().items() if key != "ledger"}
         text = json.dumps(stated, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()
 
     def to_plain(self) -> Plain:
-        """Gives the codebook as plain data, of which `read` makes the same codebook; decimals as texts."""
+        """The codebook as plain data, with decimals as texts; `read` restores it."""
         return {key: _plain(value) for key, value in self._tree().items()}
 
     def to_yaml(self) -> str:
-        """Gives the codebook as YAML, of which `read` makes the same codebook."""
+        """The codebook as YAML; `read` restores it."""
         return write_text(self._tree())
 
     def _tree(self) -> Plain:
@@ -240,7 +240,7 @@ def _read(given: object) -> Codebook:
     id_column, window = unit.text("id"), unit.inner("window")
     sheet = entries.inner("datasheet")
     sampling = entries.inner("sampling")
-    found = Codebook(
+    book = Codebook(
         title=entries.needed("title", "say in a few words what the data is"),
         protects=unit.needed("protects", "say who is protected, in words that are printed with every release"),
         tables=_tables(entries, id_column),
@@ -262,8 +262,8 @@ def _read(given: object) -> Codebook:
     )
     for part in (entries, unit, *([sheet] if sheet else [])):
         part.done()
-    _check_ways(found)
-    return found
+    _check_ways(book)
+    return book
 
 
 def _check_ways(book: Codebook) -> None:
@@ -282,7 +282,7 @@ def _check_keys(column: Column, keys: Place, tables: Sequence[Table]) -> None:
     where = f"table {column.table!r}, column {column.name!r}, keys"
     named = [table for table in tables if table.name == keys.table]
     if not named:
-        raise BadCodebook(where, f"there is no table {keys.table!r}: {listed([table.name for table in tables])}")
+        raise BadCodebook(where, f"there is no table {keys.table!r}: {comma_list([table.name for table in tables])}")
     if not named[0].public:
         raise BadCodebook(where, f"{keys.table} is not public, and so neither are the values in it")
     listing = named[0][keys.column]
@@ -294,29 +294,29 @@ def _check_keys(column: Column, keys: Place, tables: Sequence[Table]) -> None:
 
 
 def _tables(entries: Entries, id_column: str) -> tuple[Table, ...]:
-    given = entries.inner("tables")
-    if given is None or not given.given:
+    declared = entries.inner("tables")
+    if declared is None or not declared.given:
         entries.missing("tables", "name each table and its columns")
-    found = []
-    for name, table in given.given.items():
+    tables = []
+    for name, table in declared.given.items():
         if not isinstance(name, str) or not name.strip():
             entries.refuse(f"the name of a table must be a text; got {shown(name)} (put it in quotes)")
-        found.append(Table.read(name, table, id_column=id_column))
-    if id_column and not any(table.id for table in found):
+        tables.append(Table.read(name, table, id_column=id_column))
+    if id_column and not any(table.id for table in tables):
         entries.refuse(f"the unit has the id {id_column!r}, and no table has such a column")
-    return tuple(found)
+    return tuple(tables)
 
 
 def _ledger(entries: Entries) -> str:
     """Reads where charges are written down: a file or a server, without anybody's password."""
-    found = entries.text("ledger")
-    if found == "memory:" or ("://" in found and "@" in found):
+    address = entries.text("ledger")
+    if address == "memory:" or ("://" in address and "@" in address):
         entries.refuse("ledger must name a file or a server, without a password: everybody may read a codebook")
-    return found
+    return address
 
 
 def anchored(address: str, folder: Path | None) -> str:
-    """Gives the address of a ledger that a file in a folder names: a relative path starts in that folder.
+    """Resolves the ledger address that a codebook names: a relative path starts in the codebook's folder.
 
     >>> anchored("sqlite:///spent.db", Path("/data")), anchored("postgresql://host/books", Path("/data"))
     ('sqlite:////data/spent.db', 'postgresql://host/books')
@@ -330,8 +330,8 @@ def anchored(address: str, folder: Path | None) -> str:
 
 
 def _one_date(entries: Entries) -> tuple[datetime.date, ...]:
-    found = entries.dates("created")
-    return found if len(found) < 2 else entries.refuse("created must be one date")
+    dates = entries.dates("created")
+    return dates if len(dates) < 2 else entries.refuse("created must be one date")
 
 
 def _facts(facts: Sequence[Fact]) -> list[Plain]:

@@ -11,7 +11,7 @@ from fractions import Fraction
 from math import isfinite
 from typing import NamedTuple, NoReturn, TypeAlias, final
 
-from sfumato.codebook.entries import Entries, listed, number_text, read_date, read_moment, source_tree, storable
+from sfumato.codebook.entries import Entries, comma_list, number_text, read_date, read_moment, source_tree, storable
 from sfumato.core.atoms import Atom, Bounds, Categories, Floats, Integers, Texts
 from sfumato.errors import BadArgument, BadCodebook, shown
 from sfumato.exact import rational
@@ -36,7 +36,7 @@ INFINITE = {"inf", "infinity", ".inf", "+inf", "-inf", "-.inf", "+.inf", "-infin
 
 
 class Place(NamedTuple):
-    """Is a column of a table."""
+    """The address of a column: its table and its name."""
 
     table: str
     column: str
@@ -48,7 +48,7 @@ class Place(NamedTuple):
 @final
 @dataclass(frozen=True)
 class Column:
-    """Is what is public about one column: its type, the values it may have, and where that is known from.
+    """What is public about one column: its type, the values it may have, and where that is known from.
 
     ``between`` holds for numbers, dates and times, ``categories`` for the rest; neither ever comes from the data.
     ``keys`` is the column of a public table that lists the values, where there are too many to write down. Values may
@@ -81,14 +81,14 @@ class Column:
         entries = Entries.read(value, f"table {table!r}, column {name!r}")
         has_list = entries.has("categories")
         if not (has_list or entries.has("type")):
-            entries.missing("type", f"one of {listed(TYPES)}")
+            entries.missing("type", f"one of {comma_list(TYPES)}")
         kind = entries.one_of("type", TYPES, usual="categories")
         if has_list != (kind == "categories"):
             entries.refuse("categories and type must agree: only type: categories has a list, and it needs one")
         between = _bounds(entries, kind)
         nullable = entries.truth("nullable") if entries.has("nullable") else None
         stated = "its values are" if has_list or between else "that it is never missing is" if nullable is False else ""
-        found = Column(
+        column = Column(
             name=name,
             type=kind,
             table=table,
@@ -104,25 +104,24 @@ class Column:
             format=_format(entries, kind),
             decimal=_decimal(entries, kind),
         )
-        if found.missing and found.nullable is False:
+        if column.missing and column.nullable is False:
             entries.refuse("it is never missing (nullable: false), and it says what is done about missing values")
         entries.done()
-        return found
+        return column
 
     @property
     def atom(self) -> Atom:
-        """Is the domain of one value in memory; where the codebook says that some are missing, these are NaN among
-        floats, and None among categories.
-        """
+        """The domain of one value in memory; if ``nullable``, with NaN among floats or None among categories."""
+        missing = (None,) if self.nullable else ()
         match self.type, self.between:
             case "float", between:
                 return Floats(between if isinstance(between, Bounds) else None, nan=bool(self.nullable))
             case (("bool" | "categories"), _):
                 listed_values = (False, True) if self.type == "bool" else self.categories
-                return Categories((*listed_values, *[None] * bool(self.nullable)))
+                return Categories((*listed_values, *missing))
             case "date", (first, last):
                 days = (first + datetime.timedelta(day) for day in range((last - first).days + 1))
-                return Categories((*days, *[None] * bool(self.nullable)))
+                return Categories((*days, *missing))
         if self.nullable or self.type in ("date", "time"):
             raise BadCodebook(f"table {self.table!r}, column {self.name!r}", self._no_domain())
         return Integers(self.between if isinstance(self.between, Bounds) else None) if self.type == "int" else Texts()
@@ -139,28 +138,27 @@ class Column:
 
     @property
     def written(self) -> str:
-        """Is how texts of this column are written, where that is said: a format or the sign before decimals."""
+        """How texts of this column are written, where that is said: a format or the decimal sign."""
         return self.format or self.decimal
 
     @property
     def place(self) -> Place:
-        """Is where the column is."""
         return Place(self.table, self.name)
 
     def facts(self) -> tuple[Fact, ...]:
-        """Gives what a release that uses this column rests on."""
-        found = []
+        """What a release that uses this column rests on."""
+        stated = []
         if self.between is not None:
-            ends = str(self.between) if isinstance(self.between, Bounds) else f"[{listed(self._ends)}]"
-            found.append(Fact(f"{self.place} is in {ends}", self.source))
+            ends = str(self.between) if isinstance(self.between, Bounds) else f"[{comma_list(self._ends)}]"
+            stated.append(Fact(f"{self.place} is in {ends}", self.source))
         if self.categories:
-            values = listed(self.categories[:6]) + (", …" if len(self.categories) > 6 else "")
-            found.append(Fact(f"{self.place} is one of {len(self.categories)}: {values}", self.source))
+            values = comma_list(self.categories[:6]) + (", …" if len(self.categories) > 6 else "")
+            stated.append(Fact(f"{self.place} is one of {len(self.categories)}: {values}", self.source))
         if self.keys is not None:
-            found.append(Fact(f"{self.place} is one of those in {self.keys}", f"the public table {self.keys.table}"))
+            stated.append(Fact(f"{self.place} is one of those in {self.keys}", f"the public table {self.keys.table}"))
         if self.nullable is False:
-            found.append(Fact(f"{self.place} is never missing", self.source))
-        return tuple(found)
+            stated.append(Fact(f"{self.place} is never missing", self.source))
+        return tuple(stated)
 
     @property
     def _ends(self) -> list[object]:
@@ -172,7 +170,7 @@ class Column:
         return []
 
     def tree(self) -> Plain:
-        """Gives the column as plain data, in a fixed order, without what was not said."""
+        """The column as plain data, in a fixed order, without what was not said."""
         said = {
             "type": self.type,
             "between": self._ends,
@@ -189,27 +187,27 @@ class Column:
 
 
 def _bounds(entries: Entries, kind: str) -> Range | None:
-    given = entries.value("between")
-    if given is None:
+    ends = entries.value("between")
+    if ends is None:
         return None
     if kind not in ("float", "int", "date", "time"):
         entries.refuse(f"between is for numbers, dates and times, and this is {kind}")
-    if not isinstance(given, list | tuple) or len(given) != 2:
-        entries.refuse(f"between must be two values, [lower, upper]; got {shown(given)}")
+    if not isinstance(ends, list | tuple) or len(ends) != 2:
+        entries.refuse(f"between must be two values, [lower, upper]; got {shown(ends)}")
     if kind in ("date", "time"):
-        return _days(entries, given) if kind == "date" else _moments(entries, given)
-    lower, upper = (_number(entries, part) for part in given)
+        return _days(entries, ends) if kind == "date" else _moments(entries, ends)
+    lower, upper = (_number(entries, part) for part in ends)
     if lower >= upper:
         entries.refuse(
             f"between must have its lower bound first, and some room: {_short(lower)} is not below {_short(upper)}"
         )
     if kind == "int" and not lower.denominator == upper.denominator == 1:
-        entries.refuse(f"between must be whole numbers for an int column; got {shown(given)}")
+        entries.refuse(f"between must be whole numbers for an int column; got {shown(ends)}")
     return Bounds(lower, upper)
 
 
-def _days(entries: Entries, given: Sequence[object]) -> tuple[Day, Day]:
-    first, last = (read_date(part, _of_between(entries)) for part in given)
+def _days(entries: Entries, ends: Sequence[object]) -> tuple[Day, Day]:
+    first, last = (read_date(part, _of_between(entries)) for part in ends)
     if first >= last:
         entries.refuse(f"between must have its first day first: {first} is not before {last}")
     if (last - first).days >= MOST_DAYS:
@@ -217,8 +215,8 @@ def _days(entries: Entries, given: Sequence[object]) -> tuple[Day, Day]:
     return first, last
 
 
-def _moments(entries: Entries, given: Sequence[object]) -> tuple[Moment, Moment]:
-    first, last = (read_moment(part, _of_between(entries)) for part in given)
+def _moments(entries: Entries, ends: Sequence[object]) -> tuple[Moment, Moment]:
+    first, last = (read_moment(part, _of_between(entries)) for part in ends)
     if first >= last:
         entries.refuse(f"between must have its first moment first: {first} is not before {last}")
     return first, last
@@ -233,13 +231,13 @@ def _of_between(entries: Entries) -> Callable[[str], NoReturn]:
 
 def _format(entries: Entries, kind: str) -> str:
     """Reads how days or times are written, in letters of which each means one thing."""
-    given = entries.text("format")
-    if not given:
+    pattern = entries.text("format")
+    if not pattern:
         return ""
     if kind not in ("date", "time"):
         entries.refuse(f"format is for texts of dates and times, and this is {kind}")
-    letters = re.findall("%(.)", given.replace("%%", ""))
-    whole = WRITTEN.fullmatch(given) and not set(letters) - set(LETTERS) and len(set(letters)) == len(letters)
+    letters = re.findall("%(.)", pattern.replace("%%", ""))
+    whole = WRITTEN.fullmatch(pattern) and not set(letters) - set(LETTERS) and len(set(letters)) == len(letters)
     day = bool({"Y", "y"} & set(letters)) and (
         "j" in letters or ("d" in letters and bool({"m", "b", "B"} & set(letters)))
     )
@@ -248,32 +246,32 @@ def _format(entries: Entries, kind: str) -> str:
         known = ", ".join(f"%{letter}" for letter in LETTERS)
         entries.refuse(
             f"format must name year, month and day in the letters of strptime, each once, as '%d/%m/%Y' does ({known};"
-            f" %I and %p together), with blanks and any of - / . , : _ T between them; got {shown(given)}"
+            f" %I and %p together), with blanks and any of - / . , : _ T between them; got {shown(pattern)}"
         )
-    return given
+    return pattern
 
 
 def _decimal(entries: Entries, kind: str) -> str:
-    given = entries.text("decimal")
-    if given and kind not in ("int", "float"):
+    sign = entries.text("decimal")
+    if sign and kind not in ("int", "float"):
         entries.refuse(f"decimal is for texts of numbers, and this is {kind}")
-    if given not in ("", ".", ","):
-        entries.refuse(f"decimal must be the sign before decimals, '.' or ','; got {shown(given)}")
-    return given.replace(".", "")
+    if sign not in ("", ".", ","):
+        entries.refuse(f"decimal must be the sign before decimals, '.' or ','; got {shown(sign)}")
+    return sign.replace(".", "")
 
 
 def _keys(entries: Entries, kind: str) -> Place | None:
-    given = entries.inner("keys")
-    if given is None:
+    declared = entries.inner("keys")
+    if declared is None:
         return None
     if kind not in ("str", "int"):
         entries.refuse(f"keys is for str and int columns, and this is {kind}")
-    found = Place(
-        given.needed("table", "name the public table that lists the values"),
-        given.needed("column", "name the column of that table that lists the values"),
+    keys = Place(
+        declared.needed("table", "name the public table that lists the values"),
+        declared.needed("column", "name the column of that table that lists the values"),
     )
-    given.done()
-    return found
+    declared.done()
+    return keys
 
 
 def _number(entries: Entries, value: object) -> Fraction:
@@ -294,34 +292,34 @@ def _short(value: Fraction) -> str:
 
 
 def _categories(entries: Entries) -> tuple[Hashable, ...]:
-    given = entries.value("categories")
-    if not isinstance(given, list | tuple):
-        entries.refuse(f"categories must be a list; got {shown(given)}")
-    if not given:
+    declared = entries.value("categories")
+    if not isinstance(declared, list | tuple):
+        entries.refuse(f"categories must be a list; got {shown(declared)}")
+    if not declared:
         entries.refuse(
             "categories must be at least one: an empty list says that no row can exist. Where nobody knows the values "
             "beforehand, declare type: str and let the keys be selected privately (sf.stats.select_keys)"
         )
     values: list[Hashable] = []
     texts: set[str] = set()
-    for value in given:
-        read = float(value) if isinstance(value, Decimal) else value
-        if isinstance(read, str) and not storable(read):
+    for value in declared:
+        category = float(value) if isinstance(value, Decimal) else value
+        if isinstance(category, str) and not storable(category):
             entries.refuse("a category holds half a character, which nothing can store")
-        if read is None or not isinstance(read, str | int | float | bool):
+        if category is None or not isinstance(category, str | int | float | bool):
             entries.refuse(f"a category must be a text, a number, true or false; got {shown(value)}")
-        if isinstance(read, float) and not isfinite(read):
-            entries.refuse(f"a category must be finite; got {shown(read)}")
-        if read in values:
+        if isinstance(category, float) and not isfinite(category):
+            entries.refuse(f"a category must be finite; got {shown(category)}")
+        if category in values:
             entries.refuse(
-                f"categories must be distinct, and {shown(read)} is there twice (1, 1.0 and true are the same to "
+                f"categories must be distinct, and {shown(category)} is there twice (1, 1.0 and true are the same to "
                 "Python): its rows would be counted twice"
             )
-        if str(read) in texts:
+        if str(category) in texts:
             entries.refuse(
-                f"categories must be distinct as texts, and {shown(str(read))} is there as a text and as something "
+                f"categories must be distinct as texts, and {shown(str(category))} is there as a text and as something "
                 "else: an array of texts could not tell the two apart. Write both in one way"
             )
-        values.append(read)
-        texts.add(str(read))
+        values.append(category)
+        texts.add(str(category))
     return tuple(values)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from sfumato.codebook.entries import listed, storable
+from sfumato.codebook.entries import comma_list, storable
 from sfumato.errors import BadArgument, BadCodebook
 
 MARK = "# FILL: "
@@ -49,7 +49,7 @@ NOT_SAID = (
 
 
 FEW = 5
-"""So many marks are told at once; the file has all of them."""
+"""The most marks that a refusal lists; the file has all of them."""
 
 
 def draft(
@@ -59,7 +59,7 @@ def draft(
     protects: str = "",
     between: Mapping[tuple[str, str], tuple[object, object, str]] | None = None,
 ) -> str:
-    """Gives the text of a codebook to fill in, from tables, their columns and the engine's types of these.
+    """Writes a codebook to fill in, from tables, their columns and the engine's types of these.
 
     ``id`` is the column that says whose a row is, and ``protects`` says who that is, where it is known; a type that is
     not known is an empty text. ``between`` has bounds that earlier releases gave, with the release, by table and
@@ -78,7 +78,7 @@ def draft(
     if not schema or not all(schema.values()):
         raise BadArgument("a schema", "at least one table, each with columns", schema)
     if id is not None and not any(id in columns for columns in schema.values()):
-        raise BadArgument("id", f"a column of {listed([*schema])}", id)
+        raise BadArgument("id", f"a column of {comma_list([*schema])}", id)
     lines = [
         "codebook: 1",
         f"title: {MARK}what the data is, in a few words",
@@ -95,7 +95,7 @@ def draft(
         lines.append(f"  id: {_quoted(id)}")
     lines.append("tables:")
     for name, columns in schema.items():
-        bounds = {column: found for (table, column), found in (between or {}).items() if table == name}
+        bounds = {column: released for (table, column), released in (between or {}).items() if table == name}
         lines += _table(name, columns, id, bounds)
     return "\n".join(lines) + "\n"
 
@@ -111,7 +111,7 @@ def refuse_draft(text: str) -> None:
         raise BadCodebook(
             "the draft",
             "fill in what is marked, and remove each mark (or the mark alone, where there is nothing to say): "
-            + "; ".join([*left[:FEW], *[f"and {len(left) - FEW} more"] * (len(left) > FEW)]),
+            + "; ".join([*left[:FEW], f"and {len(left) - FEW} more"] if len(left) > FEW else left),
         )
 
 
@@ -138,7 +138,7 @@ def _table(
 
 
 def kind_of(engine: str) -> str | None:
-    """Gives the type of a codebook for an engine's, None where there is none.
+    """The codebook's type for an engine's type, None where there is none.
 
     >>> kind_of("DECIMAL(18, 3)"), kind_of("ENUM('a', 'b')[]")
     ('float', None)
@@ -147,9 +147,10 @@ def kind_of(engine: str) -> str | None:
 
 
 def _head(engine: str) -> str:
-    """Gives a type without what is in parentheses, in one word."""
+    """The name of a type in one word: without its parameters, in capitals."""
     text = engine.strip().upper().replace(" WITH TIME ZONE", "TZ")
-    return text.partition("(")[0].strip() + "[]" * ("(" in text and text.endswith("]"))
+    is_list = "(" in text and text.endswith("]")
+    return text.partition("(")[0].strip() + ("[]" if is_list else "")
 
 
 def _column(column: str, engine: str, between: tuple[object, object, str] | None, *, is_id: bool) -> Iterator[str]:

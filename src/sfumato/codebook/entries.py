@@ -53,7 +53,7 @@ KINDS = (PUBLIC, RELEASE, PREPROCESSING)
 @final
 @dataclass(frozen=True)
 class Entries:
-    """Is a mapping in a codebook, with its place; every entry is asked for by name, and `done` refuses the rest."""
+    """A mapping in a codebook, with its place; every entry is asked for by name, and `done` refuses the rest."""
 
     given: Mapping[object, object]
     where: str
@@ -61,13 +61,12 @@ class Entries:
 
     @staticmethod
     def read(value: object, where: str) -> Entries:
-        """Reads a mapping."""
         if not isinstance(value, Mapping):
             raise BadCodebook(where, f"this must be a mapping of words to values; got {shown(value)}")
         return Entries(value, where)
 
     def refuse(self, why: str) -> NoReturn:
-        """Says what is wrong at this place."""
+        """Raises `BadCodebook` for this place."""
         raise BadCodebook(self.where, why)
 
     def has(self, key: str) -> bool:
@@ -76,7 +75,7 @@ class Entries:
         return self.given.get(key) is not None
 
     def value(self, key: str) -> object:
-        """Gives an entry as it is, None where there is none."""
+        """An entry as it is, None where there is none."""
         return self.given.get(key) if self.has(key) else None
 
     def text(self, key: str) -> str:
@@ -96,8 +95,8 @@ class Entries:
         return self.text(key) or self.missing(key, why)
 
     def missing(self, key: str, why: str) -> NoReturn:
-        """Says that an entry is not there, and which one may have been meant to be it."""
-        near = get_close_matches(key, [str(other) for other in self.given if other not in self.asked], n=1)
+        """Refuses a mapping without an entry, and names the one that may have been meant to be it."""
+        near = get_close_matches(key, [str(word) for word in self.given if word not in self.asked], n=1)
         self.refuse(f"{key} is missing: {why}" + (f". Is {near[0]!r} meant to be it?" if near else ""))
 
     def source(self, of: str) -> str:
@@ -111,12 +110,12 @@ class Entries:
     def said_source(self) -> str:
         """Reads where a fact is from, empty where nothing is said."""
         value = self.value("source")
-        kind, found = PUBLIC, value
+        kind, stated = PUBLIC, value
         if isinstance(value, Mapping):
             if len(value) != 1 or not set(value) <= set(KINDS):
-                self.refuse(f"source must be a text, or have one entry of {listed(KINDS)}; got {shown(value)}")
-            kind, found = next(iter(value.items()))
-        text = "" if value is None else self._text(found, "source")
+                self.refuse(f"source must be a text, or have one entry of {comma_list(KINDS)}; got {shown(value)}")
+            kind, stated = next(iter(value.items()))
+        text = "" if value is None else self._text(stated, "source")
         words = " ".join("".join(letter if letter.isalnum() else " " for letter in text.casefold()).split())
         if words in SPENT_NOTHING:
             self.refuse(f"the source must not be {text!r}, the private data itself. {ADVICE}")
@@ -139,18 +138,18 @@ class Entries:
         return value
 
     def one_of(self, key: str, allowed: Sequence[str], *, usual: str) -> str:
-        """Reads one of some words."""
-        found = self.text(key) or usual
-        if found in allowed:
-            return found
-        near = get_close_matches(found.casefold(), allowed, n=1)
+        """Reads a word out of a list; ``usual`` where the entry is left out."""
+        word = self.text(key) or usual
+        if word in allowed:
+            return word
+        near = get_close_matches(word.casefold(), allowed, n=1)
         hint = f"; did you mean {near[0]!r}?" if near else ""
-        return self.refuse(f"{key} must be one of {listed(allowed)}; got {found!r}{hint}")
+        return self.refuse(f"{key} must be one of {comma_list(allowed)}; got {word!r}{hint}")
 
     def known(self, name: str, columns: Sequence[str], what: str) -> str:
-        """Gives the name of a column, and refuses one that there is not."""
+        """Refuses a name that no column has, and returns the others."""
         if name not in columns:
-            self.refuse(f"{what} names {name!r}, which is no column: {listed(columns)}")
+            self.refuse(f"{what} names {name!r}, which is no column: {comma_list(columns)}")
         return name
 
     def texts(self, key: str) -> tuple[str, ...]:
@@ -179,10 +178,10 @@ class Entries:
         """Reads a date, or a first and a last one."""
         value = self.value(key)
         parts = [] if value is None else value if isinstance(value, list | tuple) else [value]
-        found = tuple(read_date(part, lambda got: self.refuse(f"{key} {got}")) for part in parts)
-        if len(found) > 2 or list(found) != sorted(found):
+        days = tuple(read_date(part, lambda got: self.refuse(f"{key} {got}")) for part in parts)
+        if len(days) > 2 or list(days) != sorted(days):
             self.refuse(f"{key} must be a date, or the first and the last one, in order; got {shown(value)}")
-        return found
+        return days
 
     def done(self) -> None:
         """Refuses entries that nobody asked for, with what may have been meant."""
@@ -199,9 +198,9 @@ TOP = "at the top"
 
 
 def _fact(entries: Entries) -> Fact:
-    found = Fact(entries.needed("what", "say what is known"), entries.source("it is"))
+    fact = Fact(entries.needed("what", "say what is known"), entries.source("it is"))
     entries.done()
-    return found
+    return fact
 
 
 def read_date(value: object, refuse: Callable[[str], NoReturn]) -> datetime.date:
@@ -229,7 +228,7 @@ def read_moment(value: object, refuse: Callable[[str], NoReturn]) -> datetime.da
 
 
 def source_tree(source: str) -> str | dict[str, str]:
-    """Gives a source as it was written: a text, or its kind and a text."""
+    """A source as it was written: a text, or its kind and a text."""
     kind, mark, text = source.partition(": ")
     return {kind: text} if mark and kind in (RELEASE, PREPROCESSING) and text.strip() == text != "" else source
 
@@ -239,13 +238,13 @@ def storable(text: str) -> bool:
     return not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
-def listed(words: Sequence[object]) -> str:
-    """Writes some words one after another."""
+def comma_list(words: Sequence[object]) -> str:
+    """Joins words with commas."""
     return ", ".join(map(str, words))
 
 
 def number_text(value: Fraction) -> int | Decimal | str:
-    """Gives a rational as people write it: a whole number, a decimal where it is one, else a fraction."""
+    """A rational as people write it: a whole number, a decimal where it is one, else a fraction."""
     if value.denominator == 1:
         return int(value)
     rest, places = value.denominator, 0

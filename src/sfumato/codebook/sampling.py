@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TypeVar, final
 
 from sfumato.accounting.amplify.population import population_amplified
-from sfumato.accounting.measures import Approx, Pure
+from sfumato.accounting.losses.measures import Approx, Pure
 from sfumato.codebook.columns import Plain
 from sfumato.codebook.entries import Entries
 from sfumato.errors import BadCodebook
@@ -21,10 +21,10 @@ METHODS = ("census", SIMPLE, "stratified", "cluster", "systematic", "convenience
 @final
 @dataclass(frozen=True)
 class Sampling:
-    """Is how the units in the data were drawn from a population: the frame, the method, the numbers, and who knows.
+    """How the units in the data were drawn from a population: the frame, the method, the numbers, and who knows.
 
     Only a simple random sample of units that is kept secret saves anything. Whole clusters save nothing here: whether a
-    cluster was drawn shows in all of its units (`sf.cluster_amplified` says how little is left).
+    cluster was drawn shows in all of its units (`sf.accounting.cluster_amplified` says how little is left).
     """
 
     method: str
@@ -37,8 +37,7 @@ class Sampling:
 
     @staticmethod
     def read(entries: Entries) -> Sampling:
-        """Reads the sampling design."""
-        found = Sampling(
+        design = Sampling(
             method=entries.one_of("method", METHODS, usual="other"),
             frame=entries.text("frame"),
             population=entries.whole("population", least=1),
@@ -48,11 +47,11 @@ class Sampling:
             description=entries.text("description"),
         )
         entries.done()
-        if found.population is not None and found.sample is not None and found.sample > found.population:
-            entries.refuse(f"the sample ({found.sample}) is larger than its population ({found.population})")
-        if found.secret and not found.secrecy:
+        if design.population is not None and design.sample is not None and design.sample > design.population:
+            entries.refuse(f"the sample ({design.sample}) is larger than its population ({design.population})")
+        if design.secret and not design.secrecy:
             entries.refuse("a secret sample needs secrecy: say what keeps anyone from learning who is in it")
-        return found
+        return design
 
     @property
     def why_not(self) -> str | None:
@@ -68,7 +67,7 @@ class Sampling:
         return None
 
     def amplified(self, loss: P) -> P:
-        """Gives the loss towards the population; the loss itself where the design saves nothing.
+        """The loss towards the population; the loss itself where the design saves nothing.
 
         The given loss must be for the exchange of all that one unit has in the data, at a fixed number of units.
 
@@ -81,7 +80,7 @@ class Sampling:
         return population_amplified(loss, sample=self.sample, population=self.population)
 
     def claim(self) -> Claim:
-        """Gives the claim that a smaller loss rests on, for releases."""
+        """The claim that a smaller loss rests on, for releases."""
         if self.why_not is not None:
             raise BadCodebook("sampling", f"it saves nothing: {self.why_not}")
         return claim(
@@ -90,6 +89,5 @@ class Sampling:
         )
 
     def tree(self) -> Plain:
-        """Gives the design as plain data."""
         said = {key: getattr(self, key) for key in self.__dataclass_fields__}
         return {key: value for key, value in said.items() if value}

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from sfumato.codebook.columns import Place, Plain
-from sfumato.codebook.entries import Entries, listed
+from sfumato.codebook.entries import Entries, comma_list
 from sfumato.codebook.tables import FACT, TRUNCATION
 from sfumato.errors import BadCodebook, shown
 
@@ -32,14 +32,14 @@ BOUNDS = (
 
 
 def from_smartnoise(given: object, *, file: str = "") -> tuple[Plain, tuple[str, ...]]:
-    """Gives what metadata of SmartNoise says, as the plain data of a codebook, and notes on what to check in it."""
-    source = " ".join(["SmartNoise metadata", *[file] * bool(file)])
+    """Turns metadata of SmartNoise into the plain data of a codebook, with notes on what to check in it."""
+    source = f"SmartNoise metadata {file}".strip()
     if not _is_metadata(given):  # and so perhaps data, of which nothing may be repeated
         raise BadCodebook(source, "it must have a database at the top, in it schemas, tables, and columns with a type")
     database = {key: value for key, value in Entries.read(given, source).given.items() if key != "engine"}
     if len(database) != 1:
         raise BadCodebook(
-            source, f"it must have one database at the top; got {listed([shown(key) for key in database])}"
+            source, f"it must have one database at the top; got {comma_list([shown(key) for key in database])}"
         )
     ((title, schemas),) = database.items()
     tables: Plain = {}
@@ -63,10 +63,10 @@ def _is_metadata(given: object) -> bool:
     """Tells whether something has the shape of metadata, with a column that has a type or a setting that is known."""
     level: list[object] = [given]
     for _ in range(3):
-        if not all(isinstance(one, Mapping) for one in level):
+        if not all(isinstance(part, Mapping) for part in level):
             return False
-        level = [part for one in level if isinstance(one, Mapping) for key, part in one.items() if key != "engine"]
-    tables = [one for one in level if isinstance(one, Mapping)]
+        level = [child for part in level if isinstance(part, Mapping) for key, child in part.items() if key != "engine"]
+    tables = [part for part in level if isinstance(part, Mapping)]
     typed = any(isinstance(column, Mapping) and "type" in column for table in tables for column in table.values())
     return len(tables) == len(level) and (typed or any(not SETTINGS.isdisjoint(table) for table in tables))
 
@@ -74,11 +74,11 @@ def _is_metadata(given: object) -> bool:
 def _unit(tables: Mapping[str, object], source: str, notes: list[str]) -> Plain:
     ids = {name: table["id"] for name, table in tables.items() if isinstance(table, dict) and "id" in table}
     if ids and len(ids) < len(tables):
-        rows = listed([name for name in tables if name not in ids])
+        rows = comma_list([name for name in tables if name not in ids])
         raise BadCodebook(
             source,
-            f"{listed([*ids])} have a private_id and {rows} have row_privacy: a codebook protects one kind of unit. "
-            "Give each table a private_id, or keep two files",
+            f"{comma_list([*ids])} have a private_id and {rows} have row_privacy: a codebook protects one kind of "
+            "unit. Give each table a private_id, or keep two files",
         )
     notes.append(
         "unit, protects: the file does not say who is protected. Write it in words: they are printed with every release"
@@ -95,21 +95,21 @@ def _table(entries: Entries, name: str, notes: list[str]) -> Plain:
     limit = entries.whole("max_ids", least=1) or 1
     sampled = _truth(entries, "sample_max_ids", usual=True)
     notes += _settings(entries, name)
-    given = {str(key): Entries.read(value, f"{entries.where}, {key}") for key, value in _columns(entries)}
-    ids = [column for column, said in given.items() if _truth(said, "private_id", usual=False)]
+    declared = {str(key): Entries.read(value, f"{entries.where}, {key}") for key, value in _columns(entries)}
+    ids = [column for column, said in declared.items() if _truth(said, "private_id", usual=False)]
     if len(ids) > 1 and not rows:
-        entries.refuse(f"it has several columns with private_id ({listed(ids)}); a row belongs to one unit")
+        entries.refuse(f"it has several columns with private_id ({comma_list(ids)}); a row belongs to one unit")
     if not rows and not ids:
         entries.refuse("it has neither a private_id nor row_privacy: true, so nobody knows who is protected")
-    columns = {column: _column(said, Place(name, column), source, notes) for column, said in given.items()}
-    found: Plain = {"columns": {column: said for column, said in columns.items() if said}}
+    columns = {column: _column(said, Place(name, column), source, notes) for column, said in declared.items()}
+    plain: Plain = {"columns": {column: said for column, said in columns.items() if said}}
     if any("between" in said for said in columns.values()):
         notes.append(f"{name}: {BOUNDS}")
     if rows:
         if ids or limit > 1:
             notes.append(f"{name}: each row is a unit of its own (row_privacy), so private_id and max_ids are left out")
         contributions: Plain = {"rows": 1, "by": FACT, "source": f"{entries.where}: row_privacy"}
-        return {**found, "contributions": contributions}
+        return {**plain, "contributions": contributions}
     notes.append(
         f"{name}: max_ids ({limit}) is taken over as a bound that truncation makes true; check that it was not read "
         "off the data"
@@ -118,28 +118,28 @@ def _table(entries: Entries, name: str, notes: list[str]) -> Plain:
         "table: if anybody can have more rows, write by: truncation"
     )
     by = TRUNCATION if sampled else FACT
-    return {**found, "id": ids[0], "contributions": {"rows": limit, "by": by, "source": source}}
+    return {**plain, "id": ids[0], "contributions": {"rows": limit, "by": by, "source": source}}
 
 
 def _settings(entries: Entries, name: str) -> list[str]:
     """Reads the settings that have no place in a codebook, and says what becomes of them."""
-    found = []
+    notes = []
     if any([entries.has("rows"), entries.has("rows_exact")]):  # both are asked for: what is not would be a column
-        found.append(
+        notes.append(
             f"{name}: the number of rows (rows, rows_exact) is left out, as it may be private. If it is public, write "
             "size: {exactly: …, source: …}"
         )
     if not _truth(entries, "censor_dims", usual=True):
-        found.append(
+        notes.append(
             f"{name}: censor_dims is false, so SmartNoise showed every key it met. Here keys are private unless they "
             "are listed (categories, keys)"
         )
     if not _truth(entries, "clamp_columns", usual=True):
-        found.append(f"{name}: clamp_columns is false; here values are always moved into their bounds")
+        notes.append(f"{name}: clamp_columns is false; here values are always moved into their bounds")
     dropped = [key for key in ("clamp_counts", "use_dpsu") if _truth(entries, key, usual=False)]
     if dropped:
-        found.append(f"{name}: {listed(dropped)} say how SmartNoise answers, not what is public, and are left out")
-    return found
+        notes.append(f"{name}: {comma_list(dropped)} say how SmartNoise answers, not what is public, and are left out")
+    return notes
 
 
 def _columns(entries: Entries) -> list[tuple[object, object]]:
@@ -147,15 +147,15 @@ def _columns(entries: Entries) -> list[tuple[object, object]]:
 
 
 def _column(entries: Entries, place: Place, source: str, notes: list[str]) -> Plain:
-    """Gives a column as a codebook has it, empty where SmartNoise ignores it."""
+    """A column as a codebook has it, empty where SmartNoise ignores it."""
     if entries.value("type") == "unknown":
         notes.append(f"{place}: its type is unknown, so it is left out")
         return {}
     kind = TYPES[entries.one_of("type", tuple(TYPES), usual="")]
-    found: Plain = {"type": kind}
+    plain: Plain = {"type": kind}
     lower, upper = entries.value("lower"), entries.value("upper")
     if lower is not None and upper is not None:
-        found |= {"between": [lower, upper], "source": source}
+        plain |= {"between": [lower, upper], "source": source}
     elif lower is not None or upper is not None:
         notes.append(f"{place}: it has one bound of two, which bounds nothing; it is left out")
     if entries.has("cardinality"):
@@ -167,19 +167,19 @@ def _column(entries: Entries, place: Place, source: str, notes: list[str]) -> Pl
         notes.append(f"{place}: the sensitivity is left out; it follows from bounds here (between)")
     if entries.has("missing_value"):
         value = shown(entries.value("missing_value"))
-        found["missing"] = f"SmartNoise read missing values as {value}"
+        plain["missing"] = f"SmartNoise read missing values as {value}"
         notes.append(f"{place}: missing values are not replaced by {value} here; a query can do that (COALESCE)")
-    if _truth(entries, "nullable", usual=True) or "missing" in found:
-        found["nullable"] = True
+    if _truth(entries, "nullable", usual=True) or "missing" in plain:
+        plain["nullable"] = True
     else:
-        found |= {"nullable": False, "source": source}
+        plain |= {"nullable": False, "source": source}
     entries.done()
-    return found
+    return plain
 
 
 def _truth(entries: Entries, key: str, *, usual: bool) -> bool:
     value = entries.value(key)
     if value is None:
         return usual
-    found = value if isinstance(value, bool) else TRUTHS.get(str(value).casefold())
-    return entries.refuse(f"{key} must be true or false; got {shown(value)}") if found is None else found
+    truth = value if isinstance(value, bool) else TRUTHS.get(str(value).casefold())
+    return entries.refuse(f"{key} must be true or false; got {shown(value)}") if truth is None else truth

@@ -58,7 +58,7 @@ def read_text(text: str) -> object:
 
 
 def text_of(given: str | Path) -> str:
-    """Gives a text of several lines, or of JSON, as it is; anything else is a path, and gives what the file holds."""
+    """Reads a file by its path; a text of several lines, or of JSON, is returned as it is."""
     if not isinstance(given, str | Path):
         raise BadArgument("a codebook", "a path, a text or a mapping", type(given).__name__)
     if isinstance(given, str) and ("\n" in given or given.lstrip().startswith("{")):
@@ -112,8 +112,8 @@ def _yaml(text: str) -> object:
 def _where(fault: Any) -> str:
     """Says what PyYAML found and in which line, and repeats nothing of the text: it may be data."""
     problem, mark = getattr(fault, "problem", None) or "it cannot be read", getattr(fault, "problem_mark", None)
-    told = "it cannot be read" if QUOTED.search(problem) else problem
-    return told if mark is None else f"{told}, line {mark.line + 1}, column {mark.column + 1}"
+    words = "it cannot be read" if QUOTED.search(problem) else problem
+    return words if mark is None else f"{words}, line {mark.line + 1}, column {mark.column + 1}"
 
 
 @cache
@@ -131,9 +131,9 @@ def _loader() -> type[yaml.SafeLoader]:
             return super().compose_node(parent, index)
 
     for tag, shape, starts in PLAIN:
-        Strict.add_implicit_resolver(f"tag:yaml.org,2002:{tag}", shape, [*starts, *[""] * (tag == "null")])
+        Strict.add_implicit_resolver(f"tag:yaml.org,2002:{tag}", shape, [*starts, ""] if tag == "null" else [*starts])
     Strict.yaml_constructors = {
-        **{f"tag:yaml.org,2002:{kind}": _scalar(read) for kind, read in SCALARS.items()},
+        **{f"tag:yaml.org,2002:{kind}": _scalar(convert) for kind, convert in SCALARS.items()},
         "tag:yaml.org,2002:seq": lambda loader, node: _sequence(loader, node),
         "tag:yaml.org,2002:map": lambda loader, node: _mapping(loader, node),
         None: lambda loader, node: _refuse(f"line {_line(node)} has a tag (!…), which is not plain data"),
@@ -164,8 +164,8 @@ def _dumper() -> type[yaml.SafeDumper]:
     return Plain
 
 
-def _scalar(read: Callable[[str], object]) -> Callable[[Any, Any], object]:
-    return lambda loader, node: read(loader.construct_scalar(node))
+def _scalar(convert: Callable[[str], object]) -> Callable[[Any, Any], object]:
+    return lambda loader, node: convert(loader.construct_scalar(node))
 
 
 def _sequence(loader: Any, node: Any) -> list[object]:
@@ -173,22 +173,22 @@ def _sequence(loader: Any, node: Any) -> list[object]:
 
 
 def _mapping(loader: Any, node: Any) -> dict[object, object]:
-    found: dict[object, object] = {}
+    pairs: dict[object, object] = {}
     for key_node, value_node in node.value:
         key = loader.construct_object(key_node, deep=True)
         if isinstance(key, list | dict):
             _refuse(f"line {_line(key_node)} has a list or a mapping as a key; keys are words")
-        if key in found:
+        if key in pairs:
             _refuse(f"line {_line(key_node)} has a key that stands there already; one of the two would be lost")
-        found[key] = loader.construct_object(value_node, deep=True)
-    return found
+        pairs[key] = loader.construct_object(value_node, deep=True)
+    return pairs
 
 
 def _no_twins(pairs: list[tuple[str, object]]) -> Mapping[str, object]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    mapping = dict(pairs)
+    if len(mapping) != len(pairs):
         _refuse("it has a key that stands twice; one of the two would be lost")
-    return found
+    return mapping
 
 
 def _whole(digits: str) -> int:
@@ -198,10 +198,10 @@ def _whole(digits: str) -> int:
 
 
 def _decimal(digits: str) -> Decimal:
-    read = Decimal(digits) if len(digits) <= LONGEST else Decimal("inf")
-    if not read.is_finite() or abs(read.adjusted()) > LONGEST:
+    number = Decimal(digits) if len(digits) <= LONGEST else Decimal("inf")
+    if not number.is_finite() or abs(number.adjusted()) > LONGEST:
         _refuse(f"it holds a number of more than {LONGEST} digits")
-    return read
+    return number
 
 
 SCALARS: dict[str, Callable[[str], object]] = {

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias, final
 
 from sfumato.codebook.columns import Column, Plain
-from sfumato.codebook.entries import Entries, listed, source_tree
+from sfumato.codebook.entries import Entries, comma_list, source_tree
 from sfumato.codebook.units import Link
 from sfumato.core.domains import Frame
 from sfumato.core.metrics import AddRemove, ChangeOne, Metric
@@ -24,10 +24,10 @@ FACT, TRUNCATION = "fact", "truncation"
 @final
 @dataclass(frozen=True)
 class Contributions:
-    """Is how much of a table may belong to one unit: rows in all, groups it is in, rows in each group.
+    """How much of a table may belong to one unit: rows in all, groups it is in, rows in each group.
 
     ``by`` says what makes it so: a fact, which holds for every possible table, or truncation, which whoever asks the
-    table must carry out (at most so many rows of each unit are kept). None of the numbers is ever read off the data.
+    table must carry out (no more rows of a unit are kept). None of the numbers is ever read off the data.
     """
 
     rows: int | None = None
@@ -38,8 +38,7 @@ class Contributions:
 
     @staticmethod
     def read(entries: Entries, columns: Sequence[str]) -> Contributions:
-        """Reads the bounds."""
-        found = Contributions(
+        bounds = Contributions(
             rows=entries.whole("rows", least=1),
             groups=_groups(entries, "groups", columns),
             rows_each=_groups(entries, "rows_each", columns),
@@ -47,23 +46,21 @@ class Contributions:
             source=entries.source("these bounds are"),
         )
         entries.done()
-        if found.rows is None and not found.groups and not found.rows_each:
+        if bounds.rows is None and not bounds.groups and not bounds.rows_each:
             entries.refuse("it bounds nothing: give rows (in all), groups or rows_each (by columns)")
-        return found
+        return bounds
 
     def facts(self, table: str, who: str) -> tuple[Fact, ...]:
-        """Gives the bounds as public facts; truncation is none: each release says what it cut."""
+        """The bounds as public facts; truncation is none: each release says what it cut."""
         if self.by == TRUNCATION:
             return ()
-        said = [f"{who} has at most {self.rows} {'row' if self.rows == 1 else 'rows'} of {table}"] * (
-            self.rows is not None
-        )
-        said += [f"{who} is in at most {most} groups of {table} by {listed(names)}" for names, most in self.groups]
-        said += [f"{who} has at most {m} rows of {table} in each {listed(names)}" for names, m in self.rows_each]
+        rows = "row" if self.rows == 1 else "rows"
+        said = [] if self.rows is None else [f"{who} has at most {self.rows} {rows} of {table}"]
+        said += [f"{who} is in at most {most} groups of {table} by {comma_list(names)}" for names, most in self.groups]
+        said += [f"{who} has at most {m} rows of {table} in each {comma_list(names)}" for names, m in self.rows_each]
         return tuple(Fact(what, self.source) for what in said)
 
     def tree(self) -> Plain:
-        """Gives the bounds as plain data."""
         said = {
             "rows": self.rows,
             "groups": {", ".join(names): most for names, most in self.groups},
@@ -77,7 +74,7 @@ class Contributions:
 @final
 @dataclass(frozen=True)
 class Table:
-    """Is what is public about one table.
+    """What is public about one table.
 
     ``size`` is its exact and ``least`` its least number of rows, where that is public, with ``size_source``. ``id`` is
     the column that says whose a row is, or ``link`` leads to the table that says so; ``key`` are the columns in which
@@ -100,16 +97,16 @@ class Table:
     def read(name: str, value: object, *, id_column: str) -> Table:
         """Reads a table; ``id_column`` is the one that the unit names for all tables."""
         entries = Entries.read(value, f"table {name!r}")
-        given = entries.inner("columns")
-        if given is None or not given.given:
+        declared = entries.inner("columns")
+        if declared is None or not declared.given:
             entries.missing("columns", "name each column and its type, as in minutes: {type: float}")
-        columns = tuple(Column.read(_name(key, given), column, name) for key, column in given.given.items())
+        columns = tuple(Column.read(_name(key, declared), column, name) for key, column in declared.given.items())
         names = [column.name for column in columns]
         size, least, size_source = _size(entries.inner("size"))
         bounds = entries.inner("contributions")
         public = entries.truth("public")
         own, link = _owner(entries, names, id_column, public=public)
-        found = Table(
+        table = Table(
             name=name,
             columns=columns,
             description=entries.text("description"),
@@ -125,7 +122,7 @@ class Table:
         entries.done()
         if public and (own or link or bounds):
             entries.refuse("a public table holds nothing of any unit: it has no id and no contributions")
-        return found
+        return table
 
     def __getitem__(self, name: str) -> Column:
         if not isinstance(name, str):
@@ -133,7 +130,7 @@ class Table:
         for column in self.columns:
             if column.name == name:
                 return column
-        raise BadCodebook(f"table {self.name!r}", f"it has no column {shown(name)}; it has {listed(self._names)}")
+        raise BadCodebook(f"table {self.name!r}", f"it has no column {shown(name)}; it has {comma_list(self._names)}")
 
     @property
     def _names(self) -> list[str]:
@@ -141,7 +138,7 @@ class Table:
 
     @property
     def metric(self) -> Metric:
-        """Is the distance between neighbours: rows are changed where their number is public, else added or removed."""
+        """The distance between neighbours: rows are changed where their number is public, else added or removed."""
         return AddRemove() if self.size is None else ChangeOne()
 
     def _chosen(self, columns: Sequence[str] | None) -> tuple[Column, ...]:
@@ -150,12 +147,11 @@ class Table:
         return self.columns if columns is None else tuple(self[name] for name in columns)
 
     def space(self, columns: Sequence[str] | None = None) -> Space:
-        """Gives the table, or some columns of it, as a space."""
         chosen = self._chosen(columns)
         return Space(Frame(tuple((c.name, c.atom) for c in chosen), self.size, self.least), self.metric)
 
     def facts(self, who: str, columns: Sequence[str] | None = None) -> tuple[Fact, ...]:
-        """Gives what a release from the table, or from some columns, rests on; of ``who``, if anybody is named."""
+        """What a release from the table, or from some columns, rests on; of ``who``, if anybody is named."""
         chosen = self._chosen(columns)
         rows = f"{self.size} rows" if self.size is not None else f"at least {self.least} rows"
         size = (Fact(f"{self.name} has {rows}", self.size_source),) if self.size_source else ()
@@ -163,7 +159,6 @@ class Table:
         return (*size, *bounds, *(fact for column in chosen for fact in column.facts()))
 
     def tree(self) -> Plain:
-        """Gives the table as plain data."""
         exactly = {"exactly": self.size} if self.size is not None else {"at_least": self.least}
         said = {
             "description": self.description,
@@ -214,16 +209,16 @@ def _size(entries: Entries | None) -> tuple[int | None, int, str]:
 
 
 def _groups(entries: Entries, key: str, columns: Sequence[str]) -> Groups:
-    given = entries.inner(key)
-    if given is None:
+    declared = entries.inner(key)
+    if declared is None:
         return ()
-    found: list[tuple[tuple[str, ...], int]] = []
-    for name in list(given.given):
+    bounds: list[tuple[tuple[str, ...], int]] = []
+    for name in list(declared.given):
         parts = tuple(part.strip() for part in str(name).split(","))
         for part in parts:
-            given.known(part, columns, key)
-        if any(set(parts) == set(others) for others, _ in found):
-            given.refuse(f"there are two bounds by {listed(sorted(set(parts)))}, and only one can be meant")
-        most = given.whole(str(name), least=1)
-        found.append((parts, most if most is not None else given.refuse(f"{name} must be a whole number")))
-    return tuple(found)
+            declared.known(part, columns, key)
+        if any(set(parts) == set(others) for others, _ in bounds):
+            declared.refuse(f"there are two bounds by {comma_list(sorted(set(parts)))}, and only one can be meant")
+        most = declared.whole(str(name), least=1)
+        bounds.append((parts, most if most is not None else declared.refuse(f"{name} must be a whole number")))
+    return tuple(bounds)

@@ -1,4 +1,4 @@
-"""Whose a row is: an id in its table, or in one that foreign keys lead to; for good, or in a window of time."""
+"""Whose a row is: an id in its table, or in one that foreign keys lead to; always, or in a window of time."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn, final
 
 from sfumato.codebook.columns import Place, Plain
-from sfumato.codebook.entries import Entries, listed
+from sfumato.codebook.entries import Entries, comma_list
 from sfumato.errors import BadCodebook
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ MOST_HOPS = 8
 @final
 @dataclass(frozen=True)
 class Window:
-    """Is the stretch of time in which a unit is protected as a whole, by a column of dates or times.
+    """The stretch of time in which a unit is protected as a whole, by a column of dates or times.
 
     ``reason`` says why it is enough: what somebody does in several windows is protected in each of them, and the losses
     add up over the windows that the person is in.
@@ -36,17 +36,15 @@ class Window:
 
     @staticmethod
     def read(entries: Entries) -> Window:
-        """Reads a window."""
-        found = Window(
+        window = Window(
             entries.needed("column", "name the column of dates or times that says when"),
             entries.one_of("every", WINDOWS, usual=""),
             entries.text("reason"),
         )
         entries.done()
-        return found
+        return window
 
     def tree(self) -> Plain:
-        """Gives the window as plain data."""
         said = {"column": self.column, "every": self.every, "reason": self.reason}
         return {key: value for key, value in said.items() if value}
 
@@ -54,7 +52,7 @@ class Window:
 @final
 @dataclass(frozen=True)
 class Link:
-    """Is a foreign key: a row belongs to whomever the row of table ``of`` belongs to whose key is in ``column``."""
+    """A foreign key: a row belongs to the owner of the row of table ``of`` that has ``column`` as its key."""
 
     column: str
     of: str
@@ -62,26 +60,25 @@ class Link:
     @staticmethod
     def read(entries: Entries, columns: Sequence[str]) -> Link | None:
         """Reads a foreign key from the entry ``id`` of a table, None where that is no mapping."""
-        given = entries.inner("id") if isinstance(entries.value("id"), Mapping) else None
-        if given is None:
+        declared = entries.inner("id") if isinstance(entries.value("id"), Mapping) else None
+        if declared is None:
             return None
-        found = Link(
-            given.needed("through", "name the column that refers to another table"),
-            given.needed("of", "name the table that it refers to"),
+        link = Link(
+            declared.needed("through", "name the column that refers to another table"),
+            declared.needed("of", "name the table that it refers to"),
         )
-        given.done()
-        given.known(found.column, columns, "through")
-        return found
+        declared.done()
+        declared.known(link.column, columns, "through")
+        return link
 
     def tree(self) -> Plain:
-        """Gives the foreign key as plain data."""
         return {"through": self.column, "of": self.of}
 
 
 @final
 @dataclass(frozen=True)
 class Hop:
-    """Is one step along a foreign key: from a row to the one whose ``arrives`` equals its ``leaves``."""
+    """One step along a foreign key: from a row to the one that has its ``leaves`` as ``arrives``."""
 
     leaves: Place
     arrives: Place
@@ -90,7 +87,7 @@ class Hop:
 @final
 @dataclass(frozen=True)
 class UnitPath:
-    """Is how a row is known to be somebody's: the hops to the table that has the id, the id, and where the window is.
+    """How a row is known to be somebody's: the hops to the table that has the id, the id, and where the window is.
 
     The window, where there is one, is in the nearest table on the way that has its column.
     """
@@ -120,7 +117,7 @@ def unit_path(tables: Sequence[Table], name: str, window: Window | None = None) 
 
 def _hop(table: Table, link: Link, known: Mapping[str, Table]) -> Hop:
     if link.of not in known:
-        _refuse(table.name, f"id leads to the table {link.of!r}, which there is not: {listed([*known])}")
+        _refuse(table.name, f"id leads to the table {link.of!r}, which there is not: {comma_list([*known])}")
     there = known[link.of]
     if there.public:
         _refuse(table.name, f"id leads to {link.of}, which is public: nothing in it is of anybody")
@@ -131,17 +128,17 @@ def _hop(table: Table, link: Link, known: Mapping[str, Table]) -> Hop:
             f"{link.of} can agree in it",
         )
     leaves, arrives = table[link.column], there[there.key[0]]
-    here, other = _kind(leaves), _kind(arrives)
-    if here != other:
+    kind, key_kind = _kind(leaves), _kind(arrives)
+    if kind != key_kind:
         _refuse(
             table.name,
-            f"{leaves.place} is {here} and refers to {arrives.place}, which is {other}: they would never be equal",
+            f"{leaves.place} is {kind} and refers to {arrives.place}, which is {key_kind}: they would never be equal",
         )
     return Hop(leaves.place, arrives.place)
 
 
 def _kind(column: Column) -> str:
-    """Gives what the values of a column are; of categories, what they are a list of."""
+    """The kind of a column's values; of categories, what they are a list of."""
     return f"categories ({type(column.categories[0]).__name__})" if column.categories else column.type
 
 
@@ -158,7 +155,7 @@ def _window(window: Window, way: Sequence[Table]) -> Place:
     return _refuse(
         way[0].name,
         f"the unit has a window by {window.column!r}, and there is no such column here"
-        + (f", nor in {listed([table.name for table in way[1:]])}" if way[1:] else ""),
+        + (f", nor in {comma_list([table.name for table in way[1:]])}" if way[1:] else ""),
     )
 
 

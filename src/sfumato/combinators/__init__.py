@@ -1,1 +1,6 @@
 """Ways to put measurements together: composition, interaction, parts, samples, and the best of several runs."""
+
+import lazy_loader
+
+# Names are loaded on first use; `__init__.pyi` lists them for everyone.
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -17,11 +17,11 @@ import numpy as np
 
 from sfumato.accounting.compose import total
 from sfumato.accounting.events import PoissonRuns, RepeatAndSelect, Runs, Stated, TruncatedNegativeBinomial
-from sfumato.accounting.measures import Loss
-from sfumato.combinators.together import joined
-from sfumato.combinators.wrapping import Component, proven
+from sfumato.accounting.losses.measures import Loss
+from sfumato.combinators.composition import joint_how
+from sfumato.combinators.requirements import Component, require_theorem
 from sfumato.core.domains import Data
-from sfumato.core.law import FiniteLaw, Law, listed
+from sfumato.core.law import FiniteLaw, Law, finite_law
 from sfumato.core.measurement import Measurement
 from sfumato.core.partial import Partial, start
 from sfumato.core.plan import constructor
@@ -70,34 +70,34 @@ def best_of(measurement: Component, *, runs: Runs | None = None, stop: Number | 
     number = _number_of(law)
 
     def build(space: Space) -> Measurement:
-        inner = proven(start(space, measurement), "best_of")
-        run, kind = attempted(inner), inner.measure
-        how = joined("best of a random number of runs", [inner], PROOF)
+        inner = require_theorem(start(space, measurement), "best_of")
+        run, kind = never_failing(inner), inner.measure
+        how = joint_how("best of a random number of runs", [inner], PROOF)
         return Measurement(
             source=space,
             measure=kind,
             function=lambda data, entropy: _best_run(run, number, data, entropy),
-            privacy=lambda d_in: selected_loss(inner.map(d_in), law),
+            privacy_map=lambda d_in: selected_loss(inner.map(d_in), law),
             event=lambda d_in: RepeatAndSelect(inner.event_at(d_in), law),
-            how=replace(how, parameters=(("runs", _shown(law)), ("measurement", str(inner.how)))),
+            how=replace(how, parameters=(("runs", _law_text(law)), ("measurement", str(inner.how)))),
             law=_selected_law(run, number),
-        ).as_act()
+        ).recorded()
 
     return Partial("best_of(…)", build)
 
 
-@guarantee(claim="what the accountant says of the best of this law of runs", proof=PROOF, reviewed="2abbcc273bf5")
-def selected_loss(one: Loss, runs: Runs) -> Loss:
-    """Gives the loss of the best run, from that of one run."""
-    return total(RepeatAndSelect(Stated(one), runs), type(one))
+@guarantee(claim="what the accountant says of the best of this law of runs", proof=PROOF, reviewed="558e141e53b1")
+def selected_loss(once: Loss, runs: Runs) -> Loss:
+    """The loss of the best run, from that of one run."""
+    return total(RepeatAndSelect(Stated(once), runs), type(once))
 
 
 @guarantee(
     claim="the outcome if it is a pair that begins with a number, else the worst candidate; a function of the outcome",
     proof="proofs/repeat_and_select.md#failed",
-    reviewed="83f4fb2e37b4",
+    reviewed="8d2c4b45a4f8",
 )
-def scored(outcome: Data) -> tuple[int | float | Fraction, Data]:
+def as_candidate(outcome: Data) -> tuple[int | float | Fraction, Data]:
     """Reads an outcome as a candidate, (score, payload)."""
     rows = isinstance(outcome, np.ndarray) and outcome.ndim > 0
     if not (rows or isinstance(outcome, tuple | list)) or len(outcome) != 2:
@@ -109,7 +109,7 @@ def scored(outcome: Data) -> tuple[int | float | Fraction, Data]:
 
 
 def _plain(score: Data) -> Data:
-    """Gives a number of NumPy or a Decimal as a number of Python, exactly; NaN for what is none, and anything else."""
+    """Converts a number of NumPy or a Decimal to one of Python, exactly; NaN for what is none; leaves all else."""
     if isinstance(score, np.ndarray) and score.ndim == 0:
         score = score[()]
     plain = score.item() if isinstance(score, np.generic) else score
@@ -128,14 +128,14 @@ def _plain(score: Data) -> Data:
 @guarantee(
     claim="one run of the measurement, whatever it raises an outcome like others",
     proof="proofs/repeat_and_select.md#failed",
-    reviewed="642cffdc900d",
+    reviewed="56d607b4a255",
 )
-def attempted(measurement: Measurement) -> Measurement:
-    """Gives a measurement that never fails: its outcome is a candidate, the worst one where it raises."""
+def never_failing(measurement: Measurement) -> Measurement:
+    """Wraps a measurement so that it never fails: its outcome is a candidate, the worst one where it raises."""
 
     def run(data: Data, entropy: Entropy) -> Data:
         try:
-            return scored(measurement.function(data, entropy))
+            return as_candidate(measurement.function(data, entropy))
         except Exception:  # which run failed, and how, may depend on the data
             return FAILED
 
@@ -143,7 +143,7 @@ def attempted(measurement: Measurement) -> Measurement:
     return replace(
         measurement,
         function=run,
-        law=None if law is None else lambda data: listed(law(data)).through(scored),
+        law=None if law is None else lambda data: finite_law(law(data)).through(as_candidate),
         error=None,
     )
 
@@ -151,41 +151,41 @@ def attempted(measurement: Measurement) -> Measurement:
 def _best_run(run: Measurement, number: RunNumber, data: Data, entropy: Entropy) -> Data:
     best = None
     for _ in range(number.sample(entropy)):
-        found = run.function(data, entropy)
-        if best is None or found[0] > best[0]:
-            best = found
+        candidate = run.function(data, entropy)
+        if best is None or candidate[0] > best[0]:
+            best = candidate
     return best
 
 
 def _selected_law(run: Measurement, number: RunNumber) -> Callable[[Data], Law] | None:
     own = run.law
-    return None if own is None else lambda data: selected_law(listed(own(data)), number)
+    return None if own is None else lambda data: selected_law(finite_law(own(data)), number)
 
 
 @guarantee(
     claim="P(y) = (f(F(s)) - f(F(s-))) Q(y) / Q(score = s), f the generating function of the number of runs",
     proof="proofs/repeat_and_select.md#ties",
-    reviewed="9849cd283893",
+    reviewed="7162ae4a7680",
 )
 def selected_law(once: FiniteLaw, number: RunNumber) -> FiniteLaw:
-    """Gives the law of the best of a random number of candidates, from the law of one."""
+    """The law of the best of a random number of candidates, from the law of one."""
     ranked: dict[int | float | Fraction, list[Hashable]] = {}
-    for candidate in once.probabilities:
-        ranked.setdefault(_score(candidate), []).append(candidate)
+    for outcome in once.probabilities:
+        ranked.setdefault(_score(outcome), []).append(outcome)
     with precision(BITS):
         below = ball(0)
-        found: dict[Hashable, Any] = {None: number.mean_power(below)} if number.support[0] == 0 else {}
+        chances: dict[Hashable, Any] = {None: number.mean_power(below)} if number.support[0] == 0 else {}
         for score in sorted(ranked):
-            tied = [(candidate, once.probability(candidate)) for candidate in ranked[score]]
+            tied = [(outcome, once.probability(outcome)) for outcome in ranked[score]]
             mass = sum((chance for _, chance in tied), ball(0))
             chosen = number.mean_power(below + mass) - number.mean_power(below)
-            found |= {one: chosen if len(tied) == 1 else chosen * chance / mass for one, chance in tied}
+            chances |= {candidate: chosen if len(tied) == 1 else chosen * chance / mass for candidate, chance in tied}
             below += mass
-    return FiniteLaw(found)
+    return FiniteLaw(chances)
 
 
 def _score(candidate: Data) -> int | float | Fraction:
-    return scored(candidate)[0]
+    return as_candidate(candidate)[0]
 
 
 def _law_of_runs(runs: Runs | None, stop: Number | None) -> Runs:
@@ -201,7 +201,7 @@ def _law_of_runs(runs: Runs | None, stop: Number | None) -> Runs:
 
 
 def _number_of(runs: Runs) -> RunNumber:
-    """Gives the distribution from which the number of runs is drawn, exactly."""
+    """The distribution from which the number of runs is drawn, exactly."""
     match runs:
         case TruncatedNegativeBinomial(shape=shape, stop=stop):
             return NegativeBinomialNumber(shape, stop)
@@ -210,7 +210,7 @@ def _number_of(runs: Runs) -> RunNumber:
     raise BadArgument("runs", "sf.events.TruncatedNegativeBinomial(…) or sf.events.PoissonRuns(…)", runs)
 
 
-def _shown(runs: Runs) -> str:
+def _law_text(runs: Runs) -> str:
     match runs:
         case TruncatedNegativeBinomial(shape=shape, stop=stop):
             return f"negative binomial, shape {float(shape):.3g}, stop {float(stop):.3g}"

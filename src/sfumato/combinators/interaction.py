@@ -12,17 +12,17 @@ from typing import final
 from sfumato.accounting.adaptive.advanced import AdvancedFilter
 from sfumato.accounting.adaptive.filters import SumFilter
 from sfumato.accounting.adaptive.slots import Slots
-from sfumato.accounting.measures import Loss
-from sfumato.combinators.questions import Left, Questions, Spent, charged_at, check_turns, outcome_of
+from sfumato.accounting.losses.measures import Loss
+from sfumato.combinators.turns import Questions, charged_at, check_turns, outcome_of
 from sfumato.core.branches import InteractiveLaw
 from sfumato.core.domains import Data
+from sfumato.core.grouped_distance import AnyDistance, DistanceLike, GroupedDistance
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import Unit
 from sfumato.core.partial import Partial
 from sfumato.core.plan import constructor
-from sfumato.core.queryable import Queryable
+from sfumato.core.queryable import Left, Queryable, Spent
 from sfumato.core.space import Space
-from sfumato.core.spread import Gap, Spread, Stated
 from sfumato.errors import BadArgument, QueryRefused
 from sfumato.guarantee import guarantee
 from sfumato.release.claim import Claim, required
@@ -36,13 +36,13 @@ PROOF = "proofs/interaction.md#compositors"
 
 @constructor
 def adaptive_composition(
-    slices: Iterable[Loss], *, d_in: Stated | Unit | None = None, claim: Claim | None = None
+    slices: Iterable[Loss], *, d_in: DistanceLike | Unit | None = None, claim: Claim | None = None
 ) -> Partial[Measurement]:
     """Answers measurements chosen one after another, each paid from the next of some losses that were fixed before.
 
-    An interactive answer can be asked until the next query is put; that ends it for good (see
-    `concurrent_composition`). A query that costs more than its slice is refused, and nothing changes. Queries that rest
-    on a user's claim are taken only where ``claim`` vouches for them all.
+    An interactive answer can be asked until the next query is put; that ends it (see `concurrent_composition`). A query
+    that costs more than its slice is refused, and nothing changes. Queries that rest on a user's claim are taken only
+    where ``claim`` vouches for them all.
 
     Takes:      any space; the slices, all of one kind of loss, are what a query may cost at distance ``d_in``,
                 that of neighbours unless given
@@ -51,7 +51,7 @@ def adaptive_composition(
     Guarantee:  the slices composed, at every distance up to d_in  (proofs/interaction.md#compositors)
     Cost:       that of the queries
 
-    >>> from sfumato.accounting.measures import Pure
+    >>> from sfumato.accounting.losses.measures import Pure
     >>> from sfumato.core.space import vector
     >>> (vector(int) >> adaptive_composition([Pure(0.3), Pure(0.2)], d_in=2)).map(1)
     Pure(epsilon=0.5)
@@ -61,7 +61,7 @@ def adaptive_composition(
 
 @constructor
 def concurrent_composition(
-    slices: Iterable[Loss], *, d_in: Stated | Unit | None = None, claim: Claim | None = None
+    slices: Iterable[Loss], *, d_in: DistanceLike | Unit | None = None, claim: Claim | None = None
 ) -> Partial[Measurement]:
     """Answers measurements as `adaptive_composition` does; interactive answers stay open and may be asked in turns.
 
@@ -71,7 +71,7 @@ def concurrent_composition(
     Guarantee:  the slices composed, at every distance up to d_in  (proofs/interaction.md#concurrent)
     Cost:       that of the queries
 
-    >>> from sfumato.accounting.measures import ZCDP
+    >>> from sfumato.accounting.losses.measures import ZCDP
     >>> from sfumato.core.space import vector
     >>> (vector(int) >> concurrent_composition([ZCDP(0.3), ZCDP(0.2)])).map(1)
     ZCDP(rho=0.5)
@@ -80,10 +80,10 @@ def concurrent_composition(
 
 
 @constructor
-def filtered(
+def privacy_filter(
     limit: Loss | SumFilter | AdvancedFilter,
     *,
-    d_in: Stated | Unit | None = None,
+    d_in: DistanceLike | Unit | None = None,
     concurrent: bool = False,
     claim: Claim | None = None,
 ) -> Partial[Measurement]:
@@ -95,17 +95,18 @@ def filtered(
                 queries together may cost at distance ``d_in``, or a filter such as `AdvancedFilter`
     Gives:      a queryable that takes measurements (or what waits for its space) and gives their outcomes, and that
                 takes `Spent` and `Left`
-    Guarantee:  the limit, at every distance up to d_in  (proofs/interaction.md#compositors, proofs/filters.md#sums)
+    Guarantee:  the limit, at every distance up to d_in  (proofs/interaction.md#compositors,
+                proofs/privacy_filters.md#sums)
     Cost:       that of the queries
 
-    >>> from sfumato.accounting.measures import Pure
+    >>> from sfumato.accounting.losses.measures import Pure
     >>> from sfumato.core.space import vector
-    >>> (vector(int) >> filtered(Pure(1.1))).map(1)
+    >>> (vector(int) >> privacy_filter(Pure(1.1))).map(1)
     Pure(epsilon=1.1)
     """
     rule = limit if isinstance(limit, SumFilter | AdvancedFilter) else SumFilter(limit)
     if not _fresh(rule):
-        raise BadArgument("limit", "one of which nothing is spent yet", rule)
+        raise BadArgument("limit", "a filter that has charged nothing yet", rule)
     return _interactive("filter", rule, d_in, claim, concurrent=concurrent)
 
 
@@ -118,11 +119,11 @@ def _fresh(rule: SumFilter | AdvancedFilter) -> bool:
 @guarantee(
     claim="the limit of the rule, at distances up to the one at which queries are charged; larger ones are refused",
     proof=PROOF,
-    reviewed="5a6b696c311c",
+    reviewed="6fdaa13df0b5",
 )
-def interaction_loss(distance: Gap, *, counted_at: Gap, limit: Loss) -> Loss:
-    """Gives what an interaction costs at most, however it goes."""
-    if distance in (0, Spread(0, 0, 0)):
+def interaction_loss(distance: AnyDistance, *, counted_at: AnyDistance, limit: Loss) -> Loss:
+    """What an interaction costs at most, however it goes."""
+    if distance in (0, GroupedDistance(0, 0, 0)):
         return type(limit).nothing()
     if not distance <= counted_at:
         raise BadArgument("the distance", "at most the d_in at which queries are charged", distance)
@@ -130,7 +131,7 @@ def interaction_loss(distance: Gap, *, counted_at: Gap, limit: Loss) -> Loss:
 
 
 def _interactive(
-    name: str, rule: Rule, d_in: Stated | Unit | None, claim: Claim | None, *, concurrent: bool
+    name: str, rule: Rule, d_in: DistanceLike | Unit | None, claim: Claim | None, *, concurrent: bool
 ) -> Partial[Measurement]:
     kind = type(rule.limit)
     check_turns(kind, proven=not concurrent or rule.interleaves)
@@ -146,7 +147,7 @@ def _interactive(
             source=space,
             measure=kind,
             function=lambda data, entropy: Queryable(begun(lambda asked: outcome_of(asked, data, entropy))),
-            privacy=lambda distance: interaction_loss(distance, counted_at=counted_at, limit=rule.limit),
+            privacy_map=lambda distance: interaction_loss(distance, counted_at=counted_at, limit=rule.limit),
             how=How(
                 name,
                 (("limit", str(rule.limit)), ("charged at distance", str(counted_at))),
@@ -163,9 +164,9 @@ def _interactive(
 
 @final
 class Exchange:
-    """Is the state of one interaction: the rule as it stands, and what asks the data."""
+    """The state of one interaction: the rule as it stands, and what asks the data."""
 
-    def __init__(self, questions: Questions, rule: Rule, counted_at: Gap) -> None:
+    def __init__(self, questions: Questions, rule: Rule, counted_at: AnyDistance) -> None:
         self._questions, self._rule, self._counted_at = questions, rule, counted_at
 
     def answer(self, query: Data) -> Data:

@@ -9,15 +9,15 @@ from typing import ClassVar, final
 
 from sfumato.accounting.adaptive.filters import may_interleave
 from sfumato.accounting.adaptive.odometers import SumOdometer
-from sfumato.accounting.measures import Loss
-from sfumato.combinators.interaction import filtered
-from sfumato.combinators.questions import Questions, Spent, check_turns, outcome_of
+from sfumato.accounting.losses.measures import Loss
+from sfumato.combinators.interaction import privacy_filter
+from sfumato.combinators.turns import Questions, check_turns, outcome_of
 from sfumato.core.domains import Data
+from sfumato.core.grouped_distance import DistanceLike
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import Unit
-from sfumato.core.queryable import Queryable
+from sfumato.core.queryable import Queryable, Spent
 from sfumato.core.space import Space
-from sfumato.core.spread import Stated
 from sfumato.entropy import Entropy, system
 from sfumato.errors import BadArgument, NotInDomain
 from sfumato.guarantee import guarantee
@@ -29,7 +29,7 @@ PROOF = "proofs/interaction.md#odometers"
 @final
 @dataclass(frozen=True)
 class Odometer:
-    """Is an interaction that never stops by itself. It has no map, so it is no measurement: `limited` makes it one."""
+    """An interaction that never stops by itself. It has no map, so it is no measurement: `limited` makes it one."""
 
     source: Space
     measure: type[Loss]
@@ -37,7 +37,7 @@ class Odometer:
     unlimited: ClassVar[bool] = True
 
     def __call__(self, data: Data, *, entropy: Entropy | None = None) -> Queryable:
-        """Gives a queryable that takes measurements, and `Spent` at any distance."""
+        """Opens a queryable that takes measurements, and `Spent` at any distance."""
         if not self.source.domain.member(data):
             raise NotInDomain(self.source.domain)
         noise = entropy or system()
@@ -50,9 +50,11 @@ class Odometer:
         )
         return Queryable(Reading(questions).answer)
 
-    def limited(self, limit: Loss, *, d_in: Stated | Unit | None = None, claim: Claim | None = None) -> Measurement:
-        """Gives the same interaction under a limit: a measurement, which may stand where one is asked for."""
-        return self.source >> filtered(limit, d_in=d_in, concurrent=self.concurrent, claim=claim)
+    def limited(
+        self, limit: Loss, *, d_in: DistanceLike | Unit | None = None, claim: Claim | None = None
+    ) -> Measurement:
+        """Puts the same interaction under a limit: a measurement, which may stand where one is asked for."""
+        return self.source >> privacy_filter(limit, d_in=d_in, concurrent=self.concurrent, claim=claim)
 
 
 def odometer(space: Space, measure: type[Loss], *, concurrent: bool = False) -> Odometer:
@@ -64,7 +66,7 @@ def odometer(space: Space, measure: type[Loss], *, concurrent: bool = False) -> 
                 (proofs/interaction.md#odometers, proofs/odometers.md#sums)
     Cost:       that of the queries
 
-    >>> from sfumato.accounting.measures import Pure
+    >>> from sfumato.accounting.losses.measures import Pure
     >>> from sfumato.core.space import vector
     >>> meter = odometer(vector(int), Pure)([1, 2, 3])
     >>> meter(Spent(1))
@@ -81,7 +83,7 @@ def odometer(space: Space, measure: type[Loss], *, concurrent: bool = False) -> 
 
 @final
 class Reading:
-    """Is the state of an odometer: the measurements that were charged, and what asks the data."""
+    """The state of an odometer: the measurements that were charged, and what asks the data."""
 
     def __init__(self, questions: Questions) -> None:
         self._questions = questions
@@ -96,10 +98,10 @@ class Reading:
         self._charged.append(asked)
         return self._questions.run(asked)
 
-    def _at(self, d_in: Stated | Unit | None) -> Loss:
+    def _at(self, d_in: DistanceLike | Unit | None) -> Loss:
         space = self._questions.space
         distance = space.metric.read(space.closest if d_in is None else d_in)
-        return spent_at([one.map(distance) for one in self._charged], self._questions.kind)
+        return spent_at([measurement.map(distance) for measurement in self._charged], self._questions.kind)
 
 
 @guarantee(claim="the losses of all that was charged, at one distance, composed", proof=PROOF, reviewed="323c0e8a7cbe")

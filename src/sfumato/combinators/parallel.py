@@ -8,18 +8,18 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import reduce
 from typing import TypeVar
 
-from sfumato.accounting.concentrated import GDP
-from sfumato.accounting.measures import ZCDP, Loss, Pure, lesser
-from sfumato.combinators.together import alike, joined, joint_error
-from sfumato.combinators.wrapping import Component
+from sfumato.accounting.losses.concentrated import GDP
+from sfumato.accounting.losses.measures import ZCDP, Additive, Loss, Pure, lesser
+from sfumato.combinators.composition import compatible, joint_error, joint_how
+from sfumato.combinators.requirements import Component
 from sfumato.core.domains import Data
+from sfumato.core.grouped_distance import GroupedDistance
 from sfumato.core.law import Law, ProductLaw
 from sfumato.core.measurement import Measurement
 from sfumato.core.partial import Partial, start
 from sfumato.core.parts import PartDistance, Parts
 from sfumato.core.plan import constructor
 from sfumato.core.space import Space
-from sfumato.core.spread import Spread
 from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument, NoProvenRoute, SfumatoError
 from sfumato.exact import Extended
@@ -28,16 +28,16 @@ from sfumato.guarantee import guarantee
 L = TypeVar("L", bound=Loss)
 
 FEW = 8
-"""Up to so many rows, every way in which they can fall into parts is looked at."""
+"""Up to this many rows, every way in which they can fall into parts is looked at."""
 
 
 @guarantee(
     claim="at most L0 parts differ, each by at most L∞ rows: the widest of L0 losses at L∞",
     proof="proofs/parallel.md#largest",
-    reviewed="da8476c19b0d",
+    reviewed="5d88ba4cf231",
 )
-def largest_loss(spread: Spread, losses: Callable[[int | float], Sequence[L]], kind: type[L]) -> L:
-    """Gives what the parts cost together, from their losses at the largest number of rows in one."""
+def largest_loss(spread: GroupedDistance, losses: Callable[[int | float], Sequence[L]], kind: type[L]) -> L:
+    """What the parts cost together, from their losses at the largest number of rows in one."""
     return kind.widest(losses(spread.largest), count=int(spread.parts))
 
 
@@ -45,10 +45,10 @@ def largest_loss(spread: Spread, losses: Callable[[int | float], Sequence[L]], k
     claim="some way to split L1 rows over at most L0 parts, at most L∞ in one, holds the rows that differ: the widest "
     "over all ways, of the widest losses at each number of rows, composed",
     proof="proofs/parallel.md#splits",
-    reviewed="03e4403cf6a8",
+    reviewed="8adea4167cbc",
 )
-def split_loss(spread: Spread, losses: Callable[[int | float], Sequence[L]], kind: type[L]) -> L:
-    """Gives what the parts cost together, over all ways in which the rows can fall."""
+def split_loss(spread: GroupedDistance, losses: Callable[[int | float], Sequence[L]], kind: type[L]) -> L:
+    """What the parts cost together, over all ways in which the rows can fall."""
     ways = [
         reduce(kind.then, (kind.widest(losses(rows), count=parts) for rows, parts in Counter(way).items()))
         for way in splits(int(spread.rows), int(spread.largest), int(spread.parts))
@@ -57,7 +57,7 @@ def split_loss(spread: Spread, losses: Callable[[int | float], Sequence[L]], kin
 
 
 def splits(rows: int, largest: int, parts: int) -> Iterator[tuple[int, ...]]:
-    """Gives every way to write a number as a sum of so many numbers at most, in falling order, none above a largest.
+    """Every way to write a number as a sum of at most ``parts`` numbers, in falling order, none above a largest.
 
     >>> list(splits(4, 3, 2))
     [(3, 1), (2, 2)]
@@ -73,36 +73,33 @@ def splits(rows: int, largest: int, parts: int) -> Iterator[tuple[int, ...]]:
     claim="for pure, concentrated and Gaussian losses: a group of L∞ rows in each of the q parts with the largest "
     "losses at one row, and of r rows in the next, where L1 = q L∞ + r",
     proof="proofs/parallel.md#groups",
-    reviewed="fddb62840fdb",
+    reviewed="068d7fc910a6",
 )
-def grouped_loss(spread: Spread, ones: Sequence[L], kind: type[L]) -> L:
-    """Gives what the parts cost together, from their losses at one row."""
+def grouped_loss(spread: GroupedDistance, ones: Sequence[L], kind: type[L]) -> L:
+    """What the parts cost together, from their losses at one row."""
     full, rest = divmod(int(spread.rows), int(spread.largest))
-    ranked = sorted(ones, key=_amount, reverse=True)
-    groups = [one.group(int(spread.largest)) for one in ranked[:full]]
-    groups += [one.group(rest) for one in ranked[full : full + bool(rest)]]
+    ranked = sorted(ones, key=_amounts, reverse=True)
+    groups = [loss.group(int(spread.largest)) for loss in ranked[:full]]
+    groups += [loss.group(rest) for loss in ranked[full : full + bool(rest)]]
     return reduce(kind.then, groups, kind.nothing())
 
 
-def _amount(loss: Loss) -> Extended:
-    match loss:
-        case Pure():
-            return loss.epsilon
-        case ZCDP():
-            return loss.rho
-        case GDP():
-            return loss.square
-    raise NoProvenRoute(f"groups under {type(loss).__name__} do not add up over parts.")
+def _amounts(loss: Loss) -> tuple[Extended, ...]:
+    if not isinstance(loss, Additive):
+        raise NoProvenRoute(f"groups under {type(loss).__name__} do not add up over parts.")
+    return loss.amounts
 
 
 @guarantee(
     claim="the least of the proven bounds, where they can be compared; nothing where no part differs",
     proof="proofs/parallel.md#map",
-    reviewed="b3d300e2fec1",
+    reviewed="b5cc9486a58c",
 )
-def parallel_loss(spread: Spread, losses: Callable[[int | float], Sequence[L]], kind: type[L], count: int) -> L:
-    """Gives what ``count`` parts cost together, given what each costs at a number of rows."""
-    real = Spread(min(spread.parts, count), spread.rows, spread.largest)
+def parallel_loss(
+    spread: GroupedDistance, losses: Callable[[int | float], Sequence[L]], kind: type[L], count: int
+) -> L:
+    """What ``count`` parts cost together, from what each costs at a number of rows."""
+    real = GroupedDistance(min(spread.parts, count), spread.rows, spread.largest)
     if real.rows == 0:
         return kind.nothing()
     ways: list[Callable[[], L]] = [lambda: largest_loss(real, losses, kind)]
@@ -110,24 +107,24 @@ def parallel_loss(spread: Spread, losses: Callable[[int | float], Sequence[L]], 
         ways.append(lambda: split_loss(real, losses, kind))
     if kind in (Pure, ZCDP, GDP) and real.rows != math.inf:
         ways.append(lambda: grouped_loss(real, losses(1), kind))
-    return reduce(lesser, _priced(ways))
+    return reduce(lesser, _known_bounds(ways))
 
 
-def _priced(ways: list[Callable[[], L]]) -> list[L]:
-    """Gives the bounds that can be worked out: some parts may be priced at one row only, such as filters."""
-    found: list[L] = []
+def _known_bounds(ways: list[Callable[[], L]]) -> list[L]:
+    """The bounds that can be worked out: some parts may be priced at one row only, such as filters."""
+    bounds: list[L] = []
     for way in ways:
         try:
-            found.append(way())
+            bounds.append(way())
         except SfumatoError:
-            if way is ways[-1] and not found:
+            if way is ways[-1] and not bounds:
                 raise
-    return found
+    return bounds
 
 
 @constructor
 def parallel(measurements: Component | Sequence[Component]) -> Partial[Measurement]:
-    """Runs one mechanism on each part of partitioned data and gives all outcomes, in the order of the keys.
+    """Runs one mechanism on each part of partitioned data and releases all outcomes, in the order of the keys.
 
     Where one unit is in one part, all parts together cost what the dearest costs. That holds because which part a row
     goes to depends on that row alone (`group_by`) or on fresh randomness (`random_parts`), never on other rows. One
@@ -163,12 +160,12 @@ def parallel(measurements: Component | Sequence[Component]) -> Partial[Measureme
 
 def _built(measurements: Component | Sequence[Component], spaces: list[Space]) -> tuple[Measurement, ...]:
     if isinstance(measurements, Measurement | Partial):
-        made = {space: start(space, measurements) for space in set(spaces)}
-        return alike([made[space] for space in spaces], "parallel")
+        by_space = {space: start(space, measurements) for space in set(spaces)}
+        return compatible([by_space[space] for space in spaces], "parallel")
     if len(measurements) != len(spaces):
         raise BadArgument("the mechanisms of parallel()", f"one for each of {len(spaces)} parts", len(measurements))
     pairs = zip(spaces, measurements, strict=True)
-    return alike([start(space, component) for space, component in pairs], "parallel")
+    return compatible([start(space, component) for space, component in pairs], "parallel")
 
 
 def _parallel(space: Space, parts: tuple[Measurement, ...]) -> Measurement:
@@ -176,8 +173,8 @@ def _parallel(space: Space, parts: tuple[Measurement, ...]) -> Measurement:
     distinct = tuple(dict.fromkeys(parts))
 
     def losses(rows: int | float) -> list[Loss]:
-        found = {part: part.map(rows) for part in distinct}
-        return [found[part] for part in parts]
+        by_part = {part: part.map(rows) for part in distinct}
+        return [by_part[part] for part in parts]
 
     def run(data: Data, entropy: Entropy) -> tuple[Data, ...]:
         return tuple(part.function(rows, entropy) for part, rows in zip(parts, data, strict=True))
@@ -186,8 +183,8 @@ def _parallel(space: Space, parts: tuple[Measurement, ...]) -> Measurement:
         source=space,
         measure=kind,
         function=run,
-        privacy=lambda spread: parallel_loss(spread, losses, kind, len(parts)),
-        how=joined(f"parallel on {len(parts)} parts", distinct, "proofs/parallel.md#map"),
+        privacy_map=lambda spread: parallel_loss(spread, losses, kind, len(parts)),
+        how=joint_how(f"parallel on {len(parts)} parts", distinct, "proofs/parallel.md#map"),
         law=_law(parts),
         error=joint_error(parts),
         interactive=any(part.interactive for part in distinct),

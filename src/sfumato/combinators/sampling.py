@@ -18,12 +18,13 @@ from sfumato.accounting.amplify.population import chance_drawn, population_ampli
 from sfumato.accounting.amplify.sampled_rows import three_laws
 from sfumato.accounting.compose import total
 from sfumato.accounting.events import Event, Poisson, Sampled, Stated
-from sfumato.accounting.measures import Approx, Loss, Pure, lesser
+from sfumato.accounting.losses.measures import Approx, Loss, Pure, lesser
+from sfumato.accounting.losses.renyi import Renyi
 from sfumato.accounting.relation import Relation
-from sfumato.accounting.renyi import Renyi
-from sfumato.combinators.together import joined
-from sfumato.combinators.wrapping import Component, proven
-from sfumato.core.domains import Array, Data
+from sfumato.combinators.composition import joint_how
+from sfumato.combinators.requirements import Component, require_theorem
+from sfumato.core.domains import Data
+from sfumato.core.grouped_distance import AnyDistance
 from sfumato.core.law import Law, MixtureLaw
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import AddRemove, ChangeOne, DatasetMetric
@@ -31,7 +32,6 @@ from sfumato.core.partial import Partial, start
 from sfumato.core.plan import constructor
 from sfumato.core.rows import records
 from sfumato.core.space import Space
-from sfumato.core.spread import Gap
 from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument, NoProvenRoute, UnknownSize
 from sfumato.exact import Number, integer, up
@@ -41,12 +41,12 @@ from sfumato.noise.uniform import choose
 from sfumato.release.claim import Claim, required
 from sfumato.release.record import How
 from sfumato.transforms.distances import exchanged_rows
-from sfumato.transforms.rows import Rows, count_rows, each_column, own_type, row_space
+from sfumato.transforms.rows import Rows, count_rows, row_space, select_rows
 
 PROOF = "proofs/amplification.md#wrappers"
 
 MOST_ROWS = 12
-"""Laws are written out over every sample of at most so many rows."""
+"""The most rows of which laws are written out over every sample."""
 
 
 @constructor
@@ -78,9 +78,9 @@ def on_poisson_sample(measurement: Component, rate: Number) -> Partial[Measureme
         if not isinstance(metric, AddRemove) or domain.size is not None or domain.least:
             what = "rows of unknown number under sf.AddRemove(), for a random sample may have any number of them"
             raise BadArgument("what on_poisson_sample() works on", what, str(space))
-        inner = proven(start(space, measurement), "on_poisson_sample")
+        inner = require_theorem(start(space, measurement), "on_poisson_sample")
 
-        def privacy(d_in: Gap) -> Loss:
+        def privacy_map(d_in: AnyDistance) -> Loss:
             if d_in in (0, math.inf):
                 return inner.map(d_in)
             described = (Stated(inner.map(1)), inner.event_at(1))
@@ -90,11 +90,11 @@ def on_poisson_sample(measurement: Component, rate: Number) -> Partial[Measureme
             source=space,
             measure=inner.measure,
             function=lambda data, entropy: inner.function(poisson_sample(data, domain, chance, entropy), entropy),
-            privacy=privacy,
-            how=_described("on a Poisson sample", inner, ("rate", f"{up(chance):.3g}")),
+            privacy_map=privacy_map,
+            how=_describe("on a Poisson sample", inner, ("rate", f"{up(chance):.3g}")),
             law=_law_over(inner, domain, lambda rows: _poisson_subsets(rows, chance)),
-            event=lambda d_in: Sampled(inner.event_at(1), sampling) if d_in == 1 else Stated(privacy(d_in)),
-        ).as_act()
+            event=lambda d_in: Sampled(inner.event_at(1), sampling) if d_in == 1 else Stated(privacy_map(d_in)),
+        ).recorded()
 
     return Partial(f"on_poisson_sample(rate={rate})", build)
 
@@ -123,21 +123,23 @@ def on_fixed_sample(measurement: Component, size: int) -> Partial[Measurement]:
         if drawn > rows:
             raise BadArgument("size", f"at most the {rows} rows there are", size)
         smaller = Space(replace(domain, size=drawn, least=0), metric)
-        inner = proven(start(smaller, measurement), "on_fixed_sample")
+        inner = require_theorem(start(smaller, measurement), "on_fixed_sample")
         return Measurement(
             source=space,
             measure=inner.measure,
             function=lambda data, entropy: inner.function(fixed_sample(data, domain, drawn, entropy), entropy),
-            privacy=_population_map(inner, metric, drawn, rows),
-            how=_described("on a sample of fixed size", inner, ("size", f"{drawn} of {rows}")),
+            privacy_map=_population_map(inner, metric, drawn, rows),
+            how=_describe("on a sample of fixed size", inner, ("size", f"{drawn} of {rows}")),
             law=_law_over(inner, domain, lambda most: _equal_subsets(most, drawn)),
-        ).as_act()
+        ).recorded()
 
     return Partial(f"on_fixed_sample(size={size})", build)
 
 
 @constructor
-def known_sample(measurement: Component, *, population: int, claim: Claim | None = None) -> Partial[Measurement]:
+def amplified_by_known_sample(
+    measurement: Component, *, population: int, claim: Claim | None = None
+) -> Partial[Measurement]:
     """Charges less because the data is itself a random sample of a larger population. It does not sample.
 
     A distance counts rows of the *population*: a unit that may own three of them is at distance 3.
@@ -154,7 +156,7 @@ def known_sample(measurement: Component, *, population: int, claim: Claim | None
     >>> from sfumato.transforms.aggregate import mean
     >>> from sfumato.mechanisms.additive import laplace
     >>> drawn = claim("drawn by lot from the register, list destroyed")
-    >>> answer = known_sample(mean() >> laplace(scale=0.5), population=100, claim=drawn)
+    >>> answer = amplified_by_known_sample(mean() >> laplace(scale=0.5), population=100, claim=drawn)
     >>> round(float((vector(float, between=(0, 10), size=10) >> answer).map(1).epsilon), 6)
     0.494029
     """
@@ -162,48 +164,48 @@ def known_sample(measurement: Component, *, population: int, claim: Claim | None
     whole = integer(population, "population", least=1)
 
     def build(space: Space) -> Measurement:
-        _, metric, rows = _exchangeable(space, "known_sample")
+        _, metric, rows = _exchangeable(space, "amplified_by_known_sample")
         if whole < rows:
             raise BadArgument("population", f"at least the {rows} rows of the sample", population)
-        inner = proven(start(space, measurement), "known_sample")
-        how = _described("on a known sample", inner, ("sample", f"{rows} of at least {whole}"))
+        inner = require_theorem(start(space, measurement), "amplified_by_known_sample")
+        how = _describe("on a known sample", inner, ("sample", f"{rows} of at least {whole}"))
         return replace(
             inner,
-            privacy=_population_map(inner, metric, rows, whole),
+            privacy_map=_population_map(inner, metric, rows, whole),
             event=None,
             how=replace(how, claims=(vouched, *how.claims)),
             law=None,  # of a sample that is given there is one, but the loss speaks of the population
-        ).as_act()
+        ).recorded()
 
-    return Partial(f"known_sample(population={population})", build)
+    return Partial(f"amplified_by_known_sample(population={population})", build)
 
 
-@guarantee(claim="each row is kept independently with the probability", proof=PROOF, reviewed="ab5688c50b46")
+@guarantee(claim="each row is kept independently with the probability", proof=PROOF, reviewed="f487ea967315")
 def poisson_sample(data: Data, domain: Rows, rate: Fraction, entropy: Entropy) -> Data:
     """Draws a Poisson sample of the rows of a member."""
-    kept = Bernoulli(rate).samples(count_rows(data, domain), entropy)
-    return _taken(data, domain, kept.astype(np.bool_))
+    drawn = Bernoulli(rate).samples(count_rows(data, domain), entropy)
+    return select_rows(data, domain, drawn.astype(np.bool_))
 
 
 @guarantee(
-    claim="every ordered choice of so many different rows is equally likely", proof=PROOF, reviewed="cb64702d538f"
+    claim="every ordered choice of that many different rows is equally likely", proof=PROOF, reviewed="887b3e60340b"
 )
 def fixed_sample(data: Data, domain: Rows, size: int, entropy: Entropy) -> Data:
     """Draws rows of a member without replacement."""
-    return _taken(data, domain, choose(count_rows(data, domain), k=size, entropy=entropy))
+    return select_rows(data, domain, choose(count_rows(data, domain), k=size, entropy=entropy))
 
 
 @guarantee(
     claim="k rows more or fewer: k steps of the loss of a Poisson sample for one row, or the loss of all k unsampled",
     proof=PROOF,
-    reviewed="74035c9ff35b",
+    reviewed="80e3b8614454",
 )
 def poisson_sample_loss(described: Iterable[Event], whole: Loss, rate: Fraction, rows: int) -> Loss:
-    """Gives the loss on a Poisson sample, from what runs for one row, described in some ways, and the loss of all."""
+    """The loss on a Poisson sample, from what runs for one row, described in some ways, and the loss of all."""
     best = whole
-    for one in described:
+    for event in described:
         with suppress(NoProvenRoute):  # no theorem about a sample of it, described so
-            sampled = total(Sampled(one, Poisson(rate)), type(whole), relation=Relation.ADD_REMOVE)
+            sampled = total(Sampled(event, Poisson(rate)), type(whole), relation=Relation.ADD_REMOVE)
             best = lesser(sampled.group(rows), best)
     return best
 
@@ -212,16 +214,16 @@ def poisson_sample_loss(described: Iterable[Event], whole: Loss, rate: Fraction,
     claim="k rows exchanged: k steps of the loss at the chance that one row is drawn, or the loss for all k at the "
     "chance that any is",
     proof=PROOF,
-    reviewed="b045978d0f96",
+    reviewed="5b2146386415",
 )
-def fixed_sample_loss(one: Loss, whole: Loss, rows: int, sample: int, population: int) -> Loss:
-    """Gives the loss on a sample of fixed size, from those of the measurement for one row and for all that differ."""
-    stepwise = _amplified(one, 1, sample, population).group(rows)
-    return lesser(stepwise, _amplified(whole, rows, sample, population))
+def fixed_sample_loss(one_row: Loss, whole: Loss, rows: int, sample: int, population: int) -> Loss:
+    """The loss on a sample of fixed size, from those of the measurement for one row and for all that differ."""
+    stepwise = _amplify(one_row, 1, sample, population).group(rows)
+    return lesser(stepwise, _amplify(whole, rows, sample, population))
 
 
-def _amplified(loss: Loss, rows: int, sample: int, population: int) -> Loss:
-    """Gives what a loss for exchanging sampled rows comes to when any of them is drawn by chance only."""
+def _amplify(loss: Loss, rows: int, sample: int, population: int) -> Loss:
+    """What a loss for exchanging sampled rows comes to when any of them is drawn by chance only."""
     match loss:
         case Pure():
             return population_amplified(loss, sample=sample, population=population, rows=rows)
@@ -232,18 +234,20 @@ def _amplified(loss: Loss, rows: int, sample: int, population: int) -> Loss:
     raise NoProvenRoute("no theorem says what sampling saves in this kind of loss.")
 
 
-def _population_map(inner: Measurement, metric: DatasetMetric, sample: int, population: int) -> Callable[[Gap], Loss]:
-    def privacy(d_in: Gap) -> Loss:
+def _population_map(
+    inner: Measurement, metric: DatasetMetric, sample: int, population: int
+) -> Callable[[AnyDistance], Loss]:
+    def privacy_map(d_in: AnyDistance) -> Loss:
         rows = int(exchanged_rows(d_in, metric=metric, size=population))
         if rows == 0:
             return inner.map(0)
         return fixed_sample_loss(inner.map(inner.source.closest), inner.map(d_in), rows, sample, population)
 
-    return privacy
+    return privacy_map
 
 
 def _exchangeable(space: Space, verb: str) -> tuple[Rows, DatasetMetric, int]:
-    """Gives the rows of a space of public size and any order, their distance, and how many there are."""
+    """The rows of a space of public size and any order, their distance, and how many there are."""
     domain, metric = row_space(space, verb)
     if domain.size is None:
         raise UnknownSize(verb, "Give size=…, or resize(…) first; for data of unknown size use on_poisson_sample(…).")
@@ -252,15 +256,15 @@ def _exchangeable(space: Space, verb: str) -> tuple[Rows, DatasetMetric, int]:
     return domain, metric, domain.size
 
 
-def _described(name: str, inner: Measurement, shown: tuple[str, str]) -> How:
-    how = joined(name, [inner], PROOF)
+def _describe(name: str, inner: Measurement, shown: tuple[str, str]) -> How:
+    how = joint_how(name, [inner], PROOF)
     return replace(how, parameters=(shown, ("measurement", str(inner.how))))
 
 
 def _law_over(
     inner: Measurement, domain: Rows, samples: Callable[[int], Iterable[tuple[Fraction, tuple[int, ...]]]]
 ) -> Callable[[Data], Law] | None:
-    """Gives the exact law over all samples; equal ones are brought together."""
+    """The exact law over all samples; equal ones are brought together."""
     own = inner.law
     if own is None:
         return None
@@ -272,18 +276,13 @@ def _law_over(
         weights: dict[Hashable, Fraction] = {}
         drawn: dict[Hashable, Data] = {}
         for weight, places in samples(rows):
-            sample = _taken(data, domain, np.array(places, dtype=np.int64))
+            sample = select_rows(data, domain, np.array(places, dtype=np.int64))
             key = frozenset(records(sample).items())
             drawn.setdefault(key, sample)
             weights[key] = weights.get(key, Fraction(0)) + weight
         return MixtureLaw(tuple((weights[key], own(sample)) for key, sample in drawn.items() if weights[key]))
 
     return law
-
-
-def _taken(data: Data, domain: Rows, places: Array) -> Data:
-    """Gives some rows of a member, by a mask or by their places."""
-    return own_type(each_column(data, domain, lambda column: column[places]), domain)
 
 
 def _poisson_subsets(rows: int, rate: Fraction) -> Iterable[tuple[Fraction, tuple[int, ...]]]:

@@ -8,11 +8,11 @@ from fractions import Fraction
 
 from sfumato.accounting.compose import total
 from sfumato.accounting.events import Mixture, Stated
-from sfumato.combinators.best_of import attempted, scored
-from sfumato.combinators.together import alike, composition, joined
-from sfumato.combinators.wrapping import Component, answering, components
+from sfumato.combinators.best_of import as_candidate, never_failing
+from sfumato.combinators.composition import compatible, composition, joint_how
+from sfumato.combinators.requirements import Component, components, one_shot
 from sfumato.core.domains import Data
-from sfumato.core.law import Law, MixtureLaw, listed
+from sfumato.core.law import Law, MixtureLaw, finite_law
 from sfumato.core.measurement import Measurement
 from sfumato.core.partial import Partial, start
 from sfumato.core.plan import constructor
@@ -45,21 +45,21 @@ def best_of_all(measurements: Sequence[Component]) -> Partial[Measurement]:
     >>> (one.source >> best_of_all([one] * 5)).map(1)
     Pure(epsilon=0.5)
     """
-    given = components(measurements)
+    tries = components(measurements)
 
     def build(space: Space) -> Measurement:
-        runs = [attempted(answering(start(space, one), "best_of_all")) for one in given]
+        runs = [never_failing(one_shot(start(space, component), "best_of_all")) for component in tries]
         together = space >> composition(runs)
         function, law = together.function, together.law
         return replace(
             together,
             function=lambda data, entropy: best_among(function(data, entropy)),
-            how=joined("best of all", runs, ALL_PROOF),
-            law=None if law is None else lambda data: listed(law(data)).through(best_among),
+            how=joint_how("best of all", runs, ALL_PROOF),
+            law=None if law is None else lambda data: finite_law(law(data)).through(best_among),
             error=None,
         )
 
-    return Partial(f"best_of_all({len(given)} measurements)", build)
+    return Partial(f"best_of_all({len(tries)} measurements)", build)
 
 
 @constructor
@@ -80,44 +80,44 @@ def random_candidate(
     >>> (scalar(int) >> random_candidate(tries)).map(1)
     Pure(epsilon=0.2)
     """
-    given = components(measurements)
-    draw = Categorical(_weights(weights, len(given)))
+    tries = components(measurements)
+    draw = Categorical(_weights(weights, len(tries)))
 
     def build(space: Space) -> Measurement:
-        parts = alike([answering(start(space, one), "random_candidate") for one in given], "random_candidate")
+        parts = compatible([one_shot(start(space, each), "random_candidate") for each in tries], "random_candidate")
         kind, chances = parts[0].measure, draw.probabilities
 
         def run(data: Data, entropy: Entropy) -> Data:
             place = draw.sample(entropy)
-            return placed(place, scored(parts[place].function(data, entropy)))
+            return with_place(place, as_candidate(parts[place].function(data, entropy)))
 
         return Measurement(
             source=space,
             measure=kind,
             function=run,
-            privacy=lambda d_in: total(Mixture(*(Stated(part.map(d_in)) for part in parts), weights=chances), kind),
-            how=joined("one drawn at random", parts, DRAWN_PROOF),
+            privacy_map=lambda d_in: total(Mixture(*(Stated(part.map(d_in)) for part in parts), weights=chances), kind),
+            how=joint_how("one drawn at random", parts, DRAWN_PROOF),
             event=lambda d_in: Mixture(*(part.event_at(d_in) for part in parts), weights=chances),
             law=_drawn_law(parts, chances),
-        ).as_act()
+        ).recorded()
 
-    return Partial(f"random_candidate({len(given)} measurements)", build)
+    return Partial(f"random_candidate({len(tries)} measurements)", build)
 
 
 @guarantee(
     claim="the highest score, the first of equal ones; a function of the outcomes",
     proof=ALL_PROOF,
-    reviewed="0460055a56c6",
+    reviewed="edb1f6d69519",
 )
 def best_among(candidates: Sequence[Data]) -> Data:
-    """Gives the best of some candidates, with its place."""
-    place = max(range(len(candidates)), key=lambda one: (candidates[one][0], -one))
-    return placed(place, candidates[place])
+    """Picks the best of some candidates, with its place."""
+    place = max(range(len(candidates)), key=lambda index: (candidates[index][0], -index))
+    return with_place(place, candidates[place])
 
 
-@guarantee(claim="a function of the draw and the outcome", proof=DRAWN_PROOF, reviewed="0111ab709527")
-def placed(place: int, candidate: Data) -> Data:
-    """Gives a candidate with the place it has among the measurements."""
+@guarantee(claim="a function of the draw and the outcome", proof=DRAWN_PROOF, reviewed="f8ef4854e6c8")
+def with_place(place: int, candidate: Data) -> Data:
+    """Adds to a candidate the place it has among the measurements."""
     return candidate[0], (place, candidate[1])
 
 
@@ -127,9 +127,11 @@ def _drawn_law(parts: Sequence[Measurement], chances: Sequence[Fraction]) -> Cal
         return None
 
     def tagged(place: int, data: Data) -> Law:
-        return listed(laws[place](data)).through(lambda outcome: placed(place, scored(outcome)))
+        return finite_law(laws[place](data)).through(lambda outcome: with_place(place, as_candidate(outcome)))
 
-    return lambda data: listed(MixtureLaw(tuple((chance, tagged(place, data)) for place, chance in enumerate(chances))))
+    return lambda data: finite_law(
+        MixtureLaw(tuple((chance, tagged(place, data)) for place, chance in enumerate(chances)))
+    )
 
 
 def _weights(weights: Sequence[Number] | None, count: int) -> tuple[Fraction, ...]:

@@ -1,1 +1,6 @@
 """The framework: domains, metrics, spaces, and the two kinds of component that carry the theory."""
+
+import lazy_loader
+
+# Names are loaded on first use; `__init__.pyi` lists them for everyone.
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -21,7 +21,9 @@ from sfumato.errors import BadArgument, Several
 from sfumato.exact import Number, rational
 
 Data: TypeAlias = Any
-"""A member of some domain. The one place where values of any kind cross: the domain says what they are."""
+"""A member of some domain. The one place where values of any kind cross: the domain says what they are.
+
+As ``object`` every function of a domain would have to prove to the type checker what `Domain.member` has checked."""
 
 Array: TypeAlias = npt.NDArray[Any]
 
@@ -32,7 +34,7 @@ LARGEST = math.nextafter(math.inf, 0)
 @final
 @dataclass(frozen=True)
 class Bounds:
-    """Is a closed interval of values, exact."""
+    """A closed interval of values, exact."""
 
     lower: Fraction
     upper: Fraction
@@ -57,12 +59,12 @@ class Bounds:
 
     @property
     def width(self) -> Fraction:
-        """Is upper minus lower."""
+        """Upper minus lower."""
         return self.upper - self.lower
 
     @property
     def magnitude(self) -> Fraction:
-        """Is the largest absolute value inside."""
+        """The largest absolute value inside."""
         return max(abs(self.lower), abs(self.upper))
 
     def __contains__(self, value: Number) -> bool:
@@ -73,7 +75,7 @@ class Bounds:
 
 
 class Domain(ABC):
-    """Is a set of values."""
+    """A set of values, known by a membership test."""
 
     @abstractmethod
     def member(self, value: Data) -> bool:
@@ -81,7 +83,7 @@ class Domain(ABC):
 
 
 class Atom(Domain):
-    """Is a domain of single values; `members` tests a whole column at once."""
+    """A domain of single values; `members` tests a whole column at once."""
 
     @abstractmethod
     def members(self, column: Array) -> bool:
@@ -91,7 +93,7 @@ class Atom(Domain):
 @final
 @dataclass(frozen=True)
 class Floats(Atom):
-    """Is the set of 64-bit floats; finite ones within bounds where given, NaN and infinities only where allowed.
+    """The 64-bit floats; finite ones within bounds where given, NaN and infinities only where allowed.
 
     >>> Floats(between=(0, 1)).member(0.5), Floats().member(float("nan")), Floats(nan=True).member(float("nan"))
     (True, False, True)
@@ -143,10 +145,10 @@ class Floats(Atom):
 @final
 @dataclass(frozen=True)
 class Integers(Atom):
-    """Is the set of whole multiples of a public step, stored as whole numbers of steps; a step of 1 is plain integers.
+    """The whole multiples of a public step, stored as whole numbers of steps; a step of 1 is plain integers.
 
     Exact aggregates live here: a sum of floats is a whole number of grid steps, a mean of N values has the step
-    divided by N.
+    divided by N. Only the inside sees steps: a call gives values in the unit of the data (`core.steps`).
 
     >>> str(Integers(between=(0, 10))), str(Integers(step=Fraction(1, 4)))
     ('integers in [0, 10]', 'multiples of 1/4')
@@ -183,7 +185,7 @@ class Integers(Atom):
 @final
 @dataclass(frozen=True)
 class Categories(Atom):
-    """Is a finite, public set of values; the order is part of it, duplicates are refused.
+    """A finite, public set of values; the order is part of it, duplicates are refused.
 
     >>> Categories(("yes", "no")).member("maybe")
     False
@@ -245,7 +247,7 @@ BOOLEANS = Categories((False, True))
 @final
 @dataclass(frozen=True)
 class Texts(Atom):
-    """Is the set of all texts."""
+    """All texts."""
 
     def member(self, value: Data) -> bool:
         return isinstance(value, str)
@@ -258,7 +260,7 @@ class Texts(Atom):
 
 
 def float_bounds(bounds: Bounds) -> tuple[float, float]:
-    """Gives the floats nearest to the bounds: a column of floats is within bounds when it lies between these two.
+    """The floats nearest to the bounds: a column of floats is within bounds when it lies between these two.
 
     Whoever relies on the bounds exactly (sums, quantiles) puts the values onto a grid inside the exact bounds first.
     """
@@ -273,10 +275,10 @@ def _float_near(value: Fraction) -> float:
 
 
 def exact_float(value: Data) -> float | None:
-    """Gives a number as a float; None for a whole number that no float is equal to, which would move by being read."""
+    """Reads a number as a float; None for a whole number that no float is equal to, which would move."""
     try:
-        read = float(value)
-        return read if read == value or math.isnan(read) else None
+        near = float(value)
+        return near if near == value or math.isnan(near) else None
     except Exception:  # too large, or a number that cannot be read
         return None
 
@@ -289,5 +291,5 @@ def whole_floats(column: Array) -> bool:
 
 
 def plain(value: Fraction) -> str:
-    """Gives a short text of a rational."""
+    """A short text of a rational: exact for whole numbers, else six digits."""
     return str(value) if value.denominator == 1 else f"{float(value):.6g}"

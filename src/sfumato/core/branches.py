@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from sfumato.core.measurement import Measurement
 
 Strategy = Callable[[Queryable, Entropy], Data]
-"""Who asks: takes a queryable (and randomness of its own) and gives what it makes of the answers."""
+"""Who asks: a function of a queryable (and of randomness) to what it makes of the answers."""
 
 MISSED = Fraction(1, 1 << 60)
 """What is left out of the law of one answer that has no end."""
@@ -28,7 +28,7 @@ MISSED = Fraction(1, 1 << 60)
 
 @final
 class Fork(BaseException):
-    """Is raised where a strategy asks for one more answer than is scripted; strategies do not catch it."""
+    """Raised where a strategy asks for one more answer than is scripted; strategies do not catch it."""
 
     def __init__(self, law: dict[Data, arb]) -> None:
         super().__init__("a strategy asks for one more answer")
@@ -37,20 +37,20 @@ class Fork(BaseException):
 
 @final
 class Recorder:
-    """Gives scripted answers, in order, and forks where the script ends."""
+    """Replays scripted answers, in order, and forks where the script ends."""
 
     def __init__(self, script: tuple[Data, ...]) -> None:
         self._left, self.forked = list(reversed(script)), False
 
     def run(self, measurement: Measurement, data: Data) -> Data:
-        """Gives the next scripted outcome of a measurement, or the open law of one that is interactive."""
+        """Returns the next scripted outcome of a measurement, or the open law of one that is interactive."""
         if measurement.law is None:
-            raise BadArgument("a query", "one whose exact law is on file", measurement.how.mechanism)
+            raise BadArgument("a query", "a measurement with a known exact law", measurement.how.mechanism)
         law = measurement.law(data)
         if isinstance(law, InteractiveLaw):
             return Queryable(law.open(self))
         if measurement.interactive:
-            raise BadArgument("a query", "one that answers once, or a compositor, for the law to be listed", "another")
+            raise BadArgument("a query", "a mechanism that answers once, or a compositor, for a law", "another")
         if self._left:
             return self._left.pop()
         self.forked = True
@@ -60,7 +60,7 @@ class Recorder:
 
 @final
 class NoEntropy(Entropy):
-    """Is the randomness of a strategy whose law is asked for: it has none."""
+    """The randomness of a strategy under study: it has none, so that its law can be listed."""
 
     @property
     def replayable(self) -> bool:
@@ -77,13 +77,13 @@ class NoEntropy(Entropy):
 @final
 @dataclass(frozen=True)
 class InteractiveLaw(Law):
-    """Is what an interactive measurement does on one member: a law of outcomes once it is said who asks."""
+    """What an interactive measurement does on one member: a law of outcomes once it is said who asks."""
 
     open: Callable[[Recorder], Callable[[Data], Data]]
 
     def under(self, strategy: Strategy) -> FiniteLaw:
-        """Gives the law of what a strategy ends with."""
-        found: dict[Hashable, arb] = {}
+        """The law of what a strategy ends with."""
+        chances: dict[Hashable, arb] = {}
         waiting: list[tuple[tuple[Data, ...], arb]] = [((), ball(1))]
         while waiting:
             script, chance = waiting.pop()
@@ -92,12 +92,12 @@ class InteractiveLaw(Law):
                 end = strategy(Queryable(self.open(recorder)), NoEntropy())
             except Fork as fork:
                 with precision(BITS):
-                    waiting += [((*script, outcome), chance * one) for outcome, one in fork.law.items()]
+                    waiting += [((*script, outcome), chance * mass) for outcome, mass in fork.law.items()]
             else:
                 _check_end(end, recorder)
                 with precision(BITS):
-                    found[end] = found.get(end, ball(0)) + chance
-        return FiniteLaw(found)
+                    chances[end] = chances.get(end, ball(0)) + chance
+        return FiniteLaw(chances)
 
     def probability(self, outcome: Data) -> arb:
         return self.under(_nobody).probability(outcome)
@@ -114,4 +114,4 @@ def _check_end(end: Data, recorder: Recorder) -> None:
 
 
 def _nobody(queryable: Queryable, entropy: Entropy) -> Data:
-    raise BadArgument("the law of an interactive measurement", "asked for under a strategy: sf.asked_by(…)", queryable)
+    raise BadArgument("the law of an interactive measurement", "asked for under a strategy: sf.analysis(…)", queryable)

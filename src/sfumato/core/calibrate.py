@@ -7,13 +7,14 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import TypeVar
 
-from sfumato.accounting.calibrate import greatest, least
-from sfumato.accounting.measures import Approx, Loss
+from sfumato.accounting.losses.measures import Approx, Loss
+from sfumato.accounting.plans.search import greatest, least
+from sfumato.core.domains import Data
+from sfumato.core.grouped_distance import DistanceLike
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import Unit
 from sfumato.core.partial import Partial
-from sfumato.core.restating import restated
-from sfumato.core.spread import Stated
+from sfumato.core.restating import restate
 from sfumato.core.transformation import Transformation
 from sfumato.errors import BadArgument, CannotCalibrate
 from sfumato.exact import Extended, Number, positive, probability
@@ -25,12 +26,12 @@ Parameter = TypeVar("Parameter", Fraction, int)
 @guarantee(
     claim="the measurement built from the answer keeps the loss at d_in",
     proof="proofs/framework.md#calibration",
-    reviewed="77a9a6096c8f",
+    reviewed="d3179989e27e",
 )
 def calibrate_parameter(
-    build: Callable[[Fraction], Measurement], *, d_in: Stated | Unit, loss: Loss, largest: bool = False
+    build: Callable[[Fraction], Measurement], *, d_in: DistanceLike | Unit, loss: Loss, largest: bool = False
 ) -> Fraction:
-    """Finds the least parameter (with ``largest``, the greatest) whose measurement keeps the loss at distance ``d_in``.
+    """Finds the least parameter (with ``largest``, the greatest) at which the loss is kept at distance ``d_in``.
 
     The search runs over all positive floats and the answer itself satisfies the bound: rounding can only cost accuracy.
     """
@@ -41,17 +42,17 @@ def calibrate_parameter(
             "a loss of nothing leaves room for no answer that depends on the data; ask for more than 0."
         )
 
-    made = _priced(_builder(build, "calibrate()"), loss)
+    builder = _priced_builder(_builder(build, "calibrate()"), loss)
 
     def good(parameter: Fraction) -> bool:
-        return _apart(made(parameter), d_in).check(d_in, loss)
+        return _apart(builder(parameter), d_in).check(d_in, loss)
 
     return greatest(good) if largest else least(good)
 
 
-def _apart(made: Measurement, d_in: Stated | Unit) -> Measurement:
+def _apart(measurement: Measurement, d_in: DistanceLike | Unit) -> Measurement:
     """Refuses a distance at which no two data sets differ, where noise of any scale would do."""
-    closest, stated = made.source.closest, made.source.metric.read(d_in)
+    closest, stated = measurement.source.closest, measurement.source.metric.read(d_in)
     if closest > 1 and 0 < stated < closest:
         raise BadArgument(
             "d_in",
@@ -59,7 +60,7 @@ def _apart(made: Measurement, d_in: Stated | Unit) -> Measurement:
             "and no noise would be needed. Declare the data under sf.ChangeOne(), where 1 is one row changed",
             stated,
         )
-    return made
+    return measurement
 
 
 def _builder(build: Callable[[Fraction], Measurement], verb: str) -> Callable[[Fraction], Measurement]:
@@ -68,46 +69,46 @@ def _builder(build: Callable[[Fraction], Measurement], verb: str) -> Callable[[F
         wanted = "a function from a scale to a measurement: lambda scale: … >> laplace(scale)"
         raise BadArgument(f"what {verb} is given", wanted, type(build).__name__)
 
-    def made(parameter: Fraction) -> Measurement:
+    def checked(parameter: Fraction) -> Measurement:
         built = build(parameter)
         if not isinstance(built, Measurement):
             wanted = "a measurement; begin its chain with a space"
             raise BadArgument("what the function builds", wanted, type(built).__name__)
         return built
 
-    return made
+    return checked
 
 
 def calibrate(
-    build: Callable[[Fraction], Measurement], *, d_in: Stated | Unit, loss: Loss, largest: bool = False
+    build: Callable[[Fraction], Measurement], *, d_in: DistanceLike | Unit, loss: Loss, largest: bool = False
 ) -> Measurement:
     """Builds the measurement with the least noise that keeps a loss.
 
-    ``build`` takes one positive parameter and gives a measurement whose loss falls as the parameter grows (with
+    ``build`` takes one positive parameter and returns a measurement; its loss falls as the parameter grows (with
     ``largest``: rises, and the greatest parameter is sought).
     """
-    return _priced(build, loss)(calibrate_parameter(build, d_in=d_in, loss=loss, largest=largest))
+    return _priced_builder(build, loss)(calibrate_parameter(build, d_in=d_in, loss=loss, largest=largest))
 
 
-def _priced(build: Callable[[Fraction], Measurement], loss: Loss) -> Callable[[Fraction], Measurement]:
-    """Gives a function whose measurements are priced in the kind of a loss, restated where they are not."""
+def _priced_builder(build: Callable[[Fraction], Measurement], loss: Loss) -> Callable[[Fraction], Measurement]:
+    """Wraps a builder so that its measurements are priced in the kind of a loss, restated where they are not."""
 
-    def made(parameter: Fraction) -> Measurement:
+    def priced(parameter: Fraction) -> Measurement:
         built = build(parameter)
         if built.measure is type(loss):
             return built
-        return restated(built, type(loss), loss.delta if isinstance(loss, Approx) else None)
+        return restate(built, type(loss), loss.delta if isinstance(loss, Approx) else None)
 
-    return made
+    return priced
 
 
 def calibrate_to_accuracy(
     build: Callable[[Fraction], Measurement], *, half_width: Number, confidence: Number = 0.95
 ) -> Measurement:
-    """Builds the measurement with the most noise whose error bar is still within a half-width.
+    """Builds the measurement with the most noise that keeps its error bar within a half-width.
 
-    ``build`` takes one positive parameter and gives a measurement whose error grows with it. What it costs follows from
-    its map; the error is that of the mechanism and says nothing of clamping or sampling.
+    ``build`` takes one positive parameter and returns a measurement; its error grows with it. What it costs follows
+    from its map; the error is that of the mechanism and says nothing of clamping or sampling.
 
     >>> from sfumato.core.space import scalar
     >>> from sfumato.mechanisms.additive import laplace
@@ -115,15 +116,28 @@ def calibrate_to_accuracy(
     >>> str(count.map(1))
     'ε = 0.284349'
     """
-    made = _builder(build, "calibrate_to_accuracy()")
+    checked = _builder(build, "calibrate_to_accuracy()")
     width, sure = positive(half_width, "half_width"), probability(confidence, "confidence")
-    return made(greatest(lambda parameter: error_bar(made(parameter), sure) <= width))
+    return checked(greatest(lambda parameter: error_bar(checked(parameter), sure) <= width))
 
 
-def error_bar(made: Measurement, confidence: Fraction) -> Extended:
-    """Gives the half-width of a measurement's one error bar, or says that it has none."""
-    found = None if made.error is None else made.error(confidence)
-    if isinstance(found, bool) or not isinstance(found, int | float | Fraction):
-        wanted = "with one error bar on file: additive noise, before any post-processing"
-        raise BadArgument("the measurement", wanted, made.how.mechanism)
-    return found if found == math.inf else Fraction(found)
+def accuracy(measurement: Measurement, *, confidence: Number = 0.95) -> Data:
+    """Half-width of a measurement's error bar: its outcome is that close to the exact one with the confidence.
+
+    >>> from sfumato.core.space import scalar
+    >>> from sfumato.mechanisms.additive import laplace
+    >>> accuracy(scalar(int) >> laplace(scale=1))
+    3
+    """
+    if measurement.error is None:
+        raise BadArgument("the measurement", "a mechanism with a known error", measurement.how.mechanism)
+    return measurement.error(probability(confidence, "confidence"))
+
+
+def error_bar(measurement: Measurement, confidence: Fraction) -> Extended:
+    """The half-width of a measurement's one error bar; refuses one without."""
+    half_width = None if measurement.error is None else measurement.error(confidence)
+    if isinstance(half_width, bool) or not isinstance(half_width, int | float | Fraction):
+        wanted = "a mechanism with one known error bar: additive noise, before any post-processing"
+        raise BadArgument("the measurement", wanted, measurement.how.mechanism)
+    return half_width if half_width == math.inf else Fraction(half_width)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from sfumato.accounting.measures import Loss
+from sfumato.accounting.losses.measures import Loss
 from sfumato.core.domains import Data
 from sfumato.core.measurement import Measurement
 from sfumato.core.queryable import Queryable
 from sfumato.core.space import Space
+from sfumato.core.steps import to_steps, to_values
 from sfumato.core.transformation import Transformation, checked_distance
 from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument
@@ -37,7 +38,7 @@ def transformation(
     return Transformation(
         source,
         target,
-        lambda data, _: function(data),
+        lambda data, _: to_steps(target.domain, function(to_values(source.domain, data))),
         lambda d_in: checked_distance(map(d_in)),
         (name,),
         ("proofs/framework.md#custom",),
@@ -66,12 +67,12 @@ def measurement(
     _check_callables(function, map)
     nearest = map(source.metric.read(0))
     if isinstance(nearest, measure) and not nearest.within(measure.nothing()):
-        must = "nothing at distance 0: what the metric cannot tell apart must look alike (rows in order: sf.Hamming())"
+        must = "nothing at distance 0: what the metric cannot tell apart looks alike (in order: sf.metrics.Hamming())"
         raise BadArgument("the privacy map", must, nearest)
     how = How(name, claims=(vouched,), proofs=("proofs/framework.md#custom",))
 
     def run(data: Data, entropy: Entropy) -> Data:
-        outcome = function(data, entropy)
+        outcome = function(to_values(source.domain, data), entropy)
         if isinstance(outcome, Queryable) and not interactive:
             raise BadArgument("interactive", "True for a measurement that gives a queryable", interactive)
         return outcome
@@ -80,6 +81,6 @@ def measurement(
 
 
 def _check_callables(function: object, map: object) -> None:
-    for given, what in ((function, "the function"), (map, "the map")):
-        if not callable(given):
-            raise BadArgument(what, "callable", given)
+    for part, what in ((function, "the function"), (map, "the map")):
+        if not callable(part):
+            raise BadArgument(what, "callable", part)

@@ -64,7 +64,7 @@ __all__ = [
 @final
 @dataclass(frozen=True)
 class Vector(Domain):
-    """Is the set of columns of atoms: any number of rows, at least some number, or exactly a public size.
+    """Columns of atoms: any number of rows, at least some number, or exactly a public size.
 
     >>> str(Vector(Integers(), size=3)), Vector(Integers(), size=3).member([1, 2])
     ('3 integers', False)
@@ -84,7 +84,7 @@ class Vector(Domain):
         return column is not None and _right_size(self, len(column)) and self.element.members(column)
 
     def __str__(self) -> str:
-        return _sized(self, str(self.element))
+        return _with_size(self, str(self.element))
 
 
 FLOATS = Floats()
@@ -115,7 +115,7 @@ class Norm:
 @final
 @dataclass(frozen=True)
 class Matrix(Domain):
-    """Is the set of two-dimensional arrays with a public number of columns; rows may have a bounded norm."""
+    """Two-dimensional arrays with a public number of columns; rows may have a bounded norm."""
 
     columns: int
     element: Floats | Integers = FLOATS
@@ -143,18 +143,18 @@ class Matrix(Domain):
 
     @property
     def step(self) -> Fraction:
-        """Is what one whole number in the array stands for; 1 for floats."""
+        """What one whole number in the array stands for; 1 for floats."""
         return self.element.step if isinstance(self.element, Integers) else Fraction(1)
 
     def __str__(self) -> str:
         rows = f"rows of {self.columns} {self.element}"
-        return _sized(self, rows if self.norm is None else f"{rows} {self.norm}")
+        return _with_size(self, rows if self.norm is None else f"{rows} {self.norm}")
 
 
 @final
 @dataclass(frozen=True)
 class Frame(Domain):
-    """Is the set of tables with public column names; a member maps each name to a column, all of one length."""
+    """Tables with public column names; a member maps each name to a column, all of one length."""
 
     columns: tuple[tuple[str, Atom], ...]
     size: int | None = None
@@ -193,13 +193,13 @@ class Frame(Domain):
         )
 
     def __str__(self) -> str:
-        return _sized(self, "rows of (" + ", ".join(f"{name}: {element}" for name, element in self.columns) + ")")
+        return _with_size(self, "rows of (" + ", ".join(f"{name}: {element}" for name, element in self.columns) + ")")
 
 
 @final
 @dataclass(frozen=True)
 class Stream(Domain):
-    """Is the set of streams whose elements, given one at a time, belong to a domain."""
+    """Streams of elements of a domain, which come one at a time."""
 
     element: Domain
 
@@ -213,7 +213,7 @@ class Stream(Domain):
 @final
 @dataclass(frozen=True)
 class Custom(Domain):
-    """Is a set that the caller describes, by a name and a membership test: graphs, documents, trajectories."""
+    """A set that the caller describes, by a name and a membership test: graphs, documents, trajectories."""
 
     name: str
     test: Callable[[Data], bool]
@@ -229,18 +229,18 @@ class Custom(Domain):
 
 
 class Held(ABC):
-    """Is data that stays where it is, behind an engine that answers for it; ``digest`` names its codebook."""
+    """Data that stays where it is, behind an engine that answers for it; ``digest`` names its codebook."""
 
     @property
     @abstractmethod
     def digest(self) -> str:
-        """Is the digest of the codebook that describes it."""
+        """The digest of the codebook that describes it."""
 
 
 @final
 @dataclass(frozen=True)
 class Tables(Domain):
-    """Is the set of all contents that tables may have, whose columns a codebook describes; known by its digest."""
+    """All contents that tables may have under a codebook, which describes their columns; known by its digest."""
 
     names: tuple[str, ...]
     digest: str
@@ -253,7 +253,7 @@ class Tables(Domain):
 
 
 def as_column(value: Data, element: Atom) -> Array | None:
-    """Gives a one-dimensional array for a list, tuple, array or series; None where that cannot be done faithfully.
+    """Reads a list, tuple, array or series as a one-dimensional array; None where that cannot be done faithfully.
 
     An array keeps its type, without the methods of a subclass. A masked array is refused: what is masked is neither
     there nor missing.
@@ -263,37 +263,37 @@ def as_column(value: Data, element: Atom) -> Array | None:
             return None
         if isinstance(value, np.ndarray):
             return np.asarray(value)
-        return _listed(value, element) if hasattr(value, "__len__") else None
+        return _from_entries(value, element) if hasattr(value, "__len__") else None
     except Exception:  # membership answers for any object, also for one that cannot be read
         return None
 
 
-def _listed(value: Data, element: Atom) -> Array | None:
+def _from_entries(value: Data, element: Atom) -> Array | None:
     if isinstance(element, Categories | Texts):
         entries = list(value)
         column = np.empty(len(entries), dtype=object)
         column[:] = entries
         return column
-    made = None if isinstance(value, Sequence) or not len(value) else _try_array(value)
+    array = None if isinstance(value, Sequence) or not len(value) else _try_array(value)
     if isinstance(element, Integers):
-        return made if made is not None and made.dtype.kind in "iu" else _integer_column(list(value))
-    if made is not None:
-        return made
+        return array if array is not None and array.dtype.kind in "iu" else _integer_column(list(value))
+    if array is not None:
+        return array
     entries = list(value)
     return np.array(entries, dtype=np.float64) if all(map(_is_float, entries)) else None
 
 
 def column(value: Data, element: Atom) -> Array:
-    """Gives the values of a member in normal form: float64 for floats, int64 (or Python ints) for integers."""
-    made = as_column(value, element)
-    if made is None:
+    """The values of a member in normal form: float64 for floats, int64 (or Python ints) for integers."""
+    values = as_column(value, element)
+    if values is None:
         raise NotInDomain(Vector(element))
     if isinstance(element, Floats):
-        return made.astype(np.float64, copy=False)
-    if isinstance(element, Integers) and made.dtype != np.int64 and made.dtype != object:
-        fits = made.dtype.kind == "i" or not made.size or int(made.max()) < 2**63
-        return made.astype(np.int64) if fits else made.astype(object)
-    return made
+        return values.astype(np.float64, copy=False)
+    if isinstance(element, Integers) and values.dtype != np.int64 and values.dtype != object:
+        fits = values.dtype.kind == "i" or not values.size or int(values.max()) < 2**63
+        return values.astype(np.int64) if fits else values.astype(object)
+    return values
 
 
 def _is_float(entry: Data) -> bool:
@@ -316,10 +316,10 @@ def _try_array(value: Data) -> Array | None:
     if isinstance(value, np.ma.MaskedArray):
         return None
     try:
-        made = np.asarray(value)
+        array = np.asarray(value)
     except Exception:  # membership answers for any object, also for one that cannot be read
         return None
-    return made if made.dtype.kind in "iuf" else None
+    return array if array.dtype.kind in "iuf" else None
 
 
 def _inside(row: list[Number], norm: Norm, step: Fraction) -> bool:
@@ -343,7 +343,7 @@ def _right_size(domain: Vector | Matrix | Frame, rows: int) -> bool:
     return rows >= domain.least and (domain.size is None or rows == domain.size)
 
 
-def _sized(domain: Vector | Matrix | Frame, what: str) -> str:
+def _with_size(domain: Vector | Matrix | Frame, what: str) -> str:
     if domain.size is not None:
         return f"{domain.size} {what}"
     return f"at least {domain.least} {what}" if domain.least else f"any number of {what}"

@@ -40,29 +40,29 @@ class Identifiers(DatasetMetric):
     def distance(self, left: Data, right: Data) -> Distance:
         ours, theirs = self._rows(left), self._rows(right)
         apart = 0
-        for one in ours.keys() | theirs.keys():
-            if one not in ours or one not in theirs:
+        for identifier in ours.keys() | theirs.keys():
+            if identifier not in ours or identifier not in theirs:
                 apart += 1
-            elif records(ours[one]) != records(theirs[one]):
+            elif records(ours[identifier]) != records(theirs[identifier]):
                 apart += 2
         return Fraction(apart)
 
     def _rows(self, data: Data) -> dict[Hashable, list[tuple[Data, ...]]]:
         if not isinstance(data, Mapping) or self.column not in data:
-            raise NoDistance(self, f"there is no column {self.column!r} that says whose a row is.")
-        found: dict[Hashable, list[tuple[Data, ...]]] = defaultdict(list)
-        for one, *row in zip(data[self.column], *(data[name] for name in sorted(data)), strict=True):
-            if one is None or one != one:
-                raise NoDistance(self, "a row has no identifier, so that nobody knows whose it is.")
-            found[canonical(one)].append(tuple(row))
-        return found
+            raise NoDistance(self, f"there is no column {self.column!r} that says who owns a row.")
+        rows: dict[Hashable, list[tuple[Data, ...]]] = defaultdict(list)
+        for identifier, *row in zip(data[self.column], *(data[name] for name in sorted(data)), strict=True):
+            if identifier is None or identifier != identifier:
+                raise NoDistance(self, "a row has no identifier, so that nobody knows who owns it.")
+            rows[canonical(identifier)].append(tuple(row))
+        return rows
 
     def misfit(self, domain: Domain) -> str | None:
         if isinstance(domain, Tables | Custom):
             return None
         if isinstance(domain, Frame) and self.column in dict(domain.columns):
             return None
-        return f"it needs tables in which a column {self.column!r} says whose each row is."
+        return f"it needs tables in which a column {self.column!r} says who owns each row."
 
     def unit(self, distance: Distance) -> str:
         many = "one" if distance == 1 else str(distance)

@@ -20,7 +20,7 @@ from sfumato.noise.distribution import Noise
 
 
 class Law(ABC):
-    """Is a discrete distribution over outcomes; probabilities are balls at the working precision."""
+    """A discrete distribution over outcomes; probabilities are balls at the working precision."""
 
     @abstractmethod
     def probability(self, outcome: Data) -> arb:
@@ -33,12 +33,12 @@ class Law(ABC):
 
 @final
 class Masses(Mapping[Data, arb]):
-    """Is a number for each outcome, of any kind: those that look alike are one, and only those (core/looks.py)."""
+    """A number for each outcome, of any kind: those that look alike are one, and only those (core/looks.py)."""
 
-    def __init__(self, given: Iterable[tuple[Data, arb]] = ()) -> None:
+    def __init__(self, pairs: Iterable[tuple[Data, arb]] = ()) -> None:
         self._known: dict[Hashable, tuple[Data, arb]] = {}
         with precision(BITS):
-            for outcome, mass in given:
+            for outcome, mass in pairs:
                 before = self._known.get(key := looks(outcome))
                 self._known[key] = (outcome, mass) if before is None else (before[0], before[1] + mass)
 
@@ -66,7 +66,7 @@ class Masses(Mapping[Data, arb]):
 @final
 @dataclass(frozen=True)
 class FiniteLaw(Law):
-    """Is a distribution over finitely many outcomes."""
+    """A distribution over finitely many outcomes."""
 
     probabilities: Mapping[Data, arb]
 
@@ -81,22 +81,22 @@ class FiniteLaw(Law):
         return self.probabilities.keys()
 
     def through(self, function: Callable[[Data], Data]) -> FiniteLaw:
-        """Gives the distribution of a function of the outcome."""
+        """The distribution of a function of the outcome."""
         return FiniteLaw(Masses((function(outcome), mass) for outcome, mass in self.probabilities.items()))
 
 
-def different(outcomes: Iterable[Data]) -> Iterable[Data]:
-    """Gives each of some outcomes once, in their order: the first of those that look alike."""
-    found: dict[Hashable, Data] = {}
+def distinct(outcomes: Iterable[Data]) -> Iterable[Data]:
+    """Each of some outcomes once, in their order: the first of those that look alike."""
+    first: dict[Hashable, Data] = {}
     for outcome in outcomes:
-        found.setdefault(looks(outcome), outcome)
-    return found.values()
+        first.setdefault(looks(outcome), outcome)
+    return first.values()
 
 
 @final
 @dataclass(frozen=True)
 class ShiftedLaw(Law):
-    """Is the distribution of a whole number plus noise."""
+    """The distribution of a whole number plus noise."""
 
     noise: Noise
     centre: int
@@ -113,13 +113,13 @@ class ShiftedLaw(Law):
 @final
 @dataclass(frozen=True)
 class ProductLaw(Law):
-    """Is the joint distribution of independent outcomes, as tuples."""
+    """The joint distribution of independent outcomes, as tuples."""
 
     parts: tuple[Law, ...]
 
     def probability(self, outcome: Data) -> arb:
         with precision(BITS):
-            return prod((part.probability(one) for part, one in zip(self.parts, outcome, strict=True)), start=ball(1))
+            return prod((part.probability(each) for part, each in zip(self.parts, outcome, strict=True)), start=ball(1))
 
     def outcomes(self, missed: Fraction) -> Iterable[Data]:
         share = missed / max(1, len(self.parts))
@@ -129,7 +129,7 @@ class ProductLaw(Law):
 @final
 @dataclass(frozen=True)
 class MixtureLaw(Law):
-    """Is one of several distributions, drawn with weights that add up to 1."""
+    """One of several distributions, drawn with weights that add up to 1."""
 
     parts: tuple[tuple[Fraction, Law], ...]
 
@@ -138,13 +138,13 @@ class MixtureLaw(Law):
             return sum((ball(weight) * part.probability(outcome) for weight, part in self.parts), start=ball(0))
 
     def outcomes(self, missed: Fraction) -> Iterable[Data]:
-        return different(outcome for _, part in self.parts for outcome in part.outcomes(missed))
+        return distinct(outcome for _, part in self.parts for outcome in part.outcomes(missed))
 
 
 @final
 @dataclass(frozen=True)
 class Remembered(Law):
-    """Is a law that works out each probability once."""
+    """A law that works out each probability once."""
 
     law: Law
     known: dict[Hashable, arb] = field(default_factory=dict)
@@ -158,12 +158,12 @@ class Remembered(Law):
         return self.law.outcomes(missed)
 
 
-def listed(law: Law) -> FiniteLaw:
-    """Gives a law of finitely many outcomes with all of them written out; refuses one without end."""
+def finite_law(law: Law) -> FiniteLaw:
+    """Writes out a law of finitely many outcomes; refuses one without end."""
     if isinstance(law, FiniteLaw):
         return law
     if endless(law) or not all(isinstance(leaf, FiniteLaw | ShiftedLaw) for leaf in leaves(law)):
-        raise BadArgument("the law of one outcome", "one of finitely many outcomes, for this to be listed", "more")
+        raise BadArgument("the law of one outcome", "over finitely many outcomes, to be listed", "more")
     return FiniteLaw({outcome: law.probability(outcome) for outcome in law.outcomes(Fraction(0))})
 
 
@@ -173,7 +173,7 @@ def endless(law: Law) -> bool:
 
 
 def leaves(law: Law) -> Iterator[Law]:
-    """Gives the laws that a law is put together from."""
+    """The laws that a law is put together from."""
     match law:
         case ProductLaw(parts=parts):
             for part in parts:

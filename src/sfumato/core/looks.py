@@ -29,7 +29,7 @@ LISTS = ("tolist", "to_list", "to_pylist")
 
 
 def looks(outcome: Any) -> Hashable:
-    """Gives a key that is equal for outcomes that nobody who sees them can tell apart, and for no others.
+    """A key that is equal for outcomes that nobody who sees them can tell apart, and for no others.
 
     NaN is one value; −0.0 is not 0.0, 1 is not True and not 1.0; the order of a mapping shows, that of a set does not.
     Frames and arrays are read to their last entry, other objects by what is in them; one that shows nothing of what is
@@ -51,7 +51,7 @@ def _key(outcome: Any) -> Hashable:
     kind = type(outcome)
     name = kind.__name__
     if isinstance(outcome, np.generic):
-        return _key(found) if not isinstance(found := outcome.item(), np.generic) else (name, repr(outcome))
+        return _key(plain) if not isinstance(plain := outcome.item(), np.generic) else (name, repr(outcome))
     match outcome:
         case Release():
             return _key(outcome.value)
@@ -91,13 +91,13 @@ def _row(entries: Any) -> tuple[Hashable, ...]:
 
 
 def _octets(array: Any) -> bytes:
-    """Gives the bytes of an array of numbers, with every NaN alike."""
+    """The bytes of an array of numbers, with every NaN alike."""
     plain = np.where(np.isnan(array), array.dtype.type(np.nan), array) if array.dtype.kind == "f" else array
     return bytes(plain.tobytes())
 
 
 def _parts(outcome: Any) -> Iterator[Hashable]:
-    """Gives what an object consists of: the entries of frames and arrays, and what others have in them."""
+    """What an object consists of: the entries of frames and arrays, and what others have in them."""
     if hasattr(outcome, "itertuples"):  # a frame of pandas
         columns = [outcome.iloc[:, place].tolist() for place in range(outcome.shape[1])]
         yield _key([list(outcome.columns), list(map(str, outcome.dtypes)), list(outcome.index), columns])
@@ -105,8 +105,8 @@ def _parts(outcome: Any) -> Iterator[Hashable]:
         yield _key([[column.name, str(column.dtype), column.to_list()] for column in outcome.get_columns()])
     elif hasattr(outcome, "column_names"):  # of pyarrow
         yield _key([str(outcome.schema), [column.to_pylist() for column in outcome.columns]])
-    elif (how := next((one for one in LISTS if callable(getattr(outcome, one, None))), None)) is not None:
-        about = [str(getattr(outcome, one, "")) for one in ("name", "dtype", "type", "shape")]
+    elif (how := next((name for name in LISTS if callable(getattr(outcome, name, None))), None)) is not None:
+        about = [str(getattr(outcome, name, "")) for name in ("name", "dtype", "type", "shape")]
         labels = list(outcome.index) if hasattr(outcome, "iloc") else []
         yield _key([*about, labels, getattr(outcome, how)()])
     else:
@@ -118,11 +118,11 @@ def _contents(outcome: Any) -> Iterator[Hashable]:
     if is_dataclass(outcome):
         slots += [field.name for field in fields(outcome)]
     inside = {name: getattr(outcome, name) for name in slots} | dict(getattr(outcome, "__dict__", {}))
-    told = "" if getattr(type(outcome), "__repr__", None) is object.__repr__ else repr(outcome)
-    if not inside and (ADDRESS.search(told) if told else not hasattr(outcome, "__dict__")):
+    words = "" if getattr(type(outcome), "__repr__", None) is object.__repr__ else repr(outcome)
+    if not inside and (ADDRESS.search(words) if words else not hasattr(outcome, "__dict__")):
         raise _unseen(outcome)
     yield _key(inside)
-    yield without_addresses(told)
+    yield without_addresses(words)
 
 
 def without_addresses(words: str) -> str:
@@ -131,8 +131,8 @@ def without_addresses(words: str) -> str:
 
 
 def _slots(kind: type) -> tuple[str, ...]:
-    found = vars(kind).get("__slots__", ())
-    return (found,) if isinstance(found, str) else tuple(found)
+    slots = vars(kind).get("__slots__", ())
+    return (slots,) if isinstance(slots, str) else tuple(slots)
 
 
 def _unseen(outcome: Any) -> BadArgument:

@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, final
 
 from sfumato.accounting.events import Event
 from sfumato.accounting.events import Stated as StatedLoss
-from sfumato.accounting.measures import Loss
-from sfumato.core.act import Act
+from sfumato.accounting.losses.measures import Loss
 from sfumato.core.domains import Data
+from sfumato.core.grouped_distance import AnyDistance, DistanceLike
 from sfumato.core.law import FiniteLaw, Law
 from sfumato.core.metrics import Unit
 from sfumato.core.plan import Described, Plan, extended, followed_by, planned
 from sfumato.core.queryable import Queryable
+from sfumato.core.random_step import RandomStep
 from sfumato.core.space import Space
-from sfumato.core.spread import Gap, Stated
+from sfumato.core.steps import to_steps
 from sfumato.entropy import Entropy, system
 from sfumato.errors import BadArgument, NotInDomain
 from sfumato.exact import Number, probability
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 @final
 @dataclass(frozen=True)
 class Terms:
-    """Is what a release states besides its value: public, and the same for every data set."""
+    """What a release states besides its value: public, and the same for every data set."""
 
     loss: Loss
     unit: str
@@ -41,13 +42,13 @@ class Terms:
 @final
 @dataclass(frozen=True, eq=False)
 class Measurement(Described):
-    """Is a randomized function on a space, with a map from distance to privacy loss.
+    """A randomized function on a space, with a map from distance to privacy loss.
 
-    ``function`` draws one outcome. ``privacy`` takes a distance in the source and gives a loss of kind ``measure``,
-    never rounded down. ``event`` gives what runs at a distance as the accountant knows it, so that it can be counted in
-    every kind of loss; where there is none, its loss is all that is known. ``law`` gives the exact distribution of the
-    outcome, where that is on file, so that the claim can be checked. ``error`` gives the half-width that holds with a
-    confidence, where that is on file; ``noise`` is what is added, where the outcome is an exact value with noise on it.
+    ``function`` draws one outcome. ``privacy_map`` takes a distance in the source to a loss of kind ``measure``, never
+    rounded down. ``event`` describes what runs at a distance as the accountant knows it, so that it can be counted in
+    every kind of loss; where there is none, its loss is all that is known. ``law`` is the exact distribution of the
+    outcome, where that is known, so that the claim can be checked. ``error`` is the half-width that holds with a
+    confidence, where that is known; ``noise`` is what is added, where the outcome is an exact value with noise on it.
     ``interactive`` says that an outcome is, or holds, queryables, which go on answering. ``plan`` is how it was built
     (see `core.plan`).
     """
@@ -55,25 +56,25 @@ class Measurement(Described):
     source: Space
     measure: type[Loss]
     function: Callable[[Data, Entropy], Data]
-    privacy: Callable[[Gap], Loss]
+    privacy_map: Callable[[AnyDistance], Loss]
     how: How
     law: Callable[[Data], Law] | None = None
     error: Callable[[Fraction], Data] | None = None
     noise: Noised | None = None
     interactive: bool = False
-    event: Callable[[Gap], Event] | None = None
+    event: Callable[[AnyDistance], Event] | None = None
     plan: Plan | None = field(default=None, init=False, repr=False)
     _terms: dict[tuple[object, ...], Terms] = field(default_factory=dict, init=False, repr=False)
 
-    def map(self, d_in: Stated | Unit) -> Loss:
-        """Gives the privacy loss between any two members at most ``d_in`` apart."""
-        loss = self.privacy(self.source.metric.read(d_in))
+    def map(self, d_in: DistanceLike | Unit) -> Loss:
+        """The privacy loss between any two members at most ``d_in`` apart."""
+        loss = self.privacy_map(self.source.metric.read(d_in))
         if not isinstance(loss, self.measure):
             raise BadArgument("what a privacy map gives", f"a {self.measure.__name__} loss", loss)
         return loss
 
-    def event_at(self, d_in: Stated | Unit) -> Event:
-        """Gives what runs, between any two members at most ``d_in`` apart, for the accountant to count.
+    def event_at(self, d_in: DistanceLike | Unit) -> Event:
+        """What runs, between any two members at most ``d_in`` apart, for the accountant to count.
 
         >>> from sfumato.core.space import scalar
         >>> from sfumato.mechanisms.additive import laplace
@@ -83,7 +84,7 @@ class Measurement(Described):
         distance = self.source.metric.read(d_in)
         return StatedLoss(self.map(d_in)) if self.event is None else self.event(distance)
 
-    def check(self, d_in: Stated | Unit, limit: Loss) -> bool:
+    def check(self, d_in: DistanceLike | Unit, limit: Loss) -> bool:
         """Tells whether the loss at distance ``d_in`` is within a limit of the same kind."""
         return self.map(d_in).within(limit)
 
@@ -91,7 +92,7 @@ class Measurement(Described):
         self,
         data: Data,
         *,
-        d_in: Stated | Unit | None = None,
+        d_in: DistanceLike | Unit | None = None,
         confidence: Number = 0.95,
         entropy: Entropy | None = None,
     ) -> Release:
@@ -103,10 +104,11 @@ class Measurement(Described):
         """
         source = entropy or system()
         terms = self.terms(self.source.closest if d_in is None else d_in, confidence)
-        if not self.source.domain.member(data):
+        held = to_steps(self.source.domain, data)
+        if not self.source.domain.member(held):
             raise NotInDomain(self.source.domain)
         return Release(
-            value=self.function(data, source),
+            value=self.function(held, source),
             loss=terms.loss,
             unit=terms.unit,
             how=self.how,
@@ -117,26 +119,19 @@ class Measurement(Described):
             noise=self.noise,
         )
 
-    def terms(self, d_in: Stated | Unit, confidence: Number) -> Terms:
-        # Numbers that Python takes for equal are not read alike: 0.1 is one tenth, Fraction(0.1) more, True is refused.
-        key = (type(d_in), d_in, type(confidence), confidence)
-        try:
-            known = self._terms.get(key)
-        except TypeError:
-            return self._settle(d_in, confidence)
-        if known is None:  # not where it was missed: an error would carry the key with it
-            known = self._terms[key] = self._settle(d_in, confidence)
-        return known
-
-    def _settle(self, d_in: Stated | Unit, confidence: Number) -> Terms:
+    def terms(self, d_in: DistanceLike | Unit, confidence: Number) -> Terms:
         """Works out what a release states besides its value; none of it depends on data, so it is worked out once."""
-        sure = probability(confidence, "confidence")
-        return Terms(
-            loss=self.map(d_in),
-            unit=d_in.protects if isinstance(d_in, Unit) else self.source.metric.unit(self.source.metric.read(d_in)),
-            half_width=None if self.error is None else self.error(sure),
-            confidence=sure,
-        )
+        metric, sure = self.source.metric, probability(confidence, "confidence")
+        distance, protects = metric.read(d_in), d_in.protects if isinstance(d_in, Unit) else None
+        known = self._terms.get(key := (distance, protects, sure))
+        if known is None:  # not where it was missed: an error would carry the key with it
+            known = self._terms[key] = Terms(
+                loss=self.map(d_in),
+                unit=metric.unit(distance) if protects is None else protects,
+                half_width=None if self.error is None else self.error(sure),
+                confidence=sure,
+            )
+        return known
 
     def after(self, first: Transformation) -> Measurement:
         """Puts a transformation in front; its target must be this measurement's source."""
@@ -146,8 +141,8 @@ class Measurement(Described):
             self,
             source=first.source,
             function=lambda data, entropy: function(first.function(data, entropy), entropy),
-            privacy=lambda d_in: self.privacy(first.stretch(d_in)),
-            event=None if event is None else lambda d_in: event(first.stretch(d_in)),
+            privacy_map=lambda d_in: self.privacy_map(first.stability_map(d_in)),
+            event=None if event is None else lambda d_in: event(first.stability_map(d_in)),
             how=self.how.after(first.steps, first.claims, first.proofs),
             law=law,
         )
@@ -161,30 +156,30 @@ class Measurement(Described):
             return outcome.then(function) if isinstance(outcome, Queryable) else function(outcome)
 
         def image(data: Data) -> Law:
-            found = law(data) if law is not None else None
-            if not isinstance(found, FiniteLaw):
+            source_law = law(data) if law is not None else None
+            if not isinstance(source_law, FiniteLaw):
                 raise BadArgument("the law of a post-processed outcome", "asked for where outcomes are finite", "more")
-            return found.through(function)
+            return source_law.through(function)
 
         label = name or str(getattr(function, "__name__", type(function).__name__))
         how = self.how.then(label)
-        made = replace(self, function=run, how=how, law=image if law else None, error=None, noise=None)
-        return planned(made, extended(self.plan, followed_by(function, name)))
+        processed = replace(self, function=run, how=how, law=image if law else None, error=None, noise=None)
+        return planned(processed, extended(self.plan, followed_by(function, name)))
 
-    def as_act(self) -> Measurement:
-        """Gives the same measurement as one act: an audit sees what goes in, and what telling two such apart costs.
+    def recorded(self) -> Measurement:
+        """Records each run as one random step: an audit sees what goes in, and what telling two such apart costs.
 
-        Mechanisms are acts, and so is what costs less than all that it runs; what only joins others is none.
+        Mechanisms are steps, and so is what costs less than all that it runs; what only joins others is none.
         """
         draw, how = self.function, (self.how, self.noise, self.source)
 
-        def settled(data: Data, entropy: Entropy) -> Data:
-            act = Act(how, data, self._apart, self.privacy, event=self.event)
-            return entropy.settle(act, lambda: draw(data, entropy))
+        def run(data: Data, entropy: Entropy) -> Data:
+            step = RandomStep(how, data, self._apart, self.privacy_map, event=self.event)
+            return entropy.perform(step, lambda: draw(data, entropy))
 
-        return replace(self, function=settled)
+        return replace(self, function=run)
 
-    def _apart(self, left: Data, right: Data) -> Gap:
+    def _apart(self, left: Data, right: Data) -> AnyDistance:
         if not (self.source.domain.member(left) and self.source.domain.member(right)):
             raise NotInDomain(self.source.domain)
         return self.source.distance(left, right)
@@ -199,4 +194,4 @@ class Measurement(Described):
 
 
 def _law_after(first: Transformation, law: Callable[[Data], Law]) -> Callable[[Data], Law]:
-    return lambda data: law(first(data))
+    return lambda data: law(first.image(data))

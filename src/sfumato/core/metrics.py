@@ -11,8 +11,8 @@ from typing import final
 import numpy as np
 
 from sfumato.core.domains import Custom, Data, Domain, Floats, Frame, Integers, Matrix, Stream, Tables, Vector
+from sfumato.core.grouped_distance import AnyDistance, DistanceLike, GroupedDistance
 from sfumato.core.rows import canonical, records, rows_of
-from sfumato.core.spread import Gap, Spread, Stated
 from sfumato.errors import BadArgument, CannotJoin, NoDistance
 from sfumato.exact import Distance, Number, Root, as_distance, integer, rational, root, upper
 
@@ -21,43 +21,43 @@ class Metric(ABC):
     """Measures how far apart two members of a domain are."""
 
     @abstractmethod
-    def distance(self, left: Data, right: Data) -> Gap:
-        """Gives the distance; the slow, obvious reference that tests rely on."""
+    def distance(self, left: Data, right: Data) -> AnyDistance:
+        """The distance; the slow, obvious reference that tests rely on."""
 
     @abstractmethod
     def misfit(self, domain: Domain) -> str | None:
-        """Says why this is no distance on the domain, or gives None where it is one."""
+        """Says why this is no distance on the domain; None where it is one."""
 
     @abstractmethod
-    def unit(self, distance: Gap) -> str:
+    def unit(self, distance: AnyDistance) -> str:
         """Says in words what a distance of that size protects."""
 
-    def read(self, distance: Stated | Unit) -> Gap:
+    def read(self, distance: DistanceLike | Unit) -> AnyDistance:
         """Reads a distance that a person typed, or a unit of privacy in this metric."""
         return as_distance(self._plain(distance), "the distance")
 
-    def _own(self, distance: Stated | Unit) -> Stated:
+    def _own(self, distance: DistanceLike | Unit) -> DistanceLike:
         if not isinstance(distance, Unit):
             return distance
         if distance.metric != self:
             raise CannotJoin(distance.metric, self, "a unit of privacy in")
         return distance.bound
 
-    def _plain(self, distance: Stated | Unit) -> Number | Root:
-        found = self._own(distance)
-        if isinstance(found, Spread | tuple):
-            raise BadArgument("the distance", "one number: only data in parts has a spread", found)
-        return found
+    def _plain(self, distance: DistanceLike | Unit) -> Number | Root:
+        own = self._own(distance)
+        if isinstance(own, GroupedDistance | tuple):
+            raise BadArgument("the distance", "one number: only data in parts has three", own)
+        return own
 
 
 class DatasetMetric(Metric):
-    """Is a metric that counts rows, so that its distances are whole numbers."""
+    """A metric that counts rows, so that its distances are whole numbers."""
 
-    def read(self, distance: Stated | Unit) -> Distance:
-        read = as_distance(self._plain(distance), "the distance")
-        if isinstance(read, Root) or (isinstance(read, Fraction) and read.denominator != 1):
+    def read(self, distance: DistanceLike | Unit) -> Distance:
+        rows = as_distance(self._plain(distance), "the distance")
+        if isinstance(rows, Root) or (isinstance(rows, Fraction) and rows.denominator != 1):
             raise BadArgument("the distance", "a whole number of rows", distance)
-        return read
+        return rows
 
     def misfit(self, domain: Domain) -> str | None:
         if isinstance(domain, Vector | Matrix | Frame | Tables | Custom):
@@ -136,16 +136,16 @@ class Hamming(DatasetMetric):
 class Windows(DatasetMetric):
     """Counts the stretches of consecutive positions to rewrite between ordered data of one public size.
 
-    With a stretch of w this is the w-event distance of trajectories and streams; with 1, the Hamming distance.
+    With a length of w this is the w-event distance of trajectories and streams; with 1, the Hamming distance.
 
-    >>> Windows(stretch=2).distance("abcdef", "abXYeZ")
+    >>> Windows(length=2).distance("abcdef", "abXYeZ")
     Fraction(2, 1)
     """
 
-    stretch: int
+    length: int
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "stretch", integer(self.stretch, "the stretch of a window", least=1))
+        object.__setattr__(self, "length", integer(self.length, "the length of a window", least=1))
 
     def distance(self, left: Data, right: Data) -> Distance:
         ours, theirs = rows_of(left), rows_of(right)
@@ -154,7 +154,7 @@ class Windows(DatasetMetric):
         windows, covered = 0, 0
         for position, (a, b) in enumerate(zip(ours, theirs, strict=True)):
             if a != b and position >= covered:
-                windows, covered = windows + 1, position + self.stretch
+                windows, covered = windows + 1, position + self.length
         return Fraction(windows)
 
     def misfit(self, domain: Domain) -> str | None:
@@ -162,16 +162,16 @@ class Windows(DatasetMetric):
 
     def unit(self, distance: Distance) -> str:
         many = "any" if distance == 1 else f"any {distance} stretches of"
-        return f"{many} {self.stretch} consecutive rows changed"
+        return f"{many} {self.length} consecutive rows changed"
 
     def __str__(self) -> str:
-        return f"the distance in stretches of {self.stretch}"
+        return f"the distance in stretches of {self.length}"
 
 
 @final
 @dataclass(frozen=True)
 class Discrete(Metric):
-    """Is 0 between equal values and 1 otherwise; the metric of local privacy.
+    """0 between equal values and 1 otherwise; the metric of local privacy.
 
     >>> Discrete().distance("yes", "no")
     Fraction(1, 1)
@@ -193,7 +193,7 @@ class Discrete(Metric):
 @final
 @dataclass(frozen=True)
 class Absolute(Metric):
-    """Is |a − b| between numbers.
+    """|a − b| between numbers.
 
     >>> Absolute().distance(1, 3)
     Fraction(2, 1)
@@ -217,7 +217,7 @@ class Absolute(Metric):
 
 
 class VectorMetric(Metric):
-    """Is a metric between numeric vectors of one public length."""
+    """A metric between numeric vectors of one public length."""
 
     def misfit(self, domain: Domain) -> str | None:
         if isinstance(domain, Custom):
@@ -233,7 +233,7 @@ class VectorMetric(Metric):
 
 
 def differences(left: Data, right: Data, metric: Metric) -> list[Fraction]:
-    """Gives the exact coordinate-wise differences of two vectors."""
+    """The exact coordinate-wise differences of two vectors."""
     ours, theirs = list(left), list(right)
     if len(ours) != len(theirs):
         raise NoDistance(metric, "the vectors have different lengths.")
@@ -243,7 +243,7 @@ def differences(left: Data, right: Data, metric: Metric) -> list[Fraction]:
 @final
 @dataclass(frozen=True)
 class L1(VectorMetric):
-    """Is the sum of the coordinates' distances; on a stream, of the elements' distances over all of its steps."""
+    """The sum of the coordinates' distances; on a stream, of the elements' distances over all of its steps."""
 
     def distance(self, left: Data, right: Data) -> Distance:
         return sum((abs(gap) for gap in differences(left, right, self)), Fraction(0))
@@ -258,7 +258,7 @@ class L1(VectorMetric):
 @final
 @dataclass(frozen=True)
 class L2(VectorMetric):
-    """Is the Euclidean distance, exact: a rational or a `Root`.
+    """The Euclidean distance, exact: a rational or a `Root`.
 
     >>> L2().distance([3, 4], [0, 0]), L2().distance([1, 1], [0, 0])
     (Fraction(5, 1), √2)
@@ -274,7 +274,7 @@ class L2(VectorMetric):
 @final
 @dataclass(frozen=True)
 class Lp(VectorMetric):
-    """Is (Σ|aᵢ − bᵢ|ᵖ)^(1/p) for a rational p ≥ 1, rounded up where it is irrational."""
+    """(Σ|aᵢ − bᵢ|ᵖ)^(1/p) for a rational p ≥ 1, rounded up where it is irrational."""
 
     order: Fraction
 
@@ -298,10 +298,10 @@ class Lp(VectorMetric):
 @final
 @dataclass(frozen=True)
 class LInf(VectorMetric):
-    """Is the largest coordinate's distance. On a stream, the bound holds for every element.
+    """The largest coordinate's distance. On a stream, the bound holds for every element.
 
     ``monotonic`` says that a unit moves all coordinates in one direction. The distance is then the largest rise plus
-    the largest fall: the length of the shortest walk whose every step goes one way.
+    the largest fall: the length of the shortest walk in steps that each go one way.
     """
 
     monotonic: bool = False
@@ -321,7 +321,7 @@ class LInf(VectorMetric):
 @final
 @dataclass(frozen=True)
 class Range(VectorMetric):
-    """Is max(aᵢ − bᵢ) − min(aᵢ − bᵢ): blind to a constant added to all scores (a pseudo-metric).
+    """max(aᵢ − bᵢ) − min(aᵢ − bᵢ): blind to a constant added to all scores (a pseudo-metric).
 
     >>> Range().distance([1, 2, 3], [0, 3, 3])
     Fraction(2, 1)
@@ -338,7 +338,7 @@ class Range(VectorMetric):
 @final
 @dataclass(frozen=True)
 class Unit:
-    """Is who is protected: everything one of them can change, as a distance in a metric. Goes where a distance goes.
+    """Who is protected: everything one of them can change, as a distance in a metric. Goes where a distance goes.
 
     A unit must be at least as coarse as one individual; noise grows with it. ``protects`` is printed with a release.
 
@@ -348,16 +348,16 @@ class Unit:
 
     protects: str
     metric: Metric
-    bound: int | Spread = 1
+    bound: int | GroupedDistance = 1
 
     def __post_init__(self) -> None:
         if not isinstance(self.protects, str) or not self.protects.strip():
             raise BadArgument("a unit", "named: say who is protected", self.protects)
-        if not isinstance(self.bound, Spread):
+        if not isinstance(self.bound, GroupedDistance):
             object.__setattr__(self, "bound", integer(self.bound, "the bound of a unit", least=1))
 
 
-def adjacent(left: Data, right: Data, *, metric: Metric, bound: Stated = 1, exactly: bool = False) -> bool:
+def adjacent(left: Data, right: Data, *, metric: Metric, bound: DistanceLike = 1, exactly: bool = False) -> bool:
     """Tells whether two data sets are neighbours: at most (or, on request, exactly) a bound apart.
 
     >>> adjacent([1, 2], [1, 2], metric=AddRemove()), adjacent([1, 2], [1, 2], metric=AddRemove(), exactly=True)
@@ -365,10 +365,10 @@ def adjacent(left: Data, right: Data, *, metric: Metric, bound: Stated = 1, exac
     """
     allowed = metric.read(bound)
     try:
-        found = metric.distance(left, right)
+        apart = metric.distance(left, right)
     except NoDistance:
         return False
-    return bool(found == allowed if exactly else found <= allowed)
+    return bool(apart == allowed if exactly else apart <= allowed)
 
 
 def _number(value: Data, metric: Metric) -> Fraction:

@@ -43,10 +43,10 @@ class Partial(Described, Generic[Build]):
             _refuse(following)
         name = following.name if isinstance(following, Partial) else "function"
         # Which of the two kinds comes out is known to the overloads above, and to `_follow` when it runs.
-        made = Partial[Any](f"{self.name} >> {name}", lambda space: _follow(self.build(space), following))
+        both = Partial[Any](f"{self.name} >> {name}", lambda space: _follow(self.build(space), following))
         if isinstance(following, Partial):
-            return planned(made, joined(self, following))
-        return made if isinstance(following, Described) else planned(made, extended(self.plan, followed_by(following)))
+            return planned(both, joined(self, following))
+        return both if isinstance(following, Described) else planned(both, extended(self.plan, followed_by(following)))
 
     def __call__(self, *_: object, **__: object) -> NoReturn:
         raise NotChainable(
@@ -59,7 +59,7 @@ class Partial(Described, Generic[Build]):
 
 
 def start(space: Space, following: object) -> Transformation | Measurement:
-    """Gives a component its input space."""
+    """Completes a component with its input space; refuses what cannot begin there."""
     match following:
         case Partial():
             with unplanned() if following.plan is not None else nullcontext():
@@ -76,10 +76,10 @@ def start(space: Space, following: object) -> Transformation | Measurement:
 def join(first: Transformation, following: object) -> Transformation | Measurement:
     """Joins a transformation and what comes after it (see `chain`), and their plans."""
     with unplanned():
-        made = chain(first, following)
+        both = chain(first, following)
     if isinstance(following, Partial) or (isinstance(following, Described) and _begins(following, first.target)):
-        return planned(made, joined(first, following))
-    return made
+        return planned(both, joined(first, following))
+    return both
 
 
 def _begins(following: Described, space: Space) -> bool:
@@ -94,10 +94,10 @@ def _begins(following: Described, space: Space) -> bool:
 @guarantee(
     claim="d ↦ second(first(d)), where the space between is the same",
     proof="proofs/framework.md#chaining",
-    reviewed="6eb13c353ccb",
+    reviewed="2430459ef67c",
 )
 def chain(first: Transformation, following: object) -> Transformation | Measurement:
-    """Joins a transformation and what comes after it, whose source must equal the first one's target."""
+    """Joins a transformation and what comes after it, from the same space in which the first one ends."""
     second = start(first.target, following)
     if isinstance(second, Measurement):
         return second.after(first)
@@ -105,7 +105,7 @@ def chain(first: Transformation, following: object) -> Transformation | Measurem
         source=first.source,
         target=second.target,
         function=lambda data, entropy: second.function(first.function(data, entropy), entropy),
-        stretch=lambda d_in: second.stretch(first.stretch(d_in)),
+        stability_map=lambda d_in: second.stability_map(first.stability_map(d_in)),
         steps=first.steps + second.steps,
         proofs=tuple(dict.fromkeys(first.proofs + second.proofs)),
         claims=first.claims + second.claims,

@@ -7,15 +7,15 @@ from dataclasses import dataclass, field
 from typing import final
 
 from sfumato.core.domains import Data, Domain, Frame, Matrix, Vector, categories
+from sfumato.core.grouped_distance import DistanceLike, GroupedDistance, read_spread
 from sfumato.core.metrics import AddRemove, ChangeOne, DatasetMetric, Metric, Unit
-from sfumato.core.spread import Spread, Stated, read_spread
 from sfumato.errors import BadArgument, NoDistance, Unseen
 
 
 @final
 @dataclass(frozen=True)
 class Parts(Domain):
-    """Is the set of tuples of data sets, one for each public key; each has its own domain of rows.
+    """Tuples of data sets, one for each public key; each has its own domain of rows.
 
     >>> str(Parts(("f", "m"), (Vector(categories(["yes", "no"])),) * 2))
     "2 parts, each any number of {'yes', 'no'}"
@@ -46,12 +46,12 @@ class Parts(Domain):
 @final
 @dataclass(frozen=True)
 class PartDistance(Metric):
-    """Is the `Spread` of the distances between corresponding parts: how many differ, their sum, and the largest.
+    """Gathers the distances between corresponding parts: how many differ, their sum, and the largest.
 
-    A plain number of rows is read as that many rows that may fall anyhow: 1 is Spread(1, 1, 1).
+    A plain number of rows is read as that many rows that may fall anyhow: 1 is GroupedDistance(1, 1, 1).
 
     >>> PartDistance().distance((["a", "b"], []), (["a", "c"], ["d"]))
-    Spread(parts=2, rows=3, largest=2)
+    GroupedDistance(parts=2, rows=3, largest=2)
     """
 
     rows: DatasetMetric = field(default_factory=AddRemove)
@@ -60,11 +60,11 @@ class PartDistance(Metric):
         if not isinstance(self.rows, AddRemove | ChangeOne):
             raise BadArgument("the distance inside a part", "AddRemove() or ChangeOne()", self.rows)
 
-    def distance(self, left: Data, right: Data) -> Spread:
+    def distance(self, left: Data, right: Data) -> GroupedDistance:
         if len(left) != len(right):
             raise NoDistance(self, "there are different numbers of parts.")
         apart = [self.rows.distance(ours, theirs) for ours, theirs in zip(left, right, strict=True)]
-        return Spread(sum(map(bool, apart)), sum(apart), max(apart, default=0))
+        return GroupedDistance(sum(map(bool, apart)), sum(apart), max(apart, default=0))
 
     def misfit(self, domain: Domain) -> str | None:
         if not isinstance(domain, Parts):
@@ -73,14 +73,14 @@ class PartDistance(Metric):
             return "parts of a public size exchange rows: use PartDistance(ChangeOne())."
         return next(filter(None, map(self.rows.misfit, domain.rows)), None)
 
-    def unit(self, distance: Spread) -> str:
+    def unit(self, distance: GroupedDistance) -> str:
         rows = self.rows.unit(distance.rows)
         if distance.rows == 1:
             return f"{rows} in one part"
         most = "" if distance.largest == distance.rows else f", at most {distance.largest} in each"
         return f"{rows} in one part" if distance.parts == 1 else f"{rows} in at most {distance.parts} parts{most}"
 
-    def read(self, distance: Stated | Unit) -> Spread:
+    def read(self, distance: DistanceLike | Unit) -> GroupedDistance:
         return read_spread(self._own(distance))
 
     def __str__(self) -> str:

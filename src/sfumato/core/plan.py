@@ -25,7 +25,7 @@ import json
 import math
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import fields
@@ -34,57 +34,42 @@ from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
 from types import FunctionType, NoneType
-from typing import Any, ParamSpec, TypeAlias, TypedDict, TypeVar, cast, final
+from typing import Any, ParamSpec, TypedDict, TypeVar, cast, get_args, get_type_hints
 
 import numpy as np
 
 from sfumato.errors import BadArgument
-from sfumato.exact import rational
-
-Plain: TypeAlias = "bool | int | str | list[Plain] | dict[str, Plain] | None"
-"""What JSON can hold, without floats."""
-
-DEEPEST = 40
-"""Arguments may lie this deep inside each other."""
-
-MOST_BITS = 2048
-"""A whole number of more bits is written in hexadecimal, which takes no long division."""
+from sfumato.exact import Number, rational
+from sfumato.plain import DEEPEST, NAMES, Form, Part, Plain, Rule, digits
 
 LARGEST_POWER = 10**5
 """A decimal with a larger power of ten is not written out."""
 
 
+SHORT = 1024
+"""Whole numbers of up to this many bits are written without a look at their length."""
+
+
 class Plan(TypedDict):
-    """Is how something was built: the space it begins with (None while it waits for one), and the steps from there."""
+    """How something was built: the space it begins with (None while it waits for one), and the steps from there."""
 
     space: Plain
     steps: list[Plain]
 
 
 class Described(ABC):
-    """Is something that may know how it was built."""
+    """Something that may know how it was built."""
 
     @property
     @abstractmethod
     def plan(self) -> Plan | None:
-        """Is how it was built; None where that cannot be said exactly."""
+        """How it was built; None where that cannot be said exactly."""
 
-
-Part: TypeAlias = Callable[[object], Plain]
-"""Writes a part of a value."""
-
-Writer: TypeAlias = Callable[[Any, Part], Plain]
-"""Writes a value of one class, given how its parts are written."""
 
 Parameters = ParamSpec("Parameters")
 Made = TypeVar("Made", bound=Described)
 
 _unplanned: ContextVar[bool] = ContextVar("_unplanned", default=False)
-
-
-@final
-class _Opaque(Exception):
-    """Says that something has no exact description."""
 
 
 def constructor(function: Callable[Parameters, Made]) -> Callable[Parameters, Made]:
@@ -93,30 +78,41 @@ def constructor(function: Callable[Parameters, Made]) -> Callable[Parameters, Ma
     The outermost constructor is described; what it calls inside is its own affair.
     """
     signature, name = inspect.signature(function), function.__qualname__
-    numbers = {key for key, one in signature.parameters.items() if "Number" in str(one.annotation).split(" | ")}
     call: Callable[..., Made] = function  # with copies of the arguments
 
-    def step(given: tuple[object, ...], named: dict[str, object]) -> Plain:
+    def step(values: tuple[object, ...], named: dict[str, object]) -> Plain:
         try:
-            bound = signature.bind(*given, **named)
+            bound = signature.bind(*values, **named)
             bound.apply_defaults()
-            read = ((key, _read(value) if key in numbers else value) for key, value in bound.arguments.items())
-            return {"make": name, "with": {key: _plain(value, DEEPEST) for key, value in read}}
-        except (_Opaque, TypeError):  # of the second kind the call itself will tell
+            numbers = number_arguments(function)
+            arguments = ((key, _read(value) if key in numbers else value) for key, value in bound.arguments.items())
+            return {"make": name, "with": {key: ARGUMENTS.write(value) for key, value in arguments}}
+        except (BadArgument, TypeError):  # of the second kind the call itself will tell
             return None
 
     @functools.wraps(function)
     def make(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Made:
         if _unplanned.get():
             return function(*args, **kwargs)
-        given = tuple([_owned(value, DEEPEST) for value in args])
+        values = tuple([_owned(value, DEEPEST) for value in args])
         named = {key: _owned(value, DEEPEST) for key, value in kwargs.items()}
-        described = step(given, named)
+        described = step(values, named)
         with unplanned():
-            made = call(*given, **named)
-        return made if described is None else planned(made, extended(_beginning(made), described))
+            component = call(*values, **named)
+        return component if described is None else planned(component, extended(_beginning(component), described))
 
     return make
+
+
+@functools.cache
+def number_arguments(function: Callable[..., object]) -> frozenset[str]:
+    """Names the arguments that take every `Number`: those that the library reads as the decimal they show.
+
+    The annotations are resolved, so that it does not matter under which alias they are written.
+    """
+    kinds = get_args(Number)
+    hints = {key: get_args(hint) for key, hint in get_type_hints(function).items() if key != "return"}
+    return frozenset(key for key, taken in hints.items() if all(kind in taken for kind in kinds))
 
 
 @contextmanager
@@ -129,17 +125,17 @@ def unplanned() -> Iterator[None]:
         _unplanned.reset(token)
 
 
-def planned(made: Made, plan: Plan | None) -> Made:
-    """Gives a component that knows its plan; itself where there is none, or where it goes on answering."""
-    if plan is None or getattr(made, "interactive", False) or _unplanned.get():
-        return made
-    copy = object.__new__(type(made))
-    vars(copy).update(vars(made), plan=plan)
+def planned(component: Made, plan: Plan | None) -> Made:
+    """Copies a component with its plan; returns it as it is without one, or where it goes on answering."""
+    if plan is None or getattr(component, "interactive", False) or _unplanned.get():
+        return component
+    copy = object.__new__(type(component))
+    vars(copy).update(vars(component), plan=plan)
     return copy
 
 
 def joined(first: Described, rest: Described) -> Plan | None:
-    """Gives the plan of two things in a row, of which the second begins where the first ends."""
+    """The plan of two things in a row, of which the second begins where the first ends."""
     before, after = (None, None) if _unplanned.get() else (first.plan, rest.plan)
     if before is None or after is None:
         return None
@@ -147,12 +143,12 @@ def joined(first: Described, rest: Described) -> Plan | None:
 
 
 def extended(plan: Plan | None, step: Plain) -> Plan | None:
-    """Gives a plan with one more step."""
+    """A plan with one more step."""
     return None if plan is None or step is None else {"space": plan["space"], "steps": [*plan["steps"], step]}
 
 
 def followed_by(function: object, name: str | None = None) -> Plain:
-    """Gives the step that applies a function to the outcome; None unless it is one of sfumato's own."""
+    """The step that applies a function to the outcome; None unless it is one of sfumato's own."""
     known = plan_of(function)
     return None if known is None else {"then": known, "name": plan_of(name)}
 
@@ -166,21 +162,21 @@ def plan_of(value: object) -> Plain:
     ({'float': '0.1'}, '1/10', None)
     """
     try:
-        return _plain(value, DEEPEST)
-    except _Opaque:
+        return cast(Plain, ARGUMENTS.write(value))
+    except BadArgument:
         return None
 
 
 def record_of(value: object) -> Plain:
     """Writes one of sfumato's own records; None where a field has no exact description."""
     try:
-        return _record(value, DEEPEST)
-    except _Opaque:
+        return _record(value)
+    except BadArgument:
         return None
 
 
-def _beginning(made: Described) -> Plan | None:
-    source = getattr(made, "source", None)
+def _beginning(component: Described) -> Plan | None:
+    source = getattr(component, "source", None)
     return source.plan if isinstance(source, Described) else {"space": None, "steps": []}
 
 
@@ -204,77 +200,61 @@ def _read(value: object) -> object:
         return value
 
 
-def _plain(value: object, depth: int, writers: Mapping[type, Writer] | None = None) -> Plain:
-    if depth == 0:
-        raise _Opaque
-    known = ARGUMENTS if writers is None else writers
-    write = known.get(type(value))
-    if write is not None:
-        return write(value, lambda part: _plain(part, depth - 1, known))
+def _opaque(value: object) -> BadArgument:
+    return BadArgument("an argument", "one with an exact description", type(value).__name__)
+
+
+def _described(value: object, part: Part) -> Plain:
     match value:
         case Described():
-            return {"plan": cast(Plain, _known(value.plan))}
+            if value.plan is None:
+                raise _opaque(value)
+            return {"plan": cast(Plain, value.plan)}
         case np.bool_() | np.integer() | np.str_():
-            return _plain(value.item(), depth, known)
+            return cast(Plain, part(value.item()))
         case type():
             return {"type": _own_name(value)}
         case FunctionType():
             return {"function": _own_name(value)}
         case Enum():
             return {"member": f"{_own_name(type(value))}.{value.name}"}
-    return _record(value, depth)
+    return _record(value)
 
 
-def _record(value: object, depth: int) -> Plain:
+def _record(value: object) -> Plain:
     """Writes a record by its class and fields, without what it only remembers."""
     kind = type(value)
     if not getattr(vars(kind).get("__dataclass_params__"), "frozen", False):
-        raise _Opaque
+        raise _opaque(value)
     stated = [part.name for part in fields(cast(Any, kind)) if part.init or not part.name.startswith("_")]
-    parts = {name: _plain(getattr(value, name), depth - 1, FIXED) for name in stated}
-    return {"record": _own_name(kind), "fields": parts}
-
-
-def _known(plan: Plan | None) -> Plan:
-    if plan is None:
-        raise _Opaque
-    return plan
+    return {"record": _own_name(kind), "fields": {name: FIXED.write(getattr(value, name)) for name in stated}}
 
 
 def _own_name(thing: type | FunctionType) -> str:
-    """Names a class or function that stands in a module of sfumato under its own name."""
+    """Names a class by what it is stored under, or a class or function by where it stands in sfumato."""
     if thing in (bool, float, int, str):
         return thing.__name__
     module, name = str(thing.__module__), thing.__qualname__
     if not module.startswith("sfumato.") or getattr(sys.modules.get(module), name, None) is not thing:
-        raise _Opaque
-    return f"{module}.{name}"
-
-
-def _whole(value: int) -> str:
-    return str(value) if value.bit_length() <= MOST_BITS else hex(value)
-
-
-def _fraction(value: Fraction) -> str:
-    top = _whole(value.numerator)
-    return top if value.denominator == 1 else f"{top}/{_whole(value.denominator)}"
+        raise _opaque(thing)
+    return NAMES.get(cast(type, thing)) or f"{module}.{name}"
 
 
 def _float(value: float, _: Part) -> Plain:
     number = float(value)
     if math.isnan(number):
-        raise _Opaque
+        raise _opaque(value)
     if math.isinf(number):
         return "inf" if number > 0 else "-inf"
     shown, negative_zero = Fraction(repr(number)), number == 0 and math.copysign(1, number) < 0
-    return {"float": repr(number)} if negative_zero or shown != number else _fraction(shown)
+    return {"float": repr(number)} if negative_zero or shown != number else digits(shown)
 
 
 def _decimal(value: Decimal, _: Part) -> Plain:
     negative_zero = value.is_zero() and value.is_signed()
     if not value.is_finite() or negative_zero or abs(value.adjusted()) > LARGEST_POWER:
-        raise _Opaque
-    return _fraction(Fraction(value))
+        raise _opaque(value)
+    return digits(Fraction(value))
 
 
 def _pairs(value: dict[object, object], part: Part) -> Plain:
@@ -288,34 +268,35 @@ def _set(value: frozenset[object], part: Part) -> Plain:
 def _array(value: np.ndarray[Any, np.dtype[Any]], _: Part) -> Plain:
     """Writes an array by its type, its shape and the digest of its bytes."""
     if value.dtype.kind in "OV":
-        raise _Opaque
+        raise _opaque(value)
     digest = hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()
     return {"array": value.dtype.str, "shape": list(value.shape), "sha256": digest}
 
 
-VALUES: dict[type, Writer] = {
+VALUES: dict[type, Rule] = {
     NoneType: lambda value, _: None,
     bool: lambda value, _: value,
-    int: lambda value, _: _whole(value),
-    Fraction: lambda value, _: _fraction(value),
+    int: lambda value, _: str(value) if value.bit_length() <= SHORT else digits(Fraction(value)),
+    Fraction: lambda value, _: digits(value),
     float: _float,
     np.float64: _float,
     Decimal: _decimal,
     str: lambda value, _: {"text": value},
     bytes: lambda value, _: {"bytes": value.hex()},
-    range: lambda value, _: {"range": [_whole(end) for end in (value.start, value.stop, value.step)]},
+    range: lambda value, _: {"range": [digits(Fraction(end)) for end in (value.start, value.stop, value.step)]},
     tuple: lambda value, part: {"tuple": list(map(part, value))},
     date: lambda value, _: {"date": value.isoformat()},
     datetime: lambda value, _: {"time": value.isoformat()},
 }
 
-ARGUMENTS: dict[type, Writer] = {
-    **VALUES,
-    list: lambda value, part: list(map(part, value)),
-    dict: _pairs,
-    np.ndarray: _array,
-}
+ARGUMENTS = Form(
+    "an argument",
+    "one with an exact description",
+    writers={**VALUES, list: lambda value, part: list(map(part, value)), dict: _pairs, np.ndarray: _array},
+    readers={},
+    other=_described,
+)
 """How arguments are written. No sets: who is given one may read it in an order that is its own."""
 
-FIXED: dict[type, Writer] = {**VALUES, frozenset: _set}
+FIXED = Form("a field", "one with an exact description", {**VALUES, frozenset: _set}, readers={}, other=_described)
 """How fields of records are written, where a set is a set. Nothing that can be changed: no constructor copied it."""

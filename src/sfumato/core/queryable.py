@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from abc import ABC
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
@@ -11,16 +10,28 @@ from dataclasses import dataclass, field
 from typing import NoReturn, final
 
 from sfumato.core.domains import Data
+from sfumato.core.grouped_distance import DistanceLike
+from sfumato.core.metrics import Unit
 from sfumato.errors import BadArgument, Exhausted, QueryRefused, RunFailed
 
 
-class PublicQuery(ABC):  # noqa: B024  (a mark of kind)
-    """Is a question about public facts of an interaction, such as what was spent; its answer costs nothing."""
+@final
+@dataclass(frozen=True)
+class Spent:
+    """Asks what was spent so far, at a distance (of neighbours unless given); the answer is public and free."""
+
+    d_in: DistanceLike | Unit | None = None
+
+
+@final
+@dataclass(frozen=True)
+class Left:
+    """Asks what may still be spent; the answer is public and costs nothing."""
 
 
 @final
 class Turn:
-    """Is the time in which what one query started may be asked; whoever gave the turn can end it, for good."""
+    """The time in which what one query started may be asked; whoever opened the turn can end it."""
 
     def __init__(self) -> None:
         self._open, self._asking = True, 0
@@ -39,9 +50,9 @@ class Turn:
         """Counts a query that is being answered in this turn; refuses where the turn has ended."""
         if not self._open:
             raise Exhausted(
-                "what started this has gone on, to a later query or to its end, and that ended this for good: in "
+                "what started this has gone on, to a later query or to its end, and that ended this: in "
                 "sequential composition an interactive answer is asked to its end before the next query. To ask "
-                "several in turns, use sf.concurrent_composition(…), or concurrent=True."
+                "several in turns, use sf.combinators.concurrent_composition(…), or concurrent=True."
             )
         self._asking += 1
         try:
@@ -53,7 +64,7 @@ class Turn:
 @final
 @dataclass(frozen=True, eq=False)
 class Circle:
-    """Is what the queryables of one interaction share: they speak one at a time, and only in the turns they are in."""
+    """What the queryables of one interaction share: they speak one at a time, and only in the turns they are in."""
 
     lock: AbstractContextManager[bool] = field(default_factory=threading.RLock)
     turns: tuple[Turn, ...] = ()
@@ -72,7 +83,7 @@ _CIRCLE: ContextVar[Circle | None] = ContextVar("circle", default=None)
 
 
 def current() -> Circle:
-    """Gives the circle of the queryable that is answering, or a new one."""
+    """The circle of the queryable that is answering, or a new one."""
     return _CIRCLE.get() or Circle()
 
 
@@ -117,13 +128,13 @@ class Queryable:
         raise BadArgument("a queryable", "asked where it was made: a copy of its state could be asked twice", "a copy")
 
     def then(self, function: Callable[[Data], Data]) -> Queryable:
-        """Gives a queryable whose answers have passed through a function, as have those of what it starts."""
+        """Passes all answers through a function, also those of queryables that this one starts."""
 
         def answer(query: Data) -> Data:
-            found = self(query)
-            if isinstance(query, PublicQuery):
-                return found
-            return found.then(function) if isinstance(found, Queryable) else function(found)
+            reply = self(query)
+            if isinstance(query, Spent | Left):  # public: post-processing does not touch it
+                return reply
+            return reply.then(function) if isinstance(reply, Queryable) else function(reply)
 
         return Queryable(answer)
 

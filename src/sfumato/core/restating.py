@@ -2,65 +2,106 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 
+from sfumato.accounting.adaptive.costs import Cost
 from sfumato.accounting.compose import total
-from sfumato.accounting.concentrated import GDP
-from sfumato.accounting.convert import convert
-from sfumato.accounting.events import Event
-from sfumato.accounting.measures import ZCDP, Approx, Loss, Pure, lesser
+from sfumato.accounting.convert.convert import convert
+from sfumato.accounting.events import Event, Noise, Stated
+from sfumato.accounting.facts.gaussian import exact_discrete_delta
+from sfumato.accounting.losses.concentrated import GDP
+from sfumato.accounting.losses.measures import ZCDP, Approx, Loss, Pure, lesser
+from sfumato.accounting.losses.renyi import Renyi
 from sfumato.accounting.relation import Relation
-from sfumato.accounting.renyi import Renyi
+from sfumato.core.grouped_distance import AnyDistance, DistanceLike
 from sfumato.core.measurement import Measurement
-from sfumato.core.metrics import AddRemove
-from sfumato.core.spread import Gap
+from sfumato.core.metrics import AddRemove, Unit
 from sfumato.errors import NoProvenRoute
+from sfumato.exact import rational_up
 from sfumato.guarantee import guarantee
+from sfumato.noise.discrete_gaussian import DiscreteGaussian
 from sfumato.release.record import Failure
 
+HALVINGS = 16
+"""How often the ε of discrete noise is looked for between 0 and what its Gaussian loss says."""
+
 ADDED = (Pure, ZCDP, GDP, Renyi)
-"""Kinds whose losses are numbers, or curves that are kept exactly: for these an event is counted anew."""
+"""Kinds with losses that are numbers, or curves kept exactly: for these an event is counted anew."""
 
 
-def restated(measurement: Measurement, kind: type[Loss], delta: Fraction | None = None) -> Measurement:
-    """Gives the same measurement with its price in another kind of loss; refuses where no theorem gives one."""
-    relation = Relation.ADD_REMOVE if isinstance(measurement.source.metric, AddRemove) else Relation.CHANGE_ONE
+def cost_of(measurement: Measurement, d_in: DistanceLike | Unit, price: Loss) -> Cost:
+    """What a measurement costs at a distance: a price that covers it, and the event that it runs."""
+    event = None if measurement.event is None else measurement.event_at(d_in)
+    return (
+        Cost.of(price) if event is None or isinstance(event, Stated) else Cost(price, event, relation_of(measurement))
+    )
 
-    def privacy(d_in: Gap) -> Loss:
+
+def relation_of(measurement: Measurement) -> Relation:
+    """Which data sets are neighbours to a measurement, in the words of the accountant."""
+    return Relation.ADD_REMOVE if isinstance(measurement.source.metric, AddRemove) else Relation.CHANGE_ONE
+
+
+def restate(measurement: Measurement, kind: type[Loss], delta: Fraction | None = None) -> Measurement:
+    """The same measurement with its price in another kind of loss; refuses where no theorem gives one."""
+    relation = relation_of(measurement)
+
+    def privacy_map(d_in: AnyDistance) -> Loss:
         event = None if measurement.event is None else measurement.event(d_in)
-        return restated_loss(measurement.privacy(d_in), event, kind, delta, relation)
+        return restated_loss(measurement.privacy_map(d_in), event, kind, delta, relation)
 
-    privacy(measurement.source.metric.read(0))  # refuses now what there is no route for
+    privacy_map(measurement.source.metric.read(0))  # refuses now what there is no route for
     failure = measurement.how.failure
     if kind is Approx and delta and failure is Failure.NONE:
         failure = Failure.GRACEFUL
-    return replace(measurement, measure=kind, privacy=privacy, how=replace(measurement.how, failure=failure))
+    return replace(measurement, measure=kind, privacy_map=privacy_map, how=replace(measurement.how, failure=failure))
+
+
+@guarantee(
+    claim="an ε at which δ(ε), by the Gaussian loss of the event or by the exact profile of its noise, is at most δ",
+    proof="proofs/interaction.md#restated",
+    reviewed="cf63792affd4",
+)
+def gaussian_loss_at(event: Event, delta: Fraction, relation: Relation) -> Approx:
+    """The ε at a δ of an event with a Gaussian loss; of discrete noise on one number nearly the least there is."""
+    bound = convert(total(event, GDP, relation=relation), Approx, delta=delta)
+    match event:
+        case Noise(noise=DiscreteGaussian() as noise, shift=shift, coordinates=1) if 0 < bound.epsilon < math.inf:
+            low, high = Fraction(0), Fraction(bound.epsilon)
+            whole = math.floor(rational_up(shift))
+            for _ in range(HALVINGS):
+                middle = (low + high) / 2
+                low, high = (low, middle) if exact_discrete_delta(noise, whole, middle) <= delta else (middle, high)
+            return Approx(min(high, Fraction(bound.epsilon)), delta)
+        case _:
+            return bound
 
 
 @guarantee(
     claim="the lesser of the loss that the map gives, converted, and that of the event, counted in the kind; at a δ, "
     "by way of its Gaussian loss",
     proof="proofs/interaction.md#restated",
-    reviewed="55a57fc93222",
+    reviewed="dc67072d41e3",
 )
 def restated_loss(
     loss: Loss, event: Event | None, kind: type[Loss], delta: Fraction | None, relation: Relation
 ) -> Loss:
-    """Gives a loss in another kind, from the loss itself or from the event that has it."""
+    """A loss in another kind, from the loss itself or from the event that has it."""
     ways: list[Callable[[], Loss]] = [lambda: convert(loss, kind, delta=delta)]
     if event is not None and kind is Approx and delta:
-        ways.append(lambda: convert(total(event, GDP, relation=relation), Approx, delta=delta))
+        ways.append(lambda: gaussian_loss_at(event, delta, relation))
     elif event is not None and kind in ADDED:
         ways.append(lambda: total(event, kind, relation=relation))
-    found: list[Loss] = []
+    losses: list[Loss] = []
     refused: NoProvenRoute | None = None
     for way in ways:
         try:
-            found.append(way())
+            losses.append(way())
         except NoProvenRoute as refusal:
             refused = refused or refusal
-    if not found:
+    if not losses:
         raise refused or NoProvenRoute("no theorem gives this loss.")
-    return lesser(found[-1], found[0])
+    return lesser(losses[-1], losses[0])

@@ -13,12 +13,12 @@ from sfumato.core.atoms import Data
 
 
 def records(data: Data) -> Counter[Hashable]:
-    """Gives the multiset of rows of a data set."""
+    """The multiset of rows of a data set."""
     return Counter(rows_of(data))
 
 
 def rows_of(data: Data) -> list[Hashable]:
-    """Gives the rows of a column, matrix or frame, in order, each in canonical form."""
+    """The rows of a column, matrix or frame, in order, each in canonical form."""
     if hasattr(data, "keys") and getattr(data, "ndim", 2) == 2:  # a pandas column has keys too: its row labels
         names = sorted(data.keys())
         return [tuple(map(canonical, row)) for row in zip(*(list(data[name]) for name in names), strict=True)]
@@ -30,7 +30,7 @@ def rows_of(data: Data) -> list[Hashable]:
 
 
 def canonical(value: Data) -> Hashable:
-    """Gives a key that is equal for indistinguishable values only: NaN is one value, -0.0 is not 0.0, 1 is not True."""
+    """A key that is equal for indistinguishable values only: NaN is one value, -0.0 is not 0.0, 1 is not True."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float):

@@ -11,7 +11,7 @@ R = TypeVar("R")
 
 
 def sealed(function: Callable[P, R]) -> Callable[P, R]:
-    """Gives a function that does the same, and no attribute of which leads to the cells of the first.
+    """Wraps a function so that no attribute leads to the cells of its closure; it does the same.
 
     A cache that keeps nothing is written in C: it calls what it wraps, and shows it under one name, which is taken off.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, final, overload
 
@@ -19,13 +18,13 @@ from sfumato.core.domains import (
     Frame,
     Integers,
     Matrix,
-    Stream,
     Texts,
     Vector,
 )
+from sfumato.core.grouped_distance import AnyDistance
 from sfumato.core.metrics import Absolute, AddRemove, ChangeOne, Discrete, Metric, VectorMetric
 from sfumato.core.plan import Described, Plan, record_of
-from sfumato.core.spread import Gap
+from sfumato.core.steps import step_of, to_steps
 from sfumato.errors import BadArgument, Several, SpaceMismatch
 from sfumato.exact import Number
 
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
 @final
 @dataclass(frozen=True, repr=False)
 class Space(Described):
-    """Is a domain and a metric that is defined on it; checked once, here."""
+    """A domain and a metric that is defined on it; checked once, here."""
 
     domain: Domain
     metric: Metric
@@ -52,21 +51,21 @@ class Space(Described):
 
     @cached_property
     def plan(self) -> Plan | None:
-        """Is its description; None where a part of it is the caller's own."""
+        """Its description; None where a part of it is the caller's own."""
         described = record_of(self)
         return None if described is None else {"space": described, "steps": []}
 
     @property
     def closest(self) -> int:
-        """Is how far apart neighbours are: 1, or 2 where rows of a public number are added and removed."""
+        """How far apart neighbours are: 1, or 2 where rows of a public number are added and removed."""
         return 2 if isinstance(self.metric, AddRemove) and getattr(self.domain, "size", None) is not None else 1
 
-    def distance(self, left: Data, right: Data) -> Gap:
-        """Gives the distance between two members, in the unit of their values."""
-        found = self.metric.distance(left, right)
+    def distance(self, left: Data, right: Data) -> AnyDistance:
+        """How far apart two members are, in the unit of their values; they may be written either way (`core.steps`)."""
+        apart = self.metric.distance(to_steps(self.domain, left), to_steps(self.domain, right))
         if isinstance(self.metric, Absolute | VectorMetric):
-            return found if found == float("inf") else found * step_of(self.domain)
-        return found
+            return apart if apart == float("inf") else apart * step_of(self.domain)
+        return apart
 
     @overload
     def __rshift__(self, following: Transformation) -> Transformation: ...
@@ -85,17 +84,6 @@ class Space(Described):
 
     def __repr__(self) -> str:
         return f"Space({self})"
-
-
-def step_of(domain: Domain) -> Fraction:
-    """Gives what one stored whole number stands for in a domain of exact values; 1 elsewhere."""
-    match domain:
-        case Integers():
-            return domain.step
-        case Vector(element=Integers() as element) | Stream(element=Integers() as element):
-            return element.step
-        case _:
-            return Fraction(1)
 
 
 Kind = type | Atom | Sequence[object]

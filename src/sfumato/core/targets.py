@@ -8,12 +8,12 @@ from fractions import Fraction
 from functools import reduce
 from typing import TypeAlias, final
 
-from sfumato.accounting.calibrate import least
-from sfumato.accounting.measures import Loss
+from sfumato.accounting.losses.measures import Loss
+from sfumato.accounting.plans.search import least
 from sfumato.core.calibrate import calibrate_to_accuracy, error_bar
+from sfumato.core.grouped_distance import DistanceLike
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import Unit
-from sfumato.core.spread import Stated
 from sfumato.errors import BadArgument, CannotCalibrate
 from sfumato.exact import Extended, Number, digits_up, positive, probability
 from sfumato.guarantee import guarantee
@@ -31,14 +31,14 @@ FAR, FARTHEST = Fraction(2**900), 2**20
 @final
 @dataclass(frozen=True)
 class _Target:
-    """Is one statistic that is asked for: how it is built, and how near it must be, how surely."""
+    """One statistic that is asked for: how it is built, and how near it must be, how surely."""
 
     build: Build
     half_width: Fraction
     confidence: Fraction
 
     def wider(self, factor: Fraction) -> Measurement:
-        """Builds about the noisiest measurement whose error bar is within a multiple of the half-width."""
+        """Builds about the noisiest measurement with its error bar within a multiple of the half-width."""
         low, high = Fraction(1), Fraction(2)
 
         def good(parameter: Fraction) -> bool:
@@ -65,14 +65,17 @@ def together_within(prices: Iterable[Loss], limit: Loss) -> bool:
 
 
 def fit_targets(
-    limit: Loss, targets: Mapping[str, tuple[Build, Number] | tuple[Build, Number, Number]], *, d_in: Stated | Unit
+    limit: Loss,
+    targets: Mapping[str, tuple[Build, Number] | tuple[Build, Number, Number]],
+    *,
+    d_in: DistanceLike | Unit,
 ) -> dict[str, Measurement]:
     """Builds for each target the measurement with the most noise that meets it, if the limit pays for all of them.
 
     A target is how to build (from a scale), the half-width, and the confidence (0.95 where none is given). Where the
     targets cost more than the limit, the refusal says which of them must be relaxed, and to what.
 
-    >>> from sfumato.accounting.measures import Pure
+    >>> from sfumato.accounting.losses.measures import Pure
     >>> from sfumato.core.space import scalar
     >>> from sfumato.mechanisms.additive import laplace
     >>> near = lambda scale: scalar(int) >> laplace(scale)
@@ -80,18 +83,18 @@ def fit_targets(
     >>> [str(made.map(1)) for made in found.values()]
     ['ε = 0.284349', 'ε = 0.146004']
     """
-    read = {name: _read(name, target) for name, target in _checked(limit, targets).items()}
-    made = {
+    statistics = {name: _read(name, target) for name, target in _check_targets(limit, targets).items()}
+    measurements = {
         name: calibrate_to_accuracy(target.build, half_width=target.half_width, confidence=target.confidence)
-        for name, target in read.items()
+        for name, target in statistics.items()
     }
-    prices = {name: measurement.map(d_in) for name, measurement in made.items()}
+    prices = {name: measurement.map(d_in) for name, measurement in measurements.items()}
     if not together_within(prices.values(), limit):
-        raise CannotCalibrate(_refusal(limit, read, prices, d_in))
-    return made
+        raise CannotCalibrate(_refusal(limit, statistics, prices, d_in))
+    return measurements
 
 
-def _checked(limit: Loss, targets: Mapping[str, tuple[object, ...]]) -> Mapping[str, tuple[object, ...]]:
+def _check_targets(limit: Loss, targets: Mapping[str, tuple[object, ...]]) -> Mapping[str, tuple[object, ...]]:
     if not isinstance(limit, Loss):
         raise BadArgument("the limit", "a privacy loss such as sf.Pure(1)", limit)
     if not isinstance(targets, Mapping) or not targets:
@@ -111,7 +114,7 @@ def _read(name: str, target: tuple[object, ...]) -> _Target:
     raise BadArgument(f"the target {name}", "(lambda scale: …, half_width) or (…, half_width, confidence)", target)
 
 
-def _refusal(limit: Loss, targets: Mapping[str, _Target], prices: Mapping[str, Loss], d_in: Stated | Unit) -> str:
+def _refusal(limit: Loss, targets: Mapping[str, _Target], prices: Mapping[str, Loss], d_in: DistanceLike | Unit) -> str:
     total = reduce(lambda spent, price: spent.then(price), prices.values(), limit.nothing())
     start = f"these targets cost {total} together, and the limit is {limit}."
     factor = _common_factor(limit, targets, d_in)
@@ -122,12 +125,14 @@ def _refusal(limit: Loss, targets: Mapping[str, _Target], prices: Mapping[str, L
     alone = {name: _alone(name, limit, targets, prices, d_in) for name in targets} if len(targets) > 1 else {}
     able = [f"{name} to ±{_digits(width)}" for name, width in alone.items() if width is not None]
     unable = [name for name, width in alone.items() if width is None]
-    lines += [f"Or relax one alone: {', or '.join(able)}."] * bool(able)
-    lines += [f"Relaxing only {' or only '.join(unable)} is not enough."] * bool(unable)
+    if able:
+        lines.append(f"Or relax one alone: {', or '.join(able)}.")
+    if unable:
+        lines.append(f"Relaxing only {' or only '.join(unable)} is not enough.")
     return " ".join(lines)
 
 
-def _common_factor(limit: Loss, targets: Mapping[str, _Target], d_in: Stated | Unit) -> Fraction | None:
+def _common_factor(limit: Loss, targets: Mapping[str, _Target], d_in: DistanceLike | Unit) -> Fraction | None:
     """Finds about the least factor by which all half-widths must grow."""
 
     def good(factor: Fraction) -> bool:
@@ -147,9 +152,9 @@ def _common_factor(limit: Loss, targets: Mapping[str, _Target], d_in: Stated | U
 
 
 def _alone(
-    name: str, limit: Loss, targets: Mapping[str, _Target], prices: Mapping[str, Loss], d_in: Stated | Unit
+    name: str, limit: Loss, targets: Mapping[str, _Target], prices: Mapping[str, Loss], d_in: DistanceLike | Unit
 ) -> Extended | None:
-    """Gives the half-width at which one target leaves room for the others; None where it cannot."""
+    """The half-width at which one target leaves room for the others; None where it cannot."""
     others, target = [price for other, price in prices.items() if other != name], targets[name]
     try:
         parameter = least(lambda scale: together_within([*others, target.build(scale).map(d_in)], limit))

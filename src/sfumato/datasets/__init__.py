@@ -44,7 +44,7 @@ __all__ = [
 @final
 @dataclass(frozen=True)
 class Classroom:
-    """Is an exam in a class. Scores are private; their range and the roll of the class, and so its size, are public."""
+    """An exam in a class. Scores are private; their range and the roll of the class, and so its size, are public."""
 
     scores: tuple[int, ...]
     between: tuple[int, int]
@@ -52,26 +52,24 @@ class Classroom:
 
     @property
     def after(self) -> tuple[int, ...]:
-        """Is the class once the last student on the roll has left."""
+        """The scores once the last student on the roll has left."""
         return self.scores[:-1]
 
     @property
     def departed(self) -> int:
-        """Is the score of the student who left."""
         return self.scores[-1]
 
     @property
     def codebook(self) -> Codebook:
-        """Is what is public about the class."""
         return read_book("classroom")
 
 
 CLASSROOM = Classroom(scores=(85, 84, 85, 89, 92, 95, 100, 83, 70, 67), between=(0, 100), leaves="Ari")
-"""The class whose mean is 85, and 87 once Ari has left."""
+"""A class with mean 85, and 87 once Ari has left."""
 
 
 def portrait() -> NDArray[np.bool_]:
-    """Gives a portrait in 147 rows of 116 pixels, true where there is ink.
+    """Loads a portrait of 147 rows of 116 pixels, true where there is ink.
 
     >>> portrait().shape
     (147, 116)
@@ -81,7 +79,7 @@ def portrait() -> NDArray[np.bool_]:
 
 
 def deployments() -> tuple[RegistryEntry, ...]:
-    """Gives 41 deployments of differential privacy with their parameters, to compare one's own with.
+    """Lists 41 deployments of differential privacy with their parameters, to compare with.
 
     >>> [float(found.number("epsilon")) for found in deployments() if found.curator == "LinkedIn"]
     [34.9, 4.8]

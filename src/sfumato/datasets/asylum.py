@@ -12,7 +12,7 @@ FIRST_YEAR, YEARS, LONGEST = 2016, 10, 4
 
 
 def asylum(*, people: int = 5000, seed: int = 0) -> MadeUp:
-    """Gives records (person_id, country, year): one for each year of up to four in a row that somebody had asylum.
+    """Makes up records (person_id, country, year): one for each year, up to four in a row, that somebody had asylum.
 
     It is the case for bounds by grouping: one group by country, one row in each year (Cowan, Shoemate, Pereira 2024,
     Hands-On Differential Privacy, chapter 6).

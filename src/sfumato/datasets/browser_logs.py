@@ -24,7 +24,7 @@ OTHERS = 32
 
 
 def browser_logs(*, seed: int = 0) -> MadeUp:
-    """Gives 531,284 visits (employee_id, domain, date, hour), as many of each domain in each month as the book prints.
+    """Makes up 531,284 visits (employee_id, domain, date, hour); each domain has as many in a month as the book prints.
 
     Employee 867 makes all visits to social.com and most of those to games.com, then goes on leave in November.
 

@@ -38,7 +38,7 @@ SHARE_OF_FEW = 0.85
 
 
 def hospital_visits(*, patients: int = 3000, seed: int = 0) -> MadeUp:
-    """Gives the visits of a month (patient, specialty, minutes); of six patients, the 20 that the book prints.
+    """Makes up a month of visits (patient, specialty, minutes); the first six patients have those that the book prints.
 
     The seventh patient has 22 visits, nobody has more, and 85 in 100 have at most five.
 

@@ -21,7 +21,7 @@ Columns: TypeAlias = Mapping[str, NDArray[np.generic]]
 @final
 @dataclass(frozen=True, eq=False)
 class MadeUp:
-    """Is made-up data for demonstrations and tests: the columns of one table, by name. Nobody in it exists."""
+    """Made-up data for demonstrations and tests: the columns of one table, by name. Nobody in it exists."""
 
     table: str
     columns: Columns
@@ -29,7 +29,6 @@ class MadeUp:
 
     @property
     def codebook(self) -> Codebook:
-        """Is what is public about the data."""
         return read_book(self.book)
 
     def __len__(self) -> int:
@@ -50,7 +49,7 @@ class Maker:
 
     @staticmethod
     def seeded(name: str, seed: int) -> Maker:
-        """Gives the maker of one data set, whose draws are its own."""
+        """A maker for one data set: its draws depend on the name and the seed alone."""
         return Maker(ReplayEntropy(f"{name} {integer(seed, 'seed')}".encode()))
 
     def fractions(self, count: int) -> NDArray[np.float64]:
@@ -64,11 +63,11 @@ class Maker:
     def pick(self, weights: ArrayLike, count: int) -> NDArray[np.int64]:
         """Draws places of a list, each as often as its weight says."""
         ends = np.cumsum(np.asarray(weights, dtype=np.float64))
-        found: NDArray[np.int64] = np.searchsorted(ends[:-1], self.fractions(count) * ends[-1], side="right")
-        return found
+        places: NDArray[np.int64] = np.searchsorted(ends[:-1], self.fractions(count) * ends[-1], side="right")
+        return places
 
     def order(self, count: int) -> NDArray[np.int64]:
-        """Draws an order of that many things."""
+        """Draws a permutation of 0 … count - 1."""
         return np.argsort(self.source.words(count), kind="stable")
 
 
@@ -79,8 +78,8 @@ def shares(total: int, weights: ArrayLike) -> NDArray[np.int64]:
     [2, 3, 5]
     """
     ends = np.cumsum(np.asarray(weights, dtype=np.float64))
-    found: NDArray[np.int64] = np.diff((total * (ends / ends[-1])).astype(np.int64), prepend=0)
-    return found
+    parts: NDArray[np.int64] = np.diff((total * (ends / ends[-1])).astype(np.int64), prepend=0)
+    return parts
 
 
 def check_least(least: int, **numbers: int) -> None:

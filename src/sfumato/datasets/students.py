@@ -34,7 +34,7 @@ CLASSES = {
 
 
 def students(*, seed: int = 0) -> MadeUp:
-    """Gives 649 students (school, famsize, absences, G3) with 2,255 absences in all, whatever the seed.
+    """Makes up 649 students (school, famsize, absences, G3) with 2,255 absences in all, whatever the seed.
 
     They resemble the Portuguese students of Cortez and Silva 2008 (UCI, "Student Performance"): as many at each school
     and from families of each size, with grades from 0 to 20 that are better at one of the schools.
@@ -60,16 +60,16 @@ def students(*, seed: int = 0) -> MadeUp:
 
 def _with_total(values: NDArray[np.int64], total: int) -> NDArray[np.int64]:
     """Moves values by one, from the first on, until their sum is right."""
-    made = values.copy()
-    while (gap := total - int(made.sum())) != 0:
+    moved = values.copy()
+    while (gap := total - int(moved.sum())) != 0:
         step = 1 if gap > 0 else -1
-        places = np.flatnonzero(made < MOST_ABSENCES if gap > 0 else made > 0)[: abs(gap)]
-        made[places] += step
-    return made
+        places = np.flatnonzero(moved < MOST_ABSENCES if gap > 0 else moved > 0)[: abs(gap)]
+        moved[places] += step
+    return moved
 
 
 def history101() -> MadeUp:
-    """Gives a class of eight (student_id, first_name, last_name, major, grade); ids are texts.
+    """A class of eight (student_id, first_name, last_name, major, grade); ids are texts.
 
     >>> history101().columns["grade"].mean().item()
     90.0
@@ -78,7 +78,7 @@ def history101() -> MadeUp:
 
 
 def computer_science101() -> MadeUp:
-    """Gives a class of five, four of whom are in `history101` too.
+    """A class of five; four of them are in `history101` too.
 
     >>> computer_science101().columns["grade"].mean().item()
     89.0

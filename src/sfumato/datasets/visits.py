@@ -11,7 +11,7 @@ LONGEST = 240.0
 
 
 def visits(*, rows: int = 100_000, people: int = 10_000, groups: int = 50, seed: int = 0) -> MadeUp:
-    """Gives visits of people to sites (user_id, site, day, minutes), in an order that says nothing.
+    """Makes up visits of people to sites (user_id, site, day, minutes), in an order that says nothing.
 
     How often somebody comes follows Zipf's law: the k-th of the people has a share of rows in proportion to 1/k. Sites
     are unequal too, less so (1/√k), and people stay longer at sites with greater numbers.

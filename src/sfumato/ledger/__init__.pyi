@@ -1,12 +1,12 @@
 from .accounts import Account
-from .book import Ledger
 from .checklists import checklist_of, keep_checklist
+from .ledger import Ledger
 from .periods import Period
 from .permit import Permit
-from .register import Register
+from .published import registry_entry, release_table, releases_of
+from .register.register import Register
 from .requests import Decision, Request, ask_for_share, decide_on, requests
 from .signing import new_signing_key, public_key
-from .tables import registry_entry, release_table, releases_of
 from .verify import Fault, Verdict
 
 __all__ = [

@@ -12,8 +12,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple, final
 
-from sfumato.accounting.adaptive.filters import SumFilter, remainder
-from sfumato.accounting.measures import Loss
+from sfumato.accounting.adaptive.approx_filter import ApproxFilter, holds
+from sfumato.accounting.adaptive.costs import NOTHING, Cost, spending_of
+from sfumato.accounting.adaptive.filters import SumFilter
+from sfumato.accounting.losses.measures import Loss
 from sfumato.errors import (
     AccountRefused,
     BadArgument,
@@ -26,11 +28,11 @@ from sfumato.errors import (
 from sfumato.guarantee import guarantee
 from sfumato.ledger.entry import Body, Said, stamp
 from sfumato.ledger.periods import Period
-from sfumato.ledger.remaining import floored
 from sfumato.ledger.rules import (
     Rule,
     anew,
     at_state,
+    charge_to,
     counted,
     kind_of,
     left_of,
@@ -46,7 +48,7 @@ LONGEST_NAME = 200
 @final
 @dataclass(frozen=True)
 class Terms:
-    """Is what an account was opened on, for good: its unit, and what was said about it."""
+    """What an account was opened on, which never changes: its unit, and what was said about it."""
 
     holds: bool = False
     period: Period | None = None
@@ -59,11 +61,11 @@ class Terms:
 
     @property
     def protects(self) -> tuple[str, str, str]:
-        """Gives who is protected, exactly: in words, by which distance, and how far apart."""
+        """Who is protected, exactly: in words, by which distance, and how far apart."""
         return self.unit, self.metric, self.bound
 
     def plain(self) -> Body:
-        """Gives the terms as an entry holds them."""
+        """The terms as the entry that opens the account holds them."""
         return {
             "holds": self.holds,
             "period": None if self.period is None else self.period.value,
@@ -95,7 +97,7 @@ class Terms:
 
 @final
 class Account(NamedTuple):
-    """Is an account as it stands: its rule with all that was charged, and what parts of it hold."""
+    """An account as it stands: its rule with all that was charged, and what parts of it hold."""
 
     name: str
     rule: Rule
@@ -112,17 +114,17 @@ class Account(NamedTuple):
 
     @property
     def limit(self) -> Loss:
-        """Gives the limit, in each period if there are periods."""
+        """What may be spent, in each period if there are periods."""
         return self.rule.limit
 
     @property
     def spent(self) -> Loss:
-        """Gives what was charged, in this period if there are periods; not what parts hold and have not spent."""
+        """What was charged, in this period if there are periods; not what parts hold and have not spent."""
         return self.rule.spent
 
     @property
     def left(self) -> Loss:
-        """Gives the largest loss that this account's own rule still admits; the accounts above have their say too."""
+        """The largest loss that this account's own rule still admits; the accounts above have their say too."""
         return kind_of(self.rule).nothing() if self.closed else left_of(self.rule, self.held)
 
     @property
@@ -138,11 +140,11 @@ class Account(NamedTuple):
         )
 
     def over(self, periods: int) -> Loss:
-        """Gives what the limit comes to over some periods, for a unit that is in the data in all of them."""
+        """What the limit comes to over some periods, for a unit that is in the data in all of them."""
         return self.limit.times(periods)
 
     def at(self, moment: datetime) -> Account:
-        """Gives the account at a moment; refuses where it is closed or has expired."""
+        """The account in the period of a moment; refuses where it is closed or has expired."""
         if self.closed:
             raise AccountRefused(f"the account {self.name} is closed; it pays for nothing more.")
         if self.terms.until is not None and expired(self, stamp(moment)):
@@ -155,7 +157,7 @@ class Account(NamedTuple):
         reviewed="3e31ae07d052",
     )
     def rolled(self, moment: datetime) -> Account:
-        """Gives the account in the period of a moment: in a new one nothing is spent yet. No period comes back."""
+        """The account in the period of a moment: in a new one nothing is spent yet. No period comes back."""
         if self.terms.period is None:
             return self
         label = self.terms.period.label(moment)
@@ -163,10 +165,10 @@ class Account(NamedTuple):
             raise AccountRefused("the period " + label + " of " + self.name + " is over: it is " + self.now + " now.")
         return self if label == self.now else self._replace(rule=anew(self.rule), now=label)
 
-    def admits(self, loss: Loss) -> bool:
-        """Tells whether the account's own rule admits a loss now."""
+    def admits(self, cost: Loss | Cost) -> bool:
+        """Tells whether the account's own rule admits a cost now."""
         try:
-            self.paying(loss)
+            self.paying(cost)
         except (LimitReached, NoProvenRoute):
             return False
         return not self.closed
@@ -174,58 +176,57 @@ class Account(NamedTuple):
     @guarantee(
         claim="an account pays only what its rule admits beside all that it was charged and all that its parts hold",
         proof="proofs/ledger.md#charges",
-        reviewed="a049f37c1564",
+        reviewed="084911e2bc97",
     )
-    def paying(self, loss: Loss, asked: Loss | None = None) -> Account:
-        """Gives the account once it has paid; refuses, and says what is left, where it cannot."""
-        cost = counted(loss, self.rule)
+    def paying(self, cost: Loss | Cost, asked: Loss | None = None) -> Account:
+        """Pays and returns the account that follows; refuses, and says what is left, where it cannot."""
+        stated = asked or Cost.of(cost).loss
         if self.held is not None and not within_with_held(self.rule, cost, self.held):
-            raise LimitReached(self.name, asked or loss, self.left, self.limit, self._short_of())
+            raise LimitReached(self.name, stated, self.left, self.limit, self._short_of())
         try:
-            paid = self.rule.after(cost)
+            paid = charge_to(self.rule, cost)
         except (QueryRefused, Exhausted):
-            raise LimitReached(self.name, asked or loss, self.left, self.limit, self._short_of()) from None
+            raise LimitReached(self.name, stated, self.left, self.limit, self._short_of()) from None
         return self._replace(rule=shortened(paid, self.held))
 
     def _short_of(self) -> str:
         told = f"{self.spent} of {self.limit} is spent"
         told += f", {self.held} is held by parts of it" if self.held is not None else ""
         told += f" in {self.now}" if self.now else ""
-        return (
-            f"{told}, and {floored(self.left)} is left. Nothing ran and nothing was charged; ask for something cheaper."
-        )
+        left = self.left.str_down()
+        return f"{told}, and {left} is left. Nothing ran and nothing was charged; ask for something cheaper."
 
     def holding(self, part: Account) -> Account:
-        """Gives the account with the limit of a part set aside; refuses where that does not fit."""
-        if not isinstance(self.rule, SumFilter) or type(part.limit) is not type(self.limit):
+        """Sets the limit of a part aside and returns the account that follows; refuses where that does not fit."""
+        if not isinstance(self.rule, SumFilter | ApproxFilter) or type(part.limit) is not type(self.limit):
             must = f"a {type(self.limit).__name__}, and {self.name} one whose limit adds up"
             raise BadArgument("the limit of a part that holds", must, part.limit)
-        if not within_with_held(self.rule, part.limit, self.held or part.limit.nothing()):
+        if not within_with_held(divided(self.rule), part.limit, self.held or part.limit.nothing()):
             raise LimitReached(self.name, part.limit, self.left, self.limit, self._short_of())
         return self.set_aside(part)
 
     def set_aside(self, part: Account) -> Account:
-        """Gives the account with the limit of a part set aside."""
+        """Sets the limit of a part aside without asking whether it fits."""
         held = part.limit if self.held is None else self.held.then(part.limit)
-        return self._replace(held=held, parts=(*self.parts, part.name))
+        return self._replace(rule=divided(self.rule), held=held, parts=(*self.parts, part.name))
 
     def given_back(self, part: Account) -> Account:
-        """Gives the account with the limit of a part free again."""
+        """Frees the limit of a part; what the part has spent is not charged here, see `bearing`."""
         parts = tuple(name for name in self.parts if name != part.name)
-        held = remainder(self.held, part.limit) if parts and self.held is not None else None
+        held = self.held.minus(part.limit) if parts and self.held is not None else None
         return self._replace(held=held, parts=parts)
 
     def bearing(self, part: Account) -> Account:
-        """Gives the account once a part is closed: it bears what the part has spent, and the rest is free again."""
+        """The account once a part is closed: it bears what the part has spent, and the rest is free again."""
         free = self.given_back(part)
         return free._replace(rule=shortened(free.rule.after(cost_of_part(part.rule)), free.held))
 
     def state(self) -> Said:
-        """Gives what changes of an account, as entries hold it."""
+        """What changes of an account as it pays, as entries hold it."""
         return [state_of(self.rule), self.now]
 
     def in_state(self, state: object) -> Account:
-        """Gives the account in a state that was written down."""
+        """The account in a state that was written down; refuses one that cannot be read."""
         match state:
             case [rule, str(now)]:
                 return self._replace(rule=at_state(self.rule, rule), now=now)
@@ -235,22 +236,37 @@ class Account(NamedTuple):
 @guarantee(
     claim="what is charged and what is held, with one more loss, is within the limit",
     proof="proofs/ledger.md#held",
-    reviewed="4f1dde9efd61",
+    reviewed="44198c04ca55",
 )
-def within_with_held(rule: Rule, cost: Loss, held: Loss) -> bool:
-    """Tells whether a loss fits beside what parts hold."""
-    return isinstance(rule, SumFilter) and rule.spent.then(held).then(cost).within(rule.limit)
+def within_with_held(rule: Rule, cost: Loss | Cost, held: Loss) -> bool:
+    """Tells whether a cost fits beside what parts hold."""
+    if isinstance(rule, ApproxFilter):
+        both = spending_of(Cost.of(held), rule.order).then(spending_of(Cost.of(cost), rule.order))
+        return holds(rule.counted.then(both), rule.room)
+    return isinstance(rule, SumFilter) and rule.spent.then(held).then(counted(cost, kind_of(rule))).within(rule.limit)
 
 
 @guarantee(
-    claim="what a part that closes has cost: its sum, or its limit where it does not keep one",
+    claim="a rule that nothing was charged to yet is exchanged before any answer; it keeps the same limit",
+    proof="proofs/ledger.md#divided",
+    reviewed="9369c86e07fb",
+)
+def divided(rule: Rule) -> Rule:
+    """The rule of an account once a part holds something of it: an untouched (ε, δ) limit is divided exactly."""
+    return SumFilter(rule.limit) if isinstance(rule, ApproxFilter) and rule.counted == NOTHING else rule
+
+
+@guarantee(
+    claim="what a part that closes has cost: its sum, where that is within its limit; else its limit",
     proof="proofs/ledger.md#closing",
-    reviewed="26f1dd89b158",
+    reviewed="b3d0f56b1592",
 )
 def cost_of_part(rule: Rule) -> Loss:
-    """Gives what a part that held its limit leaves charged to the account above when it closes."""
+    """What a part that held its limit leaves charged to the account above when it closes."""
     if isinstance(rule, SumFilter):
         return rule.spent
+    if isinstance(rule, ApproxFilter):
+        return rule.counted.added if rule.counted.added.within(rule.limit) else rule.limit
     return type(rule.limit).nothing() if rule == anew(rule) else rule.limit
 
 
@@ -277,7 +293,7 @@ def opened_account(name: str, body: Mapping[str, object]) -> Account:
 
 
 def opening(account: Account) -> Body:
-    """Gives what the entry that opens an account says."""
+    """What the entry that opens an account says: its rule and its terms."""
     return {"rule": plain_rule(account.rule), **account.terms.plain()}
 
 

@@ -38,7 +38,7 @@ def store_at(address: str | Path) -> Store:
 
 
 def file_at(path: str | Path, what: str, must: str = "the path of a file") -> Path:
-    """Gives the path of a file that may be made. Line breaks and other control characters are in no path, but in data.
+    """The path of a file that may be made; refuses control characters, which are in no path, but in data.
 
     >>> file_at("name,number\\nada,7\\n", "path")
     Traceback (most recent call last):

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
-from sfumato.errors import BadArgument
-from sfumato.ledger.book import Ledger
-from sfumato.ledger.entry import Said
+from sfumato.errors import AccountRefused, BadArgument
+from sfumato.ledger.entry import Entry, Said
+from sfumato.ledger.state import State, data_set_of
 from sfumato.release.checklist import Checklist
 from sfumato.release.record import Receipt
+
+if TYPE_CHECKING:
+    from sfumato.ledger.ledger import Ledger
 
 TOPIC = "checklist"
 
 
 def checklist_of(ledger: Ledger, account: str) -> Checklist | None:
-    """Gives the checklist of a data set as it was last written down; None where there is none."""
-    found = ledger.last_note(account, TOPIC)
-    return None if found is None else Checklist.from_plain(found.body["said"])
+    """The checklist of a data set as it was last written down; None where there is none."""
+    return _read(ledger.last_note(account, TOPIC))
 
 
 def keep_checklist(ledger: Ledger, account: str, checklist: Checklist, *, by: str = "curator") -> Receipt:
@@ -34,7 +36,14 @@ def keep_checklist(ledger: Ledger, account: str, checklist: Checklist, *, by: st
     return ledger.note(account, TOPIC, cast(Said, checklist.to_plain()), by=by)
 
 
-def open_items(ledger: Ledger, account: str) -> tuple[str, ...]:
-    """Names the items that block a release."""
-    found = checklist_of(ledger, account)
-    return () if found is None else tuple(f"{name} {found[name].what}" for name in found.blocking)
+def check_settled(state: State, account: str) -> None:
+    """Refuses to release anything from a data set with a checklist on which something mandatory is open."""
+    data_set = data_set_of(account)
+    checklist = _read(state.notes.get((data_set, TOPIC)))
+    if checklist is not None and checklist.blocking:
+        items = "; ".join(f"{name} {checklist[name].what}" for name in checklist.blocking)
+        raise AccountRefused(f"nothing is released from {data_set} while its checklist is open: {items}.")
+
+
+def _read(note: Entry | None) -> Checklist | None:
+    return None if note is None else Checklist.from_plain(note.body["said"])

@@ -13,16 +13,16 @@ from hashlib import sha256
 from typing import NamedTuple, TypeAlias, final
 
 from sfumato.errors import LedgerDamaged
+from sfumato.plain import Plain
 
 FORMAT, VERSION = "sfumato/ledger", 1
 
 NOTHING_BEFORE = "0" * 64
 """What the first entry names as the digest before it."""
 
-Said: TypeAlias = "bool | int | str | list[Said] | dict[str, Said] | None"
-"""What JSON can hold, without floats."""
+Said: TypeAlias = Plain
 
-KINDS = frozenset({"begun", "opened", "charged", "released", "failed", "closed", "noted", "balance"})
+KINDS = frozenset({"begun", "opened", "charged", "released", "failed", "closed", "noted", "balance", "progress"})
 
 Body: TypeAlias = "dict[str, Said]"
 """What an entry says besides when, who and where: plain, public, and different for each kind."""
@@ -30,7 +30,7 @@ Body: TypeAlias = "dict[str, Said]"
 
 @final
 class Entry(NamedTuple):
-    """Is one line of the book."""
+    """One line of the book, with the digest of the line before it."""
 
     number: int
     kind: str
@@ -85,7 +85,7 @@ def canonical(plain: object) -> str:
 
 
 def digest_of(text: str) -> str:
-    """Gives the SHA-256 of a text, in hexadecimal."""
+    """The SHA-256 of a text in UTF-8, in hexadecimal; also where the text has lone surrogates."""
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 

@@ -9,7 +9,7 @@ from sfumato.errors import BadArgument
 
 
 class Period(Enum):
-    """Is a stretch of the calendar: a day, a week (from Monday), a month, a quarter or a year."""
+    """A stretch of the calendar: a day, a week (from Monday), a month, a quarter or a year."""
 
     DAY = "day"
     WEEK = "week"

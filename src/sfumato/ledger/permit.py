@@ -5,15 +5,17 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
-from typing import NoReturn, final
+from typing import NamedTuple, NoReturn, final
 
-from sfumato.accounting.measures import Loss
+from sfumato.accounting.adaptive.costs import Cost
+from sfumato.accounting.events import Event, Stated
+from sfumato.accounting.losses.measures import Loss
 from sfumato.core.domains import Data
+from sfumato.core.grouped_distance import DistanceLike
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import Metric, Unit
 from sfumato.core.plan import record_of
 from sfumato.core.queryable import shielded
-from sfumato.core.spread import Stated
 from sfumato.entropy import Entropy, SystemEntropy, system
 from sfumato.errors import BadArgument, PermitUsed, RunFailed
 from sfumato.exact import Number
@@ -27,6 +29,18 @@ Keep = Callable[[Release], Release]
 
 
 @final
+class Purpose(NamedTuple):
+    """A measurement that is to run, and the distance of neighbours that it is priced for."""
+
+    measurement: Measurement
+    d_in: DistanceLike | Unit
+
+    def same(self, other: Purpose) -> bool:
+        """Tells whether both are the very same objects: what is only alike is checked anew."""
+        return self.measurement is other.measurement and self.d_in is other.d_in
+
+
+@final
 class Permit:
     """Lets one measurement, of at most the loss that was charged, run once, in the process that was charged.
 
@@ -36,7 +50,7 @@ class Permit:
     def __init__(
         self,
         receipt: Receipt,
-        loss: Loss,
+        cost: Cost,
         account: Account,
         *,
         keep: Keep,
@@ -44,8 +58,10 @@ class Permit:
         stored: Callable[[], Release | None],
         interleaves: Callable[[], bool],
         spent: bool = False,
+        purpose: Purpose | None = None,
     ) -> None:
-        self.receipt, self.loss, self.account = receipt, loss, account
+        self.receipt, self.cost, self.loss, self.account = receipt, cost, cost.loss, account
+        self._purpose = purpose
         self._keep, self._fail, self._stored = keep, fail, stored
         self._interleaves = interleaves
         self._process, self._lock, self._used = os.getpid(), threading.Lock(), spent
@@ -57,7 +73,7 @@ class Permit:
 
     @property
     def release(self) -> Release | None:
-        """Gives the release that was made under this charge, as it is stored; None while there is none."""
+        """The release that was made under this charge, as it is stored; None while there is none."""
         return self._stored()
 
     def run(
@@ -65,7 +81,7 @@ class Permit:
         measurement: Measurement,
         data: Data,
         *,
-        d_in: Stated | Unit | None = None,
+        d_in: DistanceLike | Unit | None = None,
         confidence: Number = 0.95,
         entropy: Entropy | None = None,
         facts: tuple[Fact, ...] = (),
@@ -81,7 +97,9 @@ class Permit:
             must = "that of the system: what can be replayed, or is written down, is not private"
             raise BadArgument("entropy", must, type(source).__name__)
         distance = measurement.source.closest if d_in is None else d_in
-        check_run(measurement, distance, loss=self.loss, account=self.account, interleaves=self._interleaves())
+        purpose = Purpose(measurement, distance)
+        if self._purpose is None or not purpose.same(self._purpose):  # which was checked when it was charged for
+            check_run(purpose, cost=self.cost, account=self.account, interleaves=self._interleaves())
         terms = measurement.terms(distance, confidence)
         self._use()
         value = self._looked(lambda: _ran(measurement, data, source), measurement.how.mechanism)
@@ -151,8 +169,18 @@ def pays_for(paid: Loss, price: Loss) -> bool:
     return in_kind(price, type(paid)).within(paid)
 
 
+@guarantee(
+    claim="what runs is the event that was counted, or only the loss was",
+    proof="proofs/ledger.md#permits",
+    reviewed="f7166d3a0034",
+)
+def runs_as_charged(cost: Cost, event: Event) -> bool:
+    """Tells whether a mechanism is the one that a charge was counted for."""
+    return cost.event == event or isinstance(cost.event, Stated)
+
+
 def terms_of(unit: object) -> Terms:
-    """Gives the terms that say who is protected, exactly."""
+    """The terms that say who is protected, exactly; refuses what is no unit."""
     if not isinstance(unit, Unit):
         raise BadArgument("unit", "an sf.Unit, such as sf.Unit('a patient', sf.AddRemove(), bound=3)", unit)
     metric = unit.metric
@@ -160,15 +188,15 @@ def terms_of(unit: object) -> Terms:
 
 
 def exactly(metric: Metric) -> str:
-    """Gives a fingerprint of a metric that no other has: names that are printed may be alike."""
+    """A fingerprint of a metric that no other has: names that are printed may be alike."""
     record = record_of(metric)
     if record is None:
         raise BadArgument("the metric of a unit", "one that sfumato can describe exactly", metric)
     return digest_of(canonical(record))
 
 
-def check_unit(measurement: Measurement, d_in: Stated | Unit, account: Account) -> None:
-    """Refuses a measurement whose neighbours are not those of the unit that the account protects."""
+def check_unit(measurement: Measurement, d_in: DistanceLike | Unit, account: Account) -> None:
+    """Refuses a measurement with other neighbours than those of the unit that the account protects."""
     metric, terms = measurement.source.metric, account.terms
     if (exactly(metric), str(metric.read(d_in))) != (terms.metric, terms.bound):
         raise BadArgument(
@@ -178,14 +206,15 @@ def check_unit(measurement: Measurement, d_in: Stated | Unit, account: Account) 
         )
 
 
-def check_run(
-    measurement: Measurement, d_in: Stated | Unit, *, loss: Loss, account: Account, interleaves: bool
-) -> None:
-    """Refuses what a charge of a loss to an account does not pay for; decided from public facts alone."""
-    check_unit(measurement, d_in, account)
-    price = measurement.map(d_in)
-    if not pays_for(loss, price):
-        raise PermitUsed(f"what is paid is {loss}, and the measurement costs {price}; charge that first.")
+def check_run(purpose: Purpose, *, cost: Cost, account: Account, interleaves: bool) -> None:
+    """Refuses what a charge of a cost to an account does not pay for; decided from public facts alone."""
+    measurement = purpose.measurement
+    check_unit(measurement, purpose.d_in, account)
+    price = measurement.map(purpose.d_in)
+    if not pays_for(cost.loss, price):
+        raise PermitUsed(f"what is paid is {cost.loss}, and the measurement costs {price}; charge that first.")
+    if not runs_as_charged(cost, measurement.event_at(purpose.d_in)):
+        raise PermitUsed("what is paid for is another mechanism of the same loss; charge for this one first.")
     if measurement.interactive and not interleaves:
         must = f"one that answers once: there is no theorem for more under {type(account.limit).__name__}"
         raise BadArgument("the measurement", must, "an interactive one")

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import final
 
-from sfumato.accounting.measures import Loss
+from sfumato.accounting.losses.measures import Loss
 from sfumato.errors import AccountRefused, BadArgument, LedgerDamaged
 from sfumato.exact import integer
 from sfumato.ledger.accounts import Account, checked_name
-from sfumato.ledger.book import Ledger
 from sfumato.ledger.entry import Body
+from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.rules import plain_loss, read_loss
 
 ASKED, DECIDED = "request", "decision"
@@ -22,7 +22,7 @@ ASKED, DECIDED = "request", "decision"
 @final
 @dataclass(frozen=True)
 class Decision:
-    """Is what one person decided on a request, and why."""
+    """What one person decided on a request, and why."""
 
     by: str
     grants: bool
@@ -32,7 +32,7 @@ class Decision:
 @final
 @dataclass(frozen=True)
 class Request:
-    """Is a request for a share of a limit, and what was decided on it; ``number`` is its entry in the book."""
+    """A request for a share of a limit, and what was decided on it; ``number`` is its entry in the book."""
 
     number: int
     account: str
@@ -72,7 +72,7 @@ def ask_for_share(
 
 
 def requests(ledger: Ledger, account: str) -> dict[int, Request]:
-    """Gives all requests on an account by number, with what was decided on them."""
+    """All requests on an account by number, with what was decided on them."""
     decided: dict[int, list[Decision]] = {}
     for entry in ledger.notes(account, DECIDED):
         match entry.body["said"]:

@@ -7,52 +7,62 @@ only where a running sum would need numbers of thousands of digits is it rounded
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
-from typing import TypeAlias, cast
+from typing import TypeAlias
 
 from sfumato.accounting.adaptive.advanced import AdvancedFilter
-from sfumato.accounting.adaptive.filters import SumFilter, remainder
+from sfumato.accounting.adaptive.approx_filter import ApproxFilter, filter_for, holds
+from sfumato.accounting.adaptive.costs import Cost, Spending, spending_of
+from sfumato.accounting.adaptive.filters import SumFilter
 from sfumato.accounting.adaptive.slots import Slots
 from sfumato.accounting.codec import FORMAT, VERSION, from_plain, plain_record
-from sfumato.accounting.concentrated import GDP, ApproxZCDP
-from sfumato.accounting.convert import convert
-from sfumato.accounting.measures import ZCDP, Approx, Loss, Pure
-from sfumato.accounting.renyi import Renyi
+from sfumato.accounting.compose import total
+from sfumato.accounting.convert.convert import convert
+from sfumato.accounting.events import Event, Stated
+from sfumato.accounting.losses.concentrated import ApproxZCDP
+from sfumato.accounting.losses.measures import Approx, Loss, lesser
+from sfumato.accounting.relation import Relation
 from sfumato.errors import BadArgument, LedgerDamaged, NoProvenRoute, UnknownFormat
-from sfumato.exact import Extended, Number
+from sfumato.exact import Extended
 from sfumato.guarantee import guarantee
 from sfumato.ledger.entry import Body, Said
 
-Rule: TypeAlias = SumFilter | AdvancedFilter | Slots
+Rule: TypeAlias = SumFilter | ApproxFilter | AdvancedFilter | Slots
 """What decides whether an account can pay."""
 
 MOST_BITS = 1024
-"""A sum whose denominator is longer is rounded up."""
+"""A sum with a longer denominator is rounded up."""
 
 FEW_BITS = 64
-"""A loss whose denominator is longer is charged rounded up, to about this many bits."""
+"""A loss with a longer denominator is charged rounded up, to about this many bits."""
 
 FINE_BITS = 512
 """What is rounded is rounded to this many bits behind the point."""
 
 
 def rule_for(limit: object) -> Rule:
-    """Gives the rule that keeps a limit; refuses kinds for which there is no rule, and rules that are in use."""
-    if isinstance(limit, SumFilter | AdvancedFilter | Slots):
+    """The rule that keeps a limit; refuses kinds for which there is no rule, and rules that are in use."""
+    if isinstance(limit, Rule):
         if state_of(limit) != state_of(anew(limit)):
             raise BadArgument("limit", "one of which nothing is spent yet", limit)
         return limit
     if not isinstance(limit, Loss):
-        raise BadArgument("limit", "a privacy loss such as sf.Pure(1), or a filter such as sf.AdvancedFilter(…)", limit)
-    return SumFilter(limit)
+        raise BadArgument(
+            "limit", "a privacy loss such as sf.Pure(1), or a filter such as sf.accounting.AdvancedFilter(…)", limit
+        )
+    return filter_for(limit)
 
 
 def anew(rule: Rule) -> Rule:
-    """Gives a rule as it was before anything was spent."""
+    """A rule as it was before anything was spent; each period begins with it."""
     match rule:
         case SumFilter():
             return SumFilter(rule.limit)
+        case ApproxFilter():
+            return ApproxFilter(rule.limit, order=rule.order)
         case AdvancedFilter():
             return AdvancedFilter(rule.limit, reserve=rule.reserve, order=rule.order)
         case Slots():
@@ -60,24 +70,42 @@ def anew(rule: Rule) -> Rule:
 
 
 def kind_of(rule: Rule) -> type[Loss]:
-    """Gives the kind of loss that a rule counts."""
+    """The kind of loss that a rule counts; of slots, that of the first slice."""
     return type(rule.slices[0]) if isinstance(rule, Slots) else type(rule.limit)
 
 
-def counted(loss: Loss, rule: Rule) -> Loss:
-    """Gives a loss in the kind that a rule counts."""
-    return in_kind(loss, kind_of(rule))
+def charge_to(rule: Rule, cost: Loss | Cost) -> Rule:
+    """Charges a cost to a rule, counted in its kind; refuses where that does not fit."""
+    if isinstance(rule, ApproxFilter):
+        return rule.after(cost)
+    return rule.after(counted(cost, kind_of(rule)))
+
+
+def counted(cost: Loss | Cost, kind: type[Loss]) -> Loss:
+    """The loss of a mechanism in a kind: the one that is stated, or that of what it runs where that is less."""
+    if not isinstance(cost, Cost):
+        return in_kind(cost, kind)
+    if type(cost.loss) is kind or isinstance(cost.event, Stated):
+        return in_kind(cost.loss, kind)
+    try:
+        by_event = total(cost.event, kind, relation=cost.relation)
+    except (NoProvenRoute, BadArgument):
+        return in_kind(cost.loss, kind)
+    try:
+        return lesser(in_kind(cost.loss, kind), by_event)
+    except NoProvenRoute:
+        return by_event
 
 
 def in_kind(loss: Loss, kind: type[Loss]) -> Loss:
-    """Gives a loss in another kind, where a theorem takes it there without giving up anything."""
+    """Restates a loss in another kind, where a theorem takes it there without giving up anything."""
     if type(loss) is kind:
         return loss
     try:
         return convert(loss, kind)
     except (BadArgument, NoProvenRoute):
         wanted, given = kind.__name__, type(loss).__name__
-        restated = f"restate the measurement, sf.measured_in(measurement, sf.{wanted}, delta=…), or "
+        restated = f"restate the measurement, sf.convert_measure(measurement, sf.{wanted}, delta=…), or "
         raise NoProvenRoute(
             f"what is counted here is {wanted}, and this costs {given}, which no theorem turns into {wanted} by "
             f"itself: {restated if kind in (Approx, ApproxZCDP) else ''}ask with a mechanism that is priced in "
@@ -86,26 +114,20 @@ def in_kind(loss: Loss, kind: type[Loss]) -> Loss:
 
 
 def left_of(rule: Rule, held: Loss | None = None) -> Loss:
-    """Gives the largest loss that a rule still admits, with something else set aside."""
+    """The largest loss that a rule still admits, with something else set aside."""
     if isinstance(rule, Slots):
         return rule.left[0] if rule.left else kind_of(rule).nothing()
     if held is None or isinstance(rule, AdvancedFilter):
         return rule.left
-    return remainder(rule.limit, rule.spent.then(held))
+    if isinstance(rule, ApproxFilter):
+        beside = rule.counted.then(spending_of(Cost.of(held), rule.order))
+        return ApproxFilter(rule.limit, order=rule.order, counted=beside).left
+    return rule.limit.minus(rule.spent.then(held))
 
 
 def coarse(loss: Loss) -> Loss:
-    """Gives a loss to charge: as it is, or rounded up where it would take many digits, so that sums stay short."""
-    match loss:
-        case Pure(epsilon=epsilon):
-            return Pure(few_digits(epsilon))
-        case ZCDP(rho=rho):
-            return ZCDP(few_digits(rho))
-        case GDP():
-            return GDP.of_square(few_digits(loss.square))
-        case Approx(epsilon=amount, delta=delta) | ApproxZCDP(rho=amount, delta=delta):
-            return type(loss)(few_digits(amount), min(Fraction(1), Fraction(few_digits(delta))))
-    return loss
+    """Makes a loss ready to charge: as it is, or rounded up where it has many digits, so that sums stay short."""
+    return loss.rounded(few_digits)
 
 
 @guarantee(
@@ -114,7 +136,7 @@ def coarse(loss: Loss) -> Loss:
     reviewed="2338d220b59d",
 )
 def few_digits(value: Extended) -> Extended:
-    """Gives a number itself, or, where it has a long denominator, one just above it that has few bits."""
+    """A number itself, or, where it has a long denominator, one just above it that has few bits."""
     if isinstance(value, float) or value.denominator.bit_length() <= FEW_BITS:
         return value
     power = max(0, FEW_BITS + 1 + value.denominator.bit_length() - value.numerator.bit_length())
@@ -127,23 +149,27 @@ def few_digits(value: Extended) -> Extended:
     reviewed="c5d5e7d2ea86",
 )
 def kept_short(value: Extended) -> Extended:
-    """Gives a sum itself, or, where it needs very many digits, one just above it."""
+    """A sum itself, or, where it needs very many digits, one just above it."""
     if isinstance(value, float) or value.denominator.bit_length() <= MOST_BITS:
         return value
     return Fraction(math.ceil(value * (1 << FINE_BITS)), 1 << FINE_BITS)
 
 
 def shortened(rule: Rule, held: Loss | None = None) -> Rule:
-    """Gives a rule whose running sums take a bounded number of digits, never less than they were.
+    """A rule with running sums of a bounded number of digits, never less than they were.
 
     A sum that would then not fit under the limit, beside what is held, stays as it is.
     """
     match rule:
         case SumFilter(limit=limit, spent=spent):
-            short = _short(spent)
+            short = spent.rounded(kept_short)
             if short is spent or not (short if held is None else short.then(held)).within(limit):
                 return rule
             return SumFilter(limit, spent=short)
+        case ApproxFilter(limit=limit, order=order, counted=counted):
+            short_sums = replace(counted, added=counted.added.rounded(kept_short))
+            beside = short_sums if held is None else short_sums.then(spending_of(Cost.of(held), order))
+            return ApproxFilter(limit, order=order, counted=short_sums) if holds(beside, rule.room) else rule
         case AdvancedFilter():
             delta, divergence = kept_short(rule.delta), kept_short(rule.divergence)
             if delta == rule.delta and divergence == rule.divergence:
@@ -157,36 +183,15 @@ def shortened(rule: Rule, held: Loss | None = None) -> Rule:
     return rule
 
 
-def _short(spent: Loss) -> Loss:
-    match spent:
-        case Pure(epsilon=epsilon):
-            return spent if (short := kept_short(epsilon)) is epsilon else Pure(short)
-        case ZCDP(rho=rho):
-            return spent if (short := kept_short(rho)) is rho else ZCDP(short)
-        case GDP():
-            square = spent.square
-            return spent if (short := kept_short(square)) is square else GDP.of_square(short)
-        case Approx(epsilon=amount, delta=delta) | ApproxZCDP(rho=amount, delta=delta):
-            short, chance = kept_short(amount), min(Fraction(1), Fraction(kept_short(delta)))
-            return spent if short is amount and chance == delta else type(spent)(short, chance)
-        case Renyi():
-            bounds: dict[Number, Number] = {order: spent.at(order) for order in spent.orders().listed or ()}
-            short_ones: dict[Number, Number] = {
-                order: kept_short(spent.at(order)) for order in spent.orders().listed or ()
-            }
-            return spent if short_ones == bounds else Renyi(short_ones)
-    return spent
-
-
 def plain_loss(loss: Loss) -> Body:
-    """Gives a loss in the plain form of accounting, without the header that each entry would repeat."""
+    """A loss in the plain form of accounting, without the header that each entry would repeat."""
     return dict(_remembered(loss))
 
 
 @lru_cache(maxsize=256)
 def _remembered(loss: Loss) -> Body:
-    """Gives the plain form of a loss; the same few losses are charged again and again."""
-    return _written(loss)
+    """The plain form of a loss; the same few losses are charged again and again."""
+    return plain_record(loss)
 
 
 def read_loss(plain: object) -> Loss:
@@ -197,21 +202,43 @@ def read_loss(plain: object) -> Loss:
     return found
 
 
+def plain_cost(cost: Cost) -> Body:
+    """Writes what a charge pays for: its loss, and the event, where more is known of it than its loss."""
+    written: Body = {"loss": plain_loss(cost.loss)}
+    if cost != Cost.of(cost.loss):
+        written["event"] = _plain_event(cost.event)
+        if cost.relation is not Relation.ADD_REMOVE:
+            written["relation"] = cost.relation.value
+    return written
+
+
+@lru_cache(maxsize=256)
+def _plain_event(event: Event) -> Body:
+    return plain_record(event)
+
+
+def read_cost(body: Mapping[str, object]) -> Cost:
+    """Reads what `plain_cost` wrote; a charge without an event is one of which only the loss is known."""
+    loss = read_loss(body["loss"])
+    if "event" not in body:
+        return Cost.of(loss)
+    event, relation = _record(body["event"]), body.get("relation", Relation.ADD_REMOVE.value)
+    if not isinstance(event, Event) or relation not in {known.value for known in Relation}:
+        raise LedgerDamaged("what should be the event of a charge is none")
+    return Cost(loss, event, Relation(relation))
+
+
 def plain_rule(rule: Rule) -> Body:
-    """Gives a rule in plain form, to be read by `read_rule`."""
-    return _written(rule)
+    """A rule in plain form, to be read by `read_rule`."""
+    return plain_record(rule)
 
 
 def read_rule(plain: object) -> Rule:
     """Reads what `plain_rule` wrote."""
     found = _record(plain)
-    if not isinstance(found, SumFilter | AdvancedFilter | Slots):
+    if not isinstance(found, Rule):
         raise LedgerDamaged("what should be the rule of an account is none")
     return found
-
-
-def _written(record: object) -> Body:
-    return cast(Body, plain_record(record))
 
 
 def _record(plain: object) -> object:
@@ -224,10 +251,12 @@ def _record(plain: object) -> object:
 
 
 def state_of(rule: Rule) -> Said:
-    """Gives what changes of a rule as losses are charged, in plain form."""
+    """What changes of a rule as losses are charged, in plain form."""
     match rule:
         case SumFilter(spent=spent):
-            return _written(spent)
+            return plain_record(spent)
+        case ApproxFilter(counted=counted):
+            return plain_record(counted)
         case AdvancedFilter():
             written = plain_rule(rule)
             return {name: written[name] for name in ("divergence", "delta")}
@@ -236,12 +265,17 @@ def state_of(rule: Rule) -> Said:
 
 
 def at_state(rule: Rule, state: object) -> Rule:
-    """Gives a rule in a state that `state_of` wrote."""
+    """A rule in a state that `state_of` wrote; refuses a state that does not fit it."""
     match rule, state:
         case SumFilter(limit=limit), dict():
             spent = read_loss(state)
             if type(spent) is type(limit) and spent.within(limit):
                 return SumFilter(limit, spent=spent)
+        case ApproxFilter(limit=limit, order=order), dict():
+            sums = _record(state)
+            if isinstance(sums, Spending):
+                return ApproxFilter(limit, order=order, counted=sums)
+            return at_state(SumFilter(limit), state)  # what the first charge decided
         case AdvancedFilter(), dict():
             if set(state) == {"divergence", "delta"}:
                 return read_rule({**plain_rule(rule), **state})

@@ -13,17 +13,17 @@ KEY_BYTES = 32
 
 
 def new_signing_key() -> bytes:
-    """Gives a new secret key for signing checkpoints; keep it apart from the ledger."""
+    """Draws a new secret key for signing checkpoints; keep it apart from the ledger."""
     return system().octets(KEY_BYTES)
 
 
 def public_key(secret: bytes) -> bytes:
-    """Gives the public key that belongs to a secret one."""
+    """The public key that belongs to a secret one, for whoever checks signatures."""
     return _private(secret).public_key().public_bytes_raw()
 
 
 def signed(secret: bytes, *, book: str, number: int, previous: str) -> Body:
-    """Gives what a checkpoint adds: the signature of a book up to the entry before, and whose it is."""
+    """What a checkpoint adds: the signature of a book up to the entry before, and the signer's public key."""
     signature = _private(secret).sign(_message(book, number, previous))
     return {"signer": public_key(secret).hex(), "signature": signature.hex()}
 

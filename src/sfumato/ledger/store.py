@@ -16,7 +16,7 @@ GONE = "entries that were read before are no longer in it"
 
 @final
 class Row(NamedTuple):
-    """Is an entry as it is stored: its text and digest, and what it can be found by.
+    """An entry as it is stored: its text and digest, and what it can be found by.
 
     ``key`` is unique to one charge, ``question`` what a stored release answers, ``settles`` the number of the charge
     that a release or a failure belongs to, ``value`` the text of the release that is kept with the entry.
@@ -33,11 +33,11 @@ class Row(NamedTuple):
 
 
 class Pen(Protocol):
-    """Is what one writer holds while an entry is decided: nobody else appends in the meantime."""
+    """What one writer holds while an entry is decided: nobody else appends in the meantime."""
 
     @property
     def news(self) -> Sequence[Row]:
-        """Gives the rows that were appended since the one that the writer knows, without their values."""
+        """The rows that were appended since the one that the writer knows, without their values."""
 
     def by_key(self, key: str) -> Row | None:
         """Finds the charge with a key."""
@@ -48,7 +48,7 @@ class Pen(Protocol):
 
 @final
 class HopefulPen(Pen):
-    """Is the pen of a writer who hopes to be alone: no news, and no key is taken. The unique indexes check it."""
+    """The pen of a writer who hopes to be alone: no news, and no key is taken. The unique indexes check it."""
 
     def __init__(self) -> None:
         self._keys: set[str] = set()
@@ -96,7 +96,7 @@ class Store(ABC):
 
     @abstractmethod
     def rows(self, after: int = 0, *, kinds: Sequence[str] = ()) -> Iterator[Row]:
-        """Gives the rows after a number, in order, with their values; of some kinds only, where any are named."""
+        """The rows after a number, in order, with their values; of some kinds only, where any are named."""
 
     @abstractmethod
     def last(self, kind: str) -> Row | None:
@@ -120,15 +120,15 @@ class Store(ABC):
 
     @abstractmethod
     def secret(self, name: str, made: Callable[[], bytes]) -> bytes:
-        """Gives bytes that are kept beside the book and never leave with it; made when first asked for."""
+        """Bytes that are kept beside the book and never leave with it; made when first asked for."""
 
     @abstractmethod
     def close(self) -> None:
-        """Gives back what the store holds open."""
+        """Closes the files and connections that the store holds open."""
 
 
 def checked(rows: Sequence[Row], last: int) -> Sequence[Row]:
-    """Gives rows that are to follow a number; refuses a gap, and what not every store could keep."""
+    """Returns rows that are to follow a number; refuses a gap, and what not every store could keep."""
     for number, row in enumerate(rows, last + 1):
         if row.number != number:
             raise LedgerDamaged("an entry was to be written twice, or one left out")

@@ -11,15 +11,18 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import final
 
+from sfumato.accounting.adaptive.costs import Cost
+from sfumato.accounting.losses.measures import Loss
 from sfumato.errors import BadArgument, LedgerDamaged, SfumatoError
 from sfumato.ledger.accounts import Account, opened_account
 from sfumato.ledger.entry import Entry, Said, digest_of, moment_of, stamp
-from sfumato.ledger.keeping import read_kept
-from sfumato.ledger.page import Page
-from sfumato.ledger.rules import in_kind, kind_of, read_loss
+from sfumato.ledger.progress import Turn
+from sfumato.ledger.rules import counted, plain_cost, read_cost, read_loss
 from sfumato.ledger.signing import check_signature
-from sfumato.ledger.standing import Standing, data_set_of, has_counted, row_of
+from sfumato.ledger.state import State, data_set_of, has_counted, row_of
 from sfumato.ledger.store import Row, Store
+from sfumato.ledger.stored_release import read_kept
+from sfumato.ledger.transaction import Transaction
 from sfumato.release.record import Receipt
 
 MOST_FAULTS = 1000
@@ -32,7 +35,7 @@ Progress = Callable[[int], None]
 @final
 @dataclass(frozen=True)
 class Fault:
-    """Is something wrong with an entry."""
+    """What is wrong with one entry of a book."""
 
     entry: int
     what: str
@@ -44,7 +47,7 @@ class Fault:
 @final
 @dataclass(frozen=True)
 class Verdict:
-    """Is what reading a whole book again has shown."""
+    """What reading a whole book again has shown."""
 
     entries: int
     signed: int
@@ -82,7 +85,7 @@ def verified(
     for number in sorted(reader.receipts):
         reader.blame(number, "is not in the book, and there is a receipt for it")
     if signer is not None and not reader.signed:
-        reader.blame(reader.standing.number, "is the last, and no checkpoint in the book is signed by the signer")
+        reader.blame(reader.state.number, "is the last, and no checkpoint in the book is signed by the signer")
     return reader.verdict()
 
 
@@ -108,13 +111,14 @@ class _Reader:
 
     def __init__(self, store: Store, receipts: dict[int, set[str]], signer: bytes | None) -> None:
         self.store, self.receipts, self.signer = store, receipts, signer
-        self.standing, self.faults, self.entries, self.signed = Standing(), list[Fault](), 0, 0
+        self.state, self.faults, self.entries, self.signed = State(), list[Fault](), 0, 0
         self._broken, self._blamed = False, set[int]()
         self._row: Row | None = None
         self._settled, self._released, self._shares = set[int](), set[int](), set[tuple[str, int]]()
+        self._turns: dict[int, Turn] = {}
 
     def verdict(self) -> Verdict:
-        """Gives what was found."""
+        """How much was read, with all faults in the order of the entries."""
         return Verdict(self.entries, self.signed, tuple(sorted(self.faults, key=lambda fault: fault.entry)))
 
     def blame(self, number: int, what: str) -> None:
@@ -125,7 +129,7 @@ class _Reader:
 
     def read(self, row: Row) -> None:
         """Reads one row."""
-        number, self._row = self.standing.number + 1, row
+        number, self._row = self.state.number + 1, row
         self.entries += 1
         if row.number != number:
             gone = f"is missing (and all up to {row.number - 1})" if row.number > number + 1 else "is missing"
@@ -148,12 +152,12 @@ class _Reader:
             self.blame(row.number, "was changed: it is not what its digest says")
         elif entry.number != row.number:
             self.blame(row.number, f"was moved: it was written as entry {entry.number}")
-        elif entry.previous != self.standing.digest and row.number == self.standing.number + 1:
+        elif entry.previous != self.state.digest and row.number == self.state.number + 1:
             self.blame(row.number - 1, f"is not the one that entry {row.number} was written after: it was changed")
             self._broken = True
         elif row_of(entry, row.value) != row:
             self.blame(row.number, "is listed under a key, question or charge that it does not name")
-        if entry.time < self.standing.time:
+        if entry.time < self.state.time:
             self.blame(row.number, "is older than the one before it")
         self._compare_value(row, entry)
         if self.receipts.pop(row.number, {entry.digest}) != {entry.digest}:
@@ -173,7 +177,7 @@ class _Reader:
             self.blame(number, f"could not have been written ({type(fault).__name__})")
 
     def _wrong(self, entry: Entry, moment: datetime) -> Iterator[str]:
-        standing, body = self.standing, entry.body
+        state, body = self.state, entry.body
         if (entry.number == 1) != (entry.kind == "begun"):
             yield "is where a book does not begin"
         if stamp(moment) != entry.time:
@@ -182,19 +186,21 @@ class _Reader:
             case "charged":
                 yield from self._wrong_charge(entry, moment)
             case "closed":
-                page = Page(standing, moment)
-                page.close(entry.account)
-                if len(page.drafts) > 1:
+                transaction = Transaction(state, moment)
+                transaction.close(entry.account)
+                if len(transaction.drafts) > 1:
                     yield "closes an account before parts that hold something of it"
-                yield from _differences(body.get("states"), page.drafts[-1].moved)
+                yield from _differences(body.get("states"), transaction.drafts[-1].moved)
             case "opened":
-                Page(standing, moment).open(opened_account(entry.account, entry.body))
+                Transaction(state, moment).open(opened_account(entry.account, entry.body))
             case "balance":
-                yield from _differences(body.get("states"), standing.accounts)
+                yield from _differences(body.get("states"), state.accounts)
                 if "signature" in body:
                     self.signed += 1
-                    if not check_signature(entry, standing.book, self.signer):
+                    if not check_signature(entry, state.book, self.signer):
                         yield "bears a signature that is not that of the signer"
+            case "progress":
+                yield from self._wrong_progress(entry)
             case "released" | "failed":
                 charge = self._charge(body.get("charge"), entry.number)
                 if charge is None or charge.account != entry.account or charge.number in self._settled:
@@ -205,6 +211,19 @@ class _Reader:
                         yield "answers another question than was charged"
                     yield from self._wrong_release(charge)
                 self._settled.update(() if charge is None else (charge.number,))
+
+    def _wrong_progress(self, entry: Entry) -> Iterator[str]:
+        """Compares a turn of a run with the charge that paid for it and with the turn before."""
+        charge = self._charge(entry.body.get("charge"), entry.number)
+        run = None if charge is None else charge.body.get("run")
+        if charge is None or charge.account != entry.account or not isinstance(run, dict):
+            yield "counts steps of what is no run of its account"
+            return
+        turn, steps = Turn.read(entry), run.get("steps")
+        before = self._turns.get(charge.number, Turn())
+        if charge.number in self._settled or not isinstance(steps, int) or not turn.may_follow(before, steps):
+            yield "counts steps that a run had not left, or takes some back"
+        self._turns[charge.number] = turn
 
     def _wrong_release(self, charge: Entry) -> Iterator[str]:
         """Compares the release that is kept with an entry with the charge that paid for it."""
@@ -222,15 +241,19 @@ class _Reader:
         return None if found is None or found.kind != "charged" or "shares" in found.body else found
 
     def _wrong_charge(self, entry: Entry, moment: datetime) -> Iterator[str]:
-        page, loss, costs = Page(self.standing, moment), read_loss(entry.body["loss"]), entry.body.get("counted", {})
-        page.check_open(entry.account)
-        names = [payer.name for payer in page.payers(entry.account)]
+        transaction, whole, costs = (
+            Transaction(self.state, moment),
+            read_cost(entry.body),
+            entry.body.get("counted", {}),
+        )
+        transaction.check_open(entry.account)
+        names = [payer.name for payer in transaction.payers(entry.account)]
         if "shares" in entry.body:
             shared = self._charge(entry.body["shares"], entry.number)
             if shared is None or shared.number not in self._released:
                 yield "shares in what was not released before"
                 return
-            if shared.body["loss"] != entry.body["loss"] or has_counted(entry.account, shared.account):
+            if plain_cost(read_cost(shared.body)) != plain_cost(whole) or has_counted(entry.account, shared.account):
                 yield "shares in what costs another loss, or what its account has counted already"
             if data_set_of(shared.account) != data_set_of(entry.account):
                 yield "shares in what is about other data"
@@ -241,27 +264,26 @@ class _Reader:
             names = [entry.account]
         moved: dict[str, Account] = {}
         for payer in names:
-            ready = page[payer].at(moment)
-            cost = in_kind(loss, kind_of(ready.rule))
+            ready = transaction[payer].at(moment)
+            cost: Loss | Cost = whole
             if isinstance(costs, dict) and payer in costs:
-                stated = read_loss(costs[payer])
-                if not cost.within(stated):
+                cost = read_loss(costs[payer])
+                if not counted(whole, type(cost)).within(cost):
                     yield f"counts less for {payer} than was charged"
-                cost = stated
             moved[payer] = ready.paying(cost)
         yield from _differences(entry.body.get("states"), moved)
 
     def _fold(self, row: Row, entry: Entry) -> None:
         try:
-            self.standing.fold(entry)
+            self.state.fold(entry)
         except (SfumatoError, ValueError, KeyError, TypeError):
             self.blame(row.number, "says what cannot be after those before it")
         self._skip(row, entry)
 
     def _skip(self, row: Row, entry: Entry | None = None) -> None:
-        self.standing.number = row.number
-        self.standing.digest = row.digest if entry is None else entry.digest
-        self.standing.time = self.standing.time if entry is None else max(entry.time, self.standing.time)
+        self.state.number = row.number
+        self.state.digest = row.digest if entry is None else entry.digest
+        self.state.time = self.state.time if entry is None else max(entry.time, self.state.time)
 
 
 def _differences(stated: Said, found: Mapping[str, Account]) -> Iterator[str]:

@@ -12,8 +12,8 @@ from typing import final
 
 from sfumato.errors import AccountRefused, BadArgument, LedgerDamaged
 from sfumato.guarantee import guarantee
-from sfumato.ledger.book import Ledger
 from sfumato.ledger.entry import digest_of
+from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.store import Store, storable
 from sfumato.release.claim import Claim
 
@@ -47,7 +47,7 @@ class Identity:
 
 
 def key_of(ledger: Ledger) -> bytes:
-    """Gives the key of the digests of a ledger."""
+    """The key of the digests that a ledger keeps; made when first asked for."""
     return ledger.secret(KEY)
 
 
@@ -128,7 +128,7 @@ class _Absent(Exception):
 
 
 def _kept(store: Store, name: str) -> str:
-    """Gives what is kept under a name, empty where nothing is: nothing is written to find out."""
+    """What is kept under a name, empty where nothing is: nothing is written to find out."""
 
     def absent() -> bytes:
         raise _Absent

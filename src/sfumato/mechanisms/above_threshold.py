@@ -21,7 +21,7 @@ def above_threshold(
     the noisy value is above the noisy threshold, at no further loss, and a miss by None.
 
     Takes:      a stream of numbers under the L∞ distance, monotonic or not
-    Gives:      a queryable whose answers are true or false; with ``gap``, numbers of at least 0 or None
+    Gives:      a queryable with answers true or false; with ``gap``, numbers of at least 0 or None
     Guarantee:  Pure(d_in / scale + 2 · d_in / query_scale); without the 2 where monotonic
                 (proofs/sparse_vector.md#above-threshold)
     Cost:       one draw of noise an answer; misses are free
@@ -46,7 +46,7 @@ def below_threshold(
     With ``gap`` the hit is answered by how far the noisy value is below the noisy threshold, and a miss by None.
 
     Takes:      a stream of numbers under the L∞ distance, monotonic or not
-    Gives:      a queryable whose answers are true or false; with ``gap``, numbers of at least 0 or None
+    Gives:      a queryable with answers true or false; with ``gap``, numbers of at least 0 or None
     Guarantee:  that of `above_threshold` on the negated stream  (proofs/sparse_vector.md, proofs/streams.md#negation)
     Cost:       one draw of noise an answer; misses are free
 

@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from sfumato.accounting.events import Noise as NoiseEvent
 from sfumato.accounting.facts import loss_of
-from sfumato.accounting.measures import ZCDP, Loss, Pure
+from sfumato.accounting.losses.measures import ZCDP, Loss, Pure
 from sfumato.core.domains import Data, Floats, Integers
 from sfumato.core.law import Law, ProductLaw, ShiftedLaw
 from sfumato.core.measurement import Measurement
@@ -20,7 +20,7 @@ from sfumato.core.partial import Partial
 from sfumato.core.plan import constructor
 from sfumato.core.space import Space
 from sfumato.entropy import Entropy
-from sfumato.exact import Number, positive, up
+from sfumato.exact import Distance, Number, positive, up
 from sfumato.mechanisms.gridding import Gridded, exact_add, gridded
 from sfumato.noise.discrete_gaussian import DiscreteGaussian
 from sfumato.noise.discrete_laplace import DiscreteLaplace
@@ -87,23 +87,41 @@ def additive(
 ) -> Measurement:
     """Builds the measurement that adds noise of one family, scaled to the grid of a space."""
     grid = gridded(space, norm=norm, scale=scale, step=step, verb=name)
-    noise = family(scale / grid.step)
+    how = How(
+        name,
+        (("scale", f"{up(scale):.6g}"), ("step", f"{up(grid.step):.3g}")),
+        proofs=(proof, "proofs/gridding.md#rounding"),
+    )
+    return with_noise(space, grid, family(scale / grid.step), measure, how)
+
+
+def with_noise(
+    space: Space,
+    grid: Gridded,
+    noise: Noise,
+    measure: type[Loss],
+    how: How,
+    privacy_map: Callable[[Distance], Loss] | None = None,
+) -> Measurement:
+    """Builds the measurement that adds fresh noise to every coordinate; it costs what is a fact of the noise.
+
+    Where no fact is of this kind, ``privacy_map`` gives the loss of a shift.
+    """
     coordinates = 1 if grid.size is None else grid.size
+    price = privacy_map or (lambda shift: loss_of(noise, measure, shift))
     return Measurement(
         source=space,
         measure=measure,
         function=lambda data, entropy: add_noise(data, grid, noise, entropy),
-        privacy=lambda d_in: loss_of(noise, measure, grid.shift(d_in)),
-        how=How(
-            name,
-            (("scale", f"{up(scale):.6g}"), ("step", f"{up(grid.step):.3g}")),
-            proofs=(proof, "proofs/gridding.md#rounding"),
-        ),
+        privacy_map=lambda d_in: price(grid.shift(d_in)),
+        how=how,
         law=lambda data: _law(data, grid, noise),
         error=lambda confidence: half_width(grid, noise, confidence, coordinates),
-        noise=noised(grid, noise),
-        event=lambda d_in: NoiseEvent(noise, grid.shift(d_in), coordinates=max(1, coordinates)),  # type: ignore[arg-type]
-    ).as_act()
+        noise=noise_record(grid, noise),
+        event=None
+        if privacy_map
+        else lambda d_in: NoiseEvent(noise, grid.shift(d_in), coordinates=max(1, coordinates)),
+    ).recorded()
 
 
 def add_noise(data: Data, grid: Gridded, noise: Noise, entropy: Entropy) -> Data:
@@ -114,19 +132,19 @@ def add_noise(data: Data, grid: Gridded, noise: Noise, entropy: Entropy) -> Data
     return grid.value(exact_add(whole, noise.samples(len(whole), entropy)))
 
 
-def noised(grid: Gridded, noise: Noise, offset: int = 0) -> Noised:
-    """Gives the record of fresh noise on every coordinate of a grid."""
+def noise_record(grid: Gridded, noise: Noise, offset: int = 0) -> Noised:
+    """The record of fresh noise on every coordinate of a grid."""
     coordinates, rounding = 1 if grid.size is None else grid.size, rounding_of(grid)
     return Noised(noise, grid.step, coordinates, rounding, offset)
 
 
 def rounding_of(grid: Gridded) -> Fraction:
-    """Gives how far values are moved to the grid, at most: floats half a step, exact values not at all."""
+    """How far values are moved to the grid, at most: floats half a step, exact values not at all."""
     return grid.step / 2 if isinstance(grid.element, Floats) else Fraction(0)
 
 
 def half_width(grid: Gridded, noise: Noise, confidence: Fraction, coordinates: int) -> Data:
-    """Gives the error that all coordinates, which are independent, keep together with a confidence, in values."""
+    """The error that all coordinates, which are independent, keep together with a confidence, in values."""
     missed = share_of_each(1 - confidence, coordinates=max(1, coordinates), union=False)
     width = noise.half_width(1 - missed) * grid.step + rounding_of(grid)
     return int(width) if isinstance(grid.element, Integers) and grid.step == 1 else up(width)

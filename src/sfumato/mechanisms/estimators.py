@@ -19,7 +19,7 @@ from sfumato.exact import Number, integer, probability, rational
 
 
 def estimated_share(yes: Number, *, of: int, p: Number) -> Fraction:
-    """Estimates the true share of yes from the yes answers among so many, each true with probability p.
+    """Estimates the true share of yes from the yes answers among ``of``, each true with probability p.
 
     >>> estimated_share(400, of=1000, p=0.75)
     Fraction(3, 10)
@@ -29,7 +29,7 @@ def estimated_share(yes: Number, *, of: int, p: Number) -> Fraction:
 
 
 def estimated_count(yes: Number, *, of: int, p: Number) -> Fraction:
-    """Estimates the true number of yes from the yes answers among so many, each true with probability p.
+    """Estimates the true number of yes from the yes answers among ``of``, each true with probability p.
 
     >>> estimated_count(400, of=1000, p=0.75)
     Fraction(300, 1)
@@ -45,11 +45,11 @@ def estimated_shares(counts: Mapping[Hashable, int], *, p: Number) -> dict[Hasha
     """
     truth, options, reports = probability(p, "p"), len(counts), sum(counts.values())
     if options < 2 or reports < 1:
-        raise BadArgument("counts", "those of at least two options and one report", dict(counts))
-    other = (1 - truth) / (options - 1)
-    if truth == other:
+        raise BadArgument("counts", "of at least two options and one report", dict(counts))
+    lie = (1 - truth) / (options - 1)
+    if truth == lie:
         raise BadArgument("p", f"other than 1/{options}, where reports say nothing about the truth", p)
-    return {option: (Fraction(count, reports) - other) / (truth - other) for option, count in counts.items()}
+    return {option: (Fraction(count, reports) - lie) / (truth - lie) for option, count in counts.items()}
 
 
 def estimated_mean(upper_reports: Number, *, of: int, p: Number, between: tuple[Number, Number]) -> Fraction:
@@ -95,13 +95,13 @@ def valid_counts(noisy: Sequence[Number] | NDArray[Any]) -> NDArray[np.int64]:
 
 
 def noisy_mode(counts: Mapping[Hashable, Number]) -> Hashable:
-    """Gives the option with the largest noisy count, the first listed among several.
+    """Picks the option with the largest noisy count, the first listed among several.
 
     >>> noisy_mode({"a": 3, "b": 7, "c": 7})
     'b'
     """
     if not counts:
-        raise BadArgument("counts", "those of at least one option", counts)
+        raise BadArgument("counts", "of at least one option", counts)
     with elements():
         return max(counts, key=lambda option: rational(counts[option], "a count"))
 

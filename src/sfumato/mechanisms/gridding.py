@@ -33,7 +33,7 @@ TINIEST_STEP, HUGEST_STEP = Fraction(1, 1 << 1022), Fraction(1 << 960)
 @final
 @dataclass(frozen=True)
 class Gridded:
-    """Says how the members of a space become whole numbers of steps, and how far apart neighbours then are."""
+    """How the members of a space become whole numbers of steps, and how far apart neighbours then are."""
 
     element: Floats | Integers
     size: int | None
@@ -41,7 +41,7 @@ class Gridded:
     step: Fraction
 
     def shift(self, d_in: Distance) -> Distance:
-        """Gives the distance between neighbours in steps."""
+        """The distance between neighbours in steps."""
         if d_in == 0 or d_in == math.inf:
             return d_in
         steps = d_in / self.step
@@ -51,14 +51,14 @@ class Gridded:
         return rounded_shift_l2(steps, coordinates) if self.norm is L2 else rounded_shift_l1(steps, coordinates)
 
     def whole(self, data: Data) -> int | Array:
-        """Gives a member as whole numbers of steps."""
+        """Converts a member to whole numbers of steps."""
         if self.size is None:
             return int(data) if isinstance(self.element, Integers) else nearest_step(float(data), self.step)
         values = column(data, self.element)
         return values if isinstance(self.element, Integers) else nearest_steps(values, self.step)
 
     def value(self, whole: int | Array) -> Data:
-        """Gives the public value of noisy whole numbers of steps: integers where the step is 1, else nearest floats."""
+        """Converts noisy whole numbers of steps to values: integers where the step is 1, else nearest floats."""
         if isinstance(self.element, Integers) and self.step == 1:
             return whole
         return nearest_float(whole, self.step) if isinstance(whole, int) else nearest_floats(whole, self.step)
@@ -94,7 +94,7 @@ def _checked_step(step: Fraction) -> Fraction:
     reviewed="84ee7ea259a3",
 )
 def rounded_shift_l1(steps: Distance, coordinates: int) -> Distance:
-    """Gives the L1 distance in steps after rounding each coordinate to the grid."""
+    """The L1 distance in steps after rounding each coordinate to the grid."""
     return Fraction(math.ceil(rational_up(steps)) + coordinates - 1) if coordinates else Fraction(0)
 
 
@@ -104,7 +104,7 @@ def rounded_shift_l1(steps: Distance, coordinates: int) -> Distance:
     reviewed="77d45081dc22",
 )
 def rounded_shift_l2(steps: Distance, coordinates: int) -> Distance:
-    """Gives the L2 distance in steps after rounding each coordinate to the grid."""
+    """The L2 distance in steps after rounding each coordinate to the grid."""
     if coordinates <= 1:
         return rounded_shift_l1(steps, coordinates)
     return Fraction(rational_up(steps)) + Fraction(rational_up(root(coordinates)))
@@ -136,7 +136,7 @@ def nearest_steps(values: Array, step: Fraction) -> Array:
 @guarantee(
     claim="the exact sums; whether they come in 64 bits depends on the sums alone",
     proof="proofs/additive.md#sums",
-    reviewed="78abb4a98440",
+    reviewed="8be24e78be62",
 )
 def exact_add(whole: Array, noise: Array) -> Array:
     """Adds arrays of whole numbers exactly: in 64 bits where every sum fits, else in Python integers.
@@ -145,20 +145,20 @@ def exact_add(whole: Array, noise: Array) -> Array:
     tell which it was.
     """
     if whole.dtype == object or noise.dtype == object:
-        return narrowed(whole.astype(object) + noise.astype(object))
+        return in_64_bits(whole.astype(object) + noise.astype(object))
     total: Array = whole + noise
     wrapped = ((whole ^ total) & (noise ^ total)) < 0
-    return narrowed(whole.astype(object) + noise.astype(object)) if wrapped.any() else total
+    return in_64_bits(whole.astype(object) + noise.astype(object)) if wrapped.any() else total
 
 
-def narrowed(whole: Array) -> Array:
-    """Gives whole numbers in 64 bits where all of them fit, else as they are."""
+def in_64_bits(whole: Array) -> Array:
+    """Stores whole numbers in 64 bits where all of them fit, else leaves them as they are."""
     fits = whole.dtype != object or all(INT64.min <= entry <= INT64.max for entry in whole)
     return whole.astype(np.int64) if fits else whole
 
 
 def nearest_floats(whole: Array, step: Fraction) -> Array:
-    """Gives the floats nearest to whole numbers of steps, at NumPy's speed where that rounds only once."""
+    """Floats nearest to whole numbers of steps, at NumPy's speed where that rounds only once."""
     if whole.dtype != object and power_of_two(step) == step and TINIEST_STEP <= step <= HUGEST_STEP:
         return whole * float(step)
     if whole.dtype != object and len(whole) and _is_float(step.denominator):
@@ -169,7 +169,7 @@ def nearest_floats(whole: Array, step: Fraction) -> Array:
 
 
 def nearest_float(whole: int, step: Fraction) -> float:
-    """Gives the float nearest to a whole number of steps; the largest ones stand for what lies beyond them."""
+    """The float nearest to a whole number of steps; the largest ones stand for what lies beyond them."""
     try:
         return whole * step.numerator / step.denominator
     except OverflowError:

@@ -5,11 +5,9 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from sfumato.accounting.events import Noise as NoiseEvent
 from sfumato.accounting.facts import loss_of
-from sfumato.accounting.facts import staircase as _staircase_facts  # noqa: F401  # files the fact that loss_of finds
 from sfumato.accounting.facts.log_concave import binomial_approx
-from sfumato.accounting.measures import Approx, Pure
+from sfumato.accounting.losses.measures import Approx, Pure
 from sfumato.core.domains import Array, Bounds, Data, Integers
 from sfumato.core.law import Law, ProductLaw, ShiftedLaw
 from sfumato.core.measurement import Measurement
@@ -21,8 +19,8 @@ from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument
 from sfumato.exact import Distance, Number, integer, non_negative, positive, up
 from sfumato.guarantee import guarantee
-from sfumato.mechanisms.additive import add_noise, half_width, noised
-from sfumato.mechanisms.gridding import Gridded, exact_add, gridded, narrowed
+from sfumato.mechanisms.additive import with_noise
+from sfumato.mechanisms.gridding import Gridded, exact_add, gridded, in_64_bits
 from sfumato.noise.binomial import Binomial
 from sfumato.noise.bounded import Censored
 from sfumato.noise.discrete_laplace import DiscreteLaplace
@@ -59,32 +57,32 @@ def censored_laplace(scale: Number, *, between: tuple[Number, Number]) -> Partia
         return Measurement(
             source=space,
             measure=Pure,
-            function=lambda data, entropy: _clamped(data, grid, noise, low, high, entropy),
-            privacy=lambda d_in: censored_loss(noise, grid.shift(d_in)),
+            function=lambda data, entropy: _noisy_and_clamped(data, grid, noise, low, high, entropy),
+            privacy_map=lambda d_in: censored_loss(noise, grid.shift(d_in)),
             how=How(
                 "censored laplace", (("scale", f"{up(size):.6g}"), ("between", str(bounds))), proofs=(CENSORED_PROOF,)
             ),
             law=lambda data: _censored_law(data, grid, noise, low, high),
-        ).as_act()
+        ).recorded()
 
     return Partial(f"censored_laplace(scale={scale}, between={between})", build)
 
 
 @guarantee(claim="epsilon = shift / scale, in L1", proof=CENSORED_PROOF, reviewed="d5c678492147")
 def censored_loss(noise: DiscreteLaplace, shift: Distance) -> Pure:
-    """Gives the loss of Laplace noise whose result is clamped to a public range."""
+    """The loss of Laplace noise with its result clamped to a public range."""
     loss = loss_of(noise, Pure, shift)
     return Pure(loss.epsilon)  # type: ignore[attr-defined]  # loss_of gives the kind it was asked for
 
 
-def _clamped(data: Data, grid: Gridded, noise: Noise, low: int, high: int, entropy: Entropy) -> Data:
+def _noisy_and_clamped(data: Data, grid: Gridded, noise: Noise, low: int, high: int, entropy: Entropy) -> Data:
     whole = grid.whole(data)
     if isinstance(whole, int):
         return grid.value(min(max(whole + noise.sample(entropy), low), high))
     noisy: Array = exact_add(whole, noise.samples(len(whole), entropy))
     # As Python integers where the range lies beyond 64 bits, though the values may not.
     fits = noisy.dtype != object and -(1 << 63) <= low <= high < 1 << 63
-    return grid.value(narrowed((noisy if fits else noisy.astype(object)).clip(low, high)))
+    return grid.value(in_64_bits((noisy if fits else noisy.astype(object)).clip(low, high)))
 
 
 def _censored_law(data: Data, grid: Gridded, noise: Noise, low: int, high: int) -> Law:
@@ -118,28 +116,15 @@ def staircase(*, epsilon: Number, width: Number, step: Number | None = None) -> 
         if stairs < 1:
             raise BadArgument("width", f"at least the values' step, {grid.step}", width)
         end = _first_stair(decay, stairs) if first is None else min(stairs, max(1, math.floor(first / grid.step)))
-        noise = Staircase(decay, stairs, end)
-        return Measurement(
-            source=space,
-            measure=Pure,
-            function=lambda data, entropy: add_noise(data, grid, noise, entropy),
-            privacy=lambda d_in: loss_of(noise, Pure, grid.shift(d_in)),
-            how=How(
-                "staircase",
-                (("epsilon", f"{up(decay):.6g}"), ("width", str(stairs)), ("step", str(end))),
-                proofs=(STAIRCASE_PROOF,),
-            ),
-            law=lambda data: ShiftedLaw(noise, int(grid.whole(data))),
-            error=lambda confidence: half_width(grid, noise, confidence, 1),
-            noise=noised(grid, noise),
-            event=lambda d_in: NoiseEvent(noise, grid.shift(d_in)),
-        ).as_act()
+        told = (("epsilon", f"{up(decay):.6g}"), ("width", str(stairs)), ("step", str(end)))
+        how = How("staircase", told, proofs=(STAIRCASE_PROOF,))
+        return with_noise(space, grid, Staircase(decay, stairs, end), Pure, how)
 
     return Partial(f"staircase(epsilon={epsilon}, width={width})", build)
 
 
 def _first_stair(decay: Fraction, width: int) -> int:
-    """Gives a good end for the first stair; any end is as private, so this may be computed in floats."""
+    """A good end for the first stair; any end is as private, so this may be computed in floats."""
     return min(width, max(1, round(width / (1 + math.exp(min(float(decay) / 2, 50.0))))))
 
 
@@ -162,21 +147,9 @@ def binomial(trials: int, *, epsilon: Number) -> Partial[Measurement]:
 
     def build(space: Space) -> Measurement:
         grid = exact_grid(space, Fraction(tosses), "binomial", vectors=False)
-        return Measurement(
-            source=space,
-            measure=Approx,
-            function=lambda data, entropy: add_noise(data, grid, noise, entropy),
-            privacy=lambda d_in: binomial_loss(noise, grid.shift(d_in), fixed),
-            how=How(
-                "binomial",
-                (("trials", str(tosses)), ("epsilon", f"{up(fixed):.6g}")),
-                proofs=(BINOMIAL_PROOF,),
-                failure=Failure.DISTINGUISHING,
-            ),
-            law=lambda data: ShiftedLaw(noise, int(grid.whole(data))),
-            error=lambda confidence: half_width(grid, noise, confidence, 1),
-            noise=noised(grid, noise),
-        ).as_act()
+        told = (("trials", str(tosses)), ("epsilon", f"{up(fixed):.6g}"))
+        how = How("binomial", told, proofs=(BINOMIAL_PROOF,), failure=Failure.DISTINGUISHING)
+        return with_noise(space, grid, noise, Approx, how, lambda shift: binomial_loss(noise, shift, fixed))
 
     return Partial(f"binomial({trials}, epsilon={epsilon})", build)
 
@@ -187,17 +160,17 @@ def binomial(trials: int, *, epsilon: Number) -> Partial[Measurement]:
     reviewed="abdaf8ca8544",
 )
 def binomial_loss(noise: Binomial, shift: Distance, epsilon: Fraction) -> Approx:
-    """Gives the loss of centred binomial noise at an ε."""
+    """The loss of centred binomial noise at an ε."""
     return binomial_approx(noise, shift=shift, epsilon=epsilon)
 
 
 def exact_grid(space: Space, scale: Fraction, verb: str, *, vectors: bool = True) -> Gridded:
-    """Gives the grid of exact values; floats are refused, for their range or width on a grid would not be as typed."""
+    """The grid of exact values; floats are refused, for their range or width on a grid would not be as typed."""
     grid = gridded(space, norm=L1, scale=scale, step=None, verb=verb)
     if not isinstance(grid.element, Integers):
         raise BadArgument(
             f"what {verb}() works on", "exact values: integers, or an aggregate such as count() or sum()", str(space)
         )
     if grid.size is not None and not vectors:
-        raise BadArgument(f"what {verb}() works on", "one number: its loss on vectors is not on file", str(space))
+        raise BadArgument(f"what {verb}() works on", "one number: its loss on vectors is not known", str(space))
     return grid

@@ -13,7 +13,7 @@ from flint import arb
 from sfumato.accounting.events import Selection
 from sfumato.accounting.facts import loss_of
 from sfumato.accounting.facts.selection import ExponentialSelection
-from sfumato.accounting.measures import ZCDP, BoundedRange, Loss, Pure, check_kind
+from sfumato.accounting.losses.measures import ZCDP, BoundedRange, Loss, Pure, check_kind
 from sfumato.core.domains import Array, Bounds, Data
 from sfumato.core.law import FiniteLaw
 from sfumato.core.measurement import Measurement
@@ -39,7 +39,7 @@ COLDEST = Fraction(1, 1 << 16)
 MOST_ROWS = 1 << 40
 """A number of rows beyond this is taken for this."""
 
-PROOFS = ("proofs/joint_quantiles.md#loss", "proofs/quantiles.md#spread")
+PROOFS = ("proofs/joint_quantiles.md#loss", "proofs/recursive_quantiles.md#spread")
 
 
 @constructor
@@ -52,7 +52,7 @@ def joint_quantiles(
     step: Number | None = None,
     measure: type[Loss] = Pure,
 ) -> Partial[Measurement]:
-    """Gives several quantiles of a column in one choice by the exponential mechanism over all increasing sequences.
+    """Chooses several quantiles of a column at once, by the exponential mechanism over all increasing sequences.
 
     The score of a sequence is minus the sum, over the gaps between its points, of how far the number of rows in the gap
     is from its share of ``total``. That is a public guess at the number of rows, such as the public size or a noisy
@@ -98,11 +98,11 @@ def joint_quantiles(
             source=space,
             measure=measure,
             function=choose,
-            privacy=lambda d_in: loss_of(chosen, measure, moved(d_in)),
+            privacy_map=lambda d_in: loss_of(chosen, measure, moved(d_in)),
             event=lambda d_in: Selection(chosen, moved(d_in)),
             how=How("joint quantiles", (*parameters, ("step", f"{up(grid.step):.3g}")), proofs=PROOFS),
-            law=lambda data: listed_joint(data, grid, parts, targets, heat),
-        ).as_act()
+            law=lambda data: joint_law(data, grid, parts, targets, heat),
+        ).recorded()
 
     return Partial(f"joint_quantiles({len(levels)} of them, temperature={temperature})", build)
 
@@ -113,12 +113,12 @@ def joint_quantiles(
     reviewed="1adac6fdd3d2",
 )
 def joint_moves() -> Moves:
-    """Gives how far scores of sequences move for one row."""
+    """How far scores of sequences move for one row."""
     return Moves(Fraction(2), Fraction(4))
 
 
 def shares_of(levels: Sequence[Fraction], total: Fraction) -> list[Fraction]:
-    """Gives how many rows should be in each gap, of a number that is kept between 0 and 2⁴⁰.
+    """How many rows should be in each gap, of a number that is kept between 0 and 2⁴⁰.
 
     >>> shares_of([Fraction(1, 4), Fraction(1, 2)], Fraction(8))
     [Fraction(2, 1), Fraction(2, 1), Fraction(4, 1)]
@@ -130,39 +130,37 @@ def shares_of(levels: Sequence[Fraction], total: Fraction) -> list[Fraction]:
 @guarantee(
     claim="every increasing sequence of points with probability proportional to exp(score / temperature)",
     proof="proofs/joint_quantiles.md#draw",
-    reviewed="5900f663d77e",
+    reviewed="307695d2d1bd",
 )
 def draw_points(
     rows: Array, grid: RowGrid, parts: int, targets: Sequence[Fraction], temperature: Fraction, entropy: Entropy
 ) -> list[int]:
     """Draws the chosen points, in parts of grid steps, from sorted rows."""
     widths = np.diff(rows, prepend=-1, append=(grid.span + 1) * parts - 1)
-    found = draw_ordered(widths, targets=targets, rate=1 / temperature, entropy=entropy)
-    return [(int(rows[piece - 1]) + 1 if piece else 0) + offset for piece, offset in found]
+    drawn = draw_ordered(widths, targets=targets, rate=1 / temperature, entropy=entropy)
+    return [(int(rows[piece - 1]) + 1 if piece else 0) + offset for piece, offset in drawn]
 
 
 @guarantee(
     claim="the joint law of the released quantiles: the mean over all ways to spread the rows",
     proof="proofs/joint_quantiles.md#draw",
-    reviewed="f8b58ecd874b",
+    reviewed="cc4407539841",
 )
-def listed_joint(
-    data: Data, grid: RowGrid, parts: int, targets: Sequence[Fraction], temperature: Fraction
-) -> FiniteLaw:
+def joint_law(data: Data, grid: RowGrid, parts: int, targets: Sequence[Fraction], temperature: Fraction) -> FiniteLaw:
     """Writes out the exact joint distribution of the released quantiles, for auditing on small grids."""
     offsets = grid.offsets(data).astype(np.int64)
     points, spreads = (grid.span + 1) * parts, parts ** len(offsets)
     if max(points, spreads) > MOST_LISTED or comb(points + len(targets) - 2, len(targets) - 1) > MOST_LISTED:
-        raise BadArgument("the grid", f"so coarse that there are at most {MOST_LISTED} sequences, to list", points)
+        raise BadArgument("the grid", f"coarse enough to list all sequences, at most {MOST_LISTED}", points)
     with precision(BITS):
-        found: dict[Hashable, arb] = {}
+        chances: dict[Hashable, arb] = {}
         for chosen in product(range(parts), repeat=len(offsets)):
             weights = sequence_weights(offsets * parts + np.array(chosen, dtype=np.int64), points, targets, temperature)
             whole = sum(weights.values(), arb(0))
             for sequence, weight in weights.items():
                 values = tuple(point_value(grid, point // parts) for point in sequence)
-                found[values] = found.get(values, ball(0)) + weight / whole / spreads
-        return FiniteLaw(found)
+                chances[values] = chances.get(values, ball(0)) + weight / whole / spreads
+        return FiniteLaw(chances)
 
 
 def sequence_weights(
@@ -170,9 +168,9 @@ def sequence_weights(
 ) -> dict[tuple[int, ...], arb]:
     """Lists every increasing sequence of points with exp(score / temperature), straight from the definition."""
     below = [int((rows < point).sum()) for point in range(points)]
-    found: dict[tuple[int, ...], arb] = {}
+    weights: dict[tuple[int, ...], arb] = {}
     for sequence in combinations_with_replacement(range(points), len(targets) - 1):
         gaps = [after - before for before, after in pairwise([0, *(below[point] for point in sequence), len(rows)])]
         misfit = sum(abs(gap - target) for gap, target in zip(gaps, targets, strict=True))
-        found[sequence] = ball(-misfit / temperature).exp()
-    return found
+        weights[sequence] = ball(-misfit / temperature).exp()
+    return weights

@@ -4,29 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import reduce
 from typing import final
 
 import numpy as np
 
-from sfumato.accounting.facts import loss_of
-from sfumato.accounting.measures import ZCDP, Loss, Pure
-from sfumato.core.act import Act
+from sfumato.accounting.facts import IntegerNoise, loss_of
+from sfumato.accounting.losses.measures import ZCDP, Loss, Pure
 from sfumato.core.domains import Array, Data
 from sfumato.core.law import Law, ProductLaw, ShiftedLaw
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import L1, L2, DatasetMetric, VectorMetric
 from sfumato.core.partial import Partial
 from sfumato.core.plan import constructor
+from sfumato.core.random_step import RandomStep
 from sfumato.core.space import Space
 from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument
-from sfumato.exact import Distance, rational_up, squared, up
+from sfumato.exact import Distance, up
 from sfumato.guarantee import guarantee
 from sfumato.mechanisms.gridding import exact_add
-from sfumato.noise.discrete_gaussian import DiscreteGaussian
-from sfumato.noise.discrete_laplace import DiscreteLaplace
 from sfumato.release.record import How
 from sfumato.transforms.histogram import count_by, count_by_map
 from sfumato.transforms.rows import row_space
@@ -36,34 +33,32 @@ PROOF = "proofs/trees.md#loss"
 NORMS: dict[type[Loss], VectorMetric] = {Pure: L1(), ZCDP: L2()}
 """The distance on counts that decides what the noise of each kind of loss costs."""
 
-LayerNoise = DiscreteLaplace | DiscreteGaussian
-
 
 @final
 @dataclass(frozen=True, eq=False)
 class Layer:
-    """Is a way to put every bin into one of some nodes, and the noise on the counts of these nodes."""
+    """A way to put every bin into one of some nodes, and the noise on the counts of these nodes."""
 
     node_of: Array
     nodes: int
-    noise: LayerNoise
+    noise: IntegerNoise
 
 
 @guarantee(
-    claim="every layer costs what its noise costs at the distance of a histogram with so many bins; layers compose",
+    claim="every layer costs what its noise costs at the distance of a histogram of its nodes; layers compose",
     proof=PROOF,
-    reviewed="84759a9e8241",
+    reviewed="85c3feb45b19",
 )
 def layered_loss(
     d_in: Distance,
     *,
-    layers: Sequence[tuple[LayerNoise, int]],
+    layers: Sequence[tuple[IntegerNoise, int]],
     measure: type[Loss],
     norm: VectorMetric,
     metric: DatasetMetric,
     size: int | None,
 ) -> Loss:
-    """Gives the loss of noisy counts in several layers, from the noise and the number of nodes of each."""
+    """The loss of noisy counts in several layers, from the noise and the number of nodes of each."""
     parts = [
         loss_of(noise, measure, count_by_map(d_in, norm=norm, metric=metric, size=size, bins=nodes))
         for noise, nodes in layers
@@ -71,24 +66,8 @@ def layered_loss(
     return reduce(lambda spent, part: spent.then(part), parts, measure.nothing())
 
 
-@guarantee(
-    claim="the noise whose loss at this distance is the share of the whole: ε share = shift / scale, ρ share = shift² "
-    "/ 2 scale²",
-    proof="proofs/trees.md#shares",
-    reviewed="7a5b08c1b66f",
-)
-def noise_for(loss: Loss, *, share: Fraction, shift: Distance) -> LayerNoise:
-    """Gives the noise that spends a share of a loss when neighbours are a distance apart."""
-    moved = shift if shift > 0 else Fraction(1)
-    if isinstance(loss, Pure) and isinstance(loss.epsilon, Fraction) and loss.epsilon > 0:
-        return DiscreteLaplace(Fraction(rational_up(moved)) / (loss.epsilon * share))
-    if isinstance(loss, ZCDP) and isinstance(loss.rho, Fraction) and loss.rho > 0:
-        return DiscreteGaussian.from_square(Fraction(squared(moved)) / (2 * loss.rho * share))
-    raise BadArgument("loss", "Pure or ZCDP, greater than 0 and finite", loss)
-
-
 def shift_of(space: Space, loss: Loss, d_in: Distance, *, verb: str) -> Distance:
-    """Gives how far the counts of one layer move between neighbours, in the norm that a kind of loss asks for."""
+    """How far the counts of one layer move between neighbours, in the norm that a kind of loss asks for."""
     if type(loss) not in NORMS:
         raise BadArgument("loss", "Pure (Laplace noise) or ZCDP (Gaussian noise)", loss)
     domain, metric = row_space(space, verb)
@@ -122,14 +101,14 @@ def layered_counts(keys: Sequence[Hashable], layers: Sequence[Layer], *, measure
 
         def law(data: Data) -> Law:
             pairs = zip(layers, sums(data), strict=True)
-            return ProductLaw(tuple(ShiftedLaw(layer.noise, int(one)) for layer, part in pairs for one in part))
+            return ProductLaw(tuple(ShiftedLaw(layer.noise, int(count)) for layer, part in pairs for count in part))
 
         scales = ", ".join(f"{up(noise.scale):.6g}" for noise, _ in noises)
         return Measurement(
             source=space,
             measure=measure,
             function=draw,
-            privacy=lambda d_in: layered_loss(
+            privacy_map=lambda d_in: layered_loss(
                 d_in, layers=noises, measure=measure, norm=norm, metric=metric, size=domain.size
             ),
             how=How("layered counts", (("scales", scales),), steps=counting.steps, proofs=(PROOF, *counting.proofs)),
@@ -139,11 +118,11 @@ def layered_counts(keys: Sequence[Hashable], layers: Sequence[Layer], *, measure
     return Partial(f"layered_counts({len(layers)} layers)", build)
 
 
-def noisy_sums(sums: Array, noise: LayerNoise, measure: type[Loss], entropy: Entropy) -> Array:
+def noisy_sums(sums: Array, noise: IntegerNoise, measure: type[Loss], entropy: Entropy) -> Array:
     """Adds the noise of a layer to the counts of its nodes."""
     distance = NORMS[measure].distance
-    act = Act(("counts of a layer", noise), sums, distance, lambda shift: loss_of(noise, measure, shift))
-    return entropy.settle(act, lambda: exact_add(sums, noise.samples(len(sums), entropy)))
+    step = RandomStep(("counts of a layer", noise), sums, distance, lambda shift: loss_of(noise, measure, shift))
+    return entropy.perform(step, lambda: exact_add(sums, noise.samples(len(sums), entropy)))
 
 
 def layer_sums(counts: Array, layer: Layer) -> Array:

@@ -8,7 +8,7 @@ from functools import cache
 
 import numpy as np
 
-from sfumato.accounting.measures import Pure
+from sfumato.accounting.losses.measures import Pure
 from sfumato.core.domains import Array, Bounds, Data, Floats, Integers, column
 from sfumato.core.law import FiniteLaw, Law, ProductLaw, ShiftedLaw
 from sfumato.core.measurement import Measurement
@@ -22,7 +22,7 @@ from sfumato.exact import BITS, Number, ball, non_negative, positive, precision,
 from sfumato.guarantee import guarantee
 from sfumato.mechanisms.gridding import Gridded, exact_add
 from sfumato.mechanisms.per_person import ENTRIES_PROOF, Entries, entries_of
-from sfumato.mechanisms.randomized_response import Answer, offset_sampler, response_loss, unordered
+from sfumato.mechanisms.randomized_response import Answer, offset_sampler, response_loss, sorted_law
 from sfumato.noise.digits import DigitSampler
 from sfumato.noise.discrete_laplace import DiscreteLaplace
 from sfumato.noise.sampling import draw_array
@@ -63,23 +63,23 @@ def local_laplace(*, scale: Number | None = None, epsilon: Number | None = None)
         return Measurement(
             source=space,
             measure=Pure,
-            function=lambda data, entropy: _noisy(data, entries, grid, noise, entropy),
-            privacy=lambda d_in: noisy_report_loss(noise, grid.span, entries.changed(d_in)),
+            function=lambda data, entropy: _noisy_reports(data, entries, grid, noise, entropy),
+            privacy_map=lambda d_in: noisy_report_loss(noise, grid.span, entries.changed(d_in)),
             how=How(
                 "local laplace",
                 (("scale", f"{up(wide):.6g}"), ("between", str(bounds))),
                 proofs=(NOISY_PROOF, ENTRIES_PROOF),
             ),
-            # The law of reports that are sorted afterwards is not on file.
+            # The law of reports that are sorted afterwards has not been worked out.
             law=(lambda data: _noisy_law(data, entries, grid, noise)) if entries.ordered else None,
-        ).as_act()
+        ).recorded()
 
     return Partial("local_laplace()", build)
 
 
 @guarantee(claim="epsilon = entries · span / scale, in steps", proof=NOISY_PROOF, reviewed="c11f590e5ea8")
 def noisy_report_loss(noise: DiscreteLaplace, span: int, entries: int) -> Pure:
-    """Gives the loss of noisy reports on numbers that lie within a span of each other."""
+    """The loss of noisy reports on numbers that lie within a span of each other."""
     return Pure(entries * span / noise.scale)
 
 
@@ -113,18 +113,18 @@ def local_mean_response(*, p: Number | None = None, epsilon: Number | None = Non
         return Measurement(
             source=space,
             measure=Pure,
-            function=lambda data, entropy: _rounded(data, entries, bounds, offsets(), entropy),
-            privacy=lambda d_in: rounded_report_loss(answer, entries.changed(d_in)),
+            function=lambda data, entropy: _rounded_answers(data, entries, bounds, offsets(), entropy),
+            privacy_map=lambda d_in: rounded_report_loss(answer, entries.changed(d_in)),
             how=How("local mean response", (shown, ("between", str(bounds))), proofs=(ROUNDED_PROOF, ENTRIES_PROOF)),
             law=lambda data: _rounded_law(data, entries, bounds, answer),
-        ).as_act()
+        ).recorded()
 
     return Partial("local_mean_response()", build)
 
 
 @guarantee(claim="the loss of binary randomized response", proof=ROUNDED_PROOF, reviewed="f70e4818bd7f")
 def rounded_report_loss(answer: Answer, entries: int) -> Pure:
-    """Gives the loss of randomized response on a value that was rounded at random before."""
+    """The loss of randomized response on a value that was rounded at random before."""
     return response_loss(answer, entries)
 
 
@@ -134,7 +134,7 @@ def rounded_report_loss(answer: Answer, entries: int) -> Pure:
     reviewed="e028d5bf1288",
 )
 def rounding_odds(value: float, *, lower: Fraction, width: Fraction, step: Fraction) -> tuple[int, int]:
-    """Gives the exact probability of rounding up, as (part, whole); floats a hair outside count as on a bound."""
+    """The exact probability of rounding up, as (part, whole); floats a hair outside count as on a bound."""
     top, bottom = value.as_integer_ratio()
     top, bottom = top * step.numerator, bottom * step.denominator
     part = (top * lower.denominator - lower.numerator * bottom) * width.denominator
@@ -143,7 +143,7 @@ def rounding_odds(value: float, *, lower: Fraction, width: Fraction, step: Fract
 
 
 def bounded_entries(space: Space, verb: str) -> tuple[Entries, Bounds]:
-    """Gives the entries of a space of numbers and their bounds, or says what is needed."""
+    """The entries of a space of numbers and their bounds; refuses any other space in the name of the verb."""
     entries = entries_of(space, verb)
     element = entries.element
     if not isinstance(element, Floats | Integers) or (isinstance(element, Floats) and element.nan):
@@ -153,7 +153,7 @@ def bounded_entries(space: Space, verb: str) -> tuple[Entries, Bounds]:
     return entries, element.between
 
 
-def _noisy(data: Data, entries: Entries, grid: RowGrid, noise: DiscreteLaplace, entropy: Entropy) -> Data:
+def _noisy_reports(data: Data, entries: Entries, grid: RowGrid, noise: DiscreteLaplace, entropy: Entropy) -> Data:
     single = entries.size is None
     whole = _steps([data] if single else data, grid)
     values = Gridded(grid.element, entries.size, L1, grid.step)
@@ -164,7 +164,7 @@ def _noisy(data: Data, entries: Entries, grid: RowGrid, noise: DiscreteLaplace, 
 
 
 def _steps(data: Data, grid: RowGrid) -> Array:
-    """Gives values as whole numbers of steps from zero; 64-bit where that is certain to fit."""
+    """Values as whole numbers of steps from zero; 64-bit where that is certain to fit."""
     offsets = grid.offsets(data)
     near = max(abs(grid.low), abs(grid.high)) < 1 << 62
     return offsets + grid.low if near and offsets.dtype != object else offsets.astype(object) + grid.low
@@ -184,7 +184,7 @@ def _odds(data: Data, entries: Entries, bounds: Bounds) -> Iterable[tuple[int, i
     return (rounding_odds(value, lower=lower, width=width, step=step) for value in values)
 
 
-def _rounded(data: Data, entries: Entries, bounds: Bounds, offsets: DigitSampler, entropy: Entropy) -> Data:
+def _rounded_answers(data: Data, entries: Entries, bounds: Bounds, offsets: DigitSampler, entropy: Entropy) -> Data:
     upper = [entropy.below(whole) < part for part, whole in _odds(data, entries, bounds)]
     if entries.size is None:
         return upper[0] != bool(offsets.one(entropy))
@@ -195,13 +195,13 @@ def _rounded(data: Data, entries: Entries, bounds: Bounds, offsets: DigitSampler
 
 def _rounded_law(data: Data, entries: Entries, bounds: Bounds, answer: Answer) -> Law:
     with precision(BITS):
-        same, other = answer.chance(same=True), answer.chance(same=False)
+        truth, lie = answer.chance(same=True), answer.chance(same=False)
         parts = []
         for part, whole in _odds(data, entries, bounds):
             up_share, down_share = ball(Fraction(part, whole)), ball(Fraction(whole - part, whole))
             parts.append(
-                FiniteLaw({True: up_share * same + down_share * other, False: down_share * same + up_share * other})
+                FiniteLaw({True: up_share * truth + down_share * lie, False: down_share * truth + up_share * lie})
             )
     if entries.size is None:
         return parts[0]
-    return ProductLaw(tuple(parts)) if entries.ordered else unordered(parts, (False, True))
+    return ProductLaw(tuple(parts)) if entries.ordered else sorted_law(parts, (False, True))

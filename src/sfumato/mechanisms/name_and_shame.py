@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 from flint import arb
 
-from sfumato.accounting.measures import Approx
+from sfumato.accounting.losses.measures import Approx
 from sfumato.core.domains import Data
 from sfumato.core.law import FiniteLaw
 from sfumato.core.measurement import Measurement
@@ -17,7 +17,7 @@ from sfumato.core.partial import Partial
 from sfumato.core.plan import constructor
 from sfumato.core.space import Space
 from sfumato.entropy import Entropy
-from sfumato.exact import BITS, Extended, Number, ball, integer, precision, probability, up
+from sfumato.exact import BITS, Extended, Number, ball, precision, probability, up
 from sfumato.guarantee import guarantee
 from sfumato.mechanisms.per_person import counting_metric, rows_on_one_side
 from sfumato.mechanisms.randomized_response import options_of, places_of
@@ -49,7 +49,7 @@ def name_and_shame(delta: Number) -> Partial[Measurement]:
             source=space,
             measure=Approx,
             function=lambda data, entropy: _publish(data, options, chance, entropy),
-            privacy=lambda d_in: shaming_loss(chance, rows_on_one_side(metric, domain.size, d_in)),
+            privacy_map=lambda d_in: shaming_loss(chance, rows_on_one_side(metric, domain.size, d_in)),
             how=How(
                 "name and shame (for teaching, never for data)",
                 (("delta", f"{up(chance):.3g}"),),
@@ -57,31 +57,15 @@ def name_and_shame(delta: Number) -> Partial[Measurement]:
                 failure=Failure.DISTINGUISHING,
             ),
             law=lambda data: _published_law(data, options, chance),
-        ).as_act()
+        ).recorded()
 
     return Partial(f"name_and_shame({delta})", build)
 
 
 @guarantee(claim="(0, 1 − (1 − delta)^rows)", proof=PROOF, reviewed="9bee8bb21b31")
 def shaming_loss(chance: Fraction, rows: Extended) -> Approx:
-    """Gives the loss of publishing every row with a probability, when so many rows differ on each side."""
+    """The loss of publishing every row with a probability, when ``rows`` rows differ on each side."""
     return Approx(0, int(chance > 0)) if rows == math.inf else Approx(0, 1 - (1 - chance) ** math.floor(rows))
-
-
-def delta_warning(delta: Number, *, size: int) -> str | None:
-    """Warns when δ is so large that publishing whole records would be within it; None where it is not.
-
-    >>> delta_warning(1e-9, size=100) is None
-    True
-    """
-    chance, rows = probability(delta, "delta"), integer(size, "size", least=1)
-    if chance * rows < 1:
-        return None
-    return (
-        f"δ = {up(chance):.3g} is not below 1/{rows}: it would allow a mechanism that publishes each of {rows} records "
-        f"in the clear with that probability, about {up(chance * rows):.3g} of them. Choose δ far below 1/{rows}, "
-        "such as 1e-9."
-    )
 
 
 def _publish(data: Data, options: Sequence[Hashable], chance: Fraction, entropy: Entropy) -> tuple[Hashable, ...]:
@@ -91,12 +75,12 @@ def _publish(data: Data, options: Sequence[Hashable], chance: Fraction, entropy:
 
 
 def _published_law(data: Data, options: Sequence[Hashable], chance: Fraction) -> FiniteLaw:
-    found: dict[tuple[int, ...], arb] = {(): arb(1)}
+    masses: dict[tuple[int, ...], arb] = {(): arb(1)}
     with precision(BITS):
         for place in places_of(data, options).tolist():
-            longer = {before: mass * ball(1 - chance) for before, mass in found.items()}
-            for before, mass in found.items():
+            longer = {before: mass * ball(1 - chance) for before, mass in masses.items()}
+            for before, mass in masses.items():
                 after = tuple(sorted((*before, place)))
                 longer[after] = longer.get(after, arb(0)) + mass * ball(chance)
-            found = longer
-    return FiniteLaw({tuple(options[place] for place in places): mass for places, mass in found.items()})
+            masses = longer
+    return FiniteLaw({tuple(options[place] for place in places): mass for places, mass in masses.items()})

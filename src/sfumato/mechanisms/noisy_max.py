@@ -14,7 +14,7 @@ import numpy as np
 from flint import arb
 
 from sfumato.accounting.facts.selection import NoisyMaximum
-from sfumato.accounting.measures import Pure
+from sfumato.accounting.losses.measures import Pure
 from sfumato.core.domains import Array, Data
 from sfumato.core.law import FiniteLaw, Law
 from sfumato.core.measurement import Measurement
@@ -104,7 +104,7 @@ def laplace_noisy_max_with_lead(scale: Number) -> Partial[Measurement]:
     reviewed="1af79f20c34f",
 )
 def noisy_winner(scores: Array, noise: DiscreteLaplace, entropy: Entropy) -> tuple[int, int]:
-    """Adds noise to every score and gives the winner and its lead in steps (0 for a single candidate)."""
+    """Adds noise to every score and finds the winner and its lead in steps (0 for a single candidate)."""
     noisy = exact_add(scores, noise.samples(len(scores), entropy))
     winner = int(np.argmax(noisy))
     # A tie is lost to a candidate before, and won against one after.
@@ -115,7 +115,7 @@ def noisy_winner(scores: Array, noise: DiscreteLaplace, entropy: Entropy) -> tup
 @final
 @dataclass(frozen=True)
 class WinnerLaw(Law):
-    """Is the exact distribution of the winner and its lead in steps, for auditing."""
+    """The exact distribution of the winner and its lead in steps, for auditing."""
 
     scores: tuple[int, ...]
     noise: DiscreteLaplace
@@ -129,7 +129,7 @@ class WinnerLaw(Law):
         return product(range(len(self.scores)), range(2 * reach + self._spread + 1))
 
     def winners(self) -> FiniteLaw:
-        """Gives the distribution of the winner alone."""
+        """The distribution of the winner alone."""
         return FiniteLaw({index: self._sum(index, self.noise.upper_tail) for index in range(len(self.scores))})
 
     @property
@@ -147,7 +147,7 @@ class WinnerLaw(Law):
 
     @cached_property
     def _needed(self) -> list[tuple[int, list[arb], arb]]:
-        """Gives, for each candidate, the law of the least noise with which it wins, and the mass left out."""
+        """For each candidate, the law of the least noise with which it wins, and the mass left out."""
         reach = self._spread + int(BITS * self.noise.scale) + 8
         with precision(BITS):
             return [self._steps(winner, reach) for winner in range(len(self.scores))]

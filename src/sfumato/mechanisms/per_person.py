@@ -14,7 +14,8 @@ from typing import final
 
 from sfumato.core.domains import Atom, Categories, Domain, Integers, Vector
 from sfumato.core.metrics import L1, Absolute, AddRemove, ChangeOne, DatasetMetric, Discrete, Hamming, Metric
-from sfumato.core.space import Space, step_of
+from sfumato.core.space import Space
+from sfumato.core.steps import step_of
 from sfumato.errors import BadArgument, UnknownSize
 from sfumato.exact import Distance, Extended, rational_up
 from sfumato.guarantee import guarantee
@@ -27,7 +28,7 @@ ENTRIES_PROOF = "proofs/randomized_response.md#entries"
 @final
 @dataclass(frozen=True)
 class Entries:
-    """Says what the entries of a space are: their domain, how many there are, and whether their order is told.
+    """What the entries of a space are: their domain, how many there are, and whether their order is told.
 
     ``size`` is None for a single value. ``ordered`` is false where the metric does not see the order of rows: the
     reports then leave in an order that does not depend on it.
@@ -40,7 +41,7 @@ class Entries:
     step: Fraction
 
     def changed(self, d_in: Distance) -> int:
-        """Gives the most entries that differ between members at a distance."""
+        """The most entries that differ between members at a distance."""
         return entries_changed(self.metric, self.size, self.step, d_in)
 
 
@@ -70,7 +71,7 @@ def _whole(domain: Domain) -> bool:
     reviewed="411eb7cf8f7e",
 )
 def entries_changed(metric: Metric, size: int | None, step: Fraction, d_in: Distance) -> int:
-    """Gives the most entries that differ between members at a distance."""
+    """The most entries that differ between members at a distance."""
     whole = 1 if size is None else size
     match metric:
         case Discrete():
@@ -90,12 +91,12 @@ def entries_changed(metric: Metric, size: int | None, step: Fraction, d_in: Dist
     reviewed="698615252c4e",
 )
 def rows_on_one_side(metric: DatasetMetric, size: int | None, d_in: Distance) -> Extended:
-    """Gives the most rows that one of two data sets has and the other has not."""
+    """The most rows that one of two data sets has and the other has not."""
     return rational_up(d_in) if size is None else exchanged_rows(d_in, metric=metric, size=size)
 
 
 def counting_metric(space: Space, verb: str) -> tuple[Vector, DatasetMetric]:
-    """Gives the column domain and metric of a space whose metric counts rows of people, or says what is needed."""
+    """The column domain and metric of a space under a distance that counts people's rows; refuses others."""
     domain, metric = column_space(space, verb)
     if not isinstance(metric, AddRemove | ChangeOne | Hamming):
         raise BadArgument(f"what {verb}() works on", "rows under the add/remove or change-one distance", str(space))
@@ -108,7 +109,7 @@ def counting_metric(space: Space, verb: str) -> tuple[Vector, DatasetMetric]:
     reviewed="70b41d726e16",
 )
 def public_key(element: Atom, order: Callable[[Hashable], int | str]) -> Callable[[Hashable], Hashable]:
-    """Gives the function from a value that occurs to how it is written in a release; None stays None.
+    """The function from a value that occurs to how it is written in a release; None stays None.
 
     Equal values need not look the same (1, 1.0 and True; 0.0 and -0.0; NumPy's and Python's numbers), and how one row
     was written must not show.

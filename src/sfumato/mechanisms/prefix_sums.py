@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from sfumato.core.domains import Array
 from sfumato.guarantee import guarantee
-from sfumato.mechanisms.gridding import narrowed
+from sfumato.mechanisms.gridding import in_64_bits
 
 Floats = NDArray[np.float64]
 
@@ -36,7 +36,7 @@ SAFE = 1 << 61
     reviewed="9652367aeecc",
 )
 def tree_depth(steps: int) -> int:
-    """Gives how many entries of the tree one increment is part of, at most."""
+    """How many entries of the tree one increment is part of, at most."""
     return steps.bit_length()
 
 
@@ -47,55 +47,55 @@ def tree_depth(steps: int) -> int:
     reviewed="669604303c6e",
 )
 def toeplitz_columns(weights: tuple[int, ...]) -> tuple[int, int]:
-    """Gives the largest column sums of absolute values and of squares."""
+    """The largest column sums of absolute values and of squares."""
     return sum(abs(weight) for weight in weights), sum(weight * weight for weight in weights)
 
 
 class PrefixSums(ABC):
-    """Is a public way to measure increments: the entries to which noise is added, and the totals read off them."""
+    """A public way to measure increments: the entries to which noise is added, and the totals read off them."""
 
     @property
     @abstractmethod
     def length(self) -> int:
-        """Is how many steps there are."""
+        """How many steps there are."""
 
     @property
     @abstractmethod
     def size(self) -> int:
-        """Is how many entries there are."""
+        """How many entries there are."""
 
     @property
     @abstractmethod
     def unit(self) -> int:
-        """Is what an increment of 1 counts for in the entry of its own step."""
+        """What an increment of 1 counts for in the entry of its own step."""
 
     @property
     @abstractmethod
     def columns(self) -> tuple[int, int]:
-        """Is the largest column sum of absolute values, and of squares: what one increment adds to the entries."""
+        """The largest column sum of absolute values, and of squares: what one increment adds to the entries."""
 
     @abstractmethod
     def entries(self, increments: Array) -> Array:
-        """Gives all exact entries, in the order in which a stream completes them."""
+        """All exact entries, in the order in which a stream completes them."""
 
     @abstractmethod
     def totals(self, noisy: Floats) -> Floats:
-        """Gives the running totals that noisy entries stand for."""
+        """The running totals that noisy entries stand for."""
 
     @abstractmethod
     def spread(self) -> Floats:
-        """Gives the variance of each running total, in variances of the noise on one entry."""
+        """The variance of each running total, in variances of the noise on one entry."""
 
     @abstractmethod
     def adding(self, most: int | None) -> Callable[[int], list[int]]:
-        """Gives a function from each next increment to the exact entries that it completes.
+        """Starts a function from each next increment to the exact entries that it completes.
 
         ``most`` is a public bound on the magnitude of increments, or None: which arithmetic is used depends on no data.
         """
 
     @abstractmethod
     def totalling(self) -> Callable[[list[float]], float]:
-        """Gives a function from the noisy entries of each next step to the running total."""
+        """Starts a function from the noisy entries of each next step to the running total."""
 
 
 @final
@@ -127,36 +127,36 @@ class BinaryTree(PrefixSums):
 
     @cached_property
     def variances(self) -> tuple[float, ...]:
-        """Is the variance of the estimate of a block of 2^h steps, for each h."""
-        found = [1.0]
+        """The variance of the estimate of a block of 2^h steps, for each h."""
+        values = [1.0]
         for _ in range(1, self.steps.bit_length()):
-            found.append(2 * found[-1] / (1 + 2 * found[-1]))
-        return tuple(found)
+            values.append(2 * values[-1] / (1 + 2 * values[-1]))
+        return tuple(values)
 
     def entries(self, increments: Array) -> Array:
         prefix = np.concatenate(([0], np.cumsum(roomy(increments, 1))))
-        found = np.zeros(self.size, dtype=prefix.dtype)
+        blocks = np.zeros(self.size, dtype=prefix.dtype)
         for height in range(self.steps.bit_length()):
             ends = np.arange(1 << height, self.steps + 1, 1 << height)
-            found[place(ends, height)] = prefix[ends] - prefix[ends - (1 << height)]
-        return narrowed(found)
+            blocks[place(ends, height)] = prefix[ends] - prefix[ends - (1 << height)]
+        return in_64_bits(blocks)
 
     def totals(self, noisy: Floats) -> Floats:
         times = np.arange(1, self.steps + 1)
-        found, below = np.zeros(self.steps), np.zeros(0)
+        running, below = np.zeros(self.steps), np.zeros(0)
         for height, variance in enumerate(self.variances):
             own = noisy[place(np.arange(1 << height, self.steps + 1, 1 << height), height)]
             halves = below[0 : 2 * len(own) : 2] + below[1 : 2 * len(own) : 2] if height else own
             below = variance * own + (1 - variance) * halves
             ending = times >> height
-            found += np.where(ending & 1, below[np.maximum(ending, 1) - 1], 0.0)
-        return found
+            running += np.where(ending & 1, below[np.maximum(ending, 1) - 1], 0.0)
+        return running
 
     def spread(self) -> Floats:
-        times, found = np.arange(1, self.steps + 1), np.zeros(self.steps)
+        times, variances = np.arange(1, self.steps + 1), np.zeros(self.steps)
         for height, variance in enumerate(self.variances):
-            found += variance * (times >> height & 1)
-        return found
+            variances += variance * (times >> height & 1)
+        return variances
 
     def adding(self, most: int | None) -> Callable[[int], list[int]]:
         prefix = [0]
@@ -186,7 +186,7 @@ class BinaryTree(PrefixSums):
 
 
 def place(ends: NDArray[np.int64], height: int) -> NDArray[np.int64]:
-    """Gives where the block of 2^height steps that ends at a time stands among all, by time and then by height."""
+    """Where the block of 2^height steps that ends at a time stands among all, by time and then by height."""
     earlier = ends - 1
     return 2 * earlier - np.bitwise_count(earlier) + height
 
@@ -204,7 +204,7 @@ class SquareRoot(PrefixSums):
 
     @cached_property
     def weights(self) -> NDArray[np.int64]:
-        """Is the first column of the matrix, in whole numbers of 2^−20."""
+        """The first column of the matrix, in whole numbers of 2^−20."""
         later = np.arange(1, self.steps)
         root = np.concatenate(([1.0], np.cumprod(1 - 1 / (2 * later))))
         whole: NDArray[np.int64] = np.rint(root * 2**GRID_BITS).astype(np.int64)
@@ -212,7 +212,7 @@ class SquareRoot(PrefixSums):
 
     @cached_property
     def reading(self) -> Floats:
-        """Is the first column of the matrix that turns noisy entries into running totals."""
+        """The first column of the matrix that turns noisy entries into running totals."""
         totals: Floats = np.cumsum(inverse_series(self.weights / 2**GRID_BITS))
         scaled: Floats = totals / 2**GRID_BITS
         return scaled
@@ -236,7 +236,7 @@ class SquareRoot(PrefixSums):
     def entries(self, increments: Array) -> Array:
         whole = (fmpz_poly(self.weights.tolist()) * fmpz_poly([int(entry) for entry in increments])).coeffs()
         padded = [int(entry) for entry in whole[: self.steps]] + [0] * (self.steps - len(whole))
-        return narrowed(np.array(padded, dtype=object))
+        return in_64_bits(np.array(padded, dtype=object))
 
     def totals(self, noisy: Floats) -> Floats:
         return product_series(self.reading, noisy)
@@ -270,31 +270,31 @@ class SquareRoot(PrefixSums):
 
 
 def roomy(increments: Array, factor: int) -> Array:
-    """Gives whole numbers in 64 bits where sums of so many times their magnitudes fit, else as Python's."""
+    """Stores whole numbers in 64 bits where sums of ``factor`` times their magnitudes fit, else as Python's."""
     if increments.dtype != object and float(np.abs(increments.astype(np.float64)).sum()) * factor < SAFE:
         return increments
     return increments.astype(object)
 
 
 def product_series(left: Floats, right: Floats) -> Floats:
-    """Gives as many coefficients of the product of two series as the first has, in floats."""
+    """As many coefficients of the product of two series as the first has, in floats."""
     size = 1 << (2 * len(left) - 1).bit_length()
     with np.errstate(over="ignore", invalid="ignore"):
         return np.fft.irfft(np.fft.rfft(left, size) * np.fft.rfft(right, size), size)[: len(left)]
 
 
 def inverse_series(series: Floats) -> Floats:
-    """Gives the coefficients of 1 / series in floats, twice as many in every turn (Newton's method)."""
-    found = np.array([1 / series[0]])
-    while len(found) < len(series):
-        part = np.concatenate((found, np.zeros(len(found))))[: len(series)]
+    """The coefficients of 1 / series in floats, twice as many in every turn (Newton's method)."""
+    inverse = np.array([1 / series[0]])
+    while len(inverse) < len(series):
+        part = np.concatenate((inverse, np.zeros(len(inverse))))[: len(series)]
         rest = -product_series(part, series[: len(part)])
         rest[0] += 2
-        found = product_series(part, rest)
-    return found
+        inverse = product_series(part, rest)
+    return inverse
 
 
 @lru_cache(maxsize=16)
 def prefix_sums(method: type[BinaryTree] | type[SquareRoot], steps: int) -> BinaryTree | SquareRoot:
-    """Gives a way of measuring; the same one for the same number of steps, since its tables take time."""
+    """Builds a way of measuring; the same one for the same number of steps, since its tables take time."""
     return method(steps)

@@ -11,14 +11,15 @@ from typing import final
 from flint import arb
 
 from sfumato.accounting.facts import loss_of
-from sfumato.accounting.measures import Approx, Loss, Pure
+from sfumato.accounting.losses.measures import Approx, Loss, Pure
 from sfumato.core.domains import Custom, Data, Domain, Integers
 from sfumato.core.law import FiniteLaw, Law
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import Absolute, AddRemove, ChangeOne, DatasetMetric, Hamming
 from sfumato.core.partial import Partial
 from sfumato.core.plan import constructor
-from sfumato.core.space import Space, step_of
+from sfumato.core.space import Space
+from sfumato.core.steps import step_of
 from sfumato.core.transformation import Transformation
 from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument, CannotJoin, NoProvenRoute
@@ -38,7 +39,7 @@ MODE_PROOF = "proofs/propose_test_release.md#mode"
 @final
 @dataclass(frozen=True)
 class StabilityTest:
-    """Is the private test: the distance to instability plus noise must exceed a threshold."""
+    """The private test: the distance to instability plus noise must exceed a threshold."""
 
     noise: Noise
     threshold: int
@@ -62,7 +63,7 @@ class StabilityTest:
 
     @property
     def false_pass(self) -> Fraction:
-        """Is the probability that data at distance 0 passes, rounded up; strictly above, as the test is."""
+        """The probability that data at distance 0 passes, rounded up; strictly above, as the test is."""
         return Fraction(upper(lambda: self.chance(0)))
 
 
@@ -72,31 +73,31 @@ class StabilityTest:
     reviewed="f07f3b5c4598",
 )
 def tested_loss(test: Extended, false_pass: Fraction, release: Approx) -> Approx:
-    """Gives the loss of a tested release between neighbours, whatever the test says."""
+    """The loss of a tested release between neighbours, whatever the test says."""
     return Approx(test + release.epsilon, max(false_pass, release.delta))
 
 
 @guarantee(
     claim="(kε, δ (e^(kε) − 1) / (e^ε − 1)) over a path of k steps; nothing where there is none",
     proof="proofs/propose_test_release.md#group",
-    reviewed="bef5b8f15f6b",
+    reviewed="637bbf313af3",
 )
-def over_steps(one: Approx, steps: Extended, *, path: bool = True) -> Approx:
-    """Gives the loss over a path of neighbours, from the loss of one step."""
+def over_steps(once: Approx, steps: Extended, *, path: bool = True) -> Approx:
+    """The loss over a path of neighbours, from the loss of one step."""
     if steps == 0:
         return Approx(0, 0)
     if steps == 1:
-        return one
+        return once
     if not path:
         return Approx(math.inf, 1)
-    if steps == math.inf or one.epsilon == math.inf:
-        return Approx(math.inf, 1 if one.delta else 0)
-    epsilon, count = Fraction(one.epsilon), Fraction(steps)
-    if one.delta == 0 or epsilon == 0:
-        return Approx(count * epsilon, min(Fraction(1), count * one.delta))
-    if (count - 1) * epsilon >= log_up(1 / one.delta):
+    if steps == math.inf or once.epsilon == math.inf:
+        return Approx(math.inf, 1 if once.delta else 0)
+    epsilon, count = Fraction(once.epsilon), Fraction(steps)
+    if once.delta == 0 or epsilon == 0:
+        return Approx(count * epsilon, min(Fraction(1), count * once.delta))
+    if (count - 1) * epsilon >= log_up(1 / once.delta):
         return Approx(count * epsilon, 1)
-    grown = upper(lambda: ball(one.delta) * ball(count * epsilon).expm1() / ball(epsilon).expm1())
+    grown = upper(lambda: ball(once.delta) * ball(count * epsilon).expm1() / ball(epsilon).expm1())
     return Approx(count * epsilon, min(Fraction(1), Fraction(grown)))
 
 
@@ -109,7 +110,7 @@ def propose_test_release(
     Takes:      rows; a transformation to the distance to instability (a whole number); a measurement whose loss holds
                 between any data set at distance 1 or more and all its neighbours, which the claim vouches for
     Gives:      what the measurement gives, or None; the loss is the same in both cases
-    Guarantee:  Approx(ε₁ + ε₂, max(δ₁, δ₂)) between neighbours, ε₁ = stretch of the distance / scale, δ₁ ≤ delta
+    Guarantee:  Approx(ε₁ + ε₂, max(δ₁, δ₂)) between neighbours, ε₁ = stability_map of the distance / scale, δ₁ ≤ delta
                 (proofs/propose_test_release.md#general)
     Cost:       that of both parts
     """
@@ -127,7 +128,7 @@ def propose_test_release(
         raise BadArgument(
             "what propose_test_release() works on", "rows under a distance that counts rows", str(distance.source)
         )
-    made = _tested(distance, release, test, as_approx(release.map(single)), single, metric, size)
+    tested = _gated(distance, release, test, as_approx(release.map(single)), single, metric, size)
     how = How(
         "propose-test-release",
         (("scale", f"{up(positive(scale, 'scale')):.6g}"), ("threshold", str(test.threshold)), *release.how.parameters),
@@ -136,10 +137,10 @@ def propose_test_release(
         proofs=(GENERAL_PROOF, *distance.proofs, *release.how.proofs),
         failure=Failure.DISTINGUISHING,
     )
-    return replace(made, how=how).as_act()
+    return replace(tested, how=how).recorded()
 
 
-def _tested(
+def _gated(
     distance: Transformation,
     release: Measurement,
     test: StabilityTest,
@@ -149,7 +150,7 @@ def _tested(
     size: int | None,
 ) -> Measurement:
     first = loss_of(test.noise, Pure, distance.map(single))
-    one = tested_loss(first.epsilon, test.false_pass, once)  # type: ignore[attr-defined]  # loss_of gives a Pure here
+    neighbours = tested_loss(first.epsilon, test.false_pass, once)  # type: ignore[attr-defined]  # loss_of gives a Pure here
     inner = release.law
 
     def draw(data: Data, entropy: Entropy) -> Data:
@@ -163,8 +164,8 @@ def _tested(
         source=distance.source,
         measure=Approx,
         function=draw,
-        privacy=lambda d_in: over_steps(
-            one, rows_on_one_side(metric, size, d_in), path=walkable(distance.source.domain)
+        privacy_map=lambda d_in: over_steps(
+            neighbours, rows_on_one_side(metric, size, d_in), path=walkable(distance.source.domain)
         ),
         how=release.how,
         law=law if inner is not None else None,
@@ -174,7 +175,7 @@ def _tested(
 @final
 @dataclass(frozen=True)
 class GatedLaw(Law):
-    """Is the distribution of an outcome that is only given when a test passes, and None otherwise."""
+    """The distribution of an outcome that is only released when a test passes, and None otherwise."""
 
     passing: arb
     outcome: Law
@@ -232,7 +233,7 @@ def private_mode(scale: Number, *, delta: Number) -> Partial[Measurement]:
             ),
             lambda data: FiniteLaw({most_frequent(tally(data), order): arb(1)}),
         )
-        return _tested(distance, mode, test, Approx(0, 0), Fraction(space.closest), metric, domain.size).as_act()
+        return _gated(distance, mode, test, Approx(0, 0), Fraction(space.closest), metric, domain.size).recorded()
 
     return Partial(f"private_mode(scale={scale}, delta={delta})", build)
 
@@ -243,7 +244,7 @@ def private_mode(scale: Number, *, delta: Number) -> Partial[Measurement]:
     reviewed="b821be99f198",
 )
 def instability_margin(*, public_size: bool) -> int:
-    """Gives the largest lead of the most frequent value that a step to a neighbour may undo; 2 for an exchange."""
+    """The largest lead of the most frequent value that a step to a neighbour may undo; 2 for an exchange."""
     return 2 if public_size else 1
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from sfumato.accounting.events import Selection
 from sfumato.accounting.facts import loss_of
 from sfumato.accounting.facts.selection import ExponentialSelection
-from sfumato.accounting.measures import ZCDP, BoundedRange, Loss, Pure, check_kind
+from sfumato.accounting.losses.measures import ZCDP, BoundedRange, Loss, Pure, check_kind
 from sfumato.core.domains import Array, Atom, Bounds, Data, Floats, Integers
 from sfumato.core.law import FiniteLaw
 from sfumato.core.measurement import Measurement
@@ -24,7 +24,7 @@ from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument
 from sfumato.exact import BITS, Distance, Number, positive, power_of_two, precision, probability, up
 from sfumato.guarantee import guarantee
-from sfumato.mechanisms.scoring import drawable, finite, scaled
+from sfumato.mechanisms.scoring import drawable, exponents_of, law_of_pairs
 from sfumato.mechanisms.selection import exponential_of
 from sfumato.noise.selection import interval_index
 from sfumato.noise.selection_laws import exponential_probabilities
@@ -54,7 +54,7 @@ def quantile(
     step: Number | None = None,
     measure: type[Loss] = Pure,
 ) -> Partial[Measurement]:
-    """Gives a point between public bounds that splits the data at a quantile, by the exponential mechanism over a grid.
+    """Chooses a point between public bounds that splits the data at a quantile, by the exponential mechanism on a grid.
 
     Every grid point c between the bounds is a candidate with score −|(1 − alpha) #(x < c) − alpha #(x > c)|. Values are
     clamped to the bounds and rounded to the grid, row by row. Integers are their own grid; floats get one of about 2⁻⁴⁰
@@ -97,11 +97,11 @@ def quantile(
             source=space,
             measure=measure,
             function=lambda data, entropy: draw_point(pieces(data, grid, level), grid, level, heat, entropy),
-            privacy=lambda d_in: loss_of(chosen, measure, moved(d_in)),
+            privacy_map=lambda d_in: loss_of(chosen, measure, moved(d_in)),
             event=lambda d_in: Selection(chosen, moved(d_in)),
             how=How("quantile", parameters, proofs=("proofs/quantile.md#loss", "proofs/scores.md#quantile")),
-            law=lambda data: listed_law(pieces(data, grid, level), grid, level, heat),
-        ).as_act()
+            law=lambda data: point_law(pieces(data, grid, level), grid, level, heat),
+        ).recorded()
 
     return Partial(f"quantile({alpha}, temperature={temperature})", build)
 
@@ -114,7 +114,7 @@ def median(
     step: Number | None = None,
     measure: type[Loss] = Pure,
 ) -> Partial[Measurement]:
-    """Gives a point between public bounds with about as many values below as above.
+    """Chooses a point between public bounds with about as many values below as above.
 
     Takes:      a column of numbers without NaN; bounds here or from clamp()
     Gives:      a grid point: an integer for integers, else the nearest float
@@ -132,7 +132,7 @@ def median(
 def quantile_among(
     candidates: Sequence[Number], *, alpha: Number, temperature: Number, measure: type[Loss] = Pure
 ) -> Partial[Measurement]:
-    """Gives the one of some public candidates that splits the data at a quantile, by the exponential mechanism.
+    """Chooses the one of some public candidates that splits the data at a quantile, by the exponential mechanism.
 
     Takes:      a column of numbers without NaN; distinct candidates; alpha in [0, 1] (½ is the median)
     Gives:      the chosen candidate, as it was typed
@@ -148,7 +148,7 @@ def quantile_among(
 
 
 def simple(alpha: Fraction) -> Fraction:
-    """Gives a quantile as a fraction of small numbers, no more than 2⁻²⁰ away; 0 and 1 only for themselves.
+    """Rounds a quantile to a fraction of small numbers, no more than 2⁻²⁰ away; 0 and 1 only for themselves.
 
     Scores then stay within 64 bits; for a share with many digits, such as 0.123456789, Python's integers would be slow.
 
@@ -162,9 +162,10 @@ def simple(alpha: Fraction) -> Fraction:
 @final
 @dataclass(frozen=True, eq=False)
 class Pieces:
-    """Is the grid cut into runs of points with one score: each value that occurs, and each gap between such values.
+    """Candidates in runs of one score: each value that occurs, and each gap between such values.
 
-    Scores are whole numbers of 1 / (denominator of alpha); ``starts`` and ``widths`` are in steps from the lower bound.
+    ``starts`` and ``widths`` are in steps from the first candidate; scores are whole numbers of a unit that whoever
+    cuts says.
     """
 
     starts: Array
@@ -175,10 +176,10 @@ class Pieces:
 @guarantee(
     claim="every grid point c lies in exactly one piece, and that has the score −|(1 − a) #(x < c) − a #(x > c)|",
     proof="proofs/quantile.md#pieces",
-    reviewed="891265f07e91",
+    reviewed="2823eeeef602",
 )
 def pieces(data: Data, grid: RowGrid, alpha: Fraction) -> Pieces:
-    """Cuts the grid at the values that occur in the data."""
+    """Cuts the grid at the values that occur in the data; scores are in units of 1 / (denominator of alpha)."""
     values, tallies = np.unique(grid.offsets(data).astype(np.int64), return_counts=True)
     below = np.concatenate(([0], np.cumsum(tallies)))
     starts = np.concatenate(([0], values + 1))
@@ -192,8 +193,8 @@ def pieces(data: Data, grid: RowGrid, alpha: Fraction) -> Pieces:
     if whole > SMALL:
         left, right = left.astype(object), right.astype(object)
     scores = -np.abs((whole - part) * left - part * right)
-    kept = widths > 0
-    return Pieces(np.concatenate((starts, values))[kept], widths[kept], scores[kept])
+    filled = widths > 0
+    return Pieces(np.concatenate((starts, values))[filled], widths[filled], scores[filled])
 
 
 @guarantee(
@@ -208,23 +209,23 @@ def draw_point(cut: Pieces, grid: RowGrid, alpha: Fraction, temperature: Fractio
     return point_value(grid, int(cut.starts[place]) + offset)
 
 
-def listed_law(cut: Pieces, grid: RowGrid, alpha: Fraction, temperature: Fraction) -> FiniteLaw:
+def point_law(cut: Pieces, grid: RowGrid, alpha: Fraction, temperature: Fraction) -> FiniteLaw:
     """Writes out the exact distribution of the chosen point, for auditing on small grids."""
     if grid.span >= MOST_LISTED:
-        raise BadArgument("step", f"so coarse that there are at most {MOST_LISTED} points, to list them all", grid.step)
+        raise BadArgument("step", f"coarse enough to list all points, at most {MOST_LISTED}", grid.step)
     unit = 1 / (alpha.denominator * temperature)
-    chances = exponential_probabilities(scaled(cut.scores, unit), widths=cut.widths.tolist())
+    chances = exponential_probabilities(exponents_of(cut.scores, unit), widths=cut.widths.tolist())
     with precision(BITS):
         each = {
             start + offset: chance / width
             for start, width, chance in zip(cut.starts.tolist(), cut.widths.tolist(), chances, strict=True)
             for offset in range(width)
         }
-        return finite(sorted(each.items())).through(lambda offset: point_value(grid, offset))
+        return law_of_pairs(sorted(each.items())).through(lambda offset: point_value(grid, offset))
 
 
 def point_value(grid: RowGrid, offset: int) -> int | float:
-    """Gives the public value of a grid point: an integer where the data are plain integers, else the nearest float."""
+    """The public value of a grid point: an integer where the data are plain integers, else the nearest float."""
     whole = grid.low + offset
     return whole if isinstance(grid.element, Integers) and grid.step == 1 else float(whole * grid.step)
 

@@ -19,7 +19,7 @@ from flint import arb
 from numpy.typing import NDArray
 
 from sfumato.accounting.events import Event, Repeat, Response, Stated
-from sfumato.accounting.measures import Pure
+from sfumato.accounting.losses.measures import Pure
 from sfumato.core.domains import Array, Atom, Categories, Data, Integers
 from sfumato.core.law import FiniteLaw, Law, ProductLaw
 from sfumato.core.measurement import Measurement
@@ -43,7 +43,7 @@ LOSS_PROOF = "proofs/randomized_response.md#loss"
 @final
 @dataclass(frozen=True)
 class Answer:
-    """Says how often an answer is the truth: weight truth · exp(exponent), against ``other`` for each other option."""
+    """How often an answer is the truth: weight truth · exp(exponent), against ``other`` for each other option."""
 
     options: int
     truth: Fraction
@@ -69,24 +69,24 @@ class Answer:
         """Encloses the probability of the truth, or of one other option, at the working precision."""
         if not self.exponent:
             return ball((self.truth if same else self.other) / (self.truth + (self.options - 1) * self.other))
-        kept = ball(self.truth) * ball(self.exponent).exp()
-        return (kept if same else ball(self.other)) / (kept + ball((self.options - 1) * self.other))
+        weight = ball(self.truth) * ball(self.exponent).exp()
+        return (weight if same else ball(self.other)) / (weight + ball((self.options - 1) * self.other))
 
 
 @guarantee(
     claim="offset 0 has the probability of the truth, every other offset that of one other option",
     proof="proofs/randomized_response.md#offsets",
-    reviewed="4569cbf8ae6f",
+    reviewed="f779d6e8f486",
 )
 def offset_law(answer: Answer) -> IndexLaw:
-    """Gives the law of the offset between the truth's place and the report's, round the list of options."""
+    """The law of the offset between the truth's place and the report's, round the list of options."""
 
     def below(index: int) -> arb:
         if not answer.exponent:
             total = answer.truth + (answer.options - 1) * answer.other
             return ball((answer.truth + (index - 1) * answer.other) / total)
-        kept = ball(answer.truth) * ball(answer.exponent).exp()
-        return (kept + ball((index - 1) * answer.other)) / (kept + ball((answer.options - 1) * answer.other))
+        weight = ball(answer.truth) * ball(answer.exponent).exp()
+        return (weight + ball((index - 1) * answer.other)) / (weight + ball((answer.options - 1) * answer.other))
 
     return IndexLaw(below, answer.options)
 
@@ -97,7 +97,7 @@ def offset_law(answer: Answer) -> IndexLaw:
     reviewed="362f91afc5d0",
 )
 def response_loss(answer: Answer, entries: int) -> Pure:
-    """Gives the loss when that many independently answered entries may change."""
+    """The loss when ``entries`` independently answered entries may change."""
     if entries == 0:
         return Pure(0)
     if answer.truth == 0 or answer.other == 0:
@@ -107,14 +107,14 @@ def response_loss(answer: Answer, entries: int) -> Pure:
 
 
 def response_event(answer: Answer, entries: int) -> Event:
-    """Gives what runs when that many independently answered entries may change."""
+    """The event when ``entries`` independently answered entries may change."""
     once = response_loss(answer, 1)
     return Stated(once) if once.epsilon == math.inf else Repeat(Response(once.epsilon, answer.options), entries)
 
 
 @lru_cache(maxsize=64)
 def offset_sampler(answer: Answer) -> DigitSampler:
-    """Gives the sampler of offsets: one certified table with an entry for each."""
+    """The sampler of offsets: one certified table with an entry for each."""
     return DigitSampler.of(Table.listing(offset_law(answer), answer.options), base=lambda index: index)
 
 
@@ -170,7 +170,7 @@ def coin_flip_response(*, q: Number = Fraction(1, 2)) -> Partial[Measurement]:
 
 @guarantee(claim="P(truth) = q + (1 − q) / 2", proof="proofs/randomized_response.md#coins", reviewed="ae514397bff5")
 def coin_flip_probability(q: Fraction) -> Fraction:
-    """Gives the probability that the survey with two coins reports the truth."""
+    """The probability that the survey with two coins reports the truth."""
     return q + (1 - q) / 2
 
 
@@ -197,11 +197,11 @@ def _build(space: Space, p: Fraction | None, epsilon: Fraction | None) -> Measur
         source=space,
         measure=Pure,
         function=lambda data, entropy: respond(data, entries, options, offsets(), entropy),
-        privacy=lambda d_in: response_loss(answer, entries.changed(d_in)),
+        privacy_map=lambda d_in: response_loss(answer, entries.changed(d_in)),
         how=How("randomized response", (shown, ("options", str(len(options)))), proofs=(LOSS_PROOF, ENTRIES_PROOF)),
         law=lambda data: response_law(data, entries, options, answer),
         event=lambda d_in: response_event(answer, entries.changed(d_in)),
-    ).as_act()
+    ).recorded()
 
 
 def respond(data: Data, entries: Entries, options: Sequence[Hashable], offsets: DigitSampler, entropy: Entropy) -> Data:
@@ -217,7 +217,7 @@ def respond(data: Data, entries: Entries, options: Sequence[Hashable], offsets: 
 
 
 def places_of(data: Data, options: Sequence[Hashable]) -> NDArray[np.int64]:
-    """Gives the place of every entry in the list of options."""
+    """Finds the place of every entry in the list of options."""
     if isinstance(data, np.ndarray) and data.dtype.kind in "biu" and (first := _first_of_range(options)) is not None:
         return data.astype(np.int64) - first
     place = {option: index for index, option in enumerate(options)}
@@ -226,35 +226,35 @@ def places_of(data: Data, options: Sequence[Hashable]) -> NDArray[np.int64]:
 
 
 def response_law(data: Data, entries: Entries, options: Sequence[Hashable], answer: Answer) -> Law:
-    """Gives the exact distribution of the reports on one member: tuples of options for a column."""
+    """The exact distribution of the reports on one member: tuples of options for a column."""
     with precision(BITS):
-        same, other = answer.chance(same=True), answer.chance(same=False)
+        same, lie = answer.chance(same=True), answer.chance(same=False)
 
     def single(truth: Hashable) -> FiniteLaw:
-        return FiniteLaw({option: same if option == truth else other for option in options})
+        return FiniteLaw({option: same if option == truth else lie for option in options})
 
     if entries.size is None:
         return single(data)
     parts = tuple(single(truth) for truth in data)
-    return ProductLaw(parts) if entries.ordered else unordered(parts, options)
+    return ProductLaw(parts) if entries.ordered else sorted_law(parts, options)
 
 
-def unordered(parts: Sequence[FiniteLaw], options: Sequence[Hashable]) -> FiniteLaw:
-    """Gives the distribution of independent reports once they are sorted by option."""
-    found: dict[tuple[int, ...], arb] = {(): arb(1)}
+def sorted_law(parts: Sequence[FiniteLaw], options: Sequence[Hashable]) -> FiniteLaw:
+    """The distribution of independent reports once they are sorted by option."""
+    masses: dict[tuple[int, ...], arb] = {(): arb(1)}
     with precision(BITS):
         for part in parts:
             longer: dict[tuple[int, ...], arb] = {}
-            for before, mass in found.items():
+            for before, mass in masses.items():
                 for place, option in enumerate(options):
                     after = tuple(sorted((*before, place)))
                     longer[after] = longer.get(after, arb(0)) + mass * part.probability(option)
-            found = longer
-    return FiniteLaw({tuple(options[place] for place in places): mass for places, mass in found.items()})
+            masses = longer
+    return FiniteLaw({tuple(options[place] for place in places): mass for places, mass in masses.items()})
 
 
 def _first_of_range(options: Sequence[Hashable]) -> int | None:
-    """Gives the first option where they are consecutive whole numbers or truth values, else None."""
+    """The first option where they are consecutive whole numbers or truth values, else None."""
     first = options[0]
     if (
         not isinstance(first, int)

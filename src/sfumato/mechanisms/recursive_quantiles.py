@@ -7,18 +7,16 @@ first spread at random within their grid step, so that equal values are cut wher
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable
 from fractions import Fraction
 from itertools import pairwise, product
-from typing import final
 
 import numpy as np
 from flint import arb
 
 from sfumato.accounting.facts import loss_of
 from sfumato.accounting.facts.selection import ExponentialSelection
-from sfumato.accounting.measures import ZCDP, Loss, Pure, check_kind
+from sfumato.accounting.losses.measures import ZCDP, Loss, Pure, check_kind
 from sfumato.core.domains import Array, Bounds, Data, Vector
 from sfumato.core.law import FiniteLaw
 from sfumato.core.measurement import Measurement
@@ -30,8 +28,9 @@ from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument, elements
 from sfumato.exact import BITS, Distance, Extended, Number, ball, positive, precision, probability, rational_up, up
 from sfumato.guarantee import guarantee
-from sfumato.mechanisms.quantile import MOST_LISTED, MOST_POINTS, SMALL, point_value, simple, support
-from sfumato.mechanisms.scoring import drawable, scaled
+from sfumato.mechanisms.cut_plans import Cut, Tolls, added_loss, balanced, halving
+from sfumato.mechanisms.quantile import MOST_LISTED, MOST_POINTS, SMALL, point_value, support
+from sfumato.mechanisms.scoring import drawable, exponents_of
 from sfumato.noise.selection import interval_index
 from sfumato.noise.selection_laws import exponential_probabilities
 from sfumato.release.record import How
@@ -44,11 +43,11 @@ from sfumato.transforms.score_moves import quantile_moves
 MOST_PARTS = 1 << 20
 """A grid step is cut into up to this many parts, among which equal rows are spread."""
 
-SHARPNESS = 1 << 20
-"""Temperatures of branches are rounded up to this part of the stated temperature."""
-
-
-PROOFS = ("proofs/quantiles.md#rows", "proofs/quantiles.md#added", "proofs/quantiles.md#exchanged")
+PROOFS = (
+    "proofs/recursive_quantiles.md#rows",
+    "proofs/recursive_quantiles.md#added",
+    "proofs/recursive_quantiles.md#exchanged",
+)
 
 
 @constructor
@@ -60,7 +59,7 @@ def recursive_quantiles(
     step: Number | None = None,
     measure: type[Loss] = Pure,
 ) -> Partial[Measurement]:
-    """Gives several quantiles of a column, in order, by halving: each choice splits the rows for the next ones.
+    """Chooses several quantiles of a column, in order, by halving: each choice splits the rows for the next.
 
     The middle quantile is chosen first, by the exponential mechanism over a grid; those below it are chosen among the
     smaller rows, those above among the others. ``temperature`` is that of the dearest path of choices; on cheaper paths
@@ -70,7 +69,7 @@ def recursive_quantiles(
     Gives:      a tuple of grid points in increasing order: integers for integers, else the nearest floats
     Guarantee:  for a row added or removed, the sum of 2 max(a, 1 − a) / temperature over the dearest path, with a
                 relative to the rows between the cuts above (of squares, over 8, for ZCDP); for a row exchanged, 2 /
-                temperature in place of that while both rows are on one side  (proofs/quantiles.md#rows)
+                temperature in place of that while both rows are on one side  (proofs/recursive_quantiles.md#rows)
     Cost:       one sort of the values, and one pass over them for each layer, of which there are about log₂ of the
                 number of quantiles
 
@@ -89,7 +88,7 @@ def recursive_quantiles(
             bounded = space >> clamp(bounds.lower, bounds.upper)
             return bounded >> recursive_quantiles(levels, temperature=heat, step=step, measure=measure)
         grid = support(domain.element, fixed)
-        plan, parts = balanced(halving(levels), heat, measure), parts_of(grid)
+        plan, parts = balanced(halving(levels), heat, measure, point_tolls), parts_of(grid)
         top = (grid.span + 1) * parts - 1
 
         def choose(data: Data, entropy: Entropy) -> tuple[int | float, ...]:
@@ -101,35 +100,35 @@ def recursive_quantiles(
             source=space,
             measure=measure,
             function=choose,
-            privacy=plan_loss(plan, domain, rows, measure),
+            privacy_map=plan_loss(plan, domain, rows, measure),
             how=How("recursive quantiles", (*parameters, ("step", f"{up(grid.step):.3g}")), proofs=PROOFS),
-            law=lambda data: listed_quantiles(plan, data, grid, parts),
-        ).as_act()
+            law=lambda data: quantiles_law(plan, data, grid, parts),
+        ).recorded()
 
     return Partial(f"recursive_quantiles({len(levels)} of them, temperature={temperature})", build)
 
 
 def plan_loss(plan: Cut | None, domain: Vector, rows: DatasetMetric, measure: type[Loss]) -> Callable[[Distance], Loss]:
-    """Gives the privacy map of a plan; the loss of one row is worked out once."""
+    """The privacy map of a plan; the loss of one row is worked out once."""
     if domain.size is None:
-        one = added_loss(plan, measure)
-        return lambda d_in: rows_loss(one, rational_up(d_in))
-    size, other = domain.size, exchanged_loss(plan, measure)
-    return lambda d_in: rows_loss(other, exchanged_rows(d_in, metric=rows, size=size))
+        added = added_loss(plan, measure, point_tolls)
+        return lambda d_in: rows_loss(added, rational_up(d_in))
+    size, exchanged = domain.size, exchanged_loss(plan, measure)
+    return lambda d_in: rows_loss(exchanged, exchanged_rows(d_in, metric=rows, size=size))
 
 
 @guarantee(
     claim="the loss of one row, for a group of that many; nothing for no row",
-    proof="proofs/quantiles.md#rows",
-    reviewed="f223329c39c0",
+    proof="proofs/recursive_quantiles.md#rows",
+    reviewed="cd853846fff4",
 )
-def rows_loss(one: Loss, count: Extended) -> Loss:
-    """Gives the loss when several rows change, from the loss when one does."""
-    if count == 0 or one == one.nothing():
-        return one.nothing()
+def rows_loss(row: Loss, count: Extended) -> Loss:
+    """The loss when several rows change, from the loss when one does."""
+    if count == 0 or row == row.nothing():
+        return row.nothing()
     if count == math.inf:
-        return ZCDP(math.inf) if isinstance(one, ZCDP) else Pure(math.inf)
-    return one.group(math.ceil(count))
+        return ZCDP(math.inf) if isinstance(row, ZCDP) else Pure(math.inf)
+    return row.group(math.ceil(count))
 
 
 def read_levels(alphas: Iterable[Number]) -> list[Fraction]:
@@ -147,140 +146,44 @@ def read_levels(alphas: Iterable[Number]) -> list[Fraction]:
     return levels
 
 
-@final
-@dataclass(frozen=True)
-class Cut:
-    """Is one choice in the plan: a quantile of the rows that reach it, its temperature, and what follows on each side.
-
-    ``alpha`` is relative to the rows between the neighbouring cuts. All of it is public.
-    """
-
-    alpha: Fraction
-    temperature: Fraction
-    left: Cut | None
-    right: Cut | None
-
-
-@final
-@dataclass(frozen=True)
-class Tolls:
-    """Says what one choice costs a changed row, as moves of scores: by the side on which the row goes on.
-
-    ``below`` and ``above`` are for a row added or removed; ``together`` is for an exchange of two rows that both go on
-    on one side, ``apart`` for one whose rows part.
-    """
-
-    below: Fraction
-    above: Fraction
-    together: Fraction
-    apart: Fraction
-
-
 @guarantee(
-    claim="Pure: max(1, 2 − 2a) below, max(1, 2a) above, an exchange 1 together and 2 apart; else 2 max(a, 1 − a), 2",
-    proof="proofs/quantiles.md#tolls",
-    reviewed="46b4435442bc",
+    claim="Pure: max(1, 2 − 2a) below, max(1, 2a) above; else 2 max(a, 1 − a) on both sides",
+    proof="proofs/recursive_quantiles.md#tolls",
+    reviewed="bd4ff4c0d2a7",
 )
-def tolls(alpha: Fraction, measure: type[Loss]) -> Tolls:
-    """Gives what one choice costs, in moves of scores, by the side on which the changed row goes on."""
+def point_tolls(alpha: Fraction, measure: type[Loss]) -> Tolls:
+    """What the choice of a point costs a row that is added or removed, by the side on which it goes on."""
     if measure is Pure:
-        one = Fraction(1)
-        return Tolls(max(one, 2 - 2 * alpha), max(one, 2 * alpha), one, 2 * one)
-    widest = quantile_moves(alpha, Range())
-    return Tolls(widest.added, widest.added, widest.exchanged, widest.exchanged)
-
-
-def halving(alphas: Sequence[Fraction]) -> Cut | None:
-    """Plans the choices for increasing quantiles: the one in the middle first; temperatures are all 1.
-
-    >>> plan = halving([Fraction(1, 4), Fraction(1, 2), Fraction(3, 4)])
-    >>> plan.alpha, plan.left.alpha, plan.right.alpha
-    (Fraction(1, 2), Fraction(1, 2), Fraction(1, 2))
-    """
-    if not alphas:
-        return None
-    middle = len(alphas) // 2
-    root = alphas[middle]
-    below = [alpha / root for alpha in alphas[:middle]]
-    above = [(alpha - root) / (1 - root) for alpha in alphas[middle + 1 :]]
-    return Cut(simple(root), Fraction(1), halving(below), halving(above))
-
-
-def layers(plan: Cut | None) -> int:
-    """Gives the number of layers of a plan."""
-    return 0 if plan is None else 1 + max(layers(plan.left), layers(plan.right))
-
-
-def balanced(plan: Cut | None, temperature: Fraction, measure: type[Loss]) -> Cut | None:
-    """Cools the branches with few or cheap choices until every path costs as much as the dearest one.
-
-    On the dearest path all temperatures are the one given.
-    """
-    power = 2 if measure is ZCDP else 1
-
-    def dearest(cut: Cut | None) -> Fraction:
-        if cut is None:
-            return Fraction(0)
-        toll = tolls(cut.alpha, measure)
-        return max(toll.below**power + dearest(cut.left), toll.above**power + dearest(cut.right))
-
-    def cool(cut: Cut | None, share: Fraction) -> Cut | None:
-        if cut is None:
-            return None
-        most, toll = dearest(cut), tolls(cut.alpha, measure)
-        left = cool(cut.left, share * dearest(cut.left) / (most - toll.below**power)) if cut.left else None
-        right = cool(cut.right, share * dearest(cut.right) / (most - toll.above**power)) if cut.right else None
-        return Cut(cut.alpha, temperature * _root_up(share, power), left, right)
-
-    return cool(plan, Fraction(1))
-
-
-def _root_up(share: Fraction, power: int) -> Fraction:
-    if power == 1:
-        return Fraction(math.ceil(share * SHARPNESS), SHARPNESS)
-    return Fraction(math.isqrt(math.ceil(share * SHARPNESS**2) - 1) + 1, SHARPNESS)
+        return Tolls(max(Fraction(1), 2 - 2 * alpha), max(Fraction(1), 2 * alpha))
+    widest = quantile_moves(alpha, Range()).added
+    return Tolls(widest, widest)
 
 
 @guarantee(
-    claim="one row added or removed: the toll of a choice, and then all that follows on the side where the row goes on",
-    proof="proofs/quantiles.md#added",
-    reviewed="479d3b21c760",
-)
-def added_loss(plan: Cut | None, measure: type[Loss]) -> Loss:
-    """Gives the loss of all the choices of a plan when one row is added or removed."""
-    if plan is None:
-        return measure.nothing()
-    chosen, toll = ExponentialSelection(plan.temperature), tolls(plan.alpha, measure)
-    below = loss_of(chosen, measure, toll.below).then(added_loss(plan.left, measure))
-    above = loss_of(chosen, measure, toll.above).then(added_loss(plan.right, measure))
-    return measure.widest([below, above])
-
-
-@guarantee(
-    claim="one row exchanged: the toll of a choice, and then an exchange on one side, or a row less on one and a row "
-    "more on the other",
-    proof="proofs/quantiles.md#exchanged",
-    reviewed="b03955580b6e",
+    claim="one row exchanged: a choice that moves by 1 (Pure; else 2) and then an exchange on one side, or one that "
+    "moves by 2, and then a row less on one side and a row more on the other",
+    proof="proofs/recursive_quantiles.md#exchanged",
+    reviewed="ab3ba3406d0f",
 )
 def exchanged_loss(plan: Cut | None, measure: type[Loss]) -> Loss:
-    """Gives the loss of all the choices of a plan when one row is exchanged for another."""
+    """The loss of all the choices of a plan when one row is exchanged for another."""
     if plan is None:
         return measure.nothing()
-    chosen, toll = ExponentialSelection(plan.temperature), tolls(plan.alpha, measure)
+    chosen = ExponentialSelection(plan.temperature)
     inside = measure.widest([exchanged_loss(side, measure) for side in (plan.left, plan.right)])
-    across = added_loss(plan.left, measure).then(added_loss(plan.right, measure))
-    together = loss_of(chosen, measure, toll.together).then(inside)
-    return measure.widest([together, loss_of(chosen, measure, toll.apart).then(across)])
+    across = added_loss(plan.left, measure, point_tolls).then(added_loss(plan.right, measure, point_tolls))
+    together = loss_of(chosen, measure, Fraction(1 if measure is Pure else 2)).then(inside)
+    return measure.widest([together, loss_of(chosen, measure, Fraction(2)).then(across)])
 
 
 def parts_of(grid: RowGrid) -> int:
-    """Gives the power of two into which each grid step is cut, so that all points still fit 64 bits."""
+    """The power of two into which each grid step is cut, so that all points still fit 64 bits."""
     return min(MOST_PARTS, 1 << max(0, (MOST_POINTS // (grid.span + 1)).bit_length() - 1))
 
 
 @guarantee(
     claim="each row is moved to a uniformly random part of its own grid step, independently of all others",
-    proof="proofs/quantiles.md#spread",
+    proof="proofs/recursive_quantiles.md#spread",
     reviewed="bf0003a2d5e2",
 )
 def spread(offsets: Array, parts: int, entropy: Entropy) -> Array:
@@ -292,11 +195,11 @@ def spread(offsets: Array, parts: int, entropy: Entropy) -> Array:
 @guarantee(
     claim="every point c from low to high lies in one piece, which has the score −|#(x < c) − a k|, in units of 1 / "
     "(denominator of a)",
-    proof="proofs/quantiles.md#pieces",
+    proof="proofs/recursive_quantiles.md#pieces",
     reviewed="c1ea35ce8b48",
 )
 def gap_scores(rows: Array, low: int, high: int, alpha: Fraction) -> tuple[Array, Array]:
-    """Gives the widths and the scores of the pieces between sorted rows that lie from low to high."""
+    """Widths and scores of the pieces between sorted rows that lie from low to high."""
     part, whole = alpha.numerator, alpha.denominator
     below = np.arange(len(rows) + 1)
     if whole > SMALL:
@@ -322,35 +225,35 @@ def cuts_law(plan: Cut | None, rows: Array, low: int, high: int) -> dict[tuple[i
         return {(): ball(1)}
     widths, scores = gap_scores(rows, low, high, plan.alpha)
     unit = 1 / (plan.alpha.denominator * plan.temperature)
-    chances = exponential_probabilities(scaled(scores, unit), widths=widths.tolist())
-    found: dict[tuple[int, ...], arb] = {}
+    chances = exponential_probabilities(exponents_of(scores, unit), widths=widths.tolist())
+    chances_of: dict[tuple[int, ...], arb] = {}
     start = low
     for place, (width, chance) in enumerate(zip(widths.tolist(), chances, strict=True)):
         for point in range(start, start + width):
             left = cuts_law(plan.left, rows[:place], low, point)
             right = cuts_law(plan.right, rows[place:], point, high)
-            for (under, one), (over, other) in product(left.items(), right.items()):
-                found[(*under, point, *over)] = chance / width * one * other
+            for (under, before), (over, after) in product(left.items(), right.items()):
+                chances_of[(*under, point, *over)] = chance / width * before * after
         start += width
-    return found
+    return chances_of
 
 
 @guarantee(
     claim="the joint law of the released quantiles: the mean over all ways to spread the rows",
-    proof="proofs/quantiles.md#spread",
-    reviewed="eb61e0241290",
+    proof="proofs/recursive_quantiles.md#spread",
+    reviewed="25fd97230227",
 )
-def listed_quantiles(plan: Cut | None, data: Data, grid: RowGrid, parts: int) -> FiniteLaw:
+def quantiles_law(plan: Cut | None, data: Data, grid: RowGrid, parts: int) -> FiniteLaw:
     """Writes out the exact joint distribution of the released quantiles, for auditing on small grids."""
     offsets = grid.offsets(data).astype(np.int64)
     top = (grid.span + 1) * parts
     if max(top, parts ** len(offsets)) > MOST_LISTED:
-        raise BadArgument("the grid", f"so coarse that there are at most {MOST_LISTED} points, to list them all", top)
+        raise BadArgument("the grid", f"coarse enough to list all points, at most {MOST_LISTED}", top)
     with precision(BITS):
-        found: dict[Hashable, arb] = {}
+        chances: dict[Hashable, arb] = {}
         for chosen in product(range(parts), repeat=len(offsets)):
             rows = np.sort(offsets * parts + np.array(chosen, dtype=np.int64))
             for points, chance in cuts_law(plan, rows, 0, top - 1).items():
                 values = tuple(point_value(grid, point // parts) for point in points)
-                found[values] = found.get(values, ball(0)) + chance / parts ** len(offsets)
-        return FiniteLaw(found)
+                chances[values] = chances.get(values, ball(0)) + chance / parts ** len(offsets)
+        return FiniteLaw(chances)

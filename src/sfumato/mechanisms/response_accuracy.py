@@ -27,7 +27,7 @@ ERROR_PROOF = "proofs/randomized_response.md#error"
 
 
 def truth_probability(epsilon: Number, *, options: int = 2) -> float:
-    """Gives the probability of the truth in randomized response at an ε, as a float; for estimates, not for noise.
+    """The probability of the truth in randomized response at an ε, as a float; for estimates, not for noise.
 
     >>> round(truth_probability(1), 7)
     0.7310586
@@ -37,7 +37,7 @@ def truth_probability(epsilon: Number, *, options: int = 2) -> float:
 
 
 def response_variance(p: Number, *, size: int) -> Fraction:
-    """Gives the variance of `estimated_share` over so many people, whatever their truth: p (1 − p) / ((2p − 1)² n).
+    """The variance of `estimated_share` over ``size`` people, whatever their truth: p (1 − p) / ((2p − 1)² n).
 
     >>> response_variance(0.75, size=100)
     Fraction(3, 400)
@@ -52,7 +52,7 @@ def response_variance(p: Number, *, size: int) -> Fraction:
     reviewed="ea3091941bf3",
 )
 def response_error(p: Number, *, size: int, beta: Number) -> Distance:
-    """Gives a bound on the error of `estimated_share` that fails with probability at most β (Chebyshev)."""
+    """A bound on the error of `estimated_share` that fails with probability at most β (Chebyshev)."""
     truth, missed = informative(p), positive(beta, "beta")
     return root(1 / (4 * missed * (2 * truth - 1) ** 2 * integer(size, "size", least=1)))
 
@@ -60,7 +60,7 @@ def response_error(p: Number, *, size: int, beta: Number) -> Distance:
 @final
 @dataclass(frozen=True)
 class ResponsePlan:
-    """Is the least truthful randomized response that is accurate enough: how often it is true, and what it costs."""
+    """The least truthful randomized response that is accurate enough: how often it is true, and what it costs."""
 
     p: Fraction
     epsilon: Fraction
@@ -84,7 +84,7 @@ def plan_response(*, error: Number, size: int, beta: Number) -> ResponsePlan:
 
 
 def response_error_at(epsilon: Number, *, size: int, beta: Number) -> Fraction:
-    """Gives the error bound of `response_error` for randomized response at an ε, rounded up.
+    """The error bound of `response_error` for randomized response at an ε, rounded up.
 
     >>> float(response_error_at(1, size=10_000, beta=0.05)).__round__(7)
     0.0483875

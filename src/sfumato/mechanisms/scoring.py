@@ -12,7 +12,7 @@ from flint import arb
 
 from sfumato.accounting.events import Selection
 from sfumato.accounting.facts import loss_of
-from sfumato.accounting.measures import Loss
+from sfumato.accounting.losses.measures import Loss
 from sfumato.core.domains import Array, Data, Integers, Vector, column
 from sfumato.core.law import FiniteLaw, Law
 from sfumato.core.measurement import Measurement
@@ -29,7 +29,7 @@ from sfumato.transforms.score_moves import range_map
 @final
 @dataclass(frozen=True)
 class ScoreGrid:
-    """Says how many scores there are and of which step they are whole multiples."""
+    """How many scores there are and of which step they are whole multiples."""
 
     element: Integers
     size: int
@@ -37,7 +37,7 @@ class ScoreGrid:
 
     @property
     def step(self) -> Fraction:
-        """Is what one stored whole number stands for."""
+        """What one stored whole number stands for."""
         return self.element.step
 
 
@@ -62,35 +62,35 @@ def selection(
     law: Callable[[Array], Law],
     described: tuple[str, str],
 ) -> Measurement:
-    """Builds the measurement that makes a choice from scores; ``chosen`` is the record that the facts on file know."""
+    """Builds the measurement that makes a choice from scores; ``chosen`` is a record with a fact about its loss."""
     name, proof = described
     grid = score_grid(space, name)
-    parameters = tuple((key, _shown(value)) for key, value in vars(chosen).items())
+    parameters = tuple((key, _text(value)) for key, value in vars(chosen).items())
     return Measurement(
         source=space,
         measure=measure,
         function=lambda data, entropy: draw(column(data, grid.element), entropy),
-        privacy=lambda d_in: loss_of(chosen, measure, range_map(d_in, grid.metric)),
+        privacy_map=lambda d_in: loss_of(chosen, measure, range_map(d_in, grid.metric)),
         how=How(name, (*parameters, ("candidates", str(grid.size))), proofs=(proof, "proofs/scores.md#range")),
         law=lambda data: law(column(data, grid.element)),
         event=lambda d_in: Selection(chosen, range_map(d_in, grid.metric)),
-    ).as_act()
+    ).recorded()
 
 
 def drawable(scores: Array) -> Exponents:
-    """Gives scores as samplers take them: 64-bit integers, or rationals where 64 bits do not do."""
+    """Scores as samplers take them: 64-bit integers, or rationals where 64 bits do not do."""
     return scores if scores.dtype == np.int64 else [Fraction(int(score)) for score in scores]
 
 
-def scaled(scores: Array, unit: Fraction) -> list[Fraction]:
-    """Gives the exact exponents, score times unit."""
+def exponents_of(scores: Array, unit: Fraction) -> list[Fraction]:
+    """The exact exponents, score times unit."""
     return [int(score) * unit for score in scores]
 
 
-def finite(probabilities: Iterable[tuple[Hashable, arb]]) -> FiniteLaw:
-    """Gives the distribution over finitely many outcomes."""
+def law_of_pairs(probabilities: Iterable[tuple[Hashable, arb]]) -> FiniteLaw:
+    """The distribution over finitely many outcomes, from pairs of outcome and probability."""
     return FiniteLaw(dict(probabilities))
 
 
-def _shown(value: object) -> str:
+def _text(value: object) -> str:
     return f"{up(value):.6g}" if isinstance(value, Fraction) else str(value)

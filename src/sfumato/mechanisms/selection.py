@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import final
 
 from sfumato.accounting.facts.selection import ExponentialSelection, PermuteAndFlip, TopSelection
-from sfumato.accounting.measures import ZCDP, BoundedRange, Loss, Pure, check_kind
+from sfumato.accounting.losses.measures import ZCDP, BoundedRange, Loss, Pure, check_kind
 from sfumato.core.domains import Data
 from sfumato.core.measurement import Measurement
 from sfumato.core.partial import Partial
@@ -21,7 +21,7 @@ from sfumato.core.space import Space
 from sfumato.errors import BadArgument
 from sfumato.exact import Extended, Number, integer, log_up, non_negative, positive, rational
 from sfumato.guarantee import guarantee
-from sfumato.mechanisms.scoring import drawable, finite, scaled, score_grid, selection
+from sfumato.mechanisms.scoring import drawable, exponents_of, law_of_pairs, score_grid, selection
 from sfumato.noise.selection import exponential_index, permute_and_flip_index, top_k_indices
 from sfumato.noise.selection_laws import exponential_probabilities, permute_and_flip_probabilities, top_k_probabilities
 
@@ -86,7 +86,7 @@ def exponential_of(
     def build(space: Space) -> Measurement:
         size = score_grid(space, "exponential_of").size
         if size != len(candidates):
-            raise BadArgument("candidates", f"one to each of the {size} scores", len(candidates))
+            raise BadArgument("candidates", f"one for each of the {size} scores", len(candidates))
         return choose.build(space).then(pick)
 
     return Partial(f"exponential_of({len(candidates)} candidates, temperature={temperature})", build)
@@ -116,7 +116,7 @@ def permute_and_flip(scale: Number) -> Partial[Measurement]:
             PermuteAndFlip(size),
             Pure,
             lambda scores, entropy: permute_and_flip_index(drawable(scores), unit=unit, entropy=entropy),
-            lambda scores: finite(enumerate(permute_and_flip_probabilities(scaled(scores, unit)))),
+            lambda scores: law_of_pairs(enumerate(permute_and_flip_probabilities(exponents_of(scores, unit)))),
             ("permute_and_flip", "proofs/permute_and_flip.md#loss"),
         )
 
@@ -151,7 +151,7 @@ def top_k(count: int, *, temperature: Number, measure: type[Loss] = Pure) -> Par
             TopSelection(picks, heat),
             measure,
             lambda scores, entropy: tuple(top_k_indices(drawable(scores), k=picks, unit=unit, entropy=entropy)),
-            lambda scores: finite(top_k_probabilities(scaled(scores, unit), k=picks).items()),
+            lambda scores: law_of_pairs(top_k_probabilities(exponents_of(scores, unit), k=picks).items()),
             ("top_k", "proofs/top_k.md#pure"),
         )
 
@@ -159,23 +159,23 @@ def top_k(count: int, *, temperature: Number, measure: type[Loss] = Pure) -> Par
 
 
 def candidate_of(candidates: Sequence[Data]) -> Callable[[Data], Data]:
-    """Gives the post-processing function from an index, or a tuple of indices, to candidates.
+    """The post-processing function from an index, or a tuple of indices, to candidates.
 
     >>> candidate_of(["red", "blue"])(1), candidate_of(["red", "blue"])((1, 0))
     ('blue', ('blue', 'red'))
     """
     listed = tuple(candidates)
     if not listed:
-        raise BadArgument("candidates", "at least one", candidates)
+        raise BadArgument("candidates", "a list of at least one", candidates)
 
     def candidate(index: Data) -> Data:
-        return tuple(listed[one] for one in index) if isinstance(index, tuple) else listed[index]
+        return tuple(listed[each] for each in index) if isinstance(index, tuple) else listed[index]
 
     return candidate
 
 
 def largest(candidates: Sequence[Data]) -> Callable[[Data], Data]:
-    """Gives the post-processing function from noisy scores to the candidate with the largest, the first where they tie.
+    """The post-processing function from noisy scores to the candidate with the largest, the first where they tie.
 
     The mode from a noisy histogram: ``histogram >> laplace(…) >> largest(categories)`` costs what the histogram costs.
 
@@ -187,7 +187,7 @@ def largest(candidates: Sequence[Data]) -> Callable[[Data], Data]:
     def winner(noisy: Data) -> Data:
         values = list(noisy)
         if len(values) != len(listed):
-            raise BadArgument("candidates", f"one to each of the {len(values)} noisy scores", len(listed))
+            raise BadArgument("candidates", f"one for each of the {len(values)} noisy scores", len(listed))
         return listed[max(range(len(values)), key=values.__getitem__)]
 
     return winner
@@ -196,7 +196,7 @@ def largest(candidates: Sequence[Data]) -> Callable[[Data], Data]:
 @final
 @dataclass(frozen=True)
 class SelectionError:
-    """Says how far below the best the chosen score may be: by no more than ``shortfall``, with a confidence.
+    """How far below the best the chosen score may be: by no more than ``shortfall``, with a confidence.
 
     ``vacuous`` marks a bound that says nothing, for scores never differ by more than that.
     """
@@ -251,7 +251,7 @@ def _exponential(name: str, temperature: Fraction, measure: type[Loss]) -> Parti
             ExponentialSelection(temperature),
             measure,
             lambda scores, entropy: exponential_index(drawable(scores), unit=unit, entropy=entropy),
-            lambda scores: finite(enumerate(exponential_probabilities(scaled(scores, unit)))),
+            lambda scores: law_of_pairs(enumerate(exponential_probabilities(exponents_of(scores, unit)))),
             (name, EXPONENTIAL),
         )
 

@@ -11,8 +11,7 @@ from typing import final
 
 from flint import arb
 
-from sfumato.accounting.measures import Pure
-from sfumato.core.act import Act
+from sfumato.accounting.losses.measures import Pure
 from sfumato.core.domains import Data, Integers
 from sfumato.core.law import FiniteLaw, Law
 from sfumato.core.measurement import Measurement
@@ -20,6 +19,7 @@ from sfumato.core.metrics import LInf
 from sfumato.core.partial import Partial
 from sfumato.core.plan import constructor
 from sfumato.core.queryable import Queryable
+from sfumato.core.random_step import RandomStep
 from sfumato.core.space import Space
 from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument, Exhausted
@@ -44,7 +44,7 @@ Transcript = tuple[Data, ...]
 @final
 @dataclass(frozen=True)
 class Comparison:
-    """Holds the public facts of a noisy comparison, in whole steps of the stream's grid."""
+    """The public facts of a noisy comparison, in whole steps of the stream's grid."""
 
     element: Integers
     threshold: int
@@ -55,18 +55,18 @@ class Comparison:
     monotonic: bool = False
 
     def loss(self, d_in: Distance) -> Pure:
-        """Gives the loss between streams at a distance in values."""
+        """The loss between streams at a distance in values."""
         scale, query_scale = (noise.scale * self.element.step for noise in (self.threshold_noise, self.query_noise))
         return sparse_vector_loss(
             d_in, scale=scale, query_scale=query_scale, count=self.count, monotonic=self.monotonic
         )
 
     def distance(self, left: Sequence[int], right: Sequence[int]) -> Distance:
-        """Gives how far apart, in values, the elements are that were compared."""
+        """How far apart, in values, the elements are that were compared."""
         return LInf(self.monotonic).distance(left, right) * self.element.step
 
     def answer(self, above: int) -> Data:
-        """Gives what is said of a noisy value so many steps above the noisy threshold."""
+        """What is said of a noisy value ``above`` steps above the noisy threshold: a hit, a gap or a miss."""
         if not self.gap:
             return above >= 0
         if above < 0:
@@ -80,7 +80,7 @@ class Comparison:
     reviewed="6a67ce29bf5a",
 )
 def sparse_vector_loss(d_in: Distance, *, scale: Fraction, query_scale: Fraction, count: int, monotonic: bool) -> Pure:
-    """Gives the loss of comparing a stream with a threshold until a number of hits, whatever the number of misses."""
+    """The loss of comparing a stream with a threshold until a number of hits, whatever the number of misses."""
     moved = rational_up(d_in)
     if moved == math.inf:
         return Pure(math.inf)
@@ -101,7 +101,7 @@ def sparse_vector(
     count · d_in / scale falls to d_in / scale.
 
     Takes:      a stream of numbers under the L∞ distance, monotonic or not
-    Gives:      a queryable whose answers are true or false; with ``gap``, numbers of at least 0 or None
+    Gives:      a queryable with answers true or false; with ``gap``, numbers of at least 0 or None
     Guarantee:  Pure(d_in / scale + 2 · count · d_in / query_scale); without the 2 where monotonic
                 (proofs/sparse_vector.md#map, with gaps #gap)
     Cost:       one draw of noise an answer; misses are free
@@ -132,20 +132,20 @@ def sparse_vector(
             source=space,
             measure=Pure,
             function=lambda stream, entropy: compare(rule, stream, entropy),
-            privacy=rule.loss,
+            privacy_map=rule.loss,
             how=How(
                 f"{name} with gaps" if gap else name,
-                _described(level, size, query_size, hits),
+                _parameters(level, size, query_size, hits),
                 proofs=(GAP_PROOF if gap else PROOF,),
             ),
-            law=lambda stream: GapLaw(rule, listed(rule, stream)) if gap else transcript_law(rule, stream),
+            law=lambda stream: GapLaw(rule, listed_elements(rule, stream)) if gap else transcript_law(rule, stream),
             interactive=True,
         )
 
     return Partial(f"sparse_vector({threshold}, count={count})", build)
 
 
-def _described(level: Fraction, scale: Fraction, query_scale: Fraction, count: int) -> tuple[tuple[str, str], ...]:
+def _parameters(level: Fraction, scale: Fraction, query_scale: Fraction, count: int) -> tuple[tuple[str, str], ...]:
     return (
         ("threshold", f"{up(level):.6g}"),
         ("scale", f"{up(scale):.6g}"),
@@ -155,9 +155,9 @@ def _described(level: Fraction, scale: Fraction, query_scale: Fraction, count: i
 
 
 def compare(rule: Comparison, stream: Data, entropy: Entropy) -> Queryable:
-    """Draws the noisy threshold and gives the queryable that compares the stream with it."""
-    opening = Act(rule, [], rule.distance, rule.loss)
-    level = entropy.settle(opening, lambda: rule.threshold + rule.threshold_noise.sample(entropy))
+    """Draws the noisy threshold and opens the queryable that compares the stream with it."""
+    opening = RandomStep(rule, [], rule.distance, rule.loss)
+    level = entropy.perform(opening, lambda: rule.threshold + rule.threshold_noise.sample(entropy))
     following, left = reader(stream), rule.count
 
     def answer(query: Data) -> Data:
@@ -168,17 +168,17 @@ def compare(rule: Comparison, stream: Data, entropy: Entropy) -> Queryable:
                 "its own price."
             )
         value = int(member(following(query), rule.element))
-        told = entropy.settle(
+        reply = entropy.perform(
             opening.answer(value), lambda: rule.answer(value + rule.query_noise.sample(entropy) - level)
         )
-        left -= told is not None if rule.gap else bool(told)
-        return told
+        left -= reply is not None if rule.gap else bool(reply)
+        return reply
 
     return Queryable(answer)
 
 
-def listed(rule: Comparison, stream: Iterable[int]) -> list[int]:
-    """Gives the elements of a stream that is listed; a function has no law of its own."""
+def listed_elements(rule: Comparison, stream: Iterable[int]) -> list[int]:
+    """Reads the elements of a stream that is listed; a function has no law of its own."""
     if callable(stream):
         raise BadArgument("the stream", "a list of numbers: the law depends on all that is asked", "a function")
     return [int(member(value, rule.element)) for value in stream]
@@ -187,23 +187,23 @@ def listed(rule: Comparison, stream: Iterable[int]) -> list[int]:
 @guarantee(
     claim="P(transcript) = sum over z of P(Z = z) times the chance of each answer, given a threshold moved by z",
     proof="proofs/sparse_vector.md#law",
-    reviewed="af39c3b2a3b8",
+    reviewed="d85e09dcde22",
 )
 def transcript_law(rule: Comparison, stream: Iterable[int], *, missed: Fraction = MISSED) -> FiniteLaw:
-    """Gives the exact distribution of everything an observer sees, for a stream whose elements are listed."""
-    values = listed(rule, stream)
+    """The exact distribution of everything an observer sees, for a stream with listed elements."""
+    values = listed_elements(rule, stream)
     reach = rule.threshold_noise.quantile(1 - missed / 2)
-    found: dict[Transcript, arb] = {}
+    chances: dict[Transcript, arb] = {}
     with precision(BITS):
         for shift in range(-reach, reach + 1):
             weight = rule.threshold_noise.pmf(shift)
-            for transcript, chance in answers_given(rule, values, rule.threshold + shift):
-                found[transcript] = found.get(transcript, ball(0)) + weight * chance
+            for transcript, chance in transcripts_at(rule, values, rule.threshold + shift):
+                chances[transcript] = chances.get(transcript, ball(0)) + weight * chance
         unsure = rule.threshold_noise.tail(reach + 1).union(ball(0))
-        return FiniteLaw({transcript: chance + unsure for transcript, chance in found.items()})
+        return FiniteLaw({transcript: chance + unsure for transcript, chance in chances.items()})
 
 
-def answers_given(rule: Comparison, values: list[int], level: int) -> list[tuple[Transcript, arb]]:
+def transcripts_at(rule: Comparison, values: list[int], level: int) -> list[tuple[Transcript, arb]]:
     """Lists every transcript with its probability when the noisy threshold is known."""
     open_ends: list[tuple[Transcript, arb]] = [((), ball(1))]
     ended: list[tuple[Transcript, arb]] = []
@@ -252,14 +252,14 @@ def gaps_probability(rule: Comparison, values: list[int], steps: Sequence[int | 
 @final
 @dataclass(frozen=True)
 class GapLaw(Law):
-    """Is the distribution of everything an observer sees where hits come with their gaps."""
+    """The distribution of everything an observer sees where hits come with their gaps."""
 
     rule: Comparison
     values: list[int]
 
     @cached_property
     def known(self) -> Masses:
-        """Is the masses of the noise."""
+        """The masses of the noise."""
         return Masses(self.rule, MISSED)
 
     def probability(self, outcome: Data) -> arb:

@@ -15,8 +15,8 @@ from typing import final
 import numpy as np
 from flint import arb
 
-from sfumato.accounting.calibrate import least_integer
-from sfumato.accounting.measures import Approx
+from sfumato.accounting.losses.measures import Approx
+from sfumato.accounting.plans.search import least_integer
 from sfumato.core.domains import Data
 from sfumato.core.law import Law
 from sfumato.core.measurement import Measurement
@@ -37,7 +37,7 @@ from sfumato.transforms.mode_gap import key_order, tally
 LOSS_PROOF = "proofs/stability_histogram.md#loss"
 
 LISTED_ROWS = 500
-"""Up to so many rows the worst way to spread them over keys is found exactly; beyond, it is bounded."""
+"""Up to this many rows the worst way to spread them over keys is found exactly; beyond, it is bounded."""
 
 MOST_ROWS = 100_000
 """For units with more rows δ is stated as 1."""
@@ -53,7 +53,7 @@ Histogram = tuple[tuple[Hashable, int], ...]
     reviewed="30bcd9fe29ed",
 )
 def appearance_delta(noise: Noise, *, threshold: int, rows: int) -> Fraction:
-    """Gives the chance that rows which only one of two data sets has make a key appear, however they are spread."""
+    """The chance that rows which only one of two data sets has make a key appear, however they are spread."""
     if rows == 0:
         return Fraction(0)
     if rows > MOST_ROWS:
@@ -86,7 +86,7 @@ def _probability_up(value: arb) -> Fraction:
     reviewed="e097bd545a74",
 )
 def histogram_loss(noise: DiscreteLaplace, threshold: int, rows: Extended, *, exchanged: bool) -> Approx:
-    """Gives the loss of a histogram over unknown keys."""
+    """The loss of a histogram over unknown keys."""
     if rows == math.inf:
         return Approx(math.inf, 1)
     moved = 2 * Fraction(rows) if exchanged else Fraction(rows)
@@ -99,7 +99,7 @@ def _appearance(noise: DiscreteLaplace, threshold: int, rows: int) -> Fraction:
 
 
 def stability_threshold(scale: Number, *, delta: Number, rows: int = 1) -> int:
-    """Gives the least threshold that keeps the chance of a new key within δ, for units with so many rows.
+    """The least threshold that keeps the chance of a new key within δ, for units with ``rows`` rows.
 
     >>> stability_threshold(1, delta=1e-6)
     14
@@ -127,7 +127,7 @@ def stability_histogram(
     """Counts the rows of every value that occurs, adds noise, and lists the values whose count clears a threshold.
 
     Takes:      a column of texts, categories or whole numbers, under a distance that counts rows; either the threshold,
-                or the δ to keep for units of so many ``rows``
+                or the δ to keep for units of ``rows`` rows
     Gives:      pairs (value, noisy count), in the order of the values, each count above the threshold
     Guarantee:  Approx(d_in / scale, δ) for rows added or removed, Approx(2 d_in / scale, δ) for rows changed; δ is the
                 chance that a value appears which only one of two neighbours has  (proofs/stability_histogram.md#loss)
@@ -153,8 +153,8 @@ def stability_histogram(
         return Measurement(
             source=space,
             measure=Approx,
-            function=lambda data, entropy: shown_counts(tally(data), public, order, noise, limit, entropy),
-            privacy=lambda d_in: histogram_loss(
+            function=lambda data, entropy: noisy_counts_above(tally(data), public, order, noise, limit, entropy),
+            privacy_map=lambda d_in: histogram_loss(
                 noise, limit, rows_on_one_side(metric, domain.size, d_in), exchanged=exchanged
             ),
             how=How(
@@ -164,12 +164,12 @@ def stability_histogram(
                 failure=Failure.DISTINGUISHING,
             ),
             law=lambda data: HistogramLaw(tuple(tally(data).items()), order, noise, limit),
-        ).as_act()
+        ).recorded()
 
     return Partial(f"stability_histogram(scale={scale})", build)
 
 
-def shown_counts(
+def noisy_counts_above(
     tallied: Counter[Hashable],
     public: Callable[[Hashable], Hashable],
     order: Callable[[Hashable], int | str],
@@ -181,13 +181,13 @@ def shown_counts(
     counts = sorted(tallied.items(), key=lambda pair: order(pair[0]))
     exact = np.array([count for _, count in counts], dtype=np.int64)
     noisy = exact_add(exact, noise.samples(len(exact), entropy)).tolist()
-    return tuple((public(key), found) for (key, _), found in zip(counts, noisy, strict=True) if found > threshold)
+    return tuple((public(key), value) for (key, _), value in zip(counts, noisy, strict=True) if value > threshold)
 
 
 @final
 @dataclass(frozen=True)
 class HistogramLaw(Law):
-    """Is the joint distribution of the released pairs."""
+    """The joint distribution of the released pairs."""
 
     counts: tuple[tuple[Hashable, int], ...]
     order: Callable[[Hashable], int | str]

@@ -6,7 +6,7 @@ import math
 from fractions import Fraction
 
 from sfumato.accounting.facts.truncated_laplace import truncated_laplace_approx
-from sfumato.accounting.measures import Approx
+from sfumato.accounting.losses.measures import Approx
 from sfumato.core.domains import Data, Floats
 from sfumato.core.law import ShiftedLaw
 from sfumato.core.measurement import Measurement
@@ -18,7 +18,7 @@ from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument
 from sfumato.exact import Distance, Number, positive, up
 from sfumato.guarantee import guarantee
-from sfumato.mechanisms.additive import noised, rounding_of
+from sfumato.mechanisms.additive import noise_record, rounding_of
 from sfumato.mechanisms.gridding import Gridded, gridded
 from sfumato.noise.bounded import Truncated
 from sfumato.noise.discrete_laplace import DiscreteLaplace
@@ -85,7 +85,7 @@ def _partial(name: str, scale: Number, reach: Number, side: int, proof: str) -> 
 def _build(space: Space, name: str, scale: Fraction, reach: Fraction, side: int, proof: str) -> Measurement:
     grid = gridded(space, norm=L1, scale=scale, step=None, verb=name)
     if grid.size is not None:
-        raise BadArgument(f"what {name}() works on", "one number: its loss on vectors is not on file", str(space))
+        raise BadArgument(f"what {name}() works on", "one number: its loss on vectors is not known", str(space))
     radius = math.floor(reach / grid.step)
     if radius < 1:
         raise BadArgument("reach", f"at least the values' step, {grid.step}", reach)
@@ -102,7 +102,7 @@ def _build(space: Space, name: str, scale: Fraction, reach: Fraction, side: int,
         source=space,
         measure=Approx,
         function=draw,
-        privacy=lambda d_in: truncated_loss(noise, grid.shift(d_in)),
+        privacy_map=lambda d_in: truncated_loss(noise, grid.shift(d_in)),
         how=How(
             name.replace("_", " "),
             (("scale", f"{up(scale):.6g}"), ("reach", f"{up(reach):.6g}")),
@@ -111,8 +111,8 @@ def _build(space: Space, name: str, scale: Fraction, reach: Fraction, side: int,
         ),
         law=lambda data: ShiftedLaw(noise, _whole(grid, data) + offset),
         error=lambda _: int(width) if width.denominator == 1 else up(width),
-        noise=noised(grid, noise, offset),
-    ).as_act()
+        noise=noise_record(grid, noise, offset),
+    ).recorded()
 
 
 def _whole(grid: Gridded, data: Data) -> int:
@@ -125,7 +125,7 @@ def _whole(grid: Gridded, data: Data) -> int:
     reviewed="2fe142200a3a",
 )
 def truncated_loss(noise: Truncated, shift: Distance) -> Approx:
-    """Gives the loss of truncated Laplace noise on whole numbers."""
+    """The loss of truncated Laplace noise on whole numbers."""
     if shift == 0:
         return Approx(0, 0)
     return Approx(math.inf, 1) if shift == math.inf else truncated_laplace_approx(noise, shift)

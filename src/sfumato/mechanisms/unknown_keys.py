@@ -13,7 +13,7 @@ from typing import final
 
 from flint import arb
 
-from sfumato.accounting.measures import Approx
+from sfumato.accounting.losses.measures import Approx
 from sfumato.core.domains import Data, Vector
 from sfumato.core.law import FiniteLaw, Law
 from sfumato.core.measurement import Measurement
@@ -26,7 +26,7 @@ from sfumato.errors import BadArgument
 from sfumato.exact import BITS, Extended, Number, ball, exp_down, precision, upper
 from sfumato.guarantee import guarantee
 from sfumato.mechanisms.per_person import counting_metric, public_key, rows_on_one_side
-from sfumato.mechanisms.stability import Histogram, HistogramLaw, shown_counts
+from sfumato.mechanisms.stability import Histogram, HistogramLaw, noisy_counts_above
 from sfumato.noise.categorical import Categorical
 from sfumato.release.record import Failure, How
 from sfumato.transforms.mode_gap import key_order, tally
@@ -37,20 +37,20 @@ FINENESS = 96
 """Chances are whole numbers of 2⁻⁹⁶ δ or less."""
 
 SPARED = Fraction(1, 1 << 40)
-"""So small a share of δ is kept back for what rounding to the grid may cost."""
+"""The share of δ kept back for what rounding to the grid may cost."""
 
 LONGEST = 1 << 17
-"""The noise on a count has at most so many values."""
+"""The most values that the noise on a count may have."""
 
 
 @guarantee(
     claim="entry n is the largest whole number that ratio · before + part allows, and whole − (whole − before − part) "
     "/ ratio; it ends at whole",
     proof="proofs/key_selection.md#optimal",
-    reviewed="424e5bd8890e",
+    reviewed="5f1825e1ed30",
 )
 def keep_chances(ratio: Fraction, *, part: int, whole: int) -> tuple[int, ...]:
-    """Gives the best chances to keep a key of 0, 1, 2, … rows, up to certainty, in parts of a whole."""
+    """The best chances to keep a key of 0, 1, 2, … rows, up to certainty, in parts of a whole."""
     top, bottom = ratio.numerator, ratio.denominator
     chances = [0]
     while chances[-1] < whole:
@@ -58,7 +58,7 @@ def keep_chances(ratio: Fraction, *, part: int, whole: int) -> tuple[int, ...]:
         dropped = -(-max(0, whole - before - part) * bottom // top)
         chances.append(min(top * before // bottom + part, whole - dropped))
         if len(chances) > LONGEST:
-            must = "larger for each row: noise for so small an ε would be too long for a table"
+            must = "larger for each row: noise for an ε this small would be too long for a table"
             raise BadArgument("loss", must, "less than that")
     return tuple(chances)
 
@@ -70,7 +70,7 @@ def keep_chances(ratio: Fraction, *, part: int, whole: int) -> tuple[int, ...]:
     reviewed="5cba1608bbe6",
 )
 def one_row_delta(weights: tuple[int, ...], ratio: Fraction) -> Fraction:
-    """Gives the exact δ of one row, for noise whose masses are whole numbers over their sum."""
+    """The exact δ of one row, for noise with masses that are whole numbers over their sum."""
     top, bottom = ratio.numerator, ratio.denominator
     masses = (0, *weights, 0)
     dropped = [*accumulate(reversed(masses[1:]), initial=0)][::-1]
@@ -84,50 +84,50 @@ def one_row_delta(weights: tuple[int, ...], ratio: Fraction) -> Fraction:
 
 @guarantee(claim="1 ≤ ratio ≤ exp(ε)", proof="proofs/key_selection.md#one-row", reviewed="ae2d9858af85")
 def ratio_below(epsilon: Fraction) -> Fraction:
-    """Gives a rational just below exp(ε), and not below 1."""
+    """A rational just below exp(ε), and not below 1."""
     return max(Fraction(1), exp_down(epsilon))
 
 
 @final
 @dataclass(frozen=True)
 class KeyNoise:
-    """Is the noise on a count: ``weights[n − 1]`` is the mass of the value that lifts n to the least count shown."""
+    """The noise on a count: ``weights[n − 1]`` is the mass of the value that lifts n to the least count shown."""
 
     epsilon: Fraction
     weights: tuple[int, ...]
 
     @cached_property
     def least_shown(self) -> int:
-        """Is the least count that is ever shown: the noise is most likely 0."""
+        """The least count that is ever shown: the noise is most likely 0."""
         return self.weights.index(max(self.weights)) + 1
 
     @cached_property
     def reach(self) -> tuple[int, int]:
-        """Is the least and the greatest value of the noise."""
+        """The least and the greatest value of the noise."""
         return self.least_shown - len(self.weights), self.least_shown - 1
 
     @cached_property
     def index(self) -> Categorical:
-        """Is the law of the noise, counted from its least value."""
+        """The law of the noise, counted from its least value."""
         return Categorical(tuple(Fraction(weight) for weight in reversed(self.weights)))
 
     @cached_property
     def one_row(self) -> Approx:
-        """Is the loss of adding or removing one row."""
+        """The loss of adding or removing one row."""
         return Approx(self.epsilon, min(Fraction(1), one_row_delta(self.weights, ratio_below(self.epsilon))))
 
-    def kept(self, count: int) -> Fraction:
-        """Gives the chance that a key of so many rows is shown."""
+    def chance_shown(self, count: int) -> Fraction:
+        """The chance that a key of ``count`` rows is shown."""
         return Fraction(sum(self.weights[: max(0, count)]), sum(self.weights))
 
-    def moved(self, counts: Counter[Hashable]) -> Counter[Hashable]:
-        """Gives counts plus the least value of the noise, to which its index is added."""
+    def shifted(self, counts: Counter[Hashable]) -> Counter[Hashable]:
+        """Counts plus the least value of the noise, to which its index is added."""
         return Counter({key: count + self.reach[0] for key, count in counts.items()})
 
 
 @lru_cache(maxsize=64)
 def key_noise(epsilon: Fraction, delta: Fraction) -> KeyNoise:
-    """Gives the noise on counts that shows keys with the best chance at a loss for one row.
+    """The noise on counts that shows keys with the best chance at a loss for one row.
 
     >>> key_noise(Fraction(1), Fraction(1, 10**6)).least_shown
     14
@@ -144,7 +144,7 @@ def key_noise(epsilon: Fraction, delta: Fraction) -> KeyNoise:
     reviewed="5080f4496b25",
 )
 def unknown_keys_loss(one_row: Approx, rows: Extended, *, exchanged: bool) -> Approx:
-    """Gives the loss for units with several rows, from that of one row added or removed."""
+    """The loss for units with several rows, from that of one row added or removed."""
     if rows == math.inf:
         return Approx(math.inf, 1)
     if rows < 1:
@@ -154,13 +154,13 @@ def unknown_keys_loss(one_row: Approx, rows: Extended, *, exchanged: bool) -> Ap
 
 
 def loss_of_a_row(loss: Approx, rows: int, *, exchanged: bool) -> tuple[Fraction, Fraction]:
-    """Gives the (ε, δ) of one row at which units of so many rows lose no more than a loss."""
+    """The (ε, δ) of one row at which units of ``rows`` rows lose no more than a loss."""
     sides = 2 if exchanged else 1
     epsilon = Fraction(loss.epsilon) / (sides * rows)
-    stretch = upper(lambda: ball(rows * epsilon).expm1() / ball(epsilon).expm1()) if rows > 1 else Fraction(1)
-    delta = loss.delta / sides / Fraction(stretch) if stretch != math.inf else Fraction(0)
+    factor = upper(lambda: ball(rows * epsilon).expm1() / ball(epsilon).expm1()) if rows > 1 else Fraction(1)
+    delta = loss.delta / sides / Fraction(factor) if factor != math.inf else Fraction(0)
     if not delta:
-        raise BadArgument("loss", "one whose δ leaves something for each row", str(loss))
+        raise BadArgument("loss", "large enough in δ to leave something for each row", str(loss))
     return epsilon, delta
 
 
@@ -187,7 +187,7 @@ def histogram(*, loss: Approx, d_in: Number = 1) -> Partial[Measurement]:
         d_in,
         draw=lambda pairs: pairs,
         law=lambda counts, order, noise: HistogramLaw(
-            tuple(noise.moved(counts).items()), order, noise.index, noise.least_shown - 1
+            tuple(noise.shifted(counts).items()), order, noise.index, noise.least_shown - 1
         ),
     )
 
@@ -213,15 +213,15 @@ def select_keys(*, loss: Approx, d_in: Number = 1) -> Partial[Measurement]:
 
 
 def selection_law(counts: Counter[Hashable], order: Callable[[Hashable], int | str], noise: KeyNoise) -> FiniteLaw:
-    """Gives the exact distribution of the keys listed."""
+    """The exact distribution of the keys listed."""
     listed = sorted(counts, key=order)
-    found: dict[Hashable, arb] = {}
+    chances: dict[Hashable, arb] = {}
     with precision(BITS):
         for shown in product((True, False), repeat=len(listed)):
-            kept = [noise.kept(counts[key]) for key in listed]
-            chance = math.prod((p if one else 1 - p for p, one in zip(kept, shown, strict=True)), start=Fraction(1))
-            found[tuple(key for key, one in zip(listed, shown, strict=True) if one)] = ball(chance)
-    return FiniteLaw(found)
+            odds = [noise.chance_shown(counts[key]) for key in listed]
+            chance = math.prod((p if seen else 1 - p for p, seen in zip(odds, shown, strict=True)), start=Fraction(1))
+            chances[tuple(key for key, seen in zip(listed, shown, strict=True) if seen)] = ball(chance)
+    return FiniteLaw(chances)
 
 
 LawOf = Callable[[Counter[Hashable], Callable[[Hashable], int | str], KeyNoise], Law]
@@ -241,13 +241,13 @@ def _unknown_keys(
 
         def function(data: Data, entropy: Entropy) -> Data:
             limit = noise.least_shown - 1
-            return draw(shown_counts(noise.moved(tally(data)), public, order, noise.index, limit, entropy))
+            return draw(noisy_counts_above(noise.shifted(tally(data)), public, order, noise.index, limit, entropy))
 
         return Measurement(
             source=space,
             measure=Approx,
             function=function,
-            privacy=lambda d: unknown_keys_loss(
+            privacy_map=lambda d: unknown_keys_loss(
                 noise.one_row, rows_on_one_side(metric, domain.size, d), exchanged=exchanged
             ),
             how=How(
@@ -257,7 +257,7 @@ def _unknown_keys(
                 failure=Failure.DISTINGUISHING,
             ),
             law=lambda data: law(tally(data), order, noise),
-        ).as_act()
+        ).recorded()
 
     return Partial(f"{name}({loss})", build)
 

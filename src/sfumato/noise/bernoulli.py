@@ -37,7 +37,7 @@ def flip_exp(x: Fraction, *, entropy: Entropy) -> bool:
 
 
 def exp_law(x: Fraction) -> Law:
-    """Gives the law of index 0 with mass exp(-x), else 1."""
+    """The law of index 0 with mass exp(-x), else 1."""
     return Law(lambda _: ball(-x).exp(), 2)
 
 
@@ -73,26 +73,21 @@ class Bernoulli(Noise):
         object.__setattr__(self, "p", probability(self.p, "p"))
 
     def sample(self, entropy: Entropy) -> int:
-        """Draws one bit."""
         return int(flip(self.p, entropy=entropy))
 
     def samples(self, count: int, entropy: Entropy) -> Integers:
-        """Draws an array of independent bits."""
         sampler = _rational(self.p.numerator, self.p.denominator)
         return draw_array(sampler, count=count, entropy=entropy, wide=False)
 
     def pmf(self, value: int, *, bits: int = BITS) -> arb:
-        """Encloses P(Z = value)."""
         with precision(bits):
             return ball({0: 1 - self.p, 1: self.p}.get(value, Fraction(0)))
 
     def cdf(self, value: int, *, bits: int = BITS) -> arb:
-        """Encloses P(Z <= value)."""
         with precision(bits):
             return ball(1 - self.p) if value == 0 else arb(int(value > 0))
 
     def upper_tail(self, value: int, *, bits: int = BITS) -> arb:
-        """Encloses P(Z >= value)."""
         with precision(bits):
             return ball(self.p) if value == 1 else arb(int(value < 1))
 
@@ -103,7 +98,7 @@ class Bernoulli(Noise):
 
     @property
     def support(self) -> tuple[int, int]:
-        """Is 0 and 1, or the only possible one."""
+        """0 and 1, or the only possible one."""
         return int(self.p == 1), int(self.p > 0)
 
 
@@ -126,27 +121,22 @@ class BernoulliExp(Noise):
         object.__setattr__(self, "x", non_negative(self.x, "x"))
 
     def sample(self, entropy: Entropy) -> int:
-        """Draws one bit."""
         return int(flip_exp(self.x, entropy=entropy))
 
     def samples(self, count: int, entropy: Entropy) -> Integers:
-        """Draws an array of independent bits."""
         sampler = _exponential(self.x.numerator, self.x.denominator)
         return draw_array(sampler, count=count, entropy=entropy, wide=False)
 
     def pmf(self, value: int, *, bits: int = BITS) -> arb:
-        """Encloses P(Z = value)."""
         with precision(bits):
             if value not in (0, 1):
                 return arb(0)
             return ball(-self.x).exp() if value == 1 else -ball(-self.x).expm1()
 
     def cdf(self, value: int, *, bits: int = BITS) -> arb:
-        """Encloses P(Z <= value)."""
         return self.pmf(0, bits=bits) if value == 0 else arb(int(value > 0))
 
     def upper_tail(self, value: int, *, bits: int = BITS) -> arb:
-        """Encloses P(Z >= value)."""
         return self.pmf(1, bits=bits) if value == 1 else arb(int(value < 1))
 
     def variance(self, *, bits: int = BITS) -> arb:
@@ -156,7 +146,7 @@ class BernoulliExp(Noise):
 
     @property
     def support(self) -> tuple[int, int]:
-        """Is 0 and 1, or 1 alone where x is 0."""
+        """0 and 1, or 1 alone where x is 0."""
         return int(self.x == 0), 1
 
 

@@ -22,15 +22,16 @@ from sfumato.noise.discrete_laplace import unfold
 from sfumato.noise.distribution import Noise
 from sfumato.noise.inversion import TABLE_BITS, Law, Table
 from sfumato.noise.sampling import Integers, draw_array
+from sfumato.plain import record
 
 PART = 1 << 16
 """Larger numbers of trials are drawn as a sum of parts of this many."""
 
-MOST_TRIALS = 1 << 32
+MOST_TRIALS, MODERATE_TRIALS = 1 << 32, 1 << 20
 
 
 @final
-@dataclass(frozen=True)
+@record("Binomial")
 class Binomial(Noise):
     """Draws the number of heads in fair coin tosses, less half the trials where ``centred``.
 
@@ -53,24 +54,19 @@ class Binomial(Noise):
             raise BadArgument("trials", "even, so that half of them is whole (or centred=False)", self.trials)
 
     def sample(self, entropy: Entropy) -> int:
-        """Draws one integer."""
         return CoinSampler(self.trials, self._offset).one(entropy)
 
     def samples(self, count: int, entropy: Entropy) -> Integers:
-        """Draws an array of independent integers."""
         return draw_array(CoinSampler(self.trials, self._offset), count=count, entropy=entropy, wide=False)
 
     def pmf(self, value: int, *, bits: int = BITS) -> arb:
-        """Encloses P(Z = value)."""
         with precision(bits):
             return heads_mass(self.trials, heads=value + self._offset)
 
     def cdf(self, value: int, *, bits: int = BITS) -> arb:
-        """Encloses P(Z <= value)."""
         return self.upper_tail(self.trials - value - 2 * self._offset, bits=bits)
 
     def upper_tail(self, value: int, *, bits: int = BITS) -> arb:
-        """Encloses P(Z >= value)."""
         heads = value + self._offset
         with precision(bits):
             if 2 * heads <= self.trials:
@@ -84,8 +80,18 @@ class Binomial(Noise):
 
     @property
     def support(self) -> tuple[int, int]:
-        """Is 0 … trials, less half the trials where centred."""
+        """0 … trials, less half the trials where centred."""
         return -self._offset, self.trials - self._offset
+
+    @property
+    def symmetric(self) -> bool:
+        """True where half the trials are taken off."""
+        return self.centred
+
+    @property
+    def is_moderate(self) -> bool:
+        """Tells whether the coins are few enough that their tails take about a second."""
+        return self.trials <= MODERATE_TRIALS
 
     @property
     def _offset(self) -> int:
@@ -128,7 +134,7 @@ def heads_tail(trials: int, *, heads: int) -> arb:
     reviewed="134ec72df160",
 )
 def folded_law(trials: int) -> Law:
-    """Gives the law of heads - ceil(trials / 2), in the order 0, -1, 1, -2, 2 and so on."""
+    """The law of heads - ceil(trials / 2), in the order 0, -1, 1, -2, 2 and so on."""
     middle = -(-trials // 2)
 
     def below(index: int) -> arb:
@@ -140,7 +146,7 @@ def folded_law(trials: int) -> Law:
 
 
 def folded_masses(trials: int) -> Iterator[arb]:
-    """Gives F(1), F(2), … of `folded_law` by recurrences, as far as a table needs."""
+    """Yields F(1), F(2), … of `folded_law` by recurrences, as far as a table needs."""
     middle = -(-trials // 2)
     above, under = heads_mass(trials, heads=middle), heads_mass(trials, heads=middle - 1)
     size = folded_law(trials).size or 1
@@ -172,13 +178,11 @@ class CoinSampler:
     offset: int
 
     def one(self, entropy: Entropy) -> int:
-        """Draws one integer."""
         parts, rest = divmod(self.trials, PART)
         heads = sum(_table(PART).one(entropy) for _ in range(parts))
         return heads + (_table(rest).one(entropy) if rest else 0) - self.offset
 
     def many(self, count: int, entropy: Entropy) -> NDArray[np.int64]:
-        """Draws an array of integers."""
         parts, rest = divmod(self.trials, PART)
         heads = np.full(count, -self.offset, dtype=np.int64)
         for _ in range(parts):

@@ -21,7 +21,7 @@ from sfumato.guarantee import guarantee
 from sfumato.noise.certified import exp_minus
 from sfumato.noise.gaussian_sums import direct_sum, whole_root
 from sfumato.noise.inversion import TABLE_BITS, Law, Table, resolve
-from sfumato.noise.sampling import Integers, as_integers, placed, saturated
+from sfumato.noise.sampling import Integers, as_integers, put, saturated
 
 REACH = Fraction(97, 10)
 """A table reaches this many σ; less than 2^-70 of the mass lies beyond."""
@@ -42,7 +42,7 @@ Words: TypeAlias = NDArray[np.unsignedinteger]
     reviewed="0fba923966e1",
 )
 def block_law(square: Fraction, *, width: int) -> Law:
-    """Gives the law of the block that the envelope picks."""
+    """The law of the block that the envelope picks."""
 
     def remaining(right: int, left: int) -> arb:
         return direct_sum(square, start=right, width=width) + direct_sum(square, start=left, width=width, offset=1)
@@ -54,7 +54,7 @@ def block_law(square: Fraction, *, width: int) -> Law:
 
 
 def block_masses(square: Fraction, *, width: int) -> Iterator[arb]:
-    """Gives F(1), F(2), … of `block_law` by recurrences, as far as a table needs."""
+    """Yields F(1), F(2), … of `block_law` by recurrences, as far as a table needs."""
     half = 1 / (2 * square)
     fall = ball(-2 * width * width * half).exp()
     right, right_ratio = arb(1), ball(-width * width * half).exp()
@@ -115,17 +115,16 @@ class BlockSampler:
 
     @property
     def coin_bits(self) -> int:
-        """Is how many bits of a word are left for the coin."""
+        """How many bits of a word are left for the coin."""
         return 8 * self.squeeze.itemsize - self.shift
 
     def one(self, entropy: Entropy) -> int:
-        """Draws one integer of any size."""
         while (value := self._attempt(self.blocks.one(entropy), entropy)) is None:
             pass
         return value
 
     def _attempt(self, index: int, entropy: Entropy) -> int | None:
-        """Draws a place and a coin for a block, and gives the integer unless the coin rejects it."""
+        """Draws a place and a coin for a block; the integer, or None where the coin rejects it."""
         bits = max(self.coin_bits, 16)
         word = entropy.bits(self.shift + bits)
         place, coin = word & ((1 << self.shift) - 1), word >> self.shift
@@ -142,16 +141,16 @@ class BlockSampler:
         place = (words & self.squeeze.dtype.type((1 << self.shift) - 1)).astype(np.int64)
         value: NDArray[np.int64] = self.bases.take(index) ^ place
         coin = words >> self.squeeze.dtype.type(self.shift)
-        kept = coin < self.squeeze.take(index)
+        sure = coin < self.squeeze.take(index)
         for far in beyond:
-            kept[far] = True
-        unsure = np.flatnonzero(~kept)
+            sure[far] = True
+        unsure = np.flatnonzero(~sure)
         rejected = unsure[~self._keep(value[unsure], place[unsure], coin[unsure], entropy)]
         whole: Integers = value
         for far, block in beyond.items():
-            found = self._attempt(block, entropy)
-            whole = placed(whole, np.array([far]), as_integers([self.one(entropy) if found is None else found]))
-        return placed(whole, rejected, self.many(len(rejected), entropy)) if len(rejected) else whole
+            drawn = self._attempt(block, entropy)
+            whole = put(whole, np.array([far]), as_integers([self.one(entropy) if drawn is None else drawn]))
+        return put(whole, rejected, self.many(len(rejected), entropy)) if len(rejected) else whole
 
     def _keep(
         self, value: NDArray[np.int64], place: NDArray[np.int64], coin: Words, entropy: Entropy

@@ -20,6 +20,7 @@ from sfumato.noise.digits import DigitSampler
 from sfumato.noise.distribution import Noise
 from sfumato.noise.inversion import WORD, Law, Table, resolve
 from sfumato.noise.sampling import LARGEST, SMALLEST, Integers, draw_array, saturated
+from sfumato.plain import record
 
 OFTEN, SELDOM = Fraction(1, 8), Fraction(1, 1024)
 """A range more likely than this (a short one, which may have a table, and a long one) is hit by drawing until it is."""
@@ -92,7 +93,7 @@ def checked_range(low: int, high: int) -> tuple[int, int]:
 
 
 @final
-@dataclass(frozen=True)
+@record("Truncated")
 class Truncated(Noise):
     """Draws from a distribution conditioned on low <= Z <= high.
 
@@ -124,16 +125,14 @@ class Truncated(Noise):
         return cls(noise, -radius, radius)
 
     def sample(self, entropy: Entropy) -> int:
-        """Draws one integer."""
-        if not _often(self):
+        if not _hit_often(self):
             return self._listed(entropy)
         while not self.low <= (value := self.noise.sample(entropy)) <= self.high:
             pass
         return value
 
     def samples(self, count: int, entropy: Entropy) -> Integers:
-        """Draws an array of independent integers."""
-        if not _often(self):
+        if not _hit_often(self):
             far = self.low < SMALLEST or self.high > LARGEST
             if self.high - self.low < LISTED:
                 return draw_array(_table(self), count=count, entropy=entropy, wide=far)
@@ -148,18 +147,15 @@ class Truncated(Noise):
         return drawn
 
     def pmf(self, value: int, *, bits: int = BITS) -> arb:
-        """Encloses P(Z = value)."""
         if not self.low <= value <= self.high:
             return arb(0)
         with precision(bits):
             return self.noise.pmf(value, bits=bits) / mass_between(self.noise, low=self.low, high=self.high, bits=bits)
 
     def cdf(self, value: int, *, bits: int = BITS) -> arb:
-        """Encloses P(Z <= value)."""
         return self._share(self.low, min(value, self.high), bits=bits)
 
     def upper_tail(self, value: int, *, bits: int = BITS) -> arb:
-        """Encloses P(Z >= value)."""
         return self._share(max(value, self.low), self.high, bits=bits)
 
     def variance(self, *, bits: int = BITS) -> arb:
@@ -168,8 +164,12 @@ class Truncated(Noise):
 
     @property
     def support(self) -> tuple[int, int]:
-        """Is the range."""
         return self.low, self.high
+
+    @property
+    def symmetric(self) -> bool:
+        """True where the range and the distribution are symmetric."""
+        return self.low == -self.high and self.noise.symmetric
 
     def _share(self, low: int, high: int, *, bits: int) -> arb:
         if (low, high) == (self.low, self.high):
@@ -191,7 +191,7 @@ class Truncated(Noise):
     reviewed="4561f309fdfe",
 )
 def truncated_law(truncated: Truncated) -> Law:
-    """Gives the law of a truncated variable, from the low end of its range."""
+    """The law of a truncated variable, from the low end of its range."""
     low = truncated.low
 
     def below(index: int) -> arb:
@@ -201,7 +201,7 @@ def truncated_law(truncated: Truncated) -> Law:
 
 
 @lru_cache(maxsize=256)
-def _often(truncated: Truncated) -> bool:
+def _hit_often(truncated: Truncated) -> bool:
     mass = mass_between(truncated.noise, low=truncated.low, high=truncated.high, bits=BITS)
     if not mass > 0:
         raise BadArgument("range", "one that the distribution can hit", Several(truncated.low, truncated.high))
@@ -238,11 +238,9 @@ class Censored(Noise):
         object.__setattr__(self, "high", high)
 
     def sample(self, entropy: Entropy) -> int:
-        """Draws one integer."""
         return min(max(self.noise.sample(entropy), self.low), self.high)
 
     def samples(self, count: int, entropy: Entropy) -> Integers:
-        """Draws an array of independent integers."""
         drawn = self.noise.samples(count, entropy)
         if drawn.dtype == object or self.low > LARGEST or self.high < SMALLEST:
             whole: NDArray[np.object_] = np.minimum(np.maximum(drawn.astype(object), self.low), self.high)
@@ -250,18 +248,15 @@ class Censored(Noise):
         return np.minimum(np.maximum(drawn, saturated(self.low)), saturated(self.high))
 
     def pmf(self, value: int, *, bits: int = BITS) -> arb:
-        """Encloses P(Z = value)."""
         if not self.low < value < self.high:
             at_end = self.low <= value <= self.high
             return mass_between(self, low=value, high=value, bits=bits) if at_end else arb(0)
         return self.noise.pmf(value, bits=bits)
 
     def cdf(self, value: int, *, bits: int = BITS) -> arb:
-        """Encloses P(Z <= value)."""
         return self.noise.cdf(value, bits=bits) if self.low <= value < self.high else arb(int(value >= self.high))
 
     def upper_tail(self, value: int, *, bits: int = BITS) -> arb:
-        """Encloses P(Z >= value)."""
         inside = self.low < value <= self.high
         return self.noise.upper_tail(value, bits=bits) if inside else arb(int(value <= self.low))
 
@@ -271,7 +266,7 @@ class Censored(Noise):
 
     @property
     def support(self) -> tuple[int, int]:
-        """Is the part of the range that can be hit."""
+        """The part of the range that can be hit."""
         least, most = self.noise.support
         low = self.low if least is None else min(max(least, self.low), self.high)
         high = self.high if most is None else max(min(most, self.high), self.low)

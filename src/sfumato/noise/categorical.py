@@ -42,31 +42,25 @@ class Categorical(Noise):
 
     @property
     def probabilities(self) -> tuple[Fraction, ...]:
-        """Is the probability of each index."""
         total = sum(self.weights, Fraction(0))
         return tuple(weight / total for weight in self.weights)
 
     def sample(self, entropy: Entropy) -> int:
-        """Draws one index."""
         return self._sampler.one(entropy)
 
     def samples(self, count: int, entropy: Entropy) -> Integers:
-        """Draws an array of independent indices."""
         return draw_array(self._sampler, count=count, entropy=entropy, wide=False)
 
     def pmf(self, value: int, *, bits: int = BITS) -> arb:
-        """Encloses P(Z = value)."""
         with precision(bits):
             inside = 0 <= value < len(self.weights)
             return ball(self._below[value + 1] - self._below[value]) if inside else arb(0)
 
     def cdf(self, value: int, *, bits: int = BITS) -> arb:
-        """Encloses P(Z <= value)."""
         with precision(bits):
             return ball(self._below[min(max(value + 1, 0), len(self.weights))])
 
     def upper_tail(self, value: int, *, bits: int = BITS) -> arb:
-        """Encloses P(Z >= value)."""
         with precision(bits):
             return ball(1 - self._below[min(max(value, 0), len(self.weights))])
 
@@ -79,7 +73,7 @@ class Categorical(Noise):
 
     @property
     def support(self) -> tuple[int, int]:
-        """Is the range of indices with a weight above 0."""
+        """The range of indices with a weight above 0."""
         possible = [index for index, weight in enumerate(self.weights) if weight]
         return possible[0], possible[-1]
 
@@ -101,6 +95,6 @@ class Categorical(Noise):
     claim="entry k is the probability of an index below k", proof="proofs/categorical.md#law", reviewed="fe1b40e7a03b"
 )
 def cumulative(weights: tuple[Fraction, ...]) -> tuple[Fraction, ...]:
-    """Gives the exact cumulative probabilities, from 0 to 1."""
+    """The exact cumulative probabilities, from 0 to 1."""
     total = sum(weights, Fraction(0))
     return tuple(part / total for part in accumulate(weights, initial=Fraction(0)))

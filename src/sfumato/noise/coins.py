@@ -25,7 +25,7 @@ LARGEST_UNIT = 2.0**900
 @guarantee(
     claim="entry i is true with probability exp(-gaps[i] unit), independently",
     proof="proofs/bernoulli.md#many",
-    reviewed="e4d33b5eba80",
+    reviewed="cc3b85f06455",
 )
 def flip_exp_many(gaps: NDArray[np.uint64], *, unit: Fraction, entropy: Entropy) -> NDArray[np.bool_]:
     """Flips one coin for each entry, with probabilities exp(-gap × unit)."""
@@ -36,10 +36,10 @@ def flip_exp_many(gaps: NDArray[np.uint64], *, unit: Fraction, entropy: Entropy)
         tosses = entropy.words(len(part)) >> np.uint64(64 - COIN_BITS)
         near = exp_minus(np.minimum(part.astype(np.float64) * factor, EXP_MOST))
         margin = near - tosses.astype(np.float64) * 2.0**-COIN_BITS
-        found = margin > 0
+        true_coins = margin > 0
         for place in np.flatnonzero(np.abs(margin) <= MARGIN):
             law = exp_law(int(part[place]) * unit)
-            found[place] = resolve(law, int(tosses[place]), COIN_BITS, entropy) == 0
-        found[part == 0] = True
-        heads[start : start + CHUNK] = found
+            true_coins[place] = resolve(law, int(tosses[place]), COIN_BITS, entropy) == 0
+        true_coins[part == 0] = True
+        heads[start : start + CHUNK] = true_coins
     return heads

@@ -19,7 +19,7 @@ from sfumato.entropy import Entropy
 from sfumato.exact import ball, precision
 from sfumato.guarantee import guarantee
 from sfumato.noise.inversion import CELL, CELLS, TABLE_BITS, Law, Table
-from sfumato.noise.sampling import Integers, as_integers, placed, saturated
+from sfumato.noise.sampling import Integers, as_integers, put, saturated
 
 PLAIN_SCALE = 16
 """Up to this scale one table holds every value that ever occurs in practice."""
@@ -37,7 +37,7 @@ REACH = 48
     reviewed="77ed291b3893",
 )
 def digit_law(scale: Fraction, *, place: int, size: int) -> Law:
-    """Gives the law of the digit with a place value in a geometric variable."""
+    """The law of the digit with a place value in a geometric variable."""
     step = Fraction(place) / scale
 
     def below(index: int) -> arb:
@@ -47,7 +47,7 @@ def digit_law(scale: Fraction, *, place: int, size: int) -> Law:
 
 
 def digit_masses(scale: Fraction, *, place: int, size: int) -> Iterator[arb]:
-    """Gives the digit's F(1) … F(size) by a recurrence that only ever adds positive terms."""
+    """Yields the digit's F(1) … F(size) by a recurrence that only ever adds positive terms."""
     step = ball(-Fraction(place) / scale)
     ratio, weight, total = step.exp(), arb(1), arb(0)
     first = step.expm1() / (step * size).expm1()
@@ -59,7 +59,7 @@ def digit_masses(scale: Fraction, *, place: int, size: int) -> Iterator[arb]:
 
 
 def lower_bits(scale: Fraction) -> int:
-    """Gives how many binary digits the lookup tables split off: none for a small scale."""
+    """How many binary digits the lookup tables split off: none for a small scale."""
     if scale <= PLAIN_SCALE:
         return 0
     return (scale.numerator // scale.denominator).bit_length() - 3
@@ -88,7 +88,6 @@ class DigitSampler:
         return cls(leading, base, bases, lower)
 
     def one(self, entropy: Entropy) -> int:
-        """Draws one integer of any size."""
         heads = entropy.bits(CELL * (1 + len(self.lower)))
         value = self.base(self.leading.after(heads % CELLS, entropy))
         for table, shift in self.lower:
@@ -106,7 +105,7 @@ class DigitSampler:
             digit, _ = table.many(count, entropy)
             value ^= digit.astype(np.int64) << shift
         far = as_integers([self.base(index) ^ int(value[place]) for place, index in beyond.items()])
-        return placed(value, np.array(list(beyond), dtype=np.int64), far) if beyond else value
+        return put(value, np.array(list(beyond), dtype=np.int64), far) if beyond else value
 
 
 def lower_tables(scale: Fraction) -> tuple[tuple[Table, int], ...]:

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, partial
 from typing import final
 
+import numpy as np
 from flint import arb
+from numpy.typing import NDArray
 
 from sfumato.entropy import Entropy
-from sfumato.exact import BITS, ball, positive, precision
+from sfumato.exact import BITS, ball, positive, precision, up
 from sfumato.guarantee import guarantee
 from sfumato.noise.digits import REACH, DigitSampler, lower_bits, lower_tables
 from sfumato.noise.distribution import Noise
 from sfumato.noise.inversion import TABLE_BITS, WORD, Law, Table, resolve
 from sfumato.noise.sampling import Deferred, Integers, draw_array
+from sfumato.plain import record
 
 WIDEST = 1 << 52
 """Up to this scale |Z| >= 2^62 has a chance below exp(-1024): 64-bit integers do."""
@@ -25,7 +28,7 @@ PATIENCE = 8
 
 
 @final
-@dataclass(frozen=True)
+@record("DiscreteLaplace")
 class DiscreteLaplace(Noise):
     """Draws integers with P(z) proportional to exp(-|z| / scale).
 
@@ -39,25 +42,23 @@ class DiscreteLaplace(Noise):
 
     scale: Fraction
 
+    symmetric = True
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "scale", positive(self.scale, "scale"))
 
     def sample(self, entropy: Entropy) -> int:
-        """Draws one integer, of any size."""
         return _sampler(self.scale.numerator, self.scale.denominator).one(entropy)
 
     def samples(self, count: int, entropy: Entropy) -> Integers:
-        """Draws an array of independent integers."""
         sampler = _sampler(self.scale.numerator, self.scale.denominator)
         return draw_array(sampler, count=count, entropy=entropy, wide=self.scale > WIDEST)
 
     def pmf(self, value: int, *, bits: int = BITS) -> arb:
-        """Encloses P(Z = value)."""
         with precision(bits):
             return (ball(1 / self.scale) / 2).tanh() * ball(-abs(value) / self.scale).exp()
 
     def cdf(self, value: int, *, bits: int = BITS) -> arb:
-        """Encloses P(Z <= value)."""
         with precision(bits):
             return self.upper_tail(-value, bits=bits) if value < 0 else 1 - self.upper_tail(value + 1, bits=bits)
 
@@ -73,14 +74,25 @@ class DiscreteLaplace(Noise):
         with precision(bits):
             return 2 * ball(-1 / self.scale).exp() / ball(-1 / self.scale).expm1() ** 2
 
+    def words(self, step: Fraction = Fraction(1)) -> str:
+        """Names the family and the scale."""
+        return f"Laplace, scale {up(self.scale * step):.6g}"
+
+    def quick_tails(self, points: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
+        """P(Z >= point) by its formula."""
+        rate = max(float(1 / self.scale), 1e-300)
+        size = np.where(points >= 1, points, 1 - points)
+        tail = np.exp(-np.minimum(size * rate, 700.0)) / (1 + math.exp(-rate))
+        return np.where(points >= 1, tail, 1 - tail), 0.0
+
     @property
     def support(self) -> tuple[None, None]:
-        """Is every integer."""
+        """Every integer."""
         return None, None
 
 
 def unfold(index: int) -> int:
-    """Gives the integer at a place in the order 0, -1, 1, -2, 2 and so on."""
+    """The integer at a place in the order 0, -1, 1, -2, 2 and so on."""
     return (index >> 1) ^ -(index & 1)
 
 
@@ -90,7 +102,7 @@ def unfold(index: int) -> int:
     reviewed="51a3d29d22f3",
 )
 def folded_law(scale: Fraction, *, width: int) -> Law:
-    """Gives the law of the block of a discrete Laplace variable, in the order 0, -1, 1, -2, 2, … of blocks."""
+    """The law of the block of a discrete Laplace variable, in the order 0, -1, 1, -2, 2, … of blocks."""
 
     def below(index: int) -> arb:
         block, negative = divmod(index, 2)
@@ -104,7 +116,7 @@ def folded_law(scale: Fraction, *, width: int) -> Law:
 
 
 def folded_masses(scale: Fraction, *, width: int) -> Iterator[arb]:
-    """Gives F(1), F(2), … of `folded_law` by a recurrence, as far as a table needs."""
+    """Yields F(1), F(2), … of `folded_law` by a recurrence, as far as a table needs."""
     ratio, step = ball(-1 / scale).exp(), ball(-width / scale).exp()
     share = (ratio + step) / (1 + ratio)
     remaining = arb(1)
@@ -134,5 +146,5 @@ def _sampler(numerator: int, denominator: int) -> Deferred:
 
 
 def unfold_blocks(index: int, *, shift: int) -> int:
-    """Gives the integer in a block of 2^shift whose lower digits are all 0."""
+    """The integer in a block of 2^shift that has 0 for all lower digits."""
     return (index >> 1 << shift) ^ -(index & 1)

@@ -6,50 +6,90 @@ error bar cannot disagree with the noise that was drawn. Masses are Arb balls: c
 
 from __future__ import annotations
 
+import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import fields
 from fractions import Fraction
-from typing import Protocol
 
+import numpy as np
 from flint import arb
+from numpy.typing import NDArray
 
 from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument
-from sfumato.exact import BITS, Number, ball, endpoints, precision, probability
+from sfumato.exact import BITS, Number, Root, ball, endpoints, precision, probability
 from sfumato.noise.sampling import Integers
 
 EQUAL_BITS = 4096
 """Two numbers that agree to this many bits are taken to be equal; rationals of a law here are then truly equal."""
 
 
+MOST_BITS = 2048
+"""Numbers of this many bits are short."""
+
 TINY_EXPONENT = -(1 << 13)
 TINY = Fraction(1, 1 << (1 << 13))
 SHARPEST = 1 << 20
 
 
-class Noise(Protocol):
-    """Is a distribution on the integers with an exact sampler and certified masses."""
+class Noise(ABC):
+    """A distribution on the integers with an exact sampler and certified masses."""
 
+    @abstractmethod
     def sample(self, entropy: Entropy) -> int:
         """Draws one integer, of any size."""
 
+    @abstractmethod
     def samples(self, count: int, entropy: Entropy) -> Integers:
         """Draws an array of independent integers: 64-bit ones, or Python's where those do not hold them all."""
 
+    @abstractmethod
     def pmf(self, value: int, *, bits: int = BITS) -> arb:
         """Encloses P(Z = value)."""
 
+    @abstractmethod
     def cdf(self, value: int, *, bits: int = BITS) -> arb:
         """Encloses P(Z <= value)."""
 
+    @abstractmethod
     def upper_tail(self, value: int, *, bits: int = BITS) -> arb:
         """Encloses P(Z >= value)."""
 
+    @abstractmethod
     def variance(self, *, bits: int = BITS) -> arb:
         """Encloses the variance."""
 
     @property
+    @abstractmethod
     def support(self) -> tuple[int | None, int | None]:
-        """Gives the least and the greatest possible value; None where there is none."""
+        """The least and the greatest possible value; None where there is none."""
+
+    @property
+    def symmetric(self) -> bool:
+        """Tells whether −Z has the law of Z, and no value is likelier than one nearer to 0; no where unknown."""
+        return False
+
+    @property
+    def is_moderate(self) -> bool:
+        """Tells whether its numbers are short enough that its error bars take about a second, whoever wrote them."""
+        return all(_is_moderate(getattr(self, part.name)) for part in fields(self))  # type: ignore[arg-type]  # a record
+
+    @property
+    def family(self) -> str:
+        """The name of its family, as readers know it."""
+        return type(self).__name__.removeprefix("Discrete")
+
+    def words(self, step: Fraction = Fraction(1)) -> str:
+        """Says what it is, in the unit in which a whole number is so large a step."""
+        return self.family
+
+    def quick_tails(self, points: NDArray[np.float64]) -> tuple[NDArray[np.float64], float] | None:
+        """P(Z >= point) for many whole numbers, within 1e-13, and by how much more it may be too low.
+
+        None where tails are worked out one by one, from balls.
+        """
+        return None
 
     def tail(self, distance: int, *, bits: int = BITS) -> arb:
         """Encloses P(|Z| >= distance)."""
@@ -59,7 +99,7 @@ class Noise(Protocol):
             return self.upper_tail(distance, bits=bits) + self.cdf(-distance, bits=bits)
 
     def quantile(self, p: Number) -> int:
-        """Gives the least z with P(Z <= z) >= p."""
+        """The least z with P(Z <= z) >= p."""
         wanted = probability(p, "p")
         low, high = self.support
         if (wanted == 0 and low is None) or (wanted == 1 and high is None):
@@ -70,13 +110,13 @@ class Noise(Protocol):
             return high
         # Whichever tail is small is compared: next to 1, probabilities that differ may agree to any number of bits.
         if 2 * wanted <= 1:
-            found = least(lambda value: at_least(lambda bits: self.cdf(value, bits=bits), wanted))
+            value = least(lambda place: at_least(lambda bits: self.cdf(place, bits=bits), wanted))
         else:
-            found = least(lambda value: at_most(lambda bits: self.upper_tail(value + 1, bits=bits), 1 - wanted))
-        return found if low is None else max(found, low)
+            value = least(lambda place: at_most(lambda bits: self.upper_tail(place + 1, bits=bits), 1 - wanted))
+        return value if low is None else max(value, low)
 
     def half_width(self, confidence: Number) -> int:
-        """Gives the least t with P(|Z| > t) <= 1 - confidence: the error bar at that confidence."""
+        """The least t with P(|Z| > t) <= 1 - confidence: the error bar at that confidence."""
         missed = 1 - probability(confidence, "confidence")
         low, high = self.support
         if missed == 0 and (low is None or high is None):
@@ -88,8 +128,35 @@ class Noise(Protocol):
         return least(lambda t: t >= 0 and at_most(lambda bits: self.tail(t + 1, bits=bits), missed))
 
 
+def _is_moderate(value: object) -> bool:
+    match value:
+        case Noise():
+            return value.is_moderate
+        case Root():
+            return _bits(value.square) <= 2 * MOST_BITS
+        case int() | Fraction():
+            return _bits(value) <= MOST_BITS
+        case tuple():
+            return all(map(_is_moderate, value))
+    return False
+
+
+def _bits(value: int | Fraction) -> int:
+    return max(value.numerator.bit_length(), value.denominator.bit_length())
+
+
+def running(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Adds up floats, in blocks of about √n, so that rounding adds up to at most (2√n + 4) units of the whole."""
+    width = math.isqrt(len(values)) + 1
+    blocks = np.zeros((-(-len(values) // width), width))
+    blocks.reshape(-1)[: len(values)] = values
+    sums = np.cumsum(blocks, axis=1)
+    sums[1:] += np.cumsum(sums[:-1, -1])[:, np.newaxis]
+    return np.asarray(sums.reshape(-1)[: len(values)])
+
+
 def enclosure(value: arb) -> tuple[Fraction, Fraction]:
-    """Gives rational bounds around a finite ball, without losing any of its sharpness.
+    """Rational bounds around a finite ball, without losing any of its sharpness.
 
     A bound closer to 0 than `TINY` moves outward, to 0 or to `TINY`: the rational of exp(-10^12) would fill the memory.
 
@@ -103,7 +170,7 @@ def enclosure(value: arb) -> tuple[Fraction, Fraction]:
 
 
 def _rational(bound: arb) -> Fraction:
-    """Gives an exact ball as a rational, or a rational below it where it is tiny."""
+    """An exact ball as a rational, or a rational below it where it is tiny."""
     if abs(bound) < arb(2) ** TINY_EXPONENT:
         return Fraction(0) if bound >= 0 else -TINY
     return Fraction(endpoints(bound)[0])
@@ -114,10 +181,10 @@ def at_least(value: Callable[[int], arb], bound: Fraction) -> bool:
     bits = BITS
     while bits <= EQUAL_BITS:
         with precision(bits):
-            found, limit = value(bits), ball(bound)
-            if found >= limit:
+            enclosed, limit = value(bits), ball(bound)
+            if enclosed >= limit:
                 return True
-            if found < limit:
+            if enclosed < limit:
                 return False
         bits *= 2
     return True

@@ -24,7 +24,7 @@ MOST_TERMS = 120
 
 
 def whole_root(square: Fraction) -> int:
-    """Gives the whole part of σ."""
+    """The whole part of σ, given σ²."""
     return math.isqrt(square.numerator // square.denominator)
 
 

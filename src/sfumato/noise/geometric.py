@@ -43,30 +43,25 @@ class Geometric(Noise):
         object.__setattr__(self, "scale", positive(self.scale, "scale"))
 
     def sample(self, entropy: Entropy) -> int:
-        """Draws one integer, of any size."""
         return _sampler(self.scale.numerator, self.scale.denominator).one(entropy)
 
     def samples(self, count: int, entropy: Entropy) -> Integers:
-        """Draws an array of independent integers."""
         sampler = _sampler(self.scale.numerator, self.scale.denominator)
         return draw_array(sampler, count=count, entropy=entropy, wide=self.scale > WIDEST)
 
     def pmf(self, value: int, *, bits: int = BITS) -> arb:
-        """Encloses P(Z = value)."""
         if value < 0:
             return arb(0)
         with precision(bits):
             return -ball(-1 / self.scale).expm1() * ball(-value / self.scale).exp()
 
     def cdf(self, value: int, *, bits: int = BITS) -> arb:
-        """Encloses P(Z <= value)."""
         if value < 0:
             return arb(0)
         with precision(bits):
             return -ball(-(value + 1) / self.scale).expm1()
 
     def upper_tail(self, value: int, *, bits: int = BITS) -> arb:
-        """Encloses P(Z >= value)."""
         with precision(bits):
             return ball(-max(value, 0) / self.scale).exp()
 
@@ -77,7 +72,7 @@ class Geometric(Noise):
 
     @property
     def support(self) -> tuple[int, None]:
-        """Is every integer from 0 on."""
+        """Every integer from 0 on."""
         return 0, None
 
 
@@ -87,13 +82,13 @@ class Geometric(Noise):
     reviewed="031176d60070",
 )
 def leading_law(scale: Fraction, *, width: int) -> Law:
-    """Gives the law of the leading part of a geometric variable."""
+    """The law of the leading part of a geometric variable."""
     step = Fraction(width) / scale
     return Law(lambda index: -ball(-index * step).expm1())
 
 
 def leading_masses(scale: Fraction, *, width: int) -> Iterator[arb]:
-    """Gives F(1), F(2), … of `leading_law` by a recurrence, as far as a table needs."""
+    """Yields F(1), F(2), … of `leading_law` by a recurrence, as far as a table needs."""
     step, remaining = ball(-width / scale).exp(), arb(1)
     for _ in range(int(REACH * scale / width) + 1):
         remaining *= step

@@ -38,7 +38,7 @@ Indices: TypeAlias = NDArray[np.int16] | NDArray[np.int32]
 @final
 @dataclass(frozen=True, eq=False)
 class Law:
-    """Is a distribution on the indices 0, 1, 2, …, told by its cumulative mass.
+    """A distribution on the indices 0, 1, 2, …, told by its cumulative mass.
 
     ``below(k)`` gives, as a ball at the working precision, the mass of the indices 0 … k - 1, for 1 <= k < size.
     """
@@ -47,7 +47,7 @@ class Law:
     size: int | None = None
 
     def mass_below(self, index: int) -> arb:
-        """Gives the mass of the indices below one, exactly 0 and 1 at the ends."""
+        """The mass of the indices below one, exactly 0 and 1 at the ends."""
         if index <= 0:
             return arb(0)
         if self.size is not None and index >= self.size:
@@ -91,19 +91,19 @@ def resolve(law: Law, prefix: int, bits: int, entropy: Entropy) -> int:
 @guarantee(
     claim="u < T means U < F; u > T + 1 means U > F, for the 64 leading bits u of U",
     proof="proofs/inversion.md#thresholds",
-    reviewed="12cf02d9d3dc",
+    reviewed="3b6006f2134d",
 )
 def thresholds(masses: Iterable[arb]) -> NDArray[np.uint64]:
     """Turns cumulative masses F(1), F(2), … into 64-bit thresholds; call it at `TABLE_BITS` of precision."""
     unit, quarter = arb(2) ** WORD, arb(0.25)
-    found = []
+    limits = []
     for mass in masses:
         scaled = mass * unit
         whole = scaled.lower().floor().unique_fmpz()
         if whole is None or not scaled.rad() < quarter:
             raise ArithmeticError("a cumulative mass is not known well enough for a table; raise the precision")
-        found.append(min(max(int(whole), 0), TOP))
-    return np.maximum.accumulate(np.array(found, dtype=np.uint64))
+        limits.append(min(max(int(whole), 0), TOP))
+    return np.maximum.accumulate(np.array(limits, dtype=np.uint64))
 
 
 @guarantee(
@@ -149,7 +149,6 @@ class Table:
             return cls.of(law, (law.mass_below(index) for index in range(1, count + 1)))
 
     def one(self, entropy: Entropy) -> int:
-        """Draws one index."""
         return self.after(entropy.bits(CELL), entropy)
 
     def after(self, head: int, entropy: Entropy) -> int:
@@ -160,24 +159,24 @@ class Table:
     def many(self, count: int, entropy: Entropy) -> tuple[Indices, dict[int, int]]:
         """Draws an array of indices, and by position those that lie beyond the table (which are 0 in the array)."""
         heads = entropy.halves(count)
-        found = self.cells.take(heads)
-        open_places = np.flatnonzero(found < 0)
+        indices = self.cells.take(heads)
+        open_places = np.flatnonzero(indices < 0)
         beyond: dict[int, int] = {}
         if len(open_places):
             tails = entropy.words(len(open_places)) >> np.uint64(CELL)
             words = heads[open_places].astype(np.uint64) << np.uint64(WORD - CELL) | tails
             rank = np.searchsorted(self.limits, words, side="right")
-            found[open_places] = rank
+            indices[open_places] = rank
             for place in np.flatnonzero(self._unsure(words, rank)):
                 index = self.decide(int(words[place]), entropy)
                 within = index < len(self.limits)
-                found[open_places[place]] = index if within else 0
+                indices[open_places[place]] = index if within else 0
                 if not within:
                     beyond[int(open_places[place])] = index
-        return found, beyond
+        return indices, beyond
 
     def decide(self, word: int, entropy: Entropy) -> int:
-        """Gives the index for a 64-bit word, drawing more bits only where it is open."""
+        """Finds the index for a 64-bit word, drawing more bits only where it is open."""
         words = np.array([word], dtype=np.uint64)
         rank = np.searchsorted(self.limits, words, side="right")
         return resolve(self.law, word, WORD, entropy) if self._unsure(words, rank)[0] else int(rank[0])

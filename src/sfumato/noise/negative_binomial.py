@@ -54,35 +54,28 @@ class TruncatedNegativeBinomial(Noise):
             raise BadArgument("stop", "less than 1", self.stop)
 
     def sample(self, entropy: Entropy) -> int:
-        """Draws one integer, of any size."""
         return _sampler(self.shape, self.stop).one(entropy)
 
     def samples(self, count: int, entropy: Entropy) -> Integers:
-        """Draws an array of independent integers."""
         return draw_array(_sampler(self.shape, self.stop), count=count, entropy=entropy, wide=False)
 
     def pmf(self, value: int, *, bits: int = BITS) -> arb:
-        """Encloses P(Z = value)."""
         with precision(bits):
             return arb(0) if value < 1 else mass_at(self.shape, self.stop, value)
 
     def cdf(self, value: int, *, bits: int = BITS) -> arb:
-        """Encloses P(Z <= value)."""
         with precision(bits):
             return 1 - self.upper_tail(value + 1, bits=bits)
 
     def upper_tail(self, value: int, *, bits: int = BITS) -> arb:
-        """Encloses P(Z >= value)."""
         with precision(bits):
             return arb(1) if value <= 1 else mass_from(self.shape, self.stop, value)
 
     def mean(self, *, bits: int = BITS) -> arb:
-        """Encloses the mean."""
         with precision(bits):
             return first_mass(self.shape, self.stop) * ball(self.stop) ** ball(-1 - self.shape)
 
     def variance(self, *, bits: int = BITS) -> arb:
-        """Encloses the variance."""
         with precision(bits):
             mean = self.mean(bits=bits)
             return mean * (1 + ball((1 + self.shape) * (1 - self.stop) / self.stop) - mean)
@@ -93,7 +86,7 @@ class TruncatedNegativeBinomial(Noise):
 
     @property
     def support(self) -> tuple[int, None]:
-        """Is every integer from 1 on."""
+        """Every integer from 1 on."""
         return 1, None
 
 
@@ -150,12 +143,12 @@ def generating(shape: Fraction, stop: Fraction, x: arb) -> arb:
 
 @guarantee(claim="index j is the integer j + 1", proof="proofs/negative_binomial.md#sampler", reviewed="48ae3167b040")
 def runs_law(shape: Fraction, stop: Fraction) -> Law:
-    """Gives the law for inversion."""
+    """The law for inversion: index j is the integer j + 1."""
     return Law(lambda index: 1 - mass_from(shape, stop, index + 1))
 
 
 def runs_masses(shape: Fraction, stop: Fraction) -> Iterator[arb]:
-    """Gives F(1), F(2), … of `runs_law` by a recurrence, as far as a table may need."""
+    """Yields F(1), F(2), … of `runs_law` by a recurrence, as far as a table may need."""
     term, total = first_mass(shape, stop), arb(0)
     for value in numbers(1):
         total += term

@@ -39,7 +39,7 @@ Run: TypeAlias = tuple[int, int]
 @final
 @dataclass(frozen=True, eq=False)
 class Tickets:
-    """Is one choice on a walk: way w has ``counts[w]`` of ``total`` tickets; those of no way mean to begin again.
+    """One choice on a walk: way w has ``counts[w]`` of ``total`` tickets; those of no way mean to begin again.
 
     ``prices`` is what the tables say of what follows each way, and a ticket stands for 2^``unit``.
     """
@@ -50,7 +50,7 @@ class Tickets:
     prices: Wide
 
     def odds(self, way: int) -> Odds:
-        """Gives the price of a way over what its tickets stand for."""
+        """The price of a way over what its tickets stand for."""
         digits = int(self.prices.mantissas[way] * 2.0**DIGITS)
         power = int(self.prices.exponents[way]) - DIGITS - self.unit
         return Odds(Fraction(digits, int(self.counts[way])), power)
@@ -59,20 +59,19 @@ class Tickets:
 @final
 @dataclass(frozen=True)
 class Odds:
-    """Is a number, ratio × 2^power."""
+    """A number, ratio × 2^power."""
 
     ratio: Fraction
     power: int
 
     def times(self, other: Odds) -> Odds:
-        """Multiplies two such numbers."""
         return Odds(self.ratio * other.ratio, self.power + other.power)
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Walk:
-    """Is what steers the draw: estimates of the weight of all that may follow.
+    """What steers the draw: estimates of the weight of all that may follow.
 
     ``after[j]`` is by the piece of point j, the next points being in later pieces; ``runs[j]`` by the piece in which
     point j is the first (``runs[0]`` is empty); ``fits[j]`` by the number of rows between points j and j + 1.
@@ -87,7 +86,6 @@ class Walk:
 
     @property
     def points(self) -> int:
-        """Is the number of points to draw."""
         return len(self.targets) - 1
 
 
@@ -97,7 +95,7 @@ class Walk:
     reviewed="1bda33a6cacf",
 )
 def plan_walk(widths: NDArray[np.int64], targets: Sequence[Fraction], rate: Fraction) -> Walk:
-    """Works out the tables of a walk, from the last point to the first."""
+    """Computes the tables of a walk, from the last point to the first."""
     points = len(targets) - 1
     fading = powers(rate, len(widths))
     fits = [gap_weights(target, rate, fading) for target in targets]
@@ -116,7 +114,7 @@ def plan_walk(widths: NDArray[np.int64], targets: Sequence[Fraction], rate: Frac
 
 
 def gap_weights(target: Fraction, rate: Fraction, fading: Wide) -> Wide:
-    """Gives exp(-rate |gap - target|) for gaps of 0 … last rows."""
+    """Computes exp(-rate |gap - target|) for gaps of 0 … last rows."""
     last = len(fading) - 1
     turn = min(int(target), last)
     below = fading[turn::-1].times(exp_near(rate * (target - turn)))
@@ -156,7 +154,7 @@ def tickets(weights: Wide, prices: Wide, whole: Wide | None) -> Tickets:
 
 
 def piece_tickets(walk: Walk, placed: int, piece: int | None) -> Tickets:
-    """Gives the choice of a piece for the next point, when so many are placed, the last of them in an earlier one."""
+    """The choice of a piece for the next point, when ``placed`` are drawn, the last of them in an earlier piece."""
     start, come_from = (0, 0) if piece is None else (piece + 1, piece)
     prices = walk.runs[placed + 1][start:]
     weights = walk.fits[placed][start - come_from :][: len(prices)]
@@ -164,7 +162,7 @@ def piece_tickets(walk: Walk, placed: int, piece: int | None) -> Tickets:
 
 
 def length_tickets(walk: Walk, point: int, piece: int) -> Tickets:
-    """Gives the choice of how many points, from one on, are in the piece of that one: way w is w + 1 of them."""
+    """The choice of how many points, from one on, are in the piece of that one: way w is w + 1 of them."""
     width = float(walk.widths[piece])
     weights = [Wide.of(np.array([width]))]
     for done in range(point, walk.points):
@@ -175,18 +173,18 @@ def length_tickets(walk: Walk, point: int, piece: int) -> Tickets:
 
 
 def pick_way(choice: Tickets, entropy: Entropy) -> int | None:
-    """Draws a ticket, and gives the way it belongs to; None where it belongs to none."""
+    """Draws a ticket and finds the way it belongs to; None where it belongs to none."""
     ticket = entropy.below(choice.total)
     way = int(np.searchsorted(np.cumsum(choice.counts), ticket, side="right"))
     return way if way < len(choice.counts) else None
 
 
 def try_walk(walk: Walk, entropy: Entropy) -> tuple[list[Run], Odds] | None:
-    """Walks once: gives the pieces with their numbers of points and the product of all odds; None to begin again."""
-    found: list[Run] = []
+    """Walks once: the pieces with their numbers of points and the product of all odds; None to begin again."""
+    runs: list[Run] = []
     odds, placed = Odds(Fraction(1), 0), 0
     while placed < walk.points:
-        come_from = found[-1][0] if found else None
+        come_from = runs[-1][0] if runs else None
         choice = piece_tickets(walk, placed, come_from)
         way = pick_way(choice, entropy)
         if way is None:
@@ -197,22 +195,22 @@ def try_walk(walk: Walk, entropy: Entropy) -> tuple[list[Run], Odds] | None:
         if more is None:
             return None
         odds = odds.times(choice.odds(way)).times(lengths.odds(more))
-        found.append((piece, more + 1))
+        runs.append((piece, more + 1))
         placed += more + 1
-    return found, odds
+    return runs, odds
 
 
 @guarantee(
     claim="weight of the runs × odds / last price, the chance to keep a walk, at most 1",
     proof="proofs/ordered_points.md#walk",
-    reviewed="64a02dd95777",
+    reviewed="44f9cefcb372",
 )
-def kept_chance(walk: Walk, found: Sequence[Run], odds: Odds) -> Law:
-    """Gives the law of the coin that ends a walk: index 0 keeps it."""
-    placed = [piece for piece, count in found for _ in range(count)]
+def kept_chance(walk: Walk, runs: Sequence[Run], odds: Odds) -> Law:
+    """The law of the coin that ends a walk: index 0 keeps it."""
+    placed = [piece for piece, count in runs for _ in range(count)]
     gaps = np.diff([0, *placed, len(walk.widths) - 1]).tolist()
     misfit = sum(abs(gap - target) for gap, target in zip(gaps, walk.targets, strict=True)) * walk.rate
-    ways = prod(comb(int(walk.widths[piece]) + count - 1, count) for piece, count in found)
+    ways = prod(comb(int(walk.widths[piece]) + count - 1, count) for piece, count in runs)
     end = walk.after[walk.points]
     ratio = odds.ratio * ways / int(end.mantissas[placed[-1]] * 2.0**DIGITS)
     power = odds.power - int(end.exponents[placed[-1]]) + DIGITS
@@ -236,7 +234,7 @@ def points_inside(width: int, count: int, entropy: Entropy) -> list[int]:
 @guarantee(
     claim="every ordered sequence of points with probability proportional to exp(-rate × the sum of |gap - target|)",
     proof="proofs/ordered_points.md#walk",
-    reviewed="f9d7b751653d",
+    reviewed="fcb93e0cec8f",
 )
 def draw_ordered(
     widths: NDArray[np.int64], *, targets: Sequence[Fraction], rate: Fraction, entropy: Entropy
@@ -251,10 +249,8 @@ def draw_ordered(
         attempt = try_walk(walk, entropy)
         if attempt is None:
             continue
-        found, odds = attempt
-        if resolve(kept_chance(walk, found, odds), entropy.bits(WORD), WORD, entropy) == 0:
+        runs, odds = attempt
+        if resolve(kept_chance(walk, runs, odds), entropy.bits(WORD), WORD, entropy) == 0:
             return [
-                (piece, offset)
-                for piece, count in found
-                for offset in points_inside(int(widths[piece]), count, entropy)
+                (piece, offset) for piece, count in runs for offset in points_inside(int(widths[piece]), count, entropy)
             ]

@@ -49,25 +49,20 @@ class Poisson(Noise):
             raise BadArgument("mean", "at most 2^20", self.mean)
 
     def sample(self, entropy: Entropy) -> int:
-        """Draws one integer, of any size."""
         return _sampler(self.mean).one(entropy)
 
     def samples(self, count: int, entropy: Entropy) -> Integers:
-        """Draws an array of independent integers."""
         return draw_array(_sampler(self.mean), count=count, entropy=entropy, wide=False)
 
     def pmf(self, value: int, *, bits: int = BITS) -> arb:
-        """Encloses P(Z = value)."""
         with precision(bits):
             return arb(0) if value < 0 else poisson_mass(self.mean, value)
 
     def cdf(self, value: int, *, bits: int = BITS) -> arb:
-        """Encloses P(Z <= value)."""
         with precision(bits):
             return arb(0) if value < 0 else mass_to(self.mean, value)
 
     def upper_tail(self, value: int, *, bits: int = BITS) -> arb:
-        """Encloses P(Z >= value)."""
         with precision(bits):
             return arb(1) if value <= 0 else mass_from(self.mean, value)
 
@@ -83,7 +78,7 @@ class Poisson(Noise):
 
     @property
     def support(self) -> tuple[int, None]:
-        """Is every integer from 0 on."""
+        """Every integer from 0 on."""
         return 0, None
 
 
@@ -135,12 +130,12 @@ def mass_to(mean: Fraction, value: int) -> arb:
 
 @guarantee(claim="index j is the integer j", proof="proofs/poisson.md#law", reviewed="91e6fa28c6ad")
 def poisson_law(mean: Fraction) -> Law:
-    """Gives the law for inversion."""
+    """The law for inversion: index j is the integer j."""
     return Law(lambda index: mass_to(mean, index - 1))
 
 
 def poisson_masses(mean: Fraction) -> Iterator[arb]:
-    """Gives F(1), F(2), … of `poisson_law` by a recurrence, as far as a table may need."""
+    """Yields F(1), F(2), … of `poisson_law` by a recurrence, as far as a table may need."""
     term, total = ball(-mean).exp(), arb(0)
     for value in numbers(1):
         total += term

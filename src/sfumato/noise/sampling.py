@@ -44,7 +44,6 @@ class Deferred:
         self._built: Sampler | None = None
 
     def one(self, entropy: Entropy) -> int:
-        """Draws one integer."""
         if self._built is not None:
             return self._built.one(entropy)
         # What is replayed must not depend on what was drawn before, so it never takes the short way.
@@ -54,11 +53,10 @@ class Deferred:
         return self.table().one(entropy)
 
     def many(self, count: int, entropy: Entropy) -> Integers:
-        """Draws a chunk of integers."""
         return self.table().many(count, entropy)
 
     def table(self) -> Sampler:
-        """Gives the sampler with tables, building it if need be."""
+        """The sampler with tables, built if need be."""
         if self._built is None:
             self._built = self._build()
         return self._built
@@ -80,19 +78,19 @@ def draw_array(sampler: Sampler, *, count: int, entropy: Entropy, wide: bool) ->
     drawn: Integers = np.empty(count, dtype=np.int64)
     for start in range(0, count, CHUNK):
         end = min(start + CHUNK, count)
-        drawn = placed(drawn, slice(start, end), sampler.many(end - start, entropy))
+        drawn = put(drawn, slice(start, end), sampler.many(end - start, entropy))
     return drawn
 
 
-def placed(numbers: Integers, places: NDArray[np.int64] | slice, found: Integers) -> Integers:
+def put(numbers: Integers, places: NDArray[np.int64] | slice, new: Integers) -> Integers:
     """Puts numbers into an array, which becomes one of Python integers where 64 bits do not hold them all."""
-    if found.dtype == object and numbers.dtype != object:
+    if new.dtype == object and numbers.dtype != object:
         numbers = numbers.astype(object)
-    numbers[places] = found
+    numbers[places] = new
     return numbers
 
 
 def as_integers(values: list[int]) -> Integers:
-    """Gives an array of 64-bit integers where they do, else of Python integers."""
+    """An array of 64-bit integers where they do, else of Python integers."""
     fits = all(SMALLEST <= value <= LARGEST for value in values)
     return np.array(values, dtype=np.int64) if fits else np.array(values, dtype=object)

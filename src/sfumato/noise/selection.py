@@ -37,7 +37,7 @@ _SAFETY = 1 - 2.0**-50
 @final
 @dataclass(frozen=True, eq=False)
 class Field:
-    """Is a set of candidates sorted into levels: exp(-gap) <= 2^-level, where gap is the distance to the best exponent.
+    """A set of candidates sorted into levels: exp(-gap) <= 2^-level, where gap is the distance to the best exponent.
 
     ``places`` are the candidates that are possible, ``levels`` belongs to them, ``gap(i)`` is exact.
     """
@@ -50,7 +50,7 @@ class Field:
 @guarantee(
     claim="exp(-gap) <= 2^-level, for every possible candidate",
     proof="proofs/selection_sampling.md#levels",
-    reviewed="71c31b5e0ef0",
+    reviewed="9271633a981b",
 )
 def field(exponents: Exponents, *, unit: Fraction, possible: NDArray[np.bool_]) -> Field:
     """Sorts candidates into levels, with floats that only ever err towards a lower level."""
@@ -59,9 +59,9 @@ def field(exponents: Exponents, *, unit: Fraction, possible: NDArray[np.bool_]) 
         raise BadArgument("exponents", "possible for at least one candidate", "none")
     rate = Fraction(lower(lambda: ball(unit) / arb(2).log()))
     if isinstance(exponents, np.ndarray):
-        kept, best = exponents[places], exponents[places].max()
+        chosen, best = exponents[places], exponents[places].max()
         factor = min(down(rate) * _SAFETY, LARGEST_UNIT)
-        depth = (best.astype(np.uint64) - kept.astype(np.uint64)).astype(np.float64) * factor
+        depth = (best.astype(np.uint64) - chosen.astype(np.uint64)).astype(np.float64) * factor
         levels = np.floor(np.minimum(depth, _HIGHEST_LEVEL)).astype(np.int64)
         return Field(places, levels, lambda place: (int(best) - int(exponents[place])) * unit)
     known = {place: Fraction(exponents[place] or 0) for place in places.tolist()}
@@ -197,7 +197,7 @@ def top_k_indices(
 @guarantee(
     claim="the law of permute-and-flip, which is noisy max with exponential noise",
     proof="proofs/selection_sampling.md#flip",
-    reviewed="7f7f93c16659",
+    reviewed="43ae7f9fe3d2",
 )
 def permute_and_flip_index(
     exponents: Exponents,
@@ -211,8 +211,8 @@ def permute_and_flip_index(
     if not len(places):
         raise BadArgument("exponents", "possible for at least one candidate", "none")
     if isinstance(exponents, np.ndarray):
-        kept = exponents[places].astype(np.uint64)
-        gaps = exponents[places].max().astype(np.uint64) - kept
+        chosen = exponents[places].astype(np.uint64)
+        gaps = exponents[places].max().astype(np.uint64) - chosen
         heads = places[flip_exp_many(gaps, unit=positive(unit, "unit"), entropy=entropy)]
     else:
         known = [Fraction(exponents[place] or 0) for place in places.tolist()]

@@ -16,7 +16,7 @@ ENDS = Fraction(1, 1 << 80)
 
 
 def known(exponents: Sequence[Fraction | None]) -> list[Fraction]:
-    """Gives the exponents that are possible."""
+    """The exponents that are possible."""
     return [exponent for exponent in exponents if exponent is not None]
 
 
@@ -43,7 +43,7 @@ def exponential_probabilities(
 @guarantee(
     claim="p(i) times the expectation of 1 / (1 + other heads), with p = exp(exponent - best)",
     proof="proofs/selection_sampling.md#flip",
-    reviewed="65ef039fb206",
+    reviewed="122f613eae30",
 )
 def permute_and_flip_probabilities(exponents: Sequence[Fraction | None], *, bits: int = BITS) -> list[arb]:
     """Encloses the probability of each candidate under `permute_and_flip_index`."""
@@ -51,7 +51,7 @@ def permute_and_flip_probabilities(exponents: Sequence[Fraction | None], *, bits
     with precision(bits):
         coins = [arb(0) if exponent is None else ball(exponent - top).exp() for exponent in exponents]
         return [
-            coin * share([(1 - other, other) for j, other in enumerate(coins) if j != i])
+            coin * share([(1 - rival, rival) for j, rival in enumerate(coins) if j != i])
             for i, coin in enumerate(coins)
         ]
 
@@ -70,7 +70,7 @@ def share(others: Sequence[tuple[arb, arb]]) -> arb:
 @guarantee(
     claim="the product of the exponential probabilities among those left, for each ordered choice",
     proof="proofs/selection_sampling.md#peeling",
-    reviewed="13abf60f935b",
+    reviewed="544053108207",
 )
 def top_k_probabilities(
     exponents: Sequence[Fraction | None], *, k: int, bits: int = BITS
@@ -80,10 +80,10 @@ def top_k_probabilities(
     with precision(bits):
         weights = {i: ball(e - top).exp() for i, e in enumerate(exponents) if e is not None}
         total = sum(weights.values(), arb(0))
-        found = {}
+        chances = {}
         for order in permutations(weights, k):
             chance, left = arb(1), total
             for place in order:
                 chance, left = chance * weights[place] / left, left - weights[place]
-            found[order] = chance
-        return found
+            chances[order] = chance
+        return chances

@@ -18,15 +18,16 @@ from sfumato.noise.digits import DigitSampler
 from sfumato.noise.distribution import Noise
 from sfumato.noise.geometric import Geometric
 from sfumato.noise.inversion import Law, Table
-from sfumato.noise.sampling import Integers, draw_array, placed
+from sfumato.noise.sampling import Integers, draw_array, put
 from sfumato.noise.uniform import below_many
+from sfumato.plain import record
 
 WIDEST = 1 << 51
 """Up to this width / decay, |Z| >= 2^62 has a chance below exp(-1024): 64-bit integers do."""
 
 
 @final
-@dataclass(frozen=True)
+@record("Staircase")
 class Staircase(Noise):
     """Draws integers whose mass falls by exp(-decay) over each width, in two flat steps.
 
@@ -45,6 +46,8 @@ class Staircase(Noise):
     width: int
     step: int
 
+    symmetric = True
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "decay", positive(self.decay, "decay"))
         object.__setattr__(self, "width", integer(self.width, "width", least=1))
@@ -55,27 +58,22 @@ class Staircase(Noise):
             raise BadArgument("width", "at most 2^50", self.width)
 
     def sample(self, entropy: Entropy) -> int:
-        """Draws one integer, of any size."""
         return StairSampler(self).one(entropy)
 
     def samples(self, count: int, entropy: Entropy) -> Integers:
-        """Draws an array of independent integers."""
         wide = self.width / self.decay > WIDEST
         return draw_array(StairSampler(self), count=count, entropy=entropy, wide=wide)
 
     def pmf(self, value: int, *, bits: int = BITS) -> arb:
-        """Encloses P(Z = value)."""
         with precision(bits):
             steps, place = divmod(abs(value), self.width)
             return self._height() * ball(-(steps + (place >= self.step)) * self.decay).exp()
 
     def cdf(self, value: int, *, bits: int = BITS) -> arb:
-        """Encloses P(Z <= value)."""
         with precision(bits):
             return self.upper_tail(-value, bits=bits) if value < 0 else 1 - self.upper_tail(value + 1, bits=bits)
 
     def upper_tail(self, value: int, *, bits: int = BITS) -> arb:
-        """Encloses P(Z >= value)."""
         with precision(bits):
             if value < 1:
                 return 1 - self.upper_tail(1 - value, bits=bits)
@@ -86,7 +84,6 @@ class Staircase(Noise):
             return self._height() * ball(-steps * self.decay).exp() * (high + fall * low + whole)
 
     def variance(self, *, bits: int = BITS) -> arb:
-        """Encloses the variance."""
         with precision(bits):
             fall, rest, width = ball(-self.decay).exp(), -ball(-self.decay).expm1(), self.width
             mass, first, second = (
@@ -97,7 +94,7 @@ class Staircase(Noise):
 
     @property
     def support(self) -> tuple[None, None]:
-        """Is every integer."""
+        """Every integer."""
         return None, None
 
     def _height(self) -> arb:
@@ -122,7 +119,7 @@ def total_power(count: int, power: int) -> int:
     reviewed="117def4c68f0",
 )
 def step_law(staircase: Staircase) -> Law:
-    """Gives the law of which of the two steps a magnitude falls on."""
+    """The law of which of the two steps a magnitude falls on."""
     decay, step, low = staircase.decay, staircase.step, staircase.width - staircase.step
     return Law(lambda _: step / (step + ball(-decay).exp() * low), 2)
 
@@ -140,7 +137,6 @@ class StairSampler:
     staircase: Staircase
 
     def one(self, entropy: Entropy) -> int:
-        """Draws one integer of any size."""
         stairs = self.staircase
         while True:
             turns = Geometric(1 / stairs.decay).sample(entropy)
@@ -164,4 +160,4 @@ class StairSampler:
         negative = (entropy.halves(count) & np.uint16(1)).astype(np.int64)
         redrawn = np.flatnonzero((value == 0) & (negative == 1))
         value = np.where(negative == 1, -value, value)
-        return placed(value, redrawn, self.many(len(redrawn), entropy)) if len(redrawn) else value
+        return put(value, redrawn, self.many(len(redrawn), entropy)) if len(redrawn) else value

@@ -118,25 +118,20 @@ class Uniform(Noise):
             raise BadArgument("size", "at most 2^63", self.size)
 
     def sample(self, entropy: Entropy) -> int:
-        """Draws one integer."""
         return entropy.below(self.size)
 
     def samples(self, count: int, entropy: Entropy) -> Integers:
-        """Draws an array of independent integers."""
         return below_many(self.size, count=integer(count, "count", least=0), entropy=entropy)
 
     def pmf(self, value: int, *, bits: int = BITS) -> arb:
-        """Encloses P(Z = value)."""
         with precision(bits):
             return ball(Fraction(1, self.size)) if 0 <= value < self.size else arb(0)
 
     def cdf(self, value: int, *, bits: int = BITS) -> arb:
-        """Encloses P(Z <= value)."""
         with precision(bits):
             return ball(Fraction(min(max(value + 1, 0), self.size), self.size))
 
     def upper_tail(self, value: int, *, bits: int = BITS) -> arb:
-        """Encloses P(Z >= value)."""
         with precision(bits):
             return ball(Fraction(self.size - min(max(value, 0), self.size), self.size))
 
@@ -147,5 +142,5 @@ class Uniform(Noise):
 
     @property
     def support(self) -> tuple[int, int]:
-        """Is 0 … size - 1."""
+        """0 … size - 1."""
         return 0, self.size - 1

@@ -21,25 +21,23 @@ NOTHING = -(1 << 60)
 """The exponent of 0; that of any other number here is less than 2⁵⁹ in size."""
 
 DEEPEST = -1100
-"""A number shifted by so many bits is 0."""
+"""A number shifted by this many bits is 0."""
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Wide:
-    """Is an array of numbers mantissa × 2^exponent, with mantissas in [½, 1), or 0."""
+    """An array of numbers mantissa × 2^exponent, with mantissas in [½, 1), or 0."""
 
     mantissas: NDArray[np.float64]
     exponents: NDArray[np.int64]
 
     @classmethod
     def of(cls, numbers: NDArray[np.float64]) -> Wide:
-        """Reads floats."""
         return _normal(numbers, np.zeros(numbers.shape, dtype=np.int64))
 
     @classmethod
     def joined(cls, parts: list[Wide]) -> Wide:
-        """Puts arrays one after another."""
         return cls(
             np.concatenate([part.mantissas for part in parts]), np.concatenate([part.exponents for part in parts])
         )
@@ -71,13 +69,13 @@ def _normal(numbers: NDArray[np.float64], exponents: NDArray[np.int64]) -> Wide:
 
 
 def nothing(count: int) -> Wide:
-    """Gives an array of zeros."""
+    """An array of zeros."""
     return Wide(np.zeros(count), np.full(count, NOTHING))
 
 
 @guarantee(claim="exp(-x), within a relative 2^-52", proof="proofs/ordered_points.md#wide", reviewed="c060921bf609")
 def exp_near(x: Fraction) -> Wide:
-    """Gives exp(-x) as an array of one number."""
+    """Computes exp(-x) as an array of one number."""
     with precision(BITS):
         digits, exponent = (int(part) for part in ball(-x).exp().mid().man_exp())
     mantissa, shift = math.frexp(float(digits))
@@ -87,14 +85,14 @@ def exp_near(x: Fraction) -> Wide:
 @guarantee(
     claim="exp(-rate i) for i = 0 … count - 1, within a relative 2^-46",
     proof="proofs/ordered_points.md#wide",
-    reviewed="d11d2029eadd",
+    reviewed="52533e246baa",
 )
 def powers(rate: Fraction, count: int) -> Wide:
     """Lists the powers of exp(-rate): each from one of half the size, so that few roundings meet."""
-    found = Wide.of(np.ones(1))
-    while len(found) < count:
-        found = Wide.joined([found, found.times(exp_near(rate * len(found)))])
-    return found[:count]
+    listed = Wide.of(np.ones(1))
+    while len(listed) < count:
+        listed = Wide.joined([listed, listed.times(exp_near(rate * len(listed)))])
+    return listed[:count]
 
 
 @guarantee(
@@ -103,7 +101,7 @@ def powers(rate: Fraction, count: int) -> Wide:
     reviewed="2c4df4cb985f",
 )
 def fading_sums(values: Wide, rate: Fraction, length: int) -> Wide:
-    """Adds up the last so many values at each place, those further back with less weight, by doubling windows."""
+    """Adds up the last ``length`` values at each place, those further back with less weight, by doubling windows."""
     total, done = nothing(len(values)), 0
     window, size = values, 1
     while size <= length:
@@ -116,7 +114,7 @@ def fading_sums(values: Wide, rate: Fraction, length: int) -> Wide:
 
 
 def _behind(front: Wide, back: Wide, rate: Fraction, places: int) -> Wide:
-    """Adds to each entry the one so many places before it, faded."""
+    """Adds to each entry the one ``places`` before it, faded."""
     if places >= len(front):
         return front
     faded = back[: len(back) - places].times(exp_near(rate * places))

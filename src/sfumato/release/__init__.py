@@ -1,6 +1,6 @@
-"""What leaves, and how it looks: records of releases, intervals, renderings, tables, charts."""
+"""What leaves, and how it looks: records of releases, intervals, renderings and tables."""
 
 import lazy_loader
 
-# Charts are loaded when they are asked for: records are needed everywhere, and must cost next to nothing.
-__getattr__, __dir__, __all__ = lazy_loader.attach(__name__, submodules=["charts"])
+# Names are loaded on first use; `__init__.pyi` lists them for everyone.
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

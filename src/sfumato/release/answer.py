@@ -29,7 +29,7 @@ KINDS = {bool: "truth values", int: "numbers", float: "numbers", str: "texts", d
 
 
 class Role(Enum):
-    """Says what a column of an answer is: what names its rows, or what was worked out from noisy numbers."""
+    """What a column of an answer is: what names its rows, or what was computed from noisy numbers."""
 
     KEY = "key"
     VALUE = "value"
@@ -38,7 +38,7 @@ class Role(Enum):
 @final
 @dataclass(frozen=True)
 class Bin:
-    """Says that a column counts one bin of a histogram: of which histogram, what it is of, and between which edges.
+    """Marks a column as one bin of a histogram: of which histogram, what it counts, and between which edges.
 
     Columns with one ``histogram`` belong together, and are drawn as one.
     """
@@ -52,10 +52,10 @@ class Bin:
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class AnswerColumn:
-    """Is one column of an answer; its cells are of one kind (numbers, texts, …), or None: a null key, a missing answer.
+    """One column of an answer; its cells are of one kind (numbers, texts, …), or None: a null key, a missing answer.
 
     ``low`` and ``high`` hold where the exact number of each cell is, with the confidence of the answer, cell by cell
-    and not for all cells at once. They are None where nothing is on file. Arrays are copied, and cannot be changed.
+    and not for all cells at once. They are None where nothing is known. Arrays are copied, and cannot be changed.
 
     >>> AnswerColumn("n", [812, 3], Role.VALUE, low=[797, -12], high=[827, 18]).values
     array([812,   3])
@@ -81,10 +81,10 @@ class AnswerColumn:
             raise BadArgument("a column of an answer", "named by a text, and a key or a value", Several(name, role))
         if (low is None) != (high is None) or (role is Role.KEY and low is not None):
             raise BadArgument(f"the interval of column {name!r}", "two ends, of a value", role.value)
-        found = {"name": name, "values": cells_of(values, name), "role": role, "low": None, "high": None, "bin": bin}
+        parts = {"name": name, "values": cells_of(values, name), "role": role, "low": None, "high": None, "bin": bin}
         if low is not None and high is not None:
-            found |= {"low": cells_of(low, name), "high": cells_of(high, name)}
-        for part, value in found.items():
+            parts |= {"low": cells_of(low, name), "high": cells_of(high, name)}
+        for part, value in parts.items():
             object.__setattr__(self, part, value)
         self._check()
 
@@ -102,10 +102,10 @@ class AnswerColumn:
         return len(self.values)
 
     def __repr__(self) -> str:
-        return f"AnswerColumn({self.name!r}, {len(self)} {self.role.value}{'s' * (len(self) != 1)})"
+        return f"AnswerColumn({self.name!r}, {len(self)} {self.role.value}{'' if len(self) == 1 else 's'})"
 
     def intervals(self, confidence: Fraction) -> list[Interval | None] | None:
-        """Gives the interval of each cell, each at the confidence; None where nothing is on file."""
+        """The interval of each cell, each at the confidence; None where nothing is known."""
         if self.low is None or self.high is None:
             return None
         ends = zip(self.low.tolist(), self.high.tolist(), strict=True)
@@ -115,10 +115,10 @@ class AnswerColumn:
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class Answer:
-    """Is the value of a release that is a table: columns of keys, columns of values, the interval of each value.
+    """The value of a release that is a table: columns of keys, columns of values, the interval of each value.
 
     Each interval holds with ``confidence`` by itself: of a thousand cells at 95 %, some fifty may be off. ``atoms`` are
-    the noisy numbers, and keys, that everything else was worked out from; they are kept, and not shown.
+    the noisy numbers, and keys, that everything else was computed from; they are kept, and not shown.
 
     >>> answer = Answer((AnswerColumn("n", [812], Role.VALUE, low=[797], high=[827]),), Fraction(95, 100))
     >>> answer.only(), answer.to_dict(intervals=True)
@@ -146,17 +146,16 @@ class Answer:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Are the names of the columns, in order."""
         return tuple(column.name for column in self.columns)
 
     @property
     def keys(self) -> tuple[AnswerColumn, ...]:
-        """Are the columns that name the rows."""
+        """The columns that name the rows."""
         return tuple(column for column in self.columns if column.role is Role.KEY)
 
     @property
     def values(self) -> tuple[AnswerColumn, ...]:
-        """Are the columns that were worked out from noisy numbers."""
+        """The columns that were computed from noisy numbers."""
         return tuple(column for column in self.columns if column.role is Role.VALUE)
 
     def __len__(self) -> int:
@@ -172,59 +171,59 @@ class Answer:
         return self.rows()
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """Gives the rows one by one, as dictionaries; for many rows the columns are faster."""
+        """Yields the rows one by one, as dictionaries; for many rows the columns are faster."""
         for row in zip(*(column.values.tolist() for column in self.columns), strict=True):
             yield dict(zip(self.names, row, strict=True))
 
     def only(self) -> Any:
-        """Gives the one number of an answer of one row and one column."""
+        """The one number of an answer of one row and one column; any other answer is refused."""
         if len(self) != 1 or len(self.columns) != 1:
             size = f"{len(self)} rows and {len(self.columns)} columns"
             raise BadArgument("an answer that is one number", "of one row and one column; read others by name", size)
         return self.columns[0].values.tolist()[0]
 
     def intervals(self, confidence: Number | None = None) -> dict[str, list[Interval | None]] | None:
-        """Gives the intervals of the cells, by the name of the column, each of which holds by itself.
+        """The intervals of the cells, by the name of the column, each of which holds by itself.
 
-        Columns about which nothing is on file are left out. None for a ``confidence`` above that of the answer.
+        Columns about which nothing is known are left out. None for a ``confidence`` above that of the answer.
         """
         if confidence is not None and probability(confidence, "confidence") > self.confidence:
             return None
-        found = {column.name: column.intervals(self.confidence) for column in self.columns}
-        return {name: each for name, each in found.items() if each is not None}
+        by_column = {column.name: column.intervals(self.confidence) for column in self.columns}
+        return {name: each for name, each in by_column.items() if each is not None}
 
     def to_dict(self, *, intervals: bool = False) -> dict[str, list[Any]]:
-        """Gives the columns as lists; with ``intervals``, ``n_low`` and ``n_high`` follow ``n``: see `parts`."""
+        """The columns as lists; with ``intervals``, ``n_low`` and ``n_high`` follow ``n``: see `parts`."""
         return {name: cells.tolist() for name, cells in self.parts(intervals=intervals)}
 
     def parts(self, *, intervals: bool = False) -> list[tuple[str, Cells]]:
-        """Gives names and cells of the columns; with ``intervals``, also those of the ends that are on file.
+        """Names and cells of the columns; with ``intervals``, also those of the ends that are known.
 
         The ends of column n are called n_low and n_high, with underscores after them where a column has that name.
         """
-        found, taken = [], set(self.names)
+        parts, taken = [], set(self.names)
         for column in self.columns:
-            found.append((column.name, column.values))
+            parts.append((column.name, column.values))
             if intervals and column.low is not None and column.high is not None:
                 for end, cells in (("low", column.low), ("high", column.high)):
                     name = f"{column.name}_{end}"
                     while name in taken:
                         name += "_"
                     taken.add(name)
-                    found.append((name, cells))
-        return found
+                    parts.append((name, cells))
+        return parts
 
     def to_pandas(self, *, intervals: bool = False) -> pandas.DataFrame:
-        """Gives a data frame of pandas, with NaN where an answer is missing; for ``intervals`` see `to_dict`."""
+        """Converts to a data frame of pandas, with NaN where an answer is missing; for ``intervals`` see `to_dict`."""
         try:
             import pandas
         except ImportError:
             raise MissingExtra("answers as data frames of pandas", package="pandas") from None
         parts = dict(self.parts(intervals=intervals))
-        return pandas.DataFrame({name: _listed(cells) for name, cells in parts.items()})
+        return pandas.DataFrame({name: _listed_objects(cells) for name, cells in parts.items()})
 
     def to_arrow(self, *, intervals: bool = False) -> pyarrow.Table:
-        """Gives a table of Arrow; whole numbers beyond 64 bits become the nearest floats, as Arrow has no others."""
+        """Converts to a table of Arrow; whole numbers beyond 64 bits become floats, as Arrow has no others."""
         try:
             import pyarrow
         except ImportError:
@@ -233,7 +232,7 @@ class Answer:
         return pyarrow.table({name: pyarrow.array(_within_64_bits(cells)) for name, cells in parts.items()})
 
     def to_polars(self, *, intervals: bool = False) -> polars.DataFrame:
-        """Gives a data frame of Polars, as `to_arrow` gives a table."""
+        """Converts to a data frame of Polars, by way of `to_arrow`."""
         try:
             import polars
         except ImportError:
@@ -255,34 +254,34 @@ class Answer:
 
 def cells_of(values: Sequence[object] | Cells, name: str) -> Cells:
     """Copies the cells of a column into the plainest array that holds them, which cannot be changed."""
-    given = values if isinstance(values, np.ndarray) else np.fromiter(values, dtype=object, count=len(values))
-    if given.ndim != 1 or given.dtype.kind not in "biufUMO":
-        raise BadArgument(f"column {name!r} of an answer", "a row of numbers, texts, dates or None", given.dtype)
-    match given.dtype.kind:
+    array = values if isinstance(values, np.ndarray) else np.fromiter(values, dtype=object, count=len(values))
+    if array.ndim != 1 or array.dtype.kind not in "biufUMO":
+        raise BadArgument(f"column {name!r} of an answer", "a row of numbers, texts, dates or None", array.dtype)
+    match array.dtype.kind:
         case "b":
-            found = given.copy()
+            cells = array.copy()
         case "f":
-            found = given.astype(np.float64)
+            cells = array.astype(np.float64)
         case "i":
-            found = given.astype(np.int64)
+            cells = array.astype(np.int64)
         case "M":
-            day = np.datetime_data(given.dtype)[0] == "D"
-            found = _plainest(given.astype("M8[D]" if day else "M8[us]").tolist(), name)
+            day = np.datetime_data(array.dtype)[0] == "D"
+            cells = _plainest(array.astype("M8[D]" if day else "M8[us]").tolist(), name)
         case _:
-            found = _plainest(given.tolist(), name)
-    found.setflags(write=False)
-    return found
+            cells = _plainest(array.tolist(), name)
+    cells.setflags(write=False)
+    return cells
 
 
 def _plainest(entries: list[Any], name: str) -> Cells:
     types = set(map(type, entries))
-    if any(issubclass(one, np.generic) for one in types):
+    if any(issubclass(kind, np.generic) for kind in types):
         entries = [entry.item() if isinstance(entry, np.generic) else entry for entry in entries]
         types = set(map(type, entries))
-    kinds = {_kind(one, entries) for one in types - {type(None)}}
+    kinds = {_kind(kind, entries) for kind in types - {type(None)}}
     if len(kinds) > 1 or None in kinds:
         must = "of one kind: numbers, texts, truth values, dates or times, or None"
-        raise BadArgument(f"the cells of column {name!r}", must, sorted(one.__name__ for one in types))
+        raise BadArgument(f"the cells of column {name!r}", must, sorted(kind.__name__ for kind in types))
     if types == {bool} or types == {float}:
         return np.array(entries, dtype=types.pop())
     if types == {int} and min(entries) >= -(2**63) and max(entries) < 2**63:
@@ -290,11 +289,11 @@ def _plainest(entries: list[Any], name: str) -> Cells:
     return np.fromiter(entries, dtype=object, count=len(entries))
 
 
-def _kind(one: type, entries: list[Any]) -> str | None:
+def _kind(kind: type, entries: list[Any]) -> str | None:
     """Names a kind of cells; times have one where all of them, or none, have a zone, which must be a fixed one."""
-    if one is not datetime.datetime:
-        return KINDS.get(one)
-    times = [entry for entry in entries if type(entry) is one]
+    if kind is not datetime.datetime:
+        return KINDS.get(kind)
+    times = [entry for entry in entries if type(entry) is kind]
     zones = {type(time.tzinfo) for time in times}
     plain = zones in ({type(None)}, {datetime.timezone}) and not any(time.fold for time in times)
     return "times" if plain else None
@@ -318,13 +317,13 @@ def _ordered(low: Cells, high: Cells) -> bool:
     return all(first is second is None or (None not in (first, second) and first <= second) for first, second in pairs)
 
 
-def _listed(cells: Cells) -> Cells | list[Any]:
-    """Gives objects as a list: data frames then find out by themselves what they are."""
+def _listed_objects(cells: Cells) -> Cells | list[Any]:
+    """Objects as a list: data frames then find out by themselves what they are."""
     return cells.tolist() if cells.dtype.kind == "O" else cells.copy()
 
 
 def _within_64_bits(cells: Cells) -> Cells | list[Any]:
-    entries = _listed(cells)
+    entries = _listed_objects(cells)
     if not isinstance(entries, list) or not _are_numbers(cells):
         return entries
     whole = float not in set(map(type, entries))
@@ -334,7 +333,7 @@ def _within_64_bits(cells: Cells) -> Cells | list[Any]:
 
 
 def floats_of(cells: Cells) -> NDArray[np.float64]:
-    """Gives numbers as floats, to draw them; NaN where there is none."""
+    """Numbers as floats, to draw them; NaN where there is none."""
     if cells.dtype.kind in "if":
         return cells.astype(np.float64)
     nearest = [_nearest(cell) if type(cell) in (int, float) else np.nan for cell in cells.tolist()]

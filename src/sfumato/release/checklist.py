@@ -86,7 +86,7 @@ ASSIGNED, CLOSING, REOPENED = "assigned", "closed", "reopened"
 @final
 @dataclass(frozen=True)
 class Item:
-    """Is one item as it stands: where, what, whether it blocks, whose it is, and what settled it when."""
+    """One item as it stands: where, what, whether it blocks, its owner, and what settled it when."""
 
     name: str
     step: int
@@ -108,7 +108,7 @@ class Item:
 @final
 @dataclass(frozen=True)
 class Move:
-    """Is one line of a checklist's history; lines are only ever added."""
+    """One line of a checklist's history; lines are only ever added."""
 
     kind: str
     item: str
@@ -123,7 +123,7 @@ class Move:
 @final
 @dataclass(frozen=True)
 class Checklist:
-    """Is the checklist of a deployment: eleven steps, thirty items, and the history from which their state follows.
+    """The checklist of a deployment: eleven steps, thirty items, and the history from which their state follows.
 
     Every change gives a new checklist with one more line of history. An item may be closed in any order, and closed
     again after it was reopened: going back to an earlier step is allowed, and stays on record.
@@ -142,34 +142,34 @@ class Checklist:
         names = frozenset(self.mandatory) | ALWAYS
         with elements():
             for name in names:
-                _known(name)
+                _check_name(name)
         object.__setattr__(self, "mandatory", names)
         object.__setattr__(self, "history", tuple(self.history))
 
     @property
     def items(self) -> tuple[Item, ...]:
-        """Are all items as they stand, in order."""
-        found = {name: replace(item, mandatory=name in self.mandatory) for name, item in ITEMS.items()}
+        """All items as they stand, in order."""
+        items = {name: replace(item, mandatory=name in self.mandatory) for name, item in ITEMS.items()}
         for move in self.history:
-            found[move.item] = _moved(found[move.item], move)
-        return tuple(found.values())
+            items[move.item] = _apply_move(items[move.item], move)
+        return tuple(items.values())
 
     def __getitem__(self, name: str) -> Item:
-        _known(name)
+        _check_name(name)
         return next(item for item in self.items if item.name == name)
 
     @property
     def open_items(self) -> tuple[str, ...]:
-        """Are the names of the items that are open."""
+        """The names of the items that are open."""
         return tuple(item.name for item in self.items if item.status == OPEN)
 
     @property
     def blocking(self) -> tuple[str, ...]:
-        """Are the names of the mandatory items that are open; nothing may be released while there are any."""
+        """The names of the mandatory items that are open; nothing may be released while there are any."""
         return tuple(item.name for item in self.items if item.status == OPEN and item.mandatory)
 
     def assign(self, item: str, *, to: str, by: str, date: datetime.date | str) -> Checklist:
-        """Gives an item its owner."""
+        """Names the owner of an item."""
         return self._with(ASSIGNED, item, by, _words(to, "to", "a name"), date)
 
     def close(self, item: str, *, by: str, evidence: str, date: datetime.date | str) -> Checklist:
@@ -185,14 +185,14 @@ class Checklist:
         return self._with(REOPENED, item, by, _words(why, "why", "a reason, in words"), date)
 
     def _with(self, kind: str, item: str, by: str, words: str, date: datetime.date | str) -> Checklist:
-        _known(item)
+        _check_name(item)
         day = _date(date)
         if self.history and day < self.history[-1].date:
             raise BadArgument("date", f"no earlier than the last change, {self.history[-1].date}", date)
         return replace(self, history=(*self.history, Move(kind, item, _words(by, "by", "a name"), words, day)))
 
     def to_plain(self) -> dict[str, object]:
-        """Gives the checklist as plain data: what is mandatory, and the history."""
+        """The checklist as plain data: what is mandatory, and the history."""
         moves = [
             {"kind": m.kind, "item": m.item, "by": m.by, "words": m.words, "date": str(m.date)} for m in self.history
         ]
@@ -207,10 +207,10 @@ class Checklist:
                 form == FORMAT and version == VERSION
             ):
                 try:
-                    found = Checklist(frozenset(names))
+                    rebuilt = Checklist(frozenset(names))
                     for move in moves:
-                        found = _made(found, move)
-                    return found
+                        rebuilt = _repeat_move(rebuilt, move)
+                    return rebuilt
                 except (BadArgument, TypeError) as refusal:
                     raise UnknownFormat("a checklist in it has a move that cannot be made") from refusal
         raise UnknownFormat(f"it is no {FORMAT} of version {VERSION}")
@@ -223,14 +223,22 @@ class Checklist:
         return "\n".join(lines)
 
     def to_markdown(self) -> str:
-        """Gives the checklist as a table in Markdown, and its history after it."""
+        """Writes the checklist as a table in Markdown, and its history after it."""
         head = ("item", "what", "blocks", "owner", "status", "evidence", "date")
         rows = [
-            (i.name, f"{i.title}: {i.what}", "yes" * i.mandatory, i.owner, i.status, i.evidence, str(i.date or ""))
+            (
+                i.name,
+                f"{i.title}: {i.what}",
+                "yes" if i.mandatory else "",
+                i.owner,
+                i.status,
+                i.evidence,
+                str(i.date or ""),
+            )
             for i in self.items
         ]
         moves = [f"- {escaped(str(move))}" for move in self.history]
-        return "\n".join([pipes(rows, head=head), *[""] * bool(moves), *moves])
+        return "\n".join([pipes(rows, head=head), *(["", *moves] if moves else [])])
 
 
 ITEMS: dict[str, Item] = {
@@ -241,7 +249,7 @@ ITEMS: dict[str, Item] = {
 """Every item by its name, as it stands in the beginning."""
 
 
-def _moved(item: Item, move: Move) -> Item:
+def _apply_move(item: Item, move: Move) -> Item:
     if move.kind == ASSIGNED:
         return replace(item, owner=move.words)
     if move.kind == CLOSING:
@@ -249,7 +257,7 @@ def _moved(item: Item, move: Move) -> Item:
     return replace(item, status=OPEN, evidence="", date=None)
 
 
-def _made(before: Checklist, move: object) -> Checklist:
+def _repeat_move(before: Checklist, move: object) -> Checklist:
     match move:
         case {"kind": str(kind), "item": str(item), "by": str(by), "words": str(words), "date": str(date)}:
             if kind == ASSIGNED:
@@ -261,7 +269,7 @@ def _made(before: Checklist, move: object) -> Checklist:
     raise UnknownFormat("a checklist in it has a move of an unknown kind")
 
 
-def _known(name: object) -> None:
+def _check_name(name: object) -> None:
     if not isinstance(name, str) or name not in ITEMS:
         raise BadArgument("item", "one of 1a to 11b, such as '7a'", name)
 

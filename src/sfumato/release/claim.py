@@ -11,7 +11,7 @@ from sfumato.errors import BadArgument, ClaimRequired
 @final
 @dataclass(frozen=True)
 class Claim:
-    """Is a statement by the caller; recorded, and printed with every release that rests on it."""
+    """A statement by the caller; recorded, and printed with every release that rests on it."""
 
     text: str
 
@@ -31,7 +31,7 @@ def claim(text: str) -> Claim:
 
 
 def required(given: Claim | None, what: str) -> Claim:
-    """Gives the claim, or refuses when there is none."""
+    """Refuses what rests on a claim when there is none."""
     if not isinstance(given, Claim):
         raise ClaimRequired(what)
     return given

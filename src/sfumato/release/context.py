@@ -19,7 +19,7 @@ NO_EXCUSE = (
 @final
 @dataclass(frozen=True)
 class ContextRecord:
-    """Is one flow of information, in five fields: whose it is, who sends it to whom, of what kind, on which terms.
+    """One flow of information, in five fields: whom it is about, who sends it to whom, of what kind, on which terms.
 
     ``challenges`` are what users will find hard about it, each with what is done about that.
 

@@ -13,7 +13,8 @@ import numpy as np
 
 from sfumato.errors import BadArgument
 from sfumato.exact import Extended, Number, down, probability, rational, up
-from sfumato.release.interval import Interval, listed, numeric, outward, refused_value, shown
+from sfumato.noise.distribution import enclosure
+from sfumato.release.interval import Interval, number_list, numeric, outward, refused_value, significant
 from sfumato.release.linear import Linear, Source, ratio_ends
 from sfumato.release.record import Release
 
@@ -26,14 +27,14 @@ ONE = Linear(Fraction(1))
 @final
 @dataclass(frozen=True)
 class Step:
-    """Is a monotone step after the arithmetic; ``computed`` where it is worked out in floats."""
+    """A monotone step after the arithmetic; ``computed`` where floats are used for it."""
 
     image: Image
     increasing: bool
     computed: bool = False
 
     def ends(self, low: Extended, high: Extended) -> tuple[Extended, Extended]:
-        """Gives the ends of the images; those that floats were used for are one float further out."""
+        """The ends of the images; those that floats were used for are one float further out."""
         if self.computed:
             low, high = _extended(down(low)), _extended(up(high))
         first, last = (low, high) if self.increasing else (high, low)
@@ -47,14 +48,14 @@ class Step:
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class Estimate:
-    """Is a number worked out from releases and public numbers, with `+ - * /`: it knows where the exact result is.
+    """A number computed from releases and public numbers, with `+ - * /`: it knows where the exact result is.
 
     A release used twice is the same noise twice: ``a - a`` is 0, for certain. Sums and differences, multiples and one
     ratio have right intervals, and so has what a monotone function makes of them; of anything else (a product of two
     noisy numbers) the value is given and no interval.
 
     >>> from sfumato.noise.discrete_laplace import DiscreteLaplace
-    >>> from sfumato.accounting.measures import Pure
+    >>> from sfumato.accounting.losses.measures import Pure
     >>> from sfumato.release.record import How, Noised
     >>> noised = Noised(DiscreteLaplace(Fraction(10)), Fraction(1))
     >>> yes, no = (Release(n, Pure(1), "a row", How("laplace"), noise=noised).estimate() for n in (640, 360))
@@ -75,12 +76,12 @@ class Estimate:
 
     @property
     def value(self) -> float:
-        """Is the result for the noisy values; NaN where there is none, such as after division by 0."""
-        found = self._value()
-        return math.nan if found is None else _near(found)
+        """The result for the noisy values; NaN where there is none, such as after division by 0."""
+        result = self._value()
+        return math.nan if result is None else _near(result)
 
     def interval(self, confidence: Number = Fraction(95, 100)) -> Interval | None:
-        """Gives where the exact result is, with a confidence; an end may be infinite. None: no such statement."""
+        """Where the exact result is, with a confidence; an end may be infinite. None: no such statement."""
         sure = probability(confidence, "confidence")
         if not self._stated:
             return None
@@ -94,6 +95,23 @@ class Estimate:
         for step in self._steps:
             low, high = step.ends(low, high)
         return outward(low, high, sure)
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """The noisy numbers that it is made of; two with the same are not independent."""
+        return (*self._top.weights, *self._bottom.weights)
+
+    @property
+    def variance(self) -> Fraction | None:
+        """The variance of the noise, rounded up; None where it is more than a sum of releases."""
+        if not self._plain or self._bottom.weights:
+            return None
+        weights = self._top.times(1 / self._bottom.value).weights.items()
+        squares = (
+            (weight * source.noised.step) ** 2 * enclosure(source.noised.noise.variance())[1]
+            for source, weight in weights
+        )
+        return sum(map(Fraction, squares), Fraction(0))
 
     def through(self, function: Callable[[float], float], *, increasing: bool = True) -> Estimate:
         """Puts the number through a function that never falls (or, as stated, never rises): both ends go through it.
@@ -119,18 +137,18 @@ class Estimate:
 
     def _value(self) -> Extended | None:
         under = self._bottom.value
-        found: Extended | None = None if under == 0 else self._top.value / under
+        result: Extended | None = None if under == 0 else self._top.value / under
         for step in self._steps:
-            found = None if found is None else step.image(found)
-        return found
+            result = None if result is None else step.image(result)
+        return result
 
     def _unstated(self, value: Extended | None) -> Estimate:
-        """Gives a value about which nothing is stated."""
+        """A value that nothing is stated about."""
         bottom = Linear(Fraction(int(value is not None and math.isfinite(value))))
         return Estimate(Linear(Fraction(value) if bottom.constant else Fraction(0)), bottom, _stated=False)  # type: ignore[arg-type]  # finite
 
     def _affine(self, factor: Fraction, shift: Fraction) -> Estimate:
-        """Gives factor · this + shift."""
+        """Computes factor · this + shift."""
         if self._steps:
             return self._then(Step(lambda end: factor * end + shift if factor else shift, increasing=factor >= 0))
         return replace(self, _top=self._top.times(factor).plus(self._bottom, shift))
@@ -198,24 +216,24 @@ class Estimate:
         interval, value = self.interval(), self.value
         if interval is None:
             return f"{value:.6g} (no interval)"
-        return f"{shown(value, interval)} {interval}"
+        return f"{significant(value, interval)} {interval}"
 
     __repr__ = __str__
 
 
 def estimate_of(release: Release) -> Estimate | list[Estimate]:
-    """Gives the value of a release, or every entry of it, as a number to compute with."""
+    """Turns the value of a release, or every entry of it, into a number to compute with."""
     value = release.value
-    entries = [value] if numeric(value) else listed(value)
+    entries = [value] if numeric(value) else number_list(value)
     if entries is None:
         raise refused_value(value)
     noised = release.noise
     if noised is None or len(entries) != noised.coordinates:
-        found = [Estimate(Linear(_exact(entry)), _stated=False) for entry in entries]
+        estimates = [Estimate(Linear(_exact(entry)), _stated=False) for entry in entries]
     else:
         sources = [Source.of(release, noised, place, entry) for place, entry in enumerate(entries)]
-        found = [Estimate(Linear(Fraction(0), {source: Fraction(1)})) for source in sources]
-    return found[0] if numeric(value) else found
+        estimates = [Estimate(Linear(Fraction(0), {source: Fraction(1)})) for source in sources]
+    return estimates[0] if numeric(value) else estimates
 
 
 def _number(value: object) -> Fraction | None:
@@ -244,10 +262,10 @@ def _image(function: Callable[[float], float]) -> Image:
     def image(end: Extended) -> Extended | None:
         try:
             with np.errstate(all="ignore"):
-                found = float(function(_near(end)))
+                result = float(function(_near(end)))
         except (ValueError, ArithmeticError):
             return None
-        return None if math.isnan(found) else _extended(found)
+        return None if math.isnan(result) else _extended(result)
 
     return image
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from sfumato.release.record import Noised, Release
 
 EXACT = 1 << 52
-"""Up to so many steps, no two of them have the same nearest float: the float tells which one was meant."""
+"""Up to this many steps, no two of them have the same nearest float: the float tells which one was meant."""
 
 FLOAT_DIGITS, MOST_SHOWN = MOST_DIGITS - 2, 400
 """Digits of a float that are not its rounding, and how many are written at most."""
@@ -47,7 +47,7 @@ LARGEST = math.nextafter(math.inf, 0)
 @final
 @dataclass(frozen=True)
 class Interval:
-    """Is a range that holds the exact value with at least the stated confidence; an end may be infinite.
+    """A range that holds the exact value with at least the stated confidence; an end may be infinite.
 
     >>> interval = Interval(70.25, 74.5, Fraction(95, 100))
     >>> print(interval), 72 in interval
@@ -63,12 +63,11 @@ class Interval:
         return bool(self.low <= value <= self.high)
 
     def __str__(self) -> str:
-        low, high = (shown(end, self, rounding) for end, rounding in zip(self.ends, OUTWARD, strict=True))
+        low, high = (significant(end, self, rounding) for end, rounding in zip(self.ends, OUTWARD, strict=True))
         return f"[{low}, {high}] ({percent(self.confidence)})"
 
     @property
     def ends(self) -> tuple[int | float, int | float]:
-        """Gives both ends."""
         return self.low, self.high
 
 
@@ -91,7 +90,7 @@ def _plainly(value: Decimal) -> str:
     return f"{value:f}" if -5 < value.adjusted() < 6 else f"{value:g}"
 
 
-def shown(value: float, interval: Interval, rounding: str = ROUND_HALF_EVEN) -> str:
+def significant(value: float, interval: Interval, rounding: str = ROUND_HALF_EVEN) -> str:
     """Writes a number with as many digits as an interval gives sense to: two of its width."""
     ends = (value, interval.low, interval.high)
     if _infinite(value):
@@ -121,7 +120,7 @@ def _context(digits: int, rounding: str) -> Context:
 
 
 def outward(low: Extended, high: Extended, confidence: Fraction, *, whole: bool = False) -> Interval:
-    """Gives the interval between two exact ends, rounded outward to floats, or as whole numbers where they are."""
+    """Rounds the interval between two exact ends outward to floats, or to whole numbers where they are."""
     if whole and all(isinstance(end, Fraction) and end.denominator == 1 for end in (low, high)):
         return Interval(int(low), int(high), confidence)
     return Interval(
@@ -135,7 +134,7 @@ def outward(low: Extended, high: Extended, confidence: Fraction, *, whole: bool 
     reviewed="4ddfd4e823b8",
 )
 def share_of_each(beta: Fraction, *, coordinates: int, union: bool) -> Fraction:
-    """Gives how often each coordinate may be off, so that all are right together but for a chance of ``beta``."""
+    """How often each coordinate may be off, so that all are right together but for a chance of ``beta``."""
     if coordinates == 1 or beta == 1:
         return beta
     if union:
@@ -145,12 +144,12 @@ def share_of_each(beta: Fraction, *, coordinates: int, union: bool) -> Fraction:
 
 
 def noise_ends(noise: Noise, missed: Fraction) -> tuple[Extended, Extended]:
-    """Gives the ends between which noise lies, but for a chance of at most ``missed``, half of it on each side."""
-    return _found_ends(noise, missed)  # type: ignore[arg-type]  # every noise is a frozen record
+    """The ends between which noise lies, but for a chance of at most ``missed``, half of it on each side."""
+    return _noise_ends(noise, missed)
 
 
 @lru_cache(maxsize=1024)
-def _found_ends(noise: Noise, missed: Fraction) -> tuple[Extended, Extended]:
+def _noise_ends(noise: Noise, missed: Fraction) -> tuple[Extended, Extended]:
     low, high = noise.support
     below = -math.inf if low is None and missed == 0 else Fraction(noise.quantile(missed / 2))
     above = math.inf if high is None and missed == 0 else Fraction(noise.quantile(1 - missed / 2))
@@ -158,7 +157,7 @@ def _found_ends(noise: Noise, missed: Fraction) -> tuple[Extended, Extended]:
 
 
 def centred(value: Any, noised: Noised) -> tuple[Fraction, Extended]:
-    """Gives the exact noisy value that was released, and how far off it may be, rounding before the noise included.
+    """The exact noisy value that was released, and how far off it may be, rounding before the noise included.
 
     What leaves is the float nearest to a whole number of steps: that number can be told from it as long as it is small.
     """
@@ -181,8 +180,8 @@ def numeric(value: Any) -> bool:
     return isinstance(value, int | np.integer) or (isinstance(value, float | np.floating) and bool(np.isfinite(value)))
 
 
-def listed(value: Any) -> list[Any] | None:
-    """Gives the entries of a row of finite numbers, or None where a value is something else."""
+def number_list(value: Any) -> list[Any] | None:
+    """The entries of a row of finite numbers, or None where a value is something else."""
     if isinstance(value, np.ndarray) and value.ndim == 1:
         value = list(value)
     return list(value) if isinstance(value, list | tuple) and all(numeric(entry) for entry in value) else None
@@ -191,7 +190,7 @@ def listed(value: Any) -> list[Any] | None:
 def interval_of(
     release: Release, confidence: Number | None
 ) -> Interval | list[Interval] | dict[str, list[Interval | None]] | None:
-    """Gives the interval of a release, or those of its entries, which hold together; None where nothing is stated.
+    """The interval of a release, or those of its entries, which hold together; None where nothing is stated.
 
     Those of the cells of an answer hold one by one.
     """
@@ -200,41 +199,41 @@ def interval_of(
     if isinstance(release.value, Answer):
         return release.value.intervals(confidence)
     sure = release.confidence if confidence is None else probability(confidence, "confidence")
-    entries = [release.value] if numeric(release.value) else listed(release.value)
+    entries = [release.value] if numeric(release.value) else number_list(release.value)
     if entries is None:
         return None
     if release.noise is not None and len(entries) == release.noise.coordinates:
-        found: list[Interval] | None = _from_noise(entries, release.noise, sure)
+        intervals: list[Interval] | None = _from_noise(entries, release.noise, sure)
     elif release.noise is None and release.half_width is not None and sure <= release.confidence:
-        found = _from_widths(entries, release.half_width, release.confidence)
+        intervals = _from_widths(entries, release.half_width, release.confidence)
     else:
         return None
-    return found[0] if found and numeric(release.value) else found
+    return intervals[0] if intervals and numeric(release.value) else intervals
 
 
 def _from_noise(entries: list[Any], noised: Noised, sure: Fraction) -> list[Interval]:
     missed = share_of_each(1 - sure, coordinates=max(1, noised.coordinates), union=False)
     below, above = (end * noised.step for end in noise_ends(noised.noise, missed))
-    found = []
+    intervals = []
     for value in entries:
         centre, moved = centred(value, noised)
         whole = isinstance(value, int | np.integer)
-        found.append(outward(centre - above - moved, centre - below + moved, sure, whole=whole))
-    return found
+        intervals.append(outward(centre - above - moved, centre - below + moved, sure, whole=whole))
+    return intervals
 
 
 def _from_widths(entries: list[Any], widths: Any, sure: Fraction) -> list[Interval] | None:
-    each = [widths] * len(entries) if numeric(widths) else listed(widths)
+    each = [widths] * len(entries) if numeric(widths) else number_list(widths)
     if each is None or len(each) != len(entries):
         return None
-    found = []
+    intervals = []
     for value, width in zip(entries, each, strict=True):
         centre, error = (Fraction(int(x) if isinstance(x, int | np.integer) else float(x)) for x in (value, width))
-        found.append(outward(centre - error, centre + error, sure, whole=True))
-    return found
+        intervals.append(outward(centre - error, centre + error, sure, whole=True))
+    return intervals
 
 
 def refused_value(value: Any) -> BadArgument:
-    """Says that estimates are made of numbers."""
+    """The refusal of a value that is no number: estimates are made of numbers."""
     must = "a finite number, or a row of them; what is known of the cells of a table is at release.interval()"
     return BadArgument("the released value", must, type(value).__name__)

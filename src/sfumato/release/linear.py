@@ -11,7 +11,7 @@ from typing import TypeAlias, final
 from sfumato.exact import Extended
 from sfumato.release.interval import centred
 from sfumato.release.record import Noised, Release
-from sfumato.release.sums import Terms, sum_above, symmetric
+from sfumato.release.sums import Terms, sum_above
 
 Ends: TypeAlias = tuple[Extended, Extended]
 """The ends of an interval, exact."""
@@ -25,13 +25,13 @@ DOUBLINGS = 40
 """How often the search for a ratio that is too large doubles it before it gives up: then it has no end."""
 
 SHARPNESS, MOST_STEPS = Fraction(1, 1 << 10), 80
-"""Ends of a ratio are found to this share of the interval, in at most so many steps."""
+"""Ends of a ratio are found to this share of the interval, in at most this many steps."""
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Source:
-    """Is one coordinate of a release: its exact noisy value, the noise on it, and how far it may be off besides.
+    """One coordinate of a release: its exact noisy value, the noise on it, and how far it may be off besides.
 
     Two sources with the same key carry the same noise. A release is known again by itself, and a stored one, which may
     be read twice, by the entry of the ledger that paid for it.
@@ -44,11 +44,10 @@ class Source:
 
     @classmethod
     def of(cls, release: Release, noised: Noised, coordinate: int, value: object) -> Source:
-        """Reads a coordinate of a release."""
         receipt = release.receipt
-        told = (release,) if receipt is None else (receipt.account, receipt.entry, receipt.digest)
+        identity = (release,) if receipt is None else (receipt.account, receipt.entry, receipt.digest)
         centre, moved = centred(value, noised)
-        return cls((*told, coordinate, centre), centre, noised, moved)
+        return cls((*identity, coordinate, centre), centre, noised, moved)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Source) and self.key == other.key
@@ -60,38 +59,36 @@ class Source:
 @final
 @dataclass(frozen=True, eq=False)
 class Linear:
-    """Is a public number and a sum of sources with public weights."""
+    """A public number and a sum of sources with public weights."""
 
     constant: Fraction
     weights: Mapping[Source, Fraction] = field(default_factory=dict)
 
     @property
     def value(self) -> Fraction:
-        """Is what the noisy values give."""
+        """The combination of the noisy values."""
         return self.constant + sum((weight * source.centre for source, weight in self.weights.items()), Fraction(0))
 
     def plus(self, other: Linear, times: Fraction = Fraction(1)) -> Linear:
-        """Gives this and another one, so many times."""
+        """Adds another combination, multiplied by ``times``."""
         weights = dict(self.weights)
         for source, weight in other.weights.items():
             weights[source] = weights.get(source, Fraction(0)) + times * weight
-        kept = {source: weight for source, weight in weights.items() if weight != 0}
-        return Linear(self.constant + times * other.constant, kept)
+        non_zero = {source: weight for source, weight in weights.items() if weight != 0}
+        return Linear(self.constant + times * other.constant, non_zero)
 
     def times(self, factor: Fraction) -> Linear:
-        """Gives this, so many times."""
         return Linear(Fraction(0)).plus(self, factor)
 
     def same(self, other: Linear) -> bool:
-        """Tells whether both are the same combination."""
         return self.constant == other.constant and dict(self.weights) == dict(other.weights)
 
     def ends(self, sure: Fraction) -> Ends:
-        """Gives where the exact value is: the noise is this far above and this far below with half the chance each."""
+        """Where the exact value is: the noise is this far above and this far below with half the chance each."""
         value, missed = self.value, (1 - sure) / 2
         moved = sum((abs(weight) * source.moved for source, weight in self.weights.items()), Fraction(0))
         above = sum_above(_terms(self.weights.items()), missed)
-        if all(symmetric(source.noised.noise) for source in self.weights):
+        if all(source.noised.noise.symmetric for source in self.weights):
             below = above
         else:
             below = sum_above(_terms((source, -weight) for source, weight in self.weights.items()), missed)
@@ -103,13 +100,13 @@ def _terms(weights: Iterable[tuple[Source, Fraction]]) -> Terms:
 
 
 def ratio_ends(top: Linear, bottom: Linear, sure: Fraction) -> Ends | None:
-    """Gives where the exact ratio is, by Fieller's way; None where a noise is not known to be symmetric.
+    """Where the exact ratio is, by Fieller's way; None where a noise is not known to be symmetric.
 
     At the exact ratio r, the exact top - r · bottom is 0: so the interval of the noisy one holds 0 as often as it is
     right, whatever the denominator (Fieller 1954). What is given covers all r of which that is true: segments are left
     out from the far ends inward, each only when it is true of no r in it.
     """
-    if not all(symmetric(source.noised.noise) for source in (*top.weights, *bottom.weights)):
+    if not all(source.noised.noise.symmetric for source in (*top.weights, *bottom.weights)):
         return None
     if bottom.value < 0:
         top, bottom = top.times(Fraction(-1)), bottom.times(Fraction(-1))
@@ -132,7 +129,7 @@ def _proper(top: Linear, bottom: Linear) -> tuple[Linear, Fraction]:
 
 
 def _greatest(top: Linear, bottom: Linear, sure: Fraction) -> Extended:
-    """Gives an upper end of the ratios that are held: never below the least upper end, and near it."""
+    """An upper end of the ratios that are held: never below the least upper end, and near it."""
     over, under = top.value, bottom.value
     middle, width, blurred = over / under, _wide(top, bottom, sure), _wide(top, bottom, sure, sharpest=False)
 
@@ -149,12 +146,12 @@ def _greatest(top: Linear, bottom: Linear, sure: Fraction) -> Extended:
     end = max(Fraction(end), Fraction(1, 1 << 1000))
     for _ in range(DOUBLINGS):
         if left_out_from(end):
-            return _swept(middle, end, left_out)
+            return _sweep(middle, end, left_out)
         end *= 2
     return math.inf
 
 
-def _swept(middle: Fraction, end: Fraction, left_out: Callable[[Fraction, Fraction], bool]) -> Fraction:
+def _sweep(middle: Fraction, end: Fraction, left_out: Callable[[Fraction, Fraction], bool]) -> Fraction:
     step = (end - middle) / 2
     for _ in range(MOST_STEPS):
         if step <= SHARPNESS * (end - middle):
@@ -168,7 +165,7 @@ def _swept(middle: Fraction, end: Fraction, left_out: Callable[[Fraction, Fracti
 
 
 def _wide(top: Linear, bottom: Linear, sure: Fraction, *, sharpest: bool = True) -> Callable[[Size], Extended]:
-    """Gives a function from the sizes of all weights to a width that noise with no larger weights keeps, so surely.
+    """Builds a function from the sizes of all weights to a width that noise with no larger weights keeps, so surely.
 
     Symmetric noise that is never likelier further out is the wider the larger its weight, if it has a density: Z + U
     with U uniform on a step has one, and is at most half a step from Z. So one step of each noise is added, but

@@ -8,14 +8,14 @@ from contextlib import contextmanager
 from typing import TypeAlias
 
 Progress: TypeAlias = Callable[[int, int], None]
-"""Is told how many steps are done, and of how many."""
+"""Takes how many steps are done, and of how many."""
 
 
 @contextmanager
-def shown(progress: Progress | None, what: str) -> Iterator[Progress]:
-    """Gives what to tell of progress: what the caller passed, or a bar on a terminal, or nothing.
+def reporting(progress: Progress | None, what: str) -> Iterator[Progress]:
+    """Yields what to call with progress: what the caller passed, a bar on a terminal, or nothing.
 
-    >>> with shown(None, "counting") as tell:
+    >>> with reporting(None, "counting") as tell:
     ...     tell(1, 2)
     """
     if progress is not None:

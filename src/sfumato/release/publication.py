@@ -20,13 +20,13 @@ def missing_for_publication(table: ReleaseTable, releases: Sequence[Release]) ->
     which the guarantee holds, the libraries used and the error due to noise; and that noise was really random.
     """
     if not isinstance(table, ReleaseTable) or not table.rows:
-        raise BadArgument("table", "a release table, such as sf.ReleaseTable.of(releases, …)", table)
-    given = tuple(releases)
-    if not given or not all(isinstance(release, Release) for release in given):
+        raise BadArgument("table", "a release table, such as sf.release.ReleaseTable.of(releases, …)", table)
+    published = tuple(releases)
+    if not published or not all(isinstance(release, Release) for release in published):
         raise BadArgument("releases", "the releases of the table, one or more", releases)
     about_table = [fault for row in table.rows for fault in _faults_of_row(row)]
-    about_each = [fault for name, why, holds in CHECKS for fault in _faults_of_releases(given, name, why, holds)]
-    return about_table + _faults_of_total(table.rows, given) + about_each
+    about_each = [fault for name, why, holds in CHECKS for fault in _faults_of_releases(published, name, why, holds)]
+    return about_table + _faults_of_total(table.rows, published) + about_each
 
 
 def _faults_of_row(row: Row) -> list[str]:

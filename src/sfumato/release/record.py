@@ -9,7 +9,7 @@ from functools import cache
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, final
 
-from sfumato.accounting.measures import Loss
+from sfumato.accounting.losses.measures import Loss
 from sfumato.errors import BadArgument, NotChainable
 from sfumato.exact import Number
 from sfumato.noise.distribution import Noise
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     import polars
     import pyarrow
 
+    from sfumato.charts.canvas import Chart
     from sfumato.release.answer import Answer
-    from sfumato.release.charts.canvas import Chart
     from sfumato.release.estimate import Estimate
     from sfumato.release.interval import Interval
     from sfumato.release.table import ReleaseTable
@@ -31,7 +31,7 @@ Value: TypeAlias = Any
 
 
 class Failure(Enum):
-    """Says what happens in the rare case that a δ allows for."""
+    """What happens in the rare case that a δ allows for."""
 
     NONE = "the stated loss always holds"
     GRACEFUL = "beyond δ the loss grows slowly"
@@ -39,7 +39,7 @@ class Failure(Enum):
 
 
 class Cutting(Enum):
-    """Says what a cut leaves out, or changes, before any noise."""
+    """What a cut leaves out, or changes, before any noise."""
 
     UNUSABLE = "rows that cannot be used"
     UNITS = "what one unit has beyond a bound"
@@ -55,7 +55,7 @@ UNCOVERED = frozenset({Cutting.UNUSABLE, Cutting.UNITS, Cutting.VALUES})
 @final
 @dataclass(frozen=True)
 class Cut:
-    """Is something that may leave out, move or scale down a part of the data before noise is added, and who said so."""
+    """Something that may leave out, move or scale down a part of the data before noise is added, and who said so."""
 
     cutting: Cutting
     what: str
@@ -108,20 +108,21 @@ class How:
 
     @property
     def made(self) -> str:
-        """Is how it is made, on one line: the steps, the mechanism, and what follows."""
+        """How it is made, on one line: the steps, the mechanism, and what follows."""
         parameters = ", ".join(f"{name} {value}" for name, value in self.parameters)
         several = f"{self.mechanism}: {parameters}" if self.asked else f"{self.mechanism}({parameters})"
         mechanism = several if parameters else self.mechanism
         return " → ".join((*self.steps, mechanism, *self.postprocessing))
 
     def __str__(self) -> str:
-        return " → ".join((*[self.asked] * bool(self.asked), *(f"cut: {cut}" for cut in self.cuts), self.made))
+        parts = (self.asked, *(f"cut: {cut}" for cut in self.cuts), self.made)
+        return " → ".join(part for part in parts if part)
 
 
 @final
 @dataclass(frozen=True)
 class Fact:
-    """Is a public fact that a release rests on, such as a bound, and where it comes from."""
+    """A public fact that a release rests on, such as a bound, and where it comes from."""
 
     what: str
     source: str
@@ -133,7 +134,7 @@ class Fact:
 @final
 @dataclass(frozen=True)
 class Noised:
-    """Is what was added to each coordinate of an exact value: integer noise, in whole steps, independent of the rest.
+    """The noise on each coordinate of an exact value: whole numbers of steps, independent of the rest.
 
     ``rounding`` is how far the value was moved before, at most; ``offset`` is a public number of steps added on top.
     """
@@ -148,7 +149,7 @@ class Noised:
 @final
 @dataclass(frozen=True)
 class Receipt:
-    """Is the entry of a ledger that paid for a release: which one, its digest, and the account it was charged to."""
+    """The entry of a ledger that paid for a release: which one, its digest, and the account it was charged to."""
 
     entry: int
     digest: str
@@ -168,9 +169,9 @@ def made_by() -> str:
 @final
 @dataclass(frozen=True, eq=False)
 class Release:
-    """Is what leaves: the value, its error bar, its price, who is protected, and how it was made.
+    """What leaves: the value, its error bar, its price, who is protected, and how it was made.
 
-    ``half_width`` is the error of the mechanism at the stated confidence (None where no such statement is on file): the
+    ``half_width`` is the error of the mechanism at the stated confidence (None where there is no such statement): the
     released value is within it of the exact one with at least that probability. It says nothing about clamping or
     sampling. ``noise`` is what was added, where the value is an exact one with noise on it. ``receipt`` is the entry of
     the ledger that paid; without one the release is uncharged.
@@ -192,16 +193,15 @@ class Release:
 
     @property
     def charged(self) -> bool:
-        """Tells whether a ledger was charged for it."""
         return self.receipt is not None
 
     def interval(
         self, confidence: Number | None = None
     ) -> Interval | list[Interval] | dict[str, list[Interval | None]] | None:
-        """Gives where the exact value is, with a confidence: for a vector one interval an entry, which hold together.
+        """Where the exact value is, with a confidence: for a vector one interval an entry, which hold together.
 
         For an answer that is a table they are given by the name of the column, and each holds by itself; a cell without
-        an answer has None. Without ``confidence`` it is the stated one. None where nothing is on file about the error
+        an answer has None. Without ``confidence`` it is the stated one. None where nothing is known about the error
         at that confidence.
         """
         from sfumato.release.interval import interval_of
@@ -209,7 +209,7 @@ class Release:
         return interval_of(self, confidence)
 
     def estimate(self) -> Estimate | list[Estimate]:
-        """Gives the value, or every entry of it, as a number to compute with: results keep right intervals."""
+        """The value, or every entry of it, as a number to compute with: results keep right intervals."""
         from sfumato.release.estimate import estimate_of
 
         return estimate_of(self)
@@ -229,43 +229,42 @@ class Release:
 
     def to_text(self) -> str:
         """Writes everything that the release says as plain text; `print` shows less."""
-        return self._written("text")
+        return self._rendered("text")
 
     def to_html(self) -> str:
         """Writes a fragment of HTML, without scripts; notebooks show it by themselves."""
-        return self._written("html")
+        return self._rendered("html")
 
     def to_markdown(self) -> str:
-        """Writes Markdown."""
-        return self._written("markdown")
+        return self._rendered("markdown")
 
     def to_latex(self) -> str:
         """Writes LaTeX; it needs the package booktabs."""
-        return self._written("latex")
+        return self._rendered("latex")
 
     def to_json(self) -> str:
         """Writes a flat JSON object for readers, complete."""
-        return self._written("json")
+        return self._rendered("json")
 
     def _repr_html_(self) -> str:
         return self.to_html()
 
-    def _written(self, form: str) -> str:
-        from sfumato.release.render import written
+    def _rendered(self, form: str) -> str:
+        from sfumato.release.render import rendered
         from sfumato.release.render.sheet import sheet
 
-        return written(sheet(self), form)
+        return rendered(sheet(self), form)
 
     def to_pandas(self, *, intervals: bool = False) -> pandas.DataFrame:
-        """Gives an answer that is a table as a data frame of pandas; ``intervals`` adds n_low and n_high to n."""
+        """Converts an answer that is a table to a data frame of pandas; ``intervals`` adds n_low and n_high to n."""
         return self._answer().to_pandas(intervals=intervals)
 
     def to_polars(self, *, intervals: bool = False) -> polars.DataFrame:
-        """Gives an answer that is a table as a data frame of Polars; ``intervals`` adds n_low and n_high to n."""
+        """Converts an answer that is a table to a data frame of Polars; ``intervals`` adds n_low and n_high to n."""
         return self._answer().to_polars(intervals=intervals)
 
     def to_arrow(self, *, intervals: bool = False) -> pyarrow.Table:
-        """Gives an answer that is a table as a table of Arrow; ``intervals`` adds n_low and n_high to n."""
+        """Converts an answer that is a table to a table of Arrow; ``intervals`` adds n_low and n_high to n."""
         return self._answer().to_arrow(intervals=intervals)
 
     def _answer(self) -> Answer:
@@ -278,12 +277,12 @@ class Release:
 
     def plot(self, **options: Any) -> Chart:
         """Draws the values with their error bars: see `charts.release`, which takes the options."""
-        from sfumato.release.charts.one_release import release
+        from sfumato.charts.one_release import release
 
         return release(self, **options)
 
     def table(self, *, scope: str = "None", url: str = "None", delta: Number | None = None) -> ReleaseTable:
-        """Gives the release table of this release alone."""
+        """Makes the release table of this release alone."""
         from sfumato.release.table import ReleaseTable
 
         return ReleaseTable.of([self], scope=scope, url=url, delta=delta)

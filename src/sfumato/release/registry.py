@@ -1,6 +1,6 @@
 """Entries of a registry of deployments: what was released, by whom, at what loss; in one shape for all of them.
 
-The columns are those of the public registry of deployments (`datasets.deployments`), so that one's own releases stand
+The columns are those of the public registry of deployments (`datasets.deployments`), so that new releases stand
 beside others; the further facts are those that Dwork, Kohli and Mulligan (2019) ask of an epsilon registry.
 """
 
@@ -12,10 +12,10 @@ from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import final
 
-from sfumato.accounting.measures import Approx, Loss, Pure
+from sfumato.accounting.losses.measures import Approx, Loss, Pure
 from sfumato.exact import digits_up
 from sfumato.release.record import Release
-from sfumato.release.render import written
+from sfumato.release.render import rendered
 from sfumato.release.render.csv import lines
 from sfumato.release.render.document import Document, Table
 from sfumato.release.render.sheet import loss_numbers
@@ -38,7 +38,7 @@ _PARAMETER = re.compile(r"(\w+)=([0-9.]+(?:e-?[0-9]+)?)(?:;|$)")
 @final
 @dataclass(frozen=True)
 class RegistryEntry:
-    """Is one deployment: facts as texts, empty where unknown. The first fourteen are the columns of the registry."""
+    """One deployment: facts as texts, empty where unknown. The first fourteen are the columns of the registry."""
 
     name: str
     curator: str = ""
@@ -79,7 +79,7 @@ class RegistryEntry:
         if total is None:
             one_unit(releases, stated=None, total=None)
         loss = composed([release.loss for release in releases]) if total is None else total
-        found = {
+        derived = {
             "name": name,
             "variant": VARIANTS.get(type(loss).__name__, type(loss).__name__),
             "unit": _each(release.unit for release in releases),
@@ -92,32 +92,30 @@ class RegistryEntry:
             "rate": f"{loss} in {period}" if period else "",
             "limit": "" if limit is None else str(limit),
         }
-        return cls(**(found | stated))
+        return cls(**(derived | stated))
 
     def number(self, parameter: str) -> Fraction | None:
-        """Gives one of the parameters, such as "epsilon", as a number; None where it is not stated as one.
+        """One of the parameters, such as "epsilon", as a number; None where it is not stated as one.
 
         >>> RegistryEntry("reports", parameters="epsilon=4.8; delta=4e-10").number("epsilon")
         Fraction(24, 5)
         """
-        found = dict(_PARAMETER.findall(self.parameters)).get(parameter)
-        return None if found is None else Fraction(found)
+        digits = dict(_PARAMETER.findall(self.parameters)).get(parameter)
+        return None if digits is None else Fraction(digits)
 
     @property
     def cells(self) -> tuple[str, ...]:
-        """Are all facts, in the order of `COLUMNS` and then of `FURTHER`."""
+        """All facts, in the order of `COLUMNS` and then of `FURTHER`."""
         return tuple(clean(getattr(self, column)) for column in (*COLUMNS, *FURTHER))
 
     def to_json(self) -> str:
-        """Writes a flat JSON object."""
-        return written(self.document(), "json")
+        return rendered(self.document(), "json")
 
     def to_csv(self) -> str:
         """Writes two lines of comma-separated values: the names of the columns, and the entry."""
         return to_csv([self])
 
     def document(self) -> Document:
-        """Gives what the entry says, for any form."""
         facts = dict(zip((*COLUMNS, *FURTHER), self.cells, strict=True))
         rows = tuple((name.replace("_", " "), said) for name, said in facts.items() if said)
         return Document(self.name, tables=(Table(rows),), record=lambda: facts)

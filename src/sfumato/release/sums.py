@@ -19,13 +19,11 @@ from typing import TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.accounting.pld.fourier import UNIT, real_inverse, real_transform, transform_error
+from sfumato.accounting.pld.tilted_composition import MARGIN, MULTIPLY, dot, norm, power
 from sfumato.exact import Extended, common_step, power_of_two, rational_up, root, up
-from sfumato.noise.binomial import Binomial
-from sfumato.noise.bounded import Truncated
-from sfumato.noise.discrete_gaussian import DiscreteGaussian
-from sfumato.noise.discrete_laplace import DiscreteLaplace
-from sfumato.noise.distribution import Noise, enclosure
-from sfumato.noise.staircase import Staircase
+from sfumato.guarantee import guarantee
+from sfumato.noise.distribution import Noise, enclosure, running
 from sfumato.release.interval import share_of_each
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -36,25 +34,18 @@ RESOLUTION = 256
 """The lattice has this many points, times the number of terms, to a standard deviation of the sum."""
 
 FINEST, FINEST_OF_FEW, FEW = 1 << 12, 1 << 15, 8
-"""The standard deviation holds at most so many lattice points; more where few laws are added up."""
+"""The standard deviation holds at most this many lattice points; more where few laws are added up."""
 
 SMALL_TRANSFORM, LARGEST_TRANSFORM = 1 << 15, 1 << 20
 
-TABLED = 4096
-"""Up to this scale, the masses of Gaussian noise are summed one by one; beyond, it is all but continuous."""
-
-SMALLEST_SQUARE = 1e-300
-"""Smaller squares of a scale count as this one: either noise is 0 as far as floats can tell, and none divides by 0."""
-
 KNOTS = 8192
-"""Other noises are worked out exactly at so many points, and taken at the nearest one outward in between."""
+"""Other noises are worked out exactly at this many points, and taken at the nearest one outward in between."""
 
 CUT = 1e-6
 """The chance to miss that is given away at each cut, as a share of all of it."""
 
-FLOAT_ERROR = 2e-11
-"""What floats can do to a probability, for each term: tails are good to 1e-13, a transform of a million points to
-√N · 7 u log₂ N < 2e-11 (Higham, Accuracy and Stability of Numerical Algorithms, 2002, theorem 24.2)."""
+TAIL_ERROR = 1e-13
+"""What floats can do to the tails of a term."""
 
 STEEPEST = 600.0
 """Exponentials stay within the floats up to here."""
@@ -63,22 +54,11 @@ TOO_COARSE = 1e-2
 """The share of the chance to miss that numerics may take at most."""
 
 
-def symmetric(noise: Noise) -> bool:
-    """Tells whether noise is known to be symmetric around 0, and never likelier further out."""
-    match noise:
-        case DiscreteLaplace() | DiscreteGaussian() | Staircase():
-            return True
-        case Binomial():
-            return noise.centred
-        case Truncated():
-            return noise.low == -noise.high and symmetric(noise.noise)
-    return False
-
-
 @lru_cache(maxsize=1024)
 def sum_above(terms: Terms, missed: Fraction) -> Extended:
-    """Gives a t that the sum of the terms exceeds with probability at most ``missed``: the least, or just above it.
+    """A t that the sum of the terms exceeds with probability at most ``missed``: the least, or just above it.
 
+    >>> from sfumato.noise.discrete_laplace import DiscreteLaplace
     >>> term = DiscreteLaplace(Fraction(1)), Fraction(1)
     >>> sum_above((term, term), Fraction(1, 40))
     Fraction(4, 1)
@@ -97,14 +77,18 @@ def sum_above(terms: Terms, missed: Fraction) -> Extended:
 
 
 def split_above(terms: Terms, missed: Fraction) -> Extended:
-    """Gives such a t from a share of the chance to miss for every term: exact for one, generous for many."""
+    """A t as in `sum_above`, from a share of the chance to miss for every term: exact for one, generous for many."""
     share = share_of_each(missed, coordinates=max(1, len(terms)), union=False)
-    return sum((abs(weight) * _end(noise, share, flipped=weight < 0) for noise, weight in terms), Fraction(0))
+    ends = (
+        times * abs(weight) * _end(noise, share, flipped=weight < 0)
+        for (noise, weight), times in Counter(terms).items()
+    )
+    return sum(ends, Fraction(0))
 
 
 def _end(noise: Noise, missed: Fraction, *, flipped: bool) -> Extended:
-    """Gives what the noise, or the noise with its sign changed, exceeds with probability at most ``missed``."""
-    return _found_end(noise, missed, flipped=flipped)  # type: ignore[arg-type]  # every noise is a frozen record
+    """What the noise, or the noise with its sign changed, exceeds with probability at most ``missed``."""
+    return _found_end(noise, missed, flipped=flipped)
 
 
 @lru_cache(maxsize=1024)
@@ -117,15 +101,22 @@ def _found_end(noise: Noise, missed: Fraction, *, flipped: bool) -> Extended:
 
 
 def _spread(terms: Terms) -> Fraction:
-    squares = (weight**2 * enclosure(noise.variance())[1] for noise, weight in terms)
+    squares = (times * weight**2 * _variance(noise) for (noise, weight), times in Counter(terms).items())
     return max(Fraction(rational_up(root(sum(squares, Fraction(0))))), min(abs(weight) for _, weight in terms))
+
+
+@lru_cache(maxsize=1024)
+def _variance(noise: Noise) -> Fraction:
+    return enclosure(noise.variance())[1]
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Laid:
-    """Is the law of one term on the lattice, rounded up; ``lost`` is what was cut off above, ``times`` how many there
-    are."""
+    """The law of one term on the lattice, rounded up.
+
+    ``lost`` is what was cut off above, ``times`` how many such terms there are.
+    """
 
     masses: Floats
     first: int
@@ -134,12 +125,12 @@ class Laid:
 
     @property
     def places(self) -> NDArray[np.int64]:
-        """Gives the lattice points of the masses."""
+        """The lattice points of the masses, in their order."""
         return np.arange(self.first, self.first + len(self.masses))
 
 
 def _laid(terms: Terms, pitch: Fraction, cut: float, *, exact: bool) -> list[Laid] | None:
-    alike = Counter((noise, abs(weight), weight < 0 and not symmetric(noise)) for noise, weight in terms)
+    alike = Counter((noise, abs(weight), weight < 0 and not noise.symmetric) for noise, weight in terms)
     found = []
     for (noise, weight, flipped), times in alike.items():
         share = Fraction(cut) / len(terms)
@@ -154,7 +145,7 @@ def _laid(terms: Terms, pitch: Fraction, cut: float, *, exact: bool) -> list[Lai
 
 
 def _least(places: NDArray[np.int64], ratio: Fraction, *, exact: bool) -> Floats:
-    """Gives the least whole number z with z > place · ratio, or one less where floats cannot tell."""
+    """The least whole number z with z > place · ratio, or one less where floats cannot tell."""
     if exact:  # then 1 / ratio is a whole number
         return np.asarray(places // int(1 / ratio) + 1, dtype=np.float64)
     scaled = places * min(up(ratio), 1e290)
@@ -162,27 +153,49 @@ def _least(places: NDArray[np.int64], ratio: Fraction, *, exact: bool) -> Floats
 
 
 def _lattice_above(laid: list[Laid] | None, pitch: Fraction, unit: Fraction, missed: float) -> Fraction | None:
-    """Gives the least lattice point that the sum of the terms exceeds rarely enough; None where floats cannot tell."""
+    """The least lattice point that the sum of the terms exceeds rarely enough; None where floats cannot tell."""
     if laid is None:
         return None
     reach = _reach(laid, float(pitch / unit), missed * CUT)
     size = 1 << (2 * reach + 3).bit_length()
     number = sum(term.times for term in laid)
-    error = sum(term.times * term.lost for term in laid) + 2 * missed * CUT + (number + 1) * FLOAT_ERROR
+    error = sum(term.times * term.lost for term in laid) + 2 * missed * CUT + number * TAIL_ERROR
     if size > LARGEST_TRANSFORM or error > TOO_COARSE * missed:
         return None
-    transform = np.ones(size // 2 + 1, dtype=np.complex128)
-    for term in laid:
-        folded = np.bincount(term.places % size, weights=term.masses, minlength=size)
-        transform *= np.fft.rfft(folded) ** term.times
-    law = np.fft.fftshift(np.fft.irfft(transform, size))  # from -size / 2 on
-    above = np.cumsum(law[::-1])[::-1] - law
+    law, off = lattice_sum(laid, size)
+    law = np.fft.fftshift(law)  # from -size / 2 on
+    error += (off * math.sqrt(size) + 2 * (math.sqrt(size) + 4) * UNIT) * MARGIN
+    above = running(law[::-1])[::-1] - law
     allowed = np.flatnonzero(above > missed - error)
-    return (int(allowed[-1]) + 1 - size // 2) * pitch if len(allowed) else None
+    if error > TOO_COARSE * missed or not len(allowed):
+        return None
+    return (int(allowed[-1]) + 1 - size // 2) * pitch
+
+
+@guarantee(
+    claim="the circular convolution of all terms, within the error that is given with it in the 2-norm",
+    proof="proofs/accuracy.md#transform",
+    reviewed="14775196aec5",
+)
+def lattice_sum(laid: list[Laid], size: int) -> tuple[Floats, float]:
+    """Adds up independent terms on a circle of lattice points, from 0 on."""
+    relative, most = transform_error(size) + 4 * UNIT, 1 + 4 * UNIT * LARGEST_TRANSFORM
+    product, total, lost, uses = np.ones(size // 2 + 1, dtype=np.complex128), 1.0, 0.0, 0
+    for term in laid:
+        folded: Floats = np.bincount(term.places % size, weights=term.masses, minlength=size).astype(np.float64)
+        product *= power(real_transform(folded), term.times)
+        turns = 1 + len(term.masses) // size
+        missed = (relative + turns * UNIT) * math.sqrt(size) * math.sqrt(dot(folded, folded)) * MARGIN
+        total, lost = total * (most + missed) ** term.times, lost + term.times * missed
+        uses += 2 * term.times + 1
+    rounding, length = math.expm1(uses * MULTIPLY * MARGIN), math.sqrt(2) * norm(product) * MARGIN
+    wrong = (total * lost + 2 * rounding * length) * MARGIN
+    error = (wrong + relative * (length + wrong)) / math.sqrt(size) * MARGIN + 1e-290
+    return real_inverse(product), error if uses * MULTIPLY <= 1 / 4 else math.inf
 
 
 def _reach(laid: list[Laid], pitch: float, missed: float) -> int:
-    """Gives how many lattice points from 0 the sum lies, but for a small chance on either side (Chernoff)."""
+    """How many lattice points from 0 the sum lies, but for a small chance on either side (Chernoff)."""
     furthest = sum(term.times * int(np.abs(term.places[[0, -1]]).max()) for term in laid)
     if furthest <= SMALL_TRANSFORM:
         return furthest
@@ -199,32 +212,18 @@ def _reach(laid: list[Laid], pitch: float, missed: float) -> int:
 
 
 def upper_tails(noise: Noise, points: Floats, *, flipped: bool) -> tuple[Floats, float]:
-    """Gives P(Z >= point), or P(-Z >= point), for whole numbers in order, and a bound on how far below it may be."""
-    match noise:
-        case DiscreteLaplace():
-            return _laplace_tails(noise.scale, points), 0.0
-        case DiscreteGaussian() if noise.square > TABLED**2:
-            deviation = up(root(noise.square))
-            scaled = ((points - 0.5) / (deviation * math.sqrt(2))).tolist()
-            # Each mass is the middle of a cell of the density: off by ∫|f''| / 24 + TV(f'') / 24 < 0.05 / σ² in all.
-            return np.array([0.5 * math.erfc(x) for x in scaled]), 0.05 / deviation**2
-    knots, tails = _knots(noise, flipped=flipped)  # type: ignore[arg-type]  # every noise is a frozen record
+    """P(Z >= point), or P(-Z >= point), for whole numbers in order, and a bound on how far below it may be."""
+    quick = noise.quick_tails(points) if noise.symmetric or not flipped else None
+    if quick is not None:
+        return quick
+    knots, tails = _knots(noise, flipped=flipped)
     found = np.searchsorted(knots, points, side="right") - 1
     return np.where(found < 0, 1.0, tails[np.maximum(found, 0)]), 0.0
 
 
-def _laplace_tails(scale: Fraction, points: Floats) -> Floats:
-    rate = max(float(1 / scale), 1e-300)
-    size = np.where(points >= 1, points, 1 - points)
-    tail = np.exp(-np.minimum(size * rate, 700.0)) / (1 + math.exp(-rate))
-    return np.where(points >= 1, tail, 1 - tail)
-
-
 @lru_cache(maxsize=64)
 def _knots(noise: Noise, *, flipped: bool) -> tuple[Floats, Floats]:
-    """Gives whole numbers in order and tails there: those of the noise, and 0 beyond the last one's own."""
-    if isinstance(noise, DiscreteGaussian):
-        return _gaussian_table(float(noise.square))
+    """Whole numbers in order and tails there: those of the noise, and 0 beyond the last one's own."""
     tiny = Fraction(1, 1 << 50)
     low, high = -int(_end(noise, tiny, flipped=not flipped)), int(_end(noise, tiny, flipped=flipped))
     stride = max(1, -(-(high - low) // KNOTS))
@@ -235,10 +234,3 @@ def _knots(noise: Noise, *, flipped: bool) -> tuple[Floats, Floats]:
 def _exact_tails(noise: Noise, points: range, *, flipped: bool) -> Iterator[float]:
     for point in points:
         yield up(enclosure(noise.cdf(-point) if flipped else noise.upper_tail(point))[1])
-
-
-def _gaussian_table(square: float) -> tuple[Floats, Floats]:
-    reach = math.ceil(10 * math.sqrt(square)) + 10
-    points = np.arange(-reach, reach + 1, dtype=np.float64)
-    masses = np.exp(-(points**2) / (2 * max(square, SMALLEST_SQUARE)))
-    return points, np.minimum(np.cumsum(masses[::-1])[::-1] / masses.sum(), 1.0)

@@ -11,15 +11,15 @@ from fractions import Fraction
 from functools import reduce
 from typing import Any, final
 
-from sfumato.accounting.convert import convert
-from sfumato.accounting.measures import Approx, Loss, Pure
-from sfumato.accounting.pld import PLD
+from sfumato.accounting.convert.convert import convert
+from sfumato.accounting.losses.measures import Approx, Loss, Pure
+from sfumato.accounting.losses.pld import PLD
 from sfumato.errors import BadArgument, NoProvenRoute
 from sfumato.exact import Extended, Number, digits_up
 from sfumato.guarantee import guarantee
 from sfumato.release.answer import Answer
 from sfumato.release.record import Cutting, How, Release
-from sfumato.release.render import written
+from sfumato.release.render import rendered
 from sfumato.release.render.answers import errors_of
 from sfumato.release.render.document import Document, Table
 from sfumato.release.render.sheet import headline
@@ -44,7 +44,7 @@ STEP_FIELDS = ("release", "step", "what", "loss", "error")
 @final
 @dataclass(frozen=True)
 class Step:
-    """Is one step on the way to a release; a step that is no mechanism has no loss of its own."""
+    """One step on the way to a release; a step that is no mechanism has no loss of its own."""
 
     release: int
     kind: str
@@ -56,7 +56,7 @@ class Step:
 @final
 @dataclass(frozen=True)
 class Row:
-    """Is what one project states about its releases; the loss is their total, as (ε, δ).
+    """The statement of one project about its releases; the loss is their total, as (ε, δ).
 
     ``native`` is the total as it was composed, ``period`` the time for which the guarantee holds, and ``adjacency``
     what counts as a change of one unit. ``asked`` is the question of each release, empty where it has none in words.
@@ -77,17 +77,15 @@ class Row:
 
     @property
     def epsilon(self) -> Extended:
-        """Is the ε of the total."""
         return self.loss.epsilon
 
     @property
     def delta(self) -> Fraction:
-        """Is the δ of the total."""
         return self.loss.delta
 
     @property
     def cells(self) -> tuple[str, ...]:
-        """Are the eight facts as texts, in the order of `FIELDS`; ε and δ are rounded up."""
+        """The eight facts as texts, in the order of `FIELDS`; ε and δ are rounded up."""
         numbers = (digits_up(self.epsilon), digits_up(self.delta) if self.delta else "0.0")
         return (self.scope, self.preprocessing, *numbers, self.unit, self.mechanism, self.implementation, self.url)
 
@@ -95,9 +93,9 @@ class Row:
 @final
 @dataclass(frozen=True)
 class ReleaseTable:
-    """Is the release table of one project, or of several side by side.
+    """The release table of one project, or of several side by side.
 
-    >>> from sfumato.accounting.measures import Pure
+    >>> from sfumato.accounting.losses.measures import Pure
     >>> from sfumato.release.record import How
     >>> count = Release(812, Pure(0.2), "one device", How("laplace", (("scale", "5"),)), half_width=15)
     >>> print(count.table(scope="Broadband use by zip code").to_text())
@@ -135,26 +133,26 @@ class ReleaseTable:
         ``total`` is what they cost together, as a ledger knows it; left out, their losses are composed. A total that is
         no (ε, δ), such as ρ, needs the δ at which to state its ε. A total below the loss of one of them is refused.
         """
-        given = tuple(releases)
-        if not given or not all(isinstance(release, Release) for release in given):
+        published = tuple(releases)
+        if not published or not all(isinstance(release, Release) for release in published):
             raise BadArgument("releases", "one or more releases", releases)
-        protected = one_unit(given, stated=unit, total=total)
-        native = composed([release.loss for release in given]) if total is None else _total(total, given)
-        stated = _stated(native, delta)
-        other = "" if isinstance(native, Pure | Approx) else f" ({native})"
+        protected = one_unit(published, stated=unit, total=total)
+        native = composed([release.loss for release in published]) if total is None else _total(total, published)
+        stated = _as_approx(native, delta)
+        native_words = "" if isinstance(native, Pure | Approx) else f" ({native})"
         row = Row(
-            scope=_said(scope, "scope"),
-            preprocessing=_each(_before(release.how) for release in given),
+            scope=_check_text(scope, "scope"),
+            preprocessing=_each(_before(release.how) for release in published),
             loss=stated,
             unit=protected,
-            mechanism=_each(part for release in given for part in release.how.mechanism.split("; ")) + other,
-            implementation=_each(release.version for release in given),
-            url=_said(url, "url"),
+            mechanism=_each(part for release in published for part in release.how.mechanism.split("; ")) + native_words,
+            implementation=_each(release.version for release in published),
+            url=_check_text(url, "url"),
             native=native,
-            period=_said(period, "period", blank=True),
-            adjacency="; ".join(dict.fromkeys(release.adjacency for release in given if release.adjacency)),
-            steps=tuple(step for place, release in enumerate(given, start=1) for step in _steps(place, release)),
-            asked=tuple(release.how.asked for release in given),
+            period=_check_text(period, "period", blank=True),
+            adjacency="; ".join(dict.fromkeys(release.adjacency for release in published if release.adjacency)),
+            steps=tuple(step for place, release in enumerate(published, start=1) for step in _steps(place, release)),
+            asked=tuple(release.how.asked for release in published),
         )
         return cls((row,))
 
@@ -163,11 +161,11 @@ class ReleaseTable:
         return ReleaseTable(sum((table.rows for table in others), self.rows))
 
     def document(self, *, steps: bool = False) -> Document:
-        """Gives what the table says; with ``steps``, one more row for each step on the way."""
+        """The table for any form; with ``steps``, one more row for each step on the way."""
         columns = zip(*(row.cells for row in self.rows), strict=True)
         facts = [(name, *cells) for name, cells in zip(FIELDS, columns, strict=True)]
         head = ("Name", *(["Value"] if len(self.rows) == 1 else [str(place + 1) for place in range(len(self.rows))]))
-        tables = [Table(tuple(facts), head=head), *(_asked(row) for row in self.rows if any(row.asked))]
+        tables = [Table(tuple(facts), head=head), *(_question_table(row) for row in self.rows if any(row.asked))]
         if steps:
             tables += [Table(_step_rows(row), head=STEP_FIELDS, title=f"Steps: {row.scope}") for row in self.rows]
         return Document(
@@ -175,28 +173,26 @@ class ReleaseTable:
         )
 
     def to_text(self, *, steps: bool = False) -> str:
-        """Writes plain text."""
-        return written(self.document(steps=steps), "text")
+        return rendered(self.document(steps=steps), "text")
 
     def to_html(self, *, steps: bool = False) -> str:
         """Writes a fragment of HTML, without scripts."""
-        return written(self.document(steps=steps), "html")
+        return rendered(self.document(steps=steps), "html")
 
     def to_markdown(self, *, steps: bool = False) -> str:
-        """Writes Markdown."""
-        return written(self.document(steps=steps), "markdown")
+        return rendered(self.document(steps=steps), "markdown")
 
     def to_latex(self, *, steps: bool = False) -> str:
         """Writes LaTeX; it needs the package booktabs."""
-        return written(self.document(steps=steps), "latex")
+        return rendered(self.document(steps=steps), "latex")
 
     def to_json(self, *, steps: bool = False) -> str:
         """Writes a list of flat JSON objects, one for each project."""
-        return written(self.document(steps=steps), "json")
+        return rendered(self.document(steps=steps), "json")
 
     def to_csv(self, *, steps: bool = False) -> str:
         """Writes comma-separated values that a spreadsheet opens without running anything."""
-        return written(self.document(steps=steps), "csv")
+        return rendered(self.document(steps=steps), "csv")
 
     def _repr_html_(self) -> str:
         return self.to_html()
@@ -217,8 +213,8 @@ def composed(losses: Sequence[Loss]) -> Loss:
     return reduce(lambda first, second: first.then(second), alike)
 
 
-def _stated(loss: Loss, delta: Number | None) -> Approx:
-    """Gives a loss as (ε, δ)."""
+def _as_approx(loss: Loss, delta: Number | None) -> Approx:
+    """States a loss as (ε, δ), at ``delta`` where it has an ε for each δ."""
     try:
         return convert(loss, Approx, delta=delta)
     except NoProvenRoute:
@@ -229,7 +225,7 @@ def _stated(loss: Loss, delta: Number | None) -> Approx:
 
 
 def one_unit(releases: Sequence[Release], *, stated: str | None, total: Loss | None) -> str:
-    """Gives who is protected, which must be the same for all, for losses of different units do not add up."""
+    """Who is protected, which must be the same for all, for losses of different units do not add up."""
     units = list(dict.fromkeys(release.unit for release in releases))
     adjacencies = list(dict.fromkeys(release.adjacency for release in releases))
     if (len(units) > 1 or len(adjacencies) > 1) and (stated is None or total is None):
@@ -242,7 +238,7 @@ def one_unit(releases: Sequence[Release], *, stated: str | None, total: Loss | N
     if stated is not None and total is None and stated != units[0]:
         must = f"that of the releases, {units[0]!r}, unless the total for it is stated too: total=…"
         raise BadArgument("unit", must, stated)
-    return _said(units[0] if stated is None else stated, "unit")
+    return _check_text(units[0] if stated is None else stated, "unit")
 
 
 def exceeds(loss: Loss, total: Loss) -> bool:
@@ -259,7 +255,7 @@ def _total(total: Loss, releases: Sequence[Release]) -> Loss:
     return total
 
 
-def _said(text: str, name: str, *, blank: bool = False) -> str:
+def _check_text(text: str, name: str, *, blank: bool = False) -> str:
     if not isinstance(text, str) or not (blank or text.strip()):
         raise BadArgument(name, "a text" if blank else "a text; write 'None' where there is none", text)
     return text.strip()
@@ -276,7 +272,7 @@ def _before(how: How) -> str:
     return " → ".join((*cuts, *how.steps))
 
 
-def _asked(row: Row) -> Table:
+def _question_table(row: Row) -> Table:
     rows = tuple((str(place), said) for place, said in enumerate(row.asked, start=1) if said)
     return Table(
         rows,
@@ -288,17 +284,17 @@ def _asked(row: Row) -> Table:
 def _steps(place: int, release: Release) -> list[Step]:
     how = release.how
     parameters = ", ".join(f"{name} {value}" for name, value in how.parameters)
-    made = Step(
+    mechanism = Step(
         place,
         "mechanism",
         f"{how.mechanism} ({parameters})" if parameters else how.mechanism,
         str(release.loss),
         _error(release),
     )
-    before = [Step(place, "asked", how.asked)] * bool(how.asked)
+    before = [Step(place, "asked", how.asked)] if how.asked else []
     before += [Step(place, "cut", str(cut)) for cut in how.cuts]
     before += [Step(place, "preprocessing", step) for step in how.steps]
-    return [*before, made, *(Step(place, "post-processing", step) for step in how.postprocessing)]
+    return [*before, mechanism, *(Step(place, "post-processing", step) for step in how.postprocessing)]
 
 
 def _error(release: Release) -> str:
@@ -311,9 +307,9 @@ def _error(release: Release) -> str:
 
 
 def _step_rows(row: Row) -> tuple[tuple[str, ...], ...]:
-    found = [(str(step.release), step.kind, step.what, step.loss, step.error) for step in row.steps]
+    rows = [(str(step.release), step.kind, step.what, step.loss, step.error) for step in row.steps]
     stated = [("", name, said, "", "") for name, said in (("adjacency", row.adjacency), ("period", row.period)) if said]
-    return (*found, ("", "total", "", str(row.native), ""), *stated)
+    return (*rows, ("", "total", "", str(row.native), ""), *stated)
 
 
 def _record(row: Row, *, steps: bool) -> dict[str, Any]:

@@ -23,10 +23,10 @@ from sfumato.noise.discrete_laplace import DiscreteLaplace
 
 Floats: TypeAlias = NDArray[np.float64]
 Wave: TypeAlias = DiscreteLaplace | DiscreteGaussian
-"""Noises whose characteristic functions are on file."""
+"""Noises with characteristic functions in closed form."""
 
 BLUR, FOLDS = 0.02, 4
-"""The sum is blurred by at most this share of its standard deviation, by so many uniform variables."""
+"""The sum is blurred by at most this share of its standard deviation, by this many uniform variables."""
 
 WRAPPED, LEFT_OUT, FLOATS = 1e-3, 5e-3, 1e-9
 """What may reach around the circle, and what frequencies that are left out may do, as shares of the chance to miss;
@@ -42,7 +42,7 @@ FEWEST, MOST = 128, 1 << 17
 """Frequencies to begin with, and the most that are tried."""
 
 OCTAVES = 20
-"""What is left out is bounded on so many octaves of frequencies one by one; beyond, by the blur alone."""
+"""What is left out is bounded on this many octaves of frequencies one by one; beyond, by the blur alone."""
 
 AT_ONCE = 1 << 21
 """Cells of the table of frequencies that are held at once."""
@@ -55,7 +55,7 @@ TILTS = (0.02, 0.1, 0.3, 0.6, 0.8, 0.9, 0.97)
 
 
 def widths(noises: Sequence[Wave], weights: Floats, times: Sequence[int], missed: float) -> Floats:
-    """Gives for each row of weights a t that the sum of the weighted noises is beyond, on either side, rarely enough.
+    """Finds for each row of weights a t that the sum of the weighted noises is beyond, on either side, rarely enough.
 
     Column i of ``weights`` are those of noise i, of which ``times[i]`` independent copies are added up: P(|W| > t) is
     at most ``missed``, and t is the least such, or a few hundredths of a standard deviation above it
@@ -66,22 +66,22 @@ def widths(noises: Sequence[Wave], weights: Floats, times: Sequence[int], missed
     array([30.3])
     """
     table = _Sums(tuple(map(_shape, noises)), np.abs(np.asarray(weights, dtype=np.float64)), tuple(times))
-    found = table.reach(missed)
+    bounds = table.reach(missed)
     if missed >= RAREST:
         circles = 2 * (table.reach(WRAPPED * missed) + BLUR * table.spread)
-        todo, count = np.flatnonzero(found > 0), FEWEST
+        todo, count = np.flatnonzero(bounds > 0), FEWEST
         while len(todo) and count <= MOST:
             size = max(1, AT_ONCE // count)
             parts = [todo[start : start + size] for start in range(0, len(todo), size)]
-            kept = [part[table.rows(part).improve(found, part, circles[part], missed, count)] for part in parts]
-            todo, count = np.concatenate(kept), 2 * count
-    return found * (1 + 1e-12)
+            unready = [part[table.rows(part).improve(bounds, part, circles[part], missed, count)] for part in parts]
+            todo, count = np.concatenate(unready), 2 * count
+    return bounds * (1 + 1e-12)
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class _Sums:
-    """Is a table of sums: a row for each, and a column of weights for each noise."""
+    """A table of sums: a row for each, and a column of weights for each noise."""
 
     shapes: tuple[_Shape, ...]
     weights: Floats
@@ -96,34 +96,34 @@ class _Sums:
 
     @cached_property
     def spread(self) -> Floats:
-        """Are the standard deviations of the sums, about."""
+        """The standard deviations of the sums, about."""
         return np.sqrt(sum(((weight * shape.deviation) ** 2 * many for shape, weight, many in self._columns), 0.0))
 
     def reach(self, missed: float) -> Floats:
-        """Gives what each sum is beyond with a probability of at most ``missed``, by Chernoff's bound."""
+        """Bounds what each sum is beyond with a probability of at most ``missed``, by Chernoff."""
         steepest = np.min([shape.steepest / np.maximum(weight, TINY) for shape, weight, _ in self._columns], axis=0)
-        found = np.full(len(self.weights), np.inf)
+        bounds = np.full(len(self.weights), np.inf)
         for share in TILTS:
             tilt = share * steepest
             moment = sum((many * shape.log_moment(tilt * weight) for shape, weight, many in self._columns), 0.0)
-            found = np.minimum(found, (math.log(2 / missed) + moment) / tilt)
-        return np.where(self.spread > 0, found, 0.0)
+            bounds = np.minimum(bounds, (math.log(2 / missed) + moment) / tilt)
+        return np.where(self.spread > 0, bounds, 0.0)
 
     def improve(
-        self, found: Floats, places: NDArray[np.intp], circle: Floats, missed: float, count: int
+        self, bounds: Floats, places: NDArray[np.intp], circle: Floats, missed: float, count: int
     ) -> NDArray[np.bool_]:
-        """Works out widths from so many frequencies, where these are enough; tells where they are not."""
+        """Computes widths from ``count`` frequencies, where these are enough; tells where they are not."""
         left = self._left_out(2 * math.pi / circle * count)
         ready = left <= LEFT_OUT * missed
         if ready.any():
             part = self.rows(np.flatnonzero(ready))
             allowed = missed * (1 - WRAPPED) - left[ready] - FLOATS
-            least = part._least(circle[ready], allowed, found[places[ready]], count)
-            found[places[ready]] = np.minimum(found[places[ready]], least + BLUR * part.spread)
+            least = part._least(circle[ready], allowed, bounds[places[ready]], count)
+            bounds[places[ready]] = np.minimum(bounds[places[ready]], least + BLUR * part.spread)
         return ~ready
 
     def _least(self, circle: Floats, allowed: Floats, most: Floats, count: int) -> Floats:
-        """Gives the least t, between 0 and ``most``, beyond which the blurred sum is no likelier than allowed."""
+        """The least t, between 0 and ``most``, beyond which the blurred sum is no likelier than allowed."""
         steps = np.arange(1, count + 1)
         base = 2 * math.pi / circle
         waves = self._law(base[:, None] * steps) * (2 / math.pi) / steps
@@ -136,7 +136,7 @@ class _Sums:
         return high
 
     def _law(self, frequencies: Floats) -> Floats:
-        """Is the characteristic function of each blurred sum at its frequencies."""
+        """The characteristic function of each blurred sum at its frequencies."""
         blur = np.sinc((BLUR / FOLDS / math.pi) * self.spread[:, None] * frequencies) ** FOLDS
         for shape, weight, many in self._columns:
             blur *= shape.characteristic(weight[:, None] * frequencies) ** many
@@ -156,7 +156,7 @@ class _Sums:
 @final
 @dataclass(frozen=True)
 class _Shape:
-    """Is noise in floats: ``size`` is sinh(1 / 2r) for Laplace noise of scale r, and the scale for Gaussian noise."""
+    """A noise in floats: ``size`` is sinh(1 / 2r) for Laplace noise of scale r, and the scale for Gaussian noise."""
 
     laplace: bool
     size: float
@@ -164,17 +164,17 @@ class _Shape:
 
     @property
     def deviation(self) -> float:
-        """Is the standard deviation, about."""
+        """The standard deviation, about."""
         return math.sqrt(0.5) / self.size if self.laplace else self.size
 
     def log_moment(self, tilt: Floats) -> Floats:
-        """Gives ln E exp(tilt · Z), or more."""
+        """Bounds ln E exp(tilt · Z) from above."""
         if self.laplace:
             return np.asarray(-np.log1p(-((np.sinh(tilt / 2) / self.size) ** 2)))
         return np.asarray((self.size * tilt) ** 2 / 2)
 
     def characteristic(self, turned: Floats) -> Floats:
-        """Is the characteristic function: E cos(turned · Z), for noise is symmetric. From 0 to π it falls."""
+        """The characteristic function: E cos(turned · Z), for noise is symmetric. From 0 to π it falls."""
         if self.laplace:
             return np.asarray(1 / (1 + (np.sin(turned / 2) / self.size) ** 2))
         if self.size < 1:  # few whole numbers have weight

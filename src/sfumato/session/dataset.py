@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import NoReturn, final
 
-from sfumato.accounting.measures import Loss
+from sfumato.accounting.losses.measures import Loss
 from sfumato.codebook.book import Codebook
 from sfumato.codebook.tables import FACT
 from sfumato.core.domains import Data, Tables
@@ -18,26 +18,28 @@ from sfumato.core.metrics import AddRemove, Unit
 from sfumato.core.partial import start
 from sfumato.core.space import Space
 from sfumato.entropy import system
-from sfumato.errors import AccountRefused, BadArgument, NotInDomain, Several
+from sfumato.errors import AccountRefused, BadArgument, NotChainable, NotInDomain, Several
 from sfumato.exact import Number
 from sfumato.ledger.accounts import checked_name
-from sfumato.ledger.book import Ledger
+from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.periods import Period
 from sfumato.ledger.permit import Permit
+from sfumato.ledger.progress import RunPermit, Step
 from sfumato.ledger.rules import Rule
 from sfumato.ledger.versions import Identity, label_of, read_version
-from sfumato.query.opened import Opened
+from sfumato.query.engines.registry import is_tabular
+from sfumato.query.plan.open_tables import OpenTables
 from sfumato.release.claim import Claim
 from sfumato.release.record import Fact, Release
 from sfumato.session.members import Members
+from sfumato.session.open_data import Person, default_name, open_tables, protects_people, unit_of
 from sfumato.session.session import Session
-from sfumato.session.tables import Person, default_name, is_tabular, open_tables, protects_people, unit_of
 from sfumato.session.vault import Asking, Holding, locked_tables, locked_values
 
 
 @final
 class Dataset:
-    """Is data with a unit of privacy and public facts; nothing of it can be seen but through a session.
+    """Data with a unit of privacy and public facts; nothing of it can be seen except through a session.
 
     The data is taken as it is now: what is done to the original afterwards changes nothing. Facts come from a
     codebook, or from a space. With ``members`` a register keeps a limit for each unit besides. A ``version`` is the
@@ -46,7 +48,7 @@ class Dataset:
 
     Whoever has this object holds the data: they say which ledger pays. What a session has of it opens no session.
 
-    >>> from sfumato.accounting.measures import Pure
+    >>> from sfumato.accounting.losses.measures import Pure
     >>> from sfumato.core.space import vector
     >>> from sfumato.mechanisms.additive import laplace
     >>> from sfumato.transforms.aggregate import mean
@@ -79,7 +81,7 @@ class Dataset:
         self._holding: Holding | None
         self._by_codebook = not isinstance(unit, Unit) or facts is None or unit.protects == facts.protects
         self._opening = system().octets(16).hex()
-        self._tables: Opened | None = None
+        self._tables: OpenTables | None = None
         if facts is not None and (is_tabular(data) or (unit is None and protects_people(facts))):
             self._open(data, facts, unit, name, members)
             return
@@ -116,8 +118,8 @@ class Dataset:
             self._by_codebook = True  # what is stated of an id holds for each of several
 
     @property
-    def tables(self) -> Opened:
-        """Gives what is public about the tables, for questions to be planned with: nothing in it leads to private ones.
+    def tables(self) -> OpenTables:
+        """What is public about the tables, for questions to be planned with: nothing in it leads to private ones.
 
         Data that is held in memory is put behind an engine when this is first asked for; the unit stays what it is.
         """
@@ -143,9 +145,9 @@ class Dataset:
         """
         return label_of(self.version, self._opening, self._vault.register)
 
-    @property
+    @cached_property
     def facts(self) -> tuple[Fact, ...]:
-        """Gives the public facts that every release rests on, and where they come from.
+        """The public facts that every release rests on, and where they come from.
 
         Where rows are counted and another unit is protected than the codebook's, how many it has was stated with it.
         """
@@ -196,17 +198,17 @@ class Dataset:
             said = {**public, **(about or {})}
             opened = ledger.open_account(self.name, limit=limit, unit=self.unit, period=period, until=until, about=said)
         self._holding.keep(ledger, known, by)
-        return Session(self._asked, ledger, opened.name, by=by)
+        return Session(self._asked, ledger, opened, by=by)
 
     @cached_property
     def _asked(self) -> Dataset:
-        """Is the data set as sessions have it: without what opens them, or whoever may ask could set a new limit."""
+        """The data set as sessions have it: without what opens them, or whoever may ask could set a new limit."""
         asked = object.__new__(Dataset)
         vars(asked).update(vars(self), _holding=None)
         return asked
 
     def _address(self, given: str | Path | None) -> str | Path:
-        """Gives the address of the ledger: the one that was given, or the one that the codebook names."""
+        """The address of the ledger: the one that was given, or the one that the codebook names."""
         if given is not None:
             return given
         if self.codebook is not None and self.codebook.ledger:
@@ -214,33 +216,50 @@ class Dataset:
         must = "given: where charges are written down, such as 'sqlite:///spent.db' ('memory:' forgets them)"
         raise BadArgument("ledger", must, None)
 
-    def check(self, measurement: Measurement, loss: Loss) -> None:
-        """Refuses a measurement that is not one on this data, or that a register of members could not count."""
-        start(self.space_for(measurement), measurement)
+    def read(self, question: object) -> Measurement:
+        """Reads a question as a measurement on this data; refuses what is none, or shows exact values."""
+        measurement = start(self._space_for(question), question)
+        if not isinstance(measurement, Measurement):
+            raise NotChainable("this shows exact values: a question must end in a mechanism that adds noise to them.")
+        return measurement
+
+    def check_members(self, loss: Loss) -> None:
+        """Refuses a loss that a register of members, where there is one, could not count."""
         if self._vault.charges(loss):
             self._rows()
 
     def release(self, permit: Permit, measurement: Measurement, *, confidence: Number) -> Release:
         """Runs what a permit was charged for; nothing else ever sees the data."""
-        ours = isinstance(permit, Permit) and permit.account.name.partition("/")[0] == self.name
-        if not ours:
-            raise BadArgument("permit", f"one that {self.name} was charged for", permit)
-        self.check(measurement, permit.loss)
+        self._check_ours(permit, Permit)
+        asked = self.read(measurement)
+        self.check_members(permit.loss)
         rows = self._rows() if self._vault.register else 0
         asking = Asking(self.unit, confidence, self.facts, self.name, rows)
-        ended = self._vault.run(permit, measurement, asking)
+        ended = self._vault.run(permit, asked, asking)
         if isinstance(ended, BaseException):
             raise ended
         return ended
 
-    def space_for(self, measurement: object) -> Space:
-        """Gives the space that a measurement is on: that of the tables, where it is a question in SQL."""
+    def step(self, permit: RunPermit, function: Step) -> Data:
+        """Hands the data to the next step of a run; what the step gives is all that leaves."""
+        self._check_ours(permit, RunPermit)
+        ended = self._vault.step(permit, function)
+        if isinstance(ended, BaseException):
+            raise ended
+        return ended[0]
+
+    def _check_ours(self, permit: Permit | RunPermit, kind: type[Permit | RunPermit]) -> None:
+        if not isinstance(permit, kind) or permit.account.name.partition("/")[0] != self.name:
+            raise BadArgument("permit", f"one that {self.name} was charged for", permit)
+
+    def _space_for(self, measurement: object) -> Space:
+        """The space that a measurement is on: that of the tables, where it is a question in SQL."""
         source = getattr(measurement, "source", None)
         tables = isinstance(source, Space) and isinstance(source.domain, Tables)
         return self.tables.space if tables else self.space
 
     def _rows(self) -> int:
-        """Gives how many rows of one unit a release may use."""
+        """How many rows of one unit a release may use; refuses a unit that is not bounded by a number of rows."""
         bound = self.unit.bound
         if not isinstance(bound, int):
             raise BadArgument("unit", "one that is bounded by a number of rows, where there are members", self.unit)
@@ -296,7 +315,7 @@ def _unit(unit: Unit | None, space: Space) -> Unit:
 
 def _check_ids(unit: Unit, codebook: Codebook, space: Space) -> None:
     """Refuses other words for what one id stands for: what the codebook states of it would be believed of them, and who
-    is protected in one window of time would be said to be protected for good."""
+    is protected in one window of time would be said to be protected always."""
     least = 2 if any(table.size is not None for table in codebook.tables) else 1
     alone = space.metric.read(unit) <= space.metric.read(least)
     stated = codebook.stated_of_unit or codebook.window is not None
@@ -315,7 +334,7 @@ def _check_rows(unit: Unit, codebook: Codebook) -> None:
 
 
 def about_of(codebook: Codebook) -> dict[str, str]:
-    """Gives what the book says of a data set, from its codebook."""
+    """What the book says of a data set, from its codebook; empty texts are left out."""
     said = {
         "title": codebook.title,
         "scope": codebook.scope or codebook.description or codebook.title,

@@ -16,11 +16,11 @@ from sfumato.core.domains import Data
 from sfumato.errors import BadArgument
 
 SHORT = 32
-"""So many hexadecimal digits name a version."""
+"""The number of hexadecimal digits that name a version."""
 
 
 def version_of(data: Data, key: bytes) -> str:
-    """Gives the keyed digest of data: arrays, columns of arrays, lists of numbers and texts."""
+    """The keyed digest of data: arrays, columns of arrays, lists of numbers and texts."""
     digest = hmac.new(key, digestmod="sha256")
     for piece in _pieces(data):
         digest.update(len(piece).to_bytes(8, "big"))

@@ -10,7 +10,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.accounting.measures import Loss
+from sfumato.accounting.losses.measures import Loss
 from sfumato.core.domains import Data
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import AddRemove
@@ -19,16 +19,16 @@ from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument
 from sfumato.guarantee import guarantee
 from sfumato.ledger.permit import Permit
-from sfumato.ledger.register import Register
-from sfumato.ledger.register_names import distinct
+from sfumato.ledger.register.names import distinct
+from sfumato.ledger.register.register import Register
 from sfumato.ledger.rules import in_kind
-from sfumato.transforms.whose import first_rows
+from sfumato.transforms.owners import first_rows
 
 
 @final
 @dataclass(frozen=True, repr=False)
 class Members:
-    """Is a register, and whose each row is: ids row by row, or the name of the column that holds them.
+    """A register, and to whom each row belongs: ids row by row, or the name of the column that holds them.
 
     Units that have nothing left in the register take no part in a release; nobody can see that from outside. Where a
     column is named, its ids are used for this alone.
@@ -46,7 +46,7 @@ class Members:
         return self.register.identity
 
     def cost(self, loss: Loss) -> Loss:
-        """Gives what a release costs each unit, in the kind that the register counts."""
+        """What a release costs each unit, in the kind that the register counts."""
         return in_kind(loss, type(self.register.limit))
 
     def __repr__(self) -> str:
@@ -66,10 +66,10 @@ class Members:
             raise BadArgument("members", "one id for each row", "another number of ids")
 
     def admitted(self, measurement: Measurement, permit: Permit, rows: int) -> Measurement:
-        """Gives a measurement that runs on the rows of those units only that have enough left, and have paid.
+        """Builds a measurement that runs on the rows of those units only that have enough left, and have paid.
 
         They pay when it runs: after the charge, and before anything else looks at their rows. Of a unit that has more
-        rows than the unit of privacy allows for, the first so many are used.
+        rows than the unit of privacy allows for, the first ``rows`` are used.
         """
         cost = self.cost(permit.loss)
         name = f"{permit.receipt.account} entry {permit.receipt.entry}"
@@ -93,7 +93,7 @@ class Members:
     reviewed="c99a451f3c0c",
 )
 def rows_of(data: Data, kept: NDArray[np.bool_]) -> Data:
-    """Gives the rows that a register admits."""
+    """The rows that a register admits, in every column alike."""
     if isinstance(data, Mapping):
         return {name: rows_of(column, kept) for name, column in data.items()}
     if isinstance(data, list | tuple):

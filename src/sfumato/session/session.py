@@ -3,100 +3,161 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
+from fractions import Fraction
 from functools import cached_property
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeAlias, final
+from typing import TYPE_CHECKING, Self, TypeAlias, final
 
-from sfumato.accounting.measures import Loss
+from sfumato.accounting.adaptive.costs import Cost
+from sfumato.accounting.compose import total
+from sfumato.accounting.events import Event
+from sfumato.accounting.losses.measures import Loss
+from sfumato.accounting.plans.shares import largest_within
 from sfumato.core.measurement import Measurement
-from sfumato.core.partial import Partial, start
-from sfumato.errors import AccountRefused, BadArgument, NotChainable
+from sfumato.core.partial import Partial
+from sfumato.core.restating import cost_of
+from sfumato.errors import BadArgument
 from sfumato.exact import Number, probability
 from sfumato.ledger.accounts import Account, checked_name
-from sfumato.ledger.book import Ledger
-from sfumato.ledger.checklists import open_items
 from sfumato.ledger.entry import canonical, digest_of
+from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.periods import Period
+from sfumato.ledger.permit import Purpose
+from sfumato.ledger.published import registry_entry, release_table, releases_now, releases_of
 from sfumato.ledger.rules import Rule, coarse, in_kind, plain_loss
-from sfumato.ledger.tables import registry_entry, release_table, releases_now, releases_of
+from sfumato.query.build.settings import CONFIDENCE, Accuracy, NoiseChoice, Settings
+from sfumato.query.nodes.keysets import KeySet
 from sfumato.release.publication import missing_for_publication
 from sfumato.release.record import Release
 from sfumato.release.registry import RegistryEntry
 from sfumato.release.render.words import clean
 from sfumato.release.table import ReleaseTable
-from sfumato.session.measures import Overview, largest_in, overview, spent_in
-from sfumato.session.quote import Quote
+from sfumato.session.overview import Overview, overview, spent_in
 
 if TYPE_CHECKING:
-    from sfumato.query.explain import Explanation
+    from sfumato.accounting.plans.account import CostReport
+    from sfumato.query.answer.explanation import Explanation
     from sfumato.query.frame import Frame
-    from sfumato.session.asking import Asking
-    from sfumato.session.contributions import Bought
+    from sfumato.query.nodes.kinds import Value
+    from sfumato.release.claim import Claim
+    from sfumato.session.bounds import ContributionBounds, ValueBounds
     from sfumato.session.dataset import Dataset
+    from sfumato.session.planner import Planner
+    from sfumato.session.run import Run
 
 Parameters: TypeAlias = Sequence[object] | Mapping[str, object]
 """Values for the placeholders of a query, in order or by name."""
+
+Question: TypeAlias = Measurement | Partial[Measurement]
 
 LONGEST = 100_000
 """Letters of the description of a question that are written into the book; its release has all of them, always."""
 
 
 @final
+@dataclass(frozen=True)
+class Prepared:
+    """A question that was read and checked, what to charge for it, and the digest by which it is known again.
+
+    Without a digest it is never the same question: something in it has no name that a book could know it by.
+    """
+
+    measurement: Measurement
+    cost: Cost
+    digest: str | None
+
+
+@final
 class Session:
     """Asks questions of one data set, and pays for them from one account. Get one from `Dataset.session`."""
 
-    def __init__(self, dataset: Dataset, ledger: Ledger, account: str, *, by: str) -> None:
+    def __init__(self, dataset: Dataset, ledger: Ledger, account: Account, *, by: str) -> None:
         self.dataset, self.ledger, self.by = dataset, ledger, by
-        self._name = account
-
-    @property
-    def account(self) -> Account:
-        """Gives the account as it stands now."""
-        return self.ledger[self._name]
+        self._name, self._terms, self._limit = account.name, account.terms, account.limit  # which are set for good
 
     @property
     def limit(self) -> Loss:
-        """Gives what may be spent."""
-        return self.account.limit
+        """What may be spent, in each period if there are periods."""
+        return self._limit
 
     @property
     def spent(self) -> Loss:
-        """Gives what was charged so far."""
-        return self.account.spent
+        """What was charged so far."""
+        return self.ledger[self._name].spent
 
     @property
     def left(self) -> Loss:
-        """Gives the largest loss that can still be charged here: this account and all above it admit it."""
+        """The largest loss that can still be charged here: this account and all above it admit it."""
         return self.ledger.left(self._name)
 
     def spent_in(self, kind: type[Loss], *, delta: Number | None = None) -> Loss:
-        """Gives what was spent in another kind of loss, where a theorem takes it there."""
+        """What was spent in another kind of loss, where a theorem takes it there."""
         return spent_in(self.spent, kind, delta)
 
     def left_in(self, kind: type[Loss], *, delta: Number | None = None) -> Loss:
-        """Gives the largest loss of another kind that can still be charged here."""
-        return largest_in(kind, self.left, delta)
+        """The largest loss of another kind that can still be charged here."""
+        return largest_within(kind, self.left)
 
     def overview(self, *, delta: Number = 1e-6) -> Overview:
         """Shows limit, spent and left in every kind of loss."""
-        return overview(self.account, self.left, delta)
+        return overview(*self.ledger.standing(self._name), delta)
 
-    def sql(self, text: str, parameters: Parameters = (), **settings: Any) -> Any:
-        """Answers a question in SQL. With EXPLAIN PRIVACY before SELECT, explains it and spends nothing.
+    def account(self, *, delta: Number, claim: Claim | None = None) -> CostReport:
+        """Recounts all charges of this session and of its parts at a δ, by every way of accounting that is valid.
 
-        Settings: ``loss=`` what to pay, or ``accuracy=(half_width, confidence)`` how near to come; ``groups=``,
-        ``rows_each=`` and ``rows=`` (in all) how much of each unit to keep; ``keys=`` the groups to answer (an
-        `sf.KeySet`); ``weights=`` how columns share the loss; ``noise=`` "laplace" or "gaussian", where the better one
-        is not to be picked; ``confidence=`` of the error bars; ``key=`` to retry safely. Values for the placeholders of
-        a query (``?`` or ``:name``) are ``parameters``; they are never put into its text.
+        The limit holds however questions were chosen. With a ``claim`` that all of them were fixed before the first
+        answer, the whole is priced as the plan that it was, by privacy-loss distributions too.
         """
-        return self._asking.sql(text, parameters, **settings)
+        from sfumato.ledger.recount import recount
+
+        return recount(self.ledger, self._name, delta=delta, claim=claim)
+
+    def sql(
+        self,
+        text: str,
+        parameters: Parameters = (),
+        *,
+        loss: Loss | None = None,
+        accuracy: Accuracy | None = None,
+        max_groups: int | None = None,
+        max_rows_per_group: int | None = None,
+        max_rows: int | None = None,
+        keys: KeySet | None = None,
+        weights: Mapping[str, Number] | None = None,
+        noise: NoiseChoice | None = None,
+        confidence: Number = CONFIDENCE,
+        key: str | None = None,
+    ) -> Release:
+        """Answers a question in SQL.
+
+        ``loss`` is what to pay, or ``accuracy=(half_width, confidence)`` how near to come; ``max_groups``,
+        ``max_rows_per_group``, ``max_rows`` how much of each unit to keep; ``keys`` the groups to answer; ``weights``
+        how columns share the loss; ``noise`` "laplace" or "gaussian" (or {"count": …, "sum": …}), else the better one;
+        ``confidence`` that of error bars; ``key`` makes a retry safe; ``parameters`` stand for ``?`` and ``:name``.
+        """
+        settings = Settings.read(
+            loss=loss,
+            accuracy=accuracy,
+            max_groups=max_groups,
+            max_rows_per_group=max_rows_per_group,
+            max_rows=max_rows,
+            keys=keys,
+            weights=weights,
+            noise=noise,
+            confidence=confidence,
+            key=key,
+        )
+        return self._planner.sql(text, parameters, settings)
+
+    def public(self, text: str, parameters: Parameters = ()) -> Mapping[str, Sequence[Value]]:
+        """The rows of a SELECT from public tables alone, column by column: they cost nothing."""
+        return self._planner.public(text, parameters)
 
     def table(self, name: str | None = None) -> Frame:
-        """Gives a table as a data frame, to ask in Python; the only private one, where no name is given."""
-        return self._asking.frame(name)
+        """A table as a data frame, to ask in Python; the only private one, where no name is given."""
+        return self._planner.frame(name)
 
     def contributions(
         self,
@@ -106,55 +167,90 @@ class Session:
         upto: int,
         loss: Loss,
         share: Number = 0.95,
-    ) -> Bought:
+    ) -> ContributionBounds:
         """Buys bounds: finds how many groups (by columns) and rows in each cover a share of the units, for a loss."""
-        from sfumato.session.contributions import contributions
+        from sfumato.session.bounds import buy_contributions
 
-        return contributions(self.table(table), by=by, upto=upto, loss=loss, share=share)
+        return buy_contributions(self.table(table), by=by, upto=upto, loss=loss, share=share)
 
-    def explain_sql(self, text: str, parameters: Parameters = (), **settings: Any) -> Explanation:
-        """Explains a question in SQL: the plan, bounds, noise, errors to expect, and the price; spends nothing."""
-        return self._asking.explain_sql(text, parameters, **settings)
+    def buy_bounds(
+        self, table: str | None = None, columns: Sequence[str] = (), *, loss: Loss
+    ) -> dict[str, ValueBounds]:
+        """Buys bounds on the values of columns that nobody knows bounds for, an equal part of the loss for each.
+
+        Without names, all columns of numbers; those for which none were found are left out.
+        """
+        from sfumato.session.bounds import buy_bounds
+
+        return buy_bounds(self.table(table), columns, loss=loss)
 
     @cached_property
-    def _asking(self) -> Asking:
-        from sfumato.session.asking import Asking
+    def _planner(self) -> Planner:
+        from sfumato.session.planner import Planner
 
-        return Asking(self, self.dataset.tables)
+        return Planner(self, self.dataset.tables, self._with_standing)
 
-    def explain(self, question: Measurement | Partial[Measurement] | str, **settings: Any) -> Quote | Explanation:
+    def explain(
+        self,
+        question: Question | str,
+        parameters: Parameters = (),
+        *,
+        loss: Loss | None = None,
+        accuracy: Accuracy | None = None,
+        max_groups: int | None = None,
+        max_rows_per_group: int | None = None,
+        max_rows: int | None = None,
+        keys: KeySet | None = None,
+        weights: Mapping[str, Number] | None = None,
+        noise: NoiseChoice | None = None,
+        confidence: Number = CONFIDENCE,
+    ) -> Explanation:
         """Says what a question would cost, how far off its answer would be, and whether it fits; spends nothing.
 
-        A question in SQL is explained with its whole plan; see `sql` for the settings.
+        A question in SQL (``EXPLAIN PRIVACY`` before it changes nothing) is explained with its whole plan; see `sql`
+        for the settings. Of a measurement, which has its price, ``loss`` and ``confidence`` can be said.
         """
-        if isinstance(question, str):
-            return self.explain_sql(question, **settings)
-        return self.quote(question, **settings)
-
-    def quote(self, question: Measurement | Partial[Measurement], *, loss: Loss | None = None) -> Quote:
-        """Says what a measurement would cost, how far off its answer would be, and whether it fits; spends nothing."""
-        asked, price = self._read(question, loss)
-        terms = asked.terms(self.dataset.unit, 0.95)
-        trial = self.ledger.trial(self._name, price, question=self._question(asked, price))
-        return Quote(
-            how=asked.how,
-            price=price,
-            unit=self.dataset.unit.protects,
-            half_width=terms.half_width,
-            confidence=terms.confidence,
-            left=self.left,
-            known=trial.known,
-            costs=trial.costs,
-            refusal=trial.refusal or self._blocked(),
+        settings = Settings.read(
+            loss=loss,
+            accuracy=accuracy,
+            max_groups=max_groups,
+            max_rows_per_group=max_rows_per_group,
+            max_rows=max_rows,
+            keys=keys,
+            weights=weights,
+            noise=noise,
+            confidence=confidence,
         )
+        if isinstance(question, str):
+            return self._planner.explain_sql(question, parameters, settings)
+        if parameters or settings != Settings(loss=settings.loss, confidence=settings.confidence):
+            must = "loss and confidence alone: what else is to be said of a measurement is said where it is made"
+            raise BadArgument("the settings of a measurement", must, "others")
+        from sfumato.query.answer.explanation import Explanation
+
+        measurement, unit = self.dataset.read(question), self.dataset.unit
+        terms = measurement.terms(unit, settings.confidence)
+        explanation = Explanation(
+            measurement.how, terms.loss, unit.protects, terms.confidence, half_width=terms.half_width
+        )
+        return self._with_standing(explanation, measurement, loss=settings.loss)
+
+    def _with_standing(
+        self, explanation: Explanation, measurement: Measurement, *, loss: Loss | None = None
+    ) -> Explanation:
+        """Adds to an explanation what would be charged, what the account that would pay has left, and if it can."""
+        prepared = self._prepare(measurement, loss, explanation.confidence)
+        purpose = Purpose(prepared.measurement, self.dataset.unit)
+        trial = self.ledger.trial(self._name, prepared.cost, question=prepared.digest, purpose=purpose)
+        return replace(explanation, price=prepared.cost.loss, **vars(trial))
 
     def run(
         self,
-        question: Measurement | Partial[Measurement],
+        question: Question,
         *,
         loss: Loss | None = None,
         key: str | None = None,
-        confidence: Number = 0.95,
+        confidence: Number = CONFIDENCE,
     ) -> Release:
         """Charges what a question costs, runs it, stores the release and gives it.
 
@@ -163,19 +259,80 @@ class Session:
         them by, so give such a question a ``key`` that makes a retry safe. ``loss`` is what to charge, where that is to
         be more than the least.
         """
-        probability(confidence, "confidence")
-        self._check_open()
-        asked, price = self._read(question, loss)
-        named = self._question(asked, price)
-        if named is not None and (found := self.ledger.recall(self._name, named, by=self.by)) is not None:
-            return _at(found, asked, confidence)
-        what = clean(asked.how, most=LONGEST)
-        permit = self.ledger.charge(
-            self._name, price, key=key, question=named, what=what, data=self.dataset.published[0], by=self.by
+        sure = probability(confidence, "confidence")
+        prepared = self._prepare(question, loss, sure)
+        measurement = prepared.measurement
+        found = self.ledger.ask(
+            self._name,
+            prepared.cost,
+            measurement,
+            self.dataset.unit,
+            key=key,
+            question=prepared.digest,
+            what=clean(measurement.how, most=LONGEST),
+            data=self.dataset.published[0],
+            by=self.by,
         )
-        if permit.used and (stored := permit.release) is not None:
-            return _at(stored, asked, confidence)
-        return self.dataset.release(permit, asked, confidence=confidence)
+        if not isinstance(found, Release):
+            return self.dataset.release(found, measurement, confidence=sure)
+        if sure == found.confidence or measurement.error is None:
+            return found
+        return replace(found, half_width=measurement.error(sure), confidence=sure)
+
+    def start(
+        self,
+        event: Event,
+        *,
+        loss: Loss | None = None,
+        key: str,
+        claim: Claim | None = None,
+        proofs: Sequence[str] = (),
+        what: str = "a run",
+        ahead: int = 1,
+    ) -> Run:
+        """Starts a long run, charged once for all its steps; or goes on with the one that has this key.
+
+        The event is what all steps do: `sf.events.Repeat` of one step, a `Sequence` of steps. ``loss`` is what to
+        charge, at least what the event costs; left out, that, where the limit needs no δ. That each step costs no more
+        than its part is claimed, or proved on a page. The book counts ``ahead`` steps at a time: a crash can lose them.
+        """
+        from sfumato.ledger.progress import relation_in
+        from sfumato.session.run import Run, how_of
+
+        how = how_of(event, what, claim, proofs)
+        permit = self.ledger.start(
+            self._name,
+            total(event, type(self.limit), relation=relation_in(self._terms)) if loss is None else loss,
+            event,
+            key=key,
+            ahead=ahead,
+            what=clean(how, most=LONGEST),
+            data=self.dataset.published[0],
+            by=self.by,
+        )
+        return Run(self, permit, how)
+
+    def _prepare(self, question: object, loss: Loss | None, confidence: Fraction) -> Prepared:
+        """Reads a question on this data, and what to charge for it: decided once, and from public facts alone."""
+        measurement, unit = self.dataset.read(question), self.dataset.unit
+        least = measurement.terms(unit, confidence).loss
+        if loss is not None and not isinstance(loss, Loss):
+            raise BadArgument("loss", "a privacy loss such as sf.Pure(0.1)", loss)
+        if loss is not None and not in_kind(least, type(loss)).within(loss):
+            raise BadArgument("loss", f"at least {least}, which is what the question costs", loss)
+        price = coarse(least) if loss is None else loss
+        self.dataset.check_members(price)
+        exact = (loss is None or loss == coarse(in_kind(least, type(loss)))) and not measurement.interactive
+        cost = cost_of(measurement, unit, price) if exact else Cost.of(price)
+        return Prepared(measurement, cost, self._digest(measurement, price))
+
+    def _digest(self, measurement: Measurement, price: Loss) -> str | None:
+        """Names a question by all that decides its answer; None where something in it has no name."""
+        if measurement.plan is None or measurement.interactive:
+            return None
+        data = [self.dataset.name, *self.dataset.published]
+        unit = list(self._terms.protects)
+        return digest_of(canonical({"plan": measurement.plan, "data": data, "loss": plain_loss(price), "unit": unit}))
 
     def part(
         self,
@@ -194,7 +351,7 @@ class Session:
         """
         path = f"{self._name}/{checked_name(name)}"
         if limit is None:
-            return Session(self.dataset, self.ledger, self.ledger[path].name, by=name)
+            return Session(self.dataset, self.ledger, self.ledger[path], by=name)
         account = self.ledger.open_account(
             path,
             limit=limit,
@@ -204,10 +361,10 @@ class Session:
             about=about,
             by=self.by,
         )
-        return Session(self.dataset, self.ledger, account.name, by=name)
+        return Session(self.dataset, self.ledger, account, by=name)
 
     def releases(self) -> list[Release]:
-        """Gives the releases of this session and of all parts of it, as the book keeps them."""
+        """The releases of this session and of all parts of it, as the book keeps them."""
         return list(releases_of(self.ledger, self._name))
 
     def release_table(self, *, delta: Number | None = None) -> ReleaseTable:
@@ -223,7 +380,7 @@ class Session:
         return missing_for_publication(self.release_table(delta=delta), releases_now(self.ledger, self._name))
 
     def close(self) -> None:
-        """Closes the account for good; what it held and has not spent goes back to the one above."""
+        """Closes the account permanently; what it held and has not spent goes back to the one above."""
         self.ledger.close_account(self._name, by=self.by)
 
     def __enter__(self) -> Self:
@@ -232,54 +389,12 @@ class Session:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        account = self.account
+        account = self.ledger[self._name]
         if account.above and not account.closed:
             self.close()
-
-    def _read(self, question: object, loss: Loss | None) -> tuple[Measurement, Loss]:
-        """Reads a question on this data, and what to charge for it: decided from public facts alone."""
-        asked = start(self.dataset.space_for(question), question)
-        if not isinstance(asked, Measurement):
-            raise NotChainable("this shows exact values: a question must end in a mechanism that adds noise to them.")
-        least = asked.map(self.dataset.unit)
-        if loss is not None and not isinstance(loss, Loss):
-            raise BadArgument("loss", "a privacy loss such as sf.Pure(0.1)", loss)
-        if loss is not None and not in_kind(least, type(loss)).within(loss):
-            raise BadArgument("loss", f"at least {least}, which is what the question costs", loss)
-        price = coarse(least) if loss is None else loss
-        self.ledger.check_run(self._name, asked, self.dataset.unit, loss=price)
-        self.dataset.check(asked, price)
-        return asked, price
-
-    def _question(self, asked: Measurement, price: Loss) -> str | None:
-        """Names a question by all that decides its answer; None where something in it has no name."""
-        if asked.plan is None or asked.interactive:
-            return None
-        data = [self.dataset.name, *self.dataset.published]
-        unit = list(self.account.terms.protects)
-        return digest_of(canonical({"plan": asked.plan, "data": data, "loss": plain_loss(price), "unit": unit}))
-
-    def _check_open(self) -> None:
-        blocked = self._blocked()
-        if blocked is not None:
-            raise AccountRefused(blocked)
-
-    def _blocked(self) -> str | None:
-        listed = "; ".join(open_items(self.ledger, self.dataset.name))
-        return (
-            f"nothing is released from {self.dataset.name} while its checklist is open: {listed}." if listed else None
-        )
 
     def __str__(self) -> str:
         return f"{self._name}: {self.spent} of {self.limit} spent, for {self.dataset.unit.protects}"
 
     def __repr__(self) -> str:
         return f"Session({self})"
-
-
-def _at(release: Release, asked: Measurement, confidence: Number) -> Release:
-    """Gives a stored release with its error bar at another confidence."""
-    sure = probability(confidence, "confidence")
-    if sure == release.confidence or asked.error is None:
-        return release
-    return replace(release, half_width=asked.error(sure), confidence=sure)

@@ -15,17 +15,18 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, final
 from weakref import WeakSet
 
-from sfumato.accounting.measures import Loss
+from sfumato.accounting.losses.measures import Loss
 from sfumato.core.domains import Data, Tables
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import Unit
 from sfumato.core.sealed import sealed
 from sfumato.errors import BadArgument
 from sfumato.exact import Number
-from sfumato.ledger.book import Ledger
+from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.permit import Permit
+from sfumato.ledger.progress import RunPermit, Step
 from sfumato.ledger.versions import Fingerprint, Identity, check_data, keep_data, key_of
-from sfumato.query.opened import Opened, Unlocked
+from sfumato.query.plan.open_tables import OpenTables, Unlocked
 from sfumato.release.record import Fact, Release
 from sfumato.session.fingerprint import version_of
 from sfumato.session.members import Members
@@ -53,20 +54,21 @@ class Vault:
 
     ``run`` gives the release that a permit pays for; ``tables`` puts columns in memory behind an engine, and gives its
     public half. Both give the error that they end with, and do not raise it: the frames of its traceback would hold the
-    data. ``charges`` checks that a register of members can count a loss, where there is one. ``register`` tells one
-    register of members from another.
+    data. ``step`` gives what the next step of a run gives, in a list of one, or the error. ``charges`` checks that a
+    register of members can count a loss, where there is one. ``register`` tells one register of members from another.
     """
 
     run: Callable[[Permit, Measurement, Asking], Release | BaseException]
+    step: Callable[[RunPermit, Step], list[Data] | BaseException]
     charges: Callable[[Loss], bool]
-    tables: Callable[[Codebook], Opened | BaseException]
+    tables: Callable[[Codebook], OpenTables | BaseException]
     register: str = ""
 
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class Holding:
-    """What only whoever holds the data can do: let a ledger in, whose permits are good for it from then on.
+    """What only the holder of the data can do: let a ledger in, so that its permits are good for it from then on.
 
     ``check`` and ``keep`` compare keyed digests with those that a ledger keeps, and give nothing; ``keep`` lets it in.
     """
@@ -82,6 +84,9 @@ def locked_tables(held: Unlocked) -> tuple[Vault, Holding]:
     def run(permit: Permit, measurement: Measurement, asking: Asking) -> Release | BaseException:
         return _run(ledgers, permit, measurement, held, asking)
 
+    def step(permit: RunPermit, function: Step) -> list[Data] | BaseException:
+        return _step(ledgers, permit, function, held)
+
     def fingerprint(key: bytes) -> Fingerprint:
         found = held.engine.fingerprints(key)
         private = (name for name, scan in held.catalog.tables.items() if scan.private)
@@ -90,11 +95,11 @@ def locked_tables(held: Unlocked) -> tuple[Vault, Holding]:
     def tables(_: Codebook) -> BaseException:
         return BadArgument("the data set", "one in memory", "tables behind an engine")
 
-    return Vault(sealed(run), lambda _: False, tables), _held(fingerprint, ledgers)
+    return Vault(sealed(run), sealed(step), lambda _: False, tables), _held(fingerprint, ledgers)
 
 
 def locked_values(data: Data, members: Members | None) -> tuple[Vault, Holding]:
-    """Locks data that is held in memory, with whose each row is."""
+    """Locks data that is held in memory, with the ids that say to whom each row belongs."""
     ledgers: WeakSet[Ledger] = WeakSet()
     behind: list[Unlocked] = []
 
@@ -102,6 +107,11 @@ def locked_values(data: Data, members: Members | None) -> tuple[Vault, Holding]:
         if isinstance(measurement.source.domain, Tables):
             return _run(ledgers, permit, measurement, behind[-1], asking)
         return _run(ledgers, permit, measurement, data, asking, members)
+
+    def step(permit: RunPermit, function: Step) -> list[Data] | BaseException:
+        if members is not None:
+            return BadArgument("a run", "on data without members: a register has no theorem for it", "one with them")
+        return _step(ledgers, permit, function, data)
 
     def charges(loss: Loss) -> bool:
         if members is not None:
@@ -116,8 +126,8 @@ def locked_values(data: Data, members: Members | None) -> tuple[Vault, Holding]:
             return Fingerprint()
         return Fingerprint(_joined([own, *ids]), (own,))
 
-    def tables(codebook: Codebook) -> Opened | BaseException:
-        from sfumato.session.tables import open_tables
+    def tables(codebook: Codebook) -> OpenTables | BaseException:
+        from sfumato.session.open_data import open_tables
 
         try:
             opened, held = open_tables({codebook.table().name: data}, codebook, rows_only=True)
@@ -127,7 +137,7 @@ def locked_values(data: Data, members: Members | None) -> tuple[Vault, Holding]:
         return opened
 
     register = "" if members is None else members.identity
-    return Vault(sealed(run), sealed(charges), sealed(tables), register), _held(fingerprint, ledgers)
+    return Vault(sealed(run), sealed(step), sealed(charges), sealed(tables), register), _held(fingerprint, ledgers)
 
 
 def _run(
@@ -150,6 +160,16 @@ def _run(
         return _bare(fault)
 
 
+def _step(ledgers: WeakSet[Ledger], permit: RunPermit, function: Step, data: Data) -> list[Data] | BaseException:
+    """Hands data to the next step of a run; see `_run`."""
+    if type(permit) is not RunPermit or not any(ledger.gave(permit) for ledger in ledgers):
+        return BadArgument("a run", "one that was charged in a ledger that the holder of the data let in", permit)
+    try:
+        return [permit.step(function, data)]
+    except BaseException as fault:
+        return _bare(fault)
+
+
 def _bare(fault: BaseException) -> BaseException:
     """Takes off an error the frames that saw the data, and the errors that it came of."""
     fault.__traceback__ = fault.__context__ = fault.__cause__ = None
@@ -157,7 +177,7 @@ def _bare(fault: BaseException) -> BaseException:
 
 
 def _held(fingerprint: Callable[[bytes], Fingerprint], ledgers: WeakSet[Ledger]) -> Holding:
-    """Gives what compares the digests of data with those of a ledger: the digests stay inside."""
+    """Makes what compares the digests of data with those of a ledger: the digests stay inside."""
     found: dict[bytes, Fingerprint] = {}  # the data is as it was: to digest it takes longer than all else here
 
     def digests(ledger: Ledger) -> Fingerprint:

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from sfumato.accounting.measures import ZCDP, Loss, Pure
+from sfumato.accounting.losses.measures import ZCDP, Loss, Pure
 from sfumato.core.domains import Array, Integers
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import L1, L2, VectorMetric
@@ -18,10 +18,10 @@ from sfumato.core.space import Space
 from sfumato.errors import BadArgument, CannotCalibrate
 from sfumato.exact import Number, positive, probability
 from sfumato.guarantee import guarantee
-from sfumato.mechanisms.accuracy import level_of
 from sfumato.mechanisms.additive import gaussian, laplace
 from sfumato.noise.discrete_gaussian import DiscreteGaussian
 from sfumato.noise.discrete_laplace import DiscreteLaplace
+from sfumato.textbook.accuracy import level_of
 from sfumato.transforms.bands import BANDS, LAST, OFFSET, log_bands
 from sfumato.transforms.histogram import count_by
 
@@ -36,7 +36,7 @@ Bound = int | float
     reviewed="24ceaf6462dc",
 )
 def band_level(noise: DiscreteLaplace | DiscreteGaussian, *, alpha: Fraction, bands: int) -> int:
-    """Gives the least level that holds rows apart from noise, for so many bands of which any number may be empty."""
+    """The least level that holds rows apart from noise, for a number of bands of which any may be empty."""
     return int(level_of(noise, beta=alpha, coordinates=bands))
 
 
@@ -51,7 +51,7 @@ def _level(noise: DiscreteLaplace | DiscreteGaussian, alpha: Fraction) -> int:
 
 @constructor
 def bounds_by_histogram(scale: Number, *, alpha: Number = 1e-9, measure: type[Loss] = Pure) -> Partial[Measurement]:
-    """Finds bounds for a column: the outer edges of the lowest and the highest band whose noisy count is significant.
+    """Finds bounds for a column: the outer edges of the lowest and the highest band with a significant noisy count.
 
     Takes:      a column of floats without NaN or of whole numbers, under any distance that counts rows; ``measure`` is
                 Pure (Laplace noise) or ZCDP (Gaussian noise); ``alpha`` bounds the chance that an empty band counts
@@ -82,13 +82,13 @@ def bounds_by_histogram(scale: Number, *, alpha: Number = 1e-9, measure: type[Lo
         counted = banded >> count_by(metric=norm) >> (laplace(scale) if plain else gaussian(scale))
         level = _level(DiscreteLaplace(size) if plain else DiscreteGaussian(size), allowed)
         whole = isinstance(space.domain.element, Integers)  # type: ignore[attr-defined]  # log_bands takes columns only
-        return counted.then(lambda counts: found_bounds(counts, level, whole=whole), name=f"bands above {level}")
+        return counted.then(lambda counts: significant_bounds(counts, level, whole=whole), name=f"bands above {level}")
 
     return Partial(f"bounds_by_histogram(scale={scale})", build)
 
 
-def found_bounds(counts: Array, level: int, *, whole: bool = False) -> tuple[Bound, Bound] | None:
-    """Gives the outer edges of the lowest and the highest band whose count is above a level, or None.
+def significant_bounds(counts: Array, level: int, *, whole: bool = False) -> tuple[Bound, Bound] | None:
+    """The outer edges of the lowest and the highest band with a count above a level, or None.
 
     Edges beyond all floats become the largest one.
     """
@@ -100,7 +100,7 @@ def found_bounds(counts: Array, level: int, *, whole: bool = False) -> tuple[Bou
 
 
 def band_edges(band: int, *, whole: bool = False) -> tuple[Bound, Bound]:
-    """Gives the lower and the upper edge of a band, as floats or as whole numbers around those that are in it.
+    """The lower and the upper edge of a band, as floats or as whole numbers around those that are in it.
 
     >>> band_edges(1078), band_edges(-1078), band_edges(0)
     ((8.0, 16.0), (-16.0, -8.0), (0.0, 0.0))

@@ -10,10 +10,10 @@ from typing import final
 
 import numpy as np
 
-from sfumato.accounting.measures import Loss, Pure
+from sfumato.accounting.losses.measures import Loss, Pure
+from sfumato.combinators.analysis import analysis
 from sfumato.combinators.interaction import adaptive_composition
-from sfumato.combinators.questions import charged_at
-from sfumato.combinators.strategy import asked_by
+from sfumato.combinators.turns import charged_at
 from sfumato.core.domains import Array
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import L1, L2, Unit
@@ -25,19 +25,19 @@ from sfumato.core.transformation import Transformation
 from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument
 from sfumato.exact import Number, integer, rational, squared
-from sfumato.stats.shares import Spendable, deviation_of, noise_of, parameter_for, share, spendable
+from sfumato.stats.shares import Spendable, deviation_of, noise_of, parameter_for, spendable
 from sfumato.transforms.aggregate import sum as total
-from sfumato.transforms.clusters import Centred, centred, cluster_totals, squared_distances, weight_in_steps
+from sfumato.transforms.clusters import Centred, centre_rows, cluster_totals, squared_distances, weight_in_steps
 from sfumato.transforms.norms import EXTREME, Ball
 
 CANDIDATES = 64
-"""Starts are picked among so many random points for each of them, for distance from each other and from the edge."""
+"""Random points for each start, among which it is picked for distance from the others and from the edge."""
 
 MOST_WORK = 1 << 24
 """Fewer candidates are looked at where starts · candidates · columns were more; starts just random, with too few."""
 
 CELLS = 8
-"""The first round asks for the rows around so many points for each cluster, and merges these into clusters."""
+"""Points for each cluster around which the first round asks for rows, to be merged into clusters."""
 
 MERGE_ROUNDS = 20
 TIE = 1e-12
@@ -52,7 +52,7 @@ Centroid = tuple[float, ...]
 @final
 @dataclass(frozen=True)
 class Clustering:
-    """Is centroids and, for each, a noisy number of rows: those that were nearest to it before it moved last."""
+    """Centroids and, for each, a noisy number of rows: those that were nearest to it before it moved last."""
 
     centroids: tuple[Centroid, ...]
     sizes: tuple[float, ...]
@@ -87,18 +87,18 @@ def k_means(
     """
     whole, number = spendable(loss, "k_means"), integer(clusters, "clusters", least=1)
     turns = integer(rounds, "rounds", least=1)
-    given = None if starts is None else _read_starts(starts, number)
+    fixed_starts = None if starts is None else _read_starts(starts, number)
 
     def build(space: Space) -> Measurement:
-        rows, _ = centred(space, "k_means")
-        lloyd = Lloyd(space, rows, share(whole, Fraction(1, turns)), charged_at(space, d_in), turns)
-        first = None if given is None else lloyd.checked(given)
+        rows, _ = centre_rows(space, "k_means")
+        lloyd = Lloyd(space, rows, whole.scaled(Fraction(1, turns)), charged_at(space, d_in), turns)
+        first = None if fixed_starts is None else lloyd.checked(fixed_starts)
 
-        def found(ask: Queryable, entropy: Entropy) -> Clustering:
+        def rounds_of_lloyd(ask: Queryable, entropy: Entropy) -> Clustering:
             return lloyd.run(ask, spread_points(rows, CELLS * number, entropy) if first is None else first, number)[0]
 
         slices = adaptive_composition([lloyd.loss] * turns, d_in=lloyd.d_in)
-        return asked_by(space >> slices, found, name=f"{number} means in {turns} rounds")
+        return analysis(space >> slices, rounds_of_lloyd, name=f"{number} means in {turns} rounds")
 
     return Partial(f"k_means({clusters}, rounds={rounds})", build)
 
@@ -129,25 +129,25 @@ def scored_k_means(
     numbers = [integer(number, "a number of clusters", least=2) for number in clusters]
 
     def build(space: Space) -> Measurement:
-        rows, _ = centred(space, "scored_k_means")
-        each = share(whole, (1 - SCORE_PART) / turns)
+        rows, _ = centre_rows(space, "scored_k_means")
+        each = whole.scaled((1 - SCORE_PART) / turns)
         lloyd = Lloyd(space, rows, each, charged_at(space, d_in), turns)
-        last = share(whole, SCORE_PART)
+        last = whole.scaled(SCORE_PART)
 
-        def found(ask: Queryable, entropy: Entropy) -> tuple[float, Clustering]:
+        def scored_rounds(ask: Queryable, entropy: Entropy) -> tuple[float, Clustering]:
             number = numbers[entropy.below(len(numbers))]
             clustering, clear = lloyd.run(ask, spread_points(rows, CELLS * number, entropy), number)
             within = lloyd.within(ask, clustering, last)
             return clustering_score(clustering, within=within) if clear else 0.0, clustering
 
         slices = adaptive_composition([*[each] * turns, last], d_in=lloyd.d_in)
-        return asked_by(space >> slices, found, name=f"scored means in {turns} rounds")
+        return analysis(space >> slices, scored_rounds, name=f"scored means in {turns} rounds")
 
     return Partial(f"scored_k_means({list(clusters)}, rounds={rounds})", build)
 
 
 def clustering_score(clustering: Clustering, *, within: float, least: float = 1e-9) -> float:
-    """Gives the Calinski–Harabasz score: B (n − k) / (W (k − 1)), from numbers that are released already.
+    """The Calinski–Harabasz score: B (n − k) / (W (k − 1)), from numbers that are released already.
 
     B adds up, over clusters, the size times the squared distance of the centroid from the mean of all; W is ``within``,
     the sum of squared distances of rows to their centroids. Noisy numbers may be too small for a score: sizes below 0
@@ -187,7 +187,7 @@ class Lloyd:
 
     @property
     def norm(self) -> L1 | L2:
-        """Is the norm of the noise."""
+        """The norm of the noise."""
         return L1() if isinstance(self.loss, Pure) else L2()
 
     def checked(self, starts: tuple[Centroid, ...]) -> Array:
@@ -208,7 +208,7 @@ class Lloyd:
             clear = sizes > least
             places = np.where(clear[:, np.newaxis], moved, places)
             if len(places) > number:
-                places, sizes = merged(places, np.where(clear, sizes, 0.0), number)
+                places, sizes = merge_points(places, np.where(clear, sizes, 0.0), number)
             places = self.rows.inside(places)
         return Clustering(tuple(map(tuple, places.tolist())), tuple(sizes.tolist())), bool((sizes > least).all())
 
@@ -230,7 +230,7 @@ class Lloyd:
         return max(float(ask(seen >> noise_of(type(loss), scale))), deviation_of(type(loss), scale))
 
     def _farthest(self, clustering: Clustering) -> Fraction:
-        """Gives a bound for squared distances: half that of the loneliest centroid from the next one."""
+        """A bound for squared distances: half that of the loneliest centroid from the next one."""
         places = np.array(clustering.centroids)
         with np.errstate(over="ignore"):
             squares = ((places[:, np.newaxis] - places) ** 2).sum(axis=2)
@@ -240,13 +240,13 @@ class Lloyd:
         return min(most, Fraction(lonely)) if math.isfinite(lonely) else most
 
     def _scale(self, seen: Transformation, loss: Spendable) -> Fraction:
-        return parameter_for(lambda one: seen >> noise_of(type(loss), one), loss, self.d_in)
+        return parameter_for(lambda scale: seen >> noise_of(type(loss), scale), loss, self.d_in)
 
 
-def merged(places: Array, sizes: Array, number: int) -> tuple[Array, Array]:
-    """Makes so many clusters of points with sizes, by Lloyd's algorithm on these: nothing private is asked.
+def merge_points(places: Array, sizes: Array, number: int) -> tuple[Array, Array]:
+    """Merges points with sizes into ``number`` clusters, by Lloyd's algorithm on these: nothing private is asked.
 
-    The first centroid is the largest point, the next always the one whose size times squared distance is largest.
+    The first centroid is the largest point, the next always the one with the largest size times squared distance.
     """
     squares = np.full(len(places), math.inf)
     chosen = [int(np.argmax(sizes))]
@@ -268,13 +268,13 @@ def merged(places: Array, sizes: Array, number: int) -> tuple[Array, Array]:
 
 
 def _nearest(places: Array, centroids: Array) -> Array:
-    """Gives the number of the centroid that is nearest to each place: the first where several are."""
-    found, least = np.zeros(len(places), dtype=np.int64), np.full(len(places), math.inf)
+    """The number of the centroid that is nearest to each place: the first where several are."""
+    places_of, least = np.zeros(len(places), dtype=np.int64), np.full(len(places), math.inf)
     for number, centroid in enumerate(centroids):
         squares = ((places - centroid) ** 2).sum(axis=1)
-        found[squares < least] = number
+        places_of[squares < least] = number
         least = np.minimum(least, squares)
-    return found
+    return places_of
 
 
 def spread_points(rows: Centred, number: int, entropy: Entropy) -> Array:
@@ -304,9 +304,9 @@ def spread_points(rows: Centred, number: int, entropy: Entropy) -> Array:
 
 def _read_starts(starts: Sequence[Sequence[Number]], number: int) -> tuple[Centroid, ...]:
     try:
-        read = tuple(tuple(float(rational(value, "an entry of a start")) for value in start) for start in starts)
+        centroids = tuple(tuple(float(rational(value, "an entry of a start")) for value in start) for start in starts)
     except (TypeError, OverflowError):
         raise BadArgument("starts", "rows of numbers below 2^1024, such as [(0, 0), (1, 1)]", starts) from None
-    if len(read) != number:
-        raise BadArgument("starts", f"{number} of them, one for each cluster", len(read))
-    return read
+    if len(centroids) != number:
+        raise BadArgument("starts", f"{number} points, one for each cluster", len(centroids))
+    return centroids

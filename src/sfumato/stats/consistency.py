@@ -1,78 +1,24 @@
-"""Consistent counts from noisy layers: the weighted least-squares fit of nested counts, in linear time.
-
-Everything here works on released numbers alone, so it costs no privacy; why it is the best fit is said in
-proofs/trees.md#consistency.
-"""
+"""Consistent counts from noisy layers: the weighted least-squares fit of nested counts, by the labels of their axes."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from itertools import pairwise
-from typing import final
 
 import numpy as np
 
 from sfumato.core.domains import Array
 from sfumato.errors import BadArgument
 from sfumato.exact import Number, rational
+from sfumato.release.consistency import Nesting
 
 Axes = tuple[object, ...]
 """The labels of a layer's axes, in the order of its array."""
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class Nesting:
-    """Says which node of the layer above each node is part of, from the top layer down, and how noisy each node is.
-
-    ``variances`` holds one array a layer: 0 where a count is known, infinity where it was not released.
-    """
-
-    parents: tuple[Array, ...]
-    variances: tuple[Array, ...]
-
-    def upward(self, values: Sequence[Array]) -> tuple[list[Array], list[Array]]:
-        """Gives the best estimate of every node from what lies in and below it, and the variance of that estimate."""
-        best, variances = [values[-1]], [self.variances[-1]]
-        for value, own, parent in zip(values[-2::-1], self.variances[-2::-1], self.parents[::-1], strict=True):
-            sums = np.bincount(parent, weights=best[0], minlength=len(value))
-            spread = np.bincount(parent, weights=variances[0], minlength=len(value))
-            weight = _ratio(spread, own + spread)
-            best.insert(0, np.where(weight > 0, weight * value, 0.0) + (1 - weight) * sums)
-            variances.insert(0, (1 - weight) * spread)
-        return best, variances
-
-    def settle(self, values: Sequence[Array]) -> Array:
-        """Gives the counts of the last layer of the weighted least-squares fit; upper layers are their sums."""
-        best, variances = self.upward(values)
-        fitted = best[0]
-        for below, variance, parent in zip(best[1:], variances[1:], self.parents, strict=True):
-            missing = fitted - np.bincount(parent, weights=below, minlength=len(fitted))
-            spread = np.bincount(parent, weights=variance, minlength=len(fitted))
-            fitted = below + missing[parent] * _ratio(variance, spread[parent])
-        return fitted
-
-    def variance(self, weights: Array) -> float:
-        """Gives the variance of a weighted sum of the counts that `settle` gives."""
-        _, variances = self.upward([np.zeros(len(own)) for own in self.variances])
-        total = 0.0
-        for variance, parent, above in zip(variances[:0:-1], self.parents[::-1], variances[-2::-1], strict=True):
-            spread = np.bincount(parent, weights=variance, minlength=len(above))
-            mean = _ratio(np.bincount(parent, weights=weights * variance, minlength=len(above)), spread)
-            total += float(np.sum(weights**2 * variance) - np.sum(mean**2 * spread))
-            weights = mean
-        return max(0.0, total + float(np.sum(weights**2 * variances[0])))
-
-
-def _ratio(part: Array, whole: Array) -> Array:
-    """Divides; 0 / 0 is 0, where nothing is left to share out, and a finite part of infinity is 0."""
-    return np.divide(part, whole, out=np.zeros(len(part)), where=whole > 0)
-
-
 def consistent_layers(layers: Mapping[Axes, Array], deviations: Mapping[Axes, Number]) -> Array:
-    """Gives the counts of the finest layer that fit best to noisy counts in nested layers.
+    """The counts of the finest layer that fit best to noisy counts in nested layers.
 
     ``layers`` maps the labels of axes to an array with those axes, in that order; the labels of each layer are among
     those of the next finer one, and () is a single total. ``deviations`` gives the standard deviation of each layer's
@@ -119,7 +65,7 @@ def _deviation(value: Number) -> float:
 
 
 def _parents(named: Mapping[Axes, Array], above: Axes, below: Axes) -> Array:
-    """Gives for each node of a layer the place of its sum in the layer above, whatever the order of the labels."""
+    """For each node of a layer, the place of its sum in the layer above, whatever the order of the labels."""
     if not set(above) < set(below):
         raise BadArgument(
             "layers", "nested: the labels of each among those of the next, which has more", (above, below)

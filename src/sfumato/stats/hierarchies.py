@@ -9,8 +9,9 @@ from itertools import pairwise, product
 
 import numpy as np
 
-from sfumato.accounting.measures import Loss
-from sfumato.combinators.questions import charged_at
+from sfumato.accounting.facts import noise_within
+from sfumato.accounting.losses.measures import Loss
+from sfumato.combinators.turns import charged_at
 from sfumato.core.domains import Array, Categories, Frame, categories
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import Unit
@@ -19,7 +20,7 @@ from sfumato.core.plan import constructor
 from sfumato.core.space import Space
 from sfumato.errors import BadArgument
 from sfumato.exact import Number, positive
-from sfumato.mechanisms.layered_counts import Layer, layered_counts, noise_for, shift_of
+from sfumato.mechanisms.layered_counts import Layer, layered_counts, shift_of
 from sfumato.stats.consistency import Axes, consistent_layers
 
 Level = tuple[str, ...]
@@ -37,19 +38,19 @@ def hierarchical_counts(
     weights: Sequence[Number] | None = None,
     d_in: Number | Unit | None = None,
 ) -> Partial[Measurement]:
-    """Releases a noisy histogram at every level of a hierarchy and gives the finest counts that fit them all best.
+    """Releases a noisy histogram at every level of a hierarchy and fits the finest counts to them all.
 
     Takes:      a frame with the columns of the finest level, in its order, under any distance that counts rows (project
                 the others away); levels from coarse to fine, each with the columns of the one before and more; [] is
                 the total. ``keys`` lists the public values of columns without declared categories; rows with others
                 are left out everywhere. ``weights`` shares out the loss, evenly by default
-    Gives:      an array with one axis for each column of the finest level: consistent counts, whose sums are the counts
-                of all upper levels
+    Gives:      an array with one axis for each column of the finest level: consistent counts, with sums that are the
+                counts of all upper levels
     Guarantee:  Pure (Laplace noise) or ZCDP (Gaussian noise): the given loss at distance ``d_in``, by default that of
                 neighbours: one histogram a level, composed  (proofs/trees.md#loss)
     Cost:       one count, and some 50 ns a key
 
-    >>> from sfumato.accounting.measures import Pure
+    >>> from sfumato.accounting.losses.measures import Pure
     >>> from sfumato.core.space import frame
     >>> places = frame({"state": ["A", "B"], "county": [1, 2, 3]})
     >>> (places >> hierarchical_counts([[], ["state"], ["state", "county"]], loss=Pure(1))).map(1)
@@ -61,7 +62,7 @@ def hierarchical_counts(
     if any(len(set(level)) != len(level) for level in named):
         raise BadArgument("levels", "without a column twice in one level", levels)
     if not set(keys or {}) <= set(named[-1]):
-        raise BadArgument("keys", f"for columns of the finest level: {', '.join(named[-1])}", list(keys or {}))
+        raise BadArgument("keys", f"named after columns of the finest level: {', '.join(named[-1])}", list(keys or {}))
     shares = _shares(len(named), weights)
 
     def build(space: Space) -> Measurement:
@@ -69,7 +70,7 @@ def hierarchical_counts(
         apart = charged_at(space, d_in)
         shift = shift_of(space, loss, apart, verb="hierarchical_counts")
         shape = tuple(len(values) for values in axes)
-        noises = [noise_for(loss, share=share, shift=shift) for share in shares]
+        noises = [noise_within(loss.scaled(share), shift) for share in shares]
         layers = [Layer(*_nodes(level, named[-1], shape), noise) for level, noise in zip(named, noises, strict=True)]
         deviations: dict[Axes, Number] = {
             level: max(math.sqrt(float(noise.variance())), TINIEST) for level, noise in zip(named, noises, strict=True)
@@ -89,10 +90,10 @@ def hierarchical_counts(
 
 
 def _shares(count: int, weights: Sequence[Number] | None) -> list[Fraction]:
-    read = [Fraction(1)] * count if weights is None else [positive(weight, "a weight") for weight in weights]
-    if len(read) != count:
-        raise BadArgument("weights", "one for each level", len(read))
-    return [weight / sum(read, Fraction(0)) for weight in read]
+    parts = [Fraction(1)] * count if weights is None else [positive(weight, "a weight") for weight in weights]
+    if len(parts) != count:
+        raise BadArgument("weights", "one for each level", len(parts))
+    return [weight / sum(parts, Fraction(0)) for weight in parts]
 
 
 def _axes(space: Space, finest: Level, keys: Mapping[str, Sequence[Hashable]]) -> list[tuple[Hashable, ...]]:
@@ -113,10 +114,10 @@ def _axes(space: Space, finest: Level, keys: Mapping[str, Sequence[Hashable]]) -
 
 
 def _nodes(level: Level, finest: Level, shape: tuple[int, ...]) -> tuple[Array, int]:
-    """Gives for each key of the finest level the place of its group in a coarser one, and how many groups there are."""
+    """For each key of the finest level the place of its group in a coarser one, and how many groups there are."""
     if not level:
         return np.zeros(int(np.prod(shape)), dtype=np.int64), 1
     places = np.indices(shape).reshape(len(shape), -1)
-    kept = [finest.index(name) for name in level]
-    sizes = tuple(shape[place] for place in kept)
-    return np.ravel_multi_index(tuple(places[place] for place in kept), sizes), int(np.prod(sizes))
+    shared = [finest.index(name) for name in level]
+    sizes = tuple(shape[place] for place in shared)
+    return np.ravel_multi_index(tuple(places[place] for place in shared), sizes), int(np.prod(sizes))

@@ -27,7 +27,7 @@ def consistent_counts(
     whole: bool = True,
     groups: Sequence[Hashable] | None = None,
 ) -> Array:
-    """Gives the counts nearest to noisy ones (in the sum of squares) that are non-negative and add up to a total.
+    """Finds the counts nearest to noisy ones (in the sum of squares) that are non-negative and add up to a total.
 
     Without a ``total`` negative counts become 0, and whole ones keep the sum, rounded. With ``whole`` they are the
     nearest whole numbers with that sum, which is what largest remainders give; ties go to earlier places. ``groups``
@@ -52,13 +52,13 @@ def consistent_counts(
         members.setdefault(label, []).append(place)
     if total is not None and set(total) != set(members):
         raise BadArgument("total", "given for every group, and for no other", len(total))
-    found = np.empty(len(values), dtype=np.int64 if whole else np.float64)
+    counts = np.empty(len(values), dtype=np.int64 if whole else np.float64)
     for label, places in members.items():
         part = [values[place] for place in places]
-        made = _nearest(part, None if total is None else _total(total[label], whole=whole), whole=whole)
-        found = found.astype(object) if made.dtype == object else found
-        found[places] = made
-    return found
+        fitted = _nearest(part, None if total is None else _total(total[label], whole=whole), whole=whole)
+        counts = counts.astype(object) if fitted.dtype == object else counts
+        counts[places] = fitted
+    return counts
 
 
 def _read(noisy: Sequence[Number] | Array) -> list[Ratio]:
@@ -78,10 +78,10 @@ def _is_finite(value: object) -> bool:
 def _total(total: Number | None, *, whole: bool) -> Fraction | None:
     if total is None:
         return None
-    read = non_negative(total, "total")
-    if whole and read.denominator != 1:
+    amount = non_negative(total, "total")
+    if whole and amount.denominator != 1:
         raise BadArgument("total", "a whole number, for whole counts", total)
-    return read
+    return amount
 
 
 def _nearest(values: list[Ratio], total: Fraction | None, *, whole: bool) -> Array:
@@ -94,16 +94,16 @@ def _nearest(values: list[Ratio], total: Fraction | None, *, whole: bool) -> Arr
         entries = [max(entry, 0) for entry in entries]
         wanted = (2 * sum(entries) + unit) // (2 * unit)
     else:
-        entries, count = project(entries, int(total * unit))
+        entries, count = project_to_sum(entries, int(total * unit))
         wanted, unit = math.floor(total), unit * count
     if not whole:
         return np.array([entry / unit for entry in entries], dtype=np.float64)
-    counts = rounded(entries, unit, wanted)
+    counts = round_to_sum(entries, unit, wanted)
     return np.array(counts, dtype=np.int64 if max(counts, default=0) < 1 << 63 else object)
 
 
-def project(entries: list[int], total: int) -> tuple[list[int], int]:
-    """Gives the nearest non-negative numbers with a sum, in whole numbers of a unit, and how often that was divided.
+def project_to_sum(entries: list[int], total: int) -> tuple[list[int], int]:
+    """The nearest non-negative numbers with a sum, in whole numbers of a unit, and how often that was divided.
 
     They are all less by one and the same amount, where that is above 0.
     """
@@ -118,8 +118,8 @@ def project(entries: list[int], total: int) -> tuple[list[int], int]:
     return [max(entry * divided - less, 0) for entry in entries], divided
 
 
-def rounded(entries: list[int], unit: int, total: int) -> list[int]:
-    """Gives whole numbers with a sum: each number of units rounded down, and 1 more for the largest remainders."""
+def round_to_sum(entries: list[int], unit: int, total: int) -> list[int]:
+    """Rounds to whole numbers with a sum: each number of units down, and 1 more for the largest remainders."""
     floors = [entry // unit for entry in entries]
     order = sorted(range(len(entries)), key=lambda place: -(entries[place] % unit))
     for place in order[: total - sum(floors)]:

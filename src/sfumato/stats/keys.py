@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 
-from sfumato.accounting.measures import Loss, Pure
+from sfumato.accounting.losses.measures import Loss, Pure
 from sfumato.core.measurement import Measurement
 from sfumato.core.partial import Partial
 from sfumato.core.plan import constructor

@@ -8,16 +8,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import final
 
-from sfumato.accounting.measures import ZCDP, Loss, Pure
-from sfumato.combinators.interaction import filtered
-from sfumato.combinators.questions import Left
-from sfumato.combinators.strategy import asked_by
+from sfumato.accounting.losses.measures import ZCDP, Loss, Pure
+from sfumato.combinators.analysis import analysis
+from sfumato.combinators.interaction import privacy_filter
 from sfumato.core.domains import Integers
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import Unit
 from sfumato.core.partial import Partial
 from sfumato.core.plan import constructor
-from sfumato.core.queryable import Queryable
+from sfumato.core.queryable import Left, Queryable
 from sfumato.core.space import Space
 from sfumato.core.transformation import Transformation
 from sfumato.entropy import Entropy
@@ -25,13 +24,13 @@ from sfumato.errors import BadArgument
 from sfumato.exact import Number
 from sfumato.mechanisms.quantile import quantile
 from sfumato.mechanisms.selection import exponential_of
-from sfumato.stats.shares import Spendable, deviation_of, noise_of, parameter_for, share, spendable
+from sfumato.stats.shares import Spendable, deviation_of, noise_of, parameter_for, spendable
 from sfumato.transforms.aggregate import count, sum
 from sfumato.transforms.casts import cast
 from sfumato.transforms.conditions import between
 from sfumato.transforms.deviations import LARGEST, clamped_deviations, deviations, floats_of
 from sfumato.transforms.filters import keep
-from sfumato.transforms.outside import radius_scores
+from sfumato.transforms.radius_scores import radius_scores
 from sfumato.transforms.rows import column_space
 from sfumato.transforms.rowwise import clamp
 
@@ -40,8 +39,8 @@ HALF = Fraction(1, 2)
 
 @final
 @dataclass(frozen=True)
-class Plan:
-    """Is what the stages may spend: parts of the loss; the radius gets a part of what is left then, the sum the rest.
+class StageShares:
+    """What the stages may spend: parts of the loss; the radius gets a part of what is left then, the sum the rest.
 
     Where there are few rows, the size gets ``rough``, and centre and scale nothing. Where there are many, size, centre
     and scale need less, and take less, down to some least part.
@@ -56,9 +55,9 @@ class Plan:
     radius: Fraction
 
 
-PLANS: dict[type[Loss], Plan] = {
-    Pure: Plan(*(Fraction(part, 100) for part in (10, 45, 30, 22, 18, 1, 30))),
-    ZCDP: Plan(*(Fraction(part, 1000) for part in (50, 400, 250, 150, 100, 2, 150))),
+PLANS: dict[type[Loss], StageShares] = {
+    Pure: StageShares(*(Fraction(part, 100) for part in (10, 45, 30, 22, 18, 1, 30))),
+    ZCDP: StageShares(*(Fraction(part, 1000) for part in (50, 400, 250, 150, 100, 2, 150))),
 }
 
 SIZE_NATS, CENTRE_NATS, SCALE_NATS = 24, 24, 10
@@ -80,13 +79,13 @@ NEAR = 64
 """Octaves nearer than this to the likeliest are told apart; beyond, only every eighth is listed."""
 
 ROOM, FAINT = 1, 2.0**-50
-"""The centre is sought up to so many octaves beyond the size; a scale below the second, in its units, is raised."""
+"""Octaves beyond the size up to which the centre is sought; a scale below the second, in its units, is raised."""
 
 
 @final
 @dataclass(frozen=True)
 class LocatedMean:
-    """Is a mean and what it was made from: the bounds values were clamped to, a number of rows, and what noise adds.
+    """A mean and what it was made from: the bounds values were clamped to, a number of rows, and what noise adds.
 
     ``deviation`` is the standard deviation that the noise gives the estimate: that of the sum, and that of the number
     of rows where it is not public. What clamping to the bounds takes away is not in it, and can be larger.
@@ -112,7 +111,7 @@ def mean_without_bounds(*, loss: Loss, d_in: Number | Unit | None = None) -> Par
                 loss of Pure (Laplace noise, exponential mechanism) or ZCDP (Gaussian noise), for neighbours at ``d_in``
                 (as a rule 1, see `Space.closest`)
     Gives:      a `LocatedMean`, or None where there are hardly any rows: for Pure, fewer than some 20 / epsilon
-    Guarantee:  the loss, at distances up to d_in  (proofs/means.md#stages, proofs/interaction.md#strategies)
+    Guarantee:  the loss, at distances up to d_in  (proofs/unbounded_means.md#stages, proofs/interaction.md#strategies)
     Cost:       a sort and a few passes
 
     >>> from sfumato.core.space import vector
@@ -129,7 +128,7 @@ def mean_without_bounds(*, loss: Loss, d_in: Number | Unit | None = None) -> Par
         if domain.size == 0:
             raise BadArgument("size", "at least 1 for mean_without_bounds(): no rows have no mean", 0)
         stages = Stages(space, whole, space.closest if d_in is None else d_in)
-        return asked_by(space >> filtered(whole, d_in=stages.d_in), stages, name="mean without bounds")
+        return analysis(space >> privacy_filter(whole, d_in=stages.d_in), stages, name="mean without bounds")
 
     return Partial(f"mean_without_bounds(loss={loss})", build)
 
@@ -144,7 +143,7 @@ class Stages:
     d_in: Number | Unit
 
     def __call__(self, ask: Queryable, entropy: Entropy) -> LocatedMean | None:
-        """Gives the mean, or None."""
+        """Asks stage after stage; None where there are hardly any rows."""
         rows, noise = self._rows(ask)
         surely = max(rows - noise, rows / 2)
         if self._nats(surely, self.plan.centre) >= ROUGH_NATS:
@@ -161,41 +160,41 @@ class Stages:
 
     @property
     def kind(self) -> type[Loss]:
-        """Is the kind of loss, which decides the noise."""
+        """The kind of loss, which decides the noise."""
         return type(self.loss)
 
     @property
-    def plan(self) -> Plan:
-        """Is what each stage may spend."""
+    def plan(self) -> StageShares:
+        """What each stage may spend."""
         return PLANS[self.kind]
 
     def _left(self, ask: Queryable) -> Spendable:
         return spendable(ask(Left()), "mean_without_bounds")
 
     def _rows(self, ask: Queryable) -> tuple[float, float]:
-        """Asks for the number of rows, and gives it with the standard deviation of its noise."""
+        """Asks for the number of rows; with it comes the standard deviation of its noise."""
         size = column_space(self.space, "mean_without_bounds")[0].size
         if size is not None:
             return float(size), 0.0
         scale = parameter_for(
-            lambda one: self.space >> count() >> noise_of(self.kind, one), share(self.loss, self.plan.rows), self.d_in
+            lambda b: self.space >> count() >> noise_of(self.kind, b), self.loss.scaled(self.plan.rows), self.d_in
         )
         return float(ask(count() >> noise_of(self.kind, scale))), deviation_of(self.kind, scale)
 
     def _heat(self, part: Fraction) -> Fraction:
-        """Gives the temperature at which a median costs a part of the loss."""
+        """The temperature at which a median costs a part of the loss."""
 
-        def build(one: Fraction) -> Measurement:
-            return self.space >> median_radius(deviations(0.0), [0], [0.0], one, self.kind)
+        def build(temperature: Fraction) -> Measurement:
+            return self.space >> median_radius(deviations(0.0), [0], [0.0], temperature, self.kind)
 
-        return parameter_for(build, share(self.loss, part), self.d_in)
+        return parameter_for(build, self.loss.scaled(part), self.d_in)
 
     def _nats(self, rows: float, part: Fraction) -> float:
-        """Gives by how many factors of e a median outweighs what lies beyond all rows, for a part of the loss."""
+        """By how many factors of e a median outweighs what lies beyond all rows, for a part of the loss."""
         return rows / (2 * float(self._heat(part)))
 
     def _heated(self, rows: float, nats: int, most: Fraction) -> Fraction:
-        """Gives the temperature for so many nats, as far as it costs a part of the loss within the plan."""
+        """The temperature for a number of nats, as far as it costs a part of the loss within the plan."""
         return min(max(self._heat(most), Fraction(rows) / (2 * nats)), self._heat(self.plan.least))
 
     def _size(self, ask: Queryable, rows: float, most: Fraction) -> float:
@@ -220,8 +219,8 @@ class Stages:
         octaves = octaves_around(likeliest)
         above = [octave - likeliest for octave in octaves]
         nats = [2 * place if place > 0 else 2 * math.log1p(-place / 4) for place in above]
-        found = float(ask(median_radius(deviations(centre), octaves, nats, heat, self.kind)))
-        return within_reach(max(found, size * FAINT))
+        distance = float(ask(median_radius(deviations(centre), octaves, nats, heat, self.kind)))
+        return within_reach(max(distance, size * FAINT))
 
     def _radius(self, ask: Queryable, rows: float, centre: float, scale: float) -> float:
         """Asks for a radius beyond which few rows lie, some way below the scale or far above it."""
@@ -230,8 +229,8 @@ class Stages:
             scores = radius_scores(radii, alpha=1, penalties=[place * penalty for place in range(len(radii))])
             return deviations(centre) >> scores >> exponential_of(radii, temperature=heat, measure=self.kind)
 
-        part = share(self._left(ask), self.plan.radius)
-        heat = parameter_for(lambda one: self.space >> chosen([scale], Fraction(0), one), part, self.d_in)
+        part = self._left(ask).scaled(self.plan.radius)
+        heat = parameter_for(lambda t: self.space >> chosen([scale], Fraction(0), t), part, self.d_in)
         step = fine_step(heat)
         penalty = step * round(STEEP * heat / step)
         reach = Fraction(rows) / penalty
@@ -240,7 +239,7 @@ class Stages:
     def _mean(self, ask: Queryable, counted: tuple[float, float], centre: float, radius: float) -> LocatedMean:
         rows, noise = counted
         summed = clamped_deviations(centre, radius) >> sum()
-        scale = parameter_for(lambda one: self.space >> summed >> noise_of(self.kind, one), self._left(ask), self.d_in)
+        scale = parameter_for(lambda b: self.space >> summed >> noise_of(self.kind, b), self._left(ask), self.d_in)
         total = float(ask(summed >> noise_of(self.kind, scale)))
         offset = min(max(total / rows, -radius), radius)
         return LocatedMean(
@@ -258,20 +257,20 @@ def median_radius(
 ) -> Partial[Measurement]:
     """Chooses the power of two to which the median of distances above 0 is moved up; nats make one less likely."""
     least, most = 2.0**-REACH, 2.0**REACH
-    kept, radii = away >> keep(between(least, LARGEST)) >> clamp(least, most), [2.0**octave for octave in octaves]
+    inside, radii = away >> keep(between(least, LARGEST)) >> clamp(least, most), [2.0**octave for octave in octaves]
     step = fine_step(heat)
     penalties = [step * round(less * float(heat / step)) for less in nats]
     scores = radius_scores(radii, alpha=HALF, penalties=penalties)
-    return kept >> scores >> exponential_of(radii, temperature=heat, measure=kind)
+    return inside >> scores >> exponential_of(radii, temperature=heat, measure=kind)
 
 
 def fine_step(heat: Fraction) -> Fraction:
-    """Gives a power of two between a 32nd and an 8th of a temperature: steps for penalties that keep scores short."""
+    """A power of two between a 32nd and an 8th of a temperature: steps for penalties that keep scores short."""
     return Fraction(2) ** (heat.numerator.bit_length() - heat.denominator.bit_length() - 4)
 
 
 def octaves_around(likeliest: int) -> list[int]:
-    """Gives exponents of two in order: all of them near the likeliest, and every eighth of the rest.
+    """Exponents of two in order: all of them near the likeliest, and every eighth of the rest.
 
     >>> octaves_around(0)[:3], len(octaves_around(0))
     ([-1000, -992, -984], 363)
@@ -281,7 +280,7 @@ def octaves_around(likeliest: int) -> list[int]:
 
 
 def radii_around(scale: float, below: int, above: int) -> list[float]:
-    """Gives radii a quarter of an octave apart: so many below a scale and so many above, none of them extreme.
+    """Radii a quarter of an octave apart: ``below`` of them below a scale, ``above`` above, none extreme.
 
     >>> radii_around(1.0, 4, 8)[::4]
     [0.5, 1.0, 2.0, 4.0]
@@ -292,10 +291,10 @@ def radii_around(scale: float, below: int, above: int) -> list[float]:
 
 
 def within_reach(value: float) -> float:
-    """Gives the least or the largest radius for values beyond."""
+    """Clamps a radius to the extremes that cannot overflow."""
     return min(max(value, 2.0**-REACH), 2.0**REACH)
 
 
 def within_floats(value: float) -> float:
-    """Gives the largest floats for infinities."""
+    """Replaces infinities by the largest floats."""
     return min(max(value, -LARGEST), LARGEST)

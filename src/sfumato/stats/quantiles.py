@@ -9,10 +9,10 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Literal, TypeAlias, final
 
-from sfumato.accounting.measures import Loss, Pure
+from sfumato.accounting.losses.measures import Loss, Pure
+from sfumato.combinators.analysis import analysis
 from sfumato.combinators.interaction import adaptive_composition
-from sfumato.combinators.questions import charged_at
-from sfumato.combinators.strategy import asked_by
+from sfumato.combinators.turns import charged_at
 from sfumato.core.domains import Bounds, Data
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import Unit
@@ -27,7 +27,7 @@ from sfumato.mechanisms.joint_quantiles import COLDEST, joint_quantiles
 from sfumato.mechanisms.quantile import support
 from sfumato.mechanisms.recursive_quantiles import read_levels, recursive_quantiles
 from sfumato.noise.ordered_points import MOST_POINTS
-from sfumato.stats.shares import Spendable, noise_of, parameter_for, share, spendable
+from sfumato.stats.shares import Spendable, noise_of, parameter_for, spendable
 from sfumato.transforms.aggregate import count
 from sfumato.transforms.rows import column_space
 from sfumato.transforms.rowwise import clamp
@@ -40,12 +40,12 @@ COUNT_PARTS = {False: Fraction(1, 8), True: Fraction(1, 16)}
 MANY = 15
 
 FEWEST, MOST = {True: 2, False: 4}, 64
-"""From so many quantiles on, where the size is public and where it is not, the joint choice is better under Pure; it is
-asked for so many at most, and those between are interpolated."""
+"""The least number of quantiles, where the size is public and where it is not, from which the joint choice is better
+under Pure; and the most that it is asked for: those between are interpolated."""
 
 ENOUGH, PLENTY, LARGEST = 12, 24, 1 << 22
 """The joint choice needs this many rows for each gap, in units of its temperature, where it is asked for few quantiles,
-this many where it is asked for more than ``FEW``; and it is slow for so many rows in all."""
+this many where it is asked for more than ``FEW``; and it is slow for more rows in all than the last."""
 
 FEW, LEAST = 16, 8
 """Of more than ``FEW`` quantiles some may be interpolated, between this many that are chosen at least."""
@@ -61,7 +61,7 @@ def quantiles(
     step: Number | None = None,
     method: Method = "best",
 ) -> Partial[Measurement]:
-    """Gives several quantiles of a column, in order.
+    """Chooses several quantiles of a column, in order.
 
     ``recursive`` chooses the middle one first, those below it among the smaller rows, those above among the others;
     ``joint`` chooses all of them at once, given a number of rows: noisy, for ⅛ of the loss or less, unless the size is
@@ -72,7 +72,7 @@ def quantiles(
     Takes:      a column of numbers without NaN; bounds here or from clamp(); increasing alphas between 0 and 1; a loss
                 of Pure or ZCDP for neighbours at ``d_in`` (as a rule 1, see `Space.closest`)
     Gives:      a tuple of points of a fine grid in increasing order: integers for integers, else the nearest floats
-    Guarantee:  the loss, at distances up to d_in  (proofs/quantiles.md#rows, proofs/joint_quantiles.md#loss,
+    Guarantee:  the loss, at distances up to d_in  (proofs/recursive_quantiles.md#rows, proofs/joint_quantiles.md#loss,
                 proofs/interaction.md#strategies)
     Cost:       a sort and, by the method, one or a few dozen passes over the values for each quantile
 
@@ -101,9 +101,9 @@ def quantiles(
         if size is not None:
             return ways.choice(whole, Fraction(size), always=method == "joint").asked(space)
         part = COUNT_PARTS[len(levels) >= MANY]
-        first, rest = share(whole, part), share(whole, 1 - part)
+        first, rest = whole.scaled(part), whole.scaled(1 - part)
         slices = space >> adaptive_composition([first, rest], d_in=ways.d_in)
-        return asked_by(slices, CountFirst(ways, first, rest, always=method == "joint"), name="quantiles")
+        return analysis(slices, CountFirst(ways, first, rest, always=method == "joint"), name="quantiles")
 
     return Partial(f"quantiles({len(levels)} of them, loss={loss})", build)
 
@@ -114,7 +114,7 @@ def promising(number: int, loss: Spendable, size: int | None) -> bool:
 
 
 def anchors(rows: Fraction, number: int, temperature: Fraction) -> int:
-    """Gives how many of a number of quantiles to choose at once: all, fewer where rows are few, 0 where none."""
+    """How many of a number of quantiles to choose at once: all, fewer where rows are few, 0 where none."""
     if number <= FEW and ENOUGH * temperature * (number + 1) <= rows <= Fraction(LARGEST, number + 1):
         return number
     chosen = min(number, MOST, math.floor(rows / (PLENTY * temperature)) - 1)
@@ -124,33 +124,33 @@ def anchors(rows: Fraction, number: int, temperature: Fraction) -> int:
 @final
 @dataclass(frozen=True)
 class Choice:
-    """Is a measurement that gives some of the wanted quantiles, and their places among all."""
+    """A measurement that chooses some of the wanted quantiles, and their places among all."""
 
-    made: Partial[Measurement]
+    mechanism: Partial[Measurement]
     places: list[int]
     levels: list[Fraction]
 
     def filled(self, chosen: tuple[int | float, ...]) -> tuple[int | float, ...]:
-        """Gives all quantiles: those between the chosen ones on straight lines, in whole numbers for integers."""
-        found = list(chosen[:1])
+        """Interpolates all quantiles on straight lines between the chosen ones, in whole numbers for integers."""
+        points = list(chosen[:1])
         for (start, low), (end, high) in pairwise(zip(self.places, chosen, strict=True)):
             width, rise = self.levels[end] - self.levels[start], Fraction(high) - Fraction(low)
             for level in self.levels[start + 1 : end]:
                 between = Fraction(low) + rise * (level - self.levels[start]) / width
-                found.append(math.floor(between) if isinstance(low, int) else float(between))
-            found.append(high)
-        return tuple(found)
+                points.append(math.floor(between) if isinstance(low, int) else float(between))
+            points.append(high)
+        return tuple(points)
 
     def asked(self, space: Space) -> Measurement:
-        """Gives the measurement of all quantiles."""
-        made = space >> self.made
-        return made if len(self.places) == len(self.levels) else made.then(self.filled, name="interpolated")
+        """The measurement of all quantiles."""
+        chosen = space >> self.mechanism
+        return chosen if len(self.places) == len(self.levels) else chosen.then(self.filled, name="interpolated")
 
 
 @final
 @dataclass(frozen=True)
 class Ways:
-    """Is how a list of quantiles of a space can be chosen for a loss. The temperatures are public."""
+    """How a list of quantiles of a space can be chosen for a loss. The temperatures are public."""
 
     space: Space
     levels: list[Fraction]
@@ -158,7 +158,7 @@ class Ways:
     d_in: Number | Unit
 
     def recursive(self, loss: Spendable) -> Partial[Measurement]:
-        """Gives the choice by halving that costs a loss."""
+        """The choice by halving that costs a loss."""
 
         def build(heat: Fraction) -> Partial[Measurement]:
             return recursive_quantiles(self.levels, temperature=heat, step=self.step, measure=type(loss))
@@ -166,7 +166,7 @@ class Ways:
         return build(parameter_for(lambda heat: self.space >> build(heat), loss, self.d_in))
 
     def choice(self, loss: Spendable, total: Fraction, *, always: bool) -> Choice:
-        """Gives what to ask for at a loss, for a public number of rows: some or all of them at once, or by halving."""
+        """What to ask for at a loss, for a public number of rows: some or all of them at once, or by halving."""
         number, heat = len(self.levels), self.heat(loss)
         chosen = number if always else anchors(total, number, heat)
         if not chosen:
@@ -176,7 +176,7 @@ class Ways:
         return Choice(self._joint(levels, loss, total, heat), places, self.levels)
 
     def heat(self, loss: Spendable) -> Fraction:
-        """Gives the temperature of the joint choice that costs a loss, or less where that is enormous."""
+        """The temperature of the joint choice that costs a loss, or less where that is enormous."""
 
         def build(heat: Fraction) -> Measurement:
             return self.space >> self._joint(self.levels[:1], loss, Fraction(0), heat)
@@ -198,12 +198,12 @@ class CountFirst:
     always: bool
 
     def __call__(self, ask: Queryable, entropy: Entropy) -> tuple[int | float, ...]:
-        """Gives the quantiles."""
+        """Asks for the number of rows and then for the quantiles."""
         kind, ways = type(self.first), self.ways
-        scale = parameter_for(lambda one: ways.space >> count() >> noise_of(kind, one), self.first, ways.d_in)
+        scale = parameter_for(lambda b: ways.space >> count() >> noise_of(kind, b), self.first, ways.d_in)
         rows = Fraction(ask(count() >> noise_of(kind, scale)))
         choice = ways.choice(self.rest, rows, always=self.always)
-        return choice.filled(ask(choice.made))
+        return choice.filled(ask(choice.mechanism))
 
 
 @constructor
@@ -217,12 +217,12 @@ def bounds_by_quantiles(
     slack: Number = 0,
     step: Number | None = None,
 ) -> Partial[Measurement]:
-    """Gives bounds for clamping: a low and a high quantile of a column whose loose public bounds are known.
+    """Finds bounds for clamping: a low and a high quantile of a column with loose public bounds.
 
     Takes:      as quantiles(); ``slack`` moves both bounds outwards by that part of their distance, within the public
                 bounds
     Gives:      the pair (lower, upper), in order; it may be empty (lower = upper) where the rows are few
-    Guarantee:  the loss, at distances up to d_in: that of quantiles([low, high])  (proofs/quantiles.md#rows)
+    Guarantee:  the loss, at distances up to d_in: that of quantiles([low, high])  (proofs/recursive_quantiles.md#rows)
     Cost:       that of two quantiles
 
     >>> from sfumato.core.space import vector
@@ -236,18 +236,18 @@ def bounds_by_quantiles(
             bounds = Bounds.read(between)
             inner = bounds_by_quantiles(*levels, loss=loss, d_in=d_in, slack=slack, step=step)
             return (space >> clamp(bounds.lower, bounds.upper)) >> inner
-        made = space >> quantiles(levels, loss=loss, d_in=d_in, step=step)
+        chosen = space >> quantiles(levels, loss=loss, d_in=d_in, step=step)
         grid = support(column_space(space, "bounds_by_quantiles")[0].element, None if step is None else rational(step))
         ends = grid.low * grid.step, grid.high * grid.step
-        return made.then(lambda pair: widened(pair, outwards, ends), name="outwards") if outwards else made
+        return chosen.then(lambda pair: widen(pair, outwards, ends), name="outwards") if outwards else chosen
 
     return Partial(f"bounds_by_quantiles({low}, {high}, loss={loss})", build)
 
 
-def widened(pair: tuple[Data, Data], slack: Fraction, ends: tuple[Fraction, Fraction]) -> tuple[Data, Data]:
+def widen(pair: tuple[Data, Data], slack: Fraction, ends: tuple[Fraction, Fraction]) -> tuple[Data, Data]:
     """Moves two bounds outwards by a part of their distance, as far as public ends allow.
 
-    >>> widened((20, 80), Fraction(1, 10), (Fraction(0), Fraction(82)))
+    >>> widen((20, 80), Fraction(1, 10), (Fraction(0), Fraction(82)))
     (14, 82)
     """
     low, high = Fraction(pair[0]), Fraction(pair[1])

@@ -25,19 +25,19 @@ WIDEST = 1 << 12
 """The most bins that strategies are used for: beyond, their matrices are too large, and trees do."""
 
 FINE = 23
-"""Entries of the matrix of sines are rounded to whole numbers of so many bits."""
+"""Bits of the whole numbers to which entries of the matrix of sines are rounded."""
 
 CORRECTIONS = 2
 """Each correction for that rounding removes all but a thousandth of what is left of it, or more."""
 
 BLOCK = 256
-"""So many rows of the matrix are taken at a time."""
+"""Rows of the matrix taken at a time."""
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Hats:
-    """Is the bins themselves, and hats with the widths of a tree's nodes; every column adds up to the same number."""
+    """The bins themselves, and hats with the widths of a tree's nodes; every column adds up to the same number."""
 
     matrix: Array
     own: int
@@ -46,22 +46,22 @@ class Hats:
     @staticmethod
     @lru_cache(maxsize=4)
     def of(bins: int, plan: Plan) -> Hats:
-        """Makes the hats of a plan: nodes every so many bins, and each bin shared by the two nodes around it."""
+        """Makes the hats of a plan: nodes at every width, and each bin shared by the two nodes around it."""
         top = 2 * max(width for width in plan.widths if width < bins)
         parts = list(zip(plan.widths, plan.shares, strict=True))[:-1]
         matrix = np.concatenate([_hats(bins, width, top) * int(share * FINEST_SHARE) for width, share in parts])
         own = top * int(plan.shares[-1] * FINEST_SHARE)
         inner = np.linalg.inv(np.eye(len(matrix)) + (matrix / own) @ (matrix.T / own))
-        return Hats(_fixed(matrix.astype(np.int32)), own, _fixed(inner))
+        return Hats(_read_only(matrix.astype(np.int32)), own, _read_only(inner))
 
     def settle(self, values: Array) -> Array:
-        """Gives the counts that fit best to noisy values of the rows."""
+        """Fits the counts to noisy values of the rows."""
         rows = len(self.matrix)
         total: Array = self.matrix.T @ values[:rows] + self.own * values[rows:]
         return self.covered(total)
 
     def covered(self, weights: Array) -> Array:
-        """Gives (BᵀB)⁻¹ times a vector, by the inverse of a matrix with one row a hat (Woodbury)."""
+        """(BᵀB)⁻¹ times a vector, by the inverse of a matrix with one row a hat (Woodbury)."""
         inside: Array = self.matrix.T @ (self.inner @ (self.matrix @ weights)) / self.own**2
         return np.asarray((weights - inside) / self.own**2)
 
@@ -77,7 +77,7 @@ def _hats(bins: int, width: int, top: int) -> Array:
 @final
 @dataclass(frozen=True, eq=False)
 class Sines:
-    """Is a sine of every frequency, weighted by rows and by columns, so that all columns are about as long.
+    """A sine of every frequency, weighted by rows and by columns, so that all columns are about as long.
 
     Ranges contain a sine of frequency j with weight 1 / hⱼ², hⱼ = 2 sin(πj / 2(n + 1)). Row j has the weight hⱼ^(−1/2).
     """
@@ -100,10 +100,10 @@ class Sines:
         matrix = np.empty((bins, bins), dtype=np.int32)
         for place in range(bins):
             matrix[place] = np.rint(rows[place] * columns * table[(place + 1) * count % (2 * bins + 2)])
-        return Sines(_fixed(matrix), _fixed(rows), _fixed(columns))
+        return Sines(_read_only(matrix), _read_only(rows), _read_only(columns))
 
     def settle(self, values: Array) -> Array:
-        """Gives the counts whose rows are the noisy values: as if entries were not rounded, then corrected for that."""
+        """Solves for the counts of noisy rows: as if entries were not rounded, then corrected for that."""
         counts = _waves(values / self.rows) / self.columns
         for _ in range(CORRECTIONS):
             starts = range(0, len(values), BLOCK)
@@ -112,18 +112,18 @@ class Sines:
         return counts
 
     def covered(self, weights: Array) -> Array:
-        """Gives (BᵀB)⁻¹ times a vector, as if the entries of B were not rounded."""
+        """(BᵀB)⁻¹ times a vector, as if the entries of B were not rounded."""
         return _waves(_waves(weights / self.columns) / self.rows**2) / self.columns
 
 
-def _fixed(shared: Array) -> Array:
+def _read_only(shared: Array) -> Array:
     """Makes an array read-only: measurements and what they released share it."""
     shared.flags.writeable = False
     return shared
 
 
 def _waves(vector: Array) -> Array:
-    """Gives the inverse of the matrix of sin(πjk / (n + 1)) times a vector: 2 / (n + 1) times that matrix itself."""
+    """The inverse of the matrix of sin(πjk / (n + 1)) times a vector: 2 / (n + 1) times that matrix itself."""
     odd = np.concatenate([[0.0], vector, [0.0], -vector[::-1]])
     return np.asarray(-np.fft.rfft(odd).imag[1 : len(vector) + 1] / (len(vector) + 1))
 
@@ -134,14 +134,14 @@ Strategy = Hats | Sines
 @final
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """Is the least-squares fit of counts to noisy rows of a strategy, and to the total where that is public."""
+    """The least-squares fit of counts to noisy rows of a strategy, and to the total where that is public."""
 
     strategy: Strategy
     spread: float
     total: int | None = None
 
     def settle(self, values: Array) -> Array:
-        """Gives the counts that fit best."""
+        """The counts that fit best."""
         counts = self.strategy.settle(values)
         if self.total is None:
             return counts
@@ -149,10 +149,10 @@ class Fit:
         return np.asarray(counts + pull * ((self.total - counts.sum()) / pull.sum()))
 
     def variance(self, weights: Array) -> float:
-        """Gives the variance of a weighted sum of the counts that `settle` gives."""
+        """The variance of a weighted sum of the counts that `settle` returns."""
         covered = self.strategy.covered(weights)
-        found = float(np.dot(weights, covered))
+        squares = float(np.dot(weights, covered))
         if self.total is not None:
             pull = self.strategy.covered(np.ones(len(weights)))
-            found -= float(covered.sum() ** 2 / pull.sum())
-        return self.spread * max(0.0, found)
+            squares -= float(covered.sum() ** 2 / pull.sum())
+        return self.spread * max(0.0, squares)

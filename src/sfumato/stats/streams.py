@@ -5,14 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import final
 
 import numpy as np
 
-from sfumato.accounting.facts import loss_of
-from sfumato.accounting.measures import ZCDP, Loss, Pure
-from sfumato.core.act import Act
+from sfumato.accounting.facts import IntegerNoise, loss_of, noise_within
+from sfumato.accounting.losses.measures import ZCDP, Loss, Pure
 from sfumato.core.branches import InteractiveLaw, Recorder
 from sfumato.core.domains import Data, Integers, Stream, Vector, column
 from sfumato.core.law import ProductLaw, ShiftedLaw
@@ -21,16 +19,16 @@ from sfumato.core.metrics import L1, L2, Absolute, Metric
 from sfumato.core.partial import Partial
 from sfumato.core.plan import constructor
 from sfumato.core.queryable import Queryable
+from sfumato.core.random_step import RandomStep
 from sfumato.core.space import Space
 from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument, Exhausted
-from sfumato.exact import Distance, Extended, Number, integer, rational_up, root, squared, up
+from sfumato.exact import Distance, Number, integer, root, up
 from sfumato.guarantee import guarantee
 from sfumato.mechanisms.gridding import exact_add, nearest_float, nearest_floats
 from sfumato.mechanisms.prefix_sums import BinaryTree, PrefixSums, SquareRoot, prefix_sums
-from sfumato.noise.discrete_gaussian import DiscreteGaussian
-from sfumato.noise.discrete_laplace import DiscreteLaplace
 from sfumato.release.record import How
+from sfumato.stats.shares import spendable
 from sfumato.transforms.distances import times
 from sfumato.transforms.streams import member, reader
 
@@ -39,7 +37,7 @@ PROOF = "proofs/running_counts.md#loss"
 METHODS = {"tree": BinaryTree, "square root": SquareRoot}
 
 MOST_STEPS = 1 << 24
-"""So many steps at most: their noise is drawn in advance."""
+"""The most steps: their noise is drawn in advance."""
 
 
 @guarantee(
@@ -49,44 +47,44 @@ MOST_STEPS = 1 << 24
     reviewed="024eeeb7d09a",
 )
 def entries_distance(d_in: Distance, *, columns: tuple[int, int], kind: type[Loss]) -> Distance:
-    """Gives how far apart the entries of neighbours are: in L1 for Laplace noise, in L2 for Gaussian."""
+    """How far apart the entries of neighbours are: in L1 for Laplace noise, in L2 for Gaussian."""
     return times(d_in, columns[0]) if kind is Pure else times(d_in, root(columns[1]))
 
 
 @final
 @dataclass(frozen=True)
-class Plan:
-    """Holds the public facts of running totals: how increments are measured, and with which noise."""
+class CountingPlan:
+    """The public facts of running totals: how increments are measured, and with which noise."""
 
     element: Integers
     sums: PrefixSums
-    noise: DiscreteLaplace | DiscreteGaussian
+    noise: IntegerNoise
     kind: type[Loss]
 
     @property
     def most(self) -> int | None:
-        """Is the largest magnitude of an increment, in steps, where bounds are public."""
+        """The largest magnitude of an increment, in steps, where bounds are public."""
         bounds = self.element.between
         return None if bounds is None else math.ceil(bounds.magnitude / self.element.step)
 
     def loss(self, d_in: Distance) -> Loss:
-        """Gives the loss between increments at a distance."""
+        """The loss between increments at a distance."""
         if d_in == math.inf:
             return self.kind(math.inf)  # type: ignore[call-arg]  # Pure and ZCDP take one number
         shift = entries_distance(times(d_in, 1 / self.element.step), columns=self.sums.columns, kind=self.kind)
         return self.at(shift)
 
-    def act(self, entries: Data) -> Act:
-        """Gives the act that adds the noise to entries."""
+    def act(self, entries: Data) -> RandomStep:
+        """The random step that adds the noise to entries."""
         norm: Metric = L1() if self.kind is Pure else L2()
-        return Act(("running counts", self), entries, norm.distance, self.at)
+        return RandomStep(("running counts", self), entries, norm.distance, self.at)
 
     def at(self, shift: Distance) -> Loss:
-        """Gives what entries cost that are so far apart."""
+        """What entries cost that are ``shift`` apart."""
         return loss_of(self.noise, self.kind, shift)
 
     def value(self, noisy: list[int]) -> list[float]:
-        """Gives noisy entries as floats, in the unit of the increments."""
+        """Converts noisy entries to floats, in the unit of the increments."""
         return [nearest_float(entry, self.element.step) for entry in noisy]
 
 
@@ -94,7 +92,7 @@ class Plan:
 def running_counts(
     *, loss: Pure | ZCDP, steps: int | None = None, method: str = "best", d_in: Number = 1
 ) -> Partial[Measurement]:
-    """Gives the running total of increments after every step, however many steps a unit contributes to.
+    """Releases the running total of increments after every step, however many steps a unit contributes to.
 
     ``method`` is "tree" (binary tree), "square root" (of the matrix of running totals), or the one of less variance.
     Under ZCDP that is the square root, under Pure as a rule the tree.
@@ -111,8 +109,7 @@ def running_counts(
     >>> (vector(int, size=365, metric=L1()) >> running_counts(loss=ZCDP(0.125))).map(1)
     ZCDP(rho=0.125)
     """
-    if not isinstance(loss, Pure | ZCDP) or not 0 < _amount(loss) < math.inf:
-        raise BadArgument("the loss of running_counts()", "Pure(ε) or ZCDP(ρ), more than 0 and finite", loss)
+    spendable(loss, "running_counts")
     if method != "best" and method not in METHODS:
         raise BadArgument("method", "'best', 'tree' or 'square root'", method)
 
@@ -122,25 +119,22 @@ def running_counts(
         if not 0 < near < math.inf:
             raise BadArgument("d_in", "more than 0 and finite", d_in)
         sums = _chosen(method, length, type(loss))
-        plan = Plan(element, sums, _noise(sums, loss, near), type(loss))
-        return watched(space, plan) if streamed else _at_once(space, plan)
+        shift = entries_distance(near, columns=sums.columns, kind=type(loss))
+        plan = CountingPlan(element, sums, noise_within(loss, shift), type(loss))
+        return stream_totals(space, plan) if streamed else _at_once(space, plan)
 
     return Partial(f"running_counts({loss})", build)
 
 
-def _amount(loss: Pure | ZCDP) -> Extended:
-    return loss.epsilon if isinstance(loss, Pure) else loss.rho
-
-
 def _increments(space: Space, steps: int | None) -> tuple[Integers, int, bool]:
-    domain, given = space.domain, None if steps is None else integer(steps, "steps", least=1)
+    domain, stated = space.domain, None if steps is None else integer(steps, "steps", least=1)
     size: int | None
     match domain:
         case Vector(element=Integers() as element, size=int() as size) if isinstance(space.metric, L1):
-            if given is not None and given != size:
+            if stated is not None and stated != size:
                 raise BadArgument("steps", f"left out, or the length of the vector, {size}", steps)
         case Stream(element=Integers() as element) if isinstance(space.metric, L1):
-            size = given
+            size = stated
         case _:
             wanted = "a vector or a stream of whole increments under the L1 distance"
             raise BadArgument("what running_counts() works on", wanted, str(space))
@@ -152,24 +146,17 @@ def _increments(space: Space, steps: int | None) -> tuple[Integers, int, bool]:
 def _chosen(method: str, steps: int, kind: type[Loss]) -> PrefixSums:
     if method != "best":
         return prefix_sums(METHODS[method], steps)
-    known = [prefix_sums(one, steps) for one in METHODS.values()]
+    known = [prefix_sums(method_class, steps) for method_class in METHODS.values()]
     return min(known, key=lambda sums: relative_variance(sums, kind).mean())
 
 
 def relative_variance(sums: PrefixSums, kind: type[Loss]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """Gives the variance of every running total where that of a single noisy count is 1 at the same loss."""
+    """The variance of every running total where that of a single noisy count is 1 at the same loss."""
     absolute, squares = sums.columns
     return sums.spread() * (float(absolute) ** 2 if kind is Pure else float(squares))
 
 
-def _noise(sums: PrefixSums, loss: Pure | ZCDP, near: Distance) -> DiscreteLaplace | DiscreteGaussian:
-    apart = entries_distance(near, columns=sums.columns, kind=type(loss))
-    if isinstance(loss, Pure):
-        return DiscreteLaplace(Fraction(rational_up(apart)) / Fraction(loss.epsilon))
-    return DiscreteGaussian.from_square(Fraction(squared(apart)) / (2 * Fraction(loss.rho)))
-
-
-def _how(plan: Plan) -> How:
+def _how(plan: CountingPlan) -> How:
     names = {kind: name for name, kind in METHODS.items()}
     scale = f"{up(plan.noise.scale * plan.element.step / plan.sums.unit):.6g}"
     return How(
@@ -179,12 +166,12 @@ def _how(plan: Plan) -> How:
     )
 
 
-def noisy_entries(space: Space, plan: Plan) -> Measurement:
+def noisy_entries(space: Space, plan: CountingPlan) -> Measurement:
     """Builds the measurement of all entries at once, before running totals are read off."""
 
     def draw(data: Data, entropy: Entropy) -> Data:
         entries = plan.sums.entries(column(data, plan.element))
-        return entropy.settle(
+        return entropy.perform(
             plan.act(entries), lambda: exact_add(entries, plan.noise.samples(plan.sums.size, entropy))
         )
 
@@ -195,16 +182,16 @@ def noisy_entries(space: Space, plan: Plan) -> Measurement:
     return Measurement(space, plan.kind, draw, plan.loss, _how(plan), law)
 
 
-def _at_once(space: Space, plan: Plan) -> Measurement:
+def _at_once(space: Space, plan: CountingPlan) -> Measurement:
     def totals(noisy: Data) -> Data:
         return plan.sums.totals(nearest_floats(noisy, plan.element.step))
 
     return noisy_entries(space, plan).then(totals, name="running totals")
 
 
-def watched(space: Space, plan: Plan) -> Measurement:
-    """Builds the measurement of a stream, whose outcome answers step by step."""
-    one = Measurement(
+def stream_totals(space: Space, plan: CountingPlan) -> Measurement:
+    """Builds the measurement of a stream, with an outcome that answers step by step."""
+    entry = Measurement(
         Space(Integers(), Absolute()),
         plan.kind,
         lambda data, entropy: int(data) + plan.noise.sample(entropy),
@@ -215,15 +202,15 @@ def watched(space: Space, plan: Plan) -> Measurement:
 
     def function(stream: Data, entropy: Entropy) -> Queryable:
         opening = plan.act([])
-        drawn: Iterator[Data] = iter(entropy.settle(opening, lambda: plan.noise.samples(plan.sums.size, entropy)))
+        drawn: Iterator[Data] = iter(entropy.perform(opening, lambda: plan.noise.samples(plan.sums.size, entropy)))
 
         def noisy(exact: int) -> int:
-            return entropy.settle(opening.answer(exact), lambda: exact + int(next(drawn)))
+            return entropy.perform(opening.answer(exact), lambda: exact + int(next(drawn)))
 
         return Queryable(_answering(plan, stream, noisy))
 
     def opened(stream: Data) -> Callable[[Recorder], Callable[[Data], Data]]:
-        return lambda recorder: _answering(plan, stream, lambda exact: int(recorder.run(one, exact)))
+        return lambda recorder: _answering(plan, stream, lambda exact: int(recorder.run(entry, exact)))
 
     return Measurement(
         space,
@@ -236,7 +223,7 @@ def watched(space: Space, plan: Plan) -> Measurement:
     )
 
 
-def _answering(plan: Plan, stream: Data, noisy: Callable[[int], int]) -> Callable[[Data], float]:
+def _answering(plan: CountingPlan, stream: Data, noisy: Callable[[int], int]) -> Callable[[Data], float]:
     following, add, total = reader(stream), plan.sums.adding(plan.most), plan.sums.totalling()
     left = plan.sums.length
 

@@ -34,7 +34,7 @@ ROUNDS = 200
 @final
 @dataclass(frozen=True)
 class Plan:
-    """Is the number of bins that a node of each released layer holds, from the top down, and its share of the loss.
+    """How many bins a node of each released layer holds, from the top down, and the layer's share of the loss.
 
     ``error`` is the expected squared error of a range, averaged over all ranges, for noise whose variance at the whole
     loss is 1 (Pure: 2 / ε², ZCDP: 1 / 2ρ, for neighbours that move one count by 1).
@@ -56,7 +56,7 @@ def best_plan(bins: int, *, concentrated: bool, known: bool, branching: tuple[in
     ((1,), (256, 16, 1))
     """
     if branching is not None:
-        lists = [_given(bins, branching)]
+        lists = [_layer_widths(bins, branching)]
     elif concentrated:
         lists = [[1 << place for place in range((bins - 1).bit_length())]]
     else:
@@ -66,19 +66,19 @@ def best_plan(bins: int, *, concentrated: bool, known: bool, branching: tuple[in
     if not known:
         tried += [(bins, *widths) for widths in tried if bins > 1]
     if concentrated:
-        plans = [_concentrated(bins, widths, known=known) for widths in tried]
+        plans = [_plan_by_squares(bins, widths, known=known) for widths in tried]
     else:
-        plans = _summed(bins, tried, known=known)
+        plans = _plans_by_sum(bins, tried, known=known)
     return min(plans, key=lambda plan: plan.error)
 
 
-def _given(bins: int, branching: tuple[int, ...] | int) -> list[int]:
-    """Gives the widths of the layers of a tree, from the bins up, without the total."""
+def _layer_widths(bins: int, branching: tuple[int, ...] | int) -> list[int]:
+    """Widths of the layers of a tree, from the bins up, without the total."""
     if isinstance(branching, tuple):
         radices = [integer(radix, "branching", least=2) for radix in branching]
         widths = list(accumulate(reversed(radices), lambda width, radix: width * radix, initial=1))
         if widths[-1] < bins:
-            raise BadArgument("branching", f"numbers whose product is at least the number of bins, {bins}", branching)
+            raise BadArgument("branching", f"factors that make at least the number of bins, {bins}", branching)
     else:
         radix = integer(branching, "branching", least=2)
         widths = list(accumulate(range(bins.bit_length()), lambda width, _: width * radix, initial=1))
@@ -87,7 +87,7 @@ def _given(bins: int, branching: tuple[int, ...] | int) -> list[int]:
 
 @lru_cache(maxsize=1024)
 def energy(bins: int, width: int) -> float:
-    """Gives the average over all ranges of Σ (bins of the range in a node)² / width, over the nodes of a layer."""
+    """The average over all ranges of Σ (bins of the range in a node)² / width, over the nodes of a layer."""
     places = np.arange(bins)
     before = np.concatenate([[0.0], np.cumsum(places + 1.0)])
     after = bins - places
@@ -101,8 +101,8 @@ def _energies(bins: int, widths: Sequence[int], *, known: bool) -> Array:
     return np.maximum(np.diff(levels), 1e-12)
 
 
-def _summed(bins: int, tried: Sequence[tuple[int, ...]], *, known: bool) -> list[Plan]:
-    """Gives the plan with the best weights for each list of widths, where the weights add up to 1."""
+def _plans_by_sum(bins: int, tried: Sequence[tuple[int, ...]], *, known: bool) -> list[Plan]:
+    """The plan with the best weights for each list of widths, where the weights add up to 1."""
     plans = []
     for depth in sorted({len(widths) for widths in tried}):
         same = [widths for widths in tried if len(widths) == depth]
@@ -119,8 +119,8 @@ def _summed(bins: int, tried: Sequence[tuple[int, ...]], *, known: bool) -> list
     return plans
 
 
-def _concentrated(bins: int, widths: tuple[int, ...], *, known: bool) -> Plan:
-    """Gives the plan with the best weights for a list of widths, where their squares add up to 1: λ² ∝ c / d."""
+def _plan_by_squares(bins: int, widths: tuple[int, ...], *, known: bool) -> Plan:
+    """The plan with the best weights for a list of widths, where their squares add up to 1: λ² ∝ c / d."""
     sizes, energies = np.array(widths, dtype=np.float64), _energies(bins, widths, known=known)
     dimensions = np.diff(np.concatenate([[0.0], 1 / sizes]))
     wanted = np.minimum.accumulate(np.sqrt(energies / dimensions))
@@ -136,10 +136,10 @@ def _sums_below(parts: Array) -> Array:
 def _plan(widths: tuple[int, ...], shares: Array, error: float) -> Plan:
     """Rounds shares to rationals that add up to exactly 1, and drops layers that get none; the last takes the rest."""
     whole = [int(share * FINEST_SHARE) for share in shares[:-1]]
-    kept = [(width, count) for width, count in zip(widths, whole, strict=False) if count > 0]
-    rest = Fraction(FINEST_SHARE - sum(count for _, count in kept), FINEST_SHARE)
+    layers = [(width, count) for width, count in zip(widths, whole, strict=False) if count > 0]
+    rest = Fraction(FINEST_SHARE - sum(count for _, count in layers), FINEST_SHARE)
     return Plan(
-        (*(width for width, _ in kept), widths[-1]),
-        (*(Fraction(count, FINEST_SHARE) for _, count in kept), rest),
+        (*(width for width, _ in layers), widths[-1]),
+        (*(Fraction(count, FINEST_SHARE) for _, count in layers), rest),
         error,
     )

@@ -11,8 +11,9 @@ from typing import final
 
 import numpy as np
 
-from sfumato.accounting.measures import ZCDP, Loss, Pure
-from sfumato.combinators.questions import charged_at
+from sfumato.accounting.facts import noise_within
+from sfumato.accounting.losses.measures import ZCDP, Loss, Pure
+from sfumato.combinators.turns import charged_at
 from sfumato.core.domains import Array
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import Unit
@@ -23,10 +24,10 @@ from sfumato.core.transformation import Transformation
 from sfumato.errors import BadArgument, Several, elements
 from sfumato.exact import Distance, Number, probability, rational, rational_up
 from sfumato.mechanisms.additive import gaussian, laplace
-from sfumato.mechanisms.layered_counts import NORMS, Layer, layered_counts, noise_for, shift_of
+from sfumato.mechanisms.layered_counts import NORMS, Layer, layered_counts, shift_of
 from sfumato.noise.discrete_gaussian import DiscreteGaussian
 from sfumato.noise.discrete_laplace import DiscreteLaplace
-from sfumato.stats.consistency import Nesting
+from sfumato.release.consistency import Nesting
 from sfumato.stats.strategies import WIDEST, Fit, Hats, Sines, Strategy
 from sfumato.stats.tree_plans import Plan, best_plan
 from sfumato.transforms.casts import bin_by
@@ -37,7 +38,7 @@ from sfumato.transforms.weighted_counts import weighted_counts
 @final
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """Is a released tree of counts: consistent estimates for every bin, and how good their sums are.
+    """A released tree of counts: consistent estimates for every bin, and how good their sums are.
 
     ``counts`` are the weighted least-squares estimates of the bins between ``edges``; they may be negative, and need
     not be whole (`consistent_counts` makes them so). Whatever it answers is post-processing and costs nothing.
@@ -49,7 +50,7 @@ class Tree:
 
     @property
     def total(self) -> float:
-        """Is the estimated number of rows."""
+        """The estimated number of rows."""
         return float(self.counts.sum())
 
     def range(self, low: Number, high: Number) -> float:
@@ -61,7 +62,7 @@ class Tree:
         return float(np.dot(self._within(low, high), self.counts))
 
     def deviation(self, low: Number, high: Number) -> float:
-        """Gives the standard deviation of the error that noise leaves in `range`."""
+        """The standard deviation of the error that noise leaves in `range`."""
         return math.sqrt(self.fit.variance(self._within(low, high)))
 
     def cdf(self) -> Array:
@@ -81,7 +82,7 @@ class Tree:
         return float(self.edges[place - 1] + part * (self.edges[place] - self.edges[place - 1]))
 
     def _within(self, low: Number, high: Number) -> Array:
-        """Gives the part of each bin that lies in a range."""
+        """The part of each bin that lies in a range."""
         ends = _end(low, "low"), _end(high, "high")
         if ends[0] > ends[1]:
             raise BadArgument("a range", "in order: the lower end first", Several(low, high))
@@ -113,7 +114,7 @@ def tree(
                 neighbours  (proofs/trees.md#loss, #columns)
     Cost:       one search a row, and some 50 ns a node
 
-    >>> from sfumato.accounting.measures import Pure
+    >>> from sfumato.accounting.losses.measures import Pure
     >>> from sfumato.core.space import vector
     >>> (vector(int) >> tree(range(0, 1025), loss=Pure(1))).map(1)
     Pure(epsilon=1.0)
@@ -128,19 +129,19 @@ def tree(
         shift = shift_of(binned.target, loss, apart, verb="tree")
         size = binned.target.domain.size  # type: ignore[attr-defined]  # a column, or shift_of had refused it
         plan = best_plan(bins, concentrated=isinstance(loss, ZCDP), known=size is not None, branching=wanted)
-        noises = [noise_for(loss, share=share, shift=shift) for share in plan.shares]
+        noises = [noise_within(loss.scaled(share), shift) for share in plan.shares]
         smooth = wanted is None and bins <= WIDEST and all(noise.scale >= 1 for noise in noises)
         if smooth and isinstance(loss, ZCDP) and size is None:
-            return _released(binned, Sines.of(bins), loss, apart, ends, size)
+            return _strategy_release(binned, Sines.of(bins), loss, apart, ends, size)
         if smooth and isinstance(loss, Pure) and len(plan.widths) > 1:
-            return _released(binned, Hats.of(bins, plan), loss, apart, ends, size)
+            return _strategy_release(binned, Hats.of(bins, plan), loss, apart, ends, size)
         layers = [
             Layer(np.arange(bins) // width, -(-bins // width), noise)
             for width, noise in zip(plan.widths, noises, strict=True)
         ]
-        made = binned >> layered_counts(range(bins), layers, measure=type(loss))
+        released = binned >> layered_counts(range(bins), layers, measure=type(loss))
         nesting = _nesting(plan, layers, known=size is not None)
-        return made.then(lambda noisy: _grown(noisy, ends, nesting, size), name="consistent tree")
+        return released.then(lambda noisy: _tree_of_layers(noisy, ends, nesting, size), name="consistent tree")
 
     return Partial(f"tree({bins} bins, loss={loss})", build)
 
@@ -172,17 +173,17 @@ def _end(value: Number, name: str) -> float:
         return math.inf if exact > 0 else -math.inf
 
 
-def _released(
+def _strategy_release(
     binned: Transformation, strategy: Strategy, loss: Loss, apart: Distance, ends: Array, size: int | None
 ) -> Measurement:
     """Builds the release of a strategy's rows, with noise for the whole loss at a distance."""
     sums = weighted_counts(strategy.matrix, own=strategy.own, metric=NORMS[type(loss)])
     counted = binned >> count_by(range(len(ends) - 1)) >> sums
-    scale = Fraction(rational_up(noise_for(loss, share=Fraction(1), shift=counted.stretch(apart)).scale))
+    scale = Fraction(rational_up(noise_within(loss, counted.stability_map(apart)).scale))
     plain = isinstance(loss, Pure)
-    made = counted >> (laplace(scale) if plain else gaussian(scale))
+    noisy_sums = counted >> (laplace(scale) if plain else gaussian(scale))
     fit = Fit(strategy, float((DiscreteLaplace(scale) if plain else DiscreteGaussian(scale)).variance()), size)
-    return made.then(
+    return noisy_sums.then(
         lambda noisy: _tree(ends, fit.settle(np.asarray(noisy, dtype=np.float64)), fit), name="fitted tree"
     )
 
@@ -199,7 +200,7 @@ def _nesting(plan: Plan, layers: Sequence[Layer], *, known: bool) -> Nesting:
     return Nesting(tuple(parents), tuple(variances))
 
 
-def _grown(noisy: Array, ends: Array, nesting: Nesting, size: int | None) -> Tree:
+def _tree_of_layers(noisy: Array, ends: Array, nesting: Nesting, size: int | None) -> Tree:
     """Makes the tree of noisy counts, layer after layer, and of the total where it is public."""
     released = nesting.variances if size is None else nesting.variances[1:]
     values = np.split(np.asarray(noisy, dtype=np.float64), np.cumsum([len(layer) for layer in released])[:-1])

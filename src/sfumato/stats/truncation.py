@@ -17,30 +17,30 @@ from typing import final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sfumato.accounting.measures import ZCDP
+from sfumato.accounting.losses.measures import ZCDP
 from sfumato.errors import BadArgument, Several
 from sfumato.exact import Number, integer, probability
 
 
 def mape(truth: ArrayLike, released: ArrayLike) -> float:
-    """Gives the mean of |released − truth| / |truth|, over the entries where the truth is not 0. Not private.
+    """The mean of |released − truth| / |truth|, over the entries where the truth is not 0. Not private.
 
     >>> mape([100, 50, 0], [90, 55, 3])
     0.1
     """
-    true, told = np.asarray(truth, dtype=np.float64), np.asarray(released, dtype=np.float64)
-    if true.shape != told.shape or true.ndim != 1:
-        raise BadArgument("truth and released", "two lists of one length", Several(true.shape, told.shape))
+    true, answers = np.asarray(truth, dtype=np.float64), np.asarray(released, dtype=np.float64)
+    if true.shape != answers.shape or true.ndim != 1:
+        raise BadArgument("truth and released", "two lists of one length", Several(true.shape, answers.shape))
     defined = true != 0
     if not defined.any():
         raise BadArgument("the truth", "other than 0 somewhere: an error has no share of nothing", "zeros alone")
-    return float(np.mean(np.abs(told - true)[defined] / np.abs(true[defined])))
+    return float(np.mean(np.abs(answers - true)[defined] / np.abs(true[defined])))
 
 
 @final
 @dataclass(frozen=True)
 class TruncationError:
-    """Is what keeping at most ``rows`` rows of each unit does to counts by group. Not private.
+    """What keeping at most ``rows`` rows of each unit does to counts by group. Not private.
 
     ``kept`` is the share of all rows that stay, ``scale`` that of the Gaussian noise, ``mape`` the expected error.
     """
@@ -56,7 +56,7 @@ def truncation_errors(
 ) -> tuple[TruncationError, ...]:
     """Compares bounds on the rows of a unit by how far private counts by group would be off. Not private.
 
-    Takes whose each row is and which group it is in, of *public or made-up* data. For each bound k a random k of the
+    Takes the unit and the group of each row, of *public or made-up* data. For each bound k a random k of the
     rows of each unit are kept, which is bias; all k may be in one group, so the noise is Gaussian of scale k / √(2ρ)
     for a loss of ρ, which is variance. The error is against the counts of all rows, in expectation: of a folded normal
     around the expected bias.
@@ -70,11 +70,11 @@ def truncation_errors(
             raise BadArgument("units and groups", "plain lists or arrays of public or made-up data", type(data))
     if not isinstance(loss, ZCDP) or not 0 < loss.rho < math.inf:
         raise BadArgument("the loss", "a ZCDP greater than 0", loss)
-    _, whose, owned = np.unique(np.asarray(units), return_inverse=True, return_counts=True)
+    _, owner, owned = np.unique(np.asarray(units), return_inverse=True, return_counts=True)
     _, where, truth = np.unique(np.asarray(groups), return_inverse=True, return_counts=True)
-    if len(whose) != len(where) or not len(whose):
-        raise BadArgument("units and groups", "of one length, and not empty", (len(whose), len(where)))
-    return tuple(_error(integer(most, "rows", least=1), owned[whose], where, truth, loss) for most in rows)
+    if len(owner) != len(where) or not len(owner):
+        raise BadArgument("units and groups", "of one length, and not empty", (len(owner), len(where)))
+    return tuple(_error(integer(most, "rows", least=1), owned[owner], where, truth, loss) for most in rows)
 
 
 def _error(
@@ -83,18 +83,18 @@ def _error(
     stays = np.minimum(1.0, most / owned)
     counts = np.bincount(where, weights=stays)
     scale = math.sqrt(Fraction(most**2) / (2 * Fraction(loss.rho)))
-    off = np.array([folded(float(gap), scale) for gap in truth - counts])
+    off = np.array([folded_normal_mean(float(gap), scale) for gap in truth - counts])
     return TruncationError(most, float(stays.mean()), scale, mape(truth, truth + off))
 
 
-def folded(mean: float, scale: float) -> float:
-    """Gives the expectation of |mean + Z| for a normal Z of a scale."""
+def folded_normal_mean(mean: float, scale: float) -> float:
+    """The expectation of |mean + Z| for a normal Z of a scale."""
     density = scale * math.sqrt(2 / math.pi) * math.exp(-(mean**2) / (2 * scale**2))
     return density + mean * math.erf(mean / (scale * math.sqrt(2)))
 
 
 def covering(ends: Sequence[int], counts: Sequence[int], *, share: Number) -> int:
-    """Gives the first end of a band up to which counts hold a share of all of them; the last where there are none.
+    """The first end of a band up to which counts hold a share of all of them; the last where there are none.
 
     It looks at counts alone: of private data, at noisy ones that have been released. A count below 0 is read as 0.
 

@@ -1,1 +1,6 @@
 """Stable transformations: what happens to data before noise, each with the map that says how far neighbours move."""
+
+import lazy_loader
+
+# Names are loaded on first use; `__init__.pyi` lists them for everyone.
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

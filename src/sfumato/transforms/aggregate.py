@@ -31,7 +31,7 @@ from sfumato.transforms.vectors import vector_mean, vector_sum
     reviewed="f7cbb123e739",
 )
 def count_map(d_in: Distance, *, metric: DatasetMetric, size: int | None, all_rows: bool) -> Distance:
-    """Gives how far a count of rows can move."""
+    """How far a count of rows can move between neighbours."""
     if size is None:
         return d_in
     return Fraction(0) if all_rows else exchanged_rows(d_in, metric=metric, size=size)
@@ -123,7 +123,7 @@ def distinct_rows(data: Data, domain: Rows) -> int:
     reviewed="b7c5f063b04b",
 )
 def sum_map(d_in: Distance, *, bounds: Bounds, metric: DatasetMetric, size: int | None) -> Distance:
-    """Gives how far a sum of values within bounds can move."""
+    """How far a sum of values within bounds can move between neighbours."""
     if size is None:
         return times(d_in, bounds.magnitude)
     return times(exchanged_rows(d_in, metric=metric, size=size), bounds.width)
@@ -134,7 +134,7 @@ def sum() -> Partial[Transformation]:
     """Adds up the values of a column, exactly; on a matrix, the rows (see vector_sum).
 
     Takes:      numbers within bounds (clamp first) under any distance that counts rows
-    Gives:      their sum as a whole number of steps: the step of integers, or a fine power-of-two grid for floats
+    Gives:      their exact sum; floats are first put on a fine power-of-two grid, row by row
     Guarantee:  d_out = d_in max(|L|, |U|); with a public size, exchanged rows (U - L)  (proofs/sum.md#map)
     Cost:       one pass; never wraps, never rounds the total
 
@@ -161,7 +161,7 @@ def sum() -> Partial[Transformation]:
 
 
 def bounds_of(domain: Vector) -> Bounds:
-    """Gives the bounds of a column of numbers that `row_grid` has accepted."""
+    """The bounds of a column of numbers; refuses a column without them."""
     element = domain.element
     if not isinstance(element, Floats | Integers) or element.between is None:
         raise BadArgument("the column", "numbers within bounds", str(domain))
@@ -184,7 +184,7 @@ def _total_bounds(grid: RowGrid, size: int | None) -> Bounds | None:
     reviewed="73a0bc1b95d1",
 )
 def mean_map(d_in: Distance, *, bounds: Bounds, metric: DatasetMetric, size: int) -> Distance:
-    """Gives how far a mean of a public number of values within bounds can move."""
+    """How far the mean of a public number of values within bounds can move."""
     return times(exchanged_rows(d_in, metric=metric, size=size), bounds.width / size)
 
 
@@ -195,7 +195,7 @@ def mean_map(d_in: Distance, *, bounds: Bounds, metric: DatasetMetric, size: int
     reviewed="d59ada2d95be",
 )
 def least_mean_map(d_in: Distance, *, bounds: Bounds, least: int) -> Fraction:
-    """Gives how far a mean of at least so many values within bounds can move under add/remove."""
+    """How far the mean of at least ``least`` values within bounds can move under add/remove."""
     rows = rational_up(d_in)
     if rows >= 2 * least:
         return bounds.width
@@ -208,7 +208,7 @@ def mean() -> Partial[Transformation]:
     """Averages the values of a column, exactly; on a matrix, the rows (see vector_mean).
 
     Takes:      numbers within bounds (clamp first), with a public size, or under add/remove with a least number of rows
-    Gives:      the mean in steps: exact with a public size, else the nearest point of a fine power-of-two grid
+    Gives:      the mean: exact with a public size, else the nearest point of a fine power-of-two grid
     Guarantee:  exchanged rows (U - L) / N  (proofs/mean.md#known); with at least M rows, (U - L) d_in / (M + d_in)
                 rounded up to a step, for d_in <= M  (proofs/mean.md#least)
     Cost:       one pass

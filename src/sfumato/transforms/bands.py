@@ -58,7 +58,7 @@ def log_bands() -> Partial[Transformation]:
 
 
 def band_labels(values: Array) -> Array:
-    """Gives the band of each float or whole number; exact at every power of two, denormals included."""
+    """Labels each float or whole number with its band; exact at every power of two, denormals included."""
     if values.dtype == object:
         return np.array([_whole_label(int(value)) for value in values], dtype=np.int64)
     if values.dtype.kind != "f":

@@ -56,16 +56,16 @@ def cast(kind: type, *, default: int = 0) -> Partial[Transformation]:
     def build(space: Space) -> Transformation:
         domain, _ = column_space(space, "cast")
         element = domain.element
-        made: Atom
+        result: Atom
         if kind is float and isinstance(element, Integers):
-            made = Floats(element.between)
+            result = Floats(element.between)
         elif kind is int and isinstance(element, Floats):
-            made = Integers(_whole_bounds(element, filler))
+            result = Integers(_whole_bounds(element, filler))
         elif kind is int and element == BOOLEANS:
-            made = Integers(Bounds(Fraction(0), Fraction(1)))
+            result = Integers(Bounds(Fraction(0), Fraction(1)))
         else:
             raise BadArgument("what cast() works on", "floats, integers or truth values, of another kind", str(element))
-        target = replace(domain, element=made)
+        target = replace(domain, element=result)
         return rowwise(space, target, lambda data: _cast_values(data, element, filler), f"cast to {kind.__name__}")
 
     return Partial(f"cast({kind.__name__})", build)
@@ -84,18 +84,18 @@ def _cast_values(data: Data, element: Atom, default: int) -> Array:
     values = column(data, element)
     if isinstance(element, Integers):
         if values.dtype == object or element.step != 1:
-            return np.array([_saturated(int(value) * element.step) for value in values.tolist()], dtype=np.float64)
+            return np.array([_finite_float(int(value) * element.step) for value in values.tolist()], dtype=np.float64)
         return values.astype(np.float64)
     if not isinstance(element, Floats):
         return np.array([int(bool(value)) for value in values.tolist()], dtype=np.int64)
     finite = np.isfinite(values)
-    kept = np.where(finite, values, 0.0)
-    if not len(kept) or float(np.abs(kept).max()) < 2.0**62 > abs(default):
-        return np.where(finite, kept.astype(np.int64), default)
+    replaced = np.where(finite, values, 0.0)
+    if not len(replaced) or float(np.abs(replaced).max()) < 2.0**62 > abs(default):
+        return np.where(finite, replaced.astype(np.int64), default)
     return column([int(value) if math.isfinite(value) else default for value in values.tolist()], Integers())
 
 
-def _saturated(value: Fraction) -> float:
+def _finite_float(value: Fraction) -> float:
     try:
         return float(value)
     except OverflowError:
@@ -121,7 +121,7 @@ def absolute() -> Partial[Transformation]:
         element = domain.element
         if not isinstance(element, Floats | Integers):
             raise BadArgument("what absolute() works on", "numbers", str(element))
-        folded = replace(element, between=None if element.between is None else _folded(element.between))
+        folded = replace(element, between=None if element.between is None else _absolute_bounds(element.between))
 
         def fold(data: Data) -> Array:
             values = column(data, element)
@@ -134,7 +134,7 @@ def absolute() -> Partial[Transformation]:
     return Partial("absolute()", build)
 
 
-def _folded(bounds: Bounds) -> Bounds:
+def _absolute_bounds(bounds: Bounds) -> Bounds:
     nearest = Fraction(0) if bounds.lower <= 0 <= bounds.upper else min(abs(bounds.lower), abs(bounds.upper))
     return Bounds(nearest, bounds.magnitude)
 
@@ -165,8 +165,8 @@ def log() -> Partial[Transformation]:
         bounds = Bounds(Fraction(log_down(Fraction(lower))), Fraction(log_up(Fraction(upper))))
 
         def logarithms(data: Data) -> Array:
-            made = np.array([math.log(value) for value in column(data, element).tolist()], dtype=np.float64)
-            return np.clip(made, *float_bounds(bounds))
+            logs = np.array([math.log(value) for value in column(data, element).tolist()], dtype=np.float64)
+            return np.clip(logs, *float_bounds(bounds))
 
         return rowwise(space, replace(domain, element=Floats(bounds)), logarithms, "natural logarithm")
 
@@ -206,9 +206,9 @@ def bin_by(edges: Sequence[Number]) -> Partial[Transformation]:
 
 
 def _edges(element: Floats | Integers, cuts: list[Fraction]) -> Array:
-    """Gives the edges in the form that the column has."""
+    """Edges in the terms of the column: saturated floats, or whole numbers of its step."""
     if isinstance(element, Floats):
-        return np.array([_saturated(cut) for cut in cuts])
+        return np.array([_finite_float(cut) for cut in cuts])
     return column([math.ceil(cut / element.step) for cut in cuts], element)
 
 

@@ -29,7 +29,7 @@ from sfumato.transforms.rowwise import collect, rowwise
 @final
 @dataclass(frozen=True)
 class Centred:
-    """Is the rows of a bounded matrix as whole numbers of steps from the middle of their box or ball.
+    """Rows of a bounded matrix as whole numbers of steps from the middle of their box or ball.
 
     Twice an offset from the lowest corner, minus ``most``, is such a whole number: none is larger than ``most``.
     """
@@ -40,24 +40,24 @@ class Centred:
 
     @property
     def step(self) -> Fraction:
-        """Is half a step of the grid."""
+        """Half a step of the grid."""
         return self.grid.step / 2
 
     @property
     def middle(self) -> tuple[Fraction, ...]:
-        """Is the middle of the box, or the origin of the ball."""
+        """The middle of the box, or the origin of the ball."""
         if isinstance(self.grid, Ball):
             return self.grid.norm.origin
         return ((self.grid.low + self.grid.high) * self.step,) * self.domain.columns
 
     def length(self, metric: L1 | L2) -> Distance:
-        """Gives how far a row can be from the middle."""
+        """The farthest that a row can be from the middle, in the norm of the metric."""
         if isinstance(self.grid, Ball):
             return ball_length(self.grid.norm.radius, self.grid.norm.order, self.domain.columns, metric)
         return box_length(self.most * self.step, self.domain.columns, metric)
 
     def offsets(self, data: Data) -> Array:
-        """Gives every entry as its offset from the lowest corner, in 0 … most."""
+        """Offsets of every entry from the lowest corner, in 0 … most."""
         rows = as_rows(data, self.domain)
         if isinstance(self.grid, Ball):
             corners = [origin - self.grid.radius for origin in self.grid.origin]
@@ -79,7 +79,7 @@ class Centred:
 
     @property
     def middle_floats(self) -> Array:
-        """Is the middle in floats."""
+        """The middle, rounded to floats: for public centroids only."""
         return np.array([float(value) for value in self.middle])
 
 
@@ -93,7 +93,7 @@ def _columns(parts: list[Array], rows: Array) -> Array:
     reviewed="1f8eb6fe7791",
 )
 def box_length(half: Fraction, columns: int, metric: L1 | L2) -> Distance:
-    """Gives how far a row can be from the middle of a box."""
+    """The farthest that a row can be from the middle of a box."""
     return times(half, columns if isinstance(metric, L1) else root(columns))
 
 
@@ -104,13 +104,13 @@ def box_length(half: Fraction, columns: int, metric: L1 | L2) -> Distance:
     reviewed="bff60b3e563f",
 )
 def ball_length(radius: Fraction, order: int, columns: int, metric: L1 | L2) -> Distance:
-    """Gives how far a row can be from the origin of a ball."""
+    """The farthest that a row can be from the origin of a ball."""
     if order == 2 and isinstance(metric, L1):
         return radius * Fraction(rational_up(root(columns)))
     return radius
 
 
-def centred(space: Space, verb: str) -> tuple[Centred, DatasetMetric]:
+def centre_rows(space: Space, verb: str) -> tuple[Centred, DatasetMetric]:
     """Reads a space of rows within bounds or within a ball, or says what the verb needs."""
     domain, rows = row_space(space, verb)
     if not isinstance(domain, Matrix):
@@ -134,7 +134,7 @@ def centred(space: Space, verb: str) -> tuple[Centred, DatasetMetric]:
     claim="a row counts w and adds a vector of length at most r, in one of k clusters: added, w + r in L1, √(w² + r²) "
     "in L2; exchanged, 2 (w + r) in L1, max(2 r, √2 √(w² + r²)) in L2, and 2 r where k = 1",
     proof="proofs/k_means.md#totals",
-    reviewed="60268a21a971",
+    reviewed="7c038e370b2c",
 )
 def cluster_totals_map(
     d_in: Distance,
@@ -146,16 +146,16 @@ def cluster_totals_map(
     size: int | None,
     clusters: int,
 ) -> Distance:
-    """Gives how far the weighted counts and the sums of disjoint clusters can move together."""
+    """How far the weighted counts and the sums of disjoint clusters can move together."""
     if isinstance(norm, L1):
-        one: Fraction | Root = weight + Fraction(rational_up(length))
-        other = times(one, 2)
+        added: Fraction | Root = weight + Fraction(rational_up(length))
+        exchanged = times(added, 2)
     else:
-        one = root(weight**2 + Fraction(squared(length)))
-        other = max(times(length, 2), times(one, root(2)))
+        added = root(weight**2 + Fraction(squared(length)))
+        exchanged = max(times(length, 2), times(added, root(2)))
     if size is None:
-        return times(d_in, one)
-    apart = times(length, 2) if clusters == 1 else other
+        return times(d_in, added)
+    apart = times(length, 2) if clusters == 1 else exchanged
     return times(apart, exchanged_rows(d_in, metric=metric, size=size))
 
 
@@ -183,7 +183,7 @@ def cluster_totals(
         raise BadArgument("the metric of cluster_totals()", "L1() or L2()", metric)
 
     def build(space: Space) -> Transformation:
-        rows, counted = centred(space, "cluster_totals")
+        rows, counted = centre_rows(space, "cluster_totals")
         near = Nearest.of(centroids, rows)
         length = rows.length(norm)
         steps = weight_in_steps(rows, norm) if weight is None else integer_steps(weight, rows.step)
@@ -210,7 +210,7 @@ def cluster_totals(
 
 @constructor
 def squared_distances(centroids: Sequence[Sequence[Number]], *, most: Number) -> Partial[Transformation]:
-    """Gives the squared distance of every row to its nearest public centroid, clamped to a public bound.
+    """Squares the distance of every row to its nearest public centroid, clamped to a public bound.
 
     Takes:      rows with bounded entries (clamp first) or a bounded norm (norm_clamp first)
     Gives:      a column of floats in [0, most]
@@ -225,7 +225,7 @@ def squared_distances(centroids: Sequence[Sequence[Number]], *, most: Number) ->
     bounds = Bounds.read((0, most))
 
     def build(space: Space) -> Transformation:
-        rows, _ = centred(space, "squared_distances")
+        rows, _ = centre_rows(space, "squared_distances")
         near, cap = Nearest.of(centroids, rows), float_bounds(bounds)[1]
         target = Vector(Floats(bounds), rows.domain.size, rows.domain.least)
         return rowwise(
@@ -241,7 +241,7 @@ def squared_distances(centroids: Sequence[Sequence[Number]], *, most: Number) ->
 @final
 @dataclass(frozen=True, eq=False)
 class Nearest:
-    """Tells which of some public centroids is nearest to a row: the first where several are.
+    """Finds the public centroid nearest to a row: the first where several are.
 
     Everything is worked out entry by entry, in an order that is the same for every row, so that no row's cluster
     depends on other rows.
@@ -261,14 +261,14 @@ class Nearest:
         return cls(np.array(near), float(rows.step), rows.most)
 
     def clusters(self, offsets: Array) -> Array:
-        """Gives the number of the nearest centroid, for every row."""
-        return self._found(offsets)[0]
+        """Index of the nearest centroid, for every row."""
+        return self._search(offsets)[0]
 
     def distances(self, offsets: Array) -> Array:
-        """Gives the squared distance to the nearest centroid, for every row."""
-        return self._found(offsets)[1]
+        """Squared distance to the nearest centroid, for every row."""
+        return self._search(offsets)[1]
 
-    def _found(self, offsets: Array) -> tuple[Array, Array]:
+    def _search(self, offsets: Array) -> tuple[Array, Array]:
         points = [(2 * part - self.most).astype(np.float64) * self.step for part in offsets.T]
         cluster, least = np.zeros(len(offsets), dtype=np.int64), np.full(len(offsets), math.inf)
         with np.errstate(over="ignore"):
@@ -284,22 +284,22 @@ class Nearest:
 @guarantee(
     claim="for each cluster, exactly, its weighted count and the sum of its rows minus the middle; each row is in one",
     proof="proofs/k_means.md#totals",
-    reviewed="690c61f5746b",
+    reviewed="658feb312237",
 )
 def totals(data: Data, rows: Centred, near: Nearest, weight: int) -> Array:
     """Adds up the rows of each cluster in whole numbers of steps."""
     offsets = rows.offsets(data)
     cluster = near.clusters(offsets)
-    found: list[int] = []
+    sums: list[int] = []
     for number in range(len(near.centroids)):
         members = offsets[cluster == number]
-        found.append(len(members) * weight)
-        found += [2 * exact_total(part, most=rows.most) - len(members) * rows.most for part in members.T]
-    return collect(found, Integers())
+        sums.append(len(members) * weight)
+        sums += [2 * exact_total(part, most=rows.most) - len(members) * rows.most for part in members.T]
+    return collect(sums, Integers())
 
 
 def weight_in_steps(rows: Centred, norm: L1 | L2) -> int:
-    """Gives what a count should weigh for the most accurate centroids, if rows are all over the box.
+    """The weight of a count that gives the most accurate centroids, if rows are all over the box.
 
     Proved in proofs/k_means.md#weight; a worse weight costs accuracy only.
     """

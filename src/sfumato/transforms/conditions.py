@@ -15,7 +15,7 @@ from sfumato.core.plan import Described, Plan, constructor
 from sfumato.errors import BadArgument, Unseen
 from sfumato.exact import Number
 from sfumato.release.claim import Claim, required
-from sfumato.transforms.rows import Rows, atom_of, values_of
+from sfumato.transforms.rows import Rows, atom_of, shown_of, values_of
 from sfumato.transforms.rowwise import each_row, holds_whole
 
 Truths = npt.NDArray[np.bool_]
@@ -24,7 +24,7 @@ Truths = npt.NDArray[np.bool_]
 @final
 @dataclass(frozen=True)
 class Condition(Described):
-    """Is a yes/no question to one row; ``&``, ``|`` and ``~`` combine conditions.
+    """A yes/no question to one row; ``&``, ``|`` and ``~`` combine conditions.
 
     ``test`` answers for all rows of a member of a domain; ``check`` refuses a domain it does not fit, before any data
     is seen; ``narrowed`` gives the kind of value that is left in ``column`` once only matching rows are kept.
@@ -95,7 +95,7 @@ def between(lower: Number, upper: Number, *, column: str | None = None) -> Condi
             return replace(element, between=inside) if holds_whole(inside, element) else element
         return Floats(inside)
 
-    return Condition(_named(f"in {bounds}", column), test, check, column, narrowed)
+    return Condition(_about_column(f"in {bounds}", column), test, check, column, narrowed)
 
 
 @constructor
@@ -112,13 +112,13 @@ def is_in(values: Sequence[Hashable], *, column: str | None = None) -> Condition
         atom_of(domain, column, "is_in")
 
     def test(data: Data, domain: Rows) -> Truths:
-        found = [value in wanted for value in values_of(data, domain, column).tolist()]
-        return np.array(found, dtype=bool)
+        matches = [value in wanted for value in shown_of(data, domain, column).tolist()]
+        return np.array(matches, dtype=bool)
 
     def narrowed(element: Atom) -> Atom:
         return listed if isinstance(element, Categories | Texts) else element
 
-    return Condition(_named(f"among {len(wanted)} public values", column), test, check, column, narrowed)
+    return Condition(_about_column(f"among {len(wanted)} public values", column), test, check, column, narrowed)
 
 
 @constructor
@@ -137,7 +137,7 @@ def is_nan(*, column: str | None = None) -> Condition:
     def test(data: Data, domain: Rows) -> Truths:
         return np.asarray(np.isnan(values_of(data, domain, column)))
 
-    return Condition(_named("NaN", column), test, check, column)
+    return Condition(_about_column("NaN", column), test, check, column)
 
 
 @constructor
@@ -174,12 +174,12 @@ def _overlap(bounds: Bounds, known: Bounds | None) -> Bounds:
     return Bounds(max(bounds.lower, known.lower), min(bounds.upper, known.upper))
 
 
-def _named(text: str, column: str | None) -> str:
+def _about_column(text: str, column: str | None) -> str:
     return text if column is None else f"{column} {text}"
 
 
-def read_condition(given: object) -> Condition:
+def read_condition(condition: object) -> Condition:
     """Refuses anything that is no condition, with a hint."""
-    if not isinstance(given, Condition):
+    if not isinstance(condition, Condition):
         raise BadArgument("the condition", "between(…), is_in(…), is_nan() or satisfies(function, claim=…)", Unseen())
-    return given
+    return condition

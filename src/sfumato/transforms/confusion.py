@@ -87,7 +87,7 @@ def positives(expected: Sequence[bool]) -> Partial[Transformation]:
 
 @guarantee(claim="d_out = min(d_in, number of predictions)", proof=PROOF, reviewed="0e4896029b63")
 def prediction_map(d_in: Distance, *, size: int) -> Distance:
-    """Gives how far counts of positive predictions can move."""
+    """How far counts of positive predictions can move."""
     return exchanged_rows(d_in, metric=Hamming(), size=size)
 
 

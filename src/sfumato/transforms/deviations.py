@@ -22,7 +22,7 @@ LARGEST = float(np.finfo(np.float64).max)
 
 @constructor
 def deviations(centre: float) -> Partial[Transformation]:
-    """Gives how far every value is from a public centre; what is beyond the largest float stops there.
+    """Measures how far every value is from a public centre; stops at the largest float.
 
     Takes:      a column of floats without NaN under any distance that counts rows
     Gives:      a column of floats of at least 0
@@ -33,12 +33,12 @@ def deviations(centre: float) -> Partial[Transformation]:
     >>> (vector(float) >> deviations(1000.0)).map(1)
     Fraction(1, 1)
     """
-    return _moved(centre, (0, LARGEST), np.abs, f"distance from {centre:.6g}")
+    return _recentred(centre, (0, LARGEST), np.abs, f"distance from {centre:.6g}")
 
 
 @constructor
 def clamped_deviations(centre: float, radius: float) -> Partial[Transformation]:
-    """Gives every value minus a public centre, clamped to a public radius.
+    """Takes a public centre from every value and clamps the difference to a public radius.
 
     Takes:      a column of floats without NaN under any distance that counts rows
     Gives:      a column of floats in [−radius, radius]
@@ -50,10 +50,10 @@ def clamped_deviations(centre: float, radius: float) -> Partial[Transformation]:
     >>> (vector(float) >> clamped_deviations(1000.0, 4.0) >> sum()).map(1)
     Fraction(4, 1)
     """
-    return _moved(centre, (-radius, radius), np.asarray, f"value minus {centre:.6g}, within {radius:.6g}")
+    return _recentred(centre, (-radius, radius), np.asarray, f"value minus {centre:.6g}, within {radius:.6g}")
 
 
-def _moved(
+def _recentred(
     centre: float, between: tuple[Number, Number], change: Callable[[Array], Array], name: str
 ) -> Partial[Transformation]:
     middle, bounds = float(rational(centre, "the centre")), Bounds.read(between)
@@ -73,7 +73,7 @@ def _moved(
 
 
 def floats_of(space: Space, verb: str) -> Floats:
-    """Gives the kind of value of a column of floats without NaN, or says what the verb needs."""
+    """The kind of value in a column of floats without NaN; refuses any other space in the name of the verb."""
     element = column_space(space, verb)[0].element
     if not isinstance(element, Floats) or element.nan:
         raise BadArgument(f"what {verb}() works on", "floats without NaN (impute_nan or drop_nan first)", str(element))

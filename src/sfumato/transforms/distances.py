@@ -35,7 +35,7 @@ def times(distance: Distance, factor: Fraction | Root | int) -> Distance:
     reviewed="1f33a3ef94a7",
 )
 def ceil_to(distance: Distance, step: Fraction) -> Distance:
-    """Gives the least whole number of steps that is not below a distance."""
+    """Rounds a distance up to a whole number of steps."""
     if distance == math.inf:
         return math.inf
     if isinstance(distance, Root):
@@ -48,10 +48,10 @@ def ceil_to(distance: Distance, step: Fraction) -> Distance:
     claim="data sets of one size N differ in at most min(e, N) exchanged rows: e = d where d counts rows changed, "
     "floor(d / 2) where it counts rows added and removed, w d where it counts stretches of w rows",
     proof="proofs/rows.md#exchanged",
-    reviewed="6b1a12f09574",
+    reviewed="973e0906d5d8",
 )
 def exchanged_rows(d_in: Distance, *, metric: DatasetMetric, size: int) -> Fraction:
-    """Gives the most rows that are exchanged between two data sets of one public size."""
+    """The most rows that can be exchanged between two data sets of one public size."""
     rows = rational_up(d_in)
     if rows == math.inf:
         return Fraction(size)
@@ -61,7 +61,7 @@ def exchanged_rows(d_in: Distance, *, metric: DatasetMetric, size: int) -> Fract
         case ChangeOne() | Hamming():
             exchanged = Fraction(rows)
         case Windows():
-            exchanged = Fraction(rows) * metric.stretch
+            exchanged = Fraction(rows) * metric.length
         case _:
             raise NoProvenRoute("it is not known how many rows this distance can exchange.")
     return min(exchanged, Fraction(size))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from sfumato.core.domains import BOOLEANS, Array, Atom, Data, Floats, Frame, Vector
+from sfumato.core.identifiers import Identifiers
 from sfumato.core.metrics import DatasetMetric
 from sfumato.core.partial import Partial
 from sfumato.core.plan import constructor
@@ -15,10 +17,11 @@ from sfumato.exact import Distance
 from sfumato.guarantee import guarantee
 from sfumato.transforms.conditions import Condition, is_nan, read_condition
 from sfumato.transforms.distances import exchanged_rows, times
+from sfumato.transforms.owners import aligned_map, owned_space
 from sfumato.transforms.rows import Rows, column_space, each_column, row_space, unsized
 from sfumato.transforms.rowwise import rowwise
 
-PROOF = "proofs/filter.md#map"
+PROOF = "proofs/row_filter.md#map"
 
 
 @guarantee(
@@ -27,7 +30,7 @@ PROOF = "proofs/filter.md#map"
     reviewed="f46ecb53f8c3",
 )
 def filter_map(d_in: Distance, *, metric: DatasetMetric, size: int | None) -> Distance:
-    """Gives the add/remove distance after keeping the rows that meet a condition."""
+    """The add/remove distance after keeping the rows that meet a condition."""
     return d_in if size is None else times(exchanged_rows(d_in, metric=metric, size=size), 2)
 
 
@@ -35,9 +38,12 @@ def filter_map(d_in: Distance, *, metric: DatasetMetric, size: int | None) -> Di
 def keep(condition: Condition) -> Partial[Transformation]:
     """Keeps the rows that meet a condition.
 
-    Takes:      rows under any distance that counts rows; a condition like between(0, 10) or is_in([…], column="city")
-    Gives:      the matching rows, in any number, under the add/remove distance
-    Guarantee:  d_out = d_in from add/remove, 2 d_in from change-one, where the size was public  (proofs/filter.md#map)
+    Takes:      rows under any distance that counts rows, or in identifiers; a condition like between(0, 10) or
+                is_in([…], column="city")
+    Gives:      the matching rows, in any number, under the add/remove distance or that in identifiers
+    Guarantee:  d_out = d_in from add/remove, 2 d_in from change-one, where the size was public
+                (proofs/row_filter.md#map); d_out = d_in in identifiers, so that it may stand before
+                truncate  (proofs/identifiers.md#aligned)
     Cost:       one pass, one copy
 
     >>> from sfumato.core.space import vector
@@ -48,9 +54,14 @@ def keep(condition: Condition) -> Partial[Transformation]:
     wanted = read_condition(condition)
 
     def build(space: Space) -> Transformation:
-        domain, metric = row_space(space, "keep")
-        wanted.check(domain)
-        return _filtered(space, _narrowed(domain, wanted), domain, metric, wanted)
+        if isinstance(space.metric, Identifiers):
+            domain, unit = owned_space(space, "keep")
+            wanted.check(domain)
+            target = Space(replace(_narrowed(domain, wanted), size=None, least=0), unit)
+            return _filtered(space, target, domain, aligned_map, wanted, "proofs/identifiers.md#aligned")
+        rows, metric = row_space(space, "keep")
+        wanted.check(rows)
+        return _kept(space, _narrowed(rows, wanted), rows, metric, wanted)
 
     return Partial(f"keep({wanted.text})", build)
 
@@ -61,7 +72,7 @@ def drop_nan() -> Partial[Transformation]:
 
     Takes:      a column of floats under any distance that counts rows
     Gives:      the other rows, in any number, under the add/remove distance
-    Guarantee:  d_out = d_in from add/remove, 2 d_in from change-one  (proofs/filter.md#map)
+    Guarantee:  d_out = d_in from add/remove, 2 d_in from change-one  (proofs/row_filter.md#map)
     Cost:       one pass, one copy
 
     >>> from sfumato.core.domains import Floats
@@ -75,7 +86,7 @@ def drop_nan() -> Partial[Transformation]:
         element = domain.element
         if not isinstance(element, Floats):
             raise BadArgument("what drop_nan() works on", "a column of floats", str(element))
-        return _filtered(space, replace(domain, element=replace(element, nan=False)), domain, metric, ~is_nan())
+        return _kept(space, replace(domain, element=replace(element, nan=False)), domain, metric, ~is_nan())
 
     return Partial("drop_nan()", build)
 
@@ -107,8 +118,24 @@ def mark(condition: Condition) -> Partial[Transformation]:
     return Partial(f"mark({wanted.text})", build)
 
 
+def _kept(space: Space, narrowed: Rows, domain: Rows, metric: DatasetMetric, condition: Condition) -> Transformation:
+    return _filtered(
+        space,
+        unsized(narrowed),
+        domain,
+        lambda d_in: filter_map(d_in, metric=metric, size=domain.size),
+        condition,
+        PROOF,
+    )
+
+
 def _filtered(
-    space: Space, narrowed: Rows, domain: Rows, metric: DatasetMetric, condition: Condition
+    space: Space,
+    target: Space,
+    domain: Rows,
+    stability_map: Callable[[Distance], Distance],
+    condition: Condition,
+    proof: str,
 ) -> Transformation:
     def run(data: Data) -> Data:
         kept = condition.test(data, domain)
@@ -120,11 +147,11 @@ def _filtered(
 
     return Transformation(
         space,
-        unsized(space, narrowed),
+        target,
         lambda data, _: run(data),
-        lambda d_in: filter_map(d_in, metric=metric, size=domain.size),
+        stability_map,
         (f"keep rows {condition.text}",),
-        (PROOF,),
+        (proof,),
         condition.claims,
     )
 

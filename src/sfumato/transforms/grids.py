@@ -24,7 +24,7 @@ FINENESS = 40
 """Floats are put on a grid of about 2⁻⁴⁰ of the width of their bounds, far below any noise."""
 
 PIECE = 1 << 30
-"""So many rows are added up in 64 bits at a time; a piece of numbers below 2³² cannot overflow."""
+"""Rows added up in 64 bits at a time; a piece of numbers below 2³² cannot overflow."""
 
 INT64 = np.iinfo(np.int64)
 
@@ -32,7 +32,7 @@ INT64 = np.iinfo(np.int64)
 @final
 @dataclass(frozen=True)
 class RowGrid:
-    """Is the whole numbers ``low`` … ``high`` of a step, all of them within exact bounds."""
+    """The whole numbers ``low`` … ``high`` of a step, all of them within exact bounds."""
 
     element: Floats | Integers
     step: Fraction
@@ -41,11 +41,11 @@ class RowGrid:
 
     @property
     def span(self) -> int:
-        """Is the largest offset from ``low``."""
+        """The largest offset from ``low``."""
         return self.high - self.low
 
     def offsets(self, data: Data) -> Array:
-        """Gives each value as its offset from ``low``, in 0 … span; 64-bit where that is certain to fit."""
+        """Offset of each value from ``low``, in 0 … span; 64-bit where that is certain to fit."""
         values = column(data, self.element)
         if isinstance(self.element, Floats):
             return self._float_offsets(values)
@@ -89,7 +89,7 @@ def row_grid(element: Atom, verb: str, *, fineness: int = FINENESS) -> RowGrid:
     reviewed="009096f5b2af",
 )
 def inside(bounds: Bounds, step: Fraction) -> tuple[int, int]:
-    """Gives the least and the greatest whole number of steps within exact bounds."""
+    """The least and the greatest whole number of steps within exact bounds."""
     low, high = math.ceil(bounds.lower / step), math.floor(bounds.upper / step)
     if low > high:
         raise BadArgument("bounds", "wide enough to hold a whole number of steps", str(bounds))

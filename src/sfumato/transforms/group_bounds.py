@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias, final
 
-from sfumato.core.spread import Whole
+from sfumato.core.grouped_distance import Whole
 from sfumato.errors import BadArgument
 from sfumato.exact import integer
 from sfumato.guarantee import guarantee
@@ -28,7 +28,7 @@ VALUE = ""
     reviewed="5d9e91abdb48",
 )
 def rows_in_a_group(grouping: Columns, bounds: Mapping[Columns, int]) -> Whole:
-    """Gives the most rows of one unit in one group; infinity where no bound carries over."""
+    """The most rows of one unit in one group; infinity where no bound carries over."""
     return min((most for columns, most in bounds.items() if columns <= grouping), default=math.inf)
 
 
@@ -39,7 +39,7 @@ def rows_in_a_group(grouping: Columns, bounds: Mapping[Columns, int]) -> Whole:
     reviewed="6363d23711a1",
 )
 def groups_of_a_unit(grouping: Columns, bounds: Mapping[Columns, int]) -> Whole:
-    """Gives the most groups that one unit is in; infinity where the bounds leave out a column."""
+    """The most groups that one unit is in; infinity where the bounds leave out a column."""
     least: dict[Columns, Whole] = {frozenset(): 1}
     for columns, most in bounds.items():
         for covered, groups in list(least.items()):
@@ -51,33 +51,36 @@ def groups_of_a_unit(grouping: Columns, bounds: Mapping[Columns, int]) -> Whole:
 @final
 @dataclass(frozen=True)
 class GroupBounds:
-    """Is how the rows of one unit fall into groups: how many groups at most, and how many rows in each."""
+    """How the rows of one unit fall into groups: how many groups at most, and how many rows in each."""
 
     groups: Whole
     each: Whole
 
 
 def read_bounds(
-    grouping: tuple[str, ...], known: tuple[str, ...], most_groups: Descriptors | None, rows_each: Descriptors | None
+    grouping: tuple[str, ...],
+    known: tuple[str, ...],
+    max_groups: Descriptors | None,
+    max_rows_per_group: Descriptors | None,
 ) -> GroupBounds:
     """Reads descriptors and carries them to the columns of a grouping."""
     wanted = frozenset(grouping or (VALUE,))
     return GroupBounds(
-        groups_of_a_unit(wanted, _by_columns(most_groups, wanted, known, "most_groups")),
-        rows_in_a_group(wanted, _by_columns(rows_each, wanted, known, "rows_each")),
+        groups_of_a_unit(wanted, _by_columns(max_groups, wanted, known, "max_groups")),
+        rows_in_a_group(wanted, _by_columns(max_rows_per_group, wanted, known, "max_rows_per_group")),
     )
 
 
-def _by_columns(given: Descriptors | None, grouping: Columns, known: tuple[str, ...], name: str) -> dict[Columns, int]:
-    if given is None:
+def _by_columns(stated: Descriptors | None, grouping: Columns, known: tuple[str, ...], name: str) -> dict[Columns, int]:
+    if stated is None:
         return {}
-    if not isinstance(given, Mapping):
-        return {grouping: integer(given, name, least=1)}
-    read = {}
-    for columns, most in given.items():
+    if not isinstance(stated, Mapping):
+        return {grouping: integer(stated, name, least=1)}
+    by_columns = {}
+    for columns, most in stated.items():
         named = (columns,) if isinstance(columns, str) else tuple(columns)
         for column in named:
             if column not in known:
                 raise BadArgument(f"a column of {name}", f"one of {', '.join(known) or 'none'}", column)
-        read[frozenset(named)] = integer(most, name, least=1)
-    return read
+        by_columns[frozenset(named)] = integer(most, name, least=1)
+    return by_columns

@@ -22,7 +22,7 @@ from sfumato.guarantee import guarantee
 from sfumato.release.claim import Claim, required
 from sfumato.transforms.conditions import Condition, read_condition
 from sfumato.transforms.distances import exchanged_rows, times
-from sfumato.transforms.rows import Rows, row_space, values_of
+from sfumato.transforms.rows import Rows, row_space, shown_of
 
 
 @guarantee(
@@ -32,7 +32,7 @@ from sfumato.transforms.rows import Rows, row_space, values_of
     reviewed="d3acf8cdaf3e",
 )
 def count_by_map(d_in: Distance, *, norm: VectorMetric, metric: DatasetMetric, size: int | None, bins: int) -> Distance:
-    """Gives how far the counts of disjoint bins can move."""
+    """How far the counts of disjoint bins can move."""
     if size is None:
         return d_in
     exchanged = exchanged_rows(d_in, metric=metric, size=size)
@@ -50,7 +50,7 @@ def count_by_map(d_in: Distance, *, norm: VectorMetric, metric: DatasetMetric, s
 def spread_map(
     d_in: Distance, *, norm: VectorMetric, metric: DatasetMetric, size: int | None, bins: int, cells: int, each: int
 ) -> Distance:
-    """Gives how far the counts of disjoint bins can move when one unit's rows spread over bins."""
+    """How far the counts of disjoint bins can move when one unit's rows spread over bins."""
     rows = rational_up(d_in) if size is None else exchanged_rows(d_in, metric=metric, size=size)
     if rows > cells * each:
         return count_by_map(d_in, norm=norm, metric=metric, size=size, bins=bins)
@@ -75,7 +75,7 @@ def count_by(
 
     Takes:      a column (keys are values) or a frame (keys are tuples of values), under any distance that counts rows;
                 rows with another key are left out, or counted in one more bin at the end with ``other=True``. ``cells``
-                and ``each`` claim that the rows of one unit fall into so many bins at most, so many in each
+                and ``each`` claim into how many bins the rows of one unit fall at most, and how many into each
     Gives:      a vector of whole numbers under the L1 distance, or L2 or L∞ where asked
     Guarantee:  d_out = d_in from add/remove, in every norm; from change-one 2 d_in in L1, √2 d_in in L2, d_in in L∞
                 (proofs/histogram.md#map); with claimed bounds and all their rows L1 = cells each, L2 = √cells each,
@@ -86,20 +86,20 @@ def count_by(
     >>> (vector(str) >> count_by(["a", "b"])).map(1), (vector(str, size=9) >> count_by(["a", "b"])).map(1)
     (Fraction(1, 1), Fraction(2, 1))
     """
-    given = None if keys is None else categories(keys).values
+    listed = None if keys is None else categories(keys).values
     norm = read_norm(metric, "count_by")
-    bounds = _spread(cells, each, claim)
+    bounds = _read_spread(cells, each, claim)
 
     def build(space: Space) -> Transformation:
         domain, rows = row_space(space, "count_by")
         if isinstance(domain, Matrix):
             raise BadArgument("what count_by() works on", "a column or a frame", str(space))
-        listed = _declared(domain) if given is None else given
-        bins = len(listed) + other
+        public = _declared_keys(domain) if listed is None else listed
+        bins = len(public) + other
         if isinstance(domain, Frame):
-            _check_tuples(listed, domain)
+            _check_tuples(public, domain)
 
-        def stretch(d_in: Distance) -> Distance:
+        def stability_map(d_in: Distance) -> Distance:
             if bounds is None:
                 return count_by_map(d_in, norm=norm, metric=rows, size=domain.size, bins=bins)
             k0, kinf = bounds
@@ -108,17 +108,17 @@ def count_by(
         return Transformation(
             space,
             Space(Vector(Integers(), bins), norm),
-            lambda data, _: tally(data, domain, listed, other=other),
-            stretch,
-            (f"count rows by {len(listed)} keys",),
+            lambda data, _: tally(data, domain, public, other=other),
+            stability_map,
+            (f"count rows by {len(public)} keys",),
             ("proofs/histogram.md#map" if bounds is None else "proofs/histogram.md#spread",),
             () if claim is None else (claim,),
         )
 
-    return Partial("count_by()" if given is None else f"count_by({len(given)} keys)", build)
+    return Partial("count_by()" if listed is None else f"count_by({len(listed)} keys)", build)
 
 
-def _declared(domain: Vector | Frame) -> tuple[Hashable, ...]:
+def _declared_keys(domain: Vector | Frame) -> tuple[Hashable, ...]:
     if isinstance(domain, Vector) and isinstance(domain.element, Categories):
         return domain.element.values
     raise BadArgument("the keys of count_by()", "listed, where the column has no declared categories", None)
@@ -131,7 +131,7 @@ def _check_tuples(keys: Sequence[Hashable], domain: Frame) -> None:
             raise BadArgument("a key of a frame", f"a tuple of {width} values, one for each column in order", key)
 
 
-def _spread(cells: int | None, each: int | None, claim: Claim | None) -> tuple[int, int] | None:
+def _read_spread(cells: int | None, each: int | None, claim: Claim | None) -> tuple[int, int] | None:
     if cells is None and each is None:
         return None
     required(claim, "how the rows of one unit spread over keys")
@@ -151,17 +151,17 @@ def read_norm(metric: VectorMetric | None, verb: str) -> VectorMetric:
 def tally(data: Data, domain: Rows, keys: Sequence[Hashable], *, other: bool) -> Array:
     """Counts the rows of each key."""
     if isinstance(domain, Frame):
-        columns = [values_of(data, domain, name).tolist() for name, _ in domain.columns]
-        found: Counter[Hashable] = Counter(zip(*columns, strict=True))
+        columns = [shown_of(data, domain, name).tolist() for name, _ in domain.columns]
+        counter: Counter[Hashable] = Counter(zip(*columns, strict=True))
     else:
-        values = values_of(data, domain, None)
+        values = shown_of(data, domain, None)
         if values.dtype == np.int64 and _consecutive(keys):
             inside = values[(values >= keys[0]) & (values <= keys[-1])] - keys[0]
             tallied = np.bincount(inside, minlength=len(keys))
             return np.append(tallied, len(values) - len(inside)) if other else tallied
-        found = Counter(values.tolist())
-    counts = [found.get(key, 0) for key in keys]
-    return np.array([*counts, found.total() - sum(counts)] if other else counts, dtype=np.int64)
+        counter = Counter(values.tolist())
+    counts = [counter.get(key, 0) for key in keys]
+    return np.array([*counts, counter.total() - sum(counts)] if other else counts, dtype=np.int64)
 
 
 def _consecutive(keys: Sequence[Hashable]) -> TypeGuard[Sequence[int]]:
@@ -180,7 +180,7 @@ def _consecutive(keys: Sequence[Hashable]) -> TypeGuard[Sequence[int]]:
 def count_each_map(
     d_in: Distance, *, norm: VectorMetric, metric: DatasetMetric, size: int | None, conditions: int, most: int
 ) -> Distance:
-    """Gives how far the counts of conditions that may overlap can move."""
+    """How far the counts of conditions that may overlap can move."""
     rows = d_in if size is None else exchanged_rows(d_in, metric=metric, size=size)
     touched = most if size is None else min(conditions, 2 * most)
     if isinstance(norm, LInf):
@@ -198,8 +198,8 @@ def count_each(
 ) -> Partial[Transformation]:
     """Counts the rows that meet each of several conditions, which may overlap.
 
-    Takes:      rows under any distance that counts rows. ``most`` claims that no possible row meets more than so many
-                conditions (1: they are disjoint); without it a row may meet all
+    Takes:      rows under any distance that counts rows. ``most`` claims how many conditions a possible row meets at
+                most (1: they are disjoint); without it a row may meet all
     Gives:      a vector of whole numbers under the L1 distance, or L2 or L∞ where asked
     Guarantee:  d_out = most d_in in L1, √most d_in in L2, d_in in L∞; from change-one with min(all, 2 most) for most
                 (proofs/histogram.md#overlapping)
@@ -213,7 +213,7 @@ def count_each(
     """
     wanted = tuple(read_condition(condition) for condition in conditions)
     if not wanted:
-        raise BadArgument("conditions", "at least one", conditions)
+        raise BadArgument("conditions", "a list of at least one", conditions)
     norm = read_norm(metric, "count_each")
     overlap = len(wanted) if most is None else min(integer(most, "most", least=1), len(wanted))
     vouched = () if overlap == len(wanted) else (required(claim, "how many conditions one row can meet"),)
@@ -223,14 +223,14 @@ def count_each(
         for condition in wanted:
             condition.check(domain)
 
-        def stretch(d_in: Distance) -> Distance:
+        def stability_map(d_in: Distance) -> Distance:
             return count_each_map(d_in, norm=norm, metric=rows, size=domain.size, conditions=len(wanted), most=overlap)
 
         return Transformation(
             space,
             Space(Vector(Integers(), len(wanted)), norm),
             lambda data, _: np.array([int(test.test(data, domain).sum()) for test in wanted], dtype=np.int64),
-            stretch,
+            stability_map,
             (f"count rows by {len(wanted)} conditions",),
             ("proofs/histogram.md#overlapping",),
             vouched + sum((condition.claims for condition in wanted), ()),
@@ -245,14 +245,14 @@ def count_each(
     reviewed="eb814a2da5ad",
 )
 def rows_from_counts_map(d_in: Distance) -> Distance:
-    """Gives the add/remove distance between the data sets that two histograms describe."""
+    """The add/remove distance between the data sets that two histograms describe."""
     counts = rational_up(d_in)
     return math.inf if counts == math.inf else Fraction(math.floor(counts))
 
 
 @constructor
 def rows_from_counts(keys: Sequence[Hashable], *, most: int) -> Partial[Transformation]:
-    """Gives a data set with as many rows of each key as its count says: the inverse of count_by.
+    """Builds a data set with as many rows of each key as its count says: the inverse of count_by.
 
     Takes:      a vector of one whole number a key, under the L1 distance; counts are clamped to 0 … ``most``, so that
                 none can exhaust the memory

@@ -2,31 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
-from dataclasses import replace
+from collections.abc import Hashable, Sequence
 from fractions import Fraction
 from typing import Literal, get_args
 
 import numpy as np
 
-from sfumato.core.domains import Array, Atom, Data, Floats, Frame, Integers, Vector, categories
+from sfumato.core.domains import Array, Atom, Data, Frame, Integers, Vector, categories
 from sfumato.core.metrics import L2, Absolute, AddRemove, LInf, VectorMetric
 from sfumato.core.partial import Partial
 from sfumato.core.plan import constructor
 from sfumato.core.space import Space
 from sfumato.core.transformation import Transformation
+from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument, Several
-from sfumato.exact import Distance, root
+from sfumato.exact import Distance, Number, probability, root
 from sfumato.guarantee import guarantee
 from sfumato.transforms.distances import times
-from sfumato.transforms.grids import row_grid
 from sfumato.transforms.groups import group_codes, group_keys
 from sfumato.transforms.histogram import read_norm
+from sfumato.transforms.owners import holders, owned_space
 from sfumato.transforms.rows import values_of
-from sfumato.transforms.rowwise import collect
-from sfumato.transforms.whose import Places, by_values, first_in, holders, owned_space, picked
+from sfumato.transforms.summaries import (
+    Summarizer,
+    chosen_by,
+    drawn_from,
+    means_of,
+    modes_of,
+    quantiles_of,
+    totals_of,
+)
 
-Summary = Literal["rows", "sum", "first", "last", "min", "max"]
+Summary = Literal["rows", "sum", "mean", "quantile", "mode", "draw", "first", "last", "min", "max"]
 
 
 @guarantee(
@@ -35,7 +42,7 @@ Summary = Literal["rows", "sum", "first", "last", "min", "max"]
     reviewed="25abb20d3d2a",
 )
 def identifiers_map(d_in: Distance, *, norm: VectorMetric, groups: int) -> Distance:
-    """Gives how far the numbers of identifiers in so many groups can move."""
+    """How far the numbers of identifiers in some groups can move."""
     if isinstance(norm, LInf):
         return d_in
     return times(d_in, root(Fraction(groups)) if isinstance(norm, L2) else groups)
@@ -54,7 +61,8 @@ def count_identifiers(
     Guarantee:  d_out = d_in; for m groups m d_in in L1, √m d_in in L2, d_in in L∞  (proofs/identifiers.md#counts)
     Cost:       a sort of the rows
 
-    An identifier that should count in fewer groups is cut with truncate_groups(…, groups=…, rows_each=1) >> sizes().
+    An identifier that should count in fewer groups is cut first:
+    truncate_groups(…, max_groups=…, max_rows_per_group=1) >> sizes().
 
     >>> from sfumato.core.identifiers import Identifiers
     >>> from sfumato.core.space import frame
@@ -99,19 +107,22 @@ def count_identifiers(
     reviewed="0ea6208e99e6",
 )
 def one_each_map(d_in: Distance) -> Distance:
-    """Gives the add/remove distance between tables of one row for each identifier."""
+    """The add/remove distance between tables of one row for each identifier."""
     return d_in
 
 
 @constructor
-def one_each(summary: Summary, column: str | None = None, *, by: str | None = None) -> Partial[Transformation]:
-    """Gives one value for each identifier: how many rows it has, or a summary of one column of its rows.
+def one_each(
+    summary: Summary, column: str | None = None, *, by: str | None = None, alpha: Number | None = None
+) -> Partial[Transformation]:
+    """Takes one value for each identifier: how many rows it has, or a summary of one column of its rows.
 
-    Takes:      a frame under the distance in identifiers. "rows" counts them; "sum" adds up a column, exactly (one of
-                floats must have declared bounds); "first" and "last" take the value of the row that comes first or last
-                by the column ``by``, "min" and "max" by the column itself; NaN only where there is nothing else
-    Gives:      a column of so many values as there are identifiers, in no order, under the add/remove distance; a sum
-                as whole numbers of steps
+    Takes:      a frame under the distance in identifiers. "rows" counts them; "sum" adds up a column, exactly, and
+                "mean" averages it, to a fine grid (one of floats must have declared bounds); "quantile" takes the value
+                at the place ``alpha`` in order, "mode" the most frequent one (the least of several), "draw" a random
+                one, each as likely as it is frequent; "first" and "last" take the value of the row that comes first or
+                last by the column ``by``, "min" and "max" by the column itself; NaN only where there is nothing else
+    Gives:      a column of so many values as there are identifiers, in no order, under the add/remove distance
     Guarantee:  d_out = d_in  (proofs/identifiers.md#one-each)
     Cost:       a sort of the rows; for first, last, min and max one for each column
 
@@ -128,77 +139,52 @@ def one_each(summary: Summary, column: str | None = None, *, by: str | None = No
     if (column is None) != (summary == "rows"):
         raise BadArgument("column", "named, but for 'rows' only", column)
     if (by is not None) != (summary in ("first", "last")):
-        raise BadArgument("by", "the column whose order counts, with 'first' or 'last' and only there", by)
+        raise BadArgument("by", "a column with 'first' or 'last', and left out otherwise", by)
+
+    if (alpha is not None) != (summary == "quantile"):
+        raise BadArgument("alpha", "which quantile, with 'quantile' and only there", alpha)
+    level = None if alpha is None else probability(alpha, "alpha")
 
     def build(space: Space) -> Transformation:
         domain, unit = owned_space(space, "one_each")
-        element, run = _summarizer(domain, summary, column, by)
+        element, run = _summarizer(domain, summary, column, by, level)
 
-        def made(data: Data) -> Array:
+        def made(data: Data, entropy: Entropy) -> Array:
             whose, many = holders(values_of(data, domain, unit.column))
-            return run(data, whose, many)
+            return run(data, whose, many, entropy)
 
-        what = "rows" if column is None else f"{summary} {column}" + ("" if by is None else f" by {by}")
+        kind = summary if level is None else f"{level} quantile of"
+        what = "rows" if column is None else f"{kind} {column}" + ("" if by is None else f" by {by}")
         return Transformation(
             space,
             Space(Vector(element), AddRemove()),
-            lambda data, _: made(data),
+            made,
             one_each_map,
             (f"{what} of each {unit.column}",),
             ("proofs/identifiers.md#one-each",),
+            randomized=summary == "draw",
         )
 
     return Partial(f"one_each({summary!r})", build)
 
 
-Summarizer = Callable[[Data, Places, int], Array]
-"""Gives a value for each of so many identifiers, from the data and the number of each row's identifier."""
-
-
-def _summarizer(domain: Frame, summary: Summary, column: str | None, by: str | None) -> tuple[Atom, Summarizer]:
+def _summarizer(
+    domain: Frame, summary: Summary, column: str | None, by: str | None, level: Fraction | None
+) -> tuple[Atom, Summarizer]:
     if column is None:
-        return Integers(), lambda data, whose, many: np.bincount(whose, minlength=many).astype(np.int64)
-    element = domain[column]
-    if summary == "sum":
-        return _totals(element, column, domain)
-    order = column if by is None else by
+        return Integers(), lambda data, whose, many, _: np.bincount(whose, minlength=many).astype(np.int64)
+    element, order = domain[column], column if by is None else by
     domain[order]  # which refuses a column that is not there
-    latest = summary in ("last", "max")
-
-    def pick(data: Data, whose: Places, many: int) -> Array:
-        chosen = first_in(by_values(data, domain, order, latest=latest), whose, 1)
-        return values_of(picked(data, domain, chosen), domain, column)
-
-    return element, pick
-
-
-def _totals(element: Atom, column: str, domain: Frame) -> tuple[Atom, Summarizer]:
-    """Adds up whole numbers: those of the column, or of the steps of a grid within the bounds of floats."""
-    if isinstance(element, Integers):
-        return replace(element, between=None), lambda data, whose, many: collect(
-            totals(values_of(data, domain, column), whose, many), Integers()
-        )
-    if not isinstance(element, Floats) or element.between is None or element.nan:
-        must = "whole numbers, or floats without NaN and with declared bounds: Floats((lower, upper))"
-        raise BadArgument(f"the column {column!r} to add up", must, str(element))
-    grid = row_grid(element, "one_each")
-
-    def add(data: Data, whose: Places, many: int) -> Array:
-        above = totals(grid.offsets(values_of(data, domain, column)), whose, many)
-        rows = np.bincount(whose, minlength=many).tolist()
-        return collect([total + count * grid.low for total, count in zip(above, rows, strict=True)], Integers())
-
-    return Integers(None, grid.step), add
-
-
-@guarantee(
-    claim="the sum of the whole numbers of each identifier, as unbounded integers",
-    proof="proofs/identifiers.md#one-each",
-    reviewed="9546db12ff6f",
-)
-def totals(values: Array, whose: Places, many: int) -> list[int]:
-    """Adds up whole numbers for each identifier, without overflow and in any order."""
-    ends = np.cumsum(np.bincount(whose, minlength=many))[:-1]
-    largest = max(abs(int(values.max())), abs(int(values.min()))) if len(values) else 0
-    ordered = (values if largest * len(values) < 2**63 else values.astype(object))[np.argsort(whose, kind="stable")]
-    return np.add.reduceat(ordered, np.r_[0, ends]).tolist() if many else []
+    match summary:
+        case "sum":
+            return totals_of(element, column, domain)
+        case "mean":
+            return means_of(element, column, domain)
+        case "quantile":
+            return element, quantiles_of(domain, column, level or Fraction(0))
+        case "mode":
+            return element, modes_of(domain, column)
+        case "draw":
+            return element, drawn_from(domain, column)
+        case _:
+            return element, chosen_by(domain, column, order, latest=summary in ("last", "max"))

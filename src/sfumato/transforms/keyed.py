@@ -7,12 +7,12 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from sfumato.core.domains import Array, Bounds, Data, Floats, Integers, Vector
+from sfumato.core.grouped_distance import GroupedDistance
 from sfumato.core.metrics import L1, AddRemove, ChangeOne, DatasetMetric, LInf, VectorMetric
 from sfumato.core.partial import Partial
 from sfumato.core.parts import PartDistance, Parts
 from sfumato.core.plan import constructor
 from sfumato.core.space import Space
-from sfumato.core.spread import Spread
 from sfumato.core.transformation import Transformation
 from sfumato.errors import BadArgument
 from sfumato.exact import Distance, Number, root
@@ -29,10 +29,10 @@ from sfumato.transforms.rowwise import clamp, clamp_values, collect
     claim="entries that move by at most c for each row that their part is apart: L1 = c L1, L∞ = c L∞, L2 = "
     "c √(q L∞² + r²) with L1 = q L∞ + r",
     proof="proofs/parts.md#norms",
-    reviewed="721db8692f9b",
+    reviewed="916645b42ec2",
 )
-def keyed_map(spread: Spread, *, norm: VectorMetric, each: Fraction) -> Distance:
-    """Gives how far a vector of one number a part can move."""
+def keyed_map(spread: GroupedDistance, *, norm: VectorMetric, each: Fraction) -> Distance:
+    """How far a vector of one number a part can move."""
     if isinstance(norm, L1):
         return times(spread.rows, each)
     if isinstance(norm, LInf):
@@ -42,7 +42,7 @@ def keyed_map(spread: Spread, *, norm: VectorMetric, each: Fraction) -> Distance
 
 
 def part_space(space: Space, verb: str) -> tuple[Parts, DatasetMetric]:
-    """Gives the parts of a space and the distance inside them, or says what the verb needs."""
+    """The parts of a space and the distance inside them; refuses any other space in the name of the verb."""
     if not isinstance(space.domain, Parts) or not isinstance(space.metric, PartDistance):
         raise BadArgument(
             f"what {verb}() works on", "data in parts: put group_by(…) or random_parts(…) before it", str(space)
@@ -72,7 +72,7 @@ def sizes(*, metric: VectorMetric | None = None) -> Partial[Transformation]:
     def build(space: Space) -> Transformation:
         _, rows = part_space(space, "sizes")
         each = Fraction(int(isinstance(rows, AddRemove)))
-        return _keyed(space, norm, Integers(), each, "sizes of parts", count_rows)
+        return _one_number_a_part(space, norm, Integers(), each, "sizes of parts", count_rows)
 
     return Partial("sizes()", build)
 
@@ -85,7 +85,7 @@ def sums(
 
     Takes:      data in parts: columns of numbers, or frames and the name of a column; NaN must be imputed or dropped
                 before
-    Gives:      a vector of whole numbers of steps under the L1 distance, or L2 or L∞ where asked
+    Gives:      a vector of exact sums under the L1 distance, or L2 or L∞ where asked
     Guarantee:  c times the distance of sizes, with c = max(|lower|, |upper|); where the sizes are public and rows are
                 exchanged, c = upper − lower  (proofs/parts.md#sums)
     Cost:       one pass
@@ -100,7 +100,7 @@ def sums(
 
     def build(space: Space) -> Transformation:
         domain, rows = part_space(space, "sums")
-        element = _shared(domain, column)
+        element = _common_element(domain, column)
         clamped, _ = column_space((Space(Vector(element), AddRemove()) >> clamp(lower, upper)).target, "sums")
         grid = row_grid(clamped.element, "sums")
 
@@ -108,7 +108,7 @@ def sums(
             return grid_total(clamp_values(values_of(part, own, column), Vector(element), element, bounds), grid)
 
         each = sum_reach(bounds, exchanged=isinstance(rows, ChangeOne))
-        return _keyed(space, norm, Integers(None, grid.step), each, f"sums of parts within {bounds}", add)
+        return _one_number_a_part(space, norm, Integers(None, grid.step), each, f"sums of parts within {bounds}", add)
 
     return Partial(f"sums({lower}, {upper})", build)
 
@@ -119,19 +119,19 @@ def sums(
     reviewed="aa1549fb60da",
 )
 def sum_reach(bounds: Bounds, *, exchanged: bool) -> Fraction:
-    """Gives how far one row can move the sum of its part."""
+    """How far one row can move the sum of its part."""
     return bounds.width if exchanged else bounds.magnitude
 
 
-def _shared(domain: Parts, column: str | None) -> Floats | Integers:
-    found = {atom_of(rows, column, "sums") for rows in domain.rows}
-    element = found.pop()
-    if found or not isinstance(element, Floats | Integers):
+def _common_element(domain: Parts, column: str | None) -> Floats | Integers:
+    kinds = {atom_of(rows, column, "sums") for rows in domain.rows}
+    element = kinds.pop()
+    if kinds or not isinstance(element, Floats | Integers):
         raise BadArgument("what sums() works on", "numbers of one kind in every part", str(domain))
     return element
 
 
-def _keyed(
+def _one_number_a_part(
     space: Space,
     norm: VectorMetric,
     element: Integers,

@@ -33,7 +33,7 @@ LARGEST_EXACT = 40
     reviewed="e6431350f6b3",
 )
 def induced_norm(matrix: Rows, metric: L1 | L2 | LInf) -> Fraction | Root:
-    """Gives a bound on how much a matrix can stretch a vector, in the norm of a metric; exact for L1 and L∞."""
+    """A bound on how much a matrix can stretch a vector, in the norm of a metric; exact for L1 and L∞."""
     across = max(sum((abs(entry) for entry in row), Fraction(0)) for row in matrix)
     along = max(sum((abs(row[place]) for row in matrix), Fraction(0)) for place in range(len(matrix[0])))
     if isinstance(metric, L1):
@@ -44,7 +44,7 @@ def induced_norm(matrix: Rows, metric: L1 | L2 | LInf) -> Fraction | Root:
 
 
 def gram_bound(matrix: Rows) -> Fraction:
-    """Gives a rational not below the largest eigenvalue of AᵀA: a certified one close by, or the sum of squares."""
+    """A rational not below the largest eigenvalue of AᵀA: a certified one close by, or the sum of squares."""
     flipped: Rows = tuple(zip(*matrix, strict=True))
     short = matrix if len(matrix) <= len(flipped) else flipped
     if len(short) > LARGEST_EXACT:
@@ -81,7 +81,7 @@ def bounds_eigenvalues(gram: list[list[Fraction]], bound: Fraction) -> bool:
 
 @guarantee(claim="d_out = |A| d_in in the induced norm", proof="proofs/linear.md#map", reviewed="bb62294df746")
 def linear_map(d_in: Distance, *, norm: Fraction | Root) -> Distance:
-    """Gives the distance after a linear map."""
+    """The distance after a linear map with a known norm."""
     return times(d_in, norm)
 
 
@@ -103,7 +103,7 @@ def linear(matrix: Sequence[Sequence[Number]]) -> Partial[Transformation]:
     with elements():
         rows = tuple(tuple(rational(entry, "an entry of the matrix") for entry in row) for row in matrix)
     if not rows or len({len(row) for row in rows}) != 1 or not rows[0]:
-        raise BadArgument("the matrix", "at least one row, and as many entries in every row", matrix)
+        raise BadArgument("the matrix", "rows of one length, at least one", matrix)
     common = math.lcm(*(entry.denominator for row in rows for entry in row))
     whole = [[int(entry * common) for entry in row] for row in rows]
 
@@ -112,7 +112,9 @@ def linear(matrix: Sequence[Sequence[Number]]) -> Partial[Transformation]:
         if not isinstance(metric, L1 | L2 | LInf) or getattr(metric, "monotonic", False):
             raise BadArgument("what linear() works on", "a vector under the L1, L2 or L∞ distance", str(space))
         if not isinstance(space.domain, Vector) or space.domain.size != len(rows[0]):
-            raise BadArgument("the matrix", "one column for each entry of the vector", f"{len(rows[0])} columns")
+            raise BadArgument(
+                "the matrix", "as wide as the vector, with one column for each entry", f"{len(rows[0])} columns"
+            )
         norm = induced_norm(rows, metric)
         return Transformation(
             space,

@@ -59,7 +59,7 @@ def mode_gap() -> Partial[Transformation]:
 
 @guarantee(claim="d_in, or 2 · exchanged rows where the size is public", proof=PROOF, reviewed="a328a20c1312")
 def gap_map(d_in: Distance, *, metric: DatasetMetric, size: int | None) -> Distance:
-    """Gives how far the lead of the most frequent value can move."""
+    """How far the lead of the most frequent value can move."""
     return d_in if size is None else 2 * exchanged_rows(d_in, metric=metric, size=size)
 
 
@@ -69,19 +69,19 @@ def tally(data: Data) -> Counter[Hashable]:
 
 
 def lead(counts: Counter[Hashable]) -> int:
-    """Gives the largest count less the second largest; a value that does not occur counts 0."""
+    """The largest count less the second largest; a value that does not occur counts 0."""
     first, second, *_ = (*sorted(counts.values(), reverse=True)[:2], 0, 0)
     return first - second
 
 
 def most_frequent(counts: Counter[Hashable], order: Callable[[Hashable], int | str]) -> Hashable | None:
-    """Gives the value with the largest count, the first in order among several; None where there are no rows."""
+    """The value with the largest count, the first in order among several; None where there are no rows."""
     most = max(counts.values(), default=0)
     return min((value for value, count in counts.items() if count == most), key=order, default=None)
 
 
 def key_order(element: Atom, verb: str) -> Callable[[Hashable], int | str]:
-    """Gives a public order of the values of a domain, by which ties are broken and keys are listed."""
+    """A public order of the values of a domain, by which ties are broken and keys are listed."""
     match element:
         case Categories():
             place = {value: index for index, value in enumerate(element.values)}

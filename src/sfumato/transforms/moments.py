@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 
-from sfumato.core.domains import Data, Integers, Vector
-from sfumato.core.metrics import Absolute, DatasetMetric
+from sfumato.core.domains import Data, Integers, Matrix, Vector
+from sfumato.core.metrics import L2, Absolute, DatasetMetric, LInf, VectorMetric
 from sfumato.core.partial import Partial
 from sfumato.core.plan import constructor
 from sfumato.core.space import Space
@@ -16,9 +16,11 @@ from sfumato.errors import BadArgument, UnknownSize
 from sfumato.exact import Distance, integer, power_of_two, root
 from sfumato.guarantee import guarantee
 from sfumato.transforms.aggregate import bounds_of
-from sfumato.transforms.distances import ceil_to, exchanged_rows
+from sfumato.transforms.distances import ceil_to, exchanged_rows, times
 from sfumato.transforms.grids import FINENESS, RowGrid, exact_square_total, exact_total, row_grid
-from sfumato.transforms.rows import column_space
+from sfumato.transforms.histogram import read_norm
+from sfumato.transforms.rows import as_rows, column_space, row_space
+from sfumato.transforms.rowwise import collect
 
 SQUARE_FINENESS = 30
 """Floats are put on a grid of about 2⁻³⁰ of their width before squaring: squares then have 60 bits."""
@@ -30,7 +32,7 @@ SQUARE_FINENESS = 30
     reviewed="d6cf3b0ef346",
 )
 def variance_map(d_in: Distance, *, width: Fraction, metric: DatasetMetric, size: int, ddof: int) -> Fraction:
-    """Gives how far the variance of a public number of values can move."""
+    """How far the variance of a public number of values can move."""
     moved = min(exchanged_rows(d_in, metric=metric, size=size), Fraction(size // 2))
     return width**2 * moved * (size - moved) / (size * (size - ddof))
 
@@ -41,16 +43,16 @@ def variance_map(d_in: Distance, *, width: Fraction, metric: DatasetMetric, size
     reviewed="5d24775c0d18",
 )
 def deviation_map(d_in: Distance, *, width: Fraction, metric: DatasetMetric, size: int, ddof: int) -> Distance:
-    """Gives how far the standard deviation of a public number of values can move."""
+    """How far the standard deviation of a public number of values can move."""
     return root(variance_map(d_in, width=width, metric=metric, size=size, ddof=ddof))
 
 
 @constructor
 def variance(*, ddof: int = 1) -> Partial[Transformation]:
-    """Gives the variance of a column, exactly: the squared distances to the mean, divided by N - ddof.
+    """The variance of a column, exactly: the squared distances to the mean, divided by N - ddof; see vector_variance.
 
     Takes:      numbers within bounds (clamp first) with a public size of at least 1 + ddof
-    Gives:      the variance as a whole number of (rational) steps
+    Gives:      the exact variance
     Guarantee:  d_out = (U - L)² k (N - k) / (N (N - ddof)), k = min(exchanged rows, floor(N / 2)); for one row and
                 ddof = 1 that is (U - L)² / N  (proofs/variance.md#variance)
     Cost:       one pass over squares; nothing is rounded but floats, row by row, to a grid
@@ -62,6 +64,8 @@ def variance(*, ddof: int = 1) -> Partial[Transformation]:
     ddof = _read_ddof(ddof)
 
     def build(space: Space) -> Transformation:
+        if isinstance(space.domain, Matrix):
+            return vector_variance(ddof=ddof).build(space)
         domain, metric, grid, size = _sized_numbers(space, "variance", ddof)
         step = grid.step**2 / (size * (size - ddof))
         width = bounds_of(domain).width
@@ -77,12 +81,63 @@ def variance(*, ddof: int = 1) -> Partial[Transformation]:
     return Partial(f"variance(ddof={ddof})", build)
 
 
+@guarantee(
+    claim="each of n columns moves as one alone, all at once: in L1 n, in L2 √n, in L∞ 1 times the map of one column; "
+    "reached",
+    proof="proofs/variance.md#columns",
+    reviewed="f3b0145cee97",
+)
+def columns_map(one: Distance, *, columns: int, metric: VectorMetric) -> Distance:
+    """How far the variances of so many columns can move together."""
+    if isinstance(metric, LInf):
+        return one
+    return times(one, root(Fraction(columns)) if isinstance(metric, L2) else columns)
+
+
+@constructor
+def vector_variance(*, ddof: int = 1, metric: VectorMetric | None = None) -> Partial[Transformation]:
+    """The variance of each column of a matrix, exactly.
+
+    Takes:      rows with bounded entries (clamp first) and a public size of at least 1 + ddof
+    Gives:      one exact variance a column, under the L1 distance, or L2 or L∞ where asked
+    Guarantee:  what the variance of one column moves by, times n in L1, √n in L2, 1 in L∞  (proofs/variance.md#columns)
+    Cost:       one pass over squares
+
+    >>> from sfumato.core.space import matrix
+    >>> (matrix(4, between=(0, 10), size=100) >> vector_variance()).map(1)
+    Fraction(4, 1)
+    """
+    ddof, norm = _read_ddof(ddof), read_norm(metric, "vector_variance")
+
+    def build(space: Space) -> Transformation:
+        domain, rows = row_space(space, "vector_variance")
+        if not isinstance(domain, Matrix):
+            raise BadArgument("what vector_variance() works on", "a matrix", str(space))
+        grid = row_grid(domain.element, "vector_variance", fineness=SQUARE_FINENESS)
+        size, width = _known_size(domain.size, "vector_variance", ddof), bounds_of(Vector(domain.element)).width
+
+        def stability_map(d_in: Distance) -> Distance:
+            one = variance_map(d_in, width=width, metric=rows, size=size, ddof=ddof)
+            return columns_map(one, columns=domain.columns, metric=norm)
+
+        return Transformation(
+            space,
+            Space(Vector(Integers(None, grid.step**2 / (size * (size - ddof))), domain.columns), norm),
+            lambda data, _: collect([spread(part, grid) for part in as_rows(data, domain).T], Integers()),
+            stability_map,
+            (f"variance of each column (divided by N - {ddof})",),
+            ("proofs/variance.md#columns",),
+        )
+
+    return Partial(f"vector_variance(ddof={ddof})", build)
+
+
 @constructor
 def standard_deviation(*, ddof: int = 1) -> Partial[Transformation]:
-    """Gives the standard deviation of a column, rounded down to a fine power-of-two grid.
+    """The standard deviation of a column, rounded down to a fine power-of-two grid.
 
     Takes:      numbers within bounds (clamp first) with a public size of at least 1 + ddof
-    Gives:      the square root of the variance, in whole numbers of steps
+    Gives:      the square root of the variance, on a fine grid
     Guarantee:  d_out = √(how far the variance can move), rounded up to a step  (proofs/variance.md#deviation)
     Cost:       one pass over squares and one exact integer square root
 
@@ -114,7 +169,7 @@ def _rooted(grid: RowGrid, divisor: int, step: Fraction) -> Callable[[Data, obje
 
 
 def spread(data: Data, grid: RowGrid) -> int:
-    """Gives N Σx² - (Σx)² in squared steps, exactly; adding a constant to all values does not change it."""
+    """N Σx² - (Σx)² in squared steps, exactly; adding a constant to all values does not change it."""
     offsets = grid.offsets(data)
     total = exact_total(offsets, most=grid.span)
     return len(offsets) * exact_square_total(offsets, most=grid.span) - total**2
@@ -123,11 +178,15 @@ def spread(data: Data, grid: RowGrid) -> int:
 def _sized_numbers(space: Space, verb: str, ddof: int) -> tuple[Vector, DatasetMetric, RowGrid, int]:
     domain, metric = column_space(space, verb)
     grid = row_grid(domain.element, verb, fineness=SQUARE_FINENESS)
-    if domain.size is None:
+    return domain, metric, grid, _known_size(domain.size, verb, ddof)
+
+
+def _known_size(size: int | None, verb: str, ddof: int) -> int:
+    if size is None:
         raise UnknownSize(verb, "Fix the number of rows with resize(size, constant), or declare a public size=….")
-    if domain.size <= ddof:
-        raise BadArgument("size", f"more than ddof = {ddof} for {verb}()", domain.size)
-    return domain, metric, grid, domain.size
+    if size <= ddof:
+        raise BadArgument("size", f"more than ddof = {ddof} for {verb}()", size)
+    return size
 
 
 def _read_ddof(ddof: int) -> int:

@@ -22,7 +22,7 @@ from sfumato.transforms.rows import row_space
 from sfumato.transforms.rowwise import rowwise
 
 RADIUS_BITS = {1: 40, 2: 30}
-"""A radius is so many powers of two of steps, by order of the norm: the norm of a row in steps then fits in 64 bits."""
+"""A radius is about 2^bits steps, by order of the norm: the norm of a row in steps then fits in 64 bits."""
 
 LARGEST = 2.0**1000
 """Offsets beyond this are cut here first, so that no step of the computation can overflow."""
@@ -34,7 +34,7 @@ EXTREME = Fraction(2) ** 900
 @final
 @dataclass(frozen=True)
 class Ball:
-    """Is the whole-number points within a radius of an origin that itself lies on the grid."""
+    """The whole-number points within a radius of an origin that itself lies on the grid."""
 
     norm: Norm
     step: Fraction
@@ -42,9 +42,9 @@ class Ball:
     origin: tuple[int, ...]
 
     def clamp(self, rows: Array) -> Array:
-        """Gives every row of floats as whole numbers of steps from zero, within the ball."""
+        """Pulls every row of floats into the ball, as whole numbers of steps from zero."""
         offsets = rows - np.array([float(value) for value in self.norm.origin])
-        pulled = _pulled(np.clip(offsets, -LARGEST, LARGEST), self.norm) / float(self.step)
+        pulled = _pull_inside(np.clip(offsets, -LARGEST, LARGEST), self.norm) / float(self.step)
         nearest = np.rint(pulled).astype(np.int64)
         outside = norms_exceed(nearest, self.radius, order=self.norm.order)
         nearest[outside] = np.trunc(pulled[outside]).astype(np.int64)
@@ -66,7 +66,7 @@ def norm_clamp(radius: Number, *, order: int = 2, origin: Sequence[Number] | Num
 
     Takes:      a matrix of finite floats under any distance that counts rows; the L1 or L2 norm; an origin (one number
                 for all columns, or one each)
-    Gives:      the same rows in whole numbers of steps, whose distance from the origin is at most the radius *exactly*
+    Gives:      the same rows on a fine grid; their distance from the origin is at most the radius *exactly*
     Guarantee:  d_out = d_in  (proofs/rowwise.md#map; the norm: proofs/norm_clamp.md#inside)
     Cost:       a few passes
 
@@ -97,14 +97,14 @@ def norm_clamp(radius: Number, *, order: int = 2, origin: Sequence[Number] | Num
 
 def _origin(origin: Sequence[Number] | Number, columns: int) -> tuple[Fraction, ...]:
     if isinstance(origin, Sequence | np.ndarray) and not isinstance(origin, str):
-        read = tuple(rational(value, "the origin") for value in origin)
-        if len(read) != columns:
+        centre = tuple(rational(value, "the origin") for value in origin)
+        if len(centre) != columns:
             raise BadArgument("the origin", f"one number, or {columns} of them", origin)
     else:
-        read = (rational(origin, "the origin"),) * columns
-    if any(abs(value) > EXTREME for value in read):
+        centre = (rational(origin, "the origin"),) * columns
+    if any(abs(value) > EXTREME for value in centre):
         raise BadArgument("the origin", "within 2^900 of zero", origin)
-    return read
+    return centre
 
 
 def ball_on_grid(norm: Norm) -> Ball:
@@ -120,7 +120,7 @@ def ball_on_grid(norm: Norm) -> Ball:
     return Ball(norm, step, math.floor(norm.radius / step), tuple(int(value / step) for value in norm.origin))
 
 
-def _pulled(offsets: Array, norm: Norm) -> Array:
+def _pull_inside(offsets: Array, norm: Norm) -> Array:
     """Scales rows outside the ball back to about its surface, in floats; what is exact comes after.
 
     The entries of a row are added column by column: a reduction along rows may group its terms by the layout of the

@@ -14,12 +14,12 @@ from itertools import pairwise
 import numpy as np
 
 from sfumato.core.domains import Array, Data, Frame
+from sfumato.core.grouped_distance import GroupedDistance, Whole
 from sfumato.core.metrics import ChangeOne, DatasetMetric
 from sfumato.core.partial import Partial
 from sfumato.core.parts import PartDistance, Parts
 from sfumato.core.plan import constructor
 from sfumato.core.space import Space
-from sfumato.core.spread import Spread, Whole
 from sfumato.core.transformation import Transformation
 from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument, UnknownSize
@@ -38,13 +38,13 @@ from sfumato.transforms.rows import Rows, count_rows, each_column, own_type, row
     reviewed="ea934f35b0c6",
 )
 def moved_rows(d_in: Distance, *, metric: DatasetMetric, size: int | None) -> tuple[Whole, int]:
-    """Gives the most rows that differ on a side, and how many sides there are."""
+    """The most rows that differ on a side, and how many sides there are."""
     rows = rational_up(d_in) if size is None else exchanged_rows(d_in, metric=metric, size=size)
     return (math.inf if rows == math.inf else math.floor(rows)), 1 if size is None else 2
 
 
-def cut(data: Data, domain: Rows, codes: Array, count: int, order: Array | None = None) -> tuple[Data, ...]:
-    """Gives the rows of each code below a count, in their order (or a given one)."""
+def split_rows(data: Data, domain: Rows, codes: Array, count: int, order: Array | None = None) -> tuple[Data, ...]:
+    """Splits the rows by their codes below ``count``, in their order (or a given one)."""
     ranked = np.argsort(codes if order is None else codes[order], kind="stable")
     places = ranked if order is None else order[ranked]
     ends = np.searchsorted(codes[places], np.arange(count + 1)).tolist()
@@ -54,8 +54,8 @@ def cut(data: Data, domain: Rows, codes: Array, count: int, order: Array | None 
     return tuple(own_type(rows[a:b], domain) for a, b in pairwise(ends))
 
 
-def parted(keys: tuple[Hashable, ...], domain: Rows) -> Space:
-    """Gives the space of parts with these rows in any number."""
+def parts_space(keys: tuple[Hashable, ...], domain: Rows) -> Space:
+    """The space of parts with these rows in any number."""
     return Space(Parts(keys, (replace(domain, size=None, least=0),) * len(keys)), PartDistance())
 
 
@@ -68,31 +68,31 @@ def times_sides(sides: int, rows: Whole) -> Whole:
     claim="each row its own label: (d, s d, s d) for d rows on each of s sides; each identifier its own: (u, s d, s d) "
     "where the rows that differ have at most u identifiers; in no more parts than there are",
     proof="proofs/parts.md#labels",
-    reviewed="944153cbd412",
+    reviewed="ec9a17cd4175",
 )
-def label_spread(moved: Whole, *, sides: int, identifiers: int | None, parts: int) -> Spread:
-    """Gives how far apart randomly labelled parts can be, for some way to draw the labels of both sides together."""
+def labelled_distance(moved: Whole, *, sides: int, identifiers: int | None, parts: int) -> GroupedDistance:
+    """How far apart randomly labelled parts can be, for some way to draw the labels of both sides together."""
     every = times_sides(sides, moved)
-    return Spread(min(parts, moved if identifiers is None else min(every, identifiers)), every, every)
+    return GroupedDistance(min(parts, moved if identifiers is None else min(every, identifiers)), every, every)
 
 
 @constructor
 def random_parts(
     count: int, *, by: str | None = None, units: int = 1, claim: Claim | None = None
 ) -> Partial[Transformation]:
-    """Puts every row into one of so many parts, drawn uniformly and independently for each row or each identifier.
+    """Puts every row into one of ``count`` parts, drawn uniformly and independently for each row or identifier.
 
     Takes:      rows under any distance that counts rows. ``by`` names a column of a frame that identifies units: all
                 rows with one identifier go to one part, and the claim says that the rows in which neighbours differ
                 have at most ``units`` identifiers
-    Gives:      so many data sets in random order, under the spread of the add/remove distance
+    Gives:      ``count`` data sets in random order, under the grouped add/remove distance
     Guarantee:  b rows ↦ (b, b, b), with identifiers (units, b, b); e exchanged rows ↦ (e, 2e, 2e)
                 (proofs/parts.md#labels)
     Cost:       one shuffle and one sort of the rows, and a hash a row for identifiers
 
     >>> from sfumato.core.space import vector
     >>> (vector(float) >> random_parts(50)).map(3), (vector(float, size=100) >> random_parts(50)).map(1)
-    (Spread(parts=3, rows=3, largest=3), Spread(parts=1, rows=2, largest=2))
+    (GroupedDistance(parts=3, rows=3, largest=3), GroupedDistance(parts=1, rows=2, largest=2))
     """
     parts = integer(count, "count", least=1)
     identifiers = None if by is None else integer(units, "units", least=1)
@@ -105,14 +105,14 @@ def random_parts(
         if by is not None:
             _frame_column(domain, by)
 
-        def spread(d_in: Distance) -> Spread:
+        def spread(d_in: Distance) -> GroupedDistance:
             moved, sides = moved_rows(d_in, metric=metric, size=domain.size)
-            return label_spread(moved, sides=sides, identifiers=identifiers, parts=parts)
+            return labelled_distance(moved, sides=sides, identifiers=identifiers, parts=parts)
 
         return Transformation(
             space,
-            parted(tuple(range(parts)), domain),
-            lambda data, entropy: labelled(data, domain, by, parts, entropy),
+            parts_space(tuple(range(parts)), domain),
+            lambda data, entropy: split_by_random_labels(data, domain, by, parts, entropy),
             spread,
             (f"{parts} random parts" + ("" if by is None else f" by {by}"),),
             ("proofs/parts.md#labels",),
@@ -133,54 +133,54 @@ def _frame_column(domain: Rows, name: str) -> None:
     claim="labels are independent and uniform, one for each row or for each identifier; given them, every order of the "
     "rows inside the parts is equally likely",
     proof="proofs/parts.md#labels",
-    reviewed="f5d142b46ad0",
+    reviewed="438dc2bb30da",
 )
-def labelled(data: Data, domain: Rows, by: str | None, count: int, entropy: Entropy) -> tuple[Data, ...]:
-    """Draws a label for each row, or for each identifier, and gives the shuffled rows of each label."""
+def split_by_random_labels(data: Data, domain: Rows, by: str | None, count: int, entropy: Entropy) -> tuple[Data, ...]:
+    """Draws a label for each row, or for each identifier, and shuffles the rows of each label."""
     rows = count_rows(data, domain)
     order = permutation(rows, entropy=entropy)
     if by is None:
         labels = below_many(count, count=rows, entropy=entropy)
     else:
-        holders, many = identified(values_of(data, domain, by))
+        holders, many = number_values(values_of(data, domain, by))
         labels = below_many(count, count=many, entropy=entropy)[holders]
-    return cut(data, domain, labels, count, order)
+    return split_rows(data, domain, labels, count, order)
 
 
-def identified(values: Array) -> tuple[Array, int]:
+def number_values(values: Array) -> tuple[Array, int]:
     """Numbers the different values of a column, all NaN alike: the number of each row, and how many there are."""
     if values.dtype.kind in "fiu":
         distinct, holders = np.unique(values, return_inverse=True)
         return holders.reshape(-1), len(distinct)
-    found = values.tolist()
-    places = {value: place for place, value in enumerate(dict.fromkeys(found))}
-    return np.fromiter(map(places.__getitem__, found), dtype=np.int64, count=len(found)), len(places)
+    listed = values.tolist()
+    places = {value: place for place, value in enumerate(dict.fromkeys(listed))}
+    return np.fromiter(map(places.__getitem__, listed), dtype=np.int64, count=len(listed)), len(places)
 
 
 @guarantee(
     claim="e exchanged rows of N, shuffled and cut into m: (min(e, m), e, min(e, ceil(N / m))) in exchanged rows",
     proof="proofs/parts.md#equal",
-    reviewed="1f2bbcd27055",
+    reviewed="49a2c2ab69ee",
 )
-def equal_spread(d_in: Distance, *, metric: DatasetMetric, size: int, parts: int) -> Spread:
-    """Gives how far apart equal cuts of shuffled rows can be, for some way to shuffle both sides together."""
+def equal_parts_distance(d_in: Distance, *, metric: DatasetMetric, size: int, parts: int) -> GroupedDistance:
+    """How far apart equal cuts of shuffled rows can be, for some way to shuffle both sides together."""
     exchanged = math.floor(exchanged_rows(d_in, metric=metric, size=size))
-    return Spread(min(exchanged, parts), exchanged, min(exchanged, -(-size // parts)))
+    return GroupedDistance(min(exchanged, parts), exchanged, min(exchanged, -(-size // parts)))
 
 
 @constructor
 def equal_parts(count: int) -> Partial[Transformation]:
-    """Shuffles the rows and cuts them into so many parts of public sizes, as equal as can be.
+    """Shuffles the rows and cuts them into ``count`` parts of public sizes, as equal as can be.
 
     Takes:      rows of a public size, under any distance that counts rows
-    Gives:      so many data sets of public sizes, under the spread of the change-one distance
+    Gives:      ``count`` data sets of public sizes, under the grouped change-one distance
     Guarantee:  e exchanged rows ↦ (e, e, e); nothing of the kind holds where rows are added or removed, for then the
                 cuts move: use random_parts(…) there  (proofs/parts.md#equal)
     Cost:       one shuffle of the rows
 
     >>> from sfumato.core.space import vector
     >>> (vector(float, size=100) >> equal_parts(10)).map(2)
-    Spread(parts=2, rows=2, largest=2)
+    GroupedDistance(parts=2, rows=2, largest=2)
     """
     parts = integer(count, "count", least=1)
 
@@ -196,8 +196,8 @@ def equal_parts(count: int) -> Partial[Transformation]:
         return Transformation(
             space,
             Space(target, PartDistance(ChangeOne())),
-            lambda data, entropy: cut(shuffled(data, domain, entropy), domain, codes, parts),
-            lambda d_in: equal_spread(d_in, metric=metric, size=size, parts=parts),
+            lambda data, entropy: split_rows(shuffle_rows(data, domain, entropy), domain, codes, parts),
+            lambda d_in: equal_parts_distance(d_in, metric=metric, size=size, parts=parts),
             (f"{parts} equal parts",),
             ("proofs/parts.md#equal",),
             randomized=True,
@@ -206,7 +206,7 @@ def equal_parts(count: int) -> Partial[Transformation]:
     return Partial(f"equal_parts({count})", build)
 
 
-def shuffled(data: Data, domain: Rows, entropy: Entropy) -> Data:
-    """Gives the rows in a uniformly random order."""
+def shuffle_rows(data: Data, domain: Rows, entropy: Entropy) -> Data:
+    """The rows in a uniformly random order."""
     order = permutation(count_rows(data, domain), entropy=entropy)
     return each_column(data, domain, lambda values: values[order])

@@ -29,7 +29,7 @@ FINENESS = 20
     claim="answers rounded to a step are at most step * ceil(d / step) apart", proof=GRID_PROOF, reviewed="cf6851261f14"
 )
 def rounded_distance(distance: Distance, *, step: Fraction) -> Distance:
-    """Gives how far apart numbers at some distance can be once both are rounded to whole steps, halves up."""
+    """The farthest that numbers at some distance can be once both are rounded to whole steps, halves up."""
     return distance if distance == math.inf else step * math.ceil(rational_up(distance) / step)
 
 
@@ -39,7 +39,7 @@ def rounded_distance(distance: Distance, *, step: Fraction) -> Distance:
     reviewed="8edcae51cc1b",
 )
 def query_stream_map(d_in: Distance, *, each_in: Distance, each_out: Distance, link: int | None) -> Distance:
-    """Gives how far every answer moves, when each query moves by ``each_out`` between data sets ``each_in`` apart."""
+    """How far every answer moves, when each query moves by ``each_out`` between data sets ``each_in`` apart."""
     if d_in == 0:
         return Fraction(0)
     if d_in <= each_in:
@@ -56,7 +56,7 @@ def query_stream_map(d_in: Distance, *, each_in: Distance, each_out: Distance, l
     reviewed="5fb38c70a5e3",
 )
 def chain_link(space: Space) -> int | None:
-    """Gives the length of the steps in which members can be walked between; None where no such walk is known."""
+    """Length of the steps in which one can walk from member to member; None where no such walk is known."""
     if not isinstance(space.domain, Vector | Matrix | Frame):
         return None
     match space.metric:
@@ -117,14 +117,14 @@ def query_stream(
 
 
 def grid_step(d_out: Fraction) -> Fraction:
-    """Gives a power of two, at most 1, that is some 2⁻²⁰ of a distance."""
+    """A power of two, at most 1, that is some 2⁻²⁰ of a distance."""
     return power_of_two(min(Fraction(1), d_out)) / (1 << FINENESS)
 
 
 def _checked_query(
     query: Data, space: Space, each_in: Distance, each_out: Distance, *, vouched: bool
 ) -> Transformation:
-    """Gives a query that the stream may answer, or refuses it; decided from public facts alone."""
+    """Completes a query that the stream may answer, or refuses it; decided from public facts alone."""
     try:
         asked = start(space, query)
     except SfumatoError as fault:
@@ -148,7 +148,7 @@ def _checked_query(
 
 
 def nearest(value: int, domain: Domain, step: Fraction) -> int:
-    """Gives a whole number of a domain's steps as the nearest whole number of other steps, halves up."""
+    """Converts a whole number of a domain's steps to the nearest whole number of other steps, halves up."""
     if not isinstance(domain, Integers):
-        raise BadArgument("the domain", "one of exact numbers", domain)
+        raise BadArgument("the domain", "exact numbers", domain)
     return nearest_whole(int(value) * (domain.step / step))

@@ -30,7 +30,7 @@ from sfumato.transforms.rows import Rows, as_rows, count_rows, each_column, row_
 def resize_map(
     d_in: Distance, *, source: DatasetMetric, before: int | None, target: DatasetMetric, size: int
 ) -> Distance:
-    """Gives the distance after resizing, for some way to draw both subsets together."""
+    """The distance after resizing, for some way to draw both subsets together."""
     if isinstance(target, Hamming | Windows):
         return d_in
     moved = d_in if before is None else exchanged_rows(d_in, metric=source, size=before)
@@ -40,10 +40,10 @@ def resize_map(
 
 @constructor
 def resize(size: int, constant: Data, *, metric: DatasetMetric | None = None) -> Partial[Transformation]:
-    """Gives the data a public size: pads with a constant row, or keeps a uniformly random subset.
+    """Brings the data to a public size: pads with a constant row, or keeps a uniformly random subset.
 
     Takes:      rows under any distance that counts rows; a constant (one value, one matrix row, or a mapping of values)
-    Gives:      exactly so many rows, in their old order; the distance stays of its kind, or is the one asked for
+    Gives:      exactly ``size`` rows, in their old order; the distance stays of its kind, or is the one asked for
     Guarantee:  d_out = 2 d_in from add/remove to add/remove, d_in to change-one, d_in from change-one; never more than
                 all rows  (proofs/resize.md#map)
     Cost:       one copy; random bits for each row when there are too many
@@ -57,12 +57,12 @@ def resize(size: int, constant: Data, *, metric: DatasetMetric | None = None) ->
 
     def build(space: Space) -> Transformation:
         domain, source = row_space(space, "resize")
-        target = source if metric is None else _allowed(metric, source)
+        target = source if metric is None else _check_metric(metric, source)
         filler = _single_row(constant, domain)
         return Transformation(
             space,
             Space(replace(domain, size=wanted, least=0), target),
-            lambda data, entropy: resized(data, domain, filler, wanted, entropy),
+            lambda data, entropy: pad_or_sample(data, domain, filler, wanted, entropy),
             lambda d_in: resize_map(d_in, source=source, before=domain.size, target=target, size=wanted),
             (f"resize to {wanted} rows",),
             ("proofs/resize.md#map",),
@@ -72,7 +72,7 @@ def resize(size: int, constant: Data, *, metric: DatasetMetric | None = None) ->
     return Partial(f"resize({size}, …)", build)
 
 
-def _allowed(metric: DatasetMetric, source: DatasetMetric) -> DatasetMetric:
+def _check_metric(metric: DatasetMetric, source: DatasetMetric) -> DatasetMetric:
     if not isinstance(metric, AddRemove | ChangeOne) and metric != source:
         raise BadArgument("the metric after resize()", f"AddRemove, ChangeOne or {source}", metric)
     return metric
@@ -90,9 +90,9 @@ def _single_row(constant: Data, domain: Rows) -> Data:
 @guarantee(
     claim="all rows, and copies of the constant up to N; of more than N rows, every subset of N is equally likely",
     proof="proofs/resize.md#subset",
-    reviewed="14254d5faa31",
+    reviewed="f81b0f115ce7",
 )
-def resized(data: Data, domain: Rows, filler: Data, size: int, entropy: Entropy) -> Data:
+def pad_or_sample(data: Data, domain: Rows, filler: Data, size: int, entropy: Entropy) -> Data:
     """Pads or subsamples a member to a size, keeping the order of rows."""
     rows = count_rows(data, domain)
     if rows > size:
@@ -100,11 +100,11 @@ def resized(data: Data, domain: Rows, filler: Data, size: int, entropy: Entropy)
         return each_column(data, domain, lambda values: values[chosen])
     if isinstance(domain, Frame):
         columns = each_column(data, domain, np.copy)
-        return {name: _padded(columns[name], filler[name], size - rows) for name in columns}
-    return _padded(each_column(data, domain, np.copy), filler, size - rows)
+        return {name: _pad(columns[name], filler[name], size - rows) for name in columns}
+    return _pad(each_column(data, domain, np.copy), filler, size - rows)
 
 
-def _padded(values: Array, filler: Array, missing: int) -> Array:
+def _pad(values: Array, filler: Array, missing: int) -> Array:
     return np.concatenate([values, np.repeat(filler, missing, axis=0)]) if missing else values
 
 
@@ -114,7 +114,7 @@ def _padded(values: Array, filler: Array, missing: int) -> Array:
     reviewed="61ba0bd86603",
 )
 def repeat_map(d_in: Distance, *, copies: int) -> Distance:
-    """Gives the distance after copying every row."""
+    """The distance after copying every row."""
     return times(d_in, copies)
 
 
@@ -123,7 +123,7 @@ def repeat(copies: int) -> Partial[Transformation]:
     """Puts several copies of the data one after another.
 
     Takes:      rows under any distance that counts rows
-    Gives:      every row so many times, under the same distance
+    Gives:      every row ``copies`` times, under the same distance
     Guarantee:  d_out = copies d_in  (proofs/resize.md#repeat)
     Cost:       one larger copy
 

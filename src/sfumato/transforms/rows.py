@@ -12,6 +12,7 @@ from sfumato.core.domains import Array, Atom, Data, Frame, Integers, Matrix, Vec
 from sfumato.core.identifiers import Identifiers
 from sfumato.core.metrics import AddRemove, ChangeOne, DatasetMetric, Hamming, Windows
 from sfumato.core.space import Space
+from sfumato.core.steps import to_values
 from sfumato.errors import BadArgument
 
 Rows: TypeAlias = Vector | Matrix | Frame
@@ -22,7 +23,7 @@ COUNTING = (AddRemove, ChangeOne, Hamming, Windows)
 
 
 def row_space(space: Space, verb: str) -> tuple[Rows, DatasetMetric]:
-    """Gives the domain and metric of a space of rows, or says what the verb needs."""
+    """Domain and metric of a space of rows; refuses any other space in the name of the verb."""
     domain, metric = space.domain, space.metric
     if not isinstance(domain, Vector | Matrix | Frame) or not isinstance(metric, COUNTING):
         owned = "; put truncate(…) before it" if isinstance(metric, Identifiers) else ""
@@ -33,7 +34,7 @@ def row_space(space: Space, verb: str) -> tuple[Rows, DatasetMetric]:
 
 
 def column_space(space: Space, verb: str) -> tuple[Vector, DatasetMetric]:
-    """Gives the domain and metric of a space of columns, or says what the verb needs."""
+    """Domain and metric of a space of columns; refuses any other space in the name of the verb."""
     domain, metric = row_space(space, verb)
     if not isinstance(domain, Vector):
         hint = "; take one column of a frame with select(name)" if isinstance(domain, Frame) else ""
@@ -41,13 +42,13 @@ def column_space(space: Space, verb: str) -> tuple[Vector, DatasetMetric]:
     return domain, metric
 
 
-def unsized(space: Space, domain: Rows) -> Space:
-    """Gives the space of the same rows in any number: a public size is lost, so neighbours add and remove."""
+def unsized(domain: Rows) -> Space:
+    """The space of the same rows in any number: a public size is lost, so neighbours add and remove."""
     return Space(replace(domain, size=None, least=0), AddRemove())
 
 
 def atom_of(domain: Rows, name: str | None, verb: str) -> Atom:
-    """Gives the kind of value in a column: by name in a frame, without one in a single column."""
+    """The kind of value in a column: by name in a frame, without one in a single column."""
     match domain:
         case Frame() if name is not None:
             return domain[name]
@@ -62,7 +63,7 @@ def atom_of(domain: Rows, name: str | None, verb: str) -> Atom:
 
 
 def values_of(data: Data, domain: Rows, name: str | None) -> Array:
-    """Gives one column of a member in normal form."""
+    """One column of a member in normal form (a float64, int64 or object array); all columns of a matrix."""
     if isinstance(domain, Frame) and name is not None:
         return column(data[name], domain[name])
     if isinstance(domain, Matrix):
@@ -72,8 +73,15 @@ def values_of(data: Data, domain: Rows, name: str | None) -> Array:
     raise BadArgument("column", "named, since this is a frame", name)
 
 
+def shown_of(data: Data, domain: Rows, name: str | None) -> Array:
+    """One column of a member as people write its values, for their own keys and functions."""
+    element = domain[name] if isinstance(domain, Frame) and name is not None else getattr(domain, "element", None)
+    values = values_of(data, domain, name)
+    return values if element is None else np.asarray(to_values(Vector(element), values))
+
+
 def count_rows(data: Data, domain: Rows) -> int:
-    """Gives the number of rows of a member."""
+    """The number of rows of a column, a matrix or a frame."""
     return len(data[domain.columns[0][0]]) if isinstance(domain, Frame) else len(data)
 
 
@@ -85,7 +93,7 @@ def each_column(data: Data, domain: Rows, function: Callable[[Array], Array]) ->
 
 
 def as_rows(data: Data, domain: Matrix) -> Array:
-    """Gives the rows of a matrix as a two-dimensional array in normal form: float64, int64 or Python integers."""
+    """A matrix as a two-dimensional array in normal form: float64, int64 or Python integers."""
     rows = np.asarray(data)
     return column(rows.reshape(-1), domain.element).reshape(rows.shape)
 
@@ -100,8 +108,13 @@ def by_element(part: Data, domain: Rows, function: Callable[[Array, Atom], Array
 
 
 def own_type(part: Data, domain: Rows) -> Data:
-    """Gives some rows of a member in arrays whose type depends on these rows alone, not on those that were left out."""
+    """Narrows arrays of some rows to a type that depends on these rows alone, not on those that were left out."""
     return by_element(part, domain, _narrow)
+
+
+def select_rows(data: Data, domain: Rows, rows: Array) -> Data:
+    """Selects rows of a member by a mask or by their places, in arrays with a type that depends on these rows alone."""
+    return own_type(each_column(data, domain, lambda values: values[rows]), domain)
 
 
 def _narrow(values: Array, element: Atom) -> Array:

@@ -31,14 +31,14 @@ from sfumato.errors import BadArgument
 from sfumato.exact import Distance, Number, rational
 from sfumato.guarantee import guarantee
 from sfumato.release.claim import Claim, required
-from sfumato.transforms.rows import Rows, column_space, row_space, values_of
+from sfumato.transforms.rows import Rows, column_space, row_space, shown_of, values_of
 
 PROOF = "proofs/rowwise.md#map"
 
 
 @guarantee(claim="d_out = d_in", proof=PROOF, reviewed="6ff75798b799")
 def rowwise_map(d_in: Distance) -> Distance:
-    """Gives the distance after a function of one row at a time."""
+    """The distance after a function of one row at a time."""
     return d_in
 
 
@@ -101,7 +101,7 @@ def holds_whole(bounds: Bounds, element: Integers) -> bool:
 
 
 def clamp_values(data: Data, domain: Rows, element: Floats | Integers, bounds: Bounds) -> Array:
-    """Gives a copy of a column or matrix with every value moved to the nearest one within the bounds."""
+    """Copies a column or matrix with every value moved to the nearest one within the bounds."""
     values = values_of(data, domain, None)
     if isinstance(element, Floats):
         return np.asarray(np.clip(values, *float_bounds(bounds)))
@@ -197,25 +197,28 @@ def map_rows(
 
 
 def each_row(data: Data, domain: Rows) -> list[Data]:
-    """Gives the rows of a member as Python values, or as mappings from names to them."""
+    """Lists the rows of a member as Python values, or as mappings from names to them."""
     if isinstance(domain, Frame):
         names = [name for name, _ in domain.columns]
-        columns = [one_nan(values_of(data, domain, name)).tolist() for name in names]
+        columns = [one_nan(shown_of(data, domain, name)).tolist() for name in names]
         return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
-    return list(one_nan(values_of(data, domain, None)).tolist())
+    return list(one_nan(shown_of(data, domain, None)).tolist())
 
 
 def one_nan(values: Array) -> Array:
-    """Gives every NaN of a column the same bits."""
-    # Distances take all NaN for one value, so no function of a row may tell them apart by sign or payload.
+    """Rewrites every NaN of a column to the same bits.
+
+    Distances take all NaN for one value, so no function of a row may tell them apart by sign or payload.
+    """
+
     return np.where(np.isnan(values), np.nan, values) if values.dtype.kind == "f" else values
 
 
 def _total(function: Callable[[Data], Data], row: Data, element: Atom, default: Data) -> Data:
     # Whether a function of one row fails depends on private values, so failing must look like any other outcome.
     try:
-        made = function(row)
-        return made if element.member(made) else default
+        outcome = function(row)
+        return outcome if element.member(outcome) else default
     except Exception:
         return default
 
@@ -225,7 +228,7 @@ def collect(values: list[Data], element: Atom) -> Array:
     if isinstance(element, Floats):
         return np.array(values, dtype=np.float64)
     if isinstance(element, Categories | Texts):
-        made = np.empty(len(values), dtype=object)
-        made[:] = values
-        return made
+        entries = np.empty(len(values), dtype=object)
+        entries[:] = values
+        return entries
     return column([int(value) if isinstance(element, Integers) else value for value in values], element)

@@ -9,11 +9,12 @@ from fractions import Fraction
 import numpy as np
 
 from sfumato.core.domains import Array, Atom, Data, Floats, Integers, Vector, column, float_bounds
+from sfumato.core.grouped_distance import GroupedDistance
 from sfumato.core.metrics import ChangeOne
 from sfumato.core.partial import Partial
 from sfumato.core.plan import constructor
 from sfumato.core.space import Kind, Space, atom
-from sfumato.core.spread import Spread
+from sfumato.core.steps import to_values
 from sfumato.core.transformation import Transformation
 from sfumato.errors import BadArgument
 from sfumato.exact import Distance, Number
@@ -30,10 +31,10 @@ Function = Callable[[Data], Data]
 @guarantee(
     claim="values of a function of each part alone: as many are exchanged as parts differ",
     proof="proofs/sample_and_aggregate.md#map",
-    reviewed="2acda289c48d",
+    reviewed="c226939806cd",
 )
-def aggregate_map(spread: Spread) -> Distance:
-    """Gives how many aggregates differ."""
+def aggregate_map(spread: GroupedDistance) -> Distance:
+    """The most aggregates that can differ: one for each part that does."""
     return math.inf if spread.parts == math.inf else Fraction(spread.parts)
 
 
@@ -49,7 +50,7 @@ def sample_and_aggregate(
     units: int = 1,
     claim: Claim | None = None,
 ) -> Partial[Transformation]:
-    """Applies a function of your own to each of many random parts and gives the aggregates: one row for each part.
+    """Applies a function of your own to each of many random parts: one aggregate, as a row, for each.
 
     Any estimate that is good on a part can be released so, however it is computed, by ``>> mean()``, ``>> median(…)``
     or a vote. It suits what a part tells nearly as well as the whole; not a minimum or a maximum.
@@ -57,8 +58,8 @@ def sample_and_aggregate(
     Takes:      rows under any distance that counts rows, in parts as `random_parts` makes them (by row, or ``by`` a
                 column that identifies units). The function gets the rows of one part, in random order: an array, or a
                 mapping from names to arrays
-    Gives:      so many values of the stated kind under the change-one distance; numbers are moved into the bounds, and
-                a part that is empty, or where the function fails or leaves the kind, gets the default
+    Gives:      one value of the stated kind for each part, under the change-one distance; numbers are moved into the
+                bounds, and a part that is empty, or where the function fails or leaves the kind, gets the default
     Guarantee:  d_out = d_in, exchanged rows from a public size, or with identifiers the units, whatever d_in; if the
                 claim holds: the function depends on its part and on nothing else, keeps no state and was not made from
                 the data. How long it takes is not hidden  (proofs/sample_and_aggregate.md#map)
@@ -98,7 +99,7 @@ def aggregates(
 
         def run(data: Data) -> Array:
             pairs = zip(data, domain.rows, strict=True)
-            return collect([total(function, part, rows, element, default) for part, rows in pairs], element)
+            return collect([value_or_default(function, part, rows, element, default) for part, rows in pairs], element)
 
         return Transformation(
             space,
@@ -117,37 +118,37 @@ def aggregates(
     claim="a member of the element, for every part; it depends on the rows of the part, in their order, and on "
     "nothing else",
     proof="proofs/sample_and_aggregate.md#total",
-    reviewed="eddd66d7417a",
+    reviewed="8f19b32d1705",
 )
-def total(function: Function, part: Data, domain: Rows, element: Atom, default: Data) -> Data:
-    """Gives the value of a function on one part, and the default wherever it has none."""
+def value_or_default(function: Function, part: Data, domain: Rows, element: Atom, default: Data) -> Data:
+    """Evaluates a function on one part, with the default wherever it has no value."""
     # Whether the function fails depends on private rows, so failing must look like any other outcome.
     if not count_rows(part, domain):
         return default
     try:
-        made = within(function(by_element(part, domain, alone)), element)
-        return made if element.member(made) else default
+        value = clamp_to_kind(function(to_values(domain, by_element(part, domain, own_array))), element)
+        return value if element.member(value) else default
     except (Exception, SystemExit):
         return default
 
 
-def within(made: Data, element: Atom) -> Data:
+def clamp_to_kind(value: Data, element: Atom) -> Data:
     """Moves a number to the nearest one within the bounds of its kind; leaves anything else as it is."""
-    if getattr(made, "ndim", None) == 0 and hasattr(made, "item"):
-        made = made.item()
-    if isinstance(made, bool) or not isinstance(made, int | float) or made != made:
-        return made
+    if getattr(value, "ndim", None) == 0 and hasattr(value, "item"):
+        value = value.item()
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
+        return value
     if isinstance(element, Floats) and element.between is not None:
         low, high = float_bounds(element.between)
-        return float(min(max(made, low), high))
-    if isinstance(element, Integers) and element.between is not None and isinstance(made, int):
+        return float(min(max(value, low), high))
+    if isinstance(element, Integers) and element.between is not None and isinstance(value, int):
         least, most = element.between.lower / element.step, element.between.upper / element.step
-        return min(max(made, math.ceil(least)), math.floor(most))
-    return made
+        return min(max(value, math.ceil(least)), math.floor(most))
+    return value
 
 
-def alone(values: Array, element: Atom) -> Array:
-    """Gives the values of one part in an array of their own, whose type depends on no other row and no other part."""
+def own_array(values: Array, element: Atom) -> Array:
+    """Copies the values of one part into an array with a type that depends on no other row and no other part."""
     if isinstance(element, Floats):
         return np.array(one_nan(values), dtype=np.float64)
     if isinstance(element, Integers):

@@ -24,7 +24,7 @@ from sfumato.transforms.rowwise import collect
 
 @guarantee(claim="d_out = |c| d_in", proof="proofs/scalars.md#scale", reviewed="c14ea11cbcbc")
 def scale_map(d_in: Distance, *, factor: Fraction) -> Distance:
-    """Gives the distance after multiplying by a constant."""
+    """The distance after multiplying by a constant."""
     return times(d_in, abs(factor))
 
 
@@ -47,10 +47,10 @@ def scale_by(factor: Number) -> Partial[Transformation]:
     def build(space: Space) -> Transformation:
         element = exact_element(space, "scale_by")
         ends = None if element.between is None else (constant * element.between.lower, constant * element.between.upper)
-        made = Integers(None if ends is None else Bounds(min(ends), max(ends)), element.step * (abs(constant) or 1))
+        scaled = Integers(None if ends is None else Bounds(min(ends), max(ends)), element.step * (abs(constant) or 1))
         return Transformation(
             space,
-            Space(_with_element(space, made), space.metric),
+            Space(_with_element(space, scaled), space.metric),
             lambda data, _: each_number(data, space, lambda whole: sign * whole),
             lambda d_in: scale_map(d_in, factor=constant),
             (f"times {factor}",),
@@ -62,7 +62,7 @@ def scale_by(factor: Number) -> Partial[Transformation]:
 
 @guarantee(claim="d_out = d_in", proof="proofs/scalars.md#shift", reviewed="197a4f4f9b28")
 def shift_map(d_in: Distance) -> Distance:
-    """Gives the distance after adding a constant."""
+    """The distance after adding a constant."""
     return d_in
 
 
@@ -86,10 +86,10 @@ def shift_by(constant: Number) -> Partial[Transformation]:
         step = common_step(element.step, added)
         finer, whole_shift = int(element.step / step), int(added / step)
         inside = element.between
-        made = Integers(None if inside is None else Bounds(inside.lower + added, inside.upper + added), step)
+        shifted = Integers(None if inside is None else Bounds(inside.lower + added, inside.upper + added), step)
         return Transformation(
             space,
-            Space(_with_element(space, made), space.metric),
+            Space(_with_element(space, shifted), space.metric),
             lambda data, _: each_number(data, space, lambda whole: whole * finer + whole_shift),
             shift_map,
             (f"plus {constant}",),
@@ -101,7 +101,7 @@ def shift_by(constant: Number) -> Partial[Transformation]:
 
 @guarantee(claim="on [L, U], d_out = 2 max(|L|, |U|) d_in", proof="proofs/scalars.md#square", reviewed="5ef1a2ace988")
 def square_map(d_in: Distance, *, bounds: Bounds) -> Distance:
-    """Gives the distance after squaring a number within bounds."""
+    """The distance after squaring a number within bounds."""
     return times(d_in, 2 * bounds.magnitude)
 
 
@@ -124,10 +124,10 @@ def square() -> Partial[Transformation]:
         bounds = element.between
         if bounds is None:
             raise UnboundedColumn("square")
-        made = Integers(Bounds(Fraction(0), bounds.magnitude**2), element.step**2)
+        squared = Integers(Bounds(Fraction(0), bounds.magnitude**2), element.step**2)
         return Transformation(
             space,
-            Space(made, Absolute()),
+            Space(squared, Absolute()),
             lambda data, _: int(data) ** 2,
             lambda d_in: square_map(d_in, bounds=bounds),
             ("square",),
@@ -143,7 +143,7 @@ def square() -> Partial[Transformation]:
     reviewed="fa79e820815b",
 )
 def lipschitz_map(d_in: Distance, *, constant: Fraction, step: Fraction) -> Distance:
-    """Gives the distance after a function with a Lipschitz constant whose values are put on a grid."""
+    """The distance after a Lipschitz function, with its values put on a grid."""
     return ceil_to(times(d_in, constant), step)
 
 
@@ -154,7 +154,7 @@ def lipschitz(
     """Applies a function of your own to an exact number, and puts the outcome on a grid.
 
     Takes:      an integer or exact aggregate under the absolute distance; the function gets it as a Fraction
-    Gives:      the value nearest to the function's, in whole numbers of steps
+    Gives:      the multiple of the step nearest to the function's value
     Guarantee:  d_out = constant d_in rounded up to a step, if the claim holds: the function never fails and
                 |f(x) - f(y)| <= constant |x - y| on the whole domain  (proofs/scalars.md#lipschitz)
     Cost:       one call
@@ -186,8 +186,8 @@ def _value(function: Callable[[Fraction], Number], number: Fraction) -> Fraction
     # The claim says that the function never fails; should it, an error would reveal more than a wrong value. A float
     # counts as it is: read as a decimal it would move by up to half a unit in its last place, past the constant.
     try:
-        made = function(number)
-        return Fraction(made) if isinstance(made, float) else rational(made)
+        value = function(number)
+        return Fraction(value) if isinstance(value, float) else rational(value)
     except Exception:
         return Fraction(0)
 
@@ -197,7 +197,7 @@ def round_to(step: Number) -> Partial[Transformation]:
     """Puts a number on a grid: the nearest whole number of steps, halves up.
 
     Takes:      a finite float, an integer or an exact aggregate, under the absolute distance
-    Gives:      whole numbers of steps
+    Gives:      the nearest multiple of the step
     Guarantee:  d_out = d_in rounded up to a step  (proofs/grids.md#rounded)
     Cost:       none
 
@@ -228,7 +228,7 @@ def _exactly(value: Data) -> Fraction:
 
 
 def exact_element(space: Space, verb: str) -> Integers:
-    """Gives the element of a space of exact numbers or vectors, or says what the verb needs."""
+    """The element of a space of exact numbers or vectors; refuses any other space in the name of the verb."""
     match space:
         case Space(domain=Integers() as element, metric=Absolute()):
             return element

@@ -15,7 +15,7 @@ from sfumato.transforms.distances import exchanged_rows, times
 @final
 @dataclass(frozen=True)
 class Moves:
-    """Says how far scores move, in one metric of scores, when a row is added or removed, and when one is exchanged."""
+    """How far scores move, in one metric of scores, when a row is added or removed, and when one is exchanged."""
 
     added: Fraction
     exchanged: Fraction
@@ -27,7 +27,7 @@ class Moves:
     reviewed="356d8fbce0e0",
 )
 def rows_map(d_in: Distance, *, moves: Moves, rows: DatasetMetric, size: int | None) -> Distance:
-    """Gives how far scores move when that many rows differ, from how far they move for one."""
+    """How far scores move when ``d_in`` rows differ, from how far they move for one."""
     if size is None:
         return times(d_in, moves.added)
     return times(exchanged_rows(d_in, metric=rows, size=size), moves.exchanged)
@@ -39,7 +39,7 @@ def rows_map(d_in: Distance, *, moves: Moves, rows: DatasetMetric, size: int | N
     reviewed="3c9c6e758c5b",
 )
 def quantile_moves(alpha: Fraction, metric: Metric) -> Moves:
-    """Gives how far quantile scores move for one row."""
+    """How far quantile scores move for one row."""
     if alpha in (0, 1):
         return Moves(Fraction(1), Fraction(1))
     factor = 2 if isinstance(metric, Range) else 1
@@ -52,7 +52,7 @@ def quantile_moves(alpha: Fraction, metric: Metric) -> Moves:
     reviewed="c0e9dfff0aa3",
 )
 def mode_moves(metric: Metric) -> Moves:
-    """Gives how far the counts of categories move for one row."""
+    """How far the counts of categories move for one row."""
     return Moves(Fraction(1), Fraction(2 if isinstance(metric, Range) else 1))
 
 
@@ -62,7 +62,7 @@ def mode_moves(metric: Metric) -> Moves:
     reviewed="289b2194d87d",
 )
 def revenue_moves(prices: tuple[Fraction, ...], metric: Metric) -> Moves:
-    """Gives how far revenues at some prices move for one row."""
+    """How far revenues at some prices move for one row."""
     ranked = sorted(prices)
     highest = ranked[-1]
     if not isinstance(metric, Range):
@@ -78,7 +78,7 @@ def revenue_moves(prices: tuple[Fraction, ...], metric: Metric) -> Moves:
     reviewed="fa7fa6799499",
 )
 def accuracy_moves(size: int, metric: Metric) -> Moves:
-    """Gives how far shares of right answers among a public number of rows move for one row."""
+    """How far shares of right answers among a public number of rows move for one row."""
     exchanged = Fraction(2 if isinstance(metric, Range) else 1, size)
     return Moves(exchanged, exchanged)
 
@@ -89,5 +89,5 @@ def accuracy_moves(size: int, metric: Metric) -> Moves:
     reviewed="1053c2c86025",
 )
 def range_map(d_in: Distance, metric: Metric) -> Distance:
-    """Gives the range distance between score vectors from their distance in another metric of scores."""
+    """The range distance between score vectors, from their distance in another metric of scores."""
     return times(d_in, 2) if isinstance(metric, LInf) and not metric.monotonic else d_in

@@ -12,7 +12,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from sfumato.core.domains import Array, Categories, Data, Frame, Integers, Texts, Vector, as_column, categories
+from sfumato.core.domains import Array, Categories, Data, Frame, Integers, Texts, Vector, categories
 from sfumato.core.metrics import AddRemove, DatasetMetric, LInf, Metric, Range
 from sfumato.core.partial import Partial
 from sfumato.core.plan import constructor
@@ -20,8 +20,7 @@ from sfumato.core.space import Space
 from sfumato.core.transformation import Transformation
 from sfumato.errors import BadArgument, UnknownSize
 from sfumato.exact import Number, common_step, probability
-from sfumato.transforms.cutoffs import Cutoffs, read_points
-from sfumato.transforms.rows import column_space, row_space
+from sfumato.transforms.rows import column_space, row_space, shown_of
 from sfumato.transforms.score_moves import (
     Moves,
     accuracy_moves,
@@ -31,6 +30,7 @@ from sfumato.transforms.score_moves import (
     revenue_moves,
     rows_map,
 )
+from sfumato.transforms.thresholds import Cutoffs, read_points
 
 SMALL = 1 << 20
 """Numbers that stay below 2⁶² when multiplied by any number of rows that a machine can hold."""
@@ -206,7 +206,7 @@ def threshold_accuracy_scores(
         def agreements(data: Data) -> Array:
             values = cutoffs.values(data[feature])
             # A list and no array on the left: an array would match a tuple against itself place by place.
-            actual = np.array([bool(given == positive) for given in _objects(data[label]).tolist()], dtype=bool)
+            actual = np.array([bool(answer == positive) for answer in _objects(data[label]).tolist()], dtype=bool)
             called = cutoffs.passed if strict else cutoffs.reached
             scores: Array = called(values[actual]) + (int((~actual).sum()) - called(values[~actual]))
             return scores
@@ -299,14 +299,13 @@ def _times(counts: Array, steps: list[int]) -> Array:
 
 
 def _counts(data: Data, domain: Vector, categories: tuple[Hashable, ...]) -> Array:
-    held = as_column(data, domain.element)
-    seen = Counter([] if held is None else held.tolist())
+    seen = Counter(shown_of(data, domain, None).tolist())
     return np.array([seen[category] for category in categories], dtype=np.int64)
 
 
-def _categories(domain: Vector, given: Sequence[Hashable] | None) -> tuple[Hashable, ...]:
-    if given is not None and isinstance(domain.element, Categories | Texts | Integers):
-        return categories(given).values
+def _categories(domain: Vector, listed: Sequence[Hashable] | None) -> tuple[Hashable, ...]:
+    if listed is not None and isinstance(domain.element, Categories | Texts | Integers):
+        return categories(listed).values
     if isinstance(domain.element, Categories):
         return domain.element.values
     wanted = "categories, or texts or integers and a list of categories"
@@ -323,6 +322,6 @@ def _table(space: Space, verb: str) -> tuple[Frame, int]:
 
 def _objects(values: Data) -> Array:
     entries = values.tolist() if isinstance(values, np.ndarray) else list(values)
-    made = np.empty(len(entries), dtype=object)
-    made[:] = entries
-    return made
+    objects = np.empty(len(entries), dtype=object)
+    objects[:] = entries
+    return objects

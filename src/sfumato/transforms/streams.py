@@ -12,13 +12,13 @@ from fractions import Fraction
 from typing import final
 
 from sfumato.core.domains import Bounds, Data, Domain, Integers, Stream, Vector
+from sfumato.core.grouped_distance import DistanceLike
 from sfumato.core.metrics import AddRemove, ChangeOne, LInf, Metric, Unit
 from sfumato.core.partial import Partial
 from sfumato.core.plan import constructor
 from sfumato.core.queryable import Queryable
 from sfumato.core.rows import records
 from sfumato.core.space import Kind, Space, atom
-from sfumato.core.spread import Stated
 from sfumato.core.transformation import Transformation
 from sfumato.errors import BadArgument, Exhausted, NoDistance, NotInDomain, QueryRefused
 from sfumato.exact import Distance, Number
@@ -61,7 +61,7 @@ class PerBatch(Metric):
     def unit(self, distance: Distance) -> str:
         return f"{self.rows.unit(distance)} in every batch"
 
-    def read(self, distance: Stated | Unit) -> Distance:
+    def read(self, distance: DistanceLike | Unit) -> Distance:
         return self.rows.read(self._plain(distance))
 
     def __str__(self) -> str:
@@ -81,7 +81,7 @@ def batches(kind: Kind, *, between: tuple[Number, Number] | None = None, size: i
 
 
 def reader(stream: Data) -> Callable[[Data], Data]:
-    """Gives a function from a query to the next element of a stream, whatever kind of stream it is."""
+    """Wraps any kind of stream as a function from a query to the next element."""
     if callable(stream):
         asked: Callable[[Data], Data] = stream
         return asked
@@ -97,7 +97,7 @@ def reader(stream: Data) -> Callable[[Data], Data]:
     return following
 
 
-def lifted(stream: Data, function: Callable[[Data], Data]) -> Queryable | Iterable[Data]:
+def map_stream(stream: Data, function: Callable[[Data], Data]) -> Queryable | Iterable[Data]:
     """Applies a function to each element of a stream, when it comes."""
     if callable(stream):
         ask = stream
@@ -105,10 +105,10 @@ def lifted(stream: Data, function: Callable[[Data], Data]) -> Queryable | Iterab
     return (function(element) for element in stream)
 
 
-@guarantee(claim="d_out is what the map of one batch gives", proof=BATCH_PROOF, reviewed="cd28f79fa860")
-def per_batch_map(d_in: Distance, *, stretch: Callable[[Distance], Distance]) -> Distance:
-    """Gives how far every element moves, when each batch goes through a stable transformation on its own."""
-    return stretch(d_in)
+@guarantee(claim="d_out is what the map of one batch gives", proof=BATCH_PROOF, reviewed="6ea83bcc345b")
+def per_batch_map(d_in: Distance, *, stability_map: Callable[[Distance], Distance]) -> Distance:
+    """How far every element moves, when each batch goes through a stable transformation on its own."""
+    return stability_map(d_in)
 
 
 @guarantee(
@@ -126,7 +126,7 @@ def sums_are_monotonic(space: Space, *, lower: Fraction, upper: Fraction) -> boo
 
 @constructor
 def sum_stream(lower: Number, upper: Number) -> Partial[Transformation]:
-    """Gives the sum of every batch of a stream, after moving each value into [lower, upper].
+    """Adds up every batch of a stream, after moving each value into [lower, upper].
 
     Takes:      a stream of batches of numbers without NaN (`batches`)
     Gives:      a stream of numbers under the L∞ distance, monotonic where it is
@@ -143,23 +143,23 @@ def sum_stream(lower: Number, upper: Number) -> Partial[Transformation]:
         if not isinstance(space.domain, Stream) or not isinstance(space.metric, PerBatch):
             raise BadArgument("what sum_stream() works on", "a stream of batches, from batches(…)", str(space))
         batch = Space(space.domain.element, space.metric.rows)
-        one = batch >> clamp(lower, upper) >> total()
+        added = batch >> clamp(lower, upper) >> total()
         bounds = Bounds.read((lower, upper))
         monotonic = sums_are_monotonic(batch, lower=bounds.lower, upper=bounds.upper)
         return Transformation(
             space,
-            Space(Stream(one.target.domain), LInf(monotonic=monotonic)),
-            lambda data, entropy: lifted(data, lambda rows: one.function(member(rows, batch.domain), entropy)),
-            lambda d: per_batch_map(d, stretch=one.stretch),
-            ("each batch", *one.steps),
-            (BATCH_PROOF, "proofs/streams.md#monotonic", *one.proofs),
+            Space(Stream(added.target.domain), LInf(monotonic=monotonic)),
+            lambda data, entropy: map_stream(data, lambda rows: added.function(member(rows, batch.domain), entropy)),
+            lambda d: per_batch_map(d, stability_map=added.stability_map),
+            ("each batch", *added.steps),
+            (BATCH_PROOF, "proofs/streams.md#monotonic", *added.proofs),
         )
 
     return Partial(f"sum_stream({lower}, {upper})", build)
 
 
 def member(element: Data, domain: Domain) -> Data:
-    """Gives an element of a stream, after checking that it is what the stream was declared to hold."""
+    """Returns an element of a stream unchanged, or refuses one that the stream was not declared to hold."""
     if not domain.member(element):
         raise NotInDomain(domain)
     return element
@@ -167,7 +167,7 @@ def member(element: Data, domain: Domain) -> Data:
 
 @guarantee(claim="d_out = d_in", proof=NEGATION_PROOF, reviewed="3e64ac376153")
 def negation_map(d_in: Distance) -> Distance:
-    """Gives the distance between streams whose every element has changed its sign."""
+    """The distance between streams after every element has changed its sign."""
     return d_in
 
 
@@ -189,7 +189,7 @@ def negated() -> Partial[Transformation]:
         return Transformation(
             space,
             Space(Stream(Integers(step=element.step)), space.metric),
-            lambda data, _: lifted(data, lambda value: -int(member(value, element))),
+            lambda data, _: map_stream(data, lambda value: -int(member(value, element))),
             negation_map,
             ("negate",),
             (NEGATION_PROOF,),
@@ -199,7 +199,7 @@ def negated() -> Partial[Transformation]:
 
 
 def number_domain(space: Space, verb: str) -> Integers:
-    """Gives the domain of the elements of a numeric stream, or says what the verb needs."""
+    """The domain of the elements of a numeric stream; refuses any other space in the name of the verb."""
     domain = space.domain
     if isinstance(domain, Stream) and isinstance(domain.element, Integers) and isinstance(space.metric, LInf):
         return domain.element

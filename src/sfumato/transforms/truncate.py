@@ -1,12 +1,10 @@
-"""Truncation: at most so many rows of each identifier, so that people with any number of rows become bounded."""
+"""Truncation: a public number of rows of each identifier, so that people with any number of rows become bounded."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Literal, get_args
 
-from sfumato.core.domains import Data, Frame
-from sfumato.core.metrics import AddRemove
+from sfumato.core.domains import Data
 from sfumato.core.partial import Partial
 from sfumato.core.plan import constructor
 from sfumato.core.space import Space
@@ -17,8 +15,8 @@ from sfumato.exact import Distance, integer
 from sfumato.guarantee import guarantee
 from sfumato.noise.uniform import permutation
 from sfumato.transforms.distances import times
-from sfumato.transforms.rows import values_of
-from sfumato.transforms.whose import Marks, Places, by_values, first_in, holders, owned_space, picked
+from sfumato.transforms.owners import Marks, Places, by_values, first_in, holders, owned_space
+from sfumato.transforms.rows import select_rows, unsized, values_of
 
 Keep = Literal["sample", "first", "last"]
 
@@ -31,13 +29,13 @@ PROOF = "proofs/identifiers.md#truncate"
     reviewed="4b5e5da18064",
 )
 def truncate_map(d_in: Distance, *, rows: int) -> Distance:
-    """Gives the add/remove distance after keeping at most so many rows of each identifier."""
+    """The add/remove distance after keeping at most ``rows`` rows of each identifier."""
     return times(d_in, rows)
 
 
 @constructor
 def truncate(rows: int, *, keep: Keep = "sample", by: str | None = None) -> Partial[Transformation]:
-    """Keeps at most so many rows of each identifier, chosen by looking at the rows of that identifier alone.
+    """Keeps at most ``rows`` rows of each identifier, chosen by looking at the rows of that identifier alone.
 
     Takes:      a frame under the distance in identifiers. ``keep`` is "sample", a random subset; or "first" or "last"
                 in the order of the column ``by`` (categories as they are listed, NaN after all others), and where that
@@ -58,7 +56,7 @@ def truncate(rows: int, *, keep: Keep = "sample", by: str | None = None) -> Part
     if keep not in get_args(Keep):
         raise BadArgument("keep", "'sample', 'first' or 'last'", keep)
     if (by is None) != (keep == "sample"):
-        raise BadArgument("by", "the column whose order counts, with keep='first' or 'last' and only there", by)
+        raise BadArgument("by", "a column with keep='first' or 'last', and left out otherwise", by)
 
     def build(space: Space) -> Transformation:
         domain, metric = owned_space(space, "truncate")
@@ -66,16 +64,16 @@ def truncate(rows: int, *, keep: Keep = "sample", by: str | None = None) -> Part
             domain[by]  # which refuses a column that is not there
 
         def run(data: Data, entropy: Entropy) -> Data:
-            whose, _ = holders(values_of(data, domain, metric.column))
+            owner, _ = holders(values_of(data, domain, metric.column))
             if by is None:
-                return picked(data, domain, sampled_rows(whose, most, entropy))
+                return select_rows(data, domain, sampled_rows(owner, most, entropy))
             order = by_values(data, domain, by, latest=keep == "last")
-            return picked(data, domain, first_in(order, whose, most))
+            return select_rows(data, domain, first_in(order, owner, most))
 
         which = "random" if by is None else f"{keep} by {by}"
         return Transformation(
             space,
-            bounded(domain),
+            unsized(domain),
             run,
             lambda d_in: truncate_map(d_in, rows=most),
             (f"at most {most} rows of each {metric.column}: {which}",),
@@ -86,16 +84,11 @@ def truncate(rows: int, *, keep: Keep = "sample", by: str | None = None) -> Part
     return Partial(f"truncate({rows})", build)
 
 
-def bounded(domain: Frame) -> Space:
-    """Gives the space of frames with these columns, in any number of rows, each of which counts."""
-    return Space(replace(domain, size=None, least=0), AddRemove())
-
-
 @guarantee(
     claim="of the n rows of an identifier every set of min(n, k) is equally likely, independently of other identifiers",
     proof="proofs/identifiers.md#sample",
-    reviewed="1de4fef420e5",
+    reviewed="255edacee21b",
 )
-def sampled_rows(whose: Places, rows: int, entropy: Entropy) -> Marks:
-    """Draws at most so many rows of each identifier, without replacement."""
-    return first_in(permutation(len(whose), entropy=entropy), whose, rows)
+def sampled_rows(owner: Places, rows: int, entropy: Entropy) -> Marks:
+    """Draws at most ``rows`` rows of each identifier, without replacement."""
+    return first_in(permutation(len(owner), entropy=entropy), owner, rows)

@@ -33,7 +33,7 @@ ORDERS: dict[type[VectorMetric], int] = {L1: 1, L2: 2, LInf: 3}
 @final
 @dataclass(frozen=True)
 class Reach:
-    """Is how long one row can be, and how far apart two rows, in the norm of a metric."""
+    """How long one row can be, and how far apart two rows, in the norm of a metric."""
 
     added: Distance
     exchanged: Distance
@@ -45,7 +45,7 @@ class Reach:
     reviewed="dcaccc63e09e",
 )
 def ball_reach(norm: Norm, metric: VectorMetric) -> Reach:
-    """Gives the reach of rows within a radius of an origin."""
+    """The reach of rows within a radius of an origin."""
     sizes = [abs(value) for value in norm.origin]
     if isinstance(metric, L1):
         centre: Distance = sum(sizes, Fraction(0))
@@ -62,7 +62,7 @@ def ball_reach(norm: Norm, metric: VectorMetric) -> Reach:
     reviewed="78be4590ae54",
 )
 def box_reach(bounds: Bounds, columns: int, metric: VectorMetric) -> Reach:
-    """Gives the reach of rows whose entries all lie within bounds."""
+    """The reach of rows with all entries within bounds."""
     if isinstance(metric, L1):
         factor: Distance = Fraction(columns)
     elif isinstance(metric, L2):
@@ -78,7 +78,7 @@ def box_reach(bounds: Bounds, columns: int, metric: VectorMetric) -> Reach:
     reviewed="aa35d5cf4bc4",
 )
 def vector_sum_map(d_in: Distance, *, reach: Reach, metric: DatasetMetric, size: int | None) -> Distance:
-    """Gives how far a sum of rows can move."""
+    """How far a sum of rows can move."""
     if size is None:
         return _product(d_in, reach.added)
     return _product(exchanged_rows(d_in, metric=metric, size=size), reach.exchanged)
@@ -103,7 +103,7 @@ def vector_sum(*, metric: VectorMetric | None = None) -> Partial[Transformation]
     >>> (matrix(4) >> norm_clamp(4, order=1) >> vector_sum()).map(1)
     Fraction(4, 1)
     """
-    return Partial("vector_sum()", lambda space: _summed(space, metric, "vector_sum", None))
+    return Partial("vector_sum()", lambda space: _sum_rows(space, metric, "vector_sum", None))
 
 
 @constructor
@@ -129,12 +129,12 @@ def vector_mean(*, metric: VectorMetric | None = None) -> Partial[Transformation
             )
         if domain.size == 0:
             raise BadArgument("size", "at least 1 for vector_mean(): no rows have no mean", 0)
-        return _summed(space, metric, "vector_mean", domain.size)
+        return _sum_rows(space, metric, "vector_mean", domain.size)
 
     return Partial("vector_mean()", build)
 
 
-def _summed(space: Space, metric: VectorMetric | None, verb: str, divisor: int | None) -> Transformation:
+def _sum_rows(space: Space, metric: VectorMetric | None, verb: str, divisor: int | None) -> Transformation:
     domain, rows = row_space(space, verb)
     if not isinstance(domain, Matrix):
         raise BadArgument(f"what {verb}() works on", "a matrix", str(space))

@@ -17,7 +17,7 @@ from sfumato.transforms.distances import times
 
 PROOF = "proofs/trees.md#columns"
 BLOCK = 256
-"""So many rows of the matrix are taken at a time."""
+"""Rows of the matrix taken at a time."""
 
 
 @guarantee(
@@ -26,7 +26,7 @@ BLOCK = 256
     reviewed="225480731509",
 )
 def weighted_counts_map(d_in: Distance, *, longest: int, squared: bool) -> Distance:
-    """Gives how far weighted sums move, from the largest column sum of absolute values, or of squares."""
+    """How far weighted sums move, from the largest column sum of absolute values, or of squares."""
     return times(d_in, root(longest) if squared else longest)
 
 
@@ -36,7 +36,7 @@ def weighted_counts_map(d_in: Distance, *, longest: int, squared: bool) -> Dista
     reviewed="ab1684661795",
 )
 def longest_column(matrix: Array, own: int, *, squared: bool) -> int:
-    """Gives the largest column sum of absolute values or squares of whole numbers below 2²⁴, in at most 2¹⁴ rows."""
+    """The largest column sum of absolute values or squares of whole numbers below 2²⁴, in at most 2¹⁴ rows."""
     sums = np.full(matrix.shape[1], own * own if squared else own, dtype=np.int64)
     for start in range(0, len(matrix), BLOCK):
         part = np.abs(matrix[start : start + BLOCK].astype(np.int64))
@@ -87,7 +87,7 @@ def whole_product(matrix: Array, own: int, data: Data) -> Array:
     if values.dtype == object or sum(map(abs, values.tolist())) >= 1 << 38:
         entries = [int(value) for value in values]
         sums = [sum(a * b for a, b in zip(row, entries, strict=True)) for row in matrix.tolist()]
-        return column(sums + [own * entry for entry in entries] * bool(own), Integers())
+        return column(sums + ([own * entry for entry in entries] if own else []), Integers())
     starts = range(0, len(matrix), BLOCK)
     parts = [matrix[start : start + BLOCK].astype(np.int64) @ values for start in starts]
-    return np.concatenate(parts + [own * values] * bool(own))
+    return np.concatenate([*parts, own * values] if own else parts)

@@ -8,9 +8,9 @@ from typing import Any
 import pyarrow as pa
 
 import sfumato as sf
-from sfumato.accounting.measures import Loss
+from sfumato.accounting.losses.measures import Loss
 from sfumato.datasets.making import MadeUp
-from sfumato.query.lower import Lowered
+from sfumato.query.plan.compiled_query import CompiledQuery
 from sfumato.session.dataset import Dataset
 from sfumato.session.session import Session
 
@@ -35,14 +35,14 @@ def session_of(data: Dataset, limit: Loss = MUCH) -> Session:
     return data.session(limit=limit, ledger="memory:")
 
 
-def ready(session: Session, text: str, **settings: Any) -> Lowered:
+def ready(session: Session, text: str, **settings: Any) -> CompiledQuery:
     """Gives a question as it is planned in a session, to look at its noise."""
-    from sfumato.query.settings import Settings
+    from sfumato.query.build.settings import Settings
 
-    asking = session._asking
-    question = asking._read(text, ()).question
+    planner = session._planner
+    question = planner._read(text, ()).question
     assert question is not None
-    return asking._lowered(question, Settings.read(**settings))
+    return planner._planned(question, Settings.read(**settings).priced)
 
 
 def close(column: Any, exact: Any, *, times: float = 6) -> bool:

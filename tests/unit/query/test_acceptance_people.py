@@ -14,16 +14,16 @@ from tests.reference.planning import catalog_of, planned
 from tests.unit.query.opened import close, dataset_of, ready, session_of
 
 import sfumato as sf
+from sfumato.core.grouped_distance import GroupedDistance
 from sfumato.core.identifiers import Identifiers
-from sfumato.core.spread import Spread
 from sfumato.exact import squared
 from sfumato.noise.discrete_laplace import DiscreteLaplace
-from sfumato.query.cells import Bound, Rows, Units
-from sfumato.query.influence import Influence
-from sfumato.query.lower import Lowered
-from sfumato.query.parts import Choice, selecting
-from sfumato.session.contributions import _first
-from sfumato.session.tables import open_tables
+from sfumato.query.plan.compiled_query import CompiledQuery
+from sfumato.query.plan.engine_plan import Bound, Rows, Units
+from sfumato.query.plan.parts import Choice, selecting
+from sfumato.query.plan.sensitivity import Influence
+from sfumato.session.bounds import _first
+from sfumato.session.open_data import open_tables
 
 SAID = {"source": "the case"}
 SURE = {"nullable": False, **SAID}
@@ -38,7 +38,7 @@ def keyed(count: int) -> dict[str, Any]:
     return {"categories": [f"key {place}" for place in range(count)], **SURE}
 
 
-def only(ready: Lowered) -> Influence:
+def only(ready: CompiledQuery) -> Influence:
     """Gives how far one unit moves the only noisy number of a question."""
     (level,) = ready.levels
     (tally,) = level.cells.tallies
@@ -64,7 +64,7 @@ def test_A2_040_noise_for_single_visits_hides_no_employee() -> None:
     # With employees as units one person's visits of a month are masked, or left out.
     session = session_of(dataset_of("browser_logs"))
     text = "SELECT domain, COUNT(*) AS n FROM logs WHERE date < DATE '2020-11-01' GROUP BY domain"
-    bounded = ready(session, text, loss=sf.Pure("1/10"), groups=4, rows_each=10)
+    bounded = ready(session, text, loss=sf.Pure("1/10"), max_groups=4, max_rows_per_group=10)
     assert only(bounded).l1 == 40
 
 
@@ -109,7 +109,7 @@ ONE = sf.Pure(1)
 
 def test_A2_045_forty_rows_of_each() -> None:
     session = session_of(dataset_of("browser_logs"))
-    plan = ready(session, "SELECT COUNT(*) AS n FROM logs", loss=sf.Pure(40), rows_each=40)
+    plan = ready(session, "SELECT COUNT(*) AS n FROM logs", loss=sf.Pure(40), max_rows_per_group=40)
     assert only(plan).l1 == 40
     (noises,) = plan.noises
     (part,) = noises.values()
@@ -118,20 +118,20 @@ def test_A2_045_forty_rows_of_each() -> None:
 
 
 def test_A2_046_bounds_tighten_one_another() -> None:
-    assert Spread(3, math.inf, 2) == Spread(3, 6, 2)
-    assert Spread(4, 3, 5) == Spread(3, 3, 3)
-    assert Spread(math.inf, 5, 3) == Spread(5, 5, 3)
+    assert GroupedDistance(3, math.inf, 2) == GroupedDistance(3, 6, 2)
+    assert GroupedDistance(4, 3, 5) == GroupedDistance(3, 3, 3)
+    assert GroupedDistance(math.inf, 5, 3) == GroupedDistance(5, 5, 3)
     contributions = {"rows": 3, "groups": {"k": 4}, "rows_each": {"k": 5}, **SAID}
     plain = book(t={"columns": {"id": {"type": "int"}, "k": {"type": "str"}}, "contributions": contributions})
     text = "SELECT k, COUNT(*) AS n FROM t GROUP BY k"
     plan = planned(text, catalog_of(plain), loss=sf.Approx(1, 1e-6), limit=sf.Approx)
-    assert plan.levels[0].placed.spread == Spread(3, 3, 3) and plan.levels[0].cells.bound == Bound()
+    assert plan.levels[0].placed.spread == GroupedDistance(3, 3, 3) and plan.levels[0].cells.bound == Bound()
 
 
 def test_A2_048_thresholds_and_noise() -> None:
     session = session_of(dataset_of("hospital_visits"))
     for rows, scale in ((22, 89.8146), (50, 204.1241), (5, 20.4124)):
-        plan = ready(session, "SELECT COUNT(*) AS n FROM visits", loss=sf.ZCDP("3/100"), rows_each=rows)
+        plan = ready(session, "SELECT COUNT(*) AS n FROM visits", loss=sf.ZCDP("3/100"), max_rows_per_group=rows)
         (noises,) = plan.noises
         (part,) = noises.values()
         assert math.sqrt(squared(part.noise.scale)) == pytest.approx(scale, abs=1e-4)  # type: ignore[attr-defined]
@@ -149,7 +149,7 @@ def test_A2_049_a_threshold_from_bands() -> None:
 def test_A2_050_forty_rows_over_all_domains() -> None:
     session = session_of(dataset_of("browser_logs"))
     text = "SELECT domain, COUNT(*) AS n FROM logs GROUP BY domain"
-    assert only(ready(session, text, loss=ONE, groups=4, rows_each=10)).l1 == 40
+    assert only(ready(session, text, loss=ONE, max_groups=4, max_rows_per_group=10)).l1 == 40
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,7 @@ def test_A2_052_keys_are_shown_no_later_than_with_a_threshold(
     assert 1 + keys / float(amount) * math.log(keys / (2 * float(chance))) == pytest.approx(threshold, abs=1e-4)
     selection = selecting(sf.Approx(amount, chance), Choice(keys=keys, rows=1))
     assert selection.noise.least_shown <= threshold
-    assert selection.noise.kept(1) * keys <= chance and selection.noise.kept(0) == 0
+    assert selection.noise.chance_shown(1) * keys <= chance and selection.noise.chance_shown(0) == 0
     assert selection.loss(1).within(sf.Approx(amount, chance))
 
 
@@ -171,7 +171,7 @@ def test_A2_053_nine_groups() -> None:
     plain = book(t={"columns": {"id": {"type": "int"}, "k": keyed(9), "x": {"type": "int"}}})
     catalog = catalog_of(plain)
     text = "SELECT k, COUNT(DISTINCT id) AS n FROM t GROUP BY k"
-    everywhere, four = (only(planned(text, catalog, loss=ONE, groups=groups)) for groups in (None, 4))
+    everywhere, four = (only(planned(text, catalog, loss=ONE, max_groups=groups)) for groups in (None, 4))
     assert everywhere.l1 == 9 and squared(everywhere.l2) == 9 and squared(four.l2) == 4
 
 
@@ -194,7 +194,7 @@ def test_A2_055_a_public_table_with_repeated_keys() -> None:
     opened, _ = open_tables(data, by_rows)
     assert only(planned(text, opened.catalog, engine=opened.engine, loss=ONE)).l1 == 4
     opened, _ = open_tables(data, sf.Codebook.read(book(t={"columns": table["columns"]}, rates=rates)))
-    plan = planned(text, opened.catalog, engine=opened.engine, loss=ONE, rows_each=1)
+    plan = planned(text, opened.catalog, engine=opened.engine, loss=ONE, max_rows_per_group=1)
     assert plan.space.metric == Identifiers("id") and only(plan).l1 == 1
 
 
@@ -217,7 +217,7 @@ def test_A2_047_visits_of_six_patients_cut_to_five() -> None:
     data = sf.Dataset({"visits": pa.table(dict(made.columns))}, codebook=made.codebook, name="six")
     session, much = session_of(data), sf.Pure(10**5)
     for rows, total in ((7, 20), (5, 18)):
-        assert session.sql("SELECT COUNT(*) AS n FROM visits", loss=much, rows_each=rows).value.only() == total
+        assert session.sql("SELECT COUNT(*) AS n FROM visits", loss=much, max_rows_per_group=rows).value.only() == total
     each = "(SELECT patient, specialty, COUNT(*) AS n FROM visits GROUP BY patient, specialty)"
     text = f"SELECT patient, COUNT(*) AS groups, SUM(n) AS rows, MAX(n) AS most FROM {each} GROUP BY patient"
     for name, exact in (("groups", 6), ("rows", 7), ("most", 2)):
@@ -226,7 +226,9 @@ def test_A2_047_visits_of_six_patients_cut_to_five() -> None:
             for which in (">", "=")
         )
         assert above == 0 and at > 0
-    mean = session.sql("SELECT specialty, AVG(minutes) AS m FROM visits GROUP BY specialty", loss=much, rows_each=2)
+    mean = session.sql(
+        "SELECT specialty, AVG(minutes) AS m FROM visits GROUP BY specialty", loss=much, max_rows_per_group=2
+    )
     assert dict(zip(mean.value["specialty"].values, mean.value["m"].values, strict=True))[
         "Cardiology"
     ] == pytest.approx(95.5, abs=0.1)
@@ -236,8 +238,8 @@ def test_the_hospital_in_four_questions() -> None:
     made = sf.datasets.hospital_visits()
     session = session_of(dataset_of("hospital_visits"), sf.Approx(10, 1e-6))
     bought = session.contributions("visits", upto=50, loss=sf.Pure(1), share=0.95)
-    assert bought.groups == 1 and 5 <= bought.rows_each <= 30 and len(bought.releases) == 1
-    asked = {"loss": sf.Pure(2), "groups": 6, "rows_each": bought.rows_each}
+    assert bought.max_groups == 1 and 5 <= bought.max_rows_per_group <= 30 and len(bought.releases) == 1
+    asked = {"loss": sf.Pure(2), "max_groups": 6, "max_rows_per_group": bought.max_rows_per_group}
     counts = session.sql("SELECT specialty, COUNT(*) AS n, AVG(minutes) AS m FROM visits GROUP BY specialty", **asked)
     kinds = made.columns["specialty"]
     assert list(counts.value["specialty"].values) == sorted(set(kinds.tolist()))
@@ -265,7 +267,9 @@ def test_the_browser_logs_in_three_questions() -> None:
     keys = list(zip(visitors["domain"].values, (str(day)[:7] for day in visitors["month"].values), strict=True))
     exact = [sum(1 for _, cell in pairs if cell == key) for key in keys]
     assert len(keys) == 20 and close(visitors["people"], exact)
-    hours = session.sql("SELECT hour, COUNT(*) AS n FROM logs GROUP BY hour", loss=ONE, groups=24, rows_each=20).value
+    hours = session.sql(
+        "SELECT hour, COUNT(*) AS n FROM logs GROUP BY hour", loss=ONE, max_groups=24, max_rows_per_group=20
+    ).value
     counts = np.bincount(made.columns["hour"].astype(int), minlength=24)
     assert list(hours["hour"].values) == list(range(24)) and close(hours["n"], counts, times=6)
     assert session.spent.within(sf.Approx(3, 1e-6))
@@ -279,8 +283,8 @@ def test_domains_that_nobody_listed() -> None:
     session = session_of(data, sf.Approx(5, 1e-5))
     text = "SELECT domain, COUNT(DISTINCT employee_id) AS people, COUNT(*) AS n FROM logs GROUP BY domain"
     with pytest.raises(sf.errors.BadArgument, match="keys that are not listed can only be shown with a δ"):
-        session.sql(text, loss=ONE, groups=4, rows_each=100)
-    release = session.sql(text, loss=sf.Approx(4, 1e-6), groups=4, rows_each=100)
+        session.sql(text, loss=ONE, max_groups=4, max_rows_per_group=100)
+    release = session.sql(text, loss=sf.Approx(4, 1e-6), max_groups=4, max_rows_per_group=100)
     shown = list(release.value["domain"].values)
     assert {"bank.com", "mail.com"} <= set(shown) and "social.com" not in shown  # one visitor: shown once in 10⁶
     assert shown == sorted(shown) and "least number of units shown" in release.to_text()
@@ -313,12 +317,22 @@ def test_visits_with_everything_at_once() -> None:
     text = f"SELECT site, COUNT(*) AS n, COUNT(DISTINCT user_id) AS people, AVG(minutes) AS m FROM {name} GROUP BY site"
     bought = session.contributions(name, by="site", upto=100, loss=sf.Pure(1))
     release = session.sql(
-        text, loss=sf.Approx(4, 1e-6), groups=bought.groups, rows_each=bought.rows_each, weights={"m": 2}
+        text,
+        loss=sf.Approx(4, 1e-6),
+        max_groups=bought.max_groups,
+        max_rows_per_group=bought.max_rows_per_group,
+        weights={"m": 2},
     )
     assert Units() in release_units(session, text, bought) and len(release.value) >= 8
     assert release.loss.within(sf.Approx(4, 1e-6))
 
 
 def release_units(session: Any, text: str, bought: Any) -> tuple[Any, ...]:
-    plan = ready(session, text, loss=sf.Approx(4, 1e-6), groups=bought.groups, rows_each=bought.rows_each)
+    plan = ready(
+        session,
+        text,
+        loss=sf.Approx(4, 1e-6),
+        max_groups=bought.max_groups,
+        max_rows_per_group=bought.max_rows_per_group,
+    )
     return plan.levels[0].cells.tallies

@@ -11,8 +11,8 @@ from tests.unit.query.opened import MUCH, arrow, close, dataset_of, ready, sessi
 
 import sfumato as sf
 from sfumato.noise.discrete_laplace import DiscreteLaplace
-from sfumato.query.cells import Rows, Total
-from sfumato.query.lower import Lowered
+from sfumato.query.plan.compiled_query import CompiledQuery
+from sfumato.query.plan.engine_plan import Rows, Total
 from sfumato.session.dataset import Dataset
 from sfumato.session.session import Session
 
@@ -34,11 +34,11 @@ def classes() -> Dataset:
     return Dataset(data, codebook=history.codebook, name="classes")
 
 
-def scales(planned: Lowered) -> list[float]:
+def scales(planned: CompiledQuery) -> list[float]:
     return [float(part.noise.scale) for noises in planned.noises for part in noises.values()]  # type: ignore[attr-defined]
 
 
-def moves(planned: Lowered) -> list[float]:
+def moves(planned: CompiledQuery) -> list[float]:
     """Gives how far one unit moves each noisy number, in its own units (L1)."""
     return [float(part.influence.l1) for noises in planned.noises for part in noises.values()]
 

@@ -8,7 +8,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from sfumato.query.agreement import Cube
+from sfumato.query.answer.agreement import Cube
 
 SHAPES = [
     ({0: 3, 1: 2}, [(0, 1), (0,), (1,), ()]),

@@ -12,17 +12,18 @@ from hypothesis import strategies as st
 from tests.reference.interpreter import ByValue, Reference
 
 import sfumato as sf
-from sfumato.query.cells import Bound, Cells, Distinct, Rows, Tally, Term, Total, Units
-from sfumato.query.expressions import Column, Expression, Literal
-from sfumato.query.facts import Facts
-from sfumato.query.grids import float_grid, whole_grid
-from sfumato.query.kinds import Kind
-from sfumato.query.lower import Lowered, lowered
-from sfumato.query.operators import call
-from sfumato.query.relations import Owner, Scan
-from sfumato.query.settings import Settings
+from sfumato.query.build.settings import Settings
+from sfumato.query.nodes.expressions import Column, Expression, Literal
+from sfumato.query.nodes.facts import Facts
+from sfumato.query.nodes.kinds import Kind
+from sfumato.query.nodes.operators import call
+from sfumato.query.nodes.relations import Owner, Scan
+from sfumato.query.plan.compile import compile_question
+from sfumato.query.plan.compiled_query import CompiledQuery
+from sfumato.query.plan.engine_plan import Bound, Cells, Distinct, ExactAggregate, Rows, Term, Total, Units
+from sfumato.query.plan.grids import float_grid, whole_grid
 from sfumato.query.sql import read_sql
-from sfumato.session.tables import open_tables
+from sfumato.session.open_data import open_tables
 
 pytest.importorskip("duckdb")
 pa = pytest.importorskip("pyarrow")
@@ -35,7 +36,7 @@ KEY = {"type": "str", "nullable": False, "source": "s"}
 TIME = {"type": "date", "between": ["2026-01-01", "2026-12-31"], "source": "the year"}
 
 
-def planned(data: Any, columns: dict[str, Any], text: str, **said: Any) -> tuple[Lowered, Any]:
+def planned(data: Any, columns: dict[str, Any], text: str, **said: Any) -> tuple[CompiledQuery, Any]:
     """Gives a question as it is planned, and the data that it is asked of."""
     unit = said.pop("unit", {"protects": "a person", "id": "u"})
     table = {"columns": {"u": {"type": "int"}, **columns}, **said.pop("table", {})}
@@ -44,10 +45,10 @@ def planned(data: Any, columns: dict[str, Any], text: str, **said: Any) -> tuple
     asked = read_sql(text, opened.catalog).question
     assert asked is not None
     said.setdefault("loss", sf.Approx(1, "1e-6"))
-    return lowered(asked, Settings.read(**said), opened, limit=sf.Approx), held
+    return compile_question(asked, Settings.read(**said), opened, limit=sf.Approx), held
 
 
-def bought(plan: Lowered) -> list[Tally]:
+def bought(plan: CompiledQuery) -> list[ExactAggregate]:
     return [tally for level in plan.levels for tally in level.tallies]
 
 
@@ -64,7 +65,7 @@ EMPTY = {"u": pa.array([], pa.int64()), "x": pa.array([], pa.float64()), "y": pa
         ("AVG(x) FILTER (WHERE x > 1 AND y > 2), VARIANCE(x) FILTER (WHERE y > 2 AND x > 1)", 3),
     ],
 )
-@pytest.mark.parametrize("cut", [{"table": {"contributions": {"rows": 1, "source": "s"}}}, {"rows_each": 3}])
+@pytest.mark.parametrize("cut", [{"table": {"contributions": {"rows": 1, "source": "s"}}}, {"max_rows_per_group": 3}])
 def test_each_sum_is_bought_once(asked: str, numbers: int, cut: dict[str, Any]) -> None:
     plan, _ = planned(EMPTY, {"x": X, "y": Y}, f"SELECT {asked} FROM t", **cut)
     assert len(bought(plan)) == numbers
@@ -95,10 +96,10 @@ def test_sums_of_large_whole_numbers_too_though_their_squares_have_another_centr
 def test_what_may_be_missing_is_shared_only_where_the_rows_are_the_same() -> None:
     """CORR looks at rows that have both numbers, AVG at those that have its own."""
     some = {"x": X | {"nullable": True}, "y": Y | {"nullable": True}}
-    apart, _ = planned(EMPTY, some, "SELECT CORR(x, y), AVG(x), AVG(y) FROM t", rows_each=1)
-    assert len(bought(apart)) == 6 + 4
+    d_in, _ = planned(EMPTY, some, "SELECT CORR(x, y), AVG(x), AVG(y) FROM t", max_rows_per_group=1)
+    assert len(bought(d_in)) == 6 + 4
     # y is always there, so that all rows with x have both.
-    half, _ = planned(EMPTY, {**some, "y": Y}, "SELECT CORR(x, y), STDDEV(x) FROM t", rows_each=1)
+    half, _ = planned(EMPTY, {**some, "y": Y}, "SELECT CORR(x, y), STDDEV(x) FROM t", max_rows_per_group=1)
     assert len(bought(half)) == 6
 
 
@@ -116,7 +117,7 @@ def conditions() -> st.SearchStrategy[Expression | None]:
     return st.none() | one | st.lists(one, min_size=2, max_size=3).map(lambda all_of: call("and", *all_of))
 
 
-def tallies() -> st.SearchStrategy[Tally]:
+def tallies() -> st.SearchStrategy[ExactAggregate]:
     term = st.sampled_from([Term(*one) for one in TERMS])
     floats = st.sampled_from([Term(call("to_float", of), float_grid((0, 4), centred=False, bits=4)) for of in COLUMNS])
     return st.one_of(
@@ -133,9 +134,9 @@ rows = st.lists(st.fixed_dictionaries({"u": st.integers(0, 2), "a": values, "b":
 
 @given(st.lists(tallies(), min_size=2, max_size=8), rows, st.sampled_from([None, 1, 2]))
 def test_what_means_the_same_is_the_same_number_in_every_table(
-    found: list[Tally], table: list[dict[str, Any]], most: int | None
+    found: list[ExactAggregate], table: list[dict[str, Any]], most: int | None
 ) -> None:
-    from sfumato.query.sharing import meaning
+    from sfumato.query.plan.sharing import meaning
 
     scan = Scan("t", (Column("u", Kind.INT, unit=0), *COLUMNS), Owner("u"))
     cells = Cells(scan, (), tuple(found), Bound(rows=most))
@@ -149,7 +150,7 @@ ONE_ROW = {"contributions": {"rows": 1, "source": "s"}}
 KEYED = {"u": pa.array([], pa.int64()), "k": pa.array([], pa.string()), "x": pa.array([], pa.float64())}
 
 
-@pytest.mark.parametrize("bound", [{"table": ONE_ROW}, {"rows_each": 1, "groups": 1}])
+@pytest.mark.parametrize("bound", [{"table": ONE_ROW}, {"max_rows_per_group": 1, "max_groups": 1}])
 def test_rows_are_units_where_nobody_has_two_in_a_group(bound: dict[str, Any]) -> None:
     """Keys are then chosen by the very count that is asked for, which gets all of the loss."""
     said = {"loss": sf.Approx(1, "1e-6"), **bound}
@@ -165,15 +166,17 @@ def test_rows_are_units_where_nobody_has_two_in_a_group(bound: dict[str, Any]) -
 
 
 def test_rows_are_units_with_public_keys_too() -> None:
-    plan, _ = planned(KEYED, {"k": KEY, "x": X}, "SELECT COUNT(*) AS n, COUNT(DISTINCT u) AS m FROM t", rows_each=1)
+    plan, _ = planned(
+        KEYED, {"k": KEY, "x": X}, "SELECT COUNT(*) AS n, COUNT(DISTINCT u) AS m FROM t", max_rows_per_group=1
+    )
     assert len(bought(plan)) == 1
     some = "COUNT(*) FILTER (WHERE x > 1), COUNT(DISTINCT u) FILTER (WHERE x > 1)"
     facts, _ = planned(KEYED, {"k": KEY, "x": X}, f"SELECT {some} FROM t", table=ONE_ROW)
     assert len(bought(facts)) == 1
     # Of a person with several rows, those for which a condition is true may count as less than one.
-    cut, _ = planned(KEYED, {"k": KEY, "x": X}, f"SELECT {some} FROM t", rows_each=1)
+    cut, _ = planned(KEYED, {"k": KEY, "x": X}, f"SELECT {some} FROM t", max_rows_per_group=1)
     assert len(bought(cut)) == 2
-    several, _ = planned(KEYED, {"k": KEY, "x": X}, "SELECT COUNT(*), COUNT(DISTINCT u) FROM t", rows_each=2)
+    several, _ = planned(KEYED, {"k": KEY, "x": X}, "SELECT COUNT(*), COUNT(DISTINCT u) FROM t", max_rows_per_group=2)
     assert len(bought(several)) == 2
 
 
@@ -183,7 +186,7 @@ def test_how_near_both_must_come_is_kept_by_the_one_number() -> None:
         KEYED,
         {"k": KEY, "x": X},
         "SELECT COUNT(*) AS n, COUNT(DISTINCT u) AS m FROM t",
-        rows_each=1,
+        max_rows_per_group=1,
         loss=None,
         accuracy=accuracy,
     )
@@ -198,13 +201,18 @@ def test_a_person_in_a_month_is_one_different_person_at_most() -> None:
     """However many rows there are; so none need be cut."""
     data = {"u": pa.array([], pa.int64()), "d": pa.array([], pa.date32()), "k": pa.array([], pa.string())}
     asked = "SELECT k, COUNT(DISTINCT u) AS n FROM t GROUP BY k"
-    plan, _ = planned(data, {"d": TIME, "k": KEY}, asked, unit=MONTH, groups=3)
+    plan, _ = planned(data, {"d": TIME, "k": KEY}, asked, unit=MONTH, max_groups=3)
     level = plan.levels[0]
     (tally,) = (one for one in level.cells.tallies if isinstance(one, Distinct))
     assert level.influence(tally).l1 == 3
     assert level.placed.bound == Bound(3, None)
     beside, _ = planned(
-        data, {"d": TIME, "k": KEY}, asked.replace("AS n", "AS n, COUNT(*)"), unit=MONTH, groups=3, rows_each=20
+        data,
+        {"d": TIME, "k": KEY},
+        asked.replace("AS n", "AS n, COUNT(*)"),
+        unit=MONTH,
+        max_groups=3,
+        max_rows_per_group=20,
     )
     assert [beside.levels[0].influence(one).l1 for one in beside.levels[0].tallies] == [3, 60]
 
@@ -212,7 +220,7 @@ def test_a_person_in_a_month_is_one_different_person_at_most() -> None:
 def test_different_values_are_no_more_than_the_facts_allow() -> None:
     """Who is in at most two groups by site has at most two sites, in whichever groups."""
     table = {"contributions": {"groups": {"k": 2}, "source": "s"}}
-    said: dict[str, Any] = {"table": table, "rows_each": 9}
+    said: dict[str, Any] = {"table": table, "max_rows_per_group": 9}
     plan, _ = planned(KEYED, {"k": KEY, "x": X}, "SELECT COUNT(DISTINCT k) FROM t", **said)
     assert [plan.levels[0].influence(one).l1 for one in plan.levels[0].tallies] == [2]
     mixed, _ = planned(KEYED, {"k": KEY, "x": X}, "SELECT COUNT(DISTINCT CONCAT(k, 'a')) FROM t", **said)
@@ -254,10 +262,12 @@ def test_ids_that_tables_read_in_different_ways_are_several_values_of_one_person
     def held(*ids: int) -> tuple[Any, Any]:
         return open_tables({name: pa.table({"u": list(ids)}) for name in tables}, sf.Codebook.read(book))
 
-    def plan(source: str) -> Lowered:
+    def plan(source: str) -> CompiledQuery:
         question = read_sql(f"SELECT COUNT(DISTINCT u % 7) AS n FROM {source}", held(1)[0].catalog, ()).question
         assert question is not None
-        return lowered(question, Settings.read(loss=sf.Pure(1), rows_each=3), held(1)[0], limit=sf.Pure)
+        return compile_question(
+            question, Settings.read(loss=sf.Pure(1), max_rows_per_group=3), held(1)[0], limit=sf.Pure
+        )
 
     (level,) = plan(union).levels
     less, more = (int(held(*ids)[1].engine.run(level.cells).numbers[0][0]) for ids in ((1,), (1, 9)))

@@ -16,14 +16,14 @@ import numpy as np
 import pytest
 
 from sfumato.errors import BadArgument
-from sfumato.query.cells import Bound, Cells, Rows, Units
-from sfumato.query.engines.duckdb import BROKE_OFF, DuckDBEngine
-from sfumato.query.engines.duckdb_reading import readable
-from sfumato.query.engines.sources import open_source
-from sfumato.query.expressions import Column
-from sfumato.query.facts import Facts
-from sfumato.query.kinds import Kind, Value
-from sfumato.query.relations import Owner, Scan
+from sfumato.query.engines.duckdb.engine import BROKE_OFF, DuckDBEngine
+from sfumato.query.engines.duckdb.reading import readable
+from sfumato.query.engines.duckdb.sources import open_source
+from sfumato.query.nodes.expressions import Column
+from sfumato.query.nodes.facts import Facts
+from sfumato.query.nodes.kinds import Kind, Value
+from sfumato.query.nodes.relations import Owner, Scan
+from sfumato.query.plan.engine_plan import Bound, Cells, Rows, Units
 
 duckdb = pytest.importorskip("duckdb")
 pa = pytest.importorskip("pyarrow")

@@ -15,7 +15,7 @@ from tests.unit.query.opened import MUCH, ready, session_of
 import sfumato as sf
 from sfumato.errors import QueryRefused
 from sfumato.session.dataset import Dataset
-from sfumato.session.tables import open_tables
+from sfumato.session.open_data import open_tables
 
 SAID = {"source": "a test"}
 SURE = {"nullable": False, **SAID}
@@ -134,7 +134,7 @@ def test_conditions_across_keys() -> None:
     ],
 )
 def test_conditions_on_the_way(source: str) -> None:
-    assert keys(f"SELECT m, COUNT(*) AS n FROM {source} GROUP BY m", rows_each=3) == [(6,), (7,)]
+    assert keys(f"SELECT m, COUNT(*) AS n FROM {source} GROUP BY m", max_rows_per_group=3) == [(6,), (7,)]
 
 
 def test_what_matches_nothing_met_no_condition_of_the_right_side() -> None:

@@ -19,17 +19,17 @@ from tests.reference.planning import catalog_of, planned
 from tests.reference.values import evaluate
 
 import sfumato as sf
-from sfumato.core.spread import Spread
-from sfumato.query.cells import Bound, Cells, Rows, Tally, Term, Total, Units
-from sfumato.query.expressions import Column, Expression, Literal
-from sfumato.query.facts import Facts
-from sfumato.query.grids import Grid
-from sfumato.query.influence import influence
-from sfumato.query.kinds import Kind, Value, kind_of
-from sfumato.query.lower import Lowered
-from sfumato.query.operators import call
-from sfumato.query.relations import Owner, Scan
-from sfumato.session.tables import open_tables
+from sfumato.core.grouped_distance import GroupedDistance
+from sfumato.query.nodes.expressions import Column, Expression, Literal
+from sfumato.query.nodes.facts import Facts
+from sfumato.query.nodes.kinds import Kind, Value, kind_of
+from sfumato.query.nodes.operators import call
+from sfumato.query.nodes.relations import Owner, Scan
+from sfumato.query.plan.compiled_query import CompiledQuery
+from sfumato.query.plan.engine_plan import Bound, Cells, ExactAggregate, Rows, Term, Total, Units
+from sfumato.query.plan.grids import Grid
+from sfumato.query.plan.sensitivity import influence
+from sfumato.session.open_data import open_tables
 
 LARGE = 2**53
 N, F, T, B, D = (
@@ -82,7 +82,7 @@ def conditions() -> st.SearchStrategy[Expression]:
 @given(conditions(), conditions())
 def test_no_row_meets_two_exclusive_conditions(one: Expression, other: Expression) -> None:
     """All rows are tried, with whole numbers that are the same as floats among them."""
-    from sfumato.query.exclusive import exclusive
+    from sfumato.query.plan.exclusive import exclusive
 
     if not exclusive(one, other):
         return
@@ -94,7 +94,7 @@ def test_no_row_meets_two_exclusive_conditions(one: Expression, other: Expressio
 
 
 def test_what_pivots_ask_for_is_seen() -> None:
-    from sfumato.query.exclusive import exclusive
+    from sfumato.query.plan.exclusive import exclusive
 
     a, b = (call("eq", T, literal(value)) for value in "ab")
     low, high = call("lt", F, literal(1.0)), call("ge", F, literal(1))
@@ -126,7 +126,7 @@ SCAN = Scan("t", (Column("u", Kind.INT, unit=0), K, G, X), Owner("u"))
 TERM = Term(X, Grid(-2, 3, 0))
 
 
-def pivot() -> tuple[Tally, ...]:
+def pivot() -> tuple[ExactAggregate, ...]:
     return (
         Rows(None, call("eq", K, literal("a")), 4),
         Total((TERM,), call("eq", K, literal("b"))),
@@ -150,10 +150,10 @@ def moves(rows: Sequence[tuple[str, int, int]], bound: Bound) -> dict[int, list[
 @pytest.mark.parametrize("most", [1, 2])
 def test_all_numbers_of_a_set_move_together_no_further_than_one_of_them(most: int) -> None:
     """Enumerated over all rows that one unit may have, in L1 and L2; and it is reached."""
-    from sfumato.query.exclusive import exclusive_sets
+    from sfumato.query.plan.exclusive import exclusive_sets
 
     assert exclusive_sets(pivot()) == (pivot(),)
-    spread = Spread(2, math.inf, most)
+    spread = GroupedDistance(2, math.inf, most)
     each = [influence(tally, spread).most for tally in pivot()]
     furthest = [Fraction(0), Fraction(0)]
     kinds = list(itertools.product("abc", (0, 1), (-2, 3)))
@@ -182,12 +182,12 @@ CATALOG = catalog_of(
 )
 
 
-def scales(plan: Lowered) -> list[Fraction]:
+def scales(plan: CompiledQuery) -> list[Fraction]:
     return [Fraction(part.noise.scale) / part.influence.most for part in plan.noises[0].values()]  # type: ignore[attr-defined]
 
 
-def asked(columns: Sequence[str], **said: Any) -> Lowered:
-    said = {"loss": sf.Pure(1), "rows_each": 3, **said}
+def asked(columns: Sequence[str], **said: Any) -> CompiledQuery:
+    said = {"loss": sf.Pure(1), "max_rows_per_group": 3, **said}
     named = ", ".join(f"{column} AS c{place}" for place, column in enumerate(columns))
     return planned(f"SELECT {named} FROM t", CATALOG, **said)
 
@@ -259,7 +259,7 @@ def test_no_person_moves_an_executed_pivot_by_more_than_is_paid_for(seed: int) -
     columns = [*PIVOT, "SUM(x) FILTER (WHERE k = 'a')", "SUM(x) FILTER (WHERE k <> 'a')", "COUNT_IF(x IS NULL)"]
     named = ", ".join(f"{column} AS c{place}" for place, column in enumerate(columns))
     spent = []
-    plan = planned(f"SELECT {named} FROM t", CATALOG, loss=sf.Pure(1), rows_each=2)
+    plan = planned(f"SELECT {named} FROM t", CATALOG, loss=sf.Pure(1), max_rows_per_group=2)
     assert len(plan.pricing.parts) < len(plan.levels[0].tallies)
 
     def numbers(table: list[dict[str, Any]]) -> list[int]:

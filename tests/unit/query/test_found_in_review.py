@@ -11,11 +11,11 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import BadArgument, BadCodebook, QueryRefused
-from sfumato.query.cells import Rows, Total
-from sfumato.query.lower import lowered
-from sfumato.query.settings import Settings
+from sfumato.query.build.settings import Settings
+from sfumato.query.plan.compile import compile_question
+from sfumato.query.plan.engine_plan import Rows, Total
 from sfumato.query.sql import read_sql
-from sfumato.session.tables import open_tables
+from sfumato.session.open_data import open_tables
 
 duckdb = pytest.importorskip("duckdb")
 pa = pytest.importorskip("pyarrow")
@@ -33,7 +33,7 @@ def numbers(data: Any, codebook: Book, text: str, **settings: Any) -> tuple[list
     opened, held = open_tables(data, sf.Codebook.read(codebook))
     asked = read_sql(text, opened.catalog).question
     assert asked is not None
-    ready = lowered(asked, Settings.read(loss=sf.Approx(1, "1e-6"), **settings), opened, limit=sf.Approx)
+    ready = compile_question(asked, Settings.read(loss=sf.Approx(1, "1e-6"), **settings), opened, limit=sf.Approx)
     level = ready.levels[0]
     return list(held.engine.run(level.cells).numbers), level
 
@@ -68,7 +68,7 @@ def test_rows_in_each_group_are_held_by_cutting_for_reading_may_merge_keys() -> 
     hours = {"u": {"type": "int"}, "hour": {"type": "int", "between": [0, 23], "source": "a day"}}
     facts = {"contributions": {"rows_each": {"hour": 1}, "source": "a clock"}}
     data = pa.table({"u": [1] * 20, "hour": list(range(100, 120))})  # all of them are read as 23
-    found, level = numbers(data, book(hours, **facts), "SELECT hour, COUNT(*) FROM t GROUP BY hour", groups=1)
+    found, level = numbers(data, book(hours, **facts), "SELECT hour, COUNT(*) FROM t GROUP BY hour", max_groups=1)
     assert max(found[0]) == 1 == level.influence(Rows()).l1
 
 
@@ -101,8 +101,8 @@ def test_totals_of_no_keys_are_nothing() -> None:
     release = session.sql(
         "SELECT day, COUNT(*) AS n FROM t GROUP BY ROLLUP(day)",
         loss=sf.Pure(10**6),
-        groups=1,
-        rows_each=2,
+        max_groups=1,
+        max_rows_per_group=2,
         keys=sf.KeySet.of(day=[1]) - sf.KeySet.of(day=[1]),
     )
     assert release.value["n"].values.tolist() == [0]  # and not 10: what is in no key adds to no total
@@ -135,7 +135,7 @@ def test_sums_of_whole_numbers_are_scaled_finely() -> None:
     yes = {"u": {"type": "int"}, "yes": {"type": "int", "between": [0, 1], "source": "a box"}}
     data = pa.table({"u": [person for person in range(100) for _ in range(5)], "yes": [1, 0, 0, 0, 0] * 100})
     session = sf.Dataset(data, codebook=book(yes)).session(limit=sf.Pure(10**9), ledger="memory:")
-    sure = {"loss": sf.Pure(10**6), "rows_each": 1}
+    sure = {"loss": sf.Pure(10**6), "max_rows_per_group": 1}
     release = session.sql("SELECT AVG(yes) AS a, VAR_POP(yes) AS v FROM t", **sure)
     assert release.value["a"].values[0] == pytest.approx(0.2, abs=0.01)
     assert release.value["v"].values[0] == pytest.approx(0.16, abs=0.01)
@@ -149,7 +149,7 @@ def test_intervals_of_variances_allow_for_the_grid() -> None:
     numbers_ = {"u": {"type": "int"}, "x": {"type": "float", "between": [0, 1], "source": "s"}}
     data = pa.table({"u": list(range(20_000)), "x": [0.1, 0.9] * 10_000})
     session = sf.Dataset(data, codebook=book(numbers_)).session(limit=sf.Pure(10**12), ledger="memory:")
-    release = session.sql("SELECT VAR_POP(x) AS v, CORR(x, x) AS c FROM t", loss=sf.Pure(10**9), rows_each=1)
+    release = session.sql("SELECT VAR_POP(x) AS v, CORR(x, x) AS c FROM t", loss=sf.Pure(10**9), max_rows_per_group=1)
     v, c = release.value["v"], release.value["c"]
     assert v.low is not None
     assert v.high is not None
@@ -164,10 +164,10 @@ def test_what_has_no_answer_has_bounds_all_the_same() -> None:
     session = sf.Dataset(data, codebook=book({"u": {"type": "int"}, **columns})).session(
         limit=sf.Pure(10**9), ledger="memory:"
     )
-    found = session.sql("SELECT CORR(x, y) AS c FROM t", loss=sf.Pure("0.001"), rows_each=1).value["c"]
+    found = session.sql("SELECT CORR(x, y) AS c FROM t", loss=sf.Pure("0.001"), max_rows_per_group=1).value["c"]
     assert found.low is not None
     assert found.low[0] == -1  # next to nothing is known, whether or not the noisy numbers have a correlation
-    deviation = session.sql("SELECT STDDEV(x) AS s FROM t", loss=sf.Pure("0.001"), rows_each=1).value["s"]
+    deviation = session.sql("SELECT STDDEV(x) AS s FROM t", loss=sf.Pure("0.001"), max_rows_per_group=1).value["s"]
     assert deviation.high is not None
     assert deviation.high[0] <= 0.7072
 
@@ -178,7 +178,7 @@ def test_rows_in_all_are_cut_before_anything_is_grouped() -> None:
     data = pa.table({"u": [1] * 12 + [2, 2], "site": [0, 1, 2, 3] * 3 + [0, 0]})
     text = "SELECT site, COUNT(*) AS n, SUM(site) AS s FROM t GROUP BY site"
     for codebook, settings in (
-        (book(sites), {"rows": 5}),
+        (book(sites), {"max_rows": 5}),
         (book(sites, contributions={"rows": 5, "by": "truncation", "source": "chosen"}), {}),
     ):
         found, level = numbers(data, codebook, text, **settings)
@@ -204,13 +204,13 @@ def test_a_window_is_one_group_of_its_unit_or_two_with_missing_times() -> None:
             with pytest.raises(QueryRefused, match="any number of"):
                 numbers(data, codebook, text)
             continue
-        found, level = numbers(data, codebook, text, rows_each=3)
+        found, level = numbers(data, codebook, text, max_rows_per_group=3)
         assert level.placed.spread.parts == most
         assert level.placed.bound.groups is None
         # One unit less: one (person, month), whose days are in one window, or read as missing.
         for month in range(1, 13):
             kept = [day for day in days if day.month != month]
-            fewer, _ = numbers(pa.table({"u": [1] * len(kept), "d": kept}), codebook, text, rows_each=3)
+            fewer, _ = numbers(pa.table({"u": [1] * len(kept), "d": kept}), codebook, text, max_rows_per_group=3)
             assert abs(int(found[0].sum()) - int(fewer[0].sum())) <= level.influence(Rows()).l1
 
 
@@ -228,5 +228,5 @@ def test_semicolons_in_the_header_are_what_values_stand_between(tmp_path: Path) 
     path = tmp_path / "x.csv"
     path.write_text("u;x\n1;2,5\n2;3\n", encoding="utf-8")
     columns = {"u": {"type": "int"}, "x": {"type": "str"}}
-    found, _ = numbers(path, book(columns), "SELECT COUNT(DISTINCT u), COUNT(DISTINCT x) FROM t", rows_each=1)
+    found, _ = numbers(path, book(columns), "SELECT COUNT(DISTINCT u), COUNT(DISTINCT x) FROM t", max_rows_per_group=1)
     assert [int(one[0]) for one in found] == [2, 2]

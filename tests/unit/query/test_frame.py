@@ -16,12 +16,12 @@ from tests.examples.visits import CATALOG, Recorder, table
 
 import sfumato as sf
 from sfumato.errors import BadArgument, NoTruthValue, QueryRefused, UnboundedColumn
-from sfumato.query.expressions import Call, Column, Expression, Literal
+from sfumato.query.build.settings import Settings
 from sfumato.query.frame import Expr, Frame, Query, col, count_rows, count_units, lit, when
-from sfumato.query.kinds import Kind
-from sfumato.query.operators import OPERATORS, call
-from sfumato.query.questions import (
-    Answered,
+from sfumato.query.nodes.expressions import Call, Column, Expression, Literal
+from sfumato.query.nodes.kinds import Kind
+from sfumato.query.nodes.operators import OPERATORS, call
+from sfumato.query.nodes.questions import (
     Count,
     CountDistinct,
     CountUnits,
@@ -31,11 +31,12 @@ from sfumato.query.questions import (
     Order,
     Quantile,
     Statistic,
+    StatisticValue,
     Sum,
     TopValues,
     Variance,
 )
-from sfumato.query.relations import Fold, Join, Match, PerUnit, Scan, Select, Union, Where
+from sfumato.query.nodes.relations import Fold, Join, Match, PerUnit, Scan, Select, Union, Where
 
 t, accounts, sites = table("visits"), table("accounts"), table("sites")
 FIELDS = {column.name: column for column in t.relation.fields}
@@ -471,7 +472,7 @@ def test_a_question() -> None:
     assert asked.source == Where(read, call("gt", MINUTES, one(0)))
     assert asked.keys == (("day", DAY),)
     assert asked.sets == ((0,),)
-    assert asked.columns == (("day", DAY), ("n", Answered(Count())), ("m", Answered(Mean(MINUTES))))
+    assert asked.columns == (("day", DAY), ("n", StatisticValue(Count())), ("m", StatisticValue(Mean(MINUTES))))
 
 
 def test_what_is_computed_from_released_numbers() -> None:
@@ -483,11 +484,11 @@ def test_what_is_computed_from_released_numbers() -> None:
         .order_by(col("hours").descending(), "month", -col("n"))
         .limit(5)
     )
-    asked, count, total = query.question, Answered(Count()), Answered(Sum(MINUTES))
+    asked, count, total = query.question, StatisticValue(Count()), StatisticValue(Sum(MINUTES))
     assert asked.having == call(
         "and",
         call("gt", count, one(10)),
-        call("gt", Answered(Mean(MINUTES)), one(1)),
+        call("gt", StatisticValue(Mean(MINUTES)), one(1)),
         call("ne", Column("site", Kind.TEXT), one("south")),
     )
     hours = call("div", total, one(60))
@@ -512,7 +513,7 @@ def test_grouping_sets() -> None:
 def test_without_groups_there_is_one() -> None:
     asked = t.count().question
     assert asked.keys == () and asked.sets == ((),)
-    assert asked.columns == (("count", Answered(Count())),)
+    assert asked.columns == (("count", StatisticValue(Count())),)
 
 
 @pytest.mark.parametrize(
@@ -558,9 +559,9 @@ def test_release_and_explain_pass_settings_on() -> None:
     asker = Recorder()
     query = Frame(t.relation, asker).group_by("day").count()
     assert isinstance(query, Query)
-    query.release(loss=sf.Pure(1), groups=3)
-    assert query.explain(accuracy=(5, 0.95)) == "explained"
+    query.release(loss=sf.Pure(1), max_groups=3)
+    query.explain(accuracy=(5, 0.95))
     assert asker.asked == [
-        ("release", query.question, {"loss": sf.Pure(1), "groups": 3}),
-        ("explain", query.question, {"accuracy": (5, 0.95)}),
+        ("release", query.question, Settings.read(loss=sf.Pure(1), max_groups=3)),
+        ("explain", query.question, Settings.read(accuracy=(5, 0.95))),
     ]

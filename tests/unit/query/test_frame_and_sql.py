@@ -6,7 +6,7 @@ import pytest
 from tests.examples.frame_and_sql import PAIRS
 from tests.examples.visits import CATALOG
 
-from sfumato.query.asked import asked as in_words
+from sfumato.query.answer.normal_text import normal_text as in_words
 from sfumato.query.sql import read_sql
 
 

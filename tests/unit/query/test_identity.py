@@ -19,10 +19,10 @@ from tests.profiles import examples
 from tests.reference.texts import Written, identity
 
 from sfumato.codebook import Codebook
-from sfumato.query.catalog import Catalog
-from sfumato.query.cells import Bound, Cells, Rows, Units
-from sfumato.query.engines.sources import open_source
-from sfumato.query.kinds import Kind
+from sfumato.query.engines.duckdb.sources import open_source
+from sfumato.query.nodes.catalog import Catalog
+from sfumato.query.nodes.kinds import Kind
+from sfumato.query.plan.engine_plan import Bound, Cells, Rows, Units
 
 MOMENT, DAY = datetime.datetime, datetime.date
 KINDS = {"int": Kind.INT, "float": Kind.FLOAT, "date": Kind.DATE, "time": Kind.TIME, "bool": Kind.BOOL}
@@ -136,7 +136,7 @@ def test_tables_may_hold_ids_and_keys_in_different_types(one: str, other: str) -
     }
     engine = open_source(data, known)
     assert engine.run(Cells(known.table("orders"), (), (Rows(), Units()))).numbers == ([3], [2])
-    from sfumato.query.steps import joined, selected
+    from sfumato.query.build.relation import joined, selected
 
     people, visits = known.table("people"), known.table("visits")
     both = joined(visits, selected(people, [("v", people.columns[0])]), [("u", "v")])

@@ -116,9 +116,9 @@ def test_a_condition_that_no_row_can_meet_is_refused_before_the_charge(text: str
     session = session_of(data())
     for where in NEVER:
         with pytest.raises(QueryRefused, match=r"can be true for no row, by what is public:.* whatever the data is"):
-            session.sql(text.format(where), loss=sf.Pure(1), groups=1, rows_each=1)
+            session.sql(text.format(where), loss=sf.Pure(1), max_groups=1, max_rows_per_group=1)
         with pytest.raises(QueryRefused, match="can be true for no row"):
-            session.explain(text.format(where), loss=sf.Pure(1), groups=1, rows_each=1)
+            session.explain(text.format(where), loss=sf.Pure(1), max_groups=1, max_rows_per_group=1)
     assert session.spent.epsilon == 0
 
 
@@ -157,7 +157,7 @@ def test_the_refusal_says_what_is_known_and_what_to_do(where: str, said: str) ->
     ],
 )
 def test_what_is_impossible_beside_what_is_possible_is_answered(text: str) -> None:
-    session_of(data()).sql(text, loss=sf.Pure(1), rows_each=2)
+    session_of(data()).sql(text, loss=sf.Pure(1), max_rows_per_group=2)
 
 
 @pytest.mark.parametrize(
@@ -172,4 +172,4 @@ def test_what_is_impossible_beside_what_is_possible_is_answered(text: str) -> No
 )
 def test_nothing_is_left_anywhere(text: str) -> None:
     with pytest.raises(QueryRefused, match="can be true for no row"):
-        session_of(data()).sql(text, loss=sf.Pure(1), rows_each=2)
+        session_of(data()).sql(text, loss=sf.Pure(1), max_rows_per_group=2)

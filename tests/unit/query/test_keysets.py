@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.errors import BadArgument
-from sfumato.query.keysets import MOST_KEYS, KeySet
-from sfumato.query.kinds import Kind
+from sfumato.query.nodes.keysets import MOST_KEYS, KeySet
+from sfumato.query.nodes.kinds import Kind
 
 SITES = st.sampled_from([None, "", "north", "south", "σ", "Zürich"])
 YEARS = st.sampled_from([None, -(2**63), -1, 0, 1, 2024, 2**63 - 1])

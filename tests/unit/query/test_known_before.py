@@ -14,9 +14,9 @@ from tests.profiles import examples
 
 import sfumato as sf
 from sfumato.errors import BadArgument, QueryRefused, SfumatoError
-from sfumato.query.cells import Cells, Rows
-from sfumato.query.opened import Opened
-from sfumato.query.relations import Owner, Scan
+from sfumato.query.nodes.relations import Owner, Scan
+from sfumato.query.plan.engine_plan import Cells, Rows
+from sfumato.query.plan.open_tables import OpenTables
 from sfumato.session.dataset import Dataset
 from sfumato.session.session import Session
 
@@ -36,7 +36,7 @@ DATA = {
     "t": pa.table({"id": [1, 1, 2], "k": [0, 1, 2], "x": [0.1, 0.2, 0.3], "s": ["a", "b", "c"]}),
     "none": pa.table({"k": pa.array([], pa.int64()), "w": pa.array([], pa.string())}),
 }
-LIMIT, KEPT = sf.Approx(1000, "1e-3"), {"groups": 2, "rows_each": 2}
+LIMIT, KEPT = sf.Approx(1000, "1e-3"), {"max_groups": 2, "max_rows_per_group": 2}
 COUNT = "SELECT COUNT(*) AS n FROM t"
 HALF = "\ud800"
 
@@ -65,12 +65,12 @@ def refused(ask: Callable[[Session], object], kind: type[SfumatoError] = QueryRe
 @pytest.mark.parametrize(
     "text, settings",
     [
-        (COUNT, ("rows_each",)),
-        ("SELECT SUM(x) AS s FROM t", ("rows_each",)),
-        ("SELECT COUNT(DISTINCT s) AS n FROM t", ("rows_each",)),
-        ("SELECT MEDIAN(x) AS m FROM t", ("rows_each",)),
-        (COUNT, ("rows",)),
-        ("SELECT s, COUNT(*) AS n FROM t GROUP BY s", ("groups", "rows_each")),
+        (COUNT, ("max_rows_per_group",)),
+        ("SELECT SUM(x) AS s FROM t", ("max_rows_per_group",)),
+        ("SELECT COUNT(DISTINCT s) AS n FROM t", ("max_rows_per_group",)),
+        ("SELECT MEDIAN(x) AS m FROM t", ("max_rows_per_group",)),
+        (COUNT, ("max_rows",)),
+        ("SELECT s, COUNT(*) AS n FROM t GROUP BY s", ("max_groups", "max_rows_per_group")),
     ],
 )
 def test_bounds_beyond_all_tables(text: str, settings: tuple[str, ...], many: int) -> None:
@@ -79,7 +79,9 @@ def test_bounds_beyond_all_tables(text: str, settings: tuple[str, ...], many: in
 
 
 def test_bounds_that_facts_make_idle_may_be_as_large_as_one_likes() -> None:
-    assert session().sql("SELECT k, COUNT(*) AS n FROM t GROUP BY k", groups=10**30, rows_each=2, loss=sf.Pure(1))
+    assert session().sql(
+        "SELECT k, COUNT(*) AS n FROM t GROUP BY k", max_groups=10**30, max_rows_per_group=2, loss=sf.Pure(1)
+    )
 
 
 def test_half_characters() -> None:
@@ -179,9 +181,9 @@ ASKED = (
     said=st.fixed_dictionaries(
         {},
         optional={
-            "groups": st.sampled_from((1, 3, 2**31, 2**40, 2**63)),
-            "rows_each": st.sampled_from((1, 3, 2**31, 2**40, 2**63)),
-            "rows": st.sampled_from((1, 2**31, 2**40, 2**64)),
+            "max_groups": st.sampled_from((1, 3, 2**31, 2**40, 2**63)),
+            "max_rows_per_group": st.sampled_from((1, 3, 2**31, 2**40, 2**63)),
+            "max_rows": st.sampled_from((1, 2**31, 2**40, 2**64)),
             "weights": st.sampled_from(({"n": 1}, {"n": 10**300}, {"n": "1e-300"}, {"m": 1})),
         },
     ),
@@ -195,11 +197,11 @@ def test_whatever_is_asked_is_answered_or_free(
 
 def test_a_rehearsal_looks_at_no_row(monkeypatch: pytest.MonkeyPatch) -> None:
     """It runs in a database of its own, whose tables are empty."""
-    opened: Opened = data().tables
-    engine: Any = opened.engine
+    opened: OpenTables = data().tables
+    engine: Any = opened.engine._engine  # type: ignore[attr-defined]
     scan = Scan("t", opened.catalog.tables["t"].fields, Owner("id"))
-    assert engine._empty._connection is not engine._connection
-    assert engine._empty.run(Cells(scan, (), (Rows(),))).numbers[0].tolist() == [0]
+    assert engine.empty._connection is not engine._connection
+    assert engine.empty.run(Cells(scan, (), (Rows(),))).numbers[0].tolist() == [0]
     monkeypatch.setattr(engine, "_tried", None)
     asking = session()
     assert asking.explain(COUNT, loss=sf.Pure(1), **KEPT)

@@ -10,30 +10,30 @@ import pytest
 from flint import arb
 
 import sfumato as sf
-from sfumato.accounting.convert import convert
-from sfumato.accounting.gaussian import exact_discrete_delta
-from sfumato.core.spread import Spread
+from sfumato.accounting.convert.convert import convert
+from sfumato.accounting.facts.gaussian import exact_discrete_delta
+from sfumato.core.grouped_distance import GroupedDistance
 from sfumato.exact import ball, precision, root
 from sfumato.noise.discrete_gaussian import DiscreteGaussian
-from sfumato.query.influence import Influence
-from sfumato.query.parts import Exclusive, Noisy, NoisyAt, priced_as_one
-from sfumato.query.pricing import GAUSSIAN, Pricing, priced
+from sfumato.query.plan.parts import Exclusive, NoisyCells, PricedCells, priced_as_one
+from sfumato.query.plan.pricing import GAUSSIAN, Pricing, priced
+from sfumato.query.plan.sensitivity import Influence
 
 ASKED = sf.Approx(1, "1e-6")
 
 
 def influence(l1: int, square: int) -> Influence:
-    return Influence(Spread(l1, l1, 1), 1, Fraction(l1), root(square))
+    return Influence(GroupedDistance(l1, l1, 1), 1, Fraction(l1), root(square))
 
 
-def gaussian(*squares: int, loss: sf.Loss = ASKED, apart: int = 1) -> Pricing:
+def gaussian(*squares: int, loss: sf.Loss = ASKED, d_in: int = 1) -> Pricing:
     """Prices vectors that move by so much in L2, squared."""
-    parts = [Noisy(influence(square, square), apart) for square in squares]
-    return priced(parts, [Fraction(1)] * len(parts), loss, noise=GAUSSIAN, apart=apart)
+    parts = [NoisyCells(influence(square, square), d_in) for square in squares]
+    return priced(parts, [Fraction(1)] * len(parts), loss, noise=GAUSSIAN, d_in=d_in)
 
 
 def scales(pricing: Pricing) -> list[float]:
-    return [float(part.noise.square) ** 0.5 for part in pricing.parts if isinstance(part, NoisyAt)]  # type: ignore[attr-defined]
+    return [float(part.noise.square) ** 0.5 for part in pricing.parts if isinstance(part, PricedCells)]  # type: ignore[attr-defined]
 
 
 def test_a_count_gets_the_noise_that_the_exact_profile_allows() -> None:
@@ -58,16 +58,16 @@ def test_several_vectors_share_what_there_is() -> None:
 
 
 @pytest.mark.parametrize("squares", [(1,), (2,), (1, 1), (25, 1, 10**6)])
-@pytest.mark.parametrize("apart", [1, 3])
+@pytest.mark.parametrize("d_in", [1, 3])
 @pytest.mark.parametrize("epsilon", ["0.1", "1", "8"])
-def test_the_price_is_what_was_asked_and_more_further_apart(squares: tuple[int, ...], apart: int, epsilon: str) -> None:
+def test_the_price_is_what_was_asked_and_more_further_apart(squares: tuple[int, ...], d_in: int, epsilon: str) -> None:
     asked = sf.Approx(epsilon, "1e-6")
-    found = gaussian(*squares, loss=asked, apart=apart)
-    price = found.loss(apart)
+    found = gaussian(*squares, loss=asked, d_in=d_in)
+    price = found.loss(d_in)
     assert (
         isinstance(price, sf.Approx) and price.within(asked) and price.epsilon > asked.epsilon * Fraction(9999, 10**4)
     )
-    further = found.loss(2 * apart)
+    further = found.loss(2 * d_in)
     assert isinstance(further, sf.Approx) and further.epsilon > asked.epsilon
     assert found.loss(0) == sf.Approx(0, 0)
 
@@ -138,6 +138,16 @@ def test_gaussian_limits_pay_for_accuracy_and_explain_it() -> None:
     assert release.loss.within(sf.GDP("0.11"))
     told = str(asked.explain("SELECT COUNT(*) AS n FROM t", loss=sf.GDP("0.5")))
     assert "μ = 0.25" in told and "μ = 1" in told
+
+
+@pytest.mark.parametrize("noise", [None, "laplace", "gaussian"])
+def test_any_kind_that_noise_can_be_restated_in_pays_for_questions(noise: str | None) -> None:
+    allowed = sf.Renyi({2: "0.5", 8: 2})
+    asked = session(sf.Renyi({2: 1, 8: 4}))
+    release = asked.sql("SELECT COUNT(*) AS n FROM t", loss=allowed, noise=noise)
+    assert isinstance(release.loss, sf.Renyi) and release.loss.within(allowed)
+    assert max(release.loss.at(order) / allowed.at(order) for order in (2, 8)) > Fraction(999, 1000)
+    assert asked.left.within(sf.Renyi({2: 1, 8: 4}))
 
 
 def test_what_has_no_gaussian_loss_is_refused_before_it_is_charged() -> None:

@@ -14,11 +14,11 @@ from tests.reference.planning import catalog_of, planned
 from tests.reference.values import evaluate
 
 import sfumato as sf
-from sfumato.query.expressions import Column, Expression, Literal
-from sfumato.query.facts import Facts
-from sfumato.query.kinds import Kind, Value, kind_of
-from sfumato.query.narrowing import left_by, narrowed
-from sfumato.query.operators import call
+from sfumato.query.nodes.expressions import Column, Expression, Literal
+from sfumato.query.nodes.facts import Facts
+from sfumato.query.nodes.kinds import Kind, Value, kind_of
+from sfumato.query.nodes.narrowing import left_by, narrowed
+from sfumato.query.nodes.operators import call
 
 LARGE = 2**53
 MOMENT, DAY = datetime.datetime, datetime.date

@@ -19,18 +19,19 @@ from hypothesis import strategies as st
 from tests.profiles import examples
 
 from sfumato.errors import BadArgument
-from sfumato.query.cells import Bound, Cells, Rows, Units
-from sfumato.query.engines.duckdb import DuckDBEngine
-from sfumato.query.engines.duckdb_cells import statement_of
-from sfumato.query.engines.duckdb_relations import Relations
-from sfumato.query.engines.duckdb_text import Statement
-from sfumato.query.engines.sources import SMALL, open_source
-from sfumato.query.expressions import Column, Expression
-from sfumato.query.facts import Facts
-from sfumato.query.kinds import Kind, Value
-from sfumato.query.literals import literal
-from sfumato.query.operators import call
-from sfumato.query.relations import Owner, Relation, Scan, Where
+from sfumato.query.engines.duckdb.dialect import DUCKDB
+from sfumato.query.engines.duckdb.engine import DuckDBEngine
+from sfumato.query.engines.duckdb.sources import SMALL, open_source
+from sfumato.query.engines.sql.cells import statement_of
+from sfumato.query.engines.sql.relations import Relations
+from sfumato.query.engines.sql.statement import Statement
+from sfumato.query.nodes.expressions import Column, Expression
+from sfumato.query.nodes.facts import Facts
+from sfumato.query.nodes.kinds import Kind, Value
+from sfumato.query.nodes.literals import literal
+from sfumato.query.nodes.operators import call
+from sfumato.query.nodes.relations import Owner, Relation, Scan, Where
+from sfumato.query.plan.engine_plan import Bound, Cells, Rows, Units
 
 duckdb = pytest.importorskip("duckdb")
 pa = pytest.importorskip("pyarrow")
@@ -178,7 +179,7 @@ def test_no_condition_reaches_a_scan(tmp_path: Path, name: str) -> None:
     path = tmp_path / "x.parquet"
     by_pyarrow(path)
     engine = opened(path, small=0)
-    statement = Statement()
+    statement = Statement(DUCKDB)
     text = statement_of(QUESTIONS[name], Relations(engine._tables, statement))
     with engine._connection.cursor() as cursor:
         plan = cursor.execute(f"EXPLAIN {text}", statement.bound(text)).fetchall()[0][1]
@@ -188,7 +189,7 @@ def test_no_condition_reaches_a_scan(tmp_path: Path, name: str) -> None:
 
 
 def test_no_step_of_the_optimiser_is_on_that_nobody_looked_at() -> None:
-    from sfumato.query.engines.duckdb_connection import BLIND, connected
+    from sfumato.query.engines.duckdb.connection import BLIND, connected
 
     with connected() as connection:
         off = set(

@@ -11,8 +11,8 @@ from tests.reference.planning import Fixed, catalog_of, planned
 
 import sfumato as sf
 from sfumato.entropy import ReplayEntropy
-from sfumato.query.lower import Lowered
-from sfumato.query.opened import Unlocked
+from sfumato.query.plan.compiled_query import CompiledQuery
+from sfumato.query.plan.open_tables import Unlocked
 from sfumato.release.answer import Answer
 
 SAID = {"source": "a test"}
@@ -52,7 +52,7 @@ def number(choose: random.Random, depth: int) -> str:
     return shape.format(*(number(choose, depth - 1) for _ in range(shape.count("{}"))))
 
 
-def answered(ready: Lowered, groups: int, exact: int) -> Answer:
+def answered(ready: CompiledQuery, groups: int, exact: int) -> Answer:
     numbers = [exact] * len(ready.levels[0].cells.tallies)
     drawn = ready.draw(Unlocked(Fixed(groups, numbers), CATALOG), ReplayEntropy(groups))
     return ready.answer(drawn, Fraction(95, 100))
@@ -68,7 +68,7 @@ def test_nothing_that_is_released_makes_it_fail(seed: int) -> None:
         f"SELECT {key}, COUNT(*) AS rows, {column} + COUNT(*) AS n FROM t GROUP BY {key} "
         f"HAVING {condition} > COUNT(*) OR 1 = 1 ORDER BY n"
     )
-    ready = planned(text, CATALOG, loss=sf.Approx(epsilon, "1e-6"), limit=sf.Approx, groups=2, rows_each=2)
+    ready = planned(text, CATALOG, loss=sf.Approx(epsilon, "1e-6"), limit=sf.Approx, max_groups=2, max_rows_per_group=2)
     answer = answered(ready, groups, exact)
     found = answer["n"]
     if found.low is not None and found.high is not None:
@@ -79,7 +79,9 @@ def test_nothing_that_is_released_makes_it_fail(seed: int) -> None:
 
 
 def test_keys_stay_whole_numbers_where_some_are_missing() -> None:
-    ready = planned("SELECT g, COUNT(*) AS n FROM t GROUP BY ROLLUP (g)", CATALOG, loss=sf.Pure(1), rows_each=1)
+    ready = planned(
+        "SELECT g, COUNT(*) AS n FROM t GROUP BY ROLLUP (g)", CATALOG, loss=sf.Pure(1), max_rows_per_group=1
+    )
     drawn = ready.draw(Unlocked(Fixed(5, [3]), CATALOG), ReplayEntropy(1))
     keys = ready.answer(drawn, Fraction(1, 2))["g"].values
     assert list(keys) == [None, 0, 1, 2, 3, None] and {type(key) for key in keys} == {int, type(None)}
@@ -90,4 +92,4 @@ def test_keys_stay_whole_numbers_where_some_are_missing() -> None:
 )
 def test_what_is_not_on_file_is_refused_before_it_is_charged(text: str) -> None:
     with pytest.raises(sf.errors.QueryRefused, match="mod cannot be applied to released numbers"):
-        planned(text, CATALOG, loss=sf.Approx(1, 1e-6), limit=sf.Approx, groups=1, rows_each=1)
+        planned(text, CATALOG, loss=sf.Approx(1, 1e-6), limit=sf.Approx, max_groups=1, max_rows_per_group=1)

@@ -5,11 +5,23 @@ from __future__ import annotations
 import pytest
 from tests.examples.sql import shown
 
-from sfumato.query.expressions import Column, Literal
-from sfumato.query.kinds import Kind
-from sfumato.query.operators import call
-from sfumato.query.passes.prune import pruned
-from sfumato.query.relations import Fold, Folded, Join, Match, Owner, PerUnit, Relation, Scan, Select, Union, Where
+from sfumato.query.build.prune import pruned
+from sfumato.query.nodes.expressions import Column, Literal
+from sfumato.query.nodes.kinds import Kind
+from sfumato.query.nodes.operators import call
+from sfumato.query.nodes.relations import (
+    Fold,
+    Folded,
+    Join,
+    Match,
+    Owner,
+    PerUnit,
+    Relation,
+    Scan,
+    Select,
+    Union,
+    Where,
+)
 
 WHO, AGE, SITE = Column("who", Kind.TEXT, unit=0), Column("age", Kind.INT), Column("site", Kind.TEXT)
 VISITS = Scan("visits", (WHO, AGE, SITE), Owner("who"))

@@ -49,7 +49,7 @@ VISITS = pd.DataFrame(
     }
 )
 SITES = pd.DataFrame({"site": ["a", "b"], "region": ["north", "south"]})
-EACH = {"groups": 2, "rows_each": 3}
+EACH = {"max_groups": 2, "max_rows_per_group": 3}
 
 
 def opened(ledger: str = "memory:", **contributions: object) -> Session:
@@ -101,7 +101,12 @@ QUESTIONS = (
 
 
 def test_how_differs_where_the_question_does_and_only_there(session: Session) -> None:
-    settings = [{"rows_each": 3, "groups": 3}, {"rows_each": 4, "groups": 3}, {"rows": 5}, {"rows": 6}]
+    settings = [
+        {"max_rows_per_group": 3, "max_groups": 3},
+        {"max_rows_per_group": 4, "max_groups": 3},
+        {"max_rows": 5},
+        {"max_rows": 6},
+    ]
     made: dict[tuple[str, int], How] = {}
     for sql in QUESTIONS:
         for place, bounds in enumerate(settings if sql == QUESTIONS[0] else settings[:1]):
@@ -142,12 +147,12 @@ def test_keys_of_more_columns_are_recorded_as_those_that_are_asked_for(session: 
 
 
 def test_rows_in_all_are_a_cut_and_no_fact(session: Session) -> None:
-    release = session.sql("SELECT COUNT(*) AS n FROM visits", loss=sf.Pure(1), rows=7)
+    release = session.sql("SELECT COUNT(*) AS n FROM visits", loss=sf.Pure(1), max_rows=7)
     assert cuts(release, Cutting.UNITS) == [("at most 7 rows of a visitor are kept", "the question")]
     said = str(release) + release.to_text() + release.table().to_text(steps=True)
     assert "a fact" not in said and "since no more rows are kept" in said
     assert "error bars cover the noise, not what was cut" in str(release)
-    grouped = session.sql("SELECT site, COUNT(*) AS n FROM visits GROUP BY site", loss=sf.Pure(1), rows=2)
+    grouped = session.sql("SELECT site, COUNT(*) AS n FROM visits GROUP BY site", loss=sf.Pure(1), max_rows=2)
     assert cuts(grouped, Cutting.UNITS) == [("at most 2 rows of a visitor are kept", "the question")]
     assert "groups of a visitor: at most 2, since no more rows are kept" in grouped.how.steps
 
@@ -155,19 +160,19 @@ def test_rows_in_all_are_a_cut_and_no_fact(session: Session) -> None:
 @pytest.mark.parametrize(
     ("contributions", "settings", "expected"),
     [
-        ({}, {"groups": 1, "rows_each": 2}, {("at most 1 group of a visitor counts", "the question"),
+        ({}, {"max_groups": 1, "max_rows_per_group": 2}, {("at most 1 group of a visitor counts", "the question"),
                                              ("at most 2 rows of a visitor in each group count", "the question")}),
-        ({}, {"rows": 4}, {("at most 4 rows of a visitor are kept", "the question")}),
+        ({}, {"max_rows": 4}, {("at most 4 rows of a visitor are kept", "the question")}),
         ({"rows": 4, "by": "truncation"}, {}, {("at most 4 rows of a visitor are kept", "the codebook")}),
         ({"groups": {"site": 1}, "rows_each": {"site": 2}, "by": "truncation"}, {},
          {("at most 1 group of a visitor counts", "the codebook"),
           ("at most 2 rows of a visitor in each group count", "the codebook")}),
-        ({"rows_each": {"site": 4}, "by": "fact"}, {"groups": 4},
+        ({"rows_each": {"site": 4}, "by": "fact"}, {"max_groups": 4},
          {("at most 4 rows of a visitor in each group count, a fact that is held by cutting where it is not so",
            "the codebook")}),
         ({"rows": 10, "by": "fact"}, {}, set()),
-        ({"rows": 10, "by": "fact"}, {"rows": 10}, set()),
-        ({"rows": 10, "by": "fact"}, {"rows": 9}, {("at most 9 rows of a visitor are kept", "the question")}),
+        ({"rows": 10, "by": "fact"}, {"max_rows": 10}, set()),
+        ({"rows": 10, "by": "fact"}, {"max_rows": 9}, {("at most 9 rows of a visitor are kept", "the question")}),
     ],
 )  # fmt: skip
 def test_every_bound_that_cuts_is_a_cut_with_its_source(
@@ -185,7 +190,7 @@ def test_what_is_never_missing_hides_no_cut(sql: str) -> None:
     columns = {"id": {"type": "int"}, "x": {"type": "int", "between": [0, 9], "nullable": False, "source": "rules"}}
     book = {"codebook": 1, "title": "x", "unit": {"protects": "one", "id": "id"}, "tables": {"t": {"columns": columns}}}
     data = sf.Dataset(pd.DataFrame({"id": [1] * 50, "x": [1] * 50}), codebook=book)
-    release = data.session(limit=sf.Pure(9), ledger="memory:").sql(f"SELECT {sql} FROM t", loss=sf.Pure(9), rows=3)
+    release = data.session(limit=sf.Pure(9), ledger="memory:").sql(f"SELECT {sql} FROM t", loss=sf.Pure(9), max_rows=3)
     assert cuts(release, Cutting.UNITS) == [("at most 3 rows of one are kept", "the question")]
     assert "nothing is cut" not in str(release)
     told = [what for what, _ in cuts(release, Cutting.UNUSABLE) if "though a fact says" in what]
@@ -212,7 +217,7 @@ def test_rows_of_nobody_are_a_cut_that_no_error_bar_holds(unit: dict[str, Any], 
     frame = pd.DataFrame({"visit": [1, 2], "who": [1, None], "day": [pd.Timestamp("2024-01-01")] * 2})
     data = sf.Dataset(dict.fromkeys(tables, frame), name="x", codebook=book)
     asked = data.session(limit=sf.Pure(9), ledger="memory:")
-    release = asked.sql(f"SELECT COUNT(*) AS n FROM {table}", loss=sf.Pure(1), rows=3)
+    release = asked.sql(f"SELECT COUNT(*) AS n FROM {table}", loss=sf.Pure(1), max_rows=3)
     assert cuts(release, Cutting.UNUSABLE) == [(said, "the codebook")]
     assert said in " ".join(release.table().to_text().split()) and said in headline(release.plot())
     assert replace(release.how, cuts=release.how.cuts[:1]).uncovered == "error bars cover the noise, not what was cut"
@@ -222,7 +227,7 @@ def test_ends_of_ranges_are_written_in_full() -> None:
     columns = {"id": {"type": "int"}, "x": {"type": "float", "between": [0.1234567, 1234567.891], "source": "rules"}}
     book = {"codebook": 1, "title": "x", "unit": {"protects": "one", "id": "id"}, "tables": {"t": {"columns": columns}}}
     asked = sf.Dataset(pd.DataFrame({"id": [1], "x": [1.0]}), codebook=book).session(limit=sf.Pure(9), ledger="memory:")
-    release = asked.sql("SELECT HISTOGRAM(x, [0.12345678, 7]) AS h FROM t", loss=sf.Pure(9), rows=3)
+    release = asked.sql("SELECT HISTOGRAM(x, [0.12345678, 7]) AS h FROM t", loss=sf.Pure(9), max_rows=3)
     told = [cut.what for cut in release.how.cuts]
     assert "t.x is moved into 0.1234567 to 1234567.891" in told
     assert "rows with x outside 0.12345678 to 7 are not counted in it" in told
@@ -276,7 +281,7 @@ def test_the_table_names_the_mechanisms(session: Session) -> None:
     release = session.sql(sql, loss=sf.Approx(1, 1e-6), **EACH)
     said = release.table().rows[0].mechanism
     assert "exponential mechanism" in said and "choice of keys by noisy counts" in said and "noise" in said
-    gaussian = session.sql("SELECT COUNT(*) AS n FROM visits", loss=sf.Approx(1, 1e-6), rows=3, noise="gaussian")
+    gaussian = session.sql("SELECT COUNT(*) AS n FROM visits", loss=sf.Approx(1, 1e-6), max_rows=3, noise="gaussian")
     assert gaussian.how.mechanism == "Gaussian noise"
     assert "query" not in release.table().to_text()
 
@@ -285,7 +290,7 @@ def test_the_book_holds_the_whole_question(tmp_path: Path) -> None:
     session = opened(f"sqlite:///{tmp_path}/book.db")
     condition = " OR ".join(f"(minutes > {place} AND age <> {place})" for place in range(100))
     sql = f"SELECT COUNT(*) AS n FROM visits WHERE {condition}"
-    release = session.sql(sql, loss=sf.Pure(1), rows=3)
+    release = session.sql(sql, loss=sf.Pure(1), max_rows=3)
     assert len(release.how.asked) > 2000
     session.ledger.export(tmp_path / "book.jsonl")
     written = (tmp_path / "book.jsonl").read_text(encoding="utf-8")
@@ -300,7 +305,7 @@ def test_the_book_holds_the_whole_question(tmp_path: Path) -> None:
 def test_the_book_is_shown_as_it_is(tmp_path: Path) -> None:
     session = opened(f"sqlite:///{tmp_path}/book.db")
     for text in ("[red]a[/red]", "[/]", ":smiley:"):
-        session.sql("SELECT COUNT(*) AS n FROM visits WHERE note = ?", [text], loss=sf.Pure(1), rows=3)
+        session.sql("SELECT COUNT(*) AS n FROM visits WHERE note = ?", [text], loss=sf.Pure(1), max_rows=3)
     shown = CliRunner().invoke(app, ["show", f"{tmp_path}/book.db"], env={"COLUMNS": "2000"})
     assert shown.exit_code == 0
     assert all(f"WHERE note = '{text}' →" in shown.output for text in ("[red]a[/red]", "[/]", ":smiley:"))
@@ -309,7 +314,7 @@ def test_the_book_is_shown_as_it_is(tmp_path: Path) -> None:
 def test_what_is_too_long_for_the_book_is_marked_and_whole_in_the_release(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sfumato.session.session.LONGEST", 40)
     session = opened()
-    release = session.sql("SELECT COUNT(*) AS n FROM visits WHERE minutes > 3 AND age > 4", loss=sf.Pure(1), rows=3)
+    release = session.sql("SELECT COUNT(*) AS n FROM visits WHERE minutes > 3 AND age > 4", loss=sf.Pure(1), max_rows=3)
     [what] = [entry.body["what"] for entry in session.ledger.entries(0) if entry.kind == "charged"]
     assert what == "SELECT COUNT(*) AS n FROM visits WHERE …"
     assert session.releases()[0].how.asked == release.how.asked
@@ -350,14 +355,14 @@ def test_captions_say_what_was_asked_and_cut(session: Session) -> None:
 
 def test_a_column_without_an_error_is_named(session: Session) -> None:
     sql = "SELECT site, COUNT(*) AS n, MEDIAN(minutes) AS middle FROM visits GROUP BY site"
-    assert "middle has no error on file" in headline(session.sql(sql, loss=sf.Pure(1), **EACH).plot())
+    assert "middle has no stated error" in headline(session.sql(sql, loss=sf.Pure(1), **EACH).plot())
 
 
 EDGES = "[0, 10, 20, 30, 40, 50, 60, 90]"
 
 
 def test_the_bins_of_a_histogram_are_one_chart(session: Session) -> None:
-    release = session.sql(f"SELECT HISTOGRAM(minutes, {EDGES}) AS h FROM visits", loss=sf.Pure(1), rows=3)
+    release = session.sql(f"SELECT HISTOGRAM(minutes, {EDGES}) AS h FROM visits", loss=sf.Pure(1), max_rows=3)
     chart = release.plot()
     assert marks(chart) == ["rect", "rule"]
     [bins] = tables(chart).values()
@@ -375,7 +380,7 @@ def test_the_bins_of_each_group_are_one_chart(session: Session) -> None:
 
 
 def test_bins_are_stored_with_the_answer(session: Session) -> None:
-    release = session.sql("SELECT HISTOGRAM(minutes, [0, 45.5, 90]) AS h FROM visits", loss=sf.Pure(1), rows=3)
+    release = session.sql("SELECT HISTOGRAM(minutes, [0, 45.5, 90]) AS h FROM visits", loss=sf.Pure(1), max_rows=3)
     again = release_from_plain(json.loads(json.dumps(release_to_plain(release))))
     told = "HISTOGRAM(minutes, [0, 45.5, 90])"
     assert [column.bin for column in again.value.columns] == [

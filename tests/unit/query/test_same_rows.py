@@ -14,11 +14,11 @@ from tests.reference.planning import catalog_of
 from tests.unit.query.opened import MUCH, ready, session_of
 
 import sfumato as sf
-from sfumato.query.passes.spelling import spelled
-from sfumato.query.questions import Answered, Count, Statistic
+from sfumato.query.nodes.questions import Count, Statistic, StatisticValue
+from sfumato.query.plan.unify_statistics import unified
 from sfumato.query.sql import read_sql
 from sfumato.session.dataset import Dataset
-from sfumato.session.tables import open_tables
+from sfumato.session.open_data import open_tables
 
 SAID = {"source": "a test"}
 BOOK: dict[str, Any] = {
@@ -89,7 +89,7 @@ def late(row: dict[str, Any]) -> int:
 
 @pytest.mark.parametrize("spelling", SPELLINGS)
 def test_a_share_is_the_share_of_the_rows_that_are_kept(spelling: str) -> None:
-    found = answer(f"SELECT {spelling} AS late, COUNT(*) AS n FROM flights", rows_each=MOST)
+    found = answer(f"SELECT {spelling} AS late, COUNT(*) AS n FROM flights", max_rows_per_group=MOST)
     assert found["n"][0] == kept()
     assert abs(found["late"][0] - kept(late)) <= 1
     truth = sum(map(late, flights())) / len(flights())
@@ -98,7 +98,7 @@ def test_a_share_is_the_share_of_the_rows_that_are_kept(spelling: str) -> None:
 
 def test_an_average_of_cases_is_the_ratio_of_two_counts() -> None:
     asked = "AVG(CASE WHEN delay > 60 THEN 1 ELSE 0 END) AS share, AVG(delay) AS mean, COUNT(delay) AS known"
-    found = answer(f"SELECT {asked} FROM flights", rows_each=MOST)
+    found = answer(f"SELECT {asked} FROM flights", max_rows_per_group=MOST)
     assert found["share"][0] == pytest.approx(kept(late) / kept(), abs=1e-4)
     known = kept(lambda row: row["delay"] is not None)
     assert abs(found["known"][0] - known) <= 1
@@ -107,7 +107,7 @@ def test_an_average_of_cases_is_the_ratio_of_two_counts() -> None:
 
 def test_sums_under_conditions_are_bounded_as_the_rows_are() -> None:
     asked = "SUM(delay) FILTER (WHERE origin = 'LGA') AS a, SUM(CASE WHEN origin = 'LGA' THEN delay END) AS b"
-    found = answer(f"SELECT {asked} FROM flights", rows_each=MOST)
+    found = answer(f"SELECT {asked} FROM flights", max_rows_per_group=MOST)
     truth = kept(lambda row: (row["delay"] or 0) * (row["origin"] == "LGA"))
     assert abs(found["a"][0] - truth) <= 1
     assert found["a"][0] == found["b"][0]
@@ -115,7 +115,7 @@ def test_sums_under_conditions_are_bounded_as_the_rows_are() -> None:
 
 def test_a_histogram_counts_as_conditions_do() -> None:
     asked = "HISTOGRAM(delay, [0, 61, 100]) AS h, COUNT_IF(delay > 60) AS late, COUNT(*) AS n"
-    found = answer(f"SELECT {asked} FROM flights", rows_each=MOST)
+    found = answer(f"SELECT {asked} FROM flights", max_rows_per_group=MOST)
     assert abs(found["h_61_100"][0] - kept(late)) <= 1
     assert abs(found["h_61_100"][0] - found["late"][0]) <= 1
     assert abs(found["h_0_61"][0] + found["h_61_100"][0] - kept(lambda row: row["delay"] is not None)) <= 1
@@ -123,14 +123,16 @@ def test_a_histogram_counts_as_conditions_do() -> None:
 
 def test_conditions_of_a_histogram_leave_nothing_more() -> None:
     asked = "HISTOGRAM(delay, [0, 61, 100]) FILTER (WHERE origin = 'LGA') AS h"
-    found = answer(f"SELECT {asked} FROM flights", rows_each=MOST)
+    found = answer(f"SELECT {asked} FROM flights", max_rows_per_group=MOST)
     assert abs(found["h_61_100"][0] - kept(lambda row: late(row) and row["origin"] == "LGA")) <= 1
 
 
 def test_rows_that_are_cut_are_like_those_that_stay() -> None:
     """Values that a plane has often must not count as little as those that it has once."""
     shares = Counter(row["origin"] for row in flights())
-    run = ready(session_of(data()), "SELECT TOP_K(origin, 1) AS t FROM flights", loss=sf.Pure(1), rows_each=MOST)
+    run = ready(
+        session_of(data()), "SELECT TOP_K(origin, 1) AS t FROM flights", loss=sf.Pure(1), max_rows_per_group=MOST
+    )
     (special,) = run.levels[0].runs
     _, held = open_tables({"flights": pa.Table.from_pylist(flights())}, sf.Codebook.read(BOOK))
     computed = held.engine.run(special.cells)
@@ -149,7 +151,9 @@ def test_rows_kept_in_all_are_like_those_that_go() -> None:
     few = Dataset(
         {"flights": pa.Table.from_pylist(flights()).select(["tail", "origin"])}, codebook=sf.Codebook.read(narrow)
     )
-    found = session_of(few).sql("SELECT origin, COUNT(*) AS n FROM flights GROUP BY origin", loss=MUCH, rows=MOST).value
+    found = (
+        session_of(few).sql("SELECT origin, COUNT(*) AS n FROM flights GROUP BY origin", loss=MUCH, max_rows=MOST).value
+    )
     counts = dict(zip(found["origin"].values, found["n"].values, strict=True))
     for origin, many in Counter(row["origin"] for row in flights()).items():
         assert abs(counts[origin] / kept() - many / len(flights())) < 0.05
@@ -158,8 +162,8 @@ def test_rows_kept_in_all_are_like_those_that_go() -> None:
 def statistic_of(text: str) -> Statistic:
     question = read_sql(f"SELECT {text} AS x FROM flights", catalog_of(BOOK), ()).question
     assert question is not None
-    ((_, made),) = spelled(question).columns
-    assert isinstance(made, Answered)
+    ((_, made),) = unified(question).columns
+    assert isinstance(made, StatisticValue)
     return made.statistic
 
 
@@ -170,7 +174,7 @@ def test_spellings_of_one_statistic_are_one() -> None:
     (one,) = found
     assert isinstance(one, Count)
     every = ", ".join(f"{text} AS c{place}" for place, text in enumerate(plain))
-    run = ready(session_of(data()), f"SELECT {every} FROM flights", loss=sf.Pure(1), rows_each=MOST)
+    run = ready(session_of(data()), f"SELECT {every} FROM flights", loss=sf.Pure(1), max_rows_per_group=MOST)
     assert len(run.levels[0].tallies) == 1, "it is paid for once"
 
 
@@ -205,7 +209,7 @@ def test_more_spellings_of_one_statistic(one: str, other: str) -> None:
 def test_what_is_not_the_same_stays_apart(text: str) -> None:
     question = read_sql(f"SELECT {text} AS x FROM flights", catalog_of(BOOK), ()).question
     assert question is not None
-    assert spelled(question) == question
+    assert unified(question) == question
 
 
 def test_where_nothing_is_scaled_counts_stay_whole() -> None:

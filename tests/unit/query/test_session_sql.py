@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -21,9 +21,9 @@ import pytest
 from tests.unit.query.opened import ready, session_of
 
 import sfumato as sf
-from sfumato.query.cells import Bound, Cells, Computed, Rows
-from sfumato.query.engines.duckdb import DuckDBEngine
-from sfumato.query.explain import Explanation
+from sfumato.query.answer.explanation import Explanation
+from sfumato.query.engines.duckdb.engine import DuckDBEngine
+from sfumato.query.plan.engine_plan import Bound, Cells, Computed, Rows
 from sfumato.release.record import Release
 from sfumato.session.session import Session
 
@@ -73,7 +73,7 @@ DATA = sf.Dataset({"visits": VISITS, "sites": PUBLIC}, codebook=book(), name="vi
 BY_ROWS = sf.Dataset(
     {"visits": VISITS, "sites": PUBLIC}, codebook=book({"protects": "a person"}, {"rows": 2}), name="rows"
 )
-KEPT = {"groups": 2, "rows_each": 4}
+KEPT = {"max_groups": 2, "max_rows_per_group": 4}
 ONE = sf.Pure(1)
 MUCH = sf.Pure(10**5)
 COUNT = "SELECT COUNT(*) AS n FROM visits"
@@ -109,8 +109,12 @@ class Spied:
     [
         ("SELECT SUM(wait) AS s FROM visits", KEPT, "sum of wait has no bounds on its values.*CLAMP\\(wait, lower"),
         ("SELECT AVG(wait) AS s FROM visits", KEPT, "mean of wait has no bounds on its values"),
-        (COUNT, {}, "any number of rows in a group.*rows_each=10.*session.contributions"),
-        ("SELECT note, COUNT(*) AS n FROM visits GROUP BY note", {"rows_each": 1}, "any number of groups.*groups=4"),
+        (COUNT, {}, "any number of rows in a group.*max_rows_per_group=10.*session.contributions"),
+        (
+            "SELECT note, COUNT(*) AS n FROM visits GROUP BY note",
+            {"max_rows_per_group": 1},
+            "any number of groups.*max_groups=4",
+        ),
         ("SELECT * FROM visits", KEPT, "rows of private tables never leave"),
         ("SELECT nope FROM visits", KEPT, "there is no column 'nope'; there are: user_id, day"),
         ("SELECT COUNT(*) FROM nope", KEPT, "there is no table 'nope'; there are: sites, visits"),
@@ -138,9 +142,8 @@ def test_a_refusal_says_what_to_write_and_costs_nothing(
         ({"loss": sf.Pure(0)}, "loss must be above 0"),
         ({"loss": sf.Pure(float("inf"))}, "loss must be above 0 and finite"),
         ({"loss": sf.Approx(0, 1e-6)}, "loss must be above 0"),
-        ({"loss": sf.BoundedRange(1)}, "loss must be one of"),
-        ({"loss": ONE, "groups": 0}, "groups must be a whole number of at least 1"),
-        ({"loss": ONE, "rows_each": 1.5}, "rows_each must be"),
+        ({"loss": ONE, "max_groups": 0}, "max_groups must be a whole number of at least 1"),
+        ({"loss": ONE, "max_rows_per_group": 1.5}, "max_rows_per_group must be"),
         ({"loss": ONE, "confidence": 2}, "confidence must be between 0 and 1"),
         ({"loss": ONE, "keys": ["a"]}, "keys must be an sf.KeySet"),
         ({"loss": ONE, "keys": sf.KeySet.of(site=["north"])}, "keys must be left out, where nothing is grouped by"),
@@ -152,7 +155,7 @@ def test_a_refusal_says_what_to_write_and_costs_nothing(
 )
 def test_a_bad_setting_is_named_and_costs_nothing(session: Session, settings: dict[str, Any], told: str) -> None:
     with pytest.raises(sf.errors.BadArgument, match=told):
-        session.sql(COUNT, **{"rows_each": 4, **settings})
+        session.sql(COUNT, **{"max_rows_per_group": 4, **settings})
     assert session.spent == sf.Approx(0, 0)
 
 
@@ -163,7 +166,9 @@ def test_keys_that_nobody_listed_need_a_delta(session: Session) -> None:
             session.sql(text, loss=loss, **KEPT)
     with pytest.raises(sf.errors.QueryRefused, match="where keys are public"):
         session.sql(text, accuracy=(5, 0.9), **KEPT)
-    assert session.sql(text, loss=sf.Approx(30, 1e-6), groups=4, rows_each=4).value["note"].values[0] is None
+    assert (
+        session.sql(text, loss=sf.Approx(30, 1e-6), max_groups=4, max_rows_per_group=4).value["note"].values[0] is None
+    )
 
 
 def test_keys_of_another_kind_are_refused_before_they_are_charged(session: Session) -> None:
@@ -215,7 +220,8 @@ def test_a_question_is_paid_once(monkeypatch: pytest.MonkeyPatch, session: Sessi
 
 
 @pytest.mark.parametrize(
-    "change", [{"groups": 1}, {"rows_each": 3}, {"loss": sf.Pure("1/5")}, {"weights": {"n": 2}}, {"keys": "north"}]
+    "change",
+    [{"max_groups": 1}, {"max_rows_per_group": 3}, {"loss": sf.Pure("1/5")}, {"weights": {"n": 2}}, {"keys": "north"}],
 )
 def test_other_settings_are_another_question(session: Session, change: dict[str, Any]) -> None:
     text = "SELECT site, COUNT(*) AS n, SUM(pages) AS s FROM visits GROUP BY site"
@@ -268,7 +274,7 @@ def test_explaining_looks_at_no_data_and_spends_nothing(monkeypatch: pytest.Monk
     text = "SELECT site, COUNT(*) AS n, AVG(pages) AS m FROM visits WHERE pages > 2 GROUP BY site"
     made = session.explain(text, loss=ONE, **KEPT)
     assert isinstance(made, Explanation)
-    same = session.sql(f"EXPLAIN PRIVACY {text}", loss=ONE, **KEPT)
+    same = session.explain(f"EXPLAIN PRIVACY {text}", loss=ONE, **KEPT)
     assert str(same) == str(made) and not spied.asked and session.spent == sf.Approx(0, 0)
     for words in ("nothing has been spent", "2 public keys", "at most 4", "Laplace", "ε = 1", "ρ = ", "left"):
         assert words in str(made)
@@ -291,7 +297,7 @@ def test_a_join_with_a_public_table_looks_at_that_only(monkeypatch: pytest.Monke
 
 def test_a_rehearsal_asks_made_up_tables(session: Session) -> None:
     twin = session.dataset.rehearsal({"visits": VISITS.slice(0, 50), "sites": PUBLIC}, limit=MUCH)
-    assert twin.sql(COUNT, loss=MUCH, rows_each=9).value.only() == 50 and session.spent == sf.Approx(0, 0)
+    assert twin.sql(COUNT, loss=MUCH, max_rows_per_group=9).value.only() == 50 and session.spent == sf.Approx(0, 0)
 
 
 # Options.
@@ -305,10 +311,10 @@ def test_options_in_the_query(session: Session) -> None:
     except sf.errors.QueryRefused as refusal:
         text = text.replace(", max_rows_contributed = 4", "")
         assert "max_rows_contributed" in str(refusal)
-        release = session.sql(text, rows_each=4)
+        release = session.sql(text, max_rows_per_group=4)
     assert release.loss == ONE
     with pytest.raises(sf.errors.BadArgument, match="said once"):
-        session.sql(text, loss=sf.Pure(2), rows_each=4)
+        session.sql(text, loss=sf.Pure(2), max_rows_per_group=4)
 
 
 def test_accuracy_buys_what_it_takes(session: Session) -> None:
@@ -334,10 +340,10 @@ def test_accuracy_buys_what_it_takes(session: Session) -> None:
 def test_weights_divide_the_loss(session: Session) -> None:
     text = "SELECT COUNT(*) AS n, SUM(pages) AS s FROM visits"
     (plain,), (weighted,) = (
-        ready(session, text, loss=ONE, rows_each=1, **more).noises for more in ({}, {"weights": {"n": 3}})
+        ready(session, text, loss=ONE, max_rows_per_group=1, **more).noises for more in ({}, {"weights": {"n": 3}})
     )
     rows_of = [float(noises[Rows()].noise.scale) for noises in (plain, weighted)]  # type: ignore[attr-defined]
-    assert rows_of[1] < rows_of[0] and ready(session, text, loss=ONE, rows_each=1).pricing.loss(1).within(ONE)
+    assert rows_of[1] < rows_of[0] and ready(session, text, loss=ONE, max_rows_per_group=1).pricing.loss(1).within(ONE)
 
 
 # What questions there are.
@@ -373,12 +379,29 @@ def test_weights_divide_the_loss(session: Session) -> None:
     ],
 )
 def test_what_is_answered(session: Session, text: str, told: dict[str, Any]) -> None:
-    found = session.sql(text, loss=MUCH, groups=31, rows_each=50).value.to_dict()
+    found = session.sql(text, loss=MUCH, max_groups=31, max_rows_per_group=50).value.to_dict()
     assert found == {name: pytest.approx(cells, abs=0.05) if name == "m" else cells for name, cells in told.items()}
 
 
 def test_a_public_table_is_free(session: Session) -> None:
-    assert session.sql("SELECT region FROM sites WHERE size > 1") == {"region": ["b", "c"]}
+    assert session.public("SELECT region FROM sites WHERE size > ?", [1]) == {"region": ["b", "c"]}
+    assert session.spent == sf.Approx(0, 0)
+
+
+@pytest.mark.parametrize(
+    ("ask", "told"),
+    [
+        (lambda session: session.sql("SELECT region FROM sites"), r"session\.public\(…\) gives its rows"),
+        (lambda session: session.explain("SELECT region FROM sites"), "nothing to pay"),
+        (lambda session: session.public(COUNT), r"session\.sql\(…\) pays for it"),
+        (lambda session: session.sql(f"EXPLAIN PRIVACY {COUNT}", loss=ONE, **KEPT), r"ask session\.explain\(…\)"),
+    ],
+)
+def test_every_call_gives_one_kind_of_thing_and_says_what_gives_another(
+    session: Session, ask: Callable[[Session], object], told: str
+) -> None:
+    with pytest.raises(sf.errors.QueryRefused, match=told):
+        ask(session)
     assert session.spent == sf.Approx(0, 0)
 
 
@@ -432,13 +455,13 @@ def test_people_in_windows_of_time() -> None:
     unit = {"protects": "a person in a week", "id": "user_id", "window": {"column": "day", "every": "week"}}
     session = session_of(sf.Dataset({"visits": VISITS, "sites": PUBLIC}, codebook=book(unit), name="weeks"))
     weeks = {(user, day.isocalendar()[:2]) for user, day in zip(rows()["user_id"], rows()["day"], strict=True)}
-    assert session.sql(COUNT, loss=MUCH, rows_each=1).value.only() == len(weeks) < MANY
+    assert session.sql(COUNT, loss=MUCH, max_rows_per_group=1).value.only() == len(weeks) < MANY
     with pytest.raises(sf.errors.QueryRefused, match=r"DATE_TRUNC\('week', day\)"):
         session.sql("SELECT COUNT(*) AS n FROM (SELECT user_id, COUNT(*) AS n FROM visits GROUP BY user_id)", loss=ONE)
     joined = "SELECT COUNT(*) AS n FROM visits a JOIN visits b ON a.user_id = b.user_id"
     many = Counter((user, day.isocalendar()[:2]) for user, day in zip(rows()["user_id"], rows()["day"], strict=True))
     pairs = sum(count * count for count in many.values())  # within a week, not over all time
-    assert session.sql(joined, loss=MUCH, rows_each=99).value.only() == pairs < 960
+    assert session.sql(joined, loss=MUCH, max_rows_per_group=99).value.only() == pairs < 960
 
 
 def test_people_through_a_foreign_key() -> None:
@@ -458,8 +481,8 @@ def test_people_through_a_foreign_key() -> None:
     orders = pa.table({"account": [1, 1, 2, 3, 3, 99, None], "price": [1, 2, 3, 4, 5, 6, 7]})
     session = session_of(sf.Dataset({"accounts": accounts, "orders": orders}, codebook=plain, name="orders"))
     # The last two orders belong to nobody; of a's three, two are kept.
-    assert session.sql("SELECT COUNT(*) AS n FROM orders", loss=MUCH, rows_each=2).value.only() == 4
-    assert session.sql("SELECT SUM(price) AS s FROM orders", loss=MUCH, rows_each=9).value.only() == 15
+    assert session.sql("SELECT COUNT(*) AS n FROM orders", loss=MUCH, max_rows_per_group=2).value.only() == 4
+    assert session.sql("SELECT SUM(price) AS s FROM orders", loss=MUCH, max_rows_per_group=9).value.only() == 15
 
 
 # Sources.
@@ -488,7 +511,7 @@ def test_every_source_gives_the_same_numbers(tmp_path: Path) -> None:
     told = None
     for name, data in frames(tmp_path):
         session = session_of(sf.Dataset(data, codebook=plain, name=name))
-        found = session.sql(text, loss=MUCH, groups=2, rows_each=4).value.to_dict()
+        found = session.sql(text, loss=MUCH, max_groups=2, max_rows_per_group=4).value.to_dict()
         told = told or found
         assert found == told, name
     assert told is not None and told["n"] == [120, 120]
@@ -531,7 +554,7 @@ def test_shape_keys_and_types_are_the_same_for_all_data(text: str) -> None:
         data = sf.Dataset({"visits": table, "sites": PUBLIC}, codebook=book(), name=name)
         session = session_of(data, sf.Pure(10))
         try:
-            answer = session.sql(text, loss=ONE, groups=4, rows_each=3).value
+            answer = session.sql(text, loss=ONE, max_groups=4, max_rows_per_group=3).value
         except sf.errors.QueryRefused as refusal:
             shapes.append(str(refusal))
             continue
@@ -587,7 +610,7 @@ def facts(contributions: dict[str, Any]) -> Session:
 )  # fmt: skip
 def test_a_fact_on_groups_holds_only_where_it_must(text: str, groups: int) -> None:
     """Nobody has more than two days. Of pairs of days, or of days and none, there may be more."""
-    plan = ready(facts({"groups": {"day": 2}}), text, loss=ONE, rows_each=1)
+    plan = ready(facts({"groups": {"day": 2}}), text, loss=ONE, max_rows_per_group=1)
     (level,) = plan.levels
     assert level.influence(Rows()).l1 == groups
 
@@ -597,7 +620,7 @@ def test_no_number_of_groups_can_be_seen_from_outside() -> None:
     lonely = pa.concat_tables([VISITS, VISITS.slice(0, 1)] + [_with_note(place) for place in range(50)])
     data = sf.Dataset({"visits": lonely, "sites": PUBLIC}, codebook=book(), name="lonely")
     text = "SELECT note, COUNT(*) AS n FROM visits GROUP BY note"
-    answer = session_of(data).sql(text, loss=sf.Approx(20, 1e-9), groups=4, rows_each=4).value
+    answer = session_of(data).sql(text, loss=sf.Approx(20, 1e-9), max_groups=4, max_rows_per_group=4).value
     assert set(answer["note"].values) <= {None, "n0", "n1", "n2"}
 
 

@@ -12,26 +12,27 @@ import polars as pl
 import pytest
 
 import sfumato as sf
-from sfumato.core.spread import Spread
+from sfumato.core.grouped_distance import GroupedDistance
 from sfumato.entropy import ReplayEntropy
 from sfumato.errors import BadArgument, QueryRefused
 from sfumato.exact import Extended
-from sfumato.query.cells import Bound, Cells
-from sfumato.query.expressions import Column
-from sfumato.query.facts import Facts
-from sfumato.query.kinds import Kind
-from sfumato.query.lower import lowered
-from sfumato.query.passes.bounds import Placed
-from sfumato.query.passes.grounding import Ground
-from sfumato.query.passes.keys import PublicKeys
-from sfumato.query.passes.specials import special_runs
-from sfumato.query.quantiles import FLOAT_BINS, MOST_VALUES, Bins, Quantiles
-from sfumato.query.questions import Histogram, Quantile, Question, TopValues
-from sfumato.query.settings import Settings
-from sfumato.query.specials import Counts, counted, expanded, items
+from sfumato.query.build.settings import Settings
+from sfumato.query.nodes.expressions import Column
+from sfumato.query.nodes.facts import Facts
+from sfumato.query.nodes.kinds import Kind
+from sfumato.query.nodes.questions import Histogram, Quantile, Question, TopValues
+from sfumato.query.plan.bounds import Placed
+from sfumato.query.plan.compile import compile_question
+from sfumato.query.plan.engine_plan import Bound, Cells
+from sfumato.query.plan.expand_lists import expanded, items
+from sfumato.query.plan.find_selections import special_runs
+from sfumato.query.plan.grounding import Ground
+from sfumato.query.plan.keys import KeyFinder
+from sfumato.query.plan.quantiles import FLOAT_BINS, MOST_VALUES, Bins, Quantiles
+from sfumato.query.plan.selection_statistics import Counts, counted
 from sfumato.query.sql import read_sql
+from sfumato.session.open_data import open_tables
 from sfumato.session.session import Session
-from sfumato.session.tables import open_tables
 
 SAID = {"source": "the book"}
 SITES = ["north", "south", "east"]
@@ -56,7 +57,7 @@ BOOK: dict[str, Any] = {
 }
 ROW = {"rows": 1, **SAID}
 DEAR = sf.Pure(4000)
-BOUNDS: dict[str, Any] = {"groups": 2, "rows_each": 2}
+BOUNDS: dict[str, Any] = {"max_groups": 2, "max_rows_per_group": 2}
 
 
 def visits(rows: int = 4000) -> pl.DataFrame:
@@ -87,7 +88,7 @@ def ask(session: Session, text: str, **settings: Any) -> dict[str, list[Any]]:
 
 
 def test_a_median_alone_is_one_number(session: Session) -> None:
-    answer = session.sql("SELECT MEDIAN(minutes) AS m FROM visits", loss=DEAR, rows_each=2).value
+    answer = session.sql("SELECT MEDIAN(minutes) AS m FROM visits", loss=DEAR, max_rows_per_group=2).value
     truth = visits()["minutes"].median()
     assert isinstance(truth, float)
     assert abs(answer.only() - truth) < 1
@@ -130,7 +131,7 @@ def test_a_histogram_has_a_column_for_each_bin(session: Session) -> None:
 
 
 def test_edges_belong_to_the_bin_above_and_the_last_to_the_last(session: Session) -> None:
-    found = ask(session, "SELECT HISTOGRAM(pages, [0, 1, 2, 3]) AS h FROM visits", groups=None)
+    found = ask(session, "SELECT HISTOGRAM(pages, [0, 1, 2, 3]) AS h FROM visits", max_groups=None)
     seen = Counter(visits()["pages"].to_list())
     truth = [seen[0], seen[1], seen[2] + seen[3]]
     assert all(abs(one[0] - count) <= 2 for one, count in zip(found.values(), truth, strict=True))
@@ -158,7 +159,7 @@ def test_frames_have_the_same_columns(session: Session) -> None:
 def test_keys_that_are_not_listed_are_chosen_first(session: Session) -> None:
     loss = sf.Approx(400, Fraction(1, 10**6))
     text = "SELECT note, COUNT(*) AS n, MEDIAN(pages) AS m, HISTOGRAM(pages, [0, 5, 9]) AS h FROM visits GROUP BY note"
-    found = ask(session, text, loss=loss, groups=2)
+    found = ask(session, text, loss=loss, max_groups=2)
     assert sorted(found["note"]) == ["n0", "n1", "n2"]
     assert all(0 <= value <= 3 for value in found["m"])
     for note, low, high, count in zip(found["note"], found["h_0_5"], found["h_5_9"], found["n"], strict=True):
@@ -194,7 +195,7 @@ def test_what_cannot_be_found_is_refused_with_a_reason(text: str, session: Sessi
 
 def test_how_near_they_come_cannot_be_asked_for(session: Session) -> None:
     with pytest.raises(QueryRefused, match="say what to pay"):
-        session.sql("SELECT MEDIAN(pages) AS m FROM visits", accuracy=(1, 0.95), rows_each=2)
+        session.sql("SELECT MEDIAN(pages) AS m FROM visits", accuracy=(1, 0.95), max_rows_per_group=2)
 
 
 def test_rows_without_a_bound_are_refused(session: Session) -> None:
@@ -206,14 +207,14 @@ def test_weights_move_the_loss_between_columns(session: Session) -> None:
     text = "SELECT COUNT(*) AS n, HISTOGRAM(pages, [0, 5, 9]) AS h FROM visits"
     widths = []
     for weight in (1, 3):
-        answer = session.sql(text, loss=sf.Pure(1), rows_each=2, weights={"h": weight}).value
+        answer = session.sql(text, loss=sf.Pure(1), max_rows_per_group=2, weights={"h": weight}).value
         low, high = answer["h_0_5"].low, answer["h_0_5"].high
         assert low is not None
         assert high is not None
         widths.append(float(high[0] - low[0]))
     assert widths[1] == pytest.approx(widths[0] * 2 / 3, rel=0.1)
     with pytest.raises(BadArgument, match="h, n"):
-        session.sql(text, loss=sf.Pure(1), rows_each=2, weights={"h_0_5": 2})
+        session.sql(text, loss=sf.Pure(1), max_rows_per_group=2, weights={"h_0_5": 2})
 
 
 def test_the_price_is_what_was_asked_for(session: Session) -> None:
@@ -238,7 +239,7 @@ def test_other_intervals_of_the_same_answer_cost_nothing(session: Session) -> No
 
 def test_an_explanation_says_how_they_are_found(session: Session) -> None:
     text = "SELECT site, MIN(pages) AS m, HISTOGRAM(pages, [0, 5, 9]) AS h FROM visits GROUP BY site"
-    said = str(session.sql(f"EXPLAIN PRIVACY {text}", loss=sf.Pure(1), **BOUNDS))
+    said = str(session.explain(f"EXPLAIN PRIVACY {text}", loss=sf.Pure(1), **BOUNDS))
     assert "quantiles 0 of pages" in said
     assert "among 10 bins; 85 rows beyond an end" in said
     assert "rows in rank" in said
@@ -252,7 +253,9 @@ def asked(text: str, frame: pl.DataFrame | None = None) -> Question:
     return found
 
 
-def counts_of(frame: pl.DataFrame, text: str, settings: Settings) -> list[tuple[Spread, dict[Any, Counter[int]]]]:
+def counts_of(
+    frame: pl.DataFrame, text: str, settings: Settings
+) -> list[tuple[GroupedDistance, dict[Any, Counter[int]]]]:
     """Gives the counts of each run, by group and bin, as the engine makes them of a table, and how units move them;
     both in steps, where rows count in several.
     """
@@ -260,7 +263,7 @@ def counts_of(frame: pl.DataFrame, text: str, settings: Settings) -> list[tuple[
     question = read_sql(text, opened.catalog, ()).question
     assert question is not None
     found = []
-    for run in lowered(question, settings, opened, limit=sf.Pure).levels[0].runs:
+    for run in compile_question(question, settings, opened, limit=sf.Pure).levels[0].runs:
         computed = held.engine.run(run.cells)
         counts: dict[Any, Counter[int]] = {}
         groups = computed.places if run.cells.listed is not None else [0] * len(computed.numbers[0])
@@ -270,7 +273,7 @@ def counts_of(frame: pl.DataFrame, text: str, settings: Settings) -> list[tuple[
         ):
             counts.setdefault(int(group), Counter())[int(bin_)] += int(rows)
         spread, steps = run.special.spread, 2**run.special.way.counted.bits
-        found.append((Spread(spread.parts, spread.rows * steps, spread.largest * steps), counts))
+        found.append((GroupedDistance(spread.parts, spread.rows * steps, spread.largest * steps), counts))
     return found
 
 
@@ -284,7 +287,7 @@ def test_no_person_moves_counts_further_than_the_spread() -> None:
         minutes=pl.Series([None if one < 5 else float(one) for one in rng.uniform(0, 95, size)]),
     )
     text = "SELECT site, MEDIAN(minutes), HISTOGRAM(pages, [1, 3, 8]), TOP_K(pages, 2) FILTER (WHERE paid) FROM visits"
-    settings = Settings.read(loss=sf.Pure(1), groups=2, rows_each=3)
+    settings = Settings.read(loss=sf.Pure(1), max_groups=2, max_rows_per_group=3)
     everyone = counts_of(frame, f"{text} GROUP BY site", settings)
     assert len(everyone) == 3
     reached = []
@@ -296,9 +299,13 @@ def test_no_person_moves_counts_further_than_the_spread() -> None:
                 others = less.get(group, Counter())
                 assert all(bins[place] >= rows for place, rows in others.items())
                 moved.append(bins.total() - others.total())
-            apart = Spread(sum(map(bool, moved)), sum(moved), max(moved)) if any(moved) else Spread(0, 0, 0)
-            assert apart <= spread
-            reached.append(apart == spread)
+            d_in = (
+                GroupedDistance(sum(map(bool, moved)), sum(moved), max(moved))
+                if any(moved)
+                else GroupedDistance(0, 0, 0)
+            )
+            assert d_in <= spread
+            reached.append(d_in == spread)
     assert any(reached), "somebody has as many rows as the spread allows"
 
 
@@ -348,7 +355,11 @@ def test_the_engine_finds_the_bins_that_values_lie_in(low: float) -> None:
     opened, held = open_tables({"visits": frame}, sf.Codebook.read(book))
     question = read_sql("SELECT MEDIAN(minutes) AS m FROM visits", opened.catalog, ()).question
     assert question is not None
-    (run,) = lowered(question, Settings.read(loss=sf.Pure(1), rows_each=1), opened, limit=sf.Pure).levels[0].runs
+    (run,) = (
+        compile_question(question, Settings.read(loss=sf.Pure(1), max_rows_per_group=1), opened, limit=sf.Pure)
+        .levels[0]
+        .runs
+    )
     computed = held.engine.run(run.cells)
     counts = counted(run, computed, ())
     assert counts.bins.tolist() == places.tolist()
@@ -364,16 +375,16 @@ def test_cells_are_sorted_added_up_and_left_out_where_they_are_nowhere() -> None
 
 def test_quantiles_of_one_expression_are_found_together() -> None:
     question = asked("SELECT MEDIAN(pages), MAX(pages), MEDIAN(pages) FILTER (WHERE paid), MIN(pages) + 1 FROM visits")
-    placed = Placed(Bound(), Spread(1, 1, 1), ())
+    placed = Placed(Bound(), GroupedDistance(1, 1, 1), ())
     opened, _ = open_tables({"visits": visits(10)}, sf.Codebook.read(BOOK))
-    public = PublicKeys(opened.engine, Ground({}), ())
+    public = KeyFinder(opened.engine, Ground({}), ())
     runs = special_runs(question.statistics, Cells(question.source, (), ()), placed, 1, public)
     assert [len(run.special.statistics) for run in runs] == [3, 1]
 
 
 def test_each_quantile_goes_to_its_own_statistic() -> None:
     levels = [Fraction(3, 4), Fraction(1, 4), Fraction(1, 2)]
-    special = Quantiles.special([Quantile(X, at) for at in levels], Spread(1, 1, 1), 1)
+    special = Quantiles.special([Quantile(X, at) for at in levels], GroupedDistance(1, 1, 1), 1)
     counts = Counts.of(np.zeros(10, dtype=np.int64), np.arange(10), np.full(10, 1000), 1)
     found = special.priced(sf.Pure(50)).draw(counts, ReplayEntropy(1))
     assert [int(places[0]) for places in found] == [7, 2, 4] or [int(places[0]) for places in found] == [7, 2, 5]
@@ -383,7 +394,7 @@ def test_many_equal_values_are_cut_where_the_rank_says() -> None:
     """60 % of the rows are 0, the others spread evenly: the upper quartile is that of all rows, not of the rest."""
     column = Column("x", Kind.INT, Facts((Fraction(0), Fraction(1000)), None, nullable=False))
     levels = [Fraction(1, 4), Fraction(1, 2), Fraction(3, 4)]
-    special = Quantiles.special([Quantile(column, at) for at in levels], Spread(1, 1, 1), 1)
+    special = Quantiles.special([Quantile(column, at) for at in levels], GroupedDistance(1, 1, 1), 1)
     rows = np.array([60_000, *[40] * 1000])
     counts = Counts.of(np.zeros(1001, dtype=np.int64), np.arange(1001), rows, 1)
     low, middle, high = (int(places[0]) for places in special.priced(sf.Pure(1)).draw(counts, ReplayEntropy(1)))

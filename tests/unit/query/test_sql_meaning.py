@@ -20,10 +20,9 @@ from tests.examples.sql import BOOK, catalog
 from tests.reference.interpreter import ByValue, Owned, Reference
 
 from sfumato.codebook import Codebook
-from sfumato.query.catalog import Catalog
-from sfumato.query.expressions import Call, Column, Expression, Literal
-from sfumato.query.questions import (
-    Answered,
+from sfumato.query.nodes.catalog import Catalog
+from sfumato.query.nodes.expressions import Call, Column, Expression, Literal
+from sfumato.query.nodes.questions import (
     Count,
     CountDistinct,
     CountUnits,
@@ -31,6 +30,7 @@ from sfumato.query.questions import (
     Quantile,
     Question,
     Statistic,
+    StatisticValue,
     Sum,
 )
 from sfumato.query.sql import read_sql
@@ -253,7 +253,7 @@ def answers(question: Question) -> list[tuple[Any, ...]]:
 def with_numbers(made: Expression, group: list[Owned], reference: Reference) -> Expression:
     """Puts numbers where an expression has statistics."""
     match made:
-        case Answered(statistic):
+        case StatisticValue(statistic):
             return Literal(statistic_of(statistic, group, reference), made.kind)
         case Call():
             return replace(made, parts=tuple(with_numbers(part, group, reference) for part in made.parts))

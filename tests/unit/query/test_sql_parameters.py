@@ -14,10 +14,10 @@ from tests.profiles import examples
 
 from sfumato.codebook import Codebook
 from sfumato.errors import BadArgument, QueryRefused
-from sfumato.query.catalog import Catalog
-from sfumato.query.expressions import Call, Literal
-from sfumato.query.kinds import Kind
-from sfumato.query.relations import Where
+from sfumato.query.nodes.catalog import Catalog
+from sfumato.query.nodes.expressions import Call, Literal
+from sfumato.query.nodes.kinds import Kind
+from sfumato.query.nodes.relations import Where
 from sfumato.query.sql import read_sql
 from sfumato.query.sql.options import Options
 
@@ -108,8 +108,8 @@ CLAUSE = "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS ({}) site, COUNT(*) FROM visi
         ("EPSILON=1e-1,delta = .000001", Options(epsilon=Fraction(1, 10), delta=Fraction(1, 1_000_000))),
         ("delta = 0, privacy_unit_column = user_id", Options(delta=Fraction(0), unit="user_id")),
         ('privacy_unit_column = visits."user_id"', Options(unit="user_id")),
-        ("max_groups_contributed = 3, max_rows_per_group = 2", Options(groups=3, rows_each=2)),
-        ("max_rows_contributed = 9", Options(rows=9)),
+        ("max_groups_contributed = 3, max_rows_per_group = 2", Options(max_groups=3, max_rows_per_group=2)),
+        ("max_rows_contributed = 9", Options(max_rows=9)),
     ],
 )
 def test_options_are_read_exactly(said: str, options: Options) -> None:

@@ -12,10 +12,10 @@ from tests.examples.sql import BOOK, catalog, question, shown
 
 from sfumato.codebook import Codebook
 from sfumato.errors import BadArgument, QueryRefused, UnboundedColumn
-from sfumato.query.catalog import Catalog
-from sfumato.query.expressions import Column
-from sfumato.query.kinds import Kind
-from sfumato.query.relations import PerUnit
+from sfumato.query.nodes.catalog import Catalog
+from sfumato.query.nodes.expressions import Column
+from sfumato.query.nodes.kinds import Kind
+from sfumato.query.nodes.relations import PerUnit
 from sfumato.query.sql import read_sql
 
 

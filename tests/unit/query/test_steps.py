@@ -18,17 +18,17 @@ from tests.reference.laws import interpreted
 from tests.reference.plans import Case, cases
 
 from sfumato.errors import BadArgument, QueryRefused
-from sfumato.query.asking import question
-from sfumato.query.expressions import Column, Literal
-from sfumato.query.facts import Facts
+from sfumato.query.build.prune import pruned, used
+from sfumato.query.build.question import build_question
+from sfumato.query.build.relation import all_of, any_of, folded, joined, owner_of, scans
 from sfumato.query.frame import col, count_rows
-from sfumato.query.kinds import Kind
-from sfumato.query.literals import literal, value_of
-from sfumato.query.operators import call
-from sfumato.query.passes.prune import pruned, used
-from sfumato.query.questions import Answered, Count
-from sfumato.query.relations import Fold, Hop, Join, Owner, Relation, Scan, Select
-from sfumato.query.steps import all_of, any_of, folded, joined, owner_of, scans
+from sfumato.query.nodes.expressions import Column, Literal
+from sfumato.query.nodes.facts import Facts
+from sfumato.query.nodes.kinds import Kind
+from sfumato.query.nodes.literals import literal, value_of
+from sfumato.query.nodes.operators import call
+from sfumato.query.nodes.questions import Count, StatisticValue
+from sfumato.query.nodes.relations import Fold, Hop, Join, Owner, Relation, Scan, Select
 
 VISITS = CATALOG.table("visits")
 
@@ -212,4 +212,4 @@ def test_a_column_that_is_left_out_before_a_join_stays_out() -> None:
 
 def test_a_limit_is_no_negative_number() -> None:
     with pytest.raises(BadArgument, match="limit must be"):
-        question(VISITS, (), (("n", Answered(Count())),), limit=-1)
+        build_question(VISITS, (), (("n", StatisticValue(Count())),), limit=-1)

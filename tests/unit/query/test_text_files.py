@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 from tests.profiles import examples
 
 from sfumato.errors import BadArgument
-from sfumato.query.engines import copies
-from sfumato.query.engines.sources import open_source
-from sfumato.query.engines.text_files import well_formed
-from sfumato.query.expressions import Column
-from sfumato.query.kinds import Kind, Value
-from sfumato.query.relations import Scan
+from sfumato.query.engines.duckdb import copies
+from sfumato.query.engines.duckdb.sources import open_source
+from sfumato.query.engines.inputs.text_files import well_formed
+from sfumato.query.nodes.expressions import Column
+from sfumato.query.nodes.kinds import Kind, Value
+from sfumato.query.nodes.relations import Scan
 
 pa = pytest.importorskip("pyarrow")
 pd = pytest.importorskip("pandas")

@@ -20,10 +20,10 @@ from tests.reference.texts import Written
 
 import sfumato as sf
 from sfumato.errors import BadArgument, BadCodebook
-from sfumato.query.catalog import Catalog
-from sfumato.query.engines.sources import open_source
-from sfumato.query.kinds import Kind, Value
-from sfumato.query.relations import Scan
+from sfumato.query.engines.duckdb.sources import open_source
+from sfumato.query.nodes.catalog import Catalog
+from sfumato.query.nodes.kinds import Kind, Value
+from sfumato.query.nodes.relations import Scan
 
 DAY, MOMENT = datetime.date, datetime.datetime
 KINDS = {"int": Kind.INT, "float": Kind.FLOAT, "bool": Kind.BOOL, "date": Kind.DATE, "time": Kind.TIME}
@@ -199,7 +199,8 @@ def test_numbers_that_read_fit(tmp_path: Path) -> None:
 
 def test_a_cell_that_breaks_the_reader_is_one_unread_value(tmp_path: Path) -> None:
     """Of a Parquet file that is read where it is: the error of DuckDB came through, with the text in it."""
-    from sfumato.query.engines.checking import TableCheck, checked_tables, refuse_columns
+    from sfumato.query.engines.data_check import TableCheck
+    from sfumato.query.engines.duckdb.column_checks import checked_tables, refuse_columns
 
     raw = pa.array([b"5", b"\xffsecret", None, b"7"], pa.binary())
     texts = pa.Array.from_buffers(pa.string(), 4, raw.buffers())
@@ -214,7 +215,7 @@ def test_a_cell_that_breaks_the_reader_is_one_unread_value(tmp_path: Path) -> No
 
 
 def test_flags_for_the_holder_are_in_no_table_that_is_asked(tmp_path: Path) -> None:
-    from sfumato.query.engines.checking import refuse_columns
+    from sfumato.query.engines.duckdb.column_checks import refuse_columns
 
     known = Catalog(sf.Codebook.read(book(type="int")))
     pq.write_table(pa.table({"n": pa.nulls(2), "x": pa.nulls(2)}), tmp_path / "nulls.parquet")

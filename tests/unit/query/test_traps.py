@@ -20,13 +20,13 @@ from tests.reference.interpreter import Answers
 from tests.reference.laws import close, plainly
 from tests.reference.worlds import PERSON, Held, World
 
-from sfumato.query.cells import Bound, Cells, Distinct, Listed, Rows, Term, Total, Units
-from sfumato.query.expressions import Column, Expression, Literal
-from sfumato.query.facts import Facts
-from sfumato.query.grids import Grid
-from sfumato.query.kinds import Kind
-from sfumato.query.operators import call
-from sfumato.query.relations import Join, Owner, Scan, Select, Union, Where
+from sfumato.query.nodes.expressions import Column, Expression, Literal
+from sfumato.query.nodes.facts import Facts
+from sfumato.query.nodes.kinds import Kind
+from sfumato.query.nodes.operators import call
+from sfumato.query.nodes.relations import Join, Owner, Scan, Select, Union, Where
+from sfumato.query.plan.engine_plan import Bound, Cells, Distinct, PublicKeys, Rows, Term, Total, Units
+from sfumato.query.plan.grids import Grid
 
 DAY = datetime.date
 USER = Column("user", Kind.INT, Facts(), "t.user", 0)
@@ -162,7 +162,7 @@ def test_2939_what_is_no_number_is_in_the_missing_group(value: float | None) -> 
     cells = Cells(scan(Kind.FLOAT), (bins,), (Rows(),))
     assert asked(world, cells) == {((None,), ()): (1,), ((0,), ()): (1,), ((1,), ()): (1,)}
     assert bins.facts.nullable
-    public = replace(cells, listed=Listed(((0, 1),)))
+    public = replace(cells, listed=PublicKeys(((0, 1),)))
     assert asked(world, public) == {((0,), ()): (1,), ((1,), ()): (1,)}
 
 
@@ -177,7 +177,7 @@ def test_2939_every_bin_of_a_unit_counts_towards_its_groups() -> None:
 def test_2939_a_missing_key_that_should_not_be_there_moves_little(certain: bool) -> None:
     """#2939: where a codebook is wrong, and a key is missing that never should be, bounds hold all the same."""
     never = scan(Kind.INT, Facts(keys=(0, 1, 2), nullable=False))
-    cells = Cells(never, (x(Kind.INT),), (Rows(), Units()), Bound(1, 1), Listed(((0, 1, 2),), certain=certain))
+    cells = Cells(never, (x(Kind.INT),), (Rows(), Units()), Bound(1, 1), PublicKeys(((0, 1, 2),), certain=certain))
     others = [(user, value) for user in range(2, 9) for value in (0, 1, None)]
     for mine in ([(1, None)] * 3, [(1, 0), (1, None)], [(1, 0), (1, 1), (1, 2)]):
         before, after = (computed(table(pa.int64(), rows), cells) for rows in (others, others + mine))
@@ -209,7 +209,7 @@ def dictionary(rows: list[str]) -> World:
 def test_2944_codes_of_categories_are_never_seen() -> None:
     """#2944: codes of categories depend on other rows; a new first row renumbered all others."""
     categories = scan(Kind.TEXT, Facts(keys=("low", "high")))
-    cells = Cells(categories, (x(Kind.TEXT),), (Rows(),), listed=Listed((("high", "low", None),), certain=True))
+    cells = Cells(categories, (x(Kind.TEXT),), (Rows(),), listed=PublicKeys((("high", "low", None),), certain=True))
     one, other = ["low", "low", "high"], ["surprise", "high", "low", "low"]
     assert asked(dictionary(one), cells) == {(("high",), ()): (1,), (("low",), ()): (2,), ((None,), ()): (0,)}
     assert asked(dictionary(other), cells) == {(("high",), ()): (1,), (("low",), ()): (2,), ((None,), ()): (1,)}
@@ -352,7 +352,7 @@ def test_an_empty_table_has_no_groups_and_zeros() -> None:
     empty = table(pa.int64(), [])
     assert whole(empty, Cells(scan(Kind.INT), (), tallies, Bound(2, 2))) == (0, 0, 0, 0)
     assert asked(empty, Cells(scan(Kind.INT), (x(Kind.INT),), tallies, Bound(2, 2))) == {}
-    listed = Cells(scan(Kind.INT), (x(Kind.INT),), tallies, Bound(2, 2), Listed(((3, 1),)))
+    listed = Cells(scan(Kind.INT), (x(Kind.INT),), tallies, Bound(2, 2), PublicKeys(((3, 1),)))
     assert asked(empty, listed) == {((1,), ()): (0,) * 4, ((3,), ()): (0,) * 4}
 
 

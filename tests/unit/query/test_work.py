@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.codebook import Codebook
-from sfumato.query.cells import Computed
-from sfumato.query.lower import Lowered
-from sfumato.query.passes.work import MOST_JOINED, _each, _root
-from sfumato.query.relations import Keep, Relation
-from sfumato.query.settings import Settings
+from sfumato.query.build.settings import Settings
+from sfumato.query.nodes.relations import Keep, Relation
+from sfumato.query.plan.bound_joins import MOST_JOINED, _each, _root
+from sfumato.query.plan.compiled_query import CompiledQuery
+from sfumato.query.plan.engine_plan import Computed
 from sfumato.session.dataset import Dataset
-from sfumato.session.tables import open_tables
+from sfumato.session.open_data import open_tables
 
 MANY = 30
 COLUMNS = {"id": {"type": "int"}, "k": {"type": "int", "between": [0, 5], "nullable": False, "source": "made up"}}
@@ -52,22 +52,22 @@ def data(*, rows: int | None = None, **people: int) -> Dataset:
     return Dataset(tables(**people), name="d", codebook=book(rows))
 
 
-def computed(made: Lowered, **people: int) -> Computed:
+def computed(made: CompiledQuery, **people: int) -> Computed:
     """Gives the exact cells of a question, of tables that are not behind a ledger."""
     _, held = open_tables(tables(**people), book())
     return held.engine.run(made.levels[0].cells)
 
 
-def counted(made: Lowered, **people: int) -> list[int]:
+def counted(made: CompiledQuery, **people: int) -> list[int]:
     found: list[int] = computed(made, **people).numbers[0].tolist()
     return found
 
 
-def ready(of: Dataset, text: str, **settings: Any) -> Lowered:
-    asking = of.session(limit=sf.Approx(100, "1e-3"), ledger="memory:")._asking
-    question = asking._read(text, ()).question
+def ready(of: Dataset, text: str, **settings: Any) -> CompiledQuery:
+    planner = of.session(limit=sf.Approx(100, "1e-3"), ledger="memory:")._planner
+    question = planner._read(text, ()).question
     assert question is not None
-    return asking._lowered(question, Settings.read(**{"loss": sf.Pure(1), **settings}))
+    return planner._planned(question, Settings.read(**{"loss": sf.Pure(1), **settings}))
 
 
 def cuts(relation: Relation) -> Iterator[int]:
@@ -84,16 +84,16 @@ def joined(sides: int, table: str = "t") -> str:
 
 @pytest.mark.parametrize("sides, most", [(2, 1000), (3, 100), (4, 31), (6, 10)])
 def test_each_side_keeps_what_makes_a_million_together(sides: int, most: int) -> None:
-    assert list(cuts(ready(data(), joined(sides), rows_each=5).question.source)) == [most] * sides
+    assert list(cuts(ready(data(), joined(sides), max_rows_per_group=5).question.source)) == [most] * sides
 
 
 def test_a_join_of_six_is_short() -> None:
-    made = ready(data(), joined(6), rows_each=2 * MOST_JOINED)
+    made = ready(data(), joined(6), max_rows_per_group=2 * MOST_JOINED)
     assert counted(made) == [10**6 + 2**6]  # 30⁶, the rows of one person, would be 729 million
 
 
 def test_who_has_few_rows_loses_none() -> None:
-    made = ready(data(), joined(3), rows_each=10**4)
+    made = ready(data(), joined(3), max_rows_per_group=10**4)
     assert counted(made, many=7, more=10) == [7**3 + 2**3 + 10**3]
 
 
@@ -101,7 +101,7 @@ def test_what_is_kept_of_somebody_is_decided_by_their_rows_alone() -> None:
     text = "SELECT a.k, COUNT(*) AS n FROM t a JOIN t b ON a.id = b.id GROUP BY a.k"
 
     def counts(**people: int) -> list[int]:
-        found = computed(ready(data(), text, groups=6, rows_each=10**6), **people)
+        found = computed(ready(data(), text, max_groups=6, max_rows_per_group=10**6), **people)
         assert found.places is not None
         known = dict(zip(found.places.tolist(), found.numbers[0].tolist(), strict=True))
         return [known.get(place, 0) for place in range(6)]
@@ -113,26 +113,30 @@ def test_what_is_kept_of_somebody_is_decided_by_their_rows_alone() -> None:
 
 
 def test_facts_make_it_needless() -> None:
-    assert not list(cuts(ready(data(rows=10), joined(6), rows_each=5).question.source))
+    assert not list(cuts(ready(data(rows=10), joined(6), max_rows_per_group=5).question.source))
     mixed = joined(3) + " JOIN other b ON a0.id = b.id"
-    assert list(cuts(ready(data(rows=10), mixed, rows_each=5).question.source)) == [1000]
-    wide = ready(data(rows=100), joined(6), rows_each=5)
+    assert list(cuts(ready(data(rows=10), mixed, max_rows_per_group=5).question.source)) == [1000]
+    wide = ready(data(rows=100), joined(6), max_rows_per_group=5)
     assert list(cuts(wide.question.source)) == [10] * 6
 
 
 def test_one_row_for_each_unit_is_not_cut() -> None:
     text = "SELECT COUNT(*) AS n FROM t JOIN (SELECT id, COUNT(*) AS many FROM t GROUP BY id) s ON t.id = s.id"
-    assert list(cuts(ready(data(), f"{text} WHERE s.many > 1", rows_each=5).question.source)) == [MOST_JOINED]
+    assert list(cuts(ready(data(), f"{text} WHERE s.many > 1", max_rows_per_group=5).question.source)) == [MOST_JOINED]
 
 
 def test_rows_that_a_public_table_repeats_count() -> None:
     text = "SELECT COUNT(*) AS n FROM (SELECT a.id, a.k FROM t a JOIN t b ON a.id = b.id) s JOIN kinds ON s.k = kinds.k"
-    assert list(cuts(ready(data(), text, rows_each=5).question.source)) == [707, 707]
+    assert list(cuts(ready(data(), text, max_rows_per_group=5).question.source)) == [707, 707]
 
 
 def test_joins_without_private_tables_on_both_sides_are_as_they_were() -> None:
     assert not list(
-        cuts(ready(data(), "SELECT COUNT(*) AS n FROM t JOIN kinds ON t.k = kinds.k", rows_each=5).question.source)
+        cuts(
+            ready(
+                data(), "SELECT COUNT(*) AS n FROM t JOIN kinds ON t.k = kinds.k", max_rows_per_group=5
+            ).question.source
+        )
     )
 
 
@@ -144,20 +148,22 @@ def test_one_row_does_not_become_more_than_a_million(kind: str) -> None:
     def text(many: int) -> str:
         return "SELECT COUNT(*) AS n FROM t " + " ".join(f"{kind} kinds k{n} ON t.k = k{n}.k" for n in range(many))
 
-    assert counted(ready(of, text(3), rows_each=100), many=6, few=0) == [2 * 2**3 + (4 if kind == "LEFT JOIN" else 0)]
-    assert not list(cuts(ready(of, text(19), rows_each=5).question.source))
+    assert counted(ready(of, text(3), max_rows_per_group=100), many=6, few=0) == [
+        2 * 2**3 + (4 if kind == "LEFT JOIN" else 0)
+    ]
+    assert not list(cuts(ready(of, text(19), max_rows_per_group=5).question.source))
     with pytest.raises(sf.errors.QueryRefused, match="one row becomes 1,048,576 here"):
-        ready(of, text(20), rows_each=5)
+        ready(of, text(20), max_rows_per_group=5)
     one = "SELECT id, COUNT(*) AS k FROM ({}) s GROUP BY id".format(text(19).replace("COUNT(*) AS n", "t.id, t.k"))
-    again = ready(of, f"SELECT COUNT(*) AS n FROM ({one}) p JOIN kinds ON p.k = kinds.k", rows_each=5)
+    again = ready(of, f"SELECT COUNT(*) AS n FROM ({one}) p JOIN kinds ON p.k = kinds.k", max_rows_per_group=5)
     assert not list(cuts(again.question.source))
 
 
 def test_the_cut_is_said_and_prices_do_not_rest_on_it() -> None:
-    made = ready(data(), joined(2), rows_each=5)
+    made = ready(data(), joined(2), max_rows_per_group=5)
     said = "at most 1,000 rows of a unit are kept on each of 2 sides of joins"
     assert said in [cut.what for cut in made.how.cuts]
-    shown = data().session(limit=sf.Pure(1), ledger="memory:").explain(joined(2), loss=sf.Pure(1), rows_each=5)
+    shown = data().session(limit=sf.Pure(1), ledger="memory:").explain(joined(2), loss=sf.Pure(1), max_rows_per_group=5)
     assert said in str(shown) and "so that joins stay small" in str(shown)
     with pytest.raises(sf.errors.QueryRefused, match="any number of rows"):
         ready(data(), joined(2))

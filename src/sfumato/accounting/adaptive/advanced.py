@@ -3,33 +3,34 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple, final
 
 from sfumato.accounting.adaptive.filters import same_kind
-from sfumato.accounting.calibrate import SMALLEST, greatest
-from sfumato.accounting.concentrated import ApproxZCDP
-from sfumato.accounting.curves import read_order
-from sfumato.accounting.measures import Approx, Loss, amount
-from sfumato.accounting.renyi import Renyi
-from sfumato.accounting.shapes import PureCurve
+from sfumato.accounting.losses.amounts import amount
+from sfumato.accounting.losses.concentrated import ApproxZCDP
+from sfumato.accounting.losses.measures import Approx, Loss
+from sfumato.accounting.losses.renyi import Renyi
+from sfumato.accounting.plans.search import SMALLEST, greatest
+from sfumato.accounting.renyi.curves import read_order
+from sfumato.accounting.renyi.mechanism_curves import PureCurve
 from sfumato.errors import BadArgument, QueryRefused
 from sfumato.exact import Extended, Number, ball, digits_up, lower, probability, rational, up
 from sfumato.guarantee import guarantee
+from sfumato.plain import record
 
 
 class AtOrder(NamedTuple):
-    """Is a bound on the Rényi divergence of one order between what is left when δ of each distribution is set aside."""
+    """A bound on the Rényi divergence of one order between what is left when δ of each distribution is set aside."""
 
     divergence: Extended
     delta: Fraction
 
 
 @final
-@dataclass(frozen=True)
+@record("AdvancedFilter")
 class AdvancedFilter:
-    """Is the filter for an (ε, δ) limit that admits many small (ε, δ) losses; ``reserve`` of δ pays for the tail.
+    """The filter for an (ε, δ) limit that admits many small (ε, δ) losses; ``reserve`` of δ pays for the tail.
 
     The rest of δ is what the admitted losses may have themselves. Keep the reserve near δ where they are pure. What is
     added up is the Rényi divergence of one ``order``, fixed at the start; ``divergence`` and ``delta`` are the sums.
@@ -70,17 +71,17 @@ class AdvancedFilter:
 
     @property
     def room(self) -> AtOrder:
-        """Gives the limit in the terms in which losses add up."""
+        """The limit as a divergence and a δ, the terms in which losses add up."""
         return advanced_room(self.limit, self.reserve, self.order)
 
     @property
     def spent(self) -> Loss:
-        """Gives the divergence that was admitted so far, at the order that is watched; ``delta`` is set aside."""
+        """The divergence that was admitted so far, at the order that is watched; ``delta`` is set aside."""
         return Renyi({self.order: self.divergence})
 
     @property
     def left(self) -> Approx:
-        """Gives the largest ε that is still admitted, and beside it the largest δ."""
+        """The largest ε that is still admitted, and beside it the largest δ."""
         rest, order = self.room.divergence - self.divergence, self.order
         share = (self.room.delta - self.delta) / (1 - self.delta)
         if PureCurve(SMALLEST).bound(order) > rest:
@@ -90,7 +91,7 @@ class AdvancedFilter:
     @property
     def guarantee(self) -> str:
         """Says in one sentence what is promised, and where it is proved."""
-        return f"{self.limit} for the whole interaction, however it goes (proofs/filters.md#advanced)"
+        return f"{self.limit} for the whole interaction, however it goes (proofs/privacy_filters.md#advanced)"
 
     @property
     def interleaves(self) -> bool:
@@ -102,7 +103,7 @@ class AdvancedFilter:
         return fits(self._with(loss), self.room)
 
     def after(self, loss: Loss) -> AdvancedFilter:
-        """Gives the filter once a mechanism of this loss is charged; refuses where it may not run."""
+        """Charges a mechanism of this loss and returns the filter that follows; refuses what may not run."""
         total, room = self._with(loss), self.room
         if not fits(total, room):
             raise QueryRefused(
@@ -116,35 +117,35 @@ class AdvancedFilter:
         )
 
     def _with(self, loss: Loss) -> AtOrder:
-        """Gives the sums once a loss is counted."""
+        """The sums with one more loss counted."""
         cost = counted(same_kind(loss, self.limit, "loss"), self.order)
         return added(AtOrder(self.divergence, self.delta), cost)
 
 
 @guarantee(
     claim="with delta of each distribution set aside, the divergence of randomized response of epsilon, rounded up",
-    proof="proofs/filters.md#advanced",
+    proof="proofs/privacy_filters.md#advanced",
     reviewed="13ab8c74d77c",
 )
 def counted(loss: Approx, order: Fraction) -> AtOrder:
-    """Gives what an (ε, δ) loss costs at an order."""
+    """What an (ε, δ) loss costs at an order: a divergence, and the δ that is set aside."""
     return AtOrder(PureCurve(loss.epsilon).bound(order), loss.delta)
 
 
 @guarantee(
     claim="divergences of one order add up; what is set aside composes to 1 - (1 - delta₁)(1 - delta₂), rounded up",
-    proof="proofs/filters.md#advanced",
+    proof="proofs/privacy_filters.md#advanced",
     reviewed="df43726cf44a",
 )
 def added(first: AtOrder, second: AtOrder) -> AtOrder:
-    """Gives what two mechanisms cost together, the second chosen in the light of the first one's answer."""
+    """What two mechanisms cost together, the second chosen in the light of the first one's answer."""
     aside = ApproxZCDP(0, first.delta).then(ApproxZCDP(0, second.delta)).delta
     return AtOrder(first.divergence + second.divergence, aside)
 
 
 @guarantee(
     claim="both the divergence and what is set aside are within the room",
-    proof="proofs/filters.md#advanced",
+    proof="proofs/privacy_filters.md#advanced",
     reviewed="d0dae26bb9d5",
 )
 def fits(total: AtOrder, room: AtOrder) -> bool:
@@ -154,28 +155,28 @@ def fits(total: AtOrder, room: AtOrder) -> bool:
 
 @guarantee(
     claim="a divergence within this room, delta set aside, is (epsilon, delta) private; the reserve is part of delta",
-    proof="proofs/filters.md#advanced",
+    proof="proofs/privacy_filters.md#advanced",
     reviewed="4adc705a7342",
 )
 def advanced_room(limit: Approx, reserve: Fraction, order: Fraction) -> AtOrder:
-    """Gives the divergence of an order that fits into an (ε, δ) limit, if ``reserve`` of δ pays for the tail."""
+    """The divergence of an order that fits into an (ε, δ) limit, if ``reserve`` of δ pays for the tail."""
     divergence = max(Fraction(0), room_at(Fraction(limit.epsilon), reserve, order))
     return AtOrder(divergence, (limit.delta - reserve) / (1 - reserve))
 
 
 @guarantee(
     claim="the D for which D_order <= D gives (epsilon, delta), rounded down",
-    proof="proofs/filters.md#tail",
+    proof="proofs/privacy_filters.md#tail",
     reviewed="b3184d149cc5",
 )
 def room_at(epsilon: Fraction, delta: Fraction, order: Fraction) -> Extended:
-    """Gives the largest divergence of an order that is shown to be (ε, δ) private."""
+    """The largest divergence of an order that is shown to be (ε, δ) private; below 0 where none is."""
     above = order - 1
     return lower(lambda: ball(epsilon) - ball(above / order).log() + (ball(delta) * ball(order)).log() / ball(above))
 
 
 def best_order(epsilon: Extended, delta: Fraction) -> Fraction:
-    """Gives an order near the one that leaves most room for small losses; any order above 1 would be sound.
+    """An order near the one that leaves most room for small losses; any order above 1 would be sound.
 
     Floats steer, and few bits are kept, so that the room is the same on every machine.
     """

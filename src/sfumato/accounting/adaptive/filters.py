@@ -1,50 +1,49 @@
 """Filters: whether one more mechanism may run, when each was chosen in the light of all answers before it.
 
 A filter is a value: public numbers, no data, no randomness. `admits` asks, `after` charges; whoever holds the data
-charges first and looks afterwards. A filter, with all that it admits, is itself a mechanism whose loss is its limit, so
-that one can stand inside another: ``parent.after(child.limit)``.
+charges first and looks afterwards. A filter, with all that it admits, is itself a mechanism, and its loss is its limit:
+one can stand inside another, by ``parent.after(child.limit)``.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate
 from typing import Protocol, Self, TypeVar, final
 
-from sfumato.accounting.concentrated import GDP, ApproxZCDP
 from sfumato.accounting.events import Event
-from sfumato.accounting.measures import ZCDP, Approx, BoundedRange, Loss, Pure
-from sfumato.accounting.renyi import Renyi
+from sfumato.accounting.losses.concentrated import GDP, ApproxZCDP
+from sfumato.accounting.losses.measures import ZCDP, Approx, BoundedRange, Loss, Pure
+from sfumato.accounting.losses.renyi import Renyi
 from sfumato.errors import BadArgument, NoProvenRoute, QueryRefused
-from sfumato.exact import Extended, digits_up
+from sfumato.exact import digits_up
 from sfumato.guarantee import guarantee
+from sfumato.plain import record
 
 L = TypeVar("L", bound=Loss)
 
 ADDS: dict[type[Loss], str] = {
-    Pure: "proofs/filters.md#pure",
-    Approx: "proofs/filters.md#approximate",
-    ZCDP: "proofs/filters.md#renyi",
-    Renyi: "proofs/filters.md#renyi",
-    ApproxZCDP: "proofs/filters.md#approximate-concentrated",
-    GDP: "proofs/filters.md#gaussian",
+    Pure: "proofs/privacy_filters.md#pure",
+    Approx: "proofs/privacy_filters.md#approximate",
+    ZCDP: "proofs/privacy_filters.md#renyi",
+    Renyi: "proofs/privacy_filters.md#renyi",
+    ApproxZCDP: "proofs/privacy_filters.md#approximate-concentrated",
+    GDP: "proofs/privacy_filters.md#gaussian",
 }
-"""The kinds of loss whose running sum is a valid stopping rule, and where each is proved."""
+"""The kinds of loss of which the running sum is a valid stopping rule, and where each is proved."""
 
 
 class Filter(Protocol):
-    """Is a rule that decides from stated losses alone whether one more mechanism may run."""
+    """A rule that decides from stated losses alone whether one more mechanism may run."""
 
     @property
     def limit(self) -> Loss:
-        """Gives what the whole interaction costs at most, however it goes and whenever it stops."""
+        """What the whole interaction costs at most, however it goes and whenever it stops."""
 
     @property
     def spent(self) -> Loss:
-        """Gives what was admitted so far."""
+        """What was admitted so far, in the terms in which the filter counts."""
 
     @property
     def guarantee(self) -> str:
@@ -58,13 +57,13 @@ class Filter(Protocol):
         """Tells whether a mechanism of this loss may run now."""
 
     def after(self, loss: Loss) -> Self:
-        """Gives the filter once a mechanism of this loss is charged; refuses, and stays as it is, where it may not."""
+        """Charges a mechanism of this loss and gives the filter that follows; refuses, unchanged, what may not run."""
 
 
 @final
-@dataclass(frozen=True)
+@record("SumFilter")
 class SumFilter:
-    """Is the filter that admits while the composed loss stays within the limit.
+    """The filter that admits while the composed loss stays within the limit.
 
     >>> so_far = SumFilter(Pure(1)).after(Pure(0.7))
     >>> so_far.admits(Pure(0.3)), so_far.admits(Pure(0.31)), so_far.left
@@ -88,8 +87,8 @@ class SumFilter:
 
     @property
     def left(self) -> Loss:
-        """Gives the largest loss that is still admitted."""
-        return remainder(self.limit, self.spent)
+        """The largest loss that is still admitted."""
+        return self.limit.minus(self.spent)
 
     @property
     def guarantee(self) -> str:
@@ -106,7 +105,7 @@ class SumFilter:
         return sum_within(self.spent, self._counted(loss), self.limit) is not None
 
     def after(self, loss: Loss) -> SumFilter:
-        """Gives the filter once a mechanism of this loss is charged; refuses where it may not run."""
+        """Charges a mechanism of this loss and returns the filter that follows; refuses what may not run."""
         cost = self._counted(loss)
         total = sum_within(self.spent, cost, self.limit)
         if total is None:
@@ -122,30 +121,19 @@ class SumFilter:
         return counted(same_kind(loss, self.limit, "loss"), self.limit)
 
 
-def filter_for(limit: Loss) -> SumFilter:
-    """Gives the filter that keeps an interaction within a limit; refuses kinds for which there is no valid rule.
-
-    For a long row of small losses under an `Approx` limit see `AdvancedFilter`.
-
-    >>> filter_for(ZCDP(0.5)).admits(ZCDP(0.4))
-    True
-    """
-    return SumFilter(limit)
-
-
 @guarantee(
     claim="if each mechanism is admitted only while the composed loss is within the limit, the whole is within it",
-    proof="proofs/filters.md#sums",
+    proof="proofs/privacy_filters.md#sums",
     reviewed="87da3b5266c1",
 )
 def sum_within(spent: Loss, loss: Loss, limit: Loss) -> Loss | None:
-    """Gives the sum once a loss is charged, for the kinds in `ADDS`; None where that does not fit."""
+    """The sum once a loss is charged, for the kinds in `ADDS`; None where that does not fit."""
     total = spent.then(loss)
     return total if total.within(limit) else None
 
 
 def counted(loss: Loss, limit: Loss) -> Loss:
-    """Gives what of a loss is counted: all of it, but of a Rényi curve its bounds at the orders of the limit only."""
+    """What of a loss is counted: all of it, but of a Rényi curve its bounds at the orders of the limit only."""
     if isinstance(loss, Renyi) and isinstance(limit, Renyi):
         check_stated(loss, orders_of(limit))
         return at_orders(loss, orders_of(limit))
@@ -153,7 +141,7 @@ def counted(loss: Loss, limit: Loss) -> Loss:
 
 
 def orders_of(limit: Renyi) -> tuple[Fraction, ...]:
-    """Gives the orders at which a Rényi limit is stated."""
+    """The orders at which a Rényi limit is stated; empty where it lists none."""
     return limit.orders().listed or ()
 
 
@@ -169,77 +157,46 @@ def check_stated(loss: Renyi, orders: Iterable[Fraction]) -> None:
 
 @guarantee(
     claim="at each of some orders the bound that is stated there, or at a higher one of them where that is less",
-    proof="proofs/filters.md#renyi",
+    proof="proofs/privacy_filters.md#renyi",
     reviewed="f78db683fbe9",
 )
 def at_orders(loss: Renyi, orders: Iterable[Fraction]) -> Renyi:
-    """Gives a table of one Rényi loss at some orders."""
+    """One Rényi loss as a table of its bounds at some orders."""
     return Renyi({order: loss.at(order) for order in orders})
 
 
 @guarantee(
     claim="at each of some orders not less than the sum of the bounds at that order",
-    proof="proofs/filters.md#renyi",
+    proof="proofs/privacy_filters.md#renyi",
     reviewed="700a011aec83",
 )
 def kept(spent: Renyi, orders: Iterable[Fraction]) -> Renyi:
-    """Gives a table of a sum of Rényi losses at some orders: as short as that of one, and rising with the order."""
+    """A sum of Rényi losses as a table at some orders: as short as that of one loss, and rising with the order."""
     rising = sorted(orders)
     return Renyi(dict(zip(rising, accumulate((spent.at(order) for order in rising), max), strict=True)))
 
 
 @guarantee(
     claim="pure, approximate, concentrated, Renyi and Gaussian filters hold for mechanisms asked in turns",
-    proof="proofs/filters.md#concurrent",
+    proof="proofs/privacy_filters.md#concurrent",
     reviewed="adf3841b43dc",
 )
 def may_interleave(kind: type[Loss]) -> bool:
-    """Tells whether a filter of this kind also holds for interactive mechanisms whose questions are interleaved."""
+    """Tells whether a filter of this kind also holds for interactive mechanisms with interleaved questions."""
     return kind in (Pure, Approx, ZCDP, Renyi, GDP)
 
 
-@guarantee(
-    claim="what was spent, composed with the remainder, is the limit",
-    proof="proofs/filters.md#left",
-    reviewed="a8c8bc5600ac",
-)
-def remainder(limit: Loss, spent: Loss) -> Loss:
-    """Gives what a limit leaves once something within it is spent."""
-    match limit, spent:
-        case Pure(), Pure():
-            return Pure(_less(limit.epsilon, spent.epsilon))
-        case Approx(delta=Fraction(numerator=1, denominator=1)), _:
-            return limit  # promises nothing, so nothing can use it up
-        case ApproxZCDP(delta=Fraction(numerator=1, denominator=1)), _:
-            return limit
-        case Approx(), Approx():
-            return Approx(_less(limit.epsilon, spent.epsilon), limit.delta - spent.delta)
-        case ZCDP(), ZCDP():
-            return ZCDP(_less(limit.rho, spent.rho))
-        case ApproxZCDP(), ApproxZCDP():
-            return ApproxZCDP(_less(limit.rho, spent.rho), (limit.delta - spent.delta) / (1 - spent.delta))
-        case GDP(), GDP():
-            return GDP.of_square(_less(limit.square, spent.square))
-        case Renyi(), Renyi():
-            return Renyi({order: _less(limit.at(order), spent.at(order)) for order in orders_of(limit)})
-    raise NoProvenRoute("there is no rule for what is left of " + type(limit).__name__ + ".")
-
-
-def _less(limit: Extended, spent: Extended) -> Extended:
-    return math.inf if limit == math.inf else Fraction(limit) - Fraction(spent)
-
-
 def check_adds(limit: object) -> None:
-    """Refuses a kind of loss whose running composition is no valid stopping rule."""
+    """Refuses a kind of loss if its running composition is no valid stopping rule."""
     check_loss(limit, "limit", "sf.Pure(1)")
     check_range(limit)
     if type(limit) not in ADDS:
         kind = type(limit).__name__
         raise NoProvenRoute(
             f"stopping when the composed {kind} reaches a limit is not valid if mechanisms are chosen after seeing "
-            "answers: the whole can then leak more than the limit (proofs/filters.md#refused). For spending chosen as "
-            "one goes, limit Pure, Approx, ZCDP, Renyi or GDP, or use sf.AdvancedFilter; if the losses of all steps "
-            f"are fixed before the first answer, sf.Slots takes {kind} too."
+            "answers: the whole can then leak more than the limit (proofs/privacy_filters.md#refused). For spending "
+            "chosen as one goes, limit Pure, Approx, ZCDP, Renyi or GDP, or use sf.accounting.AdvancedFilter; if the "
+            f"losses of all steps are fixed before the first answer, sf.accounting.Slots takes {kind} too."
         )
 
 
@@ -274,7 +231,7 @@ def check_loss(loss: object, name: str, example: str = "sf.Pure(0.5)") -> None:
 
 
 def same_kind(loss: object, limit: L, name: str) -> L:
-    """Gives a loss of the limit's kind back and refuses others: nothing is converted behind the caller's back."""
+    """Returns a loss of the limit's kind and refuses others: nothing is converted behind the caller's back."""
     check_loss(loss, name)
     if type(loss) is not type(limit):
         kind = type(limit).__name__

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import final
 
@@ -23,25 +22,26 @@ from sfumato.accounting.adaptive.filters import (
     kept,
     same_kind,
 )
-from sfumato.accounting.measures import ZCDP, Loss
-from sfumato.accounting.renyi import Renyi
+from sfumato.accounting.losses.measures import ZCDP, Loss
+from sfumato.accounting.losses.renyi import Renyi
 from sfumato.errors import BadArgument, NoProvenRoute
 from sfumato.exact import Extended, Number, log_up, positive, rational
 from sfumato.guarantee import guarantee
+from sfumato.plain import record
 
 REACH = 16
 """Orders are prepared for sums up to about 4^REACH times more or fewer than expected."""
 
 
 @final
-@dataclass(frozen=True)
+@record("SumOdometer")
 class SumOdometer:
-    """Is the running sum of stated losses. Start it with the nothing of a kind, such as ``sf.Pure(0)``.
+    """The running sum of stated losses. Start it with the nothing of a kind, such as ``sf.Pure(0)``.
 
     Whoever stops while the sum is within some limit has kept that limit, provided that the rule by which they stop
     could never have let the sum pass it. A pure sum says more: it bounds the realised loss of what was seen.
 
-    >>> from sfumato.accounting.measures import Pure
+    >>> from sfumato.accounting.losses.measures import Pure
     >>> SumOdometer(Pure(0)).after(Pure(0.1)).after(Pure(0.2)).spent
     Pure(epsilon=0.3)
     """
@@ -55,16 +55,16 @@ class SumOdometer:
             kind = type(self.spent).__name__
             raise NoProvenRoute(
                 f"the composed {kind} of what ran so far bounds nothing if mechanisms are chosen after seeing answers "
-                "(proofs/filters.md#refused). Start an odometer from Pure, Approx, ZCDP, Renyi or GDP; if the losses "
-                f"of all steps are fixed before the first answer, sf.Slots takes {kind} too."
+                "(proofs/privacy_filters.md#refused). Start an odometer from Pure, Approx, ZCDP, Renyi or GDP; if the "
+                f"losses of all steps are fixed before the first answer, sf.accounting.Slots takes {kind} too."
             )
 
     def after(self, loss: Loss) -> SumOdometer:
-        """Gives the odometer once a mechanism of this loss is charged."""
+        """Adds the stated loss of one more mechanism; it must be of the kind that is counted."""
         return SumOdometer(running_sum(self.spent, same_kind(loss, self.spent, "loss")))
 
     def limited(self, limit: Loss) -> SumFilter:
-        """Gives a filter that goes on from here and keeps a limit; what is to stand inside a filter must be one.
+        """Starts a filter that goes on from here and keeps a limit; what is to stand inside a filter must be one.
 
         The limit may not depend on the answers: if it does, what is kept is the largest that might have been chosen.
         """
@@ -72,9 +72,9 @@ class SumOdometer:
 
 
 @final
-@dataclass(frozen=True)
+@record("AnytimeOdometer")
 class AnytimeOdometer:
-    """Is an ε that bounds the realised privacy loss at every moment at once, except with probability ``delta``.
+    """An ε that bounds the realised privacy loss at every moment at once, except with probability ``delta``.
 
     It watches some orders, each with a share of δ; `AnytimeOdometer.around` picks them. They are fixed before the first
     answer: an odometer that has begun (``spent``) goes on with the orders it began with.
@@ -101,18 +101,18 @@ class AnytimeOdometer:
 
     @classmethod
     def around(cls, expected: ZCDP, *, delta: Number, kind: type[ZCDP] | type[Renyi] = ZCDP) -> AnytimeOdometer:
-        """Starts one whose orders serve best while the sum is near what is expected, and nearly as well far away."""
+        """Starts one with orders that serve best while the sum is as expected, and nearly as well far from there."""
         if kind not in (ZCDP, Renyi):
             raise BadArgument("kind", "sf.ZCDP or sf.Renyi", kind)
         return cls(delta=delta, orders=orders_around(expected, delta=delta), spent=kind.nothing())
 
     @property
     def epsilon(self) -> Extended:
-        """Gives a bound on the realised loss so far, rounded up."""
+        """The bound on the realised loss so far, rounded up."""
         return anytime_epsilon(self.spent, self.delta, self.orders)
 
     def after(self, loss: Loss) -> AnytimeOdometer:
-        """Gives the odometer once a mechanism of this loss is charged."""
+        """Adds the stated loss of one more mechanism; a Rényi loss is counted at the watched orders only."""
         cost = same_kind(loss, self.spent, "loss")
         if isinstance(cost, Renyi) and isinstance(self.spent, Renyi):
             watched = [order for order, _ in self.orders]
@@ -144,7 +144,7 @@ def _chance(delta: Number) -> Fraction:
 
 
 def orders_around(expected: ZCDP, *, delta: Number) -> tuple[tuple[Fraction, Fraction], ...]:
-    """Gives orders with their shares of δ: most for the order that is best at the expected sum, less further away."""
+    """Orders with their shares of δ: most for the order that is best at the expected sum, less further away."""
     if not isinstance(expected, ZCDP) or not 0 < expected.rho < math.inf:
         raise BadArgument("expected", "a ZCDP above 0, such as sf.ZCDP(0.1)", expected)
     centre = _near_root(Fraction(log_up(3 / _chance(delta))) / Fraction(expected.rho))
@@ -153,14 +153,14 @@ def orders_around(expected: ZCDP, *, delta: Number) -> tuple[tuple[Fraction, Fra
 
 
 def _near_root(square: Fraction) -> Fraction:
-    """Gives a number of few bits near a square root, also where floats do not reach."""
+    """Approximates a square root by a number of few bits, also where floats do not reach."""
     half = (square.numerator.bit_length() - square.denominator.bit_length()) // 2
     mantissa, exponent = math.frexp(math.sqrt(square / Fraction(4) ** half))
     return Fraction(round(mantissa * 4096), 4096) * Fraction(2) ** (exponent + half)
 
 
 def _share(distance: int) -> Fraction:
-    """Gives 2 / (3 (d + 1)(d + 2)), which over all whole numbers, of both signs, adds up to 1."""
+    """Computes 2 / (3 (d + 1)(d + 2)), which over all whole numbers, of both signs, adds up to 1."""
     return Fraction(2, 3 * (distance + 1) * (distance + 2))
 
 
@@ -180,7 +180,7 @@ def running_sum(spent: L, loss: L) -> L:
     reviewed="3cc33c93b928",
 )
 def anytime_epsilon(spent: ZCDP | Renyi, delta: Fraction, orders: tuple[tuple[Fraction, Fraction], ...]) -> Extended:
-    """Gives a bound on the realised loss that holds at every moment at once, except with probability δ."""
+    """A bound on the realised loss that holds at every moment at once, except with probability δ."""
     if spent == type(spent).nothing():
         return Fraction(0)
     bounds: list[Extended] = []

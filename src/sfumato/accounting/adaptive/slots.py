@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import reduce
 from typing import final
 
 from sfumato.accounting.adaptive.filters import may_interleave, same_kind
-from sfumato.accounting.measures import Loss
+from sfumato.accounting.losses.measures import Loss
 from sfumato.errors import BadArgument, Exhausted, QueryRefused
 from sfumato.exact import integer
 from sfumato.guarantee import guarantee
+from sfumato.plain import record
 
 
 @final
-@dataclass(frozen=True)
+@record("Slots")
 class Slots:
-    """Is a row of losses, each of which pays for one mechanism, in this order.
+    """A row of losses, each of which pays for one mechanism, in this order.
 
     Since the losses are fixed in advance, every kind that composes may be used.
 
-    >>> from sfumato.accounting.measures import Pure
+    >>> from sfumato.accounting.losses.measures import Pure
     >>> slots = Slots([Pure(0.3), Pure(0.2)])
     >>> slots.limit, slots.after(Pure(0.1)).left
     (Pure(epsilon=0.5), (Pure(epsilon=0.2),))
@@ -46,23 +46,23 @@ class Slots:
 
     @property
     def limit(self) -> Loss:
-        """Gives what the whole interaction costs at most: all slices composed, used or not."""
+        """What the whole interaction costs at most: all slices composed, used or not."""
         return composed(self.slices)
 
     @property
     def spent(self) -> Loss:
-        """Gives the composed slices that were used; a slice counts in full."""
+        """The composed slices that were used; a slice counts in full."""
         return composed(self.slices[: self.used]) if self.used else type(self.slices[0]).nothing()
 
     @property
     def left(self) -> tuple[Loss, ...]:
-        """Gives the slices that were not used yet."""
+        """The slices that were not used yet, the next one first."""
         return self.slices[self.used :]
 
     @property
     def guarantee(self) -> str:
         """Says in one sentence what is promised, and where it is proved."""
-        return f"{self.limit} for the whole interaction, however it goes (proofs/filters.md#slots)"
+        return f"{self.limit} for the whole interaction, however it goes (proofs/privacy_filters.md#slots)"
 
     @property
     def interleaves(self) -> bool:
@@ -75,7 +75,7 @@ class Slots:
         return self.used < len(self.slices) and asked.within(self.slices[self.used])
 
     def after(self, loss: Loss) -> Slots:
-        """Gives the slots once a mechanism is charged to the next one; refuses where it may not run."""
+        """Charges a mechanism to the next slot and returns the slots that follow; refuses what may not run."""
         if not self.admits(loss):
             if self.used == len(self.slices):
                 raise Exhausted("all slots are used: the limit is spent, and nothing more may run.")
@@ -91,7 +91,7 @@ class Slots:
 
 @guarantee(
     claim="mechanisms chosen as one goes, each within a loss that was fixed in advance, compose to those losses",
-    proof="proofs/filters.md#slots",
+    proof="proofs/privacy_filters.md#slots",
     reviewed="60742288e494",
 )
 def composed(slices: tuple[Loss, ...]) -> Loss:

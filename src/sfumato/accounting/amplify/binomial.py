@@ -13,7 +13,7 @@ from sfumato.guarantee import guarantee
 
 
 def binomial_span(trials: int, chance: float, bits: int) -> tuple[int, int]:
-    """Gives numbers between which all but about 2^−bits of a binomial number lies; any choice is sound."""
+    """Numbers between which all but about 2^−bits of a binomial number lies; any choice is sound."""
     far = math.sqrt(2 * math.log(2) * bits)
     mean, reach = trials * chance, far * (math.sqrt(trials * chance * (1 - chance)) + far)
     return max(0, math.floor(mean - reach)), min(trials, math.ceil(mean + reach))
@@ -22,7 +22,7 @@ def binomial_span(trials: int, chance: float, bits: int) -> tuple[int, int]:
 @final
 @dataclass(frozen=True)
 class Counted:
-    """Is how often something happens in independent trials, by the logarithms of the two chances, and a span of it."""
+    """How often something happens in independent trials, by the logarithms of the two chances, and a span of it."""
 
     trials: int
     log_hit: arb
@@ -33,11 +33,11 @@ class Counted:
         """Encloses the probability of a number."""
         rest = self.trials - count
         choose = arb(self.trials + 1).lgamma() - arb(count + 1).lgamma() - arb(rest + 1).lgamma()
-        found: arb = (choose + count * self.log_hit + rest * self.log_miss).exp()
-        return found
+        mass: arb = (choose + count * self.log_hit + rest * self.log_miss).exp()
+        return mass
 
     def masses(self, first: int, last: int) -> Iterator[tuple[int, arb]]:
-        """Gives each number from one to another with its probability, each from the one before."""
+        """Each number from one to another with its probability, each from the one before."""
         odds, mass = (self.log_hit - self.log_miss).exp(), self.mass(first)
         for count in range(first, last + 1):
             yield count, mass

@@ -27,14 +27,14 @@ SPARE, MORE = 30, 136
 
 
 def bits_below(least: Fraction) -> int:
-    """Gives how many bits after the point the least δ that must be sharp begins."""
+    """How many bits after the point the least δ that must be sharp begins."""
     return max(0, least.denominator.bit_length() - least.numerator.bit_length() + 1)
 
 
 @final
 @dataclass(frozen=True)
 class Hidden:
-    """Is how many of the other reports hide one: a binomial number, and the range of it that is summed up.
+    """How many of the other reports hide one: a binomial number, and the range of it that is summed up.
 
     Its chance is known as the tilt ε0 only: 2 / (exp(ε0) + 1).
     """
@@ -45,18 +45,18 @@ class Hidden:
 
     @property
     def span(self) -> tuple[int, int]:
-        """Gives the numbers between which nearly all the probability lies; chosen by floats, any choice is sound."""
+        """The numbers between which nearly all the probability lies; chosen by floats, any choice is sound."""
         chance = 2 / (math.exp(min(700.0, float(self.epsilon0))) + 1)
         return binomial_span(self.others, chance, bits_below(self.least) + SPARE)
 
     def counted(self) -> Counted:
-        """Gives the number with its chances, at the precision of balls that is in force."""
+        """The number with its chances, at the precision of balls that is in force."""
         lying = (ball(self.epsilon0).exp() + 1).log()
         hits, misses = arb(2).log() - lying, ball(self.epsilon0).expm1().log() - lying
         return Counted(self.others, hits, misses, self.span)
 
     def masses(self) -> Iterator[tuple[int, arb]]:
-        """Gives each number in the span with its probability."""
+        """Each number in the span with its probability."""
         return self.counted().masses(*self.span)
 
     def outside(self) -> arb:
@@ -66,7 +66,7 @@ class Hidden:
 
 
 class Tail(NamedTuple):
-    """Is a place in Pascal's triangle over 2^n: the mass of ``k`` out of ``n`` fair coins, and that of more than k."""
+    """A place in Pascal's triangle over 2^n: the mass of ``k`` out of ``n`` fair coins, and that of more than k."""
 
     coins: int
     heads: int
@@ -101,10 +101,10 @@ class Tail(NamedTuple):
 @guarantee(
     claim="delta(epsilon) of n shuffled reports of any epsilon0-private local randomizer is at most this",
     proof="proofs/shuffling.md#sum",
-    reviewed="a047e3b618f6",
+    reviewed="88724f08f3ab",
 )
 def hidden_delta(epsilon0: Fraction, reports: int, epsilon: Fraction, least: Fraction = LEAST) -> Extended:
-    """Gives Σ over the number of hiding reports of P(number) times the divergence of the pair of counts, rounded up.
+    """Σ over the number of hiding reports of P(number) times the divergence of the pair of counts, rounded up.
 
     A result below ``least`` need not be sharp.
     """
@@ -118,7 +118,7 @@ def hidden_delta(epsilon0: Fraction, reports: int, epsilon: Fraction, least: Fra
         every = ball(epsilon0).exp() + 1
         gain = ball(epsilon).exp() * ball(epsilon0 - epsilon).expm1() / every
         cost = ball(epsilon0 + epsilon).expm1() / every
-        tail, found, both = None, arb(0), -ball(epsilon).expm1()
+        tail, mean, both = None, arb(0), -ball(epsilon).expm1()
         for count, mass in hidden.masses():
             last, perhaps = (count + 1) * first >> bits, (count + 1) * second >> bits
             tail = Tail.at(count, last) if tail is None else tail.more_coins()
@@ -126,13 +126,13 @@ def hidden_delta(epsilon0: Fraction, reports: int, epsilon: Fraction, least: Fra
             part = gain * tail.mass + both * tail.beyond
             if perhaps != last:  # one outcome that gains next to nothing, if anything
                 part += (cost * tail.more_heads().mass - gain * tail.mass).nonnegative_part()
-            found += mass * part
-        return found + hidden.outside() * gain
+            mean += mass * part
+        return mean + hidden.outside() * gain
 
     return max(Fraction(0), min(Fraction(1), upper(enclosed, bits)))
 
 
 def _share(epsilon0: Fraction, epsilon: Fraction) -> arb:
     """Encloses the share of one kind among the hiding reports above which the loss is more than ε."""
-    found: arb = ball(epsilon0 + epsilon).expm1() / (ball(epsilon0).expm1() * (ball(epsilon).exp() + 1))
-    return found
+    share: arb = ball(epsilon0 + epsilon).expm1() / (ball(epsilon0).expm1() * (ball(epsilon).exp() + 1))
+    return share

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import final
 
@@ -16,26 +15,28 @@ from sfumato.accounting.amplify.moments import (
     last_term,
     near_interpolated,
     near_log_sum,
+    near_rest,
     rest_of_terms,
 )
 from sfumato.accounting.amplify.rates import sampled_epsilon
-from sfumato.accounting.curves import Curve, Orders
-from sfumato.accounting.renyi import Renyi
-from sfumato.accounting.shapes import PureCurve
+from sfumato.accounting.losses.renyi import Renyi
+from sfumato.accounting.renyi.curves import Curve, Orders
+from sfumato.accounting.renyi.mechanism_curves import PureCurve
 from sfumato.errors import BadArgument
 from sfumato.exact import Extended, Number, ball, probability, up, upper
 from sfumato.guarantee import guarantee
+from sfumato.plain import record
 
 FINE = 192
 """Bits of precision for sums that are close to 1."""
 
 
 @final
-@dataclass(frozen=True)
+@record("FixedSizeCurve")
 class FixedSizeCurve(Curve):
-    """Is any mechanism on a random subset of fixed size, one unit exchanged; ``inner`` is for exchanging a sampled one.
+    """Any mechanism on a random subset of fixed size, one unit exchanged; ``inner`` is for exchanging a sampled one.
 
-    >>> from sfumato.accounting.shapes import Linear
+    >>> from sfumato.accounting.renyi.mechanism_curves import Linear
     >>> curve = FixedSizeCurve(Renyi.of(Linear(0.02)), 0.01)
     >>> round(float(curve.at(2)) * 1e5, 4)
     1.6324
@@ -77,7 +78,8 @@ class FixedSizeCurve(Curve):
         cap = math.expm1(min(pure, 50)) if pure else 0.0
 
         def moment(whole: int) -> float:
-            last = last_term(whole, rate, self.inner.near(whole))
+            top = self.inner.near(whole)
+            last = last_term(whole, rate, top)
             if last > MOST_TERMS:
                 return math.inf
             second = math.exp(min(700, self.inner.near(2)))
@@ -85,20 +87,20 @@ class FixedSizeCurve(Curve):
             for j in range(3, last + 1):
                 least = min(math.log(2), j * math.log(cap)) if cap else -math.inf
                 logs.append(j * math.log(rate) + (j - 1) * self.inner.near(j) + least)
-            return near_log_sum(whole, logs)
+            return near_log_sum(whole, logs, near_rest(whole, last, rate, top) + math.log(2))
 
-        found = near_interpolated(order, moment) / (order - 1)
-        return min(found, self.inner.near(order), PureCurve(self.ceiling()).near(order))
+        sampled = near_interpolated(order, moment) / (order - 1)
+        return min(sampled, self.inner.near(order), PureCurve(self.ceiling()).near(order))
 
 
 @guarantee(
     claim="ln(1 + q² C(n,2) least(4 (e^D2 - 1), e^D2 c_2) + sum over j > 2 of q^j C(n,j) e^((j-1) D_j) c_j); infinite "
     "where that is too long",
     proof="proofs/sampled_renyi.md#long-sums",
-    reviewed="19c637172787",
+    reviewed="98818472b630",
 )
 def ternary_log_moment(order: int, rate: Fraction, divergence: Callable[[int], Extended], pure: Extended) -> Extended:
-    """Gives ln of the moment of order n between samples that differ in one unit, seen from a third without both."""
+    """ln of the moment of order n between samples that differ in one unit, seen from a third without both."""
     top = divergence(order)
     last = last_term(order, up(rate), up(top))
     if top == math.inf or last > MOST_TERMS:
@@ -108,21 +110,21 @@ def ternary_log_moment(order: int, rate: Fraction, divergence: Callable[[int], E
 
     def enclosed() -> arb:
         ratio = ball(Fraction(pure)).expm1() if pure != math.inf else None
-        weight, found = ball(order * rate), arb(0)
+        weight, moment = ball(order * rate), arb(0)
         for j, bound in enumerate(bounds, start=2):
             weight *= ball(rate) * (order - j + 1) / j
             grown = ball((j - 1) * Fraction(bound)).exp()
             part = grown * (arb(2) if ratio is None else arb(2).min(ratio**j))
-            found += weight * (part if j > 2 else part.min(4 * grown - 4))
-        return (found + 2 * rest_of_terms(order, last, ball(rate), highest) * weight).log1p()
+            moment += weight * (part if j > 2 else part.min(4 * grown - 4))
+        return (moment + 2 * rest_of_terms(order, last, ball(rate), highest) * weight).log1p()
 
     return upper(enclosed, FINE)
 
 
 @final
-@dataclass(frozen=True)
+@record("TruncatedCurve")
 class TruncatedCurve(Curve):
-    """Is a loss that holds unless a sample is cut to size, and another for when it is, which has at most a chance.
+    """A loss that holds unless a sample is cut to size, and another for when it is, which has at most a chance.
 
     ``cut`` is nowhere below ``whole``.
     """

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import final
 
@@ -16,25 +15,27 @@ from sfumato.accounting.amplify.moments import (
     last_term,
     near_interpolated,
     near_log_sum,
+    near_rest,
     rest_of_terms,
 )
 from sfumato.accounting.amplify.quadrature import log_moment, near_log_moment
 from sfumato.accounting.amplify.rates import sampled_epsilon
-from sfumato.accounting.curves import Curve, Orders
-from sfumato.accounting.renyi import Renyi
-from sfumato.accounting.shapes import PureCurve
+from sfumato.accounting.losses.renyi import Renyi
+from sfumato.accounting.renyi.curves import Curve, Orders
+from sfumato.accounting.renyi.mechanism_curves import PureCurve
 from sfumato.errors import BadArgument
 from sfumato.exact import Extended, Number, ball, lower, positive, probability, rational, up, upper
 from sfumato.guarantee import guarantee
+from sfumato.plain import record
 
 FINE = 192
 """Bits of precision for sums that are close to 1."""
 
 
 @final
-@dataclass(frozen=True)
+@record("SampledGaussianCurve")
 class SampledGaussianCurve(Curve):
-    """Is Gaussian noise under Poisson sampling, one unit more or fewer: every real order, certified.
+    """Gaussian noise under Poisson sampling, one unit more or fewer: every real order, certified.
 
     ``square`` is (shift / scale)², so 1/z² for a noise multiplier z.
 
@@ -75,9 +76,9 @@ class SampledGaussianCurve(Curve):
 
 
 @final
-@dataclass(frozen=True)
+@record("PoissonCurve")
 class PoissonCurve(Curve):
-    """Is any mechanism under Poisson sampling, one unit more or fewer, from its own loss at whole orders.
+    """Any mechanism under Poisson sampling, one unit more or fewer, from its own loss at whole orders.
 
     ``symmetric`` says that the two distributions of any neighbours are mirror images, as for symmetric noise: then the
     direction in which the sampled one comes first is the worse.
@@ -127,15 +128,17 @@ class PoissonCurve(Curve):
             return self.inner.near(order) if rate else 0.0
 
         def moment(whole: int) -> float:
-            last = last_term(whole, rate / (1 - rate), self.inner.near(whole))
+            odds, top = rate / (1 - rate), self.inner.near(whole)
+            last = last_term(whole, odds, top)
             if last > MOST_TERMS:
                 return math.inf
+            rest = near_rest(whole, last, odds, top) + whole * math.log1p(-rate)
             logs = (k * math.log(rate) + (whole - k) * math.log1p(-rate) for k in range(last + 1))
-            first = near_log_sum(whole, [at + _grown(self.inner, k) for k, at in enumerate(logs)])
+            first = near_log_sum(whole, [at + _grown(self.inner, k) for k, at in enumerate(logs)], rest)
             return first if self.symmetric else max(first, _near_other(whole, rate, self.inner))
 
-        found = near_interpolated(order, moment) / (order - 1)
-        return min(found, self.inner.near(order), PureCurve(self.ceiling()).near(order))
+        sampled = near_interpolated(order, moment) / (order - 1)
+        return min(sampled, self.inner.near(order), PureCurve(self.ceiling()).near(order))
 
 
 def _grown(inner: Renyi, order: int) -> float:
@@ -153,10 +156,10 @@ def _near_other(order: int, rate: float, inner: Renyi) -> float:
 @guarantee(
     claim="ln sum over k of C(n,k) (1-q)^(n-k) q^k exp((k-1) D_k), rounded up; infinite where that is too long",
     proof="proofs/sampled_renyi.md#long-sums",
-    reviewed="c25a07dd1a1d",
+    reviewed="5937236bc5c4",
 )
 def mixture_log_moment(order: int, rate: Fraction, divergence: Callable[[int], Extended]) -> Extended:
-    """Gives ln E[(1 − q + qL)^n] for a likelihood ratio L of which the divergences at whole orders are bounded."""
+    """ln E[(1 − q + qL)^n] for a likelihood ratio L of which the divergences at whole orders are bounded."""
     top = divergence(order)
     last = last_term(order, up(rate / (1 - rate)), up(top))
     if top == math.inf or last > MOST_TERMS:
@@ -167,12 +170,12 @@ def mixture_log_moment(order: int, rate: Fraction, divergence: Callable[[int], E
     def enclosed() -> arb:
         odds = ball(rate / (1 - rate))
         weight = ball(1 - rate) ** order
-        found = weight * (1 + order * odds)
+        moment = weight * (1 + order * odds)
         weight *= order * odds
         for k, bound in enumerate(bounds, start=2):
             weight *= odds * (order - k + 1) / k
-            found += weight * ball((k - 1) * Fraction(bound)).exp()
-        return (found + rest_of_terms(order, last, odds, highest) * weight).log()
+            moment += weight * ball((k - 1) * Fraction(bound)).exp()
+        return (moment + rest_of_terms(order, last, odds, highest) * weight).log()
 
     return upper(enclosed, FINE)
 
@@ -180,17 +183,17 @@ def mixture_log_moment(order: int, rate: Fraction, divergence: Callable[[int], E
 @guarantee(
     claim="ln of the least of 1 + ((1-q)^(1-n) - 1 - (n-1) q)(exp(D_2) - 1), exp((n-1) q D_n) and (1-q)^(1-n)",
     proof="proofs/sampled_renyi.md#poisson",
-    reviewed="e4247228701e",
+    reviewed="fe35cc08cd9f",
 )
 def other_log_moment(order: int, rate: Fraction, divergence: Callable[[int], Extended]) -> Extended:
-    """Gives ln E[(1 − q + qL)^(1 − n)]: the direction in which the mechanism without the unit comes first."""
+    """ln E[(1 − q + qL)^(1 − n)]: the direction in which the mechanism without the unit comes first."""
     second, own = divergence(2), divergence(order)
 
     def enclosed() -> arb:
         most = ball(1 - rate) ** (1 - order)
         curved = (most - 1 - ball((order - 1) * rate)) * ball(Fraction(second)).expm1()
-        found: arb = curved.log1p()
-        return found
+        second_way: arb = curved.log1p()
+        return second_way
 
     crude = upper(lambda: -(order - 1) * ball(1 - rate).log())
     return min(crude, (order - 1) * rate * own, upper(enclosed, FINE) if second != math.inf else math.inf)
@@ -203,7 +206,7 @@ def other_log_moment(order: int, rate: Fraction, divergence: Callable[[int], Ext
     reviewed="c6246ac99ade",
 )
 def simplified_sampled_bound(order: Number, *, rho: Number, rate: Number) -> Fraction:
-    """Gives the textbook bound 10 q² ρ α for sampled Gaussian noise of ρ-zCDP; refuses outside its range.
+    """The textbook bound 10 q² ρ α for sampled Gaussian noise of ρ-zCDP; refuses outside its range.
 
     `SampledGaussianCurve` is exact and holds everywhere.
 
@@ -228,6 +231,6 @@ def simplified_sampled_bound(order: Number, *, rho: Number, rate: Number) -> Fra
 
 
 def simplified_width(rho: Fraction, rate: Fraction) -> Fraction:
-    """Gives the width min(ln(1/q)/4ρ, 1 + q^(−1/4)) of the simplified bound, rounded down."""
+    """The width min(ln(1/q)/4ρ, 1 + q^(−1/4)) of the simplified bound, rounded down."""
     straight = lower(lambda: -ball(rate).log() / ball(4 * rho))
     return min(Fraction(straight), 1 + Fraction(lower(lambda: (-ball(rate).log() / 4).exp())))

@@ -37,14 +37,14 @@ FIRST_SLACK, MORE_SLACK = Fraction(1, 1 << 40), 16
 
 def grown_less_one(epsilon: Fraction, draws: int, share: Fraction) -> arb:
     """Encloses E e^(kε) − 1 for a unit that is drawn k times."""
-    found: arb = (draws * (ball(epsilon).expm1() * ball(share)).log1p()).expm1()
-    return found
+    grown: arb = (draws * (ball(epsilon).expm1() * ball(share)).log1p()).expm1()
+    return grown
 
 
 @guarantee(
     claim="sum over k of P(k) (1 - e^(-k epsilon)) (R - e^(k epsilon))+ for R = 1 + excess, or more",
     proof="proofs/amplification.md#with-replacement",
-    reviewed="2e62289d94f6",
+    reviewed="69a33ea1df67",
 )
 def spared(excess: Fraction, epsilon: Fraction, draws: int, share: Fraction) -> arb:
     """Encloses an upper bound on what is paid twice where a unit is drawn k times and R exceeds e^(kε)."""
@@ -55,21 +55,21 @@ def spared(excess: Fraction, epsilon: Fraction, draws: int, share: Fraction) -> 
         return _spared_at(draws, excess, epsilon) if most == draws else arb(0)
     drawn = Counted(draws, ball(share).log(), ball(1 - share).log(), binomial_span(draws, up(share), SPAN_BITS))
     low, high = drawn.span
-    found = arb(0)
+    mean = arb(0)
     if max(1, low) <= min(most, high):
         for count, chance in drawn.masses(max(1, low), min(most, high)):
-            found += chance * _spared_at(count, excess, epsilon)
-    return found + ball(excess) * ((drawn.below() if low > 1 else arb(0)) + (drawn.above() if high < most else arb(0)))
+            mean += chance * _spared_at(count, excess, epsilon)
+    return mean + ball(excess) * ((drawn.below() if low > 1 else arb(0)) + (drawn.above() if high < most else arb(0)))
 
 
 def _spared_at(count: int, excess: Fraction, epsilon: Fraction) -> arb:
     grown = ball(count * epsilon).expm1()
-    found: arb = grown / (1 + grown) * (ball(excess) - grown).nonnegative_part()
-    return found
+    part: arb = grown / (1 + grown) * (ball(excess) - grown).nonnegative_part()
+    return part
 
 
 def overshoot(excess: Fraction, epsilon: Fraction, draws: int, share: Fraction) -> Extended:
-    """Gives E e^(kε) − R + Σ P(k) (1 − e^(−kε)) (R − e^(kε))₊ at R = 1 + excess, rounded up; falls with R."""
+    """E e^(kε) − R + Σ P(k) (1 − e^(−kε)) (R − e^(kε))₊ at R = 1 + excess, rounded up; falls with R."""
     return upper(
         lambda: grown_less_one(epsilon, draws, share) - ball(excess) + spared(excess, epsilon, draws, share), FINE
     )
@@ -102,21 +102,21 @@ def near_excess(start: float, epsilon: float, draws: int, share: float) -> float
     grown = np.expm1(np.minimum(counts * epsilon, 700.0))
     chances /= chances.sum()
     # What is solved is convex and falls: tangents from the left never lead beyond the solution. No term is negative.
-    found = start
+    excess = start
     for _ in range(200):
-        kept = np.where(grown < found, chances / (1 + grown), chances)
+        kept = np.where(grown < excess, chances / (1 + grown), chances)
         following = float((kept * grown).sum()) / float(kept.sum())
-        if following <= found * (1 + 2.0**-50):
+        if following <= excess * (1 + 2.0**-50):
             break
-        found = following
-    return found
+        excess = following
+    return excess
 
 
 @guarantee(
     claim="a chance not below that to be drawn, and a law of how often, not below that of a unit that is drawn, in "
     "stochastic order; what the weights leave of 1 is for all larger numbers",
     proof="proofs/amplification.md#drawn-often",
-    reviewed="003ff3bfddd2",
+    reviewed="152fe6eb75e9",
 )
 def drawn_often(draws: int, share: Fraction) -> tuple[Fraction, tuple[tuple[int, Fraction], ...]]:
     """Bounds how often a unit comes up: the chance that it does, and then numbers of draws with their weights."""
@@ -137,9 +137,9 @@ def drawn_often(draws: int, share: Fraction) -> tuple[Fraction, tuple[tuple[int,
         rate = Fraction(endpoints(ever)[1])
     places = [count for count in sorted(above) if above[count] > RARE]
     last = min(high, places[-1] + 1) if places else max(1, low)
-    found, before = [], Fraction(1)
+    chances, before = [], Fraction(1)
     for count in (*places[:: -(-len(places) // MOST_PARTS) or 1], last):
         if above[count] < before:
-            found.append((count, before - above[count]))
+            chances.append((count, before - above[count]))
             before = above[count]
-    return (rate if rate < 1 - NEARLY else Fraction(1)), tuple(found)
+    return (rate if rate < 1 - NEARLY else Fraction(1)), tuple(chances)

@@ -7,21 +7,21 @@ from dataclasses import replace
 from typing import Protocol, TypeVar
 
 from sfumato.accounting.events import Event, Gaussian, Laplace, Noise, Repeat, Response, Selection, Sequence
-from sfumato.accounting.measures import Loss
+from sfumato.accounting.losses.measures import Loss
 from sfumato.guarantee import guarantee
 
 L = TypeVar("L", bound=Loss)
 
 
 class Side(Protocol):
-    """Is one of the two ways, as a function from the sampled event to its loss."""
+    """One of the two ways, as a function from the sampled event to its loss."""
 
     def __call__(self, inner: Event, total: Callable[[Event], L], /) -> L:
-        """Gives the loss of the event, of the kind that ``total`` gives."""
+        """The loss of the event, of the kind that ``total`` gives."""
 
 
 def presence(inner: Event, total: Callable[[Event], L]) -> L:
-    """Gives the loss for one unit more or fewer among the sampled: what shifts inside `Sampled` speak of."""
+    """The loss for one unit more or fewer among the sampled: what shifts inside `Sampled` speak of."""
     return total(inner)
 
 
@@ -32,13 +32,13 @@ def presence(inner: Event, total: Callable[[Event], L]) -> L:
     reviewed="8edf6a9cf1c9",
 )
 def exchange(inner: Event, total: Callable[[Event], L]) -> L:
-    """Gives the loss for one sampled unit exchanged for another."""
+    """The loss for one sampled unit exchanged for another."""
     doubled = twice_as_far(inner)
     return total(inner).group(2) if doubled is None else total(doubled)
 
 
 def twice_as_far(event: Event) -> Event | None:
-    """Gives an event with every shift doubled; None where it has parts that are not described by shifts.
+    """An event with every shift doubled; None where it has parts that are not described by shifts.
 
     A response stays what it is: it is stated for any two inputs.
 
@@ -54,8 +54,8 @@ def twice_as_far(event: Event) -> Event | None:
             doubled = twice_as_far(inner)
             return None if doubled is None else Repeat(doubled, times)
         case Sequence(parts=parts):
-            found = [twice_as_far(part) for part in parts]
-            return None if None in found else Sequence(*(part for part in found if part is not None))
+            twice = [twice_as_far(part) for part in parts]
+            return None if None in twice else Sequence(*(part for part in twice if part is not None))
     return None
 
 

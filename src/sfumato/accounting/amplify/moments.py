@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
@@ -17,13 +18,25 @@ MOST_TERMS = 1024
 FAR, FARTHER = 18, 64
 """Terms this many deviations beyond the middle, and as many again, are bounded together."""
 
+NEGLIGIBLE = -80.0
+"""Of a sum that is at least 1, terms are formed until their bounds are below exp of this, if that is not too long."""
+
 
 def last_term(order: int, odds: float, top: float) -> int:
-    """Gives the place up to which Σ C(n, k) odds^k e^(k·top) is summed; the rest is bounded, so any place is sound."""
+    """The place up to which Σ C(n, k) odds^k e^(k·top) is summed; the rest is bounded, so any place is sound."""
     grown = odds * math.exp(min(top, 600.0))
     share = grown / (1 + grown) if grown < math.inf else 1.0
     middle = order * share
-    return min(order, math.ceil(middle + FAR * math.sqrt(middle * (1 - share)) + FARTHER))
+    falling = min(order, math.ceil(middle + FAR * math.sqrt(middle * (1 - share)) + FARTHER))
+    places = range(falling, order)
+    small = falling + bisect_left(places, True, key=lambda place: _log_term(order, place, odds, top) <= NEGLIGIBLE)
+    return small if small <= MOST_TERMS else falling
+
+
+def _log_term(order: int, place: int, odds: float, top: float) -> float:
+    """About ln of C(n, k) odds^k e^((k−1)·top)."""
+    choose = math.lgamma(order + 1) - math.lgamma(place + 1) - math.lgamma(order - place + 1)
+    return choose + place * math.log(odds) + (place - 1) * top
 
 
 @guarantee(
@@ -45,7 +58,7 @@ def rest_of_terms(order: int, last: int, odds: arb, top: Fraction) -> arb:
     reviewed="c9bc04a8f3ed",
 )
 def interpolated(order: Fraction, log_moment: Callable[[int], Extended]) -> Extended:
-    """Gives a bound of (α − 1) D_α from such bounds at the whole orders on both sides."""
+    """A bound of (α − 1) D_α from such bounds at the whole orders on both sides."""
     low, high = math.floor(order), math.ceil(order)
     below = log_moment(low) if low > 1 else Fraction(0)
     return below if low == high else (high - order) * below + (order - low) * log_moment(high)
@@ -58,9 +71,17 @@ def near_interpolated(order: float, log_moment: Callable[[int], float]) -> float
     return below if low == order or below == math.inf else below + (order - low) * (log_moment(low + 1) - below)
 
 
-def near_log_sum(order: int, logs: Sequence[float]) -> float:
-    """Gives ln Σ C(n, k) exp(logs[k]) over the first places k in floats; promises nothing."""
-    choose, parts = 0.0, []
+def near_rest(order: int, last: int, odds: float, top: float) -> float:
+    """About ln of what `rest_of_terms` adds; promises nothing."""
+    fall = odds * math.exp(min(top, 600.0)) * (order - last) / (last + 1)
+    if not 0 < fall < 1:
+        return math.inf if fall else -math.inf
+    return _log_term(order, last, odds, top) + math.log(fall / (1 - fall))
+
+
+def near_log_sum(order: int, logs: Sequence[float], rest: float) -> float:
+    """ln(Σ C(n, k) exp(logs[k]) + exp(rest)) over the first places k in floats; promises nothing."""
+    choose, parts = 0.0, [rest]
     for place, log in enumerate(logs):
         parts.append(choose + log)
         choose += math.log((order - place) / (place + 1)) if place < order else 0.0

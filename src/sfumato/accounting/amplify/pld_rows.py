@@ -11,14 +11,14 @@ from sfumato.accounting.amplify.draws import drawn_often
 from sfumato.accounting.amplify.exchange import exchange
 from sfumato.accounting.amplify.rates import REDRAWN, exchanged_only
 from sfumato.accounting.events import Event, Poisson, TruncatedPoisson, WithoutReplacement, WithReplacement
-from sfumato.accounting.pairs.exchanged import ExchangedNoisePair
-from sfumato.accounting.pairs.gaussian import ExchangedGaussianPair, GaussianPair
-from sfumato.accounting.pairs.integer import IntegerNoisePair
-from sfumato.accounting.pairs.laplace import LaplacePair
-from sfumato.accounting.pairs.mixed import MixedPair
-from sfumato.accounting.pairs.pair import Pair
-from sfumato.accounting.pairs.sampled import ExchangedPair, RemovedPair
-from sfumato.accounting.pld import PLD
+from sfumato.accounting.losses.pld import PLD
+from sfumato.accounting.pld.pairs.exchanged import ExchangedNoisePair
+from sfumato.accounting.pld.pairs.gaussian import ExchangedGaussianPair, GaussianPair
+from sfumato.accounting.pld.pairs.integer import IntegerNoisePair
+from sfumato.accounting.pld.pairs.laplace import LaplacePair
+from sfumato.accounting.pld.pairs.mixed import MixedPair
+from sfumato.accounting.pld.pairs.pair import Pair
+from sfumato.accounting.pld.pairs.sampled import ExchangedPair, RemovedPair
 from sfumato.accounting.relation import Relation
 from sfumato.accounting.tables import amplifier
 from sfumato.errors import NoProvenRoute
@@ -28,7 +28,7 @@ Total = Callable[[Event], PLD]
 
 
 def only_pair(loss: PLD) -> Pair | None:
-    """Gives the one pair of a loss, None where there is nothing; refuses several."""
+    """The one pair of a loss, None where there is nothing; refuses several."""
     if loss == PLD.nothing():
         return None
     if len(loss.alternatives) > 1 or len(loss.alternatives[0]) > 1 or loss.alternatives[0][0][1] > 1:
@@ -47,7 +47,7 @@ def only_pair(loss: PLD) -> Pair | None:
     reviewed="e6347065dd02",
 )
 def poisson_pld(inner: Event, sampling: Poisson, relation: Relation, total: Total) -> PLD:
-    """Gives the dominating pair of a mechanism on a Poisson sample."""
+    """The dominating pair of a mechanism on a Poisson sample."""
     loss = total(inner)
     pair = only_pair(loss)
     if pair is None or sampling.rate == 0:
@@ -62,12 +62,12 @@ def poisson_pld(inner: Event, sampling: Poisson, relation: Relation, total: Tota
 
 
 def _either_side(pair: LaplacePair | IntegerNoisePair, rate: Fraction) -> Pair:
-    """Gives the pair of noise that leans to either side; at a rate of 1 that is twice the shift."""
+    """The pair of noise that leans to either side; at a rate of 1 that is twice the shift."""
     return ExchangedNoisePair(pair, rate) if rate < 1 else _moved(pair, 2)
 
 
 def _moved(pair: Pair, times: int) -> Pair:
-    """Gives the pair of noise at so many times the shift."""
+    """The pair of noise at so many times the shift."""
     match pair:
         case GaussianPair(square=square):
             return GaussianPair(times**2 * square)
@@ -85,7 +85,7 @@ def _moved(pair: Pair, times: int) -> Pair:
     reviewed="b48738e45cbc",
 )
 def fixed_size_pld(inner: Event, sampling: WithoutReplacement, relation: Relation, total: Total) -> PLD:
-    """Gives the dominating pair of a mechanism on a random subset of fixed size."""
+    """The dominating pair of a mechanism on a random subset of fixed size."""
     exchanged_only(sampling, relation)
     return _exchanged(exchange(inner, total), Fraction(sampling.sample, sampling.population))
 
@@ -98,7 +98,7 @@ def fixed_size_pld(inner: Event, sampling: WithoutReplacement, relation: Relatio
     reviewed="fbf38e2029ad",
 )
 def truncated_pld(inner: Event, sampling: TruncatedPoisson, relation: Relation, total: Total) -> PLD:
-    """Gives the dominating pair under Poisson sampling when samples above a size are cut to it at random."""
+    """The dominating pair under Poisson sampling when samples above a size are cut to it at random."""
     whole = poisson_pld(inner, Poisson(sampling.rate), relation, total)
     usual, chance = only_pair(whole), chance_of_cut(sampling.rate, sampling.most, sampling.population)
     if usual is None or chance == 0 or sampling.most >= sampling.population:
@@ -119,7 +119,7 @@ def truncated_pld(inner: Event, sampling: TruncatedPoisson, relation: Relation, 
     reviewed="7ad896db445b",
 )
 def redrawn_pld(inner: Event, sampling: WithReplacement, relation: Relation, total: Total) -> PLD:
-    """Gives the dominating pair of noise on independent uniform draws, in which a unit may come up several times."""
+    """The dominating pair of noise on independent uniform draws, in which a unit may come up several times."""
     exchanged_only(sampling, relation)
     pair = only_pair(exchange(inner, total))
     if pair is None or sampling.draws == 0:

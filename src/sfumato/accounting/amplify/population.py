@@ -12,7 +12,7 @@ from typing import TypeVar
 from flint import arb
 
 from sfumato.accounting.amplify.rates import sampled_epsilon
-from sfumato.accounting.measures import Approx, Pure
+from sfumato.accounting.losses.measures import Approx, Pure
 from sfumato.errors import BadArgument, NoProvenRoute
 from sfumato.exact import Number, ball, integer, probability, upper
 from sfumato.guarantee import guarantee
@@ -32,7 +32,7 @@ FINE = 192
     reviewed="e9b43e82c66c",
 )
 def chance_drawn(rows: int = 1, *, sample: int, population: int) -> Fraction:
-    """Gives the chance that a random sample without replacement has any of a unit's rows: at most rows·n/N.
+    """The chance that a random sample without replacement has any of a unit's rows: at most rows·n/N.
 
     A design that keeps each unit's rows together has one "row" for each unit.
 
@@ -55,7 +55,7 @@ def chance_drawn(rows: int = 1, *, sample: int, population: int) -> Fraction:
 
 
 def _chance_of_many(owned: int, drawn: int, size: int) -> Fraction:
-    """Gives the chance rounded up, from logarithms of factorials."""
+    """The chance rounded up, from logarithms of factorials."""
     rest = size - owned - drawn
     if rest < 0:
         return Fraction(1)
@@ -64,8 +64,8 @@ def _chance_of_many(owned: int, drawn: int, size: int) -> Fraction:
         above = arb(size - owned + 1).lgamma() + arb(size - drawn + 1).lgamma()
         return -(above - arb(rest + 1).lgamma() - arb(size + 1).lgamma()).expm1()
 
-    found = upper(enclosed, FINE + 2 * size.bit_length())
-    return min(Fraction(1), Fraction(owned * drawn, size), Fraction(found))
+    chance = upper(enclosed, FINE + 2 * size.bit_length())
+    return min(Fraction(1), Fraction(owned * drawn, size), Fraction(chance))
 
 
 @guarantee(
@@ -74,7 +74,7 @@ def _chance_of_many(owned: int, drawn: int, size: int) -> Fraction:
     reviewed="40abfe9b00f4",
 )
 def population_amplified(loss: P, *, sample: int, population: int, rows: int = 1) -> P:
-    """Gives the loss towards a population of which the data is a uniformly random sample without replacement.
+    """The loss towards a population of which the data is a uniformly random sample without replacement.
 
     ``sample`` may be an upper and ``population`` a lower bound; ``rows`` is how many rows one unit may have, and
     ``loss`` is for the exchange of all of them. That the sample was drawn so, and stays secret, is the caller's claim.
@@ -99,7 +99,7 @@ def population_amplified(loss: P, *, sample: int, population: int, rows: int = 1
     reviewed="f727ae72b91b",
 )
 def cluster_amplified(unit: Pure, *, cluster: Pure, rate: Number) -> Pure:
-    """Gives the loss of one unit when whole clusters are drawn, each with a chance (its share of the clusters).
+    """The loss of one unit when whole clusters are drawn, each with a chance (its share of the clusters).
 
     ``unit`` is for the exchange of one unit, ``cluster`` for the exchange of a whole cluster: whether a unit's cluster
     was drawn shows in all of it, so large clusters save next to nothing.

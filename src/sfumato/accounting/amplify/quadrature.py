@@ -33,7 +33,7 @@ HUGE = 10**9
 @final
 @dataclass(frozen=True)
 class Grid:
-    """Is the points at which an integrand is evaluated: multiples of a step, from ``first`` to ``last`` of them."""
+    """The points at which an integrand is evaluated: multiples of a step, from ``first`` to ``last`` of them."""
 
     step: float
     first: int
@@ -41,7 +41,7 @@ class Grid:
 
     @classmethod
     def of(cls, order: float, shift: float, bits: float) -> Grid:
-        """Gives a grid on which the rule and the cut of its tails are good to this many bits."""
+        """A grid on which the rule and the cut of its tails are good to this many bits."""
         reach = bits * math.log(2) + 2
         step = math.pi * math.sqrt(2 / reach)
         if step < 2 * shift:  # the strip in which the integrand is analytic is as wide as π / shift
@@ -52,12 +52,12 @@ class Grid:
 
     @property
     def points(self) -> int:
-        """Gives how many points there are."""
+        """How many points there are."""
         return self.last - self.first + 1
 
 
 def near_log_moment(order: float, rate: float, shift: float) -> float:
-    """Gives ln of the moment in floats, without cancellation where it is close to 0; promises nothing."""
+    """ln of the moment in floats, without cancellation where it is close to 0; promises nothing."""
     rate = min(max(rate, 1e-300), math.nextafter(1, 0))
     grid = Grid.of(order, shift, 52) if order <= HUGE and shift**2 <= HUGE else None
     if grid is None or grid.points > MOST_POINTS:
@@ -81,10 +81,10 @@ def near_log_moment(order: float, rate: float, shift: float) -> float:
 @guarantee(
     claim="ln E[(1 - q + q exp(mu x - mu²/2))^order], x standard normal, rounded up",
     proof="proofs/sampled_renyi.md#quadrature",
-    reviewed="26891676ac09",
+    reviewed="55d34c97b317",
 )
 def log_moment(order: Fraction, rate: Fraction, square: Fraction) -> Extended:
-    """Gives ln of the moment for a squared shift μ², rounded up."""
+    """ln of the moment for a squared shift μ², rounded up."""
     if order > HUGE or square > HUGE:
         return chord_log_moment(order, rate, square)
     shift = math.sqrt(square)
@@ -101,15 +101,15 @@ def log_moment(order: Fraction, rate: Fraction, square: Fraction) -> Extended:
         def log_height(x: arb) -> arb:
             return power * (kept + drawn * (mean * x - half).exp()).log()
 
-        found, low, high = arb(0), step * grid.first, step * grid.last
+        moment, low, high = arb(0), step * grid.first, step * grid.last
         for point in range(grid.first, grid.last + 1):
             x = step * point
-            found += (log_height(x) - x * x / 2).exp()
-        found *= step / (2 * arb.pi()).sqrt()
-        found += log_height(low).exp() * _normal_above(-low)
+            moment += (log_height(x) - x * x / 2).exp()
+        moment *= step / (2 * arb.pi()).sqrt()
+        moment += log_height(low).exp() * _normal_above(-low)
         lean = power * mean
-        found += (log_height(high) - lean * high + lean * lean / 2).exp() * _normal_above(high - lean)
-        return (found / (1 - _rule_error(step, mean))).log()
+        moment += (log_height(high) - lean * high + lean * lean / 2).exp() * _normal_above(high - lean)
+        return (moment / (1 - _rule_error(step, mean))).log()
 
     return min(upper(enclosed, bits + 30), chord_log_moment(order, rate, square))
 
@@ -127,7 +127,7 @@ def _rule_error(step: arb, mean: arb) -> arb:
     reviewed="7751dc996b38",
 )
 def chord_log_moment(order: Fraction, rate: Fraction, square: Fraction) -> Extended:
-    """Gives a simple upper bound of ln of the moment: that of always knowing whether the unit was drawn."""
+    """A simple upper bound of ln of the moment: that of always knowing whether the unit was drawn."""
     grown = order * (order - 1) * square / 2
     return min(grown, upper(lambda: (ball(rate) * ball(grown).expm1()).log1p()))
 

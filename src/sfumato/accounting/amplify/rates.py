@@ -14,7 +14,6 @@ from flint import arb
 
 from sfumato.accounting.amplify.draws import FINE, grown_less_one, least_excess, spared
 from sfumato.accounting.amplify.exchange import Side, counts_alike, exchange, presence
-from sfumato.accounting.concentrated import GDP, ApproxZCDP
 from sfumato.accounting.events import (
     Event,
     Poisson,
@@ -23,8 +22,9 @@ from sfumato.accounting.events import (
     WithoutReplacement,
     WithReplacement,
 )
-from sfumato.accounting.measures import ZCDP, Approx, BoundedRange, Loss, Pure
-from sfumato.accounting.profile import Profile
+from sfumato.accounting.losses.concentrated import GDP, ApproxZCDP
+from sfumato.accounting.losses.measures import ZCDP, Approx, BoundedRange, Loss, Pure
+from sfumato.accounting.losses.profile import Profile
 from sfumato.accounting.relation import Relation
 from sfumato.accounting.tables import amplifier
 from sfumato.errors import NoProvenRoute
@@ -43,7 +43,7 @@ REDRAWN = (
     reviewed="90be3640db56",
 )
 def sampled_epsilon(epsilon: Extended, rate: Fraction) -> Extended:
-    """Gives the ε that is left when a mechanism sees the unit with a probability only.
+    """The ε that is left when a mechanism sees the unit with a probability only.
 
     >>> round(float(sampled_epsilon(Fraction(1), Fraction(1, 10))), 6)
     0.158565
@@ -63,7 +63,7 @@ def sampled_epsilon(epsilon: Extended, rate: Fraction) -> Extended:
     reviewed="ed9493b7e082",
 )
 def poisson_loss(present: Approx, sampling: Poisson, relation: Relation) -> Approx:
-    """Gives the loss of a mechanism that sees each unit independently with a probability."""
+    """The loss of a mechanism that sees each unit independently with a probability."""
     rate, once = sampling.rate, sampled_epsilon(present.epsilon, sampling.rate)
     if relation is Relation.ADD_REMOVE:
         return Approx(once, rate * present.delta)
@@ -81,7 +81,7 @@ def poisson_loss(present: Approx, sampling: Poisson, relation: Relation) -> Appr
     reviewed="20bf596b6906",
 )
 def fixed_size_loss(exchanged: Approx, sampling: WithoutReplacement, relation: Relation) -> Approx:
-    """Gives the loss of a mechanism on a uniformly random subset of fixed size."""
+    """The loss of a mechanism on a uniformly random subset of fixed size."""
     exchanged_only(sampling, relation)
     rate = Fraction(sampling.sample, sampling.population)
     return Approx(sampled_epsilon(exchanged.epsilon, rate), rate * exchanged.delta)
@@ -93,7 +93,7 @@ def fixed_size_loss(exchanged: Approx, sampling: WithoutReplacement, relation: R
     reviewed="806d41ef254a",
 )
 def truncated_loss(present: Approx, exchanged: Approx, sampling: TruncatedPoisson, relation: Relation) -> Approx:
-    """Gives the loss under Poisson sampling when samples above a size are cut to it at random."""
+    """The loss under Poisson sampling when samples above a size are cut to it at random."""
     whole = poisson_loss(present, Poisson(sampling.rate), relation)
     if sampling.most >= sampling.population:
         return whole
@@ -105,10 +105,10 @@ def truncated_loss(present: Approx, exchanged: Approx, sampling: TruncatedPoisso
 @guarantee(
     claim="one exchanged: (ln R, delta') of the mixture over how often the unit is drawn, k times at k epsilon",
     proof="proofs/amplification.md#with-replacement",
-    reviewed="355eaf9c287f",
+    reviewed="1729be051b84",
 )
 def redrawn_loss(exchanged: Approx, sampling: WithReplacement, relation: Relation) -> Approx:
-    """Gives the loss of a mechanism on independent uniform draws, in which a unit may come up several times."""
+    """The loss of a mechanism on independent uniform draws, in which a unit may come up several times."""
     exchanged_only(sampling, relation)
     draws, share = sampling.draws, Fraction(1, sampling.population)
     if draws == 0 or exchanged.epsilon == 0:
@@ -120,11 +120,11 @@ def redrawn_loss(exchanged: Approx, sampling: WithReplacement, relation: Relatio
     if excess is None:  # astronomical: as if the unit were drawn every time
         return exchanged.group(draws)
 
-    def stretch() -> arb:
+    def factor() -> arb:
         return (grown_less_one(epsilon, draws, share) + spared(excess, epsilon, draws, share)) / ball(epsilon).expm1()
 
     delta = (
-        exchanged.delta * Fraction(min(upper(stretch, FINE), 1 / exchanged.delta)) if exchanged.delta else Fraction(0)
+        exchanged.delta * Fraction(min(upper(factor, FINE), 1 / exchanged.delta)) if exchanged.delta else Fraction(0)
     )
     return Approx(upper(lambda: ball(excess).log1p()), delta)
 
@@ -134,7 +134,7 @@ def exchanged_only(sampling: Sampling, relation: Relation) -> None:
     if relation is not Relation.CHANGE_ONE:
         raise NoProvenRoute(
             f"{type(sampling).__name__} draws from a population of public size, so one unit more or fewer would show. "
-            "Ask under sf.Relation.CHANGE_ONE, or sample with sf.events.Poisson."
+            "Ask under sf.accounting.Relation.CHANGE_ONE, or sample with sf.events.Poisson."
         )
 
 
@@ -164,7 +164,7 @@ def _rows(sampling: type[Sampling], theorem: Callable[..., Approx], *sides: Side
     reviewed="835d3dcf3aea",
 )
 def as_presence(inner: Event, drawn: Sampling, relation: Relation) -> Relation:
-    """Gives the relation under which a Poisson sample, cut or not, is to be looked up."""
+    """The relation under which a Poisson sample, cut or not, is to be looked up."""
     alike = isinstance(drawn, Poisson | TruncatedPoisson) and counts_alike(inner)
     return Relation.ADD_REMOVE if alike else relation
 

@@ -10,7 +10,6 @@ from sfumato.accounting.amplify.curves_fixed import FixedSizeCurve, TruncatedCur
 from sfumato.accounting.amplify.curves_poisson import PoissonCurve, SampledGaussianCurve
 from sfumato.accounting.amplify.exchange import counts_alike, exchange, twice_as_far
 from sfumato.accounting.amplify.rates import exchanged_only
-from sfumato.accounting.concentrated import GDP
 from sfumato.accounting.events import (
     Event,
     Gaussian,
@@ -24,19 +23,19 @@ from sfumato.accounting.events import (
     TruncatedPoisson,
     WithoutReplacement,
 )
+from sfumato.accounting.losses.concentrated import GDP
+from sfumato.accounting.losses.renyi import Renyi
 from sfumato.accounting.relation import Relation
-from sfumato.accounting.renyi import Renyi
 from sfumato.accounting.tables import amplifier
 from sfumato.exact import Extended, squared
 from sfumato.guarantee import guarantee
-from sfumato.noise.discrete_gaussian import DiscreteGaussian
-from sfumato.noise.discrete_laplace import DiscreteLaplace
+from sfumato.noise.distribution import Noise as IntegerNoise
 
 Total = Callable[[Event], Renyi]
 
 
 def gaussian_square(event: Event) -> Extended | None:
-    """Gives μ² of an event that is nothing but Gaussian noise, however often; None for any other.
+    """μ² of an event that is nothing but Gaussian noise, however often; None for any other.
 
     >>> gaussian_square(Repeat(Gaussian(scale=2), 8))
     Fraction(2, 1)
@@ -50,8 +49,8 @@ def gaussian_square(event: Event) -> Extended | None:
             once = gaussian_square(inner)
             return None if once is None else (times * once if times else Fraction(0))
         case Sequence(parts=parts):
-            found = [gaussian_square(part) for part in parts]
-            return sum((part for part in found if part is not None), Fraction(0)) if None not in found else None
+            squares = [gaussian_square(part) for part in parts]
+            return sum((part for part in squares if part is not None), Fraction(0)) if None not in squares else None
     return None
 
 
@@ -60,8 +59,8 @@ def is_mirrored(event: Event) -> bool:
     match event:
         case Gaussian() | Laplace() | Response():
             return True
-        case Noise(noise=DiscreteLaplace() | DiscreteGaussian()):
-            return True
+        case Noise(noise=IntegerNoise() as noise):
+            return noise.symmetric
     return False
 
 
@@ -71,7 +70,7 @@ def is_mirrored(event: Event) -> bool:
     reviewed="a1d14154fe47",
 )
 def present_or_not(inner: Event | None, rate: Fraction, loss: Renyi) -> Renyi:
-    """Gives the loss when a Poisson sample has a unit or not; ``inner`` is None where only the loss is known."""
+    """The loss when a Poisson sample has a unit or not; ``inner`` is None where only the loss is known."""
     if rate in (0, 1) or not loss.terms:
         return loss if rate else Renyi.nothing()
     square = None if inner is None else gaussian_square(inner)
@@ -88,7 +87,7 @@ def present_or_not(inner: Event | None, rate: Fraction, loss: Renyi) -> Renyi:
     reviewed="2bd29a980185",
 )
 def poisson_renyi(inner: Event, sampling: Poisson, relation: Relation, total: Total) -> Renyi:
-    """Gives the Rényi loss under Poisson sampling."""
+    """The Rényi loss under Poisson sampling."""
     loss = total(inner)
     if relation is Relation.CHANGE_ONE and counts_alike(inner):
         return three_laws(loss, sampling.rate)
@@ -97,7 +96,7 @@ def poisson_renyi(inner: Event, sampling: Poisson, relation: Relation, total: To
 
 
 def three_laws(exchanged: Renyi, rate: Fraction) -> Renyi:
-    """Gives the loss between two mixtures with a common part, where all three laws are an exchange apart."""
+    """The loss between two mixtures with a common part, where all three laws are an exchange apart."""
     if rate in (0, 1) or not exchanged.terms:
         return exchanged if rate else Renyi.nothing()
     return Renyi.of(FixedSizeCurve(exchanged, rate))
@@ -110,7 +109,7 @@ def three_laws(exchanged: Renyi, rate: Fraction) -> Renyi:
     reviewed="6a373ff1794a",
 )
 def fixed_size_renyi(inner: Event, sampling: WithoutReplacement, relation: Relation, total: Total) -> Renyi:
-    """Gives the Rényi loss on a random subset of fixed size."""
+    """The Rényi loss on a random subset of fixed size."""
     exchanged_only(sampling, relation)
     return three_laws(exchange(inner, total), Fraction(sampling.sample, sampling.population))
 
@@ -122,7 +121,7 @@ def fixed_size_renyi(inner: Event, sampling: WithoutReplacement, relation: Relat
     reviewed="0af9a976bf4d",
 )
 def truncated_renyi(inner: Event, sampling: TruncatedPoisson, relation: Relation, total: Total) -> Renyi:
-    """Gives the Rényi loss under Poisson sampling when samples above a size are cut to it at random."""
+    """The Rényi loss under Poisson sampling when samples above a size are cut to it at random."""
     whole = poisson_renyi(inner, Poisson(sampling.rate), relation, total)
     if sampling.most >= sampling.population or not whole.terms:
         return whole

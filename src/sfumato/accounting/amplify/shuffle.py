@@ -14,8 +14,8 @@ from flint import arb
 
 from sfumato.accounting.amplify.blanket import hidden_delta
 from sfumato.accounting.events import Event
-from sfumato.accounting.measures import Pure
-from sfumato.accounting.profile import Profile
+from sfumato.accounting.losses.measures import Pure
+from sfumato.accounting.losses.profile import Profile
 from sfumato.accounting.relation import Relation
 from sfumato.accounting.tables import shuffler
 from sfumato.errors import BadArgument, NoProvenRoute
@@ -37,7 +37,7 @@ PATIENCE = 16
 
 
 def shuffled_delta(epsilon0: Number, *, reports: int, epsilon: Number) -> Fraction:
-    """Gives a δ at an ε for shuffled reports of any local randomizer that is pure at ε0, rounded up.
+    """A δ at an ε for shuffled reports of any local randomizer that is pure at ε0, rounded up.
 
     >>> round(float(shuffled_delta(1, reports=1000, epsilon=0.1)) * 1e4, 4)
     0.8201
@@ -47,45 +47,45 @@ def shuffled_delta(epsilon0: Number, *, reports: int, epsilon: Number) -> Fracti
 
 
 def shuffled_epsilon(epsilon0: Number, *, reports: int, delta: Number) -> Fraction:
-    """Gives an ε at a δ for shuffled reports of any local randomizer that is pure at ε0; never more than ε0.
+    """An ε at a δ for shuffled reports of any local randomizer that is pure at ε0; never more than ε0.
 
     >>> round(float(shuffled_epsilon(1, reports=10_000, delta=1e-6)), 5)
     0.04321
     """
     local, count, allowed = non_negative(epsilon0, "epsilon0"), integer(reports, "reports", least=1), _delta(delta)
     low, high = Fraction(0), local
-    found = hidden_delta(local, count, low, allowed)
-    if found <= allowed:
+    delta_here = hidden_delta(local, count, low, allowed)
+    if delta_here <= allowed:
         return low
     aim = _height(allowed * (1 - CLOSE / 2))
-    seen, middle = [(low, _height(found))], min(local / 2, Fraction(_spread(local, count) * aim))
+    seen, middle = [(low, _height(delta_here))], min(local / 2, Fraction(_spread(local, count) * aim))
     while high - low > CLOSE * high:
         if not low < middle < high or len(seen) > PATIENCE:
             middle = (low + high) / 2
-        found = hidden_delta(local, count, middle, allowed)
-        if allowed * (1 - CLOSE) <= found <= allowed:
+        delta_here = hidden_delta(local, count, middle, allowed)
+        if allowed * (1 - CLOSE) <= delta_here <= allowed:
             return middle
-        low, high = (low, middle) if found <= allowed else (middle, high)
-        seen.append((middle, _height(found) if found else math.inf))
+        low, high = (low, middle) if delta_here <= allowed else (middle, high)
+        seen.append((middle, _height(delta_here) if delta_here else math.inf))
         middle = _guess(aim, *seen[-2:])
     return high  # what is handed back is always a point that was checked
 
 
 def _guess(aim: float, one: tuple[Fraction, float], other: tuple[Fraction, float]) -> Fraction:
-    """Gives about the ε of a height, on the straight line through two others; below 0 where there is none."""
+    """About the ε of a height, on the straight line through two others; below 0 where there is none."""
     rise = other[1] - one[1]
     share = (aim - one[1]) / rise if rise else math.inf
     return Fraction(up(one[0] + (other[0] - one[0]) * Fraction(share))) if math.isfinite(share) else Fraction(-1)
 
 
 def _spread(epsilon0: Fraction, reports: int) -> float:
-    """Gives about how far the privacy loss of shuffled reports spreads, in floats."""
+    """About how far the privacy loss of shuffled reports spreads, in floats."""
     grown = math.expm1(min(50.0, up(epsilon0)))
     return min(up(epsilon0), 2 * grown / math.sqrt((grown + 2) * reports))
 
 
 def _height(delta: Extended) -> float:
-    """Gives √ln(1/δ), which grows nearly in proportion to ε."""
+    """√ln(1/δ), which grows nearly in proportion to ε."""
     exact = Fraction(delta)
     return math.sqrt(max(0.0, math.log(exact.denominator) - math.log(exact.numerator)))
 
@@ -94,10 +94,10 @@ def _height(delta: Extended) -> float:
     claim="ln(1 + (e^e0 - 1)/(e^e0 + 1) (8 sqrt(e^e0 ln(4/delta)/n) + 8 e^e0/n)) where e0 <= ln(n/(16 ln(2/delta))), "
     "rounded up; never more than e0",
     proof="proofs/shuffling.md#closed-form",
-    reviewed="3c411c63dcc6",
+    reviewed="e3d1c0191444",
 )
 def shuffled_epsilon_closed(epsilon0: Number, *, reports: int, delta: Number) -> Fraction:
-    """Gives the closed-form ε of Feldman, McMillan and Talwar (2021), and ε0 itself outside its range.
+    """The closed-form ε of Feldman, McMillan and Talwar (2021), and ε0 itself outside its range.
 
     `shuffled_epsilon` is several times smaller.
 
@@ -111,8 +111,8 @@ def shuffled_epsilon_closed(epsilon0: Number, *, reports: int, delta: Number) ->
     def enclosed() -> arb:
         grown = ball(local).exp()
         root = (grown * ball(4 / allowed).log() / count).sqrt()
-        found: arb = (ball(local).expm1() / (grown + 1) * (8 * root + 8 * grown / count)).log1p()
-        return found
+        closed: arb = (ball(local).expm1() / (grown + 1) * (8 * root + 8 * grown / count)).log1p()
+        return closed
 
     return min(local, Fraction(upper(enclosed)))
 
@@ -124,7 +124,7 @@ def shuffled_epsilon_closed(epsilon0: Number, *, reports: int, delta: Number) ->
     reviewed="d685a911b0e7",
 )
 def shuffled_pure(inner: Event, reports: int, relation: Relation, total: Callable[[Event], Pure]) -> Pure:
-    """Gives the pure loss of shuffled reports: without a δ, that of one report."""
+    """The pure loss of shuffled reports: without a δ, that of one report."""
     _exchanged_only(relation)
     return total(inner)
 
@@ -136,7 +136,7 @@ def shuffled_pure(inner: Event, reports: int, relation: Relation, total: Callabl
     reviewed="f4af4fc0aa83",
 )
 def shuffled_profile(inner: Event, reports: int, relation: Relation, total: Callable[[Event], Profile]) -> Profile:
-    """Gives the profile of shuffled reports of a local randomizer that is pure."""
+    """The profile of shuffled reports of a local randomizer that is pure."""
     _exchanged_only(relation)
     local = total(inner).epsilon(0)
     if local == math.inf:
@@ -151,7 +151,7 @@ def _exchanged_only(relation: Relation) -> None:
     if relation is not Relation.CHANGE_ONE:
         raise NoProvenRoute(
             "the number of shuffled reports is public, so one unit more or fewer would show. "
-            "Ask under sf.Relation.CHANGE_ONE."
+            "Ask under sf.accounting.Relation.CHANGE_ONE."
         )
 
 

@@ -6,47 +6,47 @@ moves than another, max(aᵢ − bᵢ) − min(aᵢ − bᵢ). A constant added 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import final
 
 from sfumato.accounting.facts.table import fact
-from sfumato.accounting.measures import ZCDP, BoundedRange, Pure
-from sfumato.accounting.renyi import Renyi
-from sfumato.accounting.shapes import RangeCurve
+from sfumato.accounting.losses.measures import ZCDP, BoundedRange, Pure
+from sfumato.accounting.losses.renyi import Renyi
+from sfumato.accounting.renyi.mechanism_curves import RangeCurve
 from sfumato.exact import Distance, rational_up, squared
 from sfumato.guarantee import guarantee
+from sfumato.plain import record
 
 
 @final
-@dataclass(frozen=True)
+@record("ExponentialSelection")
 class ExponentialSelection:
-    """Is one choice with probabilities proportional to exp(score / temperature)."""
+    """One choice with probabilities proportional to exp(score / temperature)."""
 
     temperature: Fraction
 
 
 @final
-@dataclass(frozen=True)
+@record("TopSelection")
 class TopSelection:
-    """Is a ranked choice of several candidates, each as in `ExponentialSelection` among those that are left."""
+    """A ranked choice of several candidates, each as in `ExponentialSelection` among those that are left."""
 
     count: int
     temperature: Fraction
 
 
 @final
-@dataclass(frozen=True)
+@record("PermuteAndFlip")
 class PermuteAndFlip:
-    """Is the first candidate in random order whose coin of probability exp((score − best) / scale) shows heads."""
+    """The first candidate in random order whose coin of probability exp((score − best) / scale) shows heads."""
 
     scale: Fraction
 
 
 @final
-@dataclass(frozen=True)
+@record("NoisyMaximum")
 class NoisyMaximum:
-    """Is the place of the largest score after discrete Laplace noise of a scale on each, and how far it leads."""
+    """The place of the largest score after discrete Laplace noise of a scale on each, and how far it leads."""
 
     scale: Fraction
 
@@ -54,21 +54,21 @@ class NoisyMaximum:
 @fact(ExponentialSelection, BoundedRange)
 @guarantee(claim="eta = range / temperature", proof="proofs/exponential.md#bounded-range", reviewed="d6ab286023da")
 def exponential_bounded_range(selection: ExponentialSelection, shift: Distance) -> BoundedRange:
-    """Gives the bounded-range loss of one exponential selection."""
+    """The bounded-range loss of one exponential selection."""
     return BoundedRange(rational_up(shift) / selection.temperature)
 
 
 @fact(ExponentialSelection, Pure)
 @guarantee(claim="epsilon = range / temperature", proof="proofs/exponential.md#pure", reviewed="74257e5fca78")
 def exponential_pure(selection: ExponentialSelection, shift: Distance) -> Pure:
-    """Gives the pure loss of one exponential selection."""
+    """The pure loss of one exponential selection."""
     return Pure(rational_up(shift) / selection.temperature)
 
 
 @fact(ExponentialSelection, ZCDP)
 @guarantee(claim="rho = (range / temperature)² / 8", proof="proofs/exponential.md#zcdp", reviewed="bf6f1745a796")
 def exponential_zcdp(selection: ExponentialSelection, shift: Distance) -> ZCDP:
-    """Gives the zCDP loss of one exponential selection."""
+    """The zCDP loss of one exponential selection."""
     return ZCDP(squared(shift) / selection.temperature**2 / 8)
 
 
@@ -79,21 +79,21 @@ def exponential_zcdp(selection: ExponentialSelection, shift: Distance) -> ZCDP:
     reviewed="5eaa510c3cdb",
 )
 def exponential_renyi(selection: ExponentialSelection, shift: Distance) -> Renyi:
-    """Gives the Rényi loss of one exponential selection."""
+    """The Rényi loss of one exponential selection."""
     return Renyi.of(RangeCurve(rational_up(shift) / selection.temperature))
 
 
 @fact(TopSelection, Pure)
 @guarantee(claim="epsilon = k range / temperature", proof="proofs/top_k.md#pure", reviewed="890ca83224b4")
 def top_pure(selection: TopSelection, shift: Distance) -> Pure:
-    """Gives the pure loss of a ranked choice of k candidates."""
+    """The pure loss of a ranked choice of k candidates."""
     return Pure(selection.count * rational_up(shift) / selection.temperature)
 
 
 @fact(TopSelection, ZCDP)
 @guarantee(claim="rho = k (range / temperature)² / 8", proof="proofs/top_k.md#zcdp", reviewed="4ff2367a944e")
 def top_zcdp(selection: TopSelection, shift: Distance) -> ZCDP:
-    """Gives the zCDP loss of a ranked choice of k candidates."""
+    """The zCDP loss of a ranked choice of k candidates."""
     return ZCDP(selection.count * squared(shift) / selection.temperature**2 / 8)
 
 
@@ -104,19 +104,19 @@ def top_zcdp(selection: TopSelection, shift: Distance) -> ZCDP:
     reviewed="08a82dbcbdf8",
 )
 def top_renyi(selection: TopSelection, shift: Distance) -> Renyi:
-    """Gives the Rényi loss of a ranked choice of k candidates."""
+    """The Rényi loss of a ranked choice of k candidates."""
     return Renyi.of(RangeCurve(rational_up(shift) / selection.temperature), times=selection.count)
 
 
 @fact(PermuteAndFlip, Pure)
 @guarantee(claim="epsilon = range / scale", proof="proofs/permute_and_flip.md#loss", reviewed="a7db16e675f4")
 def permute_and_flip_pure(selection: PermuteAndFlip, shift: Distance) -> Pure:
-    """Gives the pure loss of permute-and-flip."""
+    """The pure loss of permute-and-flip."""
     return Pure(rational_up(shift) / selection.scale)
 
 
 @fact(NoisyMaximum, Pure)
 @guarantee(claim="epsilon = range / scale", proof="proofs/noisy_max.md#loss", reviewed="3353dca09e2a")
 def noisy_maximum_pure(selection: NoisyMaximum, shift: Distance) -> Pure:
-    """Gives the pure loss of a noisy maximum, with or without its lead."""
+    """The pure loss of a noisy maximum, with or without its lead."""
     return Pure(rational_up(shift) / selection.scale)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from sfumato.accounting.facts.table import fact
-from sfumato.accounting.measures import Pure
+from sfumato.accounting.losses.measures import Pure
 from sfumato.exact import Distance, rational_up
 from sfumato.guarantee import guarantee
 from sfumato.noise.staircase import Staircase
@@ -18,5 +18,5 @@ from sfumato.noise.staircase import Staircase
     reviewed="197d861aff8d",
 )
 def staircase_pure(noise: Staircase, shift: Distance) -> Pure:
-    """Gives the pure loss of staircase noise on one whole number."""
+    """The pure loss of staircase noise on one whole number."""
     return Pure(noise.decay * -(-math.floor(rational_up(shift)) // noise.width))

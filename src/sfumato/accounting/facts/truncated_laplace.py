@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from sfumato.accounting.calibrate import least_integer
 from sfumato.accounting.facts.table import fact
-from sfumato.accounting.measures import Approx
+from sfumato.accounting.losses.measures import Approx
+from sfumato.accounting.plans.search import least_integer
 from sfumato.errors import NoProvenRoute
 from sfumato.exact import Distance, Number, ball, non_negative, positive, probability, rational_up, upper
 from sfumato.guarantee import guarantee
@@ -22,7 +22,7 @@ from sfumato.noise.discrete_laplace import DiscreteLaplace
     reviewed="455d1ed64cdc",
 )
 def truncated_laplace_approx(noise: Truncated, shift: Distance) -> Approx:
-    """Gives the loss of truncated discrete Laplace noise on one whole number."""
+    """The loss of truncated discrete Laplace noise on one whole number."""
     if not isinstance(noise.noise, DiscreteLaplace):
         raise NoProvenRoute("the loss of truncated noise is on file for Laplace noise only.")
     whole = math.floor(rational_up(shift))
@@ -34,7 +34,7 @@ def truncated_laplace_approx(noise: Truncated, shift: Distance) -> Approx:
 
 
 def truncation_reach(*, scale: Fraction, shift: int, delta: Fraction) -> int:
-    """Gives the least reach, in steps, at which truncated Laplace noise of a scale keeps a δ for a shift.
+    """The least reach, in steps, at which truncated Laplace noise of a scale keeps a δ for a shift.
 
     >>> truncation_reach(scale=Fraction(1), shift=1, delta=Fraction(1, 10**6))
     14
@@ -58,7 +58,7 @@ def truncation_reach(*, scale: Fraction, shift: int, delta: Fraction) -> int:
     reviewed="e59604786853",
 )
 def continuous_truncated_laplace(shift: Number, *, scale: Number, reach: Number) -> Approx:
-    """Gives the loss of *continuous* Laplace noise conditioned on |noise| <= reach; for comparison, nothing draws it.
+    """The loss of *continuous* Laplace noise conditioned on |noise| <= reach; for comparison, nothing draws it.
 
     >>> continuous_truncated_laplace(2, scale=1, reach=1).delta
     Fraction(1, 1)
@@ -78,11 +78,11 @@ def continuous_truncated_laplace(shift: Number, *, scale: Number, reach: Number)
 
 
 def continuous_reach(shift: Number, *, scale: Number, delta: Number) -> Fraction:
-    """Gives the reach at which *continuous* truncated Laplace noise keeps a δ for a shift, rounded up.
+    """The reach at which *continuous* truncated Laplace noise keeps a δ for a shift, rounded up.
 
     >>> float(continuous_reach(0.01, scale=0.01, delta=1e-6)).__round__(6)
     0.136637
     """
     moved, size, wanted = positive(shift, "shift"), positive(scale, "scale"), probability(delta, "delta")
-    found = upper(lambda: ball(size) * (ball(moved / size).expm1() / (2 * ball(positive(wanted, "delta")))).log1p())
-    return max(moved, Fraction(found))
+    reach = upper(lambda: ball(size) * (ball(moved / size).expm1() / (2 * ball(positive(wanted, "delta")))).log1p())
+    return max(moved, Fraction(reach))

@@ -36,7 +36,7 @@ def watched(path: Path, connect: Callable[[], sqlite3.Connection]) -> tuple[sqli
 
 
 def _when_the_folder_changes(folder: Path, look: Callable[[], bool]) -> Callable[[], bool]:
-    """Gives a check that looks closely only if something was moved, removed or made in the folder, and soon after."""
+    """Makes a check that looks closely only if something was moved, removed or made in the folder, and soon after."""
     seen, found = -1, False
 
     def in_place() -> bool:
@@ -54,7 +54,7 @@ def _when_the_folder_changes(folder: Path, look: Callable[[], bool]) -> Callable
 
 
 def _links(wanted: set[str]) -> dict[str, str]:
-    """Gives the links to some of the open files, each with the name of its file."""
+    """The links to some of the open files, each with the name of its file."""
     try:
         links = [f"{OPEN_FILES}/{number}" for number in os.listdir(OPEN_FILES)]
     except OSError:

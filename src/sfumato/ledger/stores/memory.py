@@ -77,7 +77,7 @@ class MemoryStore(Store):
             return self._there(self._settled.get(number))
 
     def _there(self, row: Row | None) -> Row | None:
-        """Gives a row that is listed; one that an interrupted append has listed and not added is none."""
+        """Returns a row that is in the book; one that an interrupted append has listed and not added is none."""
         return row if row is not None and row.number <= len(self._rows) else None
 
     def get(self, number: int) -> Row | None:
@@ -92,7 +92,7 @@ class MemoryStore(Store):
 
 
 def _keeper() -> Callable[[str, Callable[[], bytes]], bytes]:
-    """Gives what keeps secrets: they are no attribute of anything, and must be asked for by name."""
+    """Makes a keeper of secrets: they are no attribute of anything, and must be asked for by name."""
     secrets: dict[str, bytes] = {}
     lock = threading.Lock()
 

@@ -139,7 +139,7 @@ class PostgresStore(Store):
         return rows[1:] if known else rows
 
     def _write(self, connection: Connection, rows: Sequence[Row]) -> bool:
-        """Writes rows, so many in one statement, if the row before them is there."""
+        """Writes rows, at most `MANY` in one statement, if the row before them is there."""
         written = 0
         for first in range(0, len(rows), MANY):
             some, before = rows[first : first + MANY], rows[first].number - 1
@@ -210,7 +210,7 @@ class PostgresStore(Store):
 
     @contextmanager
     def _mine(self) -> Iterator[_Held]:
-        """Gives what this process holds, one thread at a time.
+        """Lends what this process holds to one thread at a time.
 
         What the parent of a forked process holds stays its own: it is neither used nor closed here.
         """
@@ -239,7 +239,7 @@ class PostgresStore(Store):
 
 @final
 class _Held:
-    """Is what one process holds: a connection, and who may use it now."""
+    """What one process holds: a connection, and who may use it now."""
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
@@ -258,7 +258,7 @@ class _Held:
         return self.depth > 1
 
     def connected(self, server: Server, *, patient: bool = False) -> Connection:
-        """Gives the connection, a new one where it is broken; with patience, while the server starts again."""
+        """The connection, or a new one where it is broken; with patience, waits while the server starts again."""
         until = time.monotonic() + (PATIENCE_SECONDS / 4 if patient else 0)
         while self.connection is None or self.connection.closed:
             try:
@@ -283,7 +283,7 @@ class _Held:
 
 @final
 class _Attempt:
-    """Is one append: what the writer knows, how it decides, and the rows of which it is in doubt whether they are in.
+    """One append: what the writer knows, how it decides, and the rows of which it is in doubt whether they are in.
 
     While there is a doubt nothing else is decided. The number that the rows take settles it: either they are there, or
     somebody else's are, and then these can never be.
@@ -296,7 +296,7 @@ class _Attempt:
         self._refused_at = -1
 
     def rows(self, pen: Pen) -> Sequence[Row]:
-        """Gives the rows to write: those in doubt once more, or what is decided now."""
+        """The rows to write: those in doubt once more, or what is decided now."""
         self._fresh = not self.doubt
         if self._fresh:
             self.doubt = checked(self.decide(pen), self.known + len(pen.news))
@@ -348,7 +348,7 @@ class _TurnPen(Pen):
 
 @lru_cache(maxsize=64)
 def _insertion(schema: str, rows: int, kept: int) -> bytes:
-    """Writes the one statement that appends so many rows and values, if the row before them is there."""
+    """Writes the one statement that appends this many rows and values, if the row before them is there."""
     row = "(%s::bigint, %s::text, %s::text, %s::text, %s::text, %s::text, %s::bigint)"
     entries = (
         f"INSERT INTO {schema}.entries SELECT * FROM (VALUES {', '.join([row] * rows)}) AS new "

@@ -100,7 +100,7 @@ def driver() -> ModuleType:
 
 @final
 class Server:
-    """Is a database on a server, and the schema in it that holds a book. Shows no password."""
+    """A database on a server, and the schema in it that holds a book. Shows no password."""
 
     def __init__(self, address: str) -> None:
         loaded, (plain, schema) = driver(), _parted(address)
@@ -153,7 +153,7 @@ class Server:
 
 
 def _parted(address: str) -> tuple[str, str]:
-    """Gives an address as PostgreSQL knows it, and the schema that ``schema=`` names in it."""
+    """Splits an address into the one that PostgreSQL knows and the schema that ``schema=`` names in it."""
     before, _, after = address.partition("?")
     options = after.split("&") if after else []
     named = [unquote(option.removeprefix("schema=")) for option in options if option.startswith("schema=")]

@@ -7,16 +7,14 @@ import sqlite3
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import Any, NoReturn, final
+from typing import Any, final
 
 from sfumato.errors import LedgerDamaged, LedgerUnavailable, SfumatoError
 from sfumato.ledger.store import GONE, Decide, HopefulPen, Pen, Row, Store, checked, storable
 from sfumato.ledger.stores.in_place import watched
-
-PATIENCE_SECONDS = 60.0
-"""How long an append waits for other writers."""
+from sfumato.ledger.stores.sqlite_faults import PATIENCE_SECONDS, refuse
 
 MANY = 1000
 """Rows that are read at once."""
@@ -43,7 +41,7 @@ COMMIT;
 PRESENT = frozenset(
     ("entries", "kept", "secrets", "by_key", "by_settles", "by_question", "by_kind", "no_change", "no_removal")
 )
-"""What must be there: a book whose unique indexes or triggers are gone is not safe to write to."""
+"""What must be there: a book without its unique indexes or triggers is not safe to write to."""
 
 ENDS = """
 SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'entries'), 0)
@@ -54,20 +52,13 @@ UNION ALL SELECT coalesce(max(number), 0) FROM entries
 COLUMNS = "entries.number, kind, digest, text, key, question, settles"
 WITH_VALUE = f"SELECT {COLUMNS}, value FROM entries LEFT JOIN kept ON kept.number = entries.number"
 
-WARY = 32
-"""After somebody else has written, so many appends wait for their turn before one hopes to be alone again."""
+FOLLOW = """
+INSERT INTO entries SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7 WHERE ?8 = 0 OR EXISTS (SELECT 1 FROM entries WHERE number = ?8)
+"""
+"""Appends a row if the one before it is there; its number, key and charge nobody else can have taken."""
 
-_REASONS = {
-    sqlite3.SQLITE_FULL: "the disk is full",
-    sqlite3.SQLITE_READONLY: "its file cannot be written",
-    sqlite3.SQLITE_CANTOPEN: "its file cannot be opened; does the folder exist, and may it be written?",
-    sqlite3.SQLITE_BUSY: f"other writers have kept it busy for {PATIENCE_SECONDS:.0f} seconds",
-    sqlite3.SQLITE_LOCKED: "it is locked by another writer",
-    sqlite3.SQLITE_IOERR: "the disk does not answer",
-    sqlite3.SQLITE_PERM: "its file may not be opened",
-    sqlite3.SQLITE_AUTH: "its file may not be opened",
-    sqlite3.SQLITE_NOMEM: "there is not enough memory",
-}
+WARY = 32
+"""After somebody else has written, this many appends wait for their turn before one hopes to be alone again."""
 
 
 @final
@@ -103,34 +94,27 @@ class SqliteStore(Store):
             return news
 
     def _hope(self, connection: sqlite3.Connection, known: int, decide: Decide) -> bool:
-        """Appends as if nobody else wrote, in one statement; tells whether that went well."""
+        """Appends as if nobody else wrote; tells whether that went well."""
         pen = HopefulPen()
         try:
             rows = checked(decide(pen), known)
         except SfumatoError:  # what it knows may be old, so that it does not count
             return False
-        alone = len(rows) == 1 and rows[0].value is None and pen.covered_by(rows)
-        if not alone or connection is not self._connection:
+        if not rows or not pen.covered_by(rows) or connection is not self._connection:
             return False
-        if known and connection.execute("SELECT 1 FROM entries WHERE number = ?", (known,)).fetchone() is None:
-            return False
+        single = len(rows) == 1 and rows[0].value is None  # which is one statement
         try:
-            _write(connection, rows)  # in one statement, whose number, key and charge nobody else can have taken
-        except sqlite3.IntegrityError:
+            with nullcontext() if single else _turn(connection):
+                _write(connection, rows)
+        except sqlite3.IntegrityError:  # somebody else has taken the number, the key or the charge
             return False
         return True
 
     def _in_turn(self, connection: sqlite3.Connection, known: int, decide: Decide) -> Sequence[Row]:
         """Appends while nobody else can; gives the news."""
-        try:
-            connection.execute("BEGIN IMMEDIATE")
+        with _turn(connection):
             pen = _Pen(connection, known)
             _write(connection, checked(decide(pen), known + len(pen.news)))
-            connection.execute("COMMIT")
-        except BaseException:
-            with suppress(sqlite3.Error):
-                connection.execute("ROLLBACK")
-            raise
         return pen.news
 
     def rows(self, after: int = 0, *, kinds: Sequence[str] = ()) -> Iterator[Row]:
@@ -195,7 +179,7 @@ class SqliteStore(Store):
 
     @contextmanager
     def _opened(self) -> Iterator[sqlite3.Connection]:
-        """Gives the connection of this process, one thread at a time; turns what SQLite says into our own errors."""
+        """Lends the connection of this process to one thread at a time; turns what SQLite says into our own errors."""
         with self._lock:
             if not self._process:
                 raise LedgerUnavailable(REPLACED)
@@ -212,7 +196,7 @@ class SqliteStore(Store):
                 reason = fault
             else:
                 return
-        _refuse(reason)
+        refuse(reason)
 
     def __repr__(self) -> str:
         return f"SqliteStore({self._path.name!r})"
@@ -338,9 +322,23 @@ if hasattr(os, "register_at_fork"):  # Windows has no forks
     os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
 
 
+@contextmanager
+def _turn(connection: sqlite3.Connection) -> Iterator[None]:
+    """Opens a transaction in which nobody else can write; whatever breaks it off undoes it."""
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        with suppress(sqlite3.Error):
+            connection.execute("ROLLBACK")
+        raise
+
+
 def _write(connection: sqlite3.Connection, rows: Sequence[Row]) -> None:
     for row in rows:
-        connection.execute("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?)", row[:7])
+        if connection.execute(FOLLOW, (*row[:7], row.number - 1)).rowcount != 1:
+            raise sqlite3.IntegrityError(GONE)
         if row.value is not None:
             connection.execute("INSERT INTO kept VALUES (?, ?)", (row.number, row.value))
 
@@ -356,18 +354,6 @@ def _row(found: tuple[Any, ...]) -> Row:
 def _text(octets: bytes) -> str:
     """Reads a text as it is; octets that are none become what no digest fits, so that the entry can be named."""
     return octets.decode("utf-8", "surrogateescape")
-
-
-def _refuse(fault: Exception) -> NoReturn:
-    """Says what went wrong, without SQLite's own words: they could quote what is stored."""
-    code = getattr(fault, "sqlite_errorcode", 0) & 0xFF
-    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or isinstance(fault, UnicodeError):
-        raise LedgerDamaged("its file is not one that SQLite can read")
-    if code == sqlite3.SQLITE_CONSTRAINT:
-        raise LedgerDamaged("an entry was to be written twice, or changed")
-    if code == sqlite3.SQLITE_ERROR:
-        raise LedgerDamaged("its file holds other tables than those of a ledger")
-    raise LedgerUnavailable(_REASONS.get(code, f"SQLite reports error {code}"))
 
 
 @final

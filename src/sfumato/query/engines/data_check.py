@@ -5,26 +5,46 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, final
 
 from sfumato.codebook.book import Codebook
-from sfumato.query.catalog import Catalog
-from sfumato.query.engines.checking import TableCheck, checked_tables
-from sfumato.query.engines.sources import open_source
+from sfumato.query.engines.registry import opener_of
+from sfumato.query.nodes.catalog import Catalog
 from sfumato.release.render.text import columns
 
-if TYPE_CHECKING:
-    import duckdb
 
-    from sfumato.query.engines.copies import Notes
-    from sfumato.query.engines.duckdb_relations import Held
-    from sfumato.query.relations import Scan
+@final
+@dataclass(frozen=True)
+class ColumnCheck:
+    """How a column reads: how many values are held, of which some are unread and some outside of bounds or lists.
+
+    Values that are missing are not held. A number that is outside is moved into its bounds; a day, a time or a
+    category that is outside becomes missing, as every value does that is unread.
+    """
+
+    name: str
+    type: str
+    values: int
+    missing: int
+    unread: int
+    outside: int
+
+
+@final
+@dataclass(frozen=True)
+class TableCheck:
+    """How a table reads: rows, further rows of a text file that could not be read at all, and columns."""
+
+    name: str
+    rows: int
+    unread: int
+    columns: tuple[ColumnCheck, ...]
 
 
 @final
 @dataclass(frozen=True)
 class DataCheck:
-    """Is what a check found: numbers about private data, exact and unpaid for. It is for the holder's eyes only."""
+    """What a check found: numbers about private data, exact and unpaid for. It is for the holder's eyes only."""
 
     tables: tuple[TableCheck, ...]
 
@@ -35,7 +55,7 @@ class DataCheck:
 
     @property
     def unread(self) -> dict[str, int]:
-        """Are the columns that have values which do not read, and how many."""
+        """The columns that have values which do not read, and how many."""
         return {
             f"{table.name}.{column.name}": column.unread
             for table in self.tables
@@ -49,8 +69,8 @@ class DataCheck:
             lost = f", and {table.unread} that could not be read" if table.unread else ""
             head = ("column", "type", "values", "missing", "unread", "outside")
             rows = [
-                (one.name, one.type, *map(str, (one.values, one.missing, one.unread, one.outside)))
-                for one in table.columns
+                (column.name, column.type, *map(str, (column.values, column.missing, column.unread, column.outside)))
+                for column in table.columns
             ]
             lines += [f"{table.name}: {table.rows} rows{lost}", *columns([head, *rows])]
         return "\n".join(lines)
@@ -73,15 +93,4 @@ def check_data(data: Any, codebook: Codebook | Mapping[str, object] | str | Path
       day     date  2       1        1       0
     """
     book = codebook if isinstance(codebook, Codebook) else Codebook.read(codebook)
-    found: list[TableCheck] = []
-
-    def look(
-        connection: duckdb.DuckDBPyConnection,
-        tables: Mapping[str, Scan],
-        held: Mapping[str, Held],
-        notes: Mapping[str, Notes],
-    ) -> None:
-        found[:] = checked_tables(connection, tables, held, notes)
-
-    open_source(data, Catalog(book), look=look).close()
-    return DataCheck(tuple(found))
+    return DataCheck(tuple(opener_of(data).check(data, Catalog(book))))

@@ -5,44 +5,45 @@ They share no connection. A plan is made with an engine that could not find a pr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import ClassVar, final
 
 from sfumato.errors import BadArgument
-from sfumato.query.catalog import Catalog
-from sfumato.query.cells import Cells
-from sfumato.query.engines.checking import refuse_columns
-from sfumato.query.engines.engine import PrivateTables, PublicTables
-from sfumato.query.engines.sources import Given, open_source
-from sfumato.query.expressions import Column, Expression
-from sfumato.query.kinds import Value
-from sfumato.query.relations import Relation
+from sfumato.query.engines.needs import needs_of_cells, needs_of_expressions, needs_of_relation, refuse_lacking
+from sfumato.query.engines.protocol import Given, Opener, PrivateTables, PublicTables
+from sfumato.query.engines.registry import opener_of
+from sfumato.query.nodes.catalog import Catalog
+from sfumato.query.nodes.expressions import Column, Expression
+from sfumato.query.nodes.kinds import Value
+from sfumato.query.nodes.relations import Relation
+from sfumato.query.plan.engine_plan import Cells
 
 
-def open_halves(data: Given, catalog: Catalog) -> tuple[PublicTables, PrivateTables]:
+def open_halves(data: Given, catalog: Catalog, opener: Opener | None = None) -> tuple[PublicTables, PrivateTables]:
     """Opens the public half, and the private one, which has the public tables too: questions join with them.
 
     A number of matches that is counted in one half bounds what happens in the other, so both must hold the same.
     """
+    opener = opener_of(data) if opener is None else opener
     public = [name for name, scan in catalog.tables.items() if not scan.private]
     data = _read_once(data, public)
-    private = open_source(data, catalog, look=refuse_columns)
+    private = opener.open(data, catalog)
     held = private.held
-    if not public:
-        return Later(lambda: open_source({}, catalog, public=held)), private
-    shown = open_source(data, catalog, public=held)
-    once, twice = (one.fingerprints(b"") for one in (private, shown))
+    if not public:  # most questions on private tables alone never ask, so nothing is opened yet
+        return PlannerTables(lambda: opener.open_public({}, catalog, held)), private
+    shown = opener.open_public(data, catalog, held)
+    once, twice = (engine.fingerprints(b"") for engine in (private, shown))
     if any(once[name] != twice[name] for name in public):
         raise BadArgument("data", "public tables that stay as they are while they are opened", "others")
-    return shown, private
+    return PlannerTables(lambda: shown), private
 
 
 @final
-class Later(PublicTables):
-    """Opens an engine when it is first asked something: most questions on private tables alone never ask."""
+class PlannerTables(PublicTables):
+    """The public half, opened when it is first asked something. What the engine lacks is refused here, always."""
 
-    name: ClassVar[str] = "later"
+    name: ClassVar[str] = "planner"
 
     def __init__(self, opening: Callable[[], PublicTables]) -> None:
         self._opening = opening
@@ -51,23 +52,29 @@ class Later(PublicTables):
     def _engine(self) -> PublicTables:
         return self._opening()
 
+    def prepare(self, cells: Cells) -> None:
+        self._able(needs_of_cells(cells)).prepare(cells)
+
     def images(
         self, made: Sequence[Expression], leaves: Sequence[tuple[Column, Sequence[Value]]]
     ) -> tuple[tuple[Value, ...], ...]:
-        return self._engine.images(made, leaves)
-
-    def prepare(self, cells: Cells) -> None:
-        self._engine.prepare(cells)
+        return self._able(needs_of_expressions(made)).images(made, leaves)
 
     def rows(self, relation: Relation) -> Mapping[str, Sequence[Value]]:
-        return self._engine.rows(relation)
+        return self._able(needs_of_relation(relation)).rows(relation)
 
     def matches(self, relation: Relation, keys: tuple[Expression, ...]) -> int:
-        return self._engine.matches(relation, keys)
+        needed = (*needs_of_relation(relation), *needs_of_expressions(keys))
+        return self._able(needed).matches(relation, keys)
+
+    def _able(self, needed: Iterable[str]) -> PublicTables:
+        """The engine, if it lacks nothing that is needed."""
+        refuse_lacking(self._engine.name, self._engine.lacks, needed)
+        return self._engine
 
 
 def _read_once(data: Given, public: Collection[str]) -> Given:
-    """Gives data whose public tables can be read twice: a stream of Arrow is read into a table, as it is only once."""
+    """Reads streams of Arrow with public rows into tables: both halves read these, and a stream can be read once."""
     if not isinstance(data, Mapping) or not any(_is_stream(data.get(name)) for name in public):
         return data
     return {name: _table(part) if name in public and _is_stream(part) else part for name, part in data.items()}

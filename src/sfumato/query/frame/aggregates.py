@@ -8,8 +8,8 @@ from functools import partial
 from typing import Self
 
 from sfumato.exact import Number, integer, probability
-from sfumato.query.asking import check_edges
-from sfumato.query.questions import (
+from sfumato.query.build.question import check_edges
+from sfumato.query.nodes.questions import (
     Count,
     CountDistinct,
     Covariance,
@@ -21,11 +21,11 @@ from sfumato.query.questions import (
     TopValues,
     Variance,
 )
-from sfumato.query.relations import Fold
+from sfumato.query.nodes.relations import Fold
 
 
 class Aggregates(ABC):
-    """Is a value for each row, whose statistics can be asked for; with ``where``, of rows for which that is true.
+    """A value for each row, from which statistics are made; with ``where``, of rows for which that is true.
 
     Sums, means and other moments need values between public bounds: those of the codebook, or of `Values.clamp` before.
     """
@@ -39,14 +39,14 @@ class Aggregates(ABC):
         where: Self | None = None,
         fold: Fold | None = None,
     ) -> Self:
-        """Gives a statistic of this value and others."""
+        """Builds a statistic of this value and others; ``fold`` makes it of one unit's rows, where that can be."""
 
     def count(self, *, where: Self | None = None) -> Self:
         """Counts the values that are not missing."""
         return self.aggregated("count", Count, where=where, fold=Fold.COUNT)
 
     def count_distinct(self, *, where: Self | None = None) -> Self:
-        """Counts the different values; of the column that says whose a row is, the units."""
+        """Counts the different values; of the column that identifies units, the units."""
         return self.aggregated("count_distinct", CountDistinct, where=where, fold=Fold.DISTINCT)
 
     def sum(self, *, where: Self | None = None) -> Self:
@@ -58,35 +58,35 @@ class Aggregates(ABC):
         return self.aggregated("mean", Mean, where=where, fold=Fold.MEAN)
 
     def variance(self, *, sample: bool = True, where: Self | None = None) -> Self:
-        """Gives the variance: of a sample (over n − 1), or else of all there are (over n)."""
+        """The variance: of a sample (over n − 1), or else of all there are (over n)."""
         return self.aggregated("variance", partial(Variance, sample=sample), where=where)
 
     def standard_deviation(self, *, sample: bool = True, where: Self | None = None) -> Self:
-        """Gives the root of the variance."""
+        """The root of the variance."""
         return self.aggregated("standard_deviation", partial(Variance, sample=sample, root=True), where=where)
 
     def covariance(self, other: Self, *, sample: bool = True, where: Self | None = None) -> Self:
-        """Gives the covariance with another number, over the rows that have both."""
+        """The covariance with another number, over the rows that have both."""
         return self.aggregated("covariance", partial(Covariance, sample=sample), other, where=where)
 
     def correlation(self, other: Self, *, where: Self | None = None) -> Self:
-        """Gives the correlation with another number, over the rows that have both."""
+        """The correlation with another number, over the rows that have both."""
         return self.aggregated("correlation", partial(Covariance, scaled=True), other, where=where)
 
     def min(self, *, where: Self | None = None) -> Self:
-        """Gives about the least number: the quantile at 0."""
+        """About the least number: the quantile at 0."""
         return self.aggregated("min", _quantile(0), where=where, fold=Fold.MIN)
 
     def max(self, *, where: Self | None = None) -> Self:
-        """Gives about the greatest number: the quantile at 1."""
+        """About the greatest number: the quantile at 1."""
         return self.aggregated("max", _quantile(1), where=where, fold=Fold.MAX)
 
     def median(self, *, where: Self | None = None) -> Self:
-        """Gives a number that about half of the numbers lie below."""
+        """A number that about half of the numbers lie below."""
         return self.aggregated("median", _quantile("1/2"), where=where)
 
     def quantile(self, at: Number, *, where: Self | None = None) -> Self:
-        """Gives a number that about this share of the numbers lies below; several of one column are found together."""
+        """A number that about this share of the numbers lies below; several of one column are found together."""
         return self.aggregated("quantile", _quantile(at), where=where)
 
     def histogram(self, edges: Sequence[int | float], *, where: Self | None = None) -> Self:
@@ -94,7 +94,7 @@ class Aggregates(ABC):
         return self.aggregated("histogram", partial(Histogram, edges=check_edges(edges)), where=where)
 
     def top_values(self, most: int, *, where: Self | None = None) -> Self:
-        """Gives the most frequent values, as a list, out of the public keys that the codebook has for them."""
+        """The most frequent values, as a list, out of the public keys that the codebook has for them."""
         return self.aggregated("top_values", partial(TopValues, most=integer(most, "most", least=1)), where=where)
 
 

@@ -15,9 +15,9 @@ from sfumato.errors import BadArgument, NoTruthValue
 from sfumato.query.frame.aggregates import Aggregates
 from sfumato.query.frame.drafts import Aggregate, Applied, Draft, Named, written
 from sfumato.query.frame.values import Constant, Values
-from sfumato.query.literals import literal
-from sfumato.query.questions import Count, CountUnits, Statistic
-from sfumato.query.relations import Fold
+from sfumato.query.nodes.literals import literal
+from sfumato.query.nodes.questions import Count, CountUnits, Statistic
+from sfumato.query.nodes.relations import Fold
 
 Given: TypeAlias = "Expr | Constant"
 """An expression, or a constant."""
@@ -26,7 +26,7 @@ Given: TypeAlias = "Expr | Constant"
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class Expr(Values, Aggregates):
-    """Is a value for each row, or a number released for each group, written in terms of columns.
+    """A value for each row, or a number released for each group, written in terms of columns.
 
     Comparisons give expressions: join them with ``&`` and ``|``, turn them round with ``~``.
 
@@ -88,7 +88,7 @@ class Expr(Values, Aggregates):
         return read(other).applied("div", self)
 
     def __mod__(self, other: Given) -> Expr:
-        """Gives the remainder, with the sign of the dividend as in SQL."""
+        """The remainder, with the sign of the dividend as in SQL."""
         return self.applied("mod", other)
 
     def __rmod__(self, other: Given) -> Expr:
@@ -134,13 +134,13 @@ class Expr(Values, Aggregates):
 @final
 @dataclass(frozen=True, eq=False)
 class Descending:
-    """Is something to sort by, the greatest first."""
+    """An expression to sort by, the greatest value first."""
 
     by: Expr
 
 
 def read(given: Given) -> Expr:
-    """Gives an expression as it is, and anything else as a constant."""
+    """Passes an expression on, and reads anything else as a constant."""
     return given if isinstance(given, Expr) else Expr(literal(given))
 
 
@@ -151,7 +151,7 @@ def _condition(where: Expr | None) -> Draft | None:
 
 
 def col(name: str) -> Expr:
-    """Gives the column of this name, of whatever table it is used on.
+    """Refers to a column by name, in whatever table it is used on.
 
     >>> col("minutes").clamp(0, 90).mean()
     col('minutes').clamp(0, 90).mean()
@@ -162,7 +162,7 @@ def col(name: str) -> Expr:
 
 
 def lit(value: Constant) -> Expr:
-    """Gives a constant; beside a column there is no need to say so."""
+    """Makes a constant; beside a column there is no need to say so."""
     return read(value)
 
 
@@ -177,7 +177,7 @@ def count_units(*, where: Expr | None = None) -> Expr:
 
 
 def when(condition: Expr) -> When:
-    """Begins a choice: the first value whose condition is true.
+    """Begins a choice: the first value with a condition that is true.
 
     >>> when(col("age") < 18).then("minor").when(col("age") < 65).then("adult").otherwise("senior")
     when((col('age') < 18)).then('minor').when((col('age') < 65)).then('adult').otherwise('senior')
@@ -188,7 +188,7 @@ def when(condition: Expr) -> When:
 @final
 @dataclass(frozen=True, eq=False)
 class When:
-    """Is a choice that waits for the value of its last condition."""
+    """A choice that waits for the value of its last condition."""
 
     before: tuple[Expr, ...]
     condition: Expr
@@ -201,7 +201,7 @@ class When:
 @final
 @dataclass(frozen=True, eq=False)
 class Then:
-    """Is a choice that waits for a further condition, or for the value of all other cases."""
+    """A choice that waits for a further condition, or for the value of all other cases."""
 
     steps: tuple[Expr, ...]
 

@@ -11,28 +11,22 @@ from dataclasses import dataclass
 from typing import Protocol, TypeAlias, final
 
 from sfumato.errors import QueryRefused
-from sfumato.query.asking import answered
-from sfumato.query.catalog import column_named, name_in
-from sfumato.query.expressions import Column, Expression, Literal
-from sfumato.query.kinds import Kind
-from sfumato.query.operators import call
-from sfumato.query.questions import Statistic
-from sfumato.query.relations import Fold, Folded, Relation
-from sfumato.query.steps import all_of, any_of, folded
+from sfumato.query.build.question import statistic_value
+from sfumato.query.build.relation import all_of, any_of, folded
+from sfumato.query.nodes.catalog import column_named, name_in
+from sfumato.query.nodes.expressions import Column, Expression, Literal
+from sfumato.query.nodes.kinds import Kind
+from sfumato.query.nodes.operators import OPERATORS, call
+from sfumato.query.nodes.questions import Statistic
+from sfumato.query.nodes.relations import Fold, Folded, Relation
 
 Draft: TypeAlias = "Named | Literal | Applied | Aggregate"
-
-SYMBOLS = {
-    "neg": "-", "not": "~", "add": "+", "sub": "-", "mul": "*", "div": "/", "mod": "%", "and": "&", "or": "|",
-    "eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">=",
-}  # fmt: skip
-"""How operations are written between their operands, or before the only one."""
 
 
 @final
 @dataclass(frozen=True)
 class Named:
-    """Is a column, by its name."""
+    """A column by its name, before the table is known."""
 
     name: str
 
@@ -40,7 +34,7 @@ class Named:
 @final
 @dataclass(frozen=True)
 class Applied:
-    """Is an operation on other drafts."""
+    """An operation on other drafts, by the name of its operator."""
 
     operator: str
     parts: tuple[Draft, ...]
@@ -49,7 +43,7 @@ class Applied:
 @final
 @dataclass(frozen=True)
 class Aggregate:
-    """Is a statistic of many rows, and how the same is made of the rows of one unit, where that can be."""
+    """A statistic of many rows, and how the same is made of the rows of one unit, where that can be."""
 
     name: str
     build: Callable[..., Statistic]
@@ -59,13 +53,13 @@ class Aggregate:
 
 
 class Scope(Protocol):
-    """Is where names are looked up."""
+    """Looks up names, and decides what aggregates mean, where drafts become expressions."""
 
     def column(self, name: str) -> Expression:
-        """Gives what a name stands for."""
+        """Looks up what a name stands for; refuses unknown names."""
 
     def aggregate(self, draft: Aggregate) -> Expression:
-        """Gives what a statistic of many rows is here."""
+        """Makes what a statistic of many rows is here, or refuses it."""
 
 
 def made(draft: Draft, scope: Scope) -> Expression:
@@ -73,10 +67,8 @@ def made(draft: Draft, scope: Scope) -> Expression:
     try:
         return _made(draft, scope)
     except RecursionError:
-        deep = True
-    if deep:
-        raise QueryRefused("an expression is nested too deeply: make a column of an inner part first, with_columns(…).")
-    raise TypeError(draft)
+        pass  # and is raised below, so that the refusal does not carry what went wrong
+    raise QueryRefused("an expression is nested too deeply: make a column of an inner part first, with_columns(…).")
 
 
 def _made(draft: Draft, scope: Scope) -> Expression:
@@ -105,7 +97,7 @@ class RowScope:
     relation: Relation
 
     def column(self, name: str) -> Column:
-        """Gives a column."""
+        """Looks up a column of the table."""
         return column_named(name, self.relation.fields, "this table")
 
     def aggregate(self, draft: Aggregate) -> Expression:
@@ -125,7 +117,7 @@ class AnswerScope:
     known: Mapping[str, Expression]
 
     def column(self, name: str) -> Expression:
-        """Gives a key, or a column of the answer."""
+        """Looks up a key, or a column of the answer; refuses columns of single rows."""
         found = name_in(name, self.known)
         if found is None:
             self.rows.column(name)
@@ -136,14 +128,14 @@ class AnswerScope:
         return self.known[found]
 
     def aggregate(self, draft: Aggregate) -> Expression:
-        """Gives the released value of a statistic."""
+        """The released value of a statistic."""
         operands = [made(operand, self.rows) for operand in draft.operands]
         where = None if draft.where is None else made(draft.where, self.rows)
-        return answered(draft.build(*operands, where=where), self.rows.relation)
+        return statistic_value(draft.build(*operands, where=where), self.rows.relation)
 
 
 def fold_of(name: str, draft: Draft, rows: RowScope) -> Folded:
-    """Gives how the rows of one unit become the column of this name."""
+    """Says how the rows of one unit become the column of this name; refuses what is not one aggregate."""
     if not isinstance(draft, Aggregate):
         raise QueryRefused(
             f"{name!r} must be one aggregate of a unit's rows, such as t.minutes.sum(); compute with it afterwards, in "
@@ -161,16 +153,16 @@ def fold_of(name: str, draft: Draft, rows: RowScope) -> Folded:
 
 
 def written(draft: Draft) -> str:
-    """Gives a draft as somebody could have written it."""
+    """Writes a draft as somebody could have typed it."""
     match draft:
         case Named(name):
             return f"col({name!r})"
         case Literal(value):
             return repr(value)
-        case Applied("not" | "neg" as operator, (part,)):
-            return f"{SYMBOLS[operator]}{written(part)}"
-        case Applied(operator, parts) if operator in SYMBOLS:
-            return f"({f' {SYMBOLS[operator]} '.join(map(written, parts))})"
+        case Applied(operator, (part,)) if symbol := OPERATORS[operator].symbol:
+            return f"{symbol}{written(part)}"
+        case Applied(operator, parts) if symbol := OPERATORS[operator].symbol:
+            return f"({f' {symbol} '.join(map(written, parts))})"
         case Applied("case", parts):
             steps = (f"when({written(test)}).then({written(value)})" for test, value in _pairs(parts))
             return f"{'.'.join(steps)}.otherwise({written(parts[-1])})"

@@ -2,37 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Protocol, final
+from typing import TYPE_CHECKING, Protocol, final
 
+from sfumato.accounting.losses.measures import Loss
 from sfumato.errors import BadArgument, QueryRefused, Several
-from sfumato.exact import integer
-from sfumato.query.asking import cube, question, rollup
-from sfumato.query.expressions import Expression
+from sfumato.exact import Number, integer
+from sfumato.query.build.question import build_question, cube, rollup
+from sfumato.query.build.relation import all_of
+from sfumato.query.build.settings import CONFIDENCE, Accuracy, NoiseChoice, Settings
 from sfumato.query.frame.columns import Descending, Expr, col, count_rows
 from sfumato.query.frame.drafts import AnswerScope, Draft, RowScope, made
-from sfumato.query.questions import Order, Question
-from sfumato.query.relations import Relation, optional, renamed
-from sfumato.query.steps import all_of
+from sfumato.query.nodes.expressions import Expression
+from sfumato.query.nodes.keysets import KeySet
+from sfumato.query.nodes.questions import Order, Question
+from sfumato.query.nodes.relations import Relation, optional, renamed
 from sfumato.release.record import Release
+
+if TYPE_CHECKING:
+    from sfumato.query.answer.explanation import Explanation
 
 
 class Asker(Protocol):
-    """Is who answers questions: a session. Settings are its affair, and are passed on as they are."""
+    """Who answers questions: a session's planner."""
 
-    def release(self, question: Question, **settings: Any) -> Release:
+    def release(self, question: Question, settings: Settings) -> Release:
         """Pays for a question and answers it."""
 
-    def explain(self, question: Question, **settings: Any) -> object:
+    def explain(self, question: Question, settings: Settings) -> Explanation:
         """Says what a question would cost and how it would be answered."""
 
 
 @final
 @dataclass(frozen=True)
 class Grouped:
-    """Is a table whose rows are put into groups. Get one from `Frame.group_by`."""
+    """A table with its rows put into groups. Get one from `Frame.group_by`."""
 
     source: Relation
     asker: Asker
@@ -84,7 +90,7 @@ class Grouped:
 @final
 @dataclass(frozen=True)
 class Query:
-    """Is a question that can be explained and released. Get one from `Frame.agg` or `Grouped.agg`.
+    """A question that can be explained and released. Get one from `Frame.agg` or `Grouped.agg`.
 
     ``having``, ``order_by`` and ``limit`` look at released numbers only, and so cost nothing.
     """
@@ -100,9 +106,9 @@ class Query:
 
     @cached_property
     def question(self) -> Question:
-        """Is the question, as SQL would give it."""
+        """The same question that the equivalent SQL would make."""
         groups, having = self.groups, all_of(self.conditions) if self.conditions else None
-        return question(
+        return build_question(
             groups.source,
             groups.keys,
             self.columns,
@@ -122,16 +128,64 @@ class Query:
         return replace(self, order=tuple(self._order(one) for one in by))
 
     def limit(self, most: int) -> Query:
-        """Keeps the first so many groups of the answer."""
+        """Keeps at most the first ``most`` groups of the answer, in its order."""
         return replace(self, most=integer(most, "limit", least=0))
 
-    def release(self, **settings: object) -> Release:
+    def release(
+        self,
+        *,
+        loss: Loss | None = None,
+        accuracy: Accuracy | None = None,
+        max_groups: int | None = None,
+        max_rows_per_group: int | None = None,
+        max_rows: int | None = None,
+        keys: KeySet | None = None,
+        weights: Mapping[str, Number] | None = None,
+        noise: NoiseChoice | None = None,
+        confidence: Number = CONFIDENCE,
+        key: str | None = None,
+    ) -> Release:
         """Pays for the question and gives its answer: ``release(loss=sf.Pure(0.2))``, settings as of `Session.sql`."""
-        return self.groups.asker.release(self.question, **settings)
+        settings = Settings.read(
+            loss=loss,
+            accuracy=accuracy,
+            max_groups=max_groups,
+            max_rows_per_group=max_rows_per_group,
+            max_rows=max_rows,
+            keys=keys,
+            weights=weights,
+            noise=noise,
+            confidence=confidence,
+            key=key,
+        )
+        return self.groups.asker.release(self.question, settings)
 
-    def explain(self, **settings: object) -> object:
+    def explain(
+        self,
+        *,
+        loss: Loss | None = None,
+        accuracy: Accuracy | None = None,
+        max_groups: int | None = None,
+        max_rows_per_group: int | None = None,
+        max_rows: int | None = None,
+        keys: KeySet | None = None,
+        weights: Mapping[str, Number] | None = None,
+        noise: NoiseChoice | None = None,
+        confidence: Number = CONFIDENCE,
+    ) -> Explanation:
         """Says what it would cost and how it would be answered; spends nothing."""
-        return self.groups.asker.explain(self.question, **settings)
+        settings = Settings.read(
+            loss=loss,
+            accuracy=accuracy,
+            max_groups=max_groups,
+            max_rows_per_group=max_rows_per_group,
+            max_rows=max_rows,
+            keys=keys,
+            weights=weights,
+            noise=noise,
+            confidence=confidence,
+        )
+        return self.groups.asker.explain(self.question, settings)
 
     @property
     def _scope(self) -> AnswerScope:

@@ -7,19 +7,19 @@ from dataclasses import dataclass, replace
 from typing import Literal, final
 
 from sfumato.errors import BadArgument, QueryRefused
-from sfumato.query.catalog import column_named, names_of
-from sfumato.query.expressions import Column, Expression
+from sfumato.query.build.relation import all_of, joined, kept, per_unit, selected, stacked
 from sfumato.query.frame.columns import Expr, Given, col, read
 from sfumato.query.frame.drafts import Named, RowScope, fold_of, made
 from sfumato.query.frame.queries import Asker, Grouped, Query
-from sfumato.query.relations import Match, Relation, Scan
-from sfumato.query.steps import all_of, joined, kept, per_unit, selected, stacked
+from sfumato.query.nodes.catalog import column_named, names_of
+from sfumato.query.nodes.expressions import Column, Expression
+from sfumato.query.nodes.relations import Match, Relation, Scan
 
 
 @final
 @dataclass(frozen=True, repr=False)
 class Frame:
-    """Is a table, or what steps made of one. Get one from `Session.table`.
+    """A table, or what steps made of one. Get one from `Session.table`.
 
     A column is ``t.minutes``, or ``t["minutes"]`` where its name is also that of a method or has blanks in it. Columns
     are looked up by name in the table that a step is used on, as it then stands. Nothing is read or paid before
@@ -31,7 +31,7 @@ class Frame:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Are the names of the columns."""
+        """The names of the columns, in order."""
         return tuple(column.name for column in self.relation.fields)
 
     def __getitem__(self, name: str) -> Expr:
@@ -71,7 +71,7 @@ class Frame:
         return self._with(selected(self.relation, list({**old, **new}.items())))
 
     def rename(self, names: Mapping[str, str]) -> Frame:
-        """Gives columns new names: ``t.rename({"minutes": "duration"})``."""
+        """Renames columns: ``t.rename({"minutes": "duration"})``."""
         if not isinstance(names, Mapping):
             raise BadArgument("rename", "given old names and new ones, as in {'minutes': 'duration'}", names)
         new = {self._column(old).name: name for old, name in names.items()}
@@ -157,7 +157,7 @@ class Frame:
         return made(read(given).draft, RowScope(self.relation))
 
     def _named(self, columns: Sequence[str | Expr], named: Mapping[str, Given]) -> list[tuple[str, Expression]]:
-        """Gives columns under their own names, and others under the names given."""
+        """Reads columns under the names they have, and others under the names given."""
         found: list[tuple[str, Expression]] = []
         for one in columns:
             if not isinstance(one, str | Expr):
@@ -171,7 +171,7 @@ class Frame:
 
 
 def _apart(right: Frame, name: str, left: Frame) -> str:
-    """Gives the name that SQL gives to a column of the right table which the left one has too, as in ``sites.site``."""
+    """Renames a column of the right table which the left one has too as SQL would: ``sites.site``."""
     found, table = name, right.relation.table if isinstance(right.relation, Scan) else "right"
     while found in (*left.columns, *right.columns):
         found = f"{table}.{found}"

@@ -1,27 +1,40 @@
-"""What can be made of a value in each row: numbers, texts, days and times, each by a method of its own name."""
+"""What can be made of a value in each row: numbers, texts, days and times, each by its method."""
 
 from __future__ import annotations
 
 import datetime
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Self, TypeAlias
+from typing import Self, TypeAlias, TypeVar
 
 from sfumato.errors import BadArgument
 from sfumato.exact import integer, positive, rational
-from sfumato.query.asking import check_edges
+from sfumato.query.build.question import check_edges
 
 Constant: TypeAlias = bool | int | float | str | datetime.date | None
 """A constant that stands beside a column; a text is a constant, not the name of a column."""
 
 
+V = TypeVar("V", bound="Values")
+
+
+def _of_one(operator: str, said: str) -> Callable[[V], V]:
+    """Makes the method that applies an operator of one operand."""
+
+    def method(self: V) -> V:
+        return self.applied(operator)
+
+    method.__name__, method.__qualname__, method.__doc__ = operator, f"Values.{operator}", said
+    return method
+
+
 class Values(ABC):
-    """Is a value for each row, of which other values can be made; see docs/semantics.md for what each one is."""
+    """A value for each row, of which other values can be made; see docs/semantics.md for what each one is."""
 
     @abstractmethod
     def applied(self, operator: str, *others: Constant | Self) -> Self:
-        """Gives an operation on this value and others."""
+        """Applies an operation to this value and others."""
 
     def clamp(self, low: float, high: float) -> Self:
         """Moves numbers into bounds, which come from public knowledge and never from the data."""
@@ -31,9 +44,7 @@ class Values(ABC):
         """Tells whether values lie between two, both included."""
         return self.applied("ge", low).applied("and", self.applied("le", high))
 
-    def is_null(self) -> Self:
-        """Tells whether values are missing."""
-        return self.applied("is_null")
+    is_null = _of_one("is_null", "Tells whether values are missing.")
 
     def is_in(self, values: Sequence[Constant]) -> Self:
         """Tells whether values are among some constants."""
@@ -50,55 +61,26 @@ class Values(ABC):
         return self.applied("nullif", value)
 
     def least(self, *others: Constant | Self) -> Self:
-        """Gives the least of several values."""
+        """The least of several values."""
         return self.applied("least", *others)
 
     def greatest(self, *others: Constant | Self) -> Self:
-        """Gives the greatest of several values."""
+        """The greatest of several values."""
         return self.applied("greatest", *others)
 
-    def abs(self) -> Self:
-        """Gives absolute values."""
-        return self.applied("abs")
-
-    def sign(self) -> Self:
-        """Gives −1, 0 or 1."""
-        return self.applied("sign")
-
-    def floor(self) -> Self:
-        """Rounds down to whole numbers."""
-        return self.applied("floor")
-
-    def ceil(self) -> Self:
-        """Rounds up to whole numbers."""
-        return self.applied("ceil")
-
-    def round(self) -> Self:
-        """Rounds to whole numbers, halves to the even one."""
-        return self.applied("round")
-
-    def sqrt(self) -> Self:
-        """Gives square roots; missing for negative numbers."""
-        return self.applied("sqrt")
-
-    def ln(self) -> Self:
-        """Gives natural logarithms; missing for what has none."""
-        return self.applied("ln")
-
-    def exp(self) -> Self:
-        """Gives powers of e."""
-        return self.applied("exp")
-
-    def to_int(self) -> Self:
-        """Gives whole numbers: rounded, and 1 for true."""
-        return self.applied("to_int")
-
-    def to_float(self) -> Self:
-        """Gives floats."""
-        return self.applied("to_float")
+    abs = _of_one("abs", "Gives absolute values.")
+    sign = _of_one("sign", "Gives −1, 0 or 1.")
+    floor = _of_one("floor", "Rounds down to whole numbers.")
+    ceil = _of_one("ceil", "Rounds up to whole numbers.")
+    round = _of_one("round", "Rounds to whole numbers, halves to the even one.")
+    sqrt = _of_one("sqrt", "Gives square roots; missing for negative numbers.")
+    ln = _of_one("ln", "Gives natural logarithms; missing for what has none.")
+    exp = _of_one("exp", "Gives powers of e.")
+    to_int = _of_one("to_int", "Gives whole numbers: rounded, and 1 for true.")
+    to_float = _of_one("to_float", "Gives floats.")
 
     def bin(self, width: float, origin: float = 0) -> Self:
-        """Gives the lower edge of the bin that a number lies in: of bins so wide, one of which begins at ``origin``.
+        """The lower edge of the bin that a number lies in: bins are ``width`` wide, and one begins at ``origin``.
 
         >>> from sfumato.query.frame.columns import col
         >>> col("minutes").bin(10)
@@ -110,9 +92,10 @@ class Values(ABC):
         return self.applied("sub", origin).bin(width).applied("add", origin)
 
     def cut(self, edges: Sequence[float], *, labels: Sequence[str] | None = None) -> Self:
-        """Gives the label of the interval that a number lies in; what lies outside the edges is missing.
+        """The label of the interval that a number lies in; what lies outside the edges is missing.
 
-        An interval goes from an edge, included, to the next; the last one is closed. Labels are such as ``[0, 10)``.
+        An interval goes from an edge, included, to the next; the last one is closed. Labels look like ``[0, 10)``
+        unless others are given.
         """
         check_edges(edges)
         inner = [f"[{low}, {high})" for low, high in pairwise(edges[:-1])]
@@ -124,24 +107,13 @@ class Values(ABC):
             steps += [self.applied("lt", edge), name]
         return self.applied("lt", edges[0]).applied("case", *steps, self.applied("le", edges[-1]), names[-1], None)
 
-    def lower(self) -> Self:
-        """Gives texts in small letters."""
-        return self.applied("lower")
-
-    def upper(self) -> Self:
-        """Gives texts in capitals."""
-        return self.applied("upper")
-
-    def trim(self) -> Self:
-        """Takes spaces off both ends."""
-        return self.applied("trim")
-
-    def length(self) -> Self:
-        """Counts characters."""
-        return self.applied("length")
+    lower = _of_one("lower", "Gives texts in small letters.")
+    upper = _of_one("upper", "Gives texts in capitals.")
+    trim = _of_one("trim", "Takes spaces off both ends.")
+    length = _of_one("length", "Counts characters.")
 
     def substring(self, first: int, many: int) -> Self:
-        """Gives so many characters from the first one on, which counts from 1."""
+        """Takes ``many`` characters from place ``first`` on, counted from 1."""
         return self.applied("substring", integer(first, "first", least=1), integer(many, "many", least=0))
 
     def concat(self, *others: Constant | Self) -> Self:
@@ -153,41 +125,15 @@ class Values(ABC):
         return self.applied("like", pattern)
 
     def truncate(self, to: str) -> Self:
-        """Gives the beginning of the hour, day, week, month, quarter or year."""
+        """The beginning of the hour, day, week, month, quarter or year."""
         return self.applied("date_trunc", to)
 
-    def year(self) -> Self:
-        """Gives the year of a day or time."""
-        return self.applied("year")
-
-    def quarter(self) -> Self:
-        """Gives the quarter, 1 to 4."""
-        return self.applied("quarter")
-
-    def month(self) -> Self:
-        """Gives the month, 1 to 12."""
-        return self.applied("month")
-
-    def day(self) -> Self:
-        """Gives the day of the month."""
-        return self.applied("day")
-
-    def weekday(self) -> Self:
-        """Gives the day of the week, 1 (Monday) to 7."""
-        return self.applied("weekday")
-
-    def hour(self) -> Self:
-        """Gives the hour of a time."""
-        return self.applied("hour")
-
-    def minute(self) -> Self:
-        """Gives the minute of a time."""
-        return self.applied("minute")
-
-    def to_date(self) -> Self:
-        """Gives the day of a time."""
-        return self.applied("to_date")
-
-    def to_time(self) -> Self:
-        """Gives the midnight that begins a day."""
-        return self.applied("to_time")
+    year = _of_one("year", "Gives the year of a day or time.")
+    quarter = _of_one("quarter", "Gives the quarter, 1 to 4.")
+    month = _of_one("month", "Gives the month, 1 to 12.")
+    day = _of_one("day", "Gives the day of the month.")
+    weekday = _of_one("weekday", "Gives the day of the week, 1 (Monday) to 7.")
+    hour = _of_one("hour", "Gives the hour of a time.")
+    minute = _of_one("minute", "Gives the minute of a time.")
+    to_date = _of_one("to_date", "Gives the day of a time.")
+    to_time = _of_one("to_time", "Gives the midnight that begins a day.")

@@ -10,10 +10,11 @@ from typing import TypeAlias, final
 from sqlglot import exp
 
 from sfumato.errors import QueryRefused
-from sfumato.query.expressions import Expression, Literal
-from sfumato.query.kinds import Kind
-from sfumato.query.operators import call
-from sfumato.query.questions import (
+from sfumato.query.build.relation import all_of
+from sfumato.query.nodes.expressions import Expression, Literal
+from sfumato.query.nodes.kinds import Kind
+from sfumato.query.nodes.operators import call
+from sfumato.query.nodes.questions import (
     Count,
     CountDistinct,
     Covariance,
@@ -28,7 +29,6 @@ from sfumato.query.questions import (
 from sfumato.query.sql.constants import constant, share
 from sfumato.query.sql.refusals import only, refused
 from sfumato.query.sql.scalars import Scalars
-from sfumato.query.steps import all_of
 
 Found: TypeAlias = tuple[Statistic, ...]
 """One statistic; several of QUANTILE with a list."""
@@ -39,12 +39,12 @@ Rule: TypeAlias = Callable[["Aggregates", exp.Expr], Found]
 @final
 @dataclass(frozen=True)
 class Aggregates:
-    """Reads aggregates, whose operands are expressions of rows."""
+    """Reads aggregates; their operands are expressions of rows."""
 
     rows: Scalars
 
     def read(self, node: exp.Expr) -> Found:
-        """Gives the statistics that an aggregate asks for."""
+        """Reads the statistics that an aggregate asks for; FILTER becomes their condition."""
         if isinstance(node, exp.Filter):
             only(node, "this", "expression")
             where = self.rows.condition(node.expression.this)
@@ -58,7 +58,7 @@ class Aggregates:
         return rule(self, node)
 
     def number(self, node: exp.Expr) -> Expression:
-        """Gives an operand to add up: conditions count as 0 and 1."""
+        """Reads an operand to add up: conditions count as 0 and 1."""
         if isinstance(node, exp.Distinct):
             raise refused(
                 "DISTINCT inside this aggregate", "only COUNT(DISTINCT x) is answered. Aggregate an inner query"
@@ -100,7 +100,7 @@ def _count_if(aggregates: Aggregates, node: exp.Expr) -> Found:
 
 
 def _of(make: Callable[[Expression], Statistic]) -> Rule:
-    """Gives the rule of an aggregate of one expression."""
+    """Builds the rule of an aggregate of one expression."""
 
     def rule(aggregates: Aggregates, node: exp.Expr) -> Found:
         match node:
@@ -222,7 +222,7 @@ WORDS: dict[type[exp.Expr], str] = {
 
 
 def usual_name(node: exp.Expr) -> str:
-    """Gives a readable name for a column of the answer: what is done, and the first column that it is done to."""
+    """Makes up a readable name for a column of the answer: what is done, and the first column that it is done to."""
     match node:
         case exp.Column():
             return node.name

@@ -9,9 +9,10 @@ from typing import TypeAlias, final
 from sqlglot import exp
 
 from sfumato.errors import QueryRefused
-from sfumato.query.expressions import Call, Column, Expression, Literal
-from sfumato.query.operators import call
-from sfumato.query.questions import Answered, Quantile, Statistic, statistics_in
+from sfumato.query.build.relation import kept
+from sfumato.query.nodes.expressions import Call, Column, Expression, Literal
+from sfumato.query.nodes.operators import call
+from sfumato.query.nodes.questions import Quantile, Statistic, StatisticValue, statistics_in
 from sfumato.query.sql.aggregates import Aggregates, is_aggregate, usual_name
 from sfumato.query.sql.constants import constant
 from sfumato.query.sql.grouping import grouping
@@ -19,16 +20,15 @@ from sfumato.query.sql.refusals import only, refused
 from sfumato.query.sql.scalars import Scalars
 from sfumato.query.sql.scopes import Scope
 from sfumato.query.sql.tables import Tables, columns_of, is_star, row_reader
-from sfumato.query.steps import kept
 
 Wrap: TypeAlias = Callable[[Statistic, Scope], Expression]
-"""Gives what stands for a statistic in an expression, or refuses the statistic."""
+"""Makes what stands for a statistic in an expression, or refuses the statistic."""
 
 
 @final
 @dataclass(frozen=True)
 class Item:
-    """Is one column of SELECT; ``named`` tells whether somebody gave it its name."""
+    """One column of SELECT; ``named`` tells whether somebody gave it its name."""
 
     name: str
     made: Expression
@@ -38,10 +38,10 @@ class Item:
 @final
 @dataclass(frozen=True)
 class Block:
-    """Is a SELECT whose names have been looked up.
+    """A SELECT after its names have been looked up.
 
-    Expressions of ``items``, ``having`` and ``order`` hold columns of rows and `Answered` statistics: `keyed` makes of
-    them expressions over keys. ``keys`` is None where nothing is grouped or aggregated.
+    Expressions of ``items``, ``having`` and ``order`` hold columns of rows and values of statistics: `keyed` makes
+    expressions over keys of them. ``keys`` is None where nothing is grouped or aggregated.
     """
 
     scope: Scope
@@ -54,7 +54,7 @@ class Block:
 
 
 MOST_COLUMNS = 1000
-"""A SELECT has at most so many columns."""
+"""A SELECT has at most this many columns."""
 
 CLAUSES = ("expressions", "from_", "joins", "where", "group", "having", "order", "limit", "with_")
 
@@ -104,9 +104,9 @@ class _Reader:
         return self.wrap(found[0], self.scope)
 
     def named(self, node: exp.Column, items: Sequence[Item], keys: Sequence[Expression] | None = None) -> Expression:
-        """Gives what a name means: one given in SELECT, or a column; refused where it may be either.
+        """Looks up a name: one given in SELECT, or a column; refuses one that may be either.
 
-        Where the keys are known, columns that are none of them can not be meant.
+        Where the keys are known, columns that are not among them cannot be meant.
         """
         alike = [item.made for item in items if item.named and item.name.casefold() == node.name.casefold()]
         if node.table or not alike:
@@ -120,7 +120,7 @@ class _Reader:
         return alike[0]
 
     def items(self, nodes: Iterable[exp.Expr]) -> tuple[Item, ...]:
-        """Gives the columns of SELECT under names that differ."""
+        """Reads the columns of SELECT, under names that differ."""
         found = [item for node in nodes for item in self._item(node)]
         if len(found) > MOST_COLUMNS:
             raise QueryRefused(f"SELECT has {len(found)} columns; at most {MOST_COLUMNS} are answered.")
@@ -150,7 +150,7 @@ class _Reader:
     def keys(
         self, group: exp.Expr | None, items: Sequence[Item]
     ) -> tuple[list[Expression], tuple[tuple[int, ...], ...]]:
-        """Gives what is grouped by, and the grouping sets."""
+        """Reads what is grouped by, and the grouping sets."""
         if group is None:
             return [], ((),)
         if group.args.get("all"):
@@ -177,7 +177,7 @@ def _quantile_name(name: str, one: Statistic) -> str:
 
 
 def named_keys(keys: Iterable[Expression], items: Sequence[Item]) -> tuple[tuple[str, Expression], ...]:
-    """Gives keys under names that differ: those that SELECT gives them, or their own."""
+    """Names keys, so that names differ: as SELECT does, or by the column."""
     taken: set[str] = set()
     found = []
     for key in keys:
@@ -187,7 +187,7 @@ def named_keys(keys: Iterable[Expression], items: Sequence[Item]) -> tuple[tuple
 
 
 def unused(name: str, taken: set[str]) -> str:
-    """Gives a name, with a number where it is taken; it is taken from then on."""
+    """Appends a number to a name that is taken, and marks the result as taken."""
     chosen, number = name, 1
     while chosen.casefold() in taken:
         number += 1
@@ -197,7 +197,7 @@ def unused(name: str, taken: set[str]) -> str:
 
 
 def keyed(made: Expression, replaced: Mapping[Expression, Expression]) -> Expression:
-    """Gives an expression over keys and statistics, each replaced by what stands for it; no column of rows is left."""
+    """Replaces keys and statistics by what stands for them; refuses columns of rows that are left."""
     if made in replaced:
         return replaced[made]
     match made:
@@ -209,7 +209,7 @@ def keyed(made: Expression, replaced: Mapping[Expression, Expression]) -> Expres
                 f"{name!r} would show rows: it is neither aggregated nor grouped by, and rows of private tables never "
                 f"leave. Write an aggregate of it, such as {instead}."
             )
-        case Answered():
+        case StatisticValue():
             raise TypeError(made)
     return made
 
@@ -230,7 +230,7 @@ def _ordered(node: exp.Expr, late: Scalars, items: Sequence[Item]) -> tuple[Expr
 
 
 def _position(node: exp.Expr, items: Sequence[Item], clause: str) -> Expression | None:
-    """Gives the column of SELECT that a number means."""
+    """The column of SELECT that a number means; None where it is not a number."""
     if not isinstance(node, exp.Literal) or node.is_string:
         return None
     if not node.name.isdecimal() or len(node.name) > 9 or not 1 <= int(node.name) <= len(items):

@@ -9,20 +9,20 @@ from fractions import Fraction
 from sqlglot import exp
 
 from sfumato.errors import QueryRefused
-from sfumato.query.expressions import Literal
-from sfumato.query.kinds import LEAST_INT, LONGEST_TEXT, MOST_INT, Kind
-from sfumato.query.literals import literal, value_of
+from sfumato.query.nodes.expressions import Literal
+from sfumato.query.nodes.kinds import LEAST_INT, LONGEST_TEXT, MOST_INT, Kind
+from sfumato.query.nodes.literals import literal, value_of
 from sfumato.query.sql.parameters import Parameters
 from sfumato.query.sql.refusals import only
 
 FARTHEST = 400
-"""Numbers have at most so many digits before and after the point: others are no doubles, and would take long."""
+"""Numbers have at most this many digits before and after the point: others are no doubles, and would take long."""
 
 NULL = Literal(None, Kind.BOOL)
 
 
 def decimal(text: str) -> Fraction:
-    """Gives the number that is written, exactly.
+    """Reads a number exactly as it is written.
 
     >>> decimal("1e-6")
     Fraction(1, 1000000)
@@ -37,7 +37,7 @@ def decimal(text: str) -> Fraction:
 
 
 def number(text: str, *, negative: bool = False) -> Literal:
-    """Gives a number: whole, if it is written with digits only and fits into 64 bits; else the nearest float."""
+    """Reads a number: whole, if it is written with digits only; else the nearest float. Refuses what does not fit."""
     exact = -decimal(text) if negative else decimal(text)
     if text.isdecimal():
         if not LEAST_INT <= exact <= MOST_INT:
@@ -50,7 +50,7 @@ def number(text: str, *, negative: bool = False) -> Literal:
 
 
 def constant(node: exp.Expr, parameters: Parameters) -> Literal | None:
-    """Gives a constant, written or bound; None for anything else."""
+    """Reads a constant, written or bound; None for anything else."""
     match node:
         case exp.Literal(this=str(text)):
             return quoted(text) if node.is_string else number(text)
@@ -78,14 +78,14 @@ TIMES = (exp.DType.TIMESTAMP, exp.DType.TIMESTAMPNTZ, exp.DType.DATETIME)
 
 
 def quoted(text: str) -> Literal:
-    """Gives a text."""
+    """Reads a text; refuses one that is longer than any value can be."""
     if len(text) > LONGEST_TEXT:
         raise QueryRefused(f"a text has {len(text)} characters; at most {LONGEST_TEXT} are kept of any.")
     return Literal(text, Kind.TEXT)
 
 
 def moment(text: str, kind: Kind) -> Literal:
-    """Gives a day or a time that is written as text."""
+    """Reads a day or a time from ISO text; refuses other forms."""
     try:
         found = datetime.date.fromisoformat(text) if kind is Kind.DATE else datetime.datetime.fromisoformat(text)
         return literal(value_of(found))
@@ -95,7 +95,7 @@ def moment(text: str, kind: Kind) -> Literal:
 
 
 def share(node: exp.Expr, parameters: Parameters) -> Fraction:
-    """Gives a number exactly as it is written; a bound float by its shortest form."""
+    """Reads a number exactly as it is written; a bound float by its shortest form."""
     if isinstance(node, exp.Literal) and not node.is_string:
         return decimal(node.name)
     found = constant(node, parameters)

@@ -8,21 +8,21 @@ from typing import TypeAlias
 
 from sqlglot import exp
 
-from sfumato.query.asking import MOST_SETS, cube, rollup
-from sfumato.query.expressions import Expression
+from sfumato.query.build.question import MOST_SETS, cube, rollup
+from sfumato.query.nodes.expressions import Expression
 from sfumato.query.sql.refusals import only, refused
 
 Resolve: TypeAlias = Callable[[exp.Expr], Expression]
-"""Gives what is grouped by: a column, an alias or a position of SELECT, or an expression."""
+"""Reads what is grouped by: a column, an alias or a position of SELECT, or an expression."""
 
 MOST_KEYS = 64
-"""A question has at most so many keys."""
+"""A question has at most this many keys."""
 
 Sets: TypeAlias = list[tuple[Expression, ...]]
 
 
 def grouping(group: exp.Expr, resolve: Resolve) -> tuple[list[Expression], list[tuple[int, ...]]]:
-    """Gives the keys, each once, in order, and the grouping sets as places of keys."""
+    """The keys, each once, in order, and the grouping sets as places of keys."""
     only(group, "expressions")
     parts = [_sets(part, resolve) for part in group.expressions]
     many = 1
@@ -60,7 +60,7 @@ def _check_many(keys: int) -> None:
 
 
 def _together(node: exp.Expr, resolve: Resolve) -> tuple[Expression, ...]:
-    """Gives what is written together in parentheses."""
+    """Reads what is written together in parentheses."""
     match node:
         case exp.Tuple():
             return tuple(resolve(part) for part in node.expressions)

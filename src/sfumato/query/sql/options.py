@@ -3,33 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import final
+from typing import Any, final
 
 from sqlglot.tokens import Token, TokenType  # type: ignore[attr-defined]
 
-from sfumato.errors import QueryRefused
-from sfumato.query.relations import Relation
+from sfumato.accounting.losses.measures import Approx, Pure
+from sfumato.errors import BadArgument, QueryRefused
+from sfumato.query.build.relation import scans
+from sfumato.query.build.settings import Settings
+from sfumato.query.nodes.relations import Relation
 from sfumato.query.sql.constants import decimal
-from sfumato.query.steps import scans
 
 
 @final
 @dataclass(frozen=True)
 class Options:
-    """Is what the clause said; None where it said nothing.
+    """What the clause said; None where it said nothing.
 
-    ``groups`` is how many groups of a unit to keep, ``rows_each`` how many rows in each, ``rows`` how many in all.
-    ``unit`` is the column that says whose a row is, which must be the codebook's.
+    ``max_groups`` is how many groups of a unit to keep, ``max_rows_per_group`` how many rows in each, ``max_rows`` how
+    many in all. ``unit`` is the column that identifies units, which must be the codebook's.
     """
 
     epsilon: Fraction | None = None
     delta: Fraction | None = None
     unit: str | None = None
-    groups: int | None = None
-    rows: int | None = None
-    rows_each: int | None = None
+    max_groups: int | None = None
+    max_rows: int | None = None
+    max_rows_per_group: int | None = None
 
     @staticmethod
     def read(tokens: Sequence[Token]) -> Options:
@@ -45,9 +47,9 @@ class Options:
             epsilon=_number(said, "epsilon"),
             delta=_number(said, "delta"),
             unit=said.get("unit"),
-            groups=_whole(said, "groups"),
-            rows=_whole(said, "rows"),
-            rows_each=_whole(said, "rows_each"),
+            max_groups=_whole(said, "max_groups"),
+            max_rows=_whole(said, "max_rows"),
+            max_rows_per_group=_whole(said, "max_rows_per_group"),
         )._checked()
 
     def _checked(self) -> Options:
@@ -56,6 +58,23 @@ class Options:
         if self.delta is not None and not 0 <= self.delta < 1:
             raise QueryRefused(f"delta must be at least 0 and below 1; got {self.delta}.")
         return self
+
+    def added_to(self, settings: Settings) -> Settings:
+        """Adds what the query itself says to its settings; what is said twice must be said alike."""
+        loss = None
+        if self.epsilon is not None:
+            loss = Approx(self.epsilon, self.delta) if self.delta else Pure(self.epsilon)
+        said: dict[str, Any] = {
+            "loss": loss,
+            "max_groups": self.max_groups,
+            "max_rows_per_group": self.max_rows_per_group,
+            "max_rows": self.max_rows,
+        }
+        known = {name: value for name, value in said.items() if value is not None}
+        for name, value in known.items():
+            if getattr(settings, name) not in (None, value):
+                raise BadArgument(name, "said once: in the query's OPTIONS, or beside it", getattr(settings, name))
+        return replace(settings, **known) if known else settings
 
     def check_unit(self, source: Relation) -> None:
         """Checks that the column that is named as the unit is the one that the codebook names."""
@@ -72,15 +91,15 @@ NAMES = {
     "epsilon": "epsilon",
     "delta": "delta",
     "privacy_unit_column": "unit",
-    "max_groups_contributed": "groups",
-    "max_rows_contributed": "rows",
-    "max_rows_per_group": "rows_each",
+    "max_groups_contributed": "max_groups",
+    "max_rows_contributed": "max_rows",
+    "max_rows_per_group": "max_rows_per_group",
 }
 """The options that are known, and what they are called here."""
 
 
 def _pairs(tokens: Sequence[Token]) -> Iterator[tuple[str, str]]:
-    """Gives names and values; of a column with its table, the column."""
+    """Splits the clause into names and values; of a column with its table, it keeps the column."""
     rest = list(tokens)
     while rest:
         end = next((place for place, token in enumerate(rest) if token.token_type is TokenType.COMMA), len(rest))
@@ -106,5 +125,5 @@ def _number(said: dict[str, str], name: str) -> Fraction | None:
 def _whole(said: dict[str, str], name: str) -> int | None:
     found = _number(said, name)
     if found is not None and (found.denominator != 1 or found < 1):
-        raise QueryRefused(f"a number of {'groups' if name == 'groups' else 'rows'} must be whole, 1 or more.")
+        raise QueryRefused(f"a number of {'groups' if name == 'max_groups' else 'rows'} must be whole, 1 or more.")
     return None if found is None else int(found)

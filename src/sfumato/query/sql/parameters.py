@@ -9,8 +9,8 @@ from typing import TypeAlias, final
 from sqlglot import exp
 
 from sfumato.errors import BadArgument, QueryRefused
-from sfumato.query.expressions import Literal
-from sfumato.query.literals import literal, value_of
+from sfumato.query.nodes.expressions import Literal
+from sfumato.query.nodes.literals import literal, value_of
 
 Given: TypeAlias = Sequence[object] | Mapping[str, object]
 """Values in the order of ? or $1, $2, …; or by the names of $name or :name."""
@@ -19,7 +19,7 @@ Given: TypeAlias = Sequence[object] | Mapping[str, object]
 @final
 @dataclass(frozen=True)
 class Parameters:
-    """Is the values of parameters, by the names that the text has for them: 1, 2, … or words."""
+    """The values of parameters, by the names that the text has for them: 1, 2, … or words."""
 
     values: Mapping[str, Literal]
 
@@ -37,7 +37,7 @@ class Parameters:
         return Parameters({name: literal(value_of(value, f"parameter ${name}")) for name, value in values.items()})
 
     def literal(self, node: exp.Placeholder) -> Literal:
-        """Gives the value at a place."""
+        """The value bound to a placeholder."""
         return self.values[str(node.this)]
 
 

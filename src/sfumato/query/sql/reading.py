@@ -8,14 +8,14 @@ from typing import final
 from sqlglot import exp
 
 from sfumato.errors import QueryRefused
-from sfumato.query.asking import answered, question
-from sfumato.query.catalog import Catalog
-from sfumato.query.expressions import Call, Column, Expression, Literal
-from sfumato.query.kinds import Kind
-from sfumato.query.operators import call
-from sfumato.query.passes.prune import pruned
-from sfumato.query.questions import (
-    Answered,
+from sfumato.query.build.prune import pruned
+from sfumato.query.build.question import build_question, statistic_value
+from sfumato.query.build.relation import folded, kept, owner_of, per_unit, selected
+from sfumato.query.nodes.catalog import Catalog
+from sfumato.query.nodes.expressions import Call, Column, Expression, Literal
+from sfumato.query.nodes.kinds import Kind
+from sfumato.query.nodes.operators import call
+from sfumato.query.nodes.questions import (
     Count,
     CountDistinct,
     Mean,
@@ -23,23 +23,23 @@ from sfumato.query.questions import (
     Quantile,
     Question,
     Statistic,
+    StatisticValue,
     Sum,
     statistics_in,
 )
-from sfumato.query.relations import Fold, Folded, Owner, Relation, optional, renamed
+from sfumato.query.nodes.relations import Fold, Folded, Owner, Relation, optional, renamed
 from sfumato.query.sql.blocks import Block, block, keyed, unused
 from sfumato.query.sql.options import Options
 from sfumato.query.sql.parameters import Given, Parameters
 from sfumato.query.sql.refusals import PARTS, only, refused
 from sfumato.query.sql.tables import Tables
 from sfumato.query.sql.text import TOO_DEEP, parse
-from sfumato.query.steps import folded, kept, owner_of, per_unit, selected
 
 
 @final
 @dataclass(frozen=True)
-class Asked:
-    """Is what a text asks: a question, or rows of public tables; or what the question would cost (``explain``)."""
+class Statement:
+    """What a text asks: a question, or rows of public tables; or what the question would cost (``explain``)."""
 
     question: Question | None
     rows: Relation | None
@@ -47,7 +47,7 @@ class Asked:
     options: Options
 
 
-def read(text: str, catalog: Catalog, parameters: Given = ()) -> Asked:
+def read(text: str, catalog: Catalog, parameters: Given = ()) -> Statement:
     """Reads one SELECT; see `sfumato.query.sql.read_sql`."""
     parsed = parse(text)
     options = Options.read(parsed.options)
@@ -58,8 +58,8 @@ def read(text: str, catalog: Catalog, parameters: Given = ()) -> Asked:
         raise QueryRefused(TOO_DEEP) from None
     if isinstance(found, Question):
         options.check_unit(found.source)
-        return Asked(found, None, parsed.explain, options)
-    return Asked(None, found, parsed.explain, options)
+        return Statement(found, None, parsed.explain, options)
+    return Statement(None, found, parsed.explain, options)
 
 
 def _select(tree: exp.Expr) -> exp.Select:
@@ -76,7 +76,7 @@ def _select(tree: exp.Expr) -> exp.Select:
 
 def _asked(select: exp.Select, outer: Tables) -> Question | Relation:
     tables = outer.with_names(select)
-    read = block(select, tables, lambda statistic, scope: answered(statistic, scope.relation))
+    read = block(select, tables, lambda statistic, scope: statistic_value(statistic, scope.relation))
     source = read.scope.relation
     if read.keys is None and not source.private:
         if read.order or read.limit is not None:
@@ -89,7 +89,7 @@ def _asked(select: exp.Select, outer: Tables) -> Question | Relation:
         for place, (name, made) in enumerate(keys)
     }
     replaced |= {one: one for one in _statistics(read)}
-    return question(
+    return build_question(
         source,
         keys,
         [(item.name, keyed(item.made, replaced)) for item in read.items],
@@ -101,25 +101,25 @@ def _asked(select: exp.Select, outer: Tables) -> Question | Relation:
 
 
 def _by_rows(read: Block) -> Relation:
-    """Gives the relation that a block makes row by row."""
+    """The relation that a block makes row by row; refuses HAVING."""
     if read.having is not None:
         raise refused("HAVING without an aggregate", "write WHERE")
     return selected(read.scope.relation, [(item.name, item.made) for item in read.items])
 
 
-def _statistics(read: Block) -> list[Answered]:
-    """Gives what stands for the statistics of a block, each once."""
+def _statistics(read: Block) -> list[StatisticValue]:
+    """What stands for the statistics of a block, each once."""
     made = [*(item.made for item in read.items), *(() if read.having is None else (read.having,))]
     made += [one for one, _ in read.order]
-    return [Answered(one) for one in dict.fromkeys(found for one in made for found in statistics_in(one))]
+    return [StatisticValue(one) for one in dict.fromkeys(found for one in made for found in statistics_in(one))]
 
 
 def _relation(select: exp.Expr, tables: Tables) -> Relation:
-    """Gives the relation that an inner SELECT is: made row by row, or summed up within each unit."""
+    """Reads an inner SELECT as a relation: made row by row, or summed up within each unit."""
     for clause in ("order", "limit"):
         if select.args.get(clause):
             raise refused(*PARTS[clause])
-    read = block(select, tables, lambda statistic, _: Answered(statistic))
+    read = block(select, tables, lambda statistic, _: StatisticValue(statistic))
     if read.keys is None:
         return _by_rows(read)
     _check_within_units(read)
@@ -185,5 +185,5 @@ def _folded(statistic: Statistic, name: str) -> Folded:
 
 
 def _where(of: Expression, statistic: Statistic) -> Expression:
-    """Gives values of the rows that are looked at, and missing ones of the others."""
+    """Values of the rows that are looked at, and missing ones of the others."""
     return of if statistic.where is None else call("case", statistic.where, of, Literal(None, of.kind))

@@ -105,12 +105,12 @@ NOTES = frozenset({"typed", "safe", "big_int", "nested", "_type", "date_part_bou
 
 
 def refused(what: str, why: str) -> QueryRefused:
-    """Gives the refusal of something by its name."""
+    """The refusal of something by its name, to be raised."""
     return QueryRefused(f"{what} is refused: {why}.")
 
 
 def unknown(node: exp.Expr, known: str) -> QueryRefused:
-    """Gives the refusal of an expression that is not known, saying which functions are."""
+    """The refusal of an expression that is not known; it says which functions are."""
     if isinstance(node, exp.IgnoreNulls) and type(node.this) in NODES:  # the parser puts it around ANY_VALUE
         node = node.this
     if type(node) in NODES:

@@ -9,14 +9,15 @@ from typing import TypeAlias, final
 from sqlglot import exp
 
 from sfumato.errors import QueryRefused
-from sfumato.query.expressions import Expression, Literal
-from sfumato.query.kinds import Kind
-from sfumato.query.operators import call
+from sfumato.query.build.relation import all_of, any_of
+from sfumato.query.nodes.expressions import Expression, Literal
+from sfumato.query.nodes.kinds import Kind
+from sfumato.query.nodes.operators import OPERATORS, call
+from sfumato.query.nodes.operators.record import SQL_NAMES, SQL_NODES
 from sfumato.query.sql.constants import NULL, TIMES, constant
 from sfumato.query.sql.parameters import Parameters
 from sfumato.query.sql.refusals import only, refused, unknown
 from sfumato.query.sql.times import alike, difference, part_of_time
-from sfumato.query.steps import all_of, any_of
 
 Leaf: TypeAlias = Callable[[exp.Expr], Expression | None]
 """Reads what differs by where an expression stands: columns and aggregates; None for all else."""
@@ -34,60 +35,50 @@ class Scalars:
     parameters: Parameters
 
     def read(self, node: exp.Expr) -> Expression:
-        """Gives a typed expression."""
+        """Reads a syntax tree as a typed expression, or refuses it."""
         found = constant(node, self.parameters) or self.leaf(node)
         if found is not None:
             return found
-        rule = FUNCTIONS.get(node.name.lower()) if isinstance(node, exp.Anonymous) else RULES.get(type(node))
-        if rule is None:
-            raise unknown(node, KNOWN)
-        made = rule(self, node)
+        form = NAMED_FORMS.get(node.name.lower()) if isinstance(node, exp.Anonymous) else FORMS.get(type(node))
+        made = self.operation(node) if form is None else form(self, node)
         return call("not", made) if node.args.get("negate") else made
 
+    def operation(self, node: exp.Expr) -> Expression:
+        """Reads a node or a function by the record of its operator; refuses unknown ones."""
+        named = isinstance(node, exp.Anonymous)
+        operator = SQL_NAMES.get(node.name.lower()) if named else SQL_NODES.get(type(node).__name__)
+        if operator is None or operator.sql is None:
+            raise unknown(node, known_functions())
+        if not named:
+            only(node, *operator.sql.parts, *operator.sql.noted)
+        parts = tuple(map(self.read, node.expressions if named else operands(node, *operator.sql.parts)))
+        if operator.sql.compares and NULL in parts:
+            raise refused("comparing with NULL", "it is never true. Write IS NULL or IS NOT NULL")
+        return call(operator.name, *alike(*parts))
+
     def condition(self, node: exp.Expr) -> Expression:
-        """Gives a condition: something that is true or false."""
+        """Reads a condition; refuses what is neither true nor false."""
         found = self.read(node)
         if found.kind is not Kind.BOOL:
             raise QueryRefused(f"a condition is needed, and this is {found.kind.value}; compare it with something.")
         return found
 
     def make(self, operator: str, *nodes: exp.Expr) -> Expression:
-        """Gives an operation on expressions, of which texts that stand beside days or times are read as such."""
+        """Makes an operation; texts beside days or times are read as these."""
         return call(operator, *alike(*map(self.read, nodes)))
 
 
 Rule: TypeAlias = Callable[[Scalars, exp.Expr], Expression]
 
 
-def plain(operator: str, *names: str) -> Rule:
-    """Gives the rule of a node whose parts are the operands, in order; a part may be a list of them."""
-
-    def rule(scalars: Scalars, node: exp.Expr) -> Expression:
-        only(node, *names, *(("ignore_nulls",) if operator in ("least", "greatest") else ()))
-        return scalars.make(operator, *operands(node, *names))
-
-    return rule
-
-
 def operands(node: exp.Expr, *names: str) -> list[exp.Expr]:
-    """Gives the parts of a node by their names; those that are missing are left out."""
+    """The parts of a node by their names, lists flattened; those that are missing are left out."""
     found = [node.args.get(name) for name in names]
     return [one for part in found if part is not None for one in (part if isinstance(part, list) else [part])]
 
 
-def _compared(operator: str) -> Rule:
-    def rule(scalars: Scalars, node: exp.Expr) -> Expression:
-        only(node, "this", "expression")
-        left, right = scalars.read(node.this), scalars.read(node.expression)
-        if NULL in (left, right):
-            raise refused("comparing with NULL", "it is never true. Write IS NULL or IS NOT NULL")
-        return call(operator, *alike(left, right))
-
-    return rule
-
-
 def repeated(value: Expression) -> Expression:
-    """Gives an expression that is used several times; it must be small, or nesting would multiply it each time."""
+    """Passes an expression that is used several times; refuses large ones, or nesting would multiply them each time."""
     left, size = [value], 0
     while left:
         size += 1
@@ -280,41 +271,8 @@ def _difference(scalars: Scalars, node: exp.Expr) -> Expression:
     return difference(word, repeated(scalars.read(node.this)), repeated(scalars.read(node.expression)))
 
 
-def _clamp(scalars: Scalars, node: exp.Expr) -> Expression:
-    return call("clamp", *map(scalars.read, node.expressions))
-
-
-RULES: dict[type[exp.Expr], Rule] = {
+FORMS: dict[type[exp.Expr], Rule] = {
     exp.Paren: lambda scalars, node: scalars.read(node.this),
-    exp.Neg: plain("neg", "this"),
-    exp.Add: plain("add", "this", "expression"),
-    exp.Sub: plain("sub", "this", "expression"),
-    exp.Mul: plain("mul", "this", "expression"),
-    exp.Div: plain("div", "this", "expression"),
-    exp.Mod: plain("mod", "this", "expression"),
-    exp.Abs: plain("abs", "this"),
-    exp.Sign: plain("sign", "this"),
-    exp.Floor: plain("floor", "this"),
-    exp.Ceil: plain("ceil", "this"),
-    exp.Sqrt: plain("sqrt", "this"),
-    exp.Ln: plain("ln", "this"),
-    exp.Exp: plain("exp", "this"),
-    exp.Least: plain("least", "this", "expressions"),
-    exp.Greatest: plain("greatest", "this", "expressions"),
-    exp.Coalesce: plain("coalesce", "this", "expressions"),
-    exp.Nullif: plain("nullif", "this", "expression"),
-    exp.Lower: plain("lower", "this"),
-    exp.Upper: plain("upper", "this"),
-    exp.Length: plain("length", "this"),
-    exp.DPipe: plain("concat", "this", "expression"),
-    exp.Like: plain("like", "this", "expression"),
-    exp.Not: plain("not", "this"),
-    exp.EQ: _compared("eq"),
-    exp.NEQ: _compared("ne"),
-    exp.LT: _compared("lt"),
-    exp.LTE: _compared("le"),
-    exp.GT: _compared("gt"),
-    exp.GTE: _compared("ge"),
     exp.And: _and,
     exp.Or: _or,
     exp.Between: _between,
@@ -349,20 +307,27 @@ RULES: dict[type[exp.Expr], Rule] = {
         )
     },
 }
-"""The rule of each node that is known."""
+"""Nodes that are more than an operator and its operands, each with its rule; all others are `SQL_NODES`."""
 
-FUNCTIONS: dict[str, Rule] = {
-    "clamp": _clamp,
+NAMED_FORMS: dict[str, Rule] = {
     "date_part": _date_part,
     "datepart": _date_part,
     "weekday": _named_part("weekday"),
 }
-"""The rule of each function that the parser has no node for."""
+"""The same for functions that the parser has no node for."""
 
-KNOWN = (
-    "ABS, CASE, CEIL, CLAMP, COALESCE, CONCAT, DATE_DIFF, DATE_PART, DATE_TRUNC, EXP, EXTRACT, FLOOR, GREATEST, IF, "
-    "LEAST, LENGTH, LN, LOG10, LOWER, MOD, NULLIF, POWER, ROUND, SIGN, SQRT, SUBSTRING, TRIM, UPPER, YEAR, QUARTER, "
-    "MONTH, DAY, HOUR, MINUTE; AVG, CORR, COUNT, COUNT_IF, COVAR_POP, COVAR_SAMP, HISTOGRAM, MAX, MEDIAN, MIN, "
-    "QUANTILE, STDDEV, SUM, TOP_K and VARIANCE"
+CALLED = ["CASE", "CONCAT", "DATE_DIFF", "DATE_PART", "DATE_TRUNC", "EXTRACT", "IF", "LOG10", "POWER"]
+CALLED += ["ROUND", "SUBSTRING", "TRIM"]
+"""What forms are called."""
+
+OTHERS = (
+    "YEAR, QUARTER, MONTH, DAY, HOUR, MINUTE; AVG, CORR, COUNT, COUNT_IF, COVAR_POP, COVAR_SAMP, HISTOGRAM, MAX, "
+    "MEDIAN, MIN, QUANTILE, STDDEV, SUM, TOP_K and VARIANCE"
 )
-"""What is told of functions to somebody who wrote another."""
+"""Parts of days, and functions of many rows."""
+
+
+def known_functions() -> str:
+    """Tells of all functions, to somebody who wrote another."""
+    called = (one.name.upper() for one in OPERATORS.values() if one.sql is not None and not one.sql.sign)
+    return ", ".join((*sorted((*CALLED, *called)), OTHERS))

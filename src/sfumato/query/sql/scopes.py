@@ -10,16 +10,16 @@ from typing import final
 from sqlglot import exp
 
 from sfumato.errors import QueryRefused
-from sfumato.query.catalog import name_in
-from sfumato.query.expressions import Column
-from sfumato.query.relations import Relation
+from sfumato.query.nodes.catalog import name_in
+from sfumato.query.nodes.expressions import Column
+from sfumato.query.nodes.relations import Relation
 from sfumato.query.sql.refusals import only
 
 
 @final
 @dataclass(frozen=True)
 class Source:
-    """Is one table of a FROM clause: what it is called there, and which field holds each of its columns.
+    """One table of a FROM clause: what it is called there, and which field holds each of its columns.
 
     Columns that are ``merged`` (by USING) with those of a table before it are found only with the table's name.
     """
@@ -30,14 +30,14 @@ class Source:
 
     @property
     def open(self) -> list[str]:
-        """Are the names of its columns that can be used without its own name."""
+        """The names of its columns that can be used without the table's name."""
         return [name for name in self.fields if name not in self.merged]
 
 
 @final
 @dataclass(frozen=True)
 class Scope:
-    """Is the relation that a SELECT looks at, and what its columns are called."""
+    """The relation that a SELECT looks at, and what its columns are called."""
 
     relation: Relation
     sources: tuple[Source, ...]
@@ -47,11 +47,11 @@ class Scope:
         return {column.name: column for column in self.relation.fields}
 
     def over(self, relation: Relation) -> Scope:
-        """Gives the same names over another relation with the same fields."""
+        """Keeps the names over another relation with the same fields."""
         return replace(self, relation=relation)
 
     def column(self, node: exp.Column) -> Column:
-        """Gives the column that a name means."""
+        """Looks up the column that a name means; refuses unknown and ambiguous ones."""
         only(node, "this", "table", "db", "catalog")
         name = node.name
         if node.table:
@@ -67,14 +67,14 @@ class Scope:
         return column
 
     def find(self, name: str) -> Column | None:
-        """Gives the column that a name without a table means, if there is one."""
+        """The column that a name without a table means, or None; refuses a name that may mean several."""
         found = self.called(name)
         if len(found) > 1:
             raise QueryRefused(f"{name!r} could be {' or '.join(found)}: write which one.")
         return next(iter(found.values()), None)
 
     def called(self, name: str) -> dict[str, Column]:
-        """Gives the columns that a name without a table may mean, by their names with the table."""
+        """The columns that a name without a table may mean, by their names with the table."""
         found = ((source, name_in(name, source.open)) for source in self.sources)
         return {
             f"{source.name}.{match}": self._columns[source.fields[match]]
@@ -83,7 +83,7 @@ class Scope:
         }
 
     def source(self, name: str) -> Source:
-        """Gives a table by the name it has in FROM."""
+        """Looks up a table by the name it has in FROM."""
         names = {source.name: source for source in self.sources}
         found = name_in(name, names)
         if found is None:
@@ -91,7 +91,7 @@ class Scope:
         return names[found]
 
     def everything(self, table: str) -> Iterator[tuple[str, Column]]:
-        """Gives all columns, or those of one table, as * does."""
+        """All columns, or those of one table, as * lists them."""
         for source in (self.source(table),) if table else self.sources:
             for name in source.fields if table else source.open:
                 yield name, self._columns[source.fields[name]]

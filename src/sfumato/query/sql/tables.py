@@ -1,4 +1,4 @@
-"""Tables: what stands in FROM, as relations whose fields have names that differ."""
+"""Tables: what stands in FROM, as relations with fields of different names."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from typing import TypeAlias, final
 from sqlglot import exp
 
 from sfumato.errors import QueryRefused
-from sfumato.query.catalog import Catalog, name_in
-from sfumato.query.expressions import Column, Expression
-from sfumato.query.kinds import Kind
-from sfumato.query.operators import call
-from sfumato.query.relations import Join, Match, Relation
+from sfumato.query.build.relation import all_of, joined, kept, scans, selected, stacked
+from sfumato.query.nodes.catalog import Catalog, name_in
+from sfumato.query.nodes.expressions import Column, Expression
+from sfumato.query.nodes.kinds import Kind
+from sfumato.query.nodes.operators import call
+from sfumato.query.nodes.relations import Join, Match, Relation
 from sfumato.query.sql.aggregates import is_aggregate
 from sfumato.query.sql.parameters import Parameters
 from sfumato.query.sql.refusals import PARTS, only, refused
 from sfumato.query.sql.scalars import Scalars
 from sfumato.query.sql.scopes import Scope, Source
-from sfumato.query.steps import all_of, joined, kept, scans, selected, stacked
 
 Pairs: TypeAlias = list[tuple[str, str]]
 
@@ -38,7 +38,7 @@ class Tables:
     named: Mapping[str, Relation]
 
     def with_names(self, node: exp.Expr) -> Tables:
-        """Gives these tables and those that a query names by WITH, each of which may use the ones before it."""
+        """Adds the tables that a query names by WITH, each of which may use the ones before it."""
         clause, found = node.args.get("with_"), self
         if clause is None:
             return self
@@ -54,7 +54,7 @@ class Tables:
         return found
 
     def query(self, node: exp.Expr) -> Relation:
-        """Gives the relation that an inner query is: a SELECT, or several put together by UNION ALL."""
+        """Reads an inner query as a relation: a SELECT, or several put together by UNION ALL."""
         tables = self.with_names(node)
         match node:
             case exp.Select():
@@ -71,7 +71,7 @@ class Tables:
         raise refused(type(node).__name__.upper(), "an inner query is a SELECT")
 
     def scope(self, select: exp.Expr) -> Scope:
-        """Gives what the FROM clause of a SELECT holds, its joins included."""
+        """Reads what the FROM clause of a SELECT holds, its joins included."""
         clause = select.args.get("from_")
         if clause is None:
             raise QueryRefused("there is no FROM: say which table is asked.")
@@ -131,7 +131,7 @@ class Tables:
         return pairs, [], frozenset(merged)
 
     def _on(self, both: Scope, node: exp.Expr, right: Relation) -> tuple[Pairs, list[Expression]]:
-        """Gives the pairs of columns that a join's condition says are equal, and what else it says."""
+        """Splits a join's condition into pairs of columns that are equal, and what else it says."""
         theirs = {column.name for column in right.fields}
         scalars = row_reader(both, self.parameters)
         pairs: Pairs = []
@@ -148,7 +148,7 @@ class Tables:
 
 
 def row_reader(scope: Scope, parameters: Parameters) -> Scalars:
-    """Gives the reader of expressions of rows, where no aggregate may stand."""
+    """Builds the reader of expressions of rows, where no aggregate may stand."""
 
     def leaf(node: exp.Expr) -> Expression | None:
         if isinstance(node, exp.Column) and not isinstance(node.this, exp.Star):
@@ -218,7 +218,7 @@ def _conjuncts(node: exp.Expr) -> Iterator[exp.Expr]:
 
 
 def _apart(left: Relation, right: Relation, name: str) -> tuple[Relation, dict[str, str]]:
-    """Gives the right side of a join with fields that differ from the left side's, also without regard to case."""
+    """Renames fields of the right side of a join that the left side has too, also if only the case differs."""
     taken = {column.name.casefold() for column in left.fields}
     fields: dict[str, str] = {}
     for column in right.fields:
@@ -274,7 +274,7 @@ def _check_size(relation: Relation) -> None:
 
 
 MOST_TABLES = 64
-"""A question uses at most so many tables, each counted as often as it is used."""
+"""A question uses at most this many tables, each counted as often as it is used."""
 
 
 def is_star(node: exp.Expr) -> bool:
@@ -283,7 +283,7 @@ def is_star(node: exp.Expr) -> bool:
 
 
 def columns_of(node: exp.Expr, scope: Scope) -> list[tuple[str, Column]]:
-    """Gives the columns that a star means."""
+    """The columns that a star means."""
     star = node.this if isinstance(node, exp.Column) else node
     only(star)
     return list(scope.everything(node.table if isinstance(node, exp.Column) else ""))

@@ -17,7 +17,7 @@ from sqlglot.errors import ParseError, SqlglotError
 from sqlglot.tokens import Token, TokenType  # type: ignore[attr-defined]
 
 from sfumato.errors import BadArgument, QueryRefused
-from sfumato.query.literals import halved
+from sfumato.query.nodes.literals import halved
 
 LONGEST_QUESTION = 100_000
 """Texts with more characters are refused before they are read."""
@@ -32,7 +32,7 @@ Tokens: TypeAlias = Sequence[Token]
 @final
 @dataclass(frozen=True)
 class Parsed:
-    """Is what was written: the tree of a query, whether it asks for an explanation only, and the options' tokens."""
+    """The tree of a query as it was written, whether only an explanation is asked for, and the options' tokens."""
 
     tree: exp.Expr
     explain: bool
@@ -40,7 +40,7 @@ class Parsed:
 
 
 def parse(text: str) -> Parsed:
-    """Gives the syntax tree of a text that holds one query."""
+    """Parses a text that holds one query; refuses what is too long, or not one query."""
     if not isinstance(text, str):
         raise BadArgument("the question", "a text", text)
     if len(text) > LONGEST_QUESTION:
@@ -72,7 +72,7 @@ def _parsed(text: str) -> Parsed:
 
 
 def _explained(text: str) -> tuple[list[Token], bool]:
-    """Gives the tokens without EXPLAIN PRIVACY, and whether it was there."""
+    """Takes EXPLAIN PRIVACY off the tokens, and says whether it was there."""
     tokens = _tokens(text)
     if not tokens or tokens[0].token_type is not TokenType.COMMAND or tokens[0].text.upper() != "EXPLAIN":
         return tokens, False
@@ -98,7 +98,7 @@ def _is_word(token: Token, word: str) -> bool:
 
 
 def _without_clause(tokens: Tokens) -> tuple[list[Token], tuple[Token, ...]]:
-    """Gives the tokens without WITH DIFFERENTIAL_PRIVACY OPTIONS (…), and those inside its parentheses."""
+    """Takes WITH DIFFERENTIAL_PRIVACY OPTIONS (…) out of the tokens, and returns those inside its parentheses too."""
     places = [
         place
         for place in range(len(tokens) - 2)
@@ -126,7 +126,7 @@ def _depth(tokens: Tokens) -> int:
 
 
 def _numbered(tokens: Tokens) -> list[Token]:
-    """Gives the tokens with $1, $2, … for each ?, so that values go where they stand in the text."""
+    """Replaces each ? by $1, $2, …, so that values go where they stand in the text."""
     found: list[Token] = []
     number = 0
     for token in tokens:

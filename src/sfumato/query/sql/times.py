@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from sfumato.query.expressions import Expression, Literal
-from sfumato.query.kinds import Kind
-from sfumato.query.operators import call
+from sfumato.query.nodes.expressions import Expression, Literal
+from sfumato.query.nodes.kinds import Kind
+from sfumato.query.nodes.operators import call
 from sfumato.query.sql.constants import moment
 from sfumato.query.sql.refusals import refused
 
 
 def alike(*parts: Expression) -> tuple[Expression, ...]:
-    """Gives operands of one kind where a text is written for a day or a time, or a day stands beside a time."""
+    """Makes operands one kind where a text is written for a day or a time, or a day stands beside a time."""
     kinds = {part.kind for part in parts if part.kind.temporal}
     if not kinds:
         return parts
@@ -24,7 +24,7 @@ def _as_moment(part: Expression, kind: Kind) -> Expression:
 
 
 def part_of_time(word: str, value: Expression) -> Expression:
-    """Gives a part of a day or a time, as EXTRACT names it; weeks that SQL counts from Sunday, 0, do so here."""
+    """Reads a part of a day or a time, as EXTRACT names it; ``dow`` counts days of the week from Sunday, 0."""
     match word.lower():
         case "year" | "quarter" | "month" | "day" | "hour" | "minute" as known:
             return call(known, value)

@@ -18,12 +18,12 @@ PARTS = frozenset({"answers", "document", "sheet", "words"})
 
 def forms() -> list[str]:
     """Names the forms there are: the other files of this folder."""
-    return sorted({found.name for found in iter_modules(__path__)} - PARTS)
+    return sorted({module.name for module in iter_modules(__path__)} - PARTS)
 
 
-def written(document: Document, form: str) -> str:
+def rendered(document: Document, form: str) -> str:
     """Writes a document in one of the forms, by its name."""
     if form not in forms():
         raise BadArgument("the form of a record", "one of " + ", ".join(forms()), form)
-    found: str = import_module(f"sfumato.release.render.{form}").write(document)
-    return found
+    text: str = import_module(f"sfumato.release.render.{form}").write(document)
+    return text

@@ -13,11 +13,11 @@ import numpy as np
 
 from sfumato.exact import decimal_of
 from sfumato.release.answer import Answer, AnswerColumn, Cells, Role, floats_of
-from sfumato.release.interval import OUTWARD, Interval, shown
+from sfumato.release.interval import OUTWARD, Interval, significant
 from sfumato.release.render.document import Table
 from sfumato.release.render.words import FLOAT_DIGITS, clean, exactly, number, numeric, percent, width
 
-MOST = 1000
+MOST_ROWS = 1000
 """How many rows any form but JSON and CSV shows, at most."""
 
 LOOKED_AT = 100
@@ -39,14 +39,15 @@ Written: TypeAlias = tuple[str, str]
 """A value, and ± or an interval beside it."""
 
 
-def answer_table(answer: Answer, *, most: int = MOST) -> Table:
-    """Writes the first rows: keys, then each value with its ± in a column of its own, where one is on file."""
+def answer_table(answer: Answer, *, most: int = MOST_ROWS) -> Table:
+    """Writes the first rows: keys, then each value with its ± in its own column, where one is known."""
     columns: list[list[str]] = []
     head: list[str] = []
     flush: list[int] = []
     for column in answer.columns:
-        cells = _written(column, most)
-        flush += [len(head)] * (column.role is Role.VALUE)
+        cells = _cells(column, most)
+        if column.role is Role.VALUE:
+            flush.append(len(head))
         head.append(clean(column.name, most=LONGEST_KEY))
         columns.append([value for value, _ in cells])
         if column.low is not None:
@@ -70,25 +71,25 @@ def is_single(answer: Answer) -> bool:
 def headline_of(answer: Answer) -> str:
     """Writes the one number of an answer, or how many rows there are and of what."""
     if is_single(answer):
-        return " ".join(part for part in _written(answer.columns[0], 1)[0] if part)
+        return " ".join(part for part in _cells(answer.columns[0], 1)[0] if part)
     keys = [column.name for column in answer.keys]
-    rows = f"{len(answer)} row{'s' * (len(answer) != 1)}"
+    rows = f"{len(answer)} row{'' if len(answer) == 1 else 's'}"
     by = f" by {_and(keys)}" if keys else ""
-    values = _named(answer.values)
+    values = _column_names(answer.values)
     return clean(rows + by + (f": {', '.join(values)}" if values else ""), most=200)
 
 
-def _named(columns: Sequence[AnswerColumn]) -> list[str]:
+def _column_names(columns: Sequence[AnswerColumn]) -> list[str]:
     """Names columns, the bins of one histogram together: by the first and the last of them."""
-    found: dict[object, list[str]] = {}
+    groups: dict[object, list[str]] = {}
     for place, column in enumerate(columns):
-        found.setdefault(place if column.bin is None else column.bin.histogram, []).append(column.name)
-    return [names[0] if len(names) == 1 else f"{names[0]} … {names[-1]}" for names in found.values()]
+        groups.setdefault(place if column.bin is None else column.bin.histogram, []).append(column.name)
+    return [names[0] if len(names) == 1 else f"{names[0]} … {names[-1]}" for names in groups.values()]
 
 
-def held(answer: Answer) -> str:
-    """Says what the intervals beside the first values hold; nothing where none is on file."""
-    cells = [beside for column in answer.columns if column.low is not None for _, beside in _written(column, LOOKED_AT)]
+def interval_words(answer: Answer) -> str:
+    """Says what the intervals beside the first values hold; nothing where none is known."""
+    cells = [beside for column in answer.columns if column.low is not None for _, beside in _cells(column, LOOKED_AT)]
     signs = {beside[0] for beside in cells if beside}
     words = [word for sign, word in (("±", "each ±"), ("[", "each [low, high]")) if sign in signs]
     if not words:
@@ -99,17 +100,17 @@ def held(answer: Answer) -> str:
 
 def errors_of(answer: Answer) -> str:
     """Writes how wide the intervals of each column are, on one line."""
-    found = []
+    ranges = []
     for column in answer.values:
         halves = _halves(column)
         if halves:
             least, most = (_plus_minus(0, half)[1] for half in halves)
-            found.append(f"{column.name} {least}" + f" to {most[2:]}" * (least != most))
-    return f"{', '.join(found)} at {percent(answer.confidence)}, cell by cell" if found else ""
+            ranges.append(f"{column.name} {least}" + ("" if least == most else f" to {most[2:]}"))
+    return f"{', '.join(ranges)} at {percent(answer.confidence)}, cell by cell" if ranges else ""
 
 
 def _halves(column: AnswerColumn) -> list[Fraction]:
-    """Gives the least and the greatest half of the finite intervals of a column, where there are any."""
+    """The least and the greatest half of the finite intervals of a column, where there are any."""
     if column.low is None or column.high is None:
         return []
     with np.errstate(invalid="ignore", over="ignore"):
@@ -119,7 +120,7 @@ def _halves(column: AnswerColumn) -> list[Fraction]:
     return [Fraction(decimal_of(Fraction(float(end)), FLOAT_DIGITS, ROUND_HALF_EVEN)) for end in ends]
 
 
-def _written(column: AnswerColumn, most: int) -> list[Written]:
+def _cells(column: AnswerColumn, most: int) -> list[Written]:
     values = _first(column.values, most)
     if column.role is Role.KEY:
         return [(key(value), "") for value in values]
@@ -128,8 +129,8 @@ def _written(column: AnswerColumn, most: int) -> list[Written]:
 
 
 def _first(cells: Cells, most: int) -> Sequence[Any]:
-    found: list[Any] = cells[:most].tolist()
-    return found
+    entries: list[Any] = cells[:most].tolist()
+    return entries
 
 
 def key(value: object) -> str:
@@ -142,8 +143,8 @@ def key(value: object) -> str:
         return NULL
     if isinstance(value, int | float):
         return _in_full(value)
-    found = clean(value, most=LONGEST_KEY)
-    return f'"{found}"' if found != found.strip() or not found else found
+    text = clean(value, most=LONGEST_KEY)
+    return f'"{text}"' if text != text.strip() or not text else text
 
 
 def _cell(value: Any, low: Any, high: Any) -> Written:
@@ -155,12 +156,12 @@ def _cell(value: Any, low: Any, high: Any) -> Written:
     if half is not None:
         return _plus_minus(value, half)
     interval = Interval(low, high, Fraction(0))
-    ends = (shown(end, interval, rounding) for end, rounding in zip(interval.ends, OUTWARD, strict=True))
-    return shown(value, interval), f"[{', '.join(ends)}]"
+    ends = (significant(end, interval, rounding) for end, rounding in zip(interval.ends, OUTWARD, strict=True))
+    return significant(value, interval), f"[{', '.join(ends)}]"
 
 
 def _half(value: Fraction, low: Fraction | None, high: Fraction | None) -> Fraction | None:
-    """Gives the half of an interval that lies evenly about its value, but for the rounding of its ends to floats."""
+    """The half of an interval that lies evenly about its value, but for the rounding of its ends to floats."""
     if low is None or high is None or not low <= value <= high:
         return None
     half = max(value - low, high - value)
@@ -169,7 +170,7 @@ def _half(value: Fraction, low: Fraction | None, high: Fraction | None) -> Fract
 
 
 def _last_bits(value: Fraction) -> Fraction:
-    """Gives how far a float and what was worked out with it may be off, about: less than a digit that is shown."""
+    """How far a float and what was computed with it may be off, about: less than a digit that is shown."""
     return value / 2**50
 
 

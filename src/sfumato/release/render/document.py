@@ -14,7 +14,7 @@ from sfumato.release.render.words import clean, number, numeric, paired, short, 
 @final
 @dataclass(frozen=True)
 class Entry:
-    """Is one of several released values: its name, the value, and the half of its error bar (None where unknown)."""
+    """One of several released values: its name, the value, and the half of its error bar (None where unknown)."""
 
     name: str
     value: Any
@@ -22,19 +22,17 @@ class Entry:
 
     @property
     def shown(self) -> str:
-        """Is the value as a reader sees it."""
         return number(self.value, error=self.half_width) if numeric(self.value) else short(self.value)
 
     @property
     def error(self) -> str:
-        """Is the half of the error bar as a reader sees it."""
         return "" if self.half_width is None else width(self.half_width)
 
 
 @final
 @dataclass(frozen=True)
 class Table:
-    """Is a table with a head, or of names and what they say, if the head is empty. Its texts are made harmless.
+    """A table with a head, or of names and what they say, if the head is empty. Its texts are made harmless.
 
     Columns of numbers stand flush ``right``. Where a table lists data, ``count`` is how many rows there are in all, of
     which it has the first.
@@ -52,7 +50,7 @@ class Table:
         object.__setattr__(self, "title", clean(self.title))
 
     def shortened(self, most: int) -> tuple[tuple[tuple[str, ...], ...], str]:
-        """Gives the rows, of a list of data the first, and a sentence on those that were left out."""
+        """The rows, of a list of data the first, and a sentence on those that were left out."""
         if self.count is None or self.count <= most:
             return self.rows, ""
         rest = f"{self.count - most} more row{'s are' if self.count > most + 1 else ' is'} not shown"
@@ -62,7 +60,7 @@ class Table:
 @final
 @dataclass(frozen=True)
 class Document:
-    """Is a record as a reader sees it: a headline, warnings, the first of its values, tables.
+    """A record as a reader sees it: a headline, warnings, the first of its values, tables.
 
     ``count`` is how many values there are in all. ``record`` makes the whole record for programs, where that is asked,
     and ``whole`` every row of the table that lists data, where there is one.
@@ -85,7 +83,7 @@ class Document:
         object.__setattr__(self, "warnings", tuple(clean(warning) for warning in self.warnings))
 
     def shortened(self, most: int) -> tuple[tuple[Entry, ...], str]:
-        """Gives the first values, and a sentence on those that were left out."""
+        """The first values, and a sentence on those that were left out."""
         if self.count <= most:
             return self.entries, ""
         return self.entries[:most], f"{self.count - most} more values are not shown; the JSON form has all."
@@ -101,26 +99,26 @@ def entries_of(value: Any, half_width: Any = None, *, most: int | None = None) -
         return ()
     widths = _widths([name for name, _ in named], half_width)[:most]
     named = named[:most]
-    return tuple(Entry(clean(name, most=120), one, wide) for (name, one), wide in zip(named, widths, strict=True))
+    return tuple(Entry(clean(name, most=120), each, wide) for (name, each), wide in zip(named, widths, strict=True))
 
 
 def named_values(value: Any) -> list[tuple[Any, Any]] | None:
-    """Gives the names and the values of something that holds several; those without names are counted from 1."""
+    """The names and the values of something that holds several; those without names are counted from 1."""
     if isinstance(value, np.ndarray):
         value = value.tolist()
     if isinstance(value, Mapping):
         return list(value.items())
     if not isinstance(value, list | tuple):
         return None
-    if value and all(paired(one) for one in value):
-        return [(name, one) for name, one in value]
+    if value and all(paired(each) for each in value):
+        return [(name, each) for name, each in value]
     return list(enumerate(value, start=1))
 
 
 def _widths(names: Sequence[Any], half_width: Any) -> list[Any]:
     if isinstance(half_width, Mapping):
         return [half_width.get(name) for name in names]
-    found = half_width.tolist() if isinstance(half_width, np.ndarray) else half_width
-    if isinstance(found, list | tuple):
-        return list(found) if len(found) == len(names) else [None] * len(names)
-    return [found] * len(names)
+    widths = half_width.tolist() if isinstance(half_width, np.ndarray) else half_width
+    if isinstance(widths, list | tuple):
+        return list(widths) if len(widths) == len(names) else [None] * len(names)
+    return [widths] * len(names)

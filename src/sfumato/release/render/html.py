@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 
 from sfumato.release.answer import Answer
-from sfumato.release.render.answers import answer_table, held
+from sfumato.release.render.answers import answer_table, interval_words
 from sfumato.release.render.document import Document, Entry, Table
 from sfumato.release.render.words import finite
 
@@ -35,16 +35,17 @@ def write(document: Document) -> str:
     parts = [_head(document), *(_warning(warning) for warning in document.warnings)]
     entries, left_out = document.shortened(MOST)
     if entries:
-        parts.append(_drawn(entries, document.entries_head))
-        parts += [_small(left_out)] * bool(left_out)
+        parts.append(_draw_entries(entries, document.entries_head))
+        if left_out:
+            parts.append(_small(left_out))
     parts += [_table(table) if table.count is None else listing(table) for table in document.tables]
     return f'<div style="{_FONT};color:inherit;max-width:60em">\n' + "\n".join(parts) + "\n</div>\n"
 
 
 def answer_html(answer: Answer) -> str:
     """Writes the table of an answer by itself."""
-    says = held(answer)
-    parts = [listing(answer_table(answer, most=MOST)), *[_small(f"{says}.")] * bool(says)]
+    says = interval_words(answer)
+    parts = [listing(answer_table(answer, most=MOST)), *([_small(f"{says}.")] if says else [])]
     return f'<div style="{_FONT};color:inherit">\n' + "\n".join(parts) + "\n</div>\n"
 
 
@@ -77,7 +78,7 @@ def _warning(text: str) -> str:
 def _table(table: Table) -> str:
     above = f'<div style="margin:12px 0 0;font-weight:600">{escaped(table.title)}</div>' if table.title else ""
     head = "".join(f'<th scope="col" style="{_NAME}">{escaped(cell)}</th>' for cell in table.head)
-    rows = [f'<thead><tr style="{_ROW}">{head}</tr></thead>'] * bool(head) + ["<tbody>"]
+    rows = [f'<thead><tr style="{_ROW}">{head}</tr></thead>', "<tbody>"] if head else ["<tbody>"]
     rows += [_row(row) for row in table.rows]
     return f'{above}<table cellpadding="4" style="{_TABLE}">' + "\n".join([*rows, "</tbody></table>"])
 
@@ -111,7 +112,7 @@ def _row(row: Sequence[str]) -> str:
     return f'<tr style="{_ROW}"><th scope="row" style="{_NAME}">{escaped(name)}</th>{cells}</tr>'
 
 
-def _drawn(entries: Sequence[Entry], head: Sequence[str]) -> str:
+def _draw_entries(entries: Sequence[Entry], head: Sequence[str]) -> str:
     """Writes values in a table that scrolls, each with a bar from zero and its error, all on one scale."""
     ends = _ends(entries)
     titles = [*head, ""] if ends else list(head)
@@ -139,7 +140,7 @@ def _span(entry: Entry) -> tuple[float, float, float] | None:
 
 
 def _ends(entries: Sequence[Entry]) -> tuple[float, float] | None:
-    """Gives the ends of the scale of all bars, zero among them; none where nothing can be drawn."""
+    """The ends of the scale of all bars, zero among them; none where nothing can be drawn."""
     spans = [span for span in map(_span, entries) if span is not None]
     low, high = min((span[1] for span in spans), default=0.0), max((span[2] for span in spans), default=0.0)
     low, high = min(0.0, low), max(0.0, high)

@@ -12,5 +12,5 @@ from sfumato.release.render.document import Document
 
 def write(document: Document) -> str:
     """Writes the record; "<" is written as its code, so that the text may stand inside a web page."""
-    found = json.dumps(document.record(), ensure_ascii=False, allow_nan=False, indent=1)
-    return found.replace("<", "\\u003c") + "\n"
+    text = json.dumps(document.record(), ensure_ascii=False, allow_nan=False, indent=1)
+    return text.replace("<", "\\u003c") + "\n"

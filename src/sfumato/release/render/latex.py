@@ -61,18 +61,23 @@ def write(document: Document) -> str:
     entries, left_out = document.shortened(MOST)
     if entries:
         rows = [(entry.name, entry.shown, entry.error) for entry in entries]
-        parts += [tabular(rows, head=document.entries_head, shape="lrr")]
-        parts += [f"\\par\\noindent {escaped(left_out)}"] * bool(left_out)
+        parts += [tabular(rows, head=document.entries_head, shape="lrr"), *_sentence(left_out)]
     for table in document.tables:
-        parts += [f"\\par\\medskip\\noindent\\textbf{{{escaped(table.title)}}}"] * bool(table.title)
+        if table.title:
+            parts.append(f"\\par\\medskip\\noindent\\textbf{{{escaped(table.title)}}}")
         shown, left_out = table.shortened(MOST)
-        parts.append(tabular(shown, head=table.head, shape=_shape(table)))
-        parts += [f"\\par\\noindent {escaped(left_out)}"] * bool(left_out)
+        parts += [tabular(shown, head=table.head, shape=_shape(table)), *_sentence(left_out)]
     return "\n".join(parts) + "\n"
 
 
+def _sentence(text: str) -> list[str]:
+    return [f"\\par\\noindent {escaped(text)}"] if text else []
+
+
 def _shape(table: Table) -> str:
-    """Gives the first column its width, and the others what is left of the line; in a list of data, each its width."""
+    """How wide columns are: of a list of data, as their cells; else the first so, and the others share the rest of the
+    line.
+    """
     if table.count is not None:
         return "".join("r" if place in table.right else "l" for place in range(len(table.head)))
     others = len(table.head or table.rows[0]) - 1 if table.head or table.rows else 0
@@ -94,9 +99,9 @@ def _line(cells: Sequence[str]) -> str:
 def escaped(text: str) -> str:
     """Writes a text so that TeX sets it as it is."""
     pieces, place = [], 0
-    for found in _FOREIGN.finditer(text):
-        pieces += [_known(text[place : found.start()]), _foreign(found.group())]
-        place = found.end()
+    for foreign in _FOREIGN.finditer(text):
+        pieces += [_known(text[place : foreign.start()]), _foreign(foreign.group())]
+        place = foreign.end()
     return "".join([*pieces, _known(text[place:])])
 
 

@@ -25,12 +25,12 @@ def write(document: Document) -> str:
     entries, left_out = document.shortened(MOST)
     if entries:
         rows = [(entry.name, entry.shown, entry.error) for entry in entries]
-        blocks += [pipes(rows, head=document.entries_head), *([escaped(left_out)] * bool(left_out))]
+        blocks += [pipes(rows, head=document.entries_head), escaped(left_out)]
     for table in document.tables:
-        blocks += [f"**{escaped(table.title)}**"] * bool(table.title)
         shown, left_out = table.shortened(MOST)
-        blocks += [pipes(shown, head=table.head, right=table.right), *([escaped(left_out)] * bool(left_out))]
-    return "\n\n".join(blocks) + "\n"
+        title = f"**{escaped(table.title)}**" if table.title else ""
+        blocks += [title, pipes(shown, head=table.head, right=table.right), escaped(left_out)]
+    return "\n\n".join(block for block in blocks if block) + "\n"
 
 
 def _beside(aside: str) -> str:

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.accounting.measures import Loss
+from sfumato.accounting.losses.measures import Loss
 from sfumato.release.answer import Answer
 from sfumato.release.interval import Interval
 from sfumato.release.record import Failure, Release
-from sfumato.release.render.answers import answer_table, full_table, headline_of, held, is_single
+from sfumato.release.render.answers import answer_table, full_table, headline_of, interval_words, is_single
 from sfumato.release.render.document import Document, Table, entries_of, named_values
 from sfumato.release.render.words import (
     clean,
@@ -35,13 +35,13 @@ UNCHARGED = "uncharged: no ledger paid for it"
 
 
 def sheet(release: Release) -> Document:
-    """Gives what there is to say about a release."""
+    """The document of a release, the same for every form."""
     if isinstance(release.value, Answer):
-        return _answered(release, release.value)
+        return _answer_sheet(release, release.value)
     entries, count = entries_of(release.value, release.half_width, most=MOST), len(named_values(release.value) or ())
     return Document(
         title="Release",
-        headline=_counted(release, count) if entries else headline(release),
+        headline=_count_words(release, count) if entries else headline(release),
         aside=_aside(release, several=bool(entries)),
         warnings=(REPLAYABLE,) * release.replayable,
         entries=entries,
@@ -52,15 +52,15 @@ def sheet(release: Release) -> Document:
     )
 
 
-def _answered(release: Release, answer: Answer) -> Document:
-    listed = () if is_single(answer) else (answer_table(answer),)
-    says = held(answer)
+def _answer_sheet(release: Release, answer: Answer) -> Document:
+    tables = () if is_single(answer) else (answer_table(answer),)
+    says = interval_words(answer)
     return Document(
         title="Release",
         headline=headline_of(answer),
-        aside=f"({says})" if says and listed else says,
+        aside=f"({says})" if says and tables else says,
         warnings=(REPLAYABLE,) * release.replayable,
-        tables=(*listed, Table(tuple(_facts(release)))),
+        tables=(*tables, Table(tuple(_facts(release)))),
         record=lambda: record(release),
         whole=lambda: full_table(answer),
     )
@@ -75,9 +75,9 @@ def headline(release: Release) -> str:
     return shown if half is None else f"{shown} ± {width(half)}"
 
 
-def _counted(release: Release, count: int) -> str:
+def _count_words(release: Release, count: int) -> str:
     error = f", ± {width(release.half_width)}" if numeric(release.half_width) else ""
-    return f"{count} value{'s' * (count != 1)}{error}"
+    return f"{count} value{'' if count == 1 else 's'}{error}"
 
 
 def _aside(release: Release, *, several: bool) -> str:
@@ -90,7 +90,7 @@ def _facts(release: Release) -> list[tuple[str, str]]:
     how = release.how
     parameters = ", ".join(f"{name} {value}" for name, value in how.parameters)
     ends = _ends(release)
-    found = [
+    facts = [
         ("asked", how.asked),
         ("interval", "" if ends is None else str(ends)),
         ("loss", str(release.loss)),
@@ -109,13 +109,13 @@ def _facts(release: Release) -> list[tuple[str, str]]:
         ("ledger", UNCHARGED if release.receipt is None else str(release.receipt)),
         ("made by", release.version),
     ]
-    return [(name, said) for name, said in found if said]
+    return [(name, said) for name, said in facts if said]
 
 
 def _ends(release: Release) -> Interval | None:
-    """Gives the interval of a single number; that of a whole number beyond all floats is too long to read."""
-    found = None if finite(release.value) is None else release.interval()
-    return found if isinstance(found, Interval) and all(map(_readable, found.ends)) else None
+    """The interval of a single number; that of a whole number beyond all floats is too long to read."""
+    interval = None if finite(release.value) is None else release.interval()
+    return interval if isinstance(interval, Interval) and all(map(_readable, interval.ends)) else None
 
 
 def _readable(end: int | float) -> bool:
@@ -123,7 +123,7 @@ def _readable(end: int | float) -> bool:
 
 
 def record(release: Release) -> dict[str, Any]:
-    """Gives a release as one flat dictionary of numbers, texts and lists, for programs that read."""
+    """A release as one flat dictionary of numbers, texts and lists, for programs that read."""
     how, receipt, ends = release.how, release.receipt, _ends(release)
     return {
         "value": plain(release.value),
@@ -159,18 +159,18 @@ def record(release: Release) -> dict[str, Any]:
 
 
 def confidence_of(release: Release) -> Fraction:
-    """Gives the confidence of the error bars that a release shows."""
+    """The confidence of the error bars that a release shows."""
     return release.value.confidence if isinstance(release.value, Answer) else release.confidence
 
 
 def loss_numbers(loss: Loss) -> dict[str, float | str]:
-    """Gives the numbers that a loss is made of, by name, rounded up to floats; none where it is a curve."""
+    """The numbers that a loss is made of, by name, rounded up to floats; none where it is a curve."""
     parts = {part.name: getattr(loss, part.name) for part in fields(loss)}  # type: ignore[arg-type]
     return {name: never_below(value) for name, value in parts.items() if isinstance(value, float | Fraction)}
 
 
 def plain(value: Any) -> Any:
-    """Gives a value as JSON holds it: numbers, harmless texts, lists, dictionaries; what is not finite as a text."""
+    """A value as JSON holds it: numbers, harmless texts, lists, dictionaries; what is not finite as a text."""
     if isinstance(value, Answer):
         value = value.to_dict(intervals=True)
     if isinstance(value, np.ndarray):
@@ -180,9 +180,9 @@ def plain(value: Any) -> Any:
     if value is None or isinstance(value, bool) or (isinstance(value, float) and math.isfinite(value)):
         return value
     if isinstance(value, Mapping):
-        return {clean(name): plain(one) for name, one in value.items()}
+        return {clean(name): plain(each) for name, each in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(one) for one in value]
+        return [plain(each) for each in value]
     return _number(value) if numeric(value) else clean(value)
 
 

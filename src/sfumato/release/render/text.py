@@ -8,7 +8,7 @@ from textwrap import wrap
 
 from sfumato.release.answer import Answer
 from sfumato.release.record import Failure, How, Release
-from sfumato.release.render.answers import answer_table, headline_of, held, is_single
+from sfumato.release.render.answers import MOST_ROWS, answer_table, headline_of, interval_words, is_single
 from sfumato.release.render.document import Document, Table
 from sfumato.release.render.sheet import headline
 from sfumato.release.render.words import clean, percent
@@ -22,15 +22,16 @@ WIDEST = 110
 
 def short_text(release: Release) -> str:
     """Writes a release in a few lines: the value, its error, its loss, who is protected, how it was made."""
-    marks = ["uncharged"] * (not release.charged) + ["REPLAYABLE: not private"] * release.replayable
+    marks = ["" if release.charged else "uncharged", "REPLAYABLE: not private" if release.replayable else ""]
+    marks = [mark for mark in marks if mark]
     lines = [
-        *_shown(release),
+        *_value_lines(release),
         f"  loss   {release.loss} for {release.unit}" + (f" [{'; '.join(marks)}]" if marks else ""),
         *asked_and_cut(release.how),
         f"  how    {release.how.made}",
         *(f"  claim  {claim}" for claim in release.how.claims),
         *(f"  fact   {fact}" for fact in release.facts),
-        *[f"  note   {release.how.failure.value}"] * (release.how.failure is not Failure.NONE),
+        *([] if release.how.failure is Failure.NONE else [f"  note   {release.how.failure.value}"]),
         *([] if release.receipt is None else [f"  paid   {release.receipt}"]),
     ]
     return "\n".join(clean(line) for line in lines)
@@ -39,24 +40,24 @@ def short_text(release: Release) -> str:
 def asked_and_cut(how: How) -> list[str]:
     """Writes what was asked, what was cut, and that no error bar holds that."""
     return [
-        *_named("asked", [how.asked] if how.asked else []),
-        *_named("cut", map(str, how.cuts)),
-        *_named("note", [how.uncovered] * bool(how.cuts and how.uncovered)),
+        *_labelled("asked", [how.asked] if how.asked else []),
+        *_labelled("cut", map(str, how.cuts)),
+        *_labelled("note", [how.uncovered] if how.cuts and how.uncovered else []),
     ]
 
 
-def _named(name: str, said: Iterable[str]) -> list[str]:
+def _labelled(name: str, said: Iterable[str]) -> list[str]:
     """Writes texts under a name, long ones on several lines."""
-    return [f"  {word:<7}{line}" for text in said for word, line in _broken((name, clean(text)))]
+    return [f"  {word:<7}{line}" for text in said for word, line in _break_row((name, clean(text)))]
 
 
-def _broken(row: Sequence[str]) -> list[tuple[str, ...]]:
+def _break_row(row: Sequence[str]) -> list[tuple[str, ...]]:
     """Breaks the cells of a row between words into lines."""
     cells = [wrap(cell, WIDEST, break_long_words=False, break_on_hyphens=False) for cell in row]
     return list(zip_longest(*cells, fillvalue="")) or [tuple(row)]
 
 
-def _shown(release: Release) -> list[str]:
+def _value_lines(release: Release) -> list[str]:
     if isinstance(release.value, Answer):
         return str(release.value).splitlines()
     return [headline(release) + ("" if release.half_width is None else f" ({percent(release.confidence)})")]
@@ -64,11 +65,11 @@ def _shown(release: Release) -> list[str]:
 
 def answer_text(answer: Answer) -> str:
     """Writes the first rows of an answer, and what its error bars hold."""
-    says = held(answer)
+    says = interval_words(answer)
     if is_single(answer):
-        return headline_of(answer) + f" ({percent(answer.confidence)})" * bool(says)
-    listed = _listed(answer_table(answer, most=MOST))
-    return "\n".join([headline_of(answer), "", *listed, *[f"  {says}."] * bool(says)])
+        return headline_of(answer) + (f" ({percent(answer.confidence)})" if says else "")
+    rows = _table_lines(answer_table(answer, most=MOST))
+    return "\n".join([headline_of(answer), "", *rows, *([f"  {says}."] if says else [])])
 
 
 def write(document: Document) -> str:
@@ -78,17 +79,17 @@ def write(document: Document) -> str:
     entries, left_out = document.shortened(MOST)
     if entries:
         rows = [(entry.name, entry.shown, entry.error) for entry in entries]
-        lines += ["", *columns(rows, head=document.entries_head)] + [f"  {left_out}"] * bool(left_out)
+        lines += ["", *columns(rows, head=document.entries_head), *([f"  {left_out}"] if left_out else [])]
     for table in document.tables:
-        lines += ["", *([table.title] * bool(table.title)), *_listed(table)]
+        lines += ["", *([table.title] if table.title else []), *_table_lines(table)]
     return "\n".join(lines) + "\n"
 
 
-def _listed(table: Table) -> list[str]:
+def _table_lines(table: Table) -> list[str]:
     rows, left_out = table.shortened(MOST)
     if table.count is None:
-        rows = tuple(line for row in rows for line in _broken(row))
-    return [*columns(rows, head=table.head, right=table.right), *[f"  {left_out}"] * bool(left_out)]
+        rows = tuple(line for row in rows for line in _break_row(row))
+    return [*columns(rows, head=table.head, right=table.right), *([f"  {left_out}"] if left_out else [])]
 
 
 def columns(rows: Sequence[Sequence[str]], *, head: Sequence[str] = (), right: Collection[int] = ()) -> list[str]:
@@ -101,3 +102,15 @@ def columns(rows: Sequence[Sequence[str]], *, head: Sequence[str] = (), right: C
         for row in every
     ]
     return [lines[0], "  " + "  ".join("─" * wide for wide in widths), *lines[1:]] if any(head) else lines
+
+
+def answer_lines(answer: Answer, *, most: int = MOST_ROWS) -> str:
+    """Writes the first rows of an answer as a table, and what its error bars hold."""
+    says = interval_words(answer)
+    if is_single(answer):
+        return headline_of(answer) + (f" ({percent(answer.confidence)})" if says else "")
+    table = answer_table(answer, most=most)
+    lines = columns(table.rows, head=table.head, right=table.right)
+    left_out = len(answer) - len(table.rows)
+    more = [f"  … and {left_out:,} more rows."] if left_out else []
+    return "\n".join([*lines, *more, "", *([f"  {says}."] if says else [])])

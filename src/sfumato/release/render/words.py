@@ -26,27 +26,27 @@ LONGEST_WHOLE, LONGEST_TEXT = 64, 400
 """Whole numbers of more bits are shortened, and texts of more letters are cut."""
 
 FEW = 8
-"""Lists of up to so many values are written out on one line."""
+"""Lists of up to this many values are written out on one line."""
 
 JOINERS = frozenset("\u200c\u200d")
 """Invisible letters that some scripts cannot be written without."""
 
 
 def clean(text: object, *, most: int | None = None) -> str:
-    r"""Gives a text on one line, without anything that steers a terminal, hides or turns what follows.
+    r"""Puts a text on one line, without anything that steers a terminal, hides or turns what follows.
 
     Such letters are written as their code, so that a reader sees that they were there.
 
     >>> clean("count\x1b[31m\u202e\nof\xa0rows")
     'count\\u001b[31m\\u202e of rows'
     """
-    found = str(text)
-    if not found.isprintable():
-        found = "".join(letter if letter.isprintable() or letter in JOINERS else _shown(letter) for letter in found)
-    return found if most is None or len(found) <= most else found[: most - 1] + "…"
+    line = str(text)
+    if not line.isprintable():
+        line = "".join(letter if letter.isprintable() or letter in JOINERS else _visible(letter) for letter in line)
+    return line if most is None or len(line) <= most else line[: most - 1] + "…"
 
 
-def _shown(letter: str) -> str:
+def _visible(letter: str) -> str:
     if letter in "\t\n\r\v\f" or unicodedata.category(letter) in ("Zs", "Zl", "Zp"):
         return " "
     return f"\\u{ord(letter):04x}"
@@ -58,18 +58,18 @@ def numeric(value: object) -> TypeGuard[int | float | Fraction]:
 
 
 def finite(value: object) -> float | None:
-    """Gives a number as a float, to draw it; nothing where it is none, or beyond what floats hold."""
+    """A number as a float, to draw it; None where it is no number, or beyond what floats hold."""
     if not numeric(value):
         return None
     try:
-        found = float(value)
+        near = float(value)
     except OverflowError:
         return None
-    return found if math.isfinite(found) else None
+    return near if math.isfinite(near) else None
 
 
 def exactly(value: object) -> Fraction | None:
-    """Gives a finite number as a rational; nothing where it is none."""
+    """A finite number as a rational; None where it is no such number."""
     if isinstance(value, np.number):
         value = value.item()
     if not numeric(value) or (isinstance(value, float) and not math.isfinite(value)):
@@ -78,7 +78,7 @@ def exactly(value: object) -> Fraction | None:
 
 
 def never_below(value: Extended) -> float | str:
-    """Gives a loss as the least float that, read as the decimal it is written as, is not below it; infinity as a text.
+    """Rounds a loss up to the least float that, read as its decimal, is not below it; infinity as a text.
 
     >>> never_below(Fraction("4.8")), never_below(Fraction(1, 3)), never_below(math.inf)
     (4.8, 0.33333333333333337, 'inf')
@@ -132,12 +132,14 @@ def short(value: Any) -> str:
     if isinstance(value, np.ndarray):
         value = value.tolist()
     if isinstance(value, Mapping):
-        return _listed(
-            [f"{clean(name, most=80)}: {short(one)}" for name, one in _first(value.items())], len(value), "{}"
+        return _bracketed(
+            [f"{clean(name, most=80)}: {short(each)}" for name, each in _first(value.items())], len(value), "{}"
         )
     if isinstance(value, list | tuple):
-        shown = [f"{clean(one[0], most=80)}: {short(one[1])}" if paired(one) else short(one) for one in _first(value)]
-        return _listed(shown, len(value), "[]")
+        shown = [
+            f"{clean(each[0], most=80)}: {short(each[1])}" if paired(each) else short(each) for each in _first(value)
+        ]
+        return _bracketed(shown, len(value), "[]")
     return number(value) if numeric(value) else clean(value, most=LONGEST_TEXT)
 
 
@@ -147,10 +149,10 @@ def paired(entry: object) -> bool:
 
 
 def _first(entries: Any) -> Sequence[Any]:
-    found = list(entries)
-    return found if len(found) <= FEW else found[: FEW // 2]
+    listed = list(entries)
+    return listed if len(listed) <= FEW else listed[: FEW // 2]
 
 
-def _listed(shown: Sequence[str], count: int, brackets: str) -> str:
+def _bracketed(shown: Sequence[str], count: int, brackets: str) -> str:
     rest = f", … {count} values" if count > len(shown) else ""
     return brackets[0] + ", ".join(shown) + rest + brackets[1]

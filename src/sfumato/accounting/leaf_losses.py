@@ -1,0 +1,190 @@
+"""What one use of a basic event costs, by kind of loss: the leaf rows of the accountant's table."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+from sfumato.accounting.events import Gaussian, Laplace, Noise, Response, Selection, Tree
+from sfumato.accounting.facts.table import IN_VECTORS, loss_of
+from sfumato.accounting.losses.concentrated import GDP
+from sfumato.accounting.losses.measures import ZCDP, Approx, BoundedRange, Loss, Pure
+from sfumato.accounting.losses.pld import PLD
+from sfumato.accounting.losses.renyi import Renyi
+from sfumato.accounting.pld.pairs.finite import ResponsePair
+from sfumato.accounting.pld.pairs.gaussian import GaussianPair
+from sfumato.accounting.pld.pairs.integer import IntegerNoisePair, shifted
+from sfumato.accounting.pld.pairs.laplace import LaplacePair
+from sfumato.accounting.renyi.mechanism_curves import LaplaceCurve, Linear, ResponseCurve
+from sfumato.accounting.tables import leaf
+from sfumato.errors import NoProvenRoute
+from sfumato.exact import Distance, rational_up, squared
+from sfumato.guarantee import guarantee
+
+
+def ratio(event: Laplace) -> Fraction:
+    """How far the answer moves in scales of the noise, rounded up."""
+    return Fraction(rational_up(_bounded(event.shift))) / event.scale
+
+
+def square(event: Gaussian | Tree) -> Fraction:
+    """The squared distance between neighbours in scales of the noise, exactly."""
+    moved = Fraction(squared(_bounded(event.shift))) / Fraction(squared(event.scale))
+    return moved * tree_square(event) if isinstance(event, Tree) else moved
+
+
+@guarantee(
+    claim="the sum of squared node counts over any leaves allowed to one unit is at most this; equal where the "
+    "separation is a power of the branching",
+    proof="proofs/events.md#tree",
+    reviewed="98afa3aab0c8",
+)
+def tree_square(event: Tree) -> int:
+    """The largest sum over the nodes of the squared number of a unit's leaves below them.
+
+    >>> tree_square(Tree(1, steps=8)), tree_square(Tree(1, steps=8, participations=8))
+    (4, 120)
+    """
+    used = min(event.participations, -(-event.steps // event.separation))
+    squares, width = 0, 1
+    while True:
+        room = -(-min(width, event.steps) // event.separation)
+        full, rest = divmod(used, room)
+        squares += full * room**2 + rest**2
+        if width >= event.steps:
+            return squares
+        width *= event.branching
+
+
+@leaf(Gaussian, GDP)
+@leaf(Tree, GDP)
+@guarantee(claim="mu = L2 distance / scale", proof="proofs/events.md#gaussian", reviewed="4576408453f1")
+def gaussian_gdp(event: Gaussian | Tree) -> GDP:
+    """The Gaussian loss of Gaussian noise, exactly."""
+    return GDP.of_square(square(event))
+
+
+@leaf(Gaussian, ZCDP)
+@leaf(Tree, ZCDP)
+@guarantee(claim="rho = L2 distance² / (2 scale²)", proof="proofs/events.md#gaussian", reviewed="fba9c36f0dab")
+def gaussian_zcdp(event: Gaussian | Tree) -> ZCDP:
+    """The zCDP loss of Gaussian noise, exactly."""
+    return ZCDP(square(event) / 2)
+
+
+@leaf(Gaussian, Renyi)
+@leaf(Tree, Renyi)
+@guarantee(claim="order · L2 distance² / (2 scale²)", proof="proofs/events.md#gaussian", reviewed="e357499abb06")
+def gaussian_renyi(event: Gaussian | Tree) -> Renyi:
+    """The Rényi curve of Gaussian noise, exactly."""
+    return Renyi.of(Linear(square(event) / 2))
+
+
+@leaf(Gaussian, PLD)
+@leaf(Tree, PLD)
+@guarantee(claim="N(mu, 1) against N(0, 1)", proof="proofs/events.md#gaussian", reviewed="804914cf1bbd")
+def gaussian_pld(event: Gaussian | Tree) -> PLD:
+    """The dominating pair of Gaussian noise."""
+    moved = square(event)
+    return PLD.of(GaussianPair(moved)) if moved else PLD.nothing()
+
+
+@leaf(Laplace, Pure)
+@guarantee(claim="epsilon = shift / scale", proof="proofs/events.md#laplace", reviewed="161a3827ce1e")
+def laplace_pure(event: Laplace) -> Pure:
+    """The pure loss of Laplace noise."""
+    return Pure(ratio(event))
+
+
+@leaf(Laplace, Renyi)
+@guarantee(claim="the exact curve at shift / scale", proof="proofs/events.md#laplace", reviewed="c555af3ef204")
+def laplace_renyi(event: Laplace) -> Renyi:
+    """The Rényi curve of Laplace noise."""
+    moved = ratio(event)
+    return Renyi.of(LaplaceCurve(moved)) if moved else Renyi.nothing()
+
+
+@leaf(Laplace, PLD)
+@guarantee(claim="Laplace noise about 0 and shift / scale", proof="proofs/events.md#laplace", reviewed="cdc822bbc064")
+def laplace_pld(event: Laplace) -> PLD:
+    """The dominating pair of Laplace noise."""
+    moved = ratio(event)
+    return PLD.of(LaplacePair(moved)) if moved else PLD.nothing()
+
+
+@leaf(Response, Pure)
+@guarantee(claim="epsilon, by definition of the event", proof="proofs/events.md#response", reviewed="19ecbfe604d6")
+def response_pure(event: Response) -> Pure:
+    """The pure loss of randomized response."""
+    return Pure(event.epsilon)
+
+
+@leaf(Response, Renyi)
+@guarantee(claim="the exact curve between two options", proof="proofs/events.md#response", reviewed="304140ab6fba")
+def response_renyi(event: Response) -> Renyi:
+    """The Rényi curve of randomized response."""
+    return Renyi.of(ResponseCurve(event.epsilon, event.options)) if event.epsilon else Renyi.nothing()
+
+
+@leaf(Response, PLD)
+@guarantee(claim="the answers to two options", proof="proofs/events.md#response", reviewed="059f9baebfe5")
+def response_pld(event: Response) -> PLD:
+    """The dominating pair of randomized response."""
+    return PLD.of(ResponsePair(event.epsilon, event.options)) if event.epsilon else PLD.nothing()
+
+
+@leaf(Noise, PLD)
+@guarantee(
+    claim="one coordinate of symmetric log-concave noise: the largest whole shift is the worst",
+    proof="proofs/events.md#noise",
+    reviewed="03598748ee7a",
+)
+def noise_pld(event: Noise) -> PLD:
+    """The dominating pair of integer noise on one whole number."""
+    noise: Any = event.noise
+    if event.coordinates > 1 or shifted(noise) is None:
+        raise NoProvenRoute(
+            "a dominating pair is known of discrete Laplace and Gaussian noise on one number: describe each coordinate "
+            "as an event of its own."
+        )
+    whole = math.floor(rational_up(_bounded(event.shift)))
+    return PLD.of(IntegerNoisePair(noise, whole)) if whole else PLD.nothing()
+
+
+def _of_noise(kind: type[Loss]) -> Callable[[Noise], Loss]:
+    """The row that asks the facts about a noise, one kind of loss."""
+
+    def row(event: Noise) -> Loss:
+        loss = loss_of(event.noise, kind, event.shift)
+        if event.coordinates > 1 and (type(event.noise), kind) not in IN_VECTORS:
+            raise NoProvenRoute(
+                f"the {kind.__name__} loss of {type(event.noise).__name__} noise is on file for one number only: "
+                "describe each coordinate as an event of its own."
+            )
+        return loss
+
+    return row
+
+
+def _of_selection(kind: type[Loss]) -> Callable[[Selection], Loss]:
+    """The row that asks the facts about a selection, one kind of loss."""
+    return lambda event: loss_of(event.selection, kind, event.shift)
+
+
+NOISE_KINDS: tuple[type[Loss], ...] = (Pure, ZCDP, Approx, Renyi, GDP)
+SELECTION_KINDS: tuple[type[Loss], ...] = (BoundedRange, Pure, ZCDP, Renyi)
+
+for _kind in NOISE_KINDS:
+    leaf(Noise, _kind)(_of_noise(_kind))
+for _kind in SELECTION_KINDS:
+    leaf(Selection, _kind)(_of_selection(_kind))
+
+
+def _bounded(shift: Distance) -> Distance:
+    if shift == math.inf:
+        raise NoProvenRoute(
+            "neighbours may differ without limit here, so no noise protects them. Bound the values first."
+        )
+    return shift

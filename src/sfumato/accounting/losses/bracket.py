@@ -1,0 +1,58 @@
+"""A number known between two rationals: what a numerical answer of the accountant is."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from decimal import ROUND_FLOOR
+from fractions import Fraction
+from typing import final
+
+from sfumato.errors import BadArgument, Several
+from sfumato.exact import FLOAT_POWER, Extended, decimal_of, digits_up, down, up
+
+
+@final
+@dataclass(frozen=True)
+class Bracket:
+    """A certified enclosure: the number is at least ``lower`` and at most ``upper``.
+
+    >>> Bracket(Fraction(1), Fraction(2)).width
+    Fraction(1, 1)
+    >>> print(Bracket(Fraction(2, 3), Fraction(5, 7)))
+    0.714286 (at least 0.666666)
+    """
+
+    lower: Extended
+    upper: Extended
+
+    def __post_init__(self) -> None:
+        if not self.lower <= self.upper:
+            raise BadArgument("lower", "at most upper", Several(self.lower, self.upper))
+
+    @property
+    def width(self) -> Extended:
+        """How far the two ends are apart."""
+        return Fraction(0) if self.lower == self.upper else self.upper - self.lower
+
+    def __contains__(self, value: float) -> bool:
+        return self.lower <= value <= self.upper
+
+    def __repr__(self) -> str:
+        return f"Bracket({down(self.lower)!r}, {up(self.upper)!r})"
+
+    def __str__(self) -> str:
+        return f"{digits_up(self.upper)} (at least {digits_down(self.lower)})"
+
+
+def digits_down(value: Extended, digits: int = 6) -> str:
+    """Writes a number with a few digits, six unless told, rounded down.
+
+    >>> digits_down(Fraction(2, 3)), digits_down(Fraction(5)), digits_down(Fraction(2, 3 * 10**400), digits=3)
+    ('0.666666', '5', '6.66e-401')
+    """
+    if value == math.inf:
+        return "inf"
+    rounded = decimal_of(Fraction(value), digits, ROUND_FLOOR)
+    beyond_floats = abs(rounded.adjusted()) > FLOAT_POWER
+    return f"{rounded:g}" if beyond_floats else f"{float(rounded):.{digits}g}"

@@ -1,0 +1,6 @@
+"""What losses mean to people: attackers, odds, words, and what one outcome gave away."""
+
+import lazy_loader
+
+# Names are loaded on first use; `__init__.pyi` lists them for everyone.
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

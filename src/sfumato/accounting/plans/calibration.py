@@ -1,0 +1,275 @@
+"""Calibration of plans: the parameter at which a whole plan just keeps an (ε, δ).
+
+A quick way of accounting finds the neighbourhood; privacy-loss distributions, which cost more, are asked a few times.
+The parameter that is handed back has itself been accounted for, and keeps the limit.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import final
+
+from sfumato.accounting.compose import parts_of
+from sfumato.accounting.events import Event, Gaussian, Poisson, Repeat, Sampled, Sequence, Tree
+from sfumato.accounting.losses.concentrated import GDP
+from sfumato.accounting.losses.measures import Approx
+from sfumato.accounting.losses.pld import PLD
+from sfumato.accounting.plans.account import WAYS, Kind, account
+from sfumato.accounting.relation import Relation
+from sfumato.errors import BadArgument, CannotCalibrate, NoProvenRoute
+from sfumato.exact import Number, integer, positive, probability, up
+from sfumato.guarantee import guarantee
+
+QUICK: tuple[Kind, ...] = tuple(kind for kind in WAYS if kind is not PLD)
+
+ROUGH, CLOSER, SHARP = 1e-2, 1e-3, 1e-6
+"""The relative accuracy of the quick answer, of the one that is found from it with wide brackets, and of the last."""
+
+WIDE, NARROW = 1e-3, 5e-6
+"""How wide brackets may be while the search closes in, and at its end."""
+
+FARTHEST = 100.0
+"""Parameters are sought between exp(-this) and exp(this)."""
+
+MOST_TRIES = 60
+
+LONGEST_STEP, FLATTEST = 3.0, -1e-3
+"""How far the second try may lie from the first (later ones farther), and the least slope that is believed; on a
+logarithmic scale both ways."""
+
+
+@final
+@dataclass(frozen=True)
+class _Search:
+    """A search for the least place, on a logarithmic scale where costs fall, at which a plan keeps the limit.
+
+    ``sign`` turns the scale round for parameters that costs rise with; ``whole`` keeps to whole numbers.
+    """
+
+    build: Callable[[Fraction], Event]
+    limit: Approx
+    relation: Relation
+    sign: int
+    whole: bool
+    low: float
+    high: float
+    ways: tuple[Kind, ...] = QUICK
+    tolerance: float = ROUGH
+    width: float = WIDE
+
+    def parameter(self, place: float) -> Fraction:
+        """The parameter at a place."""
+        value = math.exp(self.sign * place)
+        return Fraction(max(1, round(value))) if self.whole else Fraction(value)
+
+    def excess(self, place: float) -> float:
+        """The logarithm of how far the cost is above the limit; 0 or less only where the limit is kept."""
+        made = self.build(self.parameter(place))
+        asked = account(made, delta=self.limit.delta, relation=self.relation, ways=self.ways, tolerance=self.width)
+        price = asked.epsilon.upper
+        if price == 0:
+            return -math.inf
+        ratio = math.log(up(price / self.limit.epsilon))
+        return min(ratio, 0.0) if price <= self.limit.epsilon else max(ratio, 5e-324)
+
+    def enough(self, value: float, slope: float) -> bool:
+        """Tells whether a cost is so little below the limit that no better answer is worth looking for."""
+        return 0 >= value >= slope * self.tolerance
+
+    def close(self, good: float, bad: float) -> bool:
+        """Tells whether two places, one that keeps the limit and one that does not, are next to each other."""
+        return good - bad <= self.tolerance or (self.whole and abs(self.parameter(good) - self.parameter(bad)) <= 1)
+
+    def beside(self, good: float) -> float:
+        """The place next to one that keeps the limit, on the side of those that may not."""
+        near = good - 0.9 * self.tolerance
+        return (
+            min(near, self.sign * math.log(max(Fraction(1), self.parameter(good) - self.sign))) if self.whole else near
+        )
+
+    def inside(self, bad: float) -> float:
+        """The place next to one that does not keep the limit, on the side of those that may."""
+        return self.sign * math.log(self.parameter(bad) + self.sign) if self.whole else bad
+
+    def snapped(self, place: float) -> float:
+        """The place of the nearest parameter there is."""
+        return self.sign * math.log(self.parameter(place)) if self.whole else place
+
+
+def _least(search: _Search, start: float, slope: float) -> tuple[float, float]:
+    """A place that keeps the limit, next to one that does not, and the slope there: secants inside a bracket."""
+    good: tuple[float, float] | None = None
+    bad: tuple[float, float] | None = None
+    before: tuple[float, float] | None = None
+    place = min(max(start, search.low), search.high)
+    for tries in range(MOST_TRIES):
+        value = search.excess(place)
+        if value <= 0:
+            good = place, value
+        else:
+            bad = place, value
+        settled = good and (good[0] <= search.low or (bad and search.close(good[0], bad[0])))
+        if good and (settled or search.enough(value, slope)):
+            return good[0], slope
+        if bad and bad[0] >= search.high:
+            raise CannotCalibrate(
+                "no parameter is known to meet what was asked for: even at the end of the scale no way of accounting "
+                "proves it. If costs rise with the parameter, pass increasing=True; if they fall, leave that out."
+            )
+        if before and math.isfinite(before[1] - value) and abs(before[0] - place) > 20 * search.tolerance:
+            slope = min((before[1] - value) / (before[0] - place), FLATTEST)
+        before = place, value
+        place = _next(search, place, value, slope, good, bad, tries=tries)
+    raise CannotCalibrate("the cost of this plan does not move in one direction with its parameter.")
+
+
+def _next(
+    search: _Search,
+    place: float,
+    value: float,
+    slope: float,
+    good: tuple[float, float] | None,
+    bad: tuple[float, float] | None,
+    *,
+    tries: int,
+) -> float:
+    """The next place to try: where the secant meets the limit, and then right beside the best answer."""
+    longest = LONGEST_STEP * (1 + tries)
+    guess = place - value / slope if math.isfinite(value) else place - longest
+    guess = min(max(guess, place - longest), place + longest)
+    aimed = guess if search.whole else guess + search.tolerance / 4
+    if good and bad:
+        if tries % 6 == 5 or not bad[0] < guess < good[0]:
+            aimed = (good[0] + bad[0]) / 2
+        aimed = min(max(search.snapped(aimed), search.inside(bad[0])), search.beside(good[0]))
+    elif good:
+        aimed = min(aimed, search.beside(good[0]))
+    elif bad:
+        aimed = max(aimed, bad[0] + search.tolerance)
+    return min(max(aimed, search.low), search.high)
+
+
+def _solved(search: _Search) -> Fraction:
+    """Searches with quick ways first, then with all of them and wide brackets, and last with narrow ones."""
+    place, slope = 0.0, -1.0
+    stages = [
+        replace(search, ways=WAYS, tolerance=CLOSER),
+        replace(search, ways=WAYS, tolerance=0.0 if search.whole else SHARP, width=NARROW),
+    ]
+    try:
+        place, slope = _least(search, place, slope)
+        if _gaussian_only(search.build(search.parameter(place))):
+            stages = [replace(stages[1], ways=(GDP,))]
+    except NoProvenRoute:
+        pass  # no quick way has an answer
+    except CannotCalibrate:
+        if stages[0].excess(search.high) > 0:
+            raise
+    for stage in stages:
+        place, slope = _least(stage, place, slope)
+    return search.parameter(place)
+
+
+def _gaussian_only(event: Event) -> bool:
+    """Tells whether a plan is nothing but Gaussian noise in sequence, for which Gaussian accounting is exact."""
+    match event:
+        case Gaussian() | Tree():
+            return True
+        case Repeat() | Sequence():
+            return all(_gaussian_only(part) for part in parts_of(event))
+    return False
+
+
+@guarantee(
+    claim="the plan built from the answer was accounted for and keeps the limit",
+    proof="proofs/plan_loss.md#calibration",
+    reviewed="e6c94e18026e",
+)
+def calibrate_plan(
+    build: Callable[[Fraction], Event],
+    *,
+    limit: Approx,
+    relation: Relation = Relation.ADD_REMOVE,
+    increasing: bool = False,
+    most: Number | None = None,
+) -> Fraction:
+    """Finds the least parameter whose plan keeps a limit; with ``increasing`` the greatest, where costs rise with it.
+
+    The answer is within a relative 10⁻⁵ of the best, on the safe side. ``most`` is the greatest parameter there is.
+
+    >>> round(float(calibrate_plan(lambda scale: Gaussian(scale), limit=Approx(1, 1e-6))), 4)
+    4.2247
+    """
+    _check_limit(limit)
+    if not callable(build):
+        raise BadArgument(
+            "build", "a function of one parameter, such as lambda scale: sf.events.Gaussian(scale)", build
+        )
+    sign = -1 if increasing else 1
+    end = FARTHEST if most is None else math.log(positive(most, "most"))
+    low, high = (-end, FARTHEST) if increasing else (-FARTHEST, end)
+    return _solved(_Search(build, limit, relation, sign, False, low, high))
+
+
+def noise_multiplier(
+    epsilon: Number, *, delta: Number, rate: Number, steps: int, relation: Relation = Relation.ADD_REMOVE
+) -> Fraction:
+    """The least noise multiplier (noise scale over what one unit adds) of DP-SGD that keeps (ε, δ).
+
+    Each of ``steps`` batches keeps every unit with probability ``rate``.
+    """
+    share, times = _rate(rate), integer(steps, "steps", least=1)
+    limit = _gaussian_limit(epsilon, delta)
+    return calibrate_plan(lambda scale: _training(scale, share, times), limit=limit, relation=relation)
+
+
+def greatest_rate(
+    epsilon: Number, *, delta: Number, multiplier: Number, steps: int, relation: Relation = Relation.ADD_REMOVE
+) -> Fraction:
+    """The greatest sampling rate at which DP-SGD with a noise multiplier keeps (ε, δ)."""
+    scale, times = positive(multiplier, "multiplier"), integer(steps, "steps", least=1)
+    return calibrate_plan(
+        lambda rate: _training(scale, min(rate, Fraction(1)), times),
+        limit=_gaussian_limit(epsilon, delta),
+        relation=relation,
+        increasing=True,
+        most=1,
+    )
+
+
+def most_steps(
+    epsilon: Number, *, delta: Number, multiplier: Number, rate: Number, relation: Relation = Relation.ADD_REMOVE
+) -> int:
+    """The greatest number of steps, up to 2⁴⁰, that DP-SGD may take in (ε, δ)."""
+    scale, share, limit = positive(multiplier, "multiplier"), _rate(rate), _gaussian_limit(epsilon, delta)
+    _check_limit(limit)
+    search = _Search(
+        lambda steps: _training(scale, share, int(steps)), limit, relation, -1, True, low=-40 * math.log(2), high=0.0
+    )
+    return int(_solved(search))
+
+
+def _training(scale: Fraction, rate: Fraction, steps: int) -> Event:
+    return Repeat(Sampled(Gaussian(scale), Poisson(rate)), steps)
+
+
+def _rate(rate: Number) -> Fraction:
+    read = probability(rate, "rate")
+    if read == 0:
+        raise BadArgument("rate", "greater than 0: what is never drawn needs no noise", rate)
+    return read
+
+
+def _gaussian_limit(epsilon: Number, delta: Number) -> Approx:
+    limit = Approx(epsilon, delta)
+    if limit.delta == 0:
+        raise BadArgument("delta", "greater than 0: Gaussian noise keeps no ε with δ = 0", delta)
+    return limit
+
+
+def _check_limit(limit: Approx) -> None:
+    if not isinstance(limit, Approx) or limit.epsilon in (0, math.inf):
+        raise BadArgument("limit", "an sf.Approx with a finite ε greater than 0", limit)

@@ -1,0 +1,1 @@
+"""Privacy-loss distributions: dominating pairs, composed and evaluated with certified brackets."""

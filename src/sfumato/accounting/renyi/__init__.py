@@ -1,0 +1,1 @@
+"""Rényi curves: certified bounds on divergences at every order, and the search for the best order."""

@@ -1,0 +1,6 @@
+from . import domains, metrics
+
+__all__ = [
+    "domains",
+    "metrics",
+]

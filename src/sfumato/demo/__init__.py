@@ -1,0 +1,1 @@
+"""Demonstrations: the stories that `sfumato demo` tells on bundled data."""

@@ -1,0 +1,109 @@
+"""Charges: written down in one step with all that speaks against them, or only tried."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import final
+
+from sfumato.accounting.adaptive.costs import Cost
+from sfumato.accounting.losses.measures import Loss
+from sfumato.errors import AccountRefused, SfumatoError
+from sfumato.ledger.checklists import check_settled
+from sfumato.ledger.entry import Body, Entry
+from sfumato.ledger.permit import Purpose, check_run
+from sfumato.ledger.recall import answer_to, owing
+from sfumato.ledger.replica import Replica
+from sfumato.ledger.rules import in_kind, kind_of, plain_cost
+from sfumato.ledger.state import charge_key
+from sfumato.ledger.store import Pen, Row, Store
+from sfumato.ledger.transaction import Transaction
+from sfumato.ledger.validation import check_texts
+
+
+@final
+@dataclass(frozen=True)
+class Trial:
+    """What a charge would come to: is the answer known already, does it cost, what is left before, what forbids it?"""
+
+    known: bool
+    costs: bool
+    left: Loss | None
+    refusal: str | None = None
+
+
+def charged(
+    replica: Replica,
+    account: str,
+    cost: Cost,
+    said: Body,
+    *,
+    by: str,
+    check: Callable[[Transaction], None] | None = None,
+) -> tuple[Entry, bool]:
+    """Charges an account and all above it, in one step; gives the entry, and whether it is new.
+
+    What a ``check`` refuses is refused in the same step, and with one also everything while the checklist of the data
+    set is open. A key that is in the book already gives the charge that it belongs to.
+    """
+    check_texts(**{name: said[name] for name in ("what", "question", "key", "data")})
+    key, before = said["key"], list[Row]()
+
+    def write(transaction: Transaction, pen: Pen) -> None:
+        before.clear()
+        if check is not None:
+            check_settled(transaction.state, account)
+            check(transaction)
+        if isinstance(key, str) and (row := pen.by_key(charge_key(account, key))) is not None:
+            before.append(row)
+        else:
+            transaction.charge(account, cost, {**said, "mark": replica.new_mark()})
+
+    entries = replica.append(write, by=by)
+    if not before:
+        return next(entry for entry in reversed(entries) if entry.kind == "charged"), True
+    entry = Entry.read(before[0].text, before[0].digest)
+    if any(entry.body.get(name) != text for name, text in {**said, **plain_cost(cost)}.items()):
+        raise AccountRefused(
+            "this key belongs to another charge: of another loss, for another question, or of another version of "
+            "the data (without version='…' each opening is one). A retry repeats a charge; a new one has a new key."
+        )
+    return entry, False
+
+
+def check_payable(transaction: Transaction, account: str, cost: Cost, purpose: Purpose) -> None:
+    """Refuses what no charge of a cost to an account could pay for, before anything is charged."""
+    if purpose.measurement.interactive:
+        for payer in transaction.payers(account):
+            in_kind(cost.loss, kind_of(payer.rule))  # such a one is counted in the kind of the limit, or not at all
+    interleaves = all(payer.rule.interleaves for payer in transaction.payers(account))
+    check_run(purpose, cost=cost, account=transaction[account], interleaves=interleaves)
+
+
+def tried(
+    replica: Replica,
+    store: Store,
+    account: str,
+    cost: Cost,
+    *,
+    question: str | None = None,
+    purpose: Purpose | None = None,
+) -> Trial:
+    """Says whether a charge would be admitted, and whether the question is answered already; charges nothing."""
+    answer = None if question is None else answer_to(store, question)
+    with replica.looking() as transaction:
+        answer = None if answer is None or not answer.of(transaction[account]) else answer
+        left = transaction.left(account) if account in transaction.state.accounts else None
+        if purpose is not None:
+            check_payable(transaction, account, cost, purpose)
+        try:
+            if purpose is not None:
+                check_settled(transaction.state, account)
+            if answer is None:
+                transaction.charge(account, cost, {})
+            else:
+                transaction.share(owing(transaction, store, account, answer), Cost.of(answer.release.loss), {})
+        except SfumatoError as refusal:
+            return Trial(known=answer is not None, costs=False, left=left, refusal=str(refusal))
+        costs = any(draft.kind == "charged" for draft in transaction.drafts)
+        return Trial(known=answer is not None, costs=costs, left=left)

@@ -1,0 +1,95 @@
+"""The same question asked twice: the stored release that answers it, and who must still pay before they may see it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import final
+
+from sfumato.errors import LedgerDamaged
+from sfumato.ledger.accounts import Account
+from sfumato.ledger.entry import Body, Entry
+from sfumato.ledger.replica import Replica
+from sfumato.ledger.rules import read_cost
+from sfumato.ledger.state import State, data_set_of, has_counted, shared_key
+from sfumato.ledger.store import Pen, Row, Store
+from sfumato.ledger.stored_release import read_kept
+from sfumato.ledger.transaction import Transaction
+from sfumato.ledger.validation import check_texts
+from sfumato.release.record import Release
+
+
+@final
+@dataclass(frozen=True)
+class Answered:
+    """A stored release that answers a question, the account that was charged for it, and the entry of that charge."""
+
+    release: Release
+    payer: str
+    charge: int
+
+    @staticmethod
+    def read(row: Row) -> Answered | None:
+        """Reads what is kept with an entry; None where there is no release."""
+        release = read_kept(row)
+        if release is None:
+            return None
+        if row.settles is None:
+            raise LedgerDamaged("a release has no charge")
+        return Answered(release, Entry.read(row.text, row.digest).account, row.settles)
+
+    def of(self, account: Account) -> bool:
+        """Tells whether it is about the data set that an account belongs to."""
+        return data_set_of(account.name) == data_set_of(self.payer)
+
+
+def answer_to(store: Store, question: str) -> Answered | None:
+    """Finds the stored release that answers a question."""
+    check_texts(question=question)
+    row = store.by_question(question)
+    return None if row is None else Answered.read(row)
+
+
+def owing(transaction: Transaction, keys: Pen | Store, account: str, answer: Answered) -> list[str]:
+    """Names the accounts that must still pay before an account may see what another one was charged for."""
+    uncounted = [one.name for one in transaction.payers(account) if not has_counted(one.name, answer.payer)]
+    return [name for name in uncounted if keys.by_key(shared_key(name, answer.charge)) is None]
+
+
+def recalled(
+    replica: Replica,
+    store: Store,
+    account: str,
+    question: str,
+    *,
+    by: str,
+    check: Callable[[State, str], None] | None = None,
+) -> Release | None:
+    """The stored release that answers a question, once all that owe something for it have paid."""
+    answer = answer_to(store, question)
+    if answer is None:
+        return None
+    with replica.looking() as transaction:
+        if check is not None:
+            check(transaction.state, account)
+        if not answer.of(transaction[account]):
+            return None
+        unpaid = owing(transaction, store, account, answer)
+    if unpaid:
+        _share(replica, store, account, answer, by)
+    return answer.release
+
+
+def _share(replica: Replica, store: Store, account: str, answer: Answered, by: str) -> None:
+    row = store.get(answer.charge)
+    if row is None:
+        raise LedgerDamaged("a release has no charge")
+    charge = Entry.read(row.text, row.digest)
+    said: Body = {"what": charge.body["what"], "question": charge.body["question"], "shares": charge.number}
+    cost = read_cost(charge.body)
+
+    def write(transaction: Transaction, pen: Pen) -> None:
+        unpaid = owing(transaction, pen, account, answer)
+        transaction.share(unpaid, cost, {**said, "mark": replica.new_mark()})
+
+    replica.append(write, by=by)

@@ -1,0 +1,32 @@
+"""How a release is kept beside the entry that settles its charge, so that the same question need not be paid twice."""
+
+from __future__ import annotations
+
+import json
+
+from sfumato.errors import BadArgument, LedgerDamaged, UnknownFormat
+from sfumato.ledger.entry import Entry, canonical, digest_of
+from sfumato.ledger.store import Row, storable
+from sfumato.release.codec import release_from_plain, release_to_plain
+from sfumato.release.record import Release
+
+
+def kept_text(release: Release) -> str | None:
+    """The text of a release, or None where its value has no stored form (something that goes on answering)."""
+    try:
+        text = canonical(release_to_plain(release))
+    except BadArgument:
+        return None
+    return text if storable(text) else None
+
+
+def read_kept(row: Row) -> Release | None:
+    """Reads the release that is kept with an entry, None where there is none; refuses another than its digest says."""
+    if row.value is None:
+        return None
+    if Entry.read(row.text, row.digest).body.get("value") != digest_of(row.value):
+        raise LedgerDamaged(f"entry {row.number} does not belong to the release that is kept with it")
+    try:
+        return release_from_plain(json.loads(row.value))
+    except (ValueError, UnknownFormat):
+        raise LedgerDamaged("a stored release cannot be read") from None

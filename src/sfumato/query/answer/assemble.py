@@ -1,0 +1,265 @@
+"""Finishing: from noisy whole numbers to the table that is released. Post-processing only: it sees nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from sfumato.query.answer.agreement import Laws
+from sfumato.query.answer.error_bars import Bars, laws_at, variance
+from sfumato.query.answer.linear import linear_form, ratio_form
+from sfumato.query.answer.reconcile import Agreed, reconcile
+from sfumato.query.answer.released_expressions import Known, evaluated, sorted_places, true_in
+from sfumato.query.answer.spelled import plainly, spelled, statistic_text
+from sfumato.query.nodes.expressions import Column, Expression
+from sfumato.query.nodes.kinds import Kind
+from sfumato.query.nodes.operators.released import Released
+from sfumato.query.nodes.questions import Histogram, Item, Statistic, StatisticValue, statistics_in
+from sfumato.query.plan.engine_plan import ExactAggregate
+from sfumato.query.plan.grouping_sets import Level, listed_keys
+from sfumato.release.answer import Answer, AnswerColumn, Bin, Role
+from sfumato.release.vectors import Array, Vector
+
+if TYPE_CHECKING:
+    from sfumato.query.plan.compiled_query import CompiledQuery
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """What was drawn for one level: the keys of its groups, and noisy whole numbers of each.
+
+    ``agreed`` are numbers near to these that add up to the totals of other levels, where there are several, and
+    ``laws`` are the laws of the noise on them. ``chosen`` are the whole numbers that stand for statistics which are not
+    made of sums.
+    """
+
+    keys: tuple[Array, ...]
+    numbers: Mapping[ExactAggregate, Array]
+    agreed: Mapping[ExactAggregate, Agreed] = field(default_factory=dict)
+    laws: Mapping[ExactAggregate, Laws] = field(default_factory=dict)
+    chosen: Mapping[Statistic, Array] = field(default_factory=dict)
+
+
+def finished(compiled: CompiledQuery, drawn: Sequence[Drawn], confidence: Fraction) -> Answer:
+    """Makes the table that is released."""
+    question = compiled.question
+    agreed = _agreed(compiled, drawn)
+    with np.errstate(all="ignore"):  # what has no value is missing, and what is not known has infinite ends
+        tables = [_level(compiled, place, one, confidence) for place, one in enumerate(agreed)]
+    columns = [_stacked([table[name] for table in tables]) for name, _ in question.columns]
+    kinds = [made for _, made in question.columns]
+    order = _order(compiled, tables)
+    made = tuple(
+        _binned(_column(name, expression, cells, order), expression)
+        for (name, _), expression, cells in zip(question.columns, kinds, columns, strict=True)
+    )
+    return Answer(made, confidence, atoms_of(compiled, drawn))
+
+
+def _agreed(compiled: CompiledQuery, drawn: Sequence[Drawn]) -> list[Drawn]:
+    """Adds numbers that agree with the totals of other grouping sets, where there are several sets."""
+    if len(drawn) < 2:
+        return list(drawn)
+    variances = [{tally: variance(part.noise) for tally, part in noises.items()} for noises in compiled.noises]
+    found = reconcile(compiled.levels, [one.numbers for one in drawn], variances)
+    laws = laws_at(compiled, tuple(found[0]))
+    both = zip(drawn, found, laws, strict=True)
+    return [replace(one, agreed=numbers, laws=here) for one, numbers, here in both]
+
+
+def _level(compiled: CompiledQuery, place: int, drawn: Drawn, confidence: Fraction) -> dict[str, Released]:
+    """Computes the columns of one level, and leaves out groups that do not meet the condition."""
+    question = compiled.question
+    known = _known(compiled, place, drawn, confidence)
+    found = {
+        name: known.keys[made.name]
+        if isinstance(made, Column)
+        else _made(compiled, place, made, known, drawn, 1 - confidence)
+        for name, made in question.columns
+    }
+    found |= {_hidden(at): evaluated(one.by, known) for at, one in enumerate(question.order)}
+    if question.having is None:
+        return found
+    kept = np.flatnonzero(true_in(evaluated(question.having, known)))
+    return {name: _taken(cells, kept) for name, cells in found.items()}
+
+
+def _hidden(at: int) -> str:
+    """Names a column that the answer is only sorted by; no column of a question can have this name."""
+    return f"\0{at}"
+
+
+def _made(
+    compiled: CompiledQuery, place: int, made: Expression, known: Known, drawn: Drawn, missed: Fraction
+) -> Released:
+    """Computes a column; sums and ratios of noisy numbers have error bars that follow from the noise of all of them."""
+    found, recipes = evaluated(made, known), compiled.recipes_at[place]
+    bars, ratio = bars_at(compiled, place, drawn), ratio_form(made, recipes)
+    if isinstance(made, StatisticValue) and made.statistic in recipes and beside(compiled, made.statistic) > 1:
+        return bars.made(recipes[made.statistic], missed)
+    if not isinstance(found, Vector) or isinstance(made, StatisticValue):
+        return found
+    if ratio is not None:
+        return bars.ratio(found, ratio, missed)
+    form = linear_form(made, recipes)
+    return found if form is None else bars.linear(found, form, missed)
+
+
+def bars_at(compiled: CompiledQuery, place: int, drawn: Drawn) -> Bars:
+    """What a level's error bars are worked out from: its numbers, their noise, and how its keys were chosen."""
+    chosen = [at for at, level in enumerate(compiled.levels) if level.chooser is not None]
+    selection = compiled.pricing.selections[chosen.index(place)] if place in chosen else None
+    return Bars(drawn.numbers, compiled.noises[place], drawn.agreed, drawn.laws, selection)
+
+
+def _known(compiled: CompiledQuery, place: int, drawn: Drawn, confidence: Fraction) -> Known:
+    question, level = compiled.question, compiled.levels[place]
+    size = len(next(iter((*drawn.numbers.values(), *drawn.chosen.values()))))
+    keys = {name: np.full(size, None, dtype=object) for name, _ in question.keys}
+    for at, cells in zip(level.places, drawn.keys, strict=True):
+        keys[question.keys[at][0]] = cells
+    return Known(size, keys, _Statistics(compiled, place, drawn, confidence).all())
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class _Statistics:
+    """Makes statistics, with intervals wide enough for all statistics of one column to hold together."""
+
+    compiled: CompiledQuery
+    place: int
+    drawn: Drawn
+    confidence: Fraction
+
+    def all(self) -> dict[Statistic, Released]:
+        bars = bars_at(self.compiled, self.place, self.drawn)
+        found: dict[Statistic, Released] = {one: self._made(one, bars) for one in self.compiled.recipes}
+        for run, special in zip(self.compiled.levels[self.place].runs, self.compiled.specials[self.place], strict=True):
+            drawn = [self.drawn.chosen[one] for one in run.special.statistics]
+            found |= special.released(drawn, self.confidence)
+        return found
+
+    def _made(self, statistic: Statistic, bars: Bars) -> Vector:
+        recipe = self.compiled.recipes_at[self.place][statistic]
+        return bars.made(recipe, (1 - self.confidence) / beside(self.compiled, statistic))
+
+
+def beside(compiled: CompiledQuery, statistic: Statistic) -> int:
+    """The most statistics, this one included, that any one column uses together with it."""
+    used = [set(statistics_in(made)) for _, made in compiled.question.columns]
+    return max((len(here) for here in used if statistic in here), default=1)
+
+
+def _order(compiled: CompiledQuery, tables: Sequence[Mapping[str, Released]]) -> Array:
+    """Sorts the rows of all levels together, by columns that are computed for this alone."""
+    question = compiled.question
+    size = sum(len(_cells(next(iter(table.values())))) for table in tables)
+    named = {_hidden(at): _stacked([table[_hidden(at)] for table in tables]) for at in range(len(question.order))}
+    known = Known(size, {name: _as_objects(cells) for name, cells in named.items()}, {})
+    by = [(Column(_hidden(at), Kind.TEXT), one.descending) for at, one in enumerate(question.order)]
+    places = sorted_places(known, by) if by else np.arange(size)
+    return places if question.limit is None else places[: question.limit]
+
+
+def _as_objects(cells: Released) -> Array:
+    return _with_none(cells.values, np.isnan(cells.floats)) if isinstance(cells, Vector) else cells
+
+
+def _cells(cells: Released) -> Array:
+    return cells.values if isinstance(cells, Vector) else cells
+
+
+def _taken(cells: Released, places: Array) -> Released:
+    if isinstance(cells, Vector):
+        return Vector(cells.values[places], cells.low[places], cells.high[places], cells.whole)
+    return cells[places]
+
+
+def _stacked(parts: Sequence[Released]) -> Released:
+    """Puts the columns of all levels one below another."""
+    if len(parts) == 1:
+        return parts[0]
+    if all(isinstance(part, Vector) for part in parts):
+        vectors = [part for part in parts if isinstance(part, Vector)]
+        values, low, high = (np.concatenate([get(one) for one in vectors]) for get in (_values, _low, _high))
+        return Vector(values, low, high, all(one.whole for one in vectors))
+    return np.concatenate([_as_objects(part) for part in parts])
+
+
+def _values(one: Vector) -> Array:
+    return one.values
+
+
+def _low(one: Vector) -> Array:
+    return one.low
+
+
+def _high(one: Vector) -> Array:
+    return one.high
+
+
+def _column(name: str, made: Expression, cells: Released, order: Array) -> AnswerColumn:
+    taken = _taken(cells, order)
+    if not any(True for _ in statistics_in(made)):
+        return AnswerColumn(name, _as_objects(taken), Role.KEY)
+    if not isinstance(taken, Vector):
+        return AnswerColumn(name, taken, Role.VALUE)
+    if len(taken.values) and not np.isfinite([taken.low, taken.high]).any():
+        return AnswerColumn(name, _as_objects(taken), Role.VALUE)  # nothing is on file about any of them
+    missing = np.isnan(taken.floats)
+    if not missing.any():
+        return AnswerColumn(name, taken.values, Role.VALUE, taken.low, taken.high)
+    nowhere = missing & ~(np.isfinite(taken.low) & np.isfinite(taken.high))  # bounds may hold where there is no answer
+    low, high = (_with_none(part, nowhere) for part in (taken.low, taken.high))
+    return AnswerColumn(name, _with_none(taken.values, missing), Role.VALUE, low, high)
+
+
+def _binned(column: AnswerColumn, made: Expression) -> AnswerColumn:
+    """Says of a column that is a bin of a histogram which one it is."""
+    match made:
+        case StatisticValue(statistic=Item(of=Histogram(of=of, edges=edges) as whole, place=place)):
+            told = Bin(statistic_text(whole, plainly), spelled(of).text, edges[place], edges[place + 1])
+            return replace(column, bin=told)
+    return column
+
+
+def _with_none(cells: Array, missing: Array) -> Array:
+    found = cells.astype(object)
+    found[missing] = None
+    return found
+
+
+def atoms_of(compiled: CompiledQuery, drawn: Sequence[Drawn]) -> tuple[tuple[str, Array], ...]:
+    """The noisy numbers that the answer is made of, and keys that nobody listed, under fixed names."""
+    found: list[tuple[str, Array]] = []
+    for place, (level, one) in enumerate(zip(compiled.levels, drawn, strict=True)):
+        if level.chooser is not None:
+            found += [(f"{place} key {at}", cells) for at, cells in enumerate(one.keys)]
+        found += [
+            (f"{place} tally {at}", one.numbers[tally])
+            for at, tally in enumerate(level.cells.tallies)
+            if tally in one.numbers
+        ]
+        found += [(f"{place} chosen {at}", cells) for at, cells in enumerate(one.chosen.values())]
+    return tuple(found)
+
+
+def drawn_from(compiled: CompiledQuery, answer: Answer) -> tuple[Drawn, ...]:
+    """Takes an answer apart into what it was made of, so that it can be made again at another confidence."""
+    atoms = dict(answer.atoms)
+    return tuple(_drawn(level, place, atoms) for place, level in enumerate(compiled.levels))
+
+
+def _drawn(level: Level, place: int, atoms: Mapping[str, Array]) -> Drawn:
+    names = {tally: f"{place} tally {at}" for at, tally in enumerate(level.cells.tallies)}
+    numbers = {tally: atoms[name] for tally, name in names.items() if name in atoms}
+    special = [one for run in level.runs for one in run.special.statistics]
+    chosen = {one: atoms[f"{place} chosen {at}"] for at, one in enumerate(special)}
+    if level.listed is not None:
+        return Drawn(listed_keys(level.listed), numbers, chosen=chosen)
+    return Drawn(tuple(atoms[f"{place} key {at}"] for at in range(len(level.places))), numbers, chosen=chosen)

@@ -1,0 +1,177 @@
+"""Explains a question before anything is spent: the tree, the bounds, the noise, the error to expect, the price.
+
+Nothing here looks at data: whatever is said follows from the question, the codebook and the settings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sfumato.accounting.losses.measures import Additive, Loss
+from sfumato.exact import digits_up, up
+from sfumato.query.answer.assemble import Drawn, finished
+from sfumato.query.answer.error_bars import laws_at
+from sfumato.query.answer.explanation import SIZES, Explanation
+from sfumato.query.answer.reconcile import Agreed, agreeing
+from sfumato.query.answer.words import expression_words, noise_words, tally_words
+from sfumato.query.nodes.questions import Question, statistics_in
+from sfumato.query.nodes.relations import Join, Keep, PerUnit, Relation, Scan, Select, Union, Where
+from sfumato.query.plan.decomposition import step_of
+from sfumato.query.plan.engine_plan import ExactAggregate, Total
+from sfumato.query.plan.grouping_sets import Level
+from sfumato.release.answer import AnswerColumn
+from sfumato.release.render.words import width
+
+if TYPE_CHECKING:
+    from sfumato.query.plan.compiled_query import CompiledQuery
+
+
+def explained(
+    compiled: CompiledQuery, others: Mapping[str, CompiledQuery], *, d_in: int, confidence: Fraction
+) -> Explanation:
+    """Explains a question that is ready to be asked; ``others`` are the same question at other prices."""
+    return Explanation(
+        how=compiled.how,
+        price=compiled.pricing.loss(d_in),
+        unit=compiled.who,
+        confidence=confidence,
+        tree=tuple(_tree(compiled)),
+        bounds=tuple(dict.fromkeys(why for level in compiled.levels for why in level.placed.why)),
+        noise=tuple(_noise(compiled, confidence)),
+        errors=tuple(_errors(compiled, SIZES, confidence)),
+        others=tuple(
+            (label, *(error for _, error in _errors(other, SIZES[-1:], confidence))) for label, other in others.items()
+        ),
+    )
+
+
+def _tree(compiled: CompiledQuery) -> Iterator[tuple[str, str]]:
+    question = compiled.question
+    yield "released", ", ".join(name for name, _ in question.columns)
+    if question.keys:
+        keys = ", ".join(f"{name}" for name, _ in question.keys)
+        yield "grouped by", f"{keys}: {_keys(compiled.levels[0])}"
+    yield from _steps(question.source, 0, compiled.who)
+
+
+def _keys(level: Level) -> str:
+    if level.listed is not None:
+        return f"{len(level.listed):,} public keys, all answered; rows with other keys are left out"
+    return "keys are not public: those that enough units have are shown, at the price of a δ"
+
+
+def _steps(relation: Relation, depth: int, who: str) -> Iterator[tuple[str, str]]:
+    """Writes the steps of a relation, from the last to the first, with what each does to neighbours."""
+    indent = "  " * depth
+    same = f"1-stable, neighbours differ in {who} before and after"
+    match relation:
+        case Scan(table=table, owner=owner):
+            if owner is None:
+                yield f"{indent}{table}", "public"
+            else:
+                whose = "each row is a unit" if not owner.id else f"{owner.id} says whose a row is"
+                yield f"{indent}{table}", f"private: {whose}; values are moved into their columns' bounds"
+        case Where(condition=condition):
+            yield f"{indent}where {expression_words(condition)}", f"row by row: {same}"
+        case Select(columns=columns):
+            yield f"{indent}columns {', '.join(name for name, _ in columns)}", f"row by row: {same}"
+        case Join(on=on, match=match_kind, right=right):
+            kept = "within each unit" if right.private else "each row as often as it matches"
+            names = ", ".join(f"{left} = {right}" for left, right in on)
+            yield f"{indent}{match_kind.value} join on {names}", f"{kept}: {same}"
+        case Union(parts=parts):
+            yield f"{indent}union of {len(parts)}", same
+        case Keep(rows=rows, work=work):
+            why = "so that joins stay small, " if work else ""
+            yield f"{indent}at most {rows:,} rows of each unit", f"{why}by its own rows: {same}"
+        case PerUnit(by=by, folds=folds):
+            made = ", ".join(folded.column.name for folded in folds)
+            yield f"{indent}per unit by {', '.join(name for name, _ in by)}: {made}", f"within each unit: {same}"
+    for source in relation.sources:
+        yield from _steps(source, depth + 1, who)
+
+
+def _noise(compiled: CompiledQuery, confidence: Fraction) -> Iterator[tuple[str, ...]]:
+    for level, noises, specials in zip(compiled.levels, compiled.noises, compiled.specials, strict=True):
+        where = "" if len(compiled.levels) == 1 else f" ({_set_words(compiled.question, level)})"
+        for tally, part in noises.items():
+            step, moves = step_of(tally), part.influence
+            l1, l2 = (digits_up(_scaled(length, step)) for length in (moves.l1, moves.l2))
+            wide = width(up(part.noise.half_width(confidence) * step))
+            yield tally_words(tally) + where, f"{l1}, {l2}", noise_words(part.noise, tally), f"± {wide}"
+        for run, special in zip(level.runs, specials, strict=True):
+            found, how = special.words
+            yield found + where, f"{run.special.spread.rows} row(s)", how, special.error(confidence)
+    for selection in compiled.pricing.selections:
+        yield (
+            "which keys are shown",
+            f"{selection.choice.keys} keys by {selection.choice.rows}",
+            f"shown from {selection.noise.least_shown} on",
+            "",
+        )
+
+
+def _scaled(length: object, step: Fraction) -> Fraction:
+    from sfumato.exact import rational_up
+
+    return Fraction(rational_up(length)) * step  # type: ignore[arg-type]  # a distance, and finite
+
+
+def _set_words(question: Question, level: Level) -> str:
+    return ", ".join(question.keys[place][0] for place in level.places) or "all together"
+
+
+def _numbers(question: Question) -> list[str]:
+    return [name for name, made in question.columns if any(True for _ in statistics_in(made))]
+
+
+def _errors(compiled: CompiledQuery, sizes: Sequence[int], confidence: Fraction) -> list[tuple[str, ...]]:
+    """Each column's error in made-up groups of several sizes, at values in the middle of their bounds."""
+    answers = [finished(_ungrouped(compiled), [_made_up(compiled, size)], confidence) for size in sizes]
+    return [(name, *(_error(answer[name]) for answer in answers)) for name in _numbers(compiled.question)]
+
+
+def _error(column: AnswerColumn) -> str:
+    low, high = column.low, column.high
+    sure = low is not None and high is not None and low[0] is not None and np.isfinite([low[0], high[0]]).all()
+    return width((high[0] - low[0]) / 2) if sure and low is not None and high is not None else "—"
+
+
+def _ungrouped(compiled: CompiledQuery) -> CompiledQuery:
+    """Reduces the question to one group: what follows the groups (order, conditions, limits) does not matter here."""
+    question = replace(compiled.question, having=None, order=(), limit=None)
+    return replace(compiled, question=question, levels=compiled.levels[:1])
+
+
+def _made_up(compiled: CompiledQuery, size: int) -> Drawn:
+    level = compiled.levels[0]
+    numbers = {tally: np.array([_typical(tally, size)], dtype=np.int64) for tally in level.cells.tallies}
+    chosen = {one: np.zeros(1, dtype=np.int64) for run in level.runs for one in run.special.statistics}
+    laws = laws_at(compiled, level.tallies)[0] if agreeing(compiled.levels) else {}
+    agreed = {tally: Agreed(numbers[tally], numbers[tally].astype(np.float64), 0.0) for tally in laws}
+    one_each = {tally: (found, which[:1]) for tally, (found, which) in laws.items()}
+    keys = tuple(np.array([None], dtype=object) for _ in level.places)
+    return Drawn(keys, numbers, agreed, one_each, chosen)
+
+
+def _typical(tally: ExactAggregate, size: int) -> int:
+    """Makes up a number: as many rows as there are, sums about 0, squares as of numbers spread evenly."""
+    if isinstance(tally, Total):
+        if len(tally.terms) == 2 and tally.terms[0] == tally.terms[1]:
+            return size * max(map(abs, tally.terms[0].grid.ends)) ** 2 // 3
+        return 0 if tally.terms[0].grid.centre else size * sum(tally.terms[0].grid.ends) // 2
+    return int(size / step_of(tally))
+
+
+def other_losses(loss: Loss) -> Sequence[tuple[str, Loss]]:
+    """A loss at other amounts of what adds up: a quarter, a half, twice, four times; any δ stays."""
+    if not isinstance(loss, Additive):
+        return ()
+    price, *rest = loss.amounts
+    others = (loss.of_amounts(factor * price, *rest) for factor in (Fraction(1, 4), Fraction(1, 2), 2, 4))
+    return [(str(other), other) for other in others]

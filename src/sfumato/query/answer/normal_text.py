@@ -1,0 +1,383 @@
+"""What was asked: a question as one SELECT, in normal form: the same question gives the same text, however it was put.
+
+Constants stand where parameters were bound, names that were given to inner queries are gone, and what can be said in
+several ways is said in one. Where the front end for SQL can say a question, reading its text gives the question again;
+what only data frames can say is written in the same words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import final
+
+from sfumato.query.answer.spelled import Leaf, Piece, named, spelled, statistic_text
+from sfumato.query.build.question import cube, rollup
+from sfumato.query.build.relation import owner_of
+from sfumato.query.nodes.expressions import Call, Column, Expression, Literal
+from sfumato.query.nodes.operators.record import NOT
+from sfumato.query.nodes.questions import CountUnits, Question, StatisticValue
+from sfumato.query.nodes.relations import Fold, Folded, Join, Match, PerUnit, Relation, Scan, Select, Union, Where
+
+Tables = Mapping[str, Scan]
+"""All tables there are, each with all of its columns: a name is clear or not among these."""
+
+Items = Sequence[tuple[str, Piece, Expression | None]]
+"""Columns of a SELECT: what each is called, what it is, and which column of rows that is, if it is just that."""
+
+
+def normal_text(question: Question, tables: Tables) -> str:
+    """Writes a question.
+
+    >>> from sfumato.query.nodes.kinds import Kind
+    >>> from sfumato.query.nodes.questions import Count
+    >>> day = Column("day", Kind.DATE)
+    >>> counted = Question(Scan("visits", (day,)), (("day", day),), (("day", day), ("n", StatisticValue(Count()))))
+    >>> normal_text(counted, {})
+    'SELECT day, COUNT(*) AS n FROM visits GROUP BY day'
+    """
+    source, unit = _with_unit(question, tables)
+    inner, where = (source.source, source.condition) if isinstance(source, Where) else (source, None)
+    keys = dict(question.keys)
+    rows = [keys.get(made.name) if isinstance(made, Column) else None for _, made in question.columns]
+    names = [name for name, _ in question.columns]
+    scope = _from(inner, tables).qualified(zip(names, rows, strict=True))
+    counted = "" if unit is None else scope.leaf(unit).text
+
+    def released(one: Expression) -> Piece:
+        if isinstance(one, StatisticValue):
+            return Piece(statistic_text(one.statistic, scope.leaf, counted))
+        return spelled(keys[one.name] if isinstance(one, Column) else one, scope.leaf)
+
+    pieces = [spelled(made, released) for _, made in question.columns]
+    selected = _select(list(zip(names, pieces, rows, strict=True)))
+    before = [selected, scope.clause, *_where(where, scope.leaf), *_group(question, scope.leaf)]
+    return " ".join([*before, *_after(question, released)])
+
+
+def _after(question: Question, released: Leaf) -> Iterator[str]:
+    """Writes what is made of the released numbers."""
+    if question.having is not None:
+        yield f"HAVING {spelled(question.having, released).text}"
+    if question.order:
+        by = (_ordered(spelled(one.by, released), one.by) + " DESC" * one.descending for one in question.order)
+        yield f"ORDER BY {', '.join(by)}"
+    if question.limit is not None:
+        yield f"LIMIT {question.limit}"
+
+
+def _select(items: Items) -> str:
+    """Writes SELECT: a column of rows under its own name by itself, all else with the name that it gets."""
+    written = (
+        piece.text
+        if isinstance(row, Column) and row.name == name and piece.text.endswith(named(name))
+        else f"{piece.text} AS {named(name)}"
+        for name, piece, row in items
+    )
+    return f"SELECT {', '.join(written)}"
+
+
+def _where(condition: Expression | None, leaf: Leaf) -> list[str]:
+    return [] if condition is None else [f"WHERE {spelled(condition, leaf).text}"]
+
+
+def _ordered(piece: Piece, by: Expression) -> str:
+    return f"({piece.text})" if isinstance(by, Literal) else piece.text  # a plain number is the place of a column
+
+
+def _group(question: Question, leaf: Leaf) -> list[str]:
+    texts = [spelled(key, leaf).text for _, key in question.keys]
+    every = tuple(range(len(texts)))
+    sets = question.sets or (every,)
+    if not texts:
+        return []
+    listed = ", ".join(texts)
+    if sets == (every,):
+        return [f"GROUP BY {listed}"]
+    if sets == rollup(len(texts)):
+        return [f"GROUP BY ROLLUP ({listed})"]
+    if len(sets) == 2 ** len(texts) and sets == cube(len(texts)):
+        return [f"GROUP BY CUBE ({listed})"]
+    chosen = ", ".join(f"({', '.join(texts[place] for place in one)})" for one in sets)
+    return [f"GROUP BY GROUPING SETS ({chosen})"]
+
+
+@final
+@dataclass(frozen=True)
+class _Source:
+    """One table of a FROM clause: its text, what it is called, and the field of the relation that each column is.
+
+    ``every`` has also the columns that nothing looks at: they are not there for the question, but names may clash.
+    """
+
+    text: str
+    name: str
+    fields: Mapping[str, str]
+    every: Mapping[str, str]
+
+    @property
+    def listed(self) -> str:
+        """The table as FROM names it: with AS only where its name is not its text."""
+        return self.text if self.text == named(self.name) else f"{self.text} AS {named(self.name)}"
+
+
+@final
+@dataclass(frozen=True)
+class _From:
+    """A FROM clause: its text with and without the names of tables, and what columns are called in it."""
+
+    sources: tuple[_Source, ...]
+    joins: str = ""
+    full: bool = False
+
+    @property
+    def clause(self) -> str:
+        first = self.sources[0]
+        return f"FROM {first.listed if self.full else first.text}{self.joins}"
+
+    def leaf(self, column: Expression) -> Piece:
+        """Names a column, with its table where it might be another one."""
+        if not isinstance(column, Column):
+            raise TypeError(type(column))
+        for source in self.sources:
+            for visible, field in source.fields.items():
+                if field == column.name:
+                    return Piece(f"{named(source.name)}.{named(visible)}" if self.full else named(visible))
+        raise KeyError(column.name)
+
+    def qualified(self, items: Iterable[tuple[str, Expression | None]]) -> _From:
+        """Puts tables' names before columns if a name given in SELECT would otherwise be taken for another column."""
+        taken = {visible.casefold() for source in self.sources for visible in source.every}
+        clash = any(
+            name.casefold() in taken and not (isinstance(row, Column) and row.name == name) for name, row in items
+        )
+        return replace(self, full=self.full or clash)
+
+
+def _from(relation: Relation, tables: Tables) -> _From:
+    """Writes what stands in FROM: tables and inner queries, joined one after another."""
+    first, steps = _chain(relation)
+    wished = [_alias(_right(join)[0]) for join, _ in steps]
+    taken = {name.casefold() for name in wished if name}
+    sources = [_source(first, _unused(_usual(first), taken), tables)]
+    texts = []
+    for (join, extra), name in zip(steps, wished, strict=True):
+        right, own = _right(join)
+        source = _renamed(right, name, sources, tables) if name else None
+        source = source or _source(right, _unused(_usual(right), taken), tables)
+        sources.append(source)
+        scope = _From(tuple(sources), full=True)
+        pairs = [
+            f"{scope.leaf(_named(join.left, ours)).text} = {scope.leaf(_named(right, theirs)).text}"
+            for ours, theirs in join.on
+        ]
+        conditions = [spelled(one, scope.leaf).at(NOT) for one in (*_conjuncts(own), *_conjuncts(extra))]
+        word = "LEFT JOIN" if join.match is Match.LEFT else "JOIN"
+        texts.append(f" {word} {source.listed} ON {' AND '.join((*pairs, *conditions))}")
+    return _From(tuple(sources), "".join(texts), full=bool(steps))
+
+
+def _chain(relation: Relation) -> tuple[Relation, list[tuple[Join, Expression | None]]]:
+    """Takes joins apart, from left to right, each with what else its condition says."""
+    match relation:
+        case Join(left=left):
+            first, steps = _chain(left)
+            return first, [*steps, (relation, None)]
+        case Where(Join(match=Match.INNER) as join, condition) if not any(
+            _is_pair(one, join) for one in _conjuncts(condition)
+        ):
+            first, steps = _chain(join.left)
+            return first, [*steps, (join, condition)]
+    return relation, []
+
+
+def _right(join: Join) -> tuple[Relation, Expression | None]:
+    """The right side of a join, and what the condition of a left join says of it alone."""
+    match join:
+        case Join(right=Where(source, condition), match=Match.LEFT):
+            return source, condition
+    return join.right, None
+
+
+def _conjuncts(condition: Expression | None) -> Sequence[Expression]:
+    match condition:
+        case None:
+            return ()
+        case Call("and", parts):
+            return parts
+    return (condition,)
+
+
+def _is_pair(condition: Expression, join: Join) -> bool:
+    """Tells whether a condition would be read as one of the equalities that make the join."""
+    match condition:
+        case Call("eq", (Column(name=one), Column(name=other))):
+            theirs = {column.name for column in join.right.fields}
+            return (one in theirs) != (other in theirs)
+    return False
+
+
+def _named(relation: Relation, name: str) -> Column:
+    found = relation.field(name)
+    if found is None:
+        raise KeyError(name)
+    return found
+
+
+def _usual(relation: Relation) -> str:
+    return relation.table if isinstance(relation, Scan) else "t"
+
+
+def _unused(name: str, taken: set[str]) -> str:
+    chosen, number = name, 1
+    while chosen.casefold() in taken:
+        number += 1
+        chosen = f"{name}_{number}"
+    taken.add(chosen.casefold())
+    return chosen
+
+
+def _source(relation: Relation, name: str, tables: Tables) -> _Source:
+    """Writes one table of a FROM clause; its fields keep their names."""
+    fields = {column.name: column.name for column in relation.fields}
+    if isinstance(relation, Scan):
+        visible = [column.name for column in tables.get(relation.table, relation).columns]
+        return _Source(named(relation.table), name, fields, {one: one for one in visible})
+    text, visible = _query(relation, tables)
+    return _Source(f"({text})", name, fields, {one: one for one in visible})
+
+
+def _alias(right: Relation) -> str:
+    """The name that the right side of a join was given, where fields of it have that in front: ``a.day``."""
+    if isinstance(right, Select):
+        for name, made in right.columns:
+            if isinstance(made, Column) and name != made.name and name.endswith(f".{made.name}"):
+                return name.removesuffix(f".{made.name}").rpartition(".")[2] or ""
+    return ""
+
+
+def _renamed(right: Relation, name: str, before: Sequence[_Source], tables: Tables) -> _Source | None:
+    """Writes a right side as SQL does, where its name stands before fields because the left side has the same ones.
+
+    None where the fields were renamed in any other way.
+    """
+    if not isinstance(right, Select) or any(source.name.casefold() == name.casefold() for source in before):
+        return None
+    source = _source(right.source, name, tables)
+    taken = {field.casefold() for one in before for field in one.every.values()}
+    every = {}
+    for visible in source.every:
+        chosen = visible
+        while chosen.casefold() in taken:
+            chosen = f"{name}.{chosen}"
+        taken.add(chosen.casefold())
+        every[visible] = chosen
+    if any(not isinstance(made, Column) or every.get(made.name) != field for field, made in right.columns):
+        return None
+    fields = {visible: field for visible, field in every.items() if right.field(field) is not None}
+    return replace(source, fields=fields, every=every)
+
+
+def _query(relation: Relation, tables: Tables) -> tuple[str, list[str]]:
+    """Writes an inner query, and gives the names of its columns."""
+    if isinstance(relation, Union):
+        texts = (
+            _query(part, tables)[0] if not isinstance(part, Union) else f"({_query(part, tables)[0]})"
+            for part in relation.parts
+        )
+        return " UNION ALL ".join(texts), [column.name for column in relation.fields]
+    select, inner = (relation, relation.source) if isinstance(relation, Select) else (None, relation)
+    below, condition = (inner.source, inner.condition) if isinstance(inner, Where) else (inner, None)
+    if isinstance(below, PerUnit):
+        return _per_unit(below, select, condition, tables)
+    columns = [(column.name, column) for column in inner.fields] if select is None else list(select.columns)
+    scope = _from(below, tables).qualified(columns)
+    items = [(name, spelled(made, scope.leaf), made) for name, made in columns]
+    return " ".join((_select(items), scope.clause, *_where(condition, scope.leaf))), [name for name, _ in columns]
+
+
+def _per_unit(made: PerUnit, select: Select | None, having: Expression | None, tables: Tables) -> tuple[str, list[str]]:
+    """Writes sums within each unit; what they are called inside is said too, where nothing else says it."""
+    inner, where = (
+        (made.source.source, made.source.condition) if isinstance(made.source, Where) else (made.source, None)
+    )
+    own = [*(name for name, _ in made.by), *(folded.column.name for folded in made.folds)]
+    fields = {column.name: column for column in made.fields}
+    chosen = [] if select is None else list(select.columns)
+    known = {name.casefold() for name, _ in chosen}
+    columns = [*((name, fields[name]) for name in own if name.casefold() not in known), *chosen]
+    by, folds = dict(made.by), {folded.column.name: folded for folded in made.folds}
+    rows = [(name, by.get(one.name) if isinstance(one, Column) else None) for name, one in columns]
+    scope = _from(inner, tables).qualified(rows)
+
+    def leaf(one: Expression) -> Piece:
+        name = one.name if isinstance(one, Column) else ""
+        return Piece(_fold(folds[name], scope.leaf)) if name in folds else spelled(by[name], scope.leaf)
+
+    items = [(name, spelled(one, leaf), row) for (name, one), (_, row) in zip(columns, rows, strict=True)]
+    grouped = f"GROUP BY {', '.join(spelled(one, scope.leaf).text for _, one in made.by)}"
+    kept = [] if having is None else [f"HAVING {spelled(having, leaf).text}"]
+    return " ".join((_select(items), scope.clause, *_where(where, scope.leaf), grouped, *kept)), [
+        name for name, _ in columns
+    ]
+
+
+FOLDS = {Fold.COUNT: "COUNT", Fold.SUM: "SUM", Fold.MEAN: "AVG", Fold.MIN: "MIN", Fold.MAX: "MAX"}
+
+
+def _fold(folded: Folded, leaf: Leaf) -> str:
+    of = "*" if folded.of is None else spelled(folded.of, leaf).text
+    return f"COUNT(DISTINCT {of})" if folded.fold is Fold.DISTINCT else f"{FOLDS[folded.fold]}({of})"
+
+
+def _with_unit(question: Question, tables: Tables) -> tuple[Relation, Column | None]:
+    """Adds a column that identifies units to the source, where units are counted and such a column can be had."""
+    source, owner = question.source, owner_of(question.source)
+    if not any(isinstance(one, CountUnits) for one in question.statistics) or owner is None or owner.window is not None:
+        return source, None
+    found = _identified(source, tables)
+    return (source, None) if found is None else found
+
+
+def _identified(relation: Relation, tables: Tables) -> tuple[Relation, Column] | None:
+    """Finds or adds a column that identifies units; None where the tables have none."""
+    own = next((column for column in relation.fields if column.unit == 0), None)
+    if own is not None:
+        return relation, own
+    match relation:
+        case Scan(table=table, columns=columns):
+            known = tables.get(table, relation).columns
+            held = next((column for column in known if column.unit == 0), None)
+            return None if held is None else (replace(relation, columns=(*columns, held)), held)
+        case Where(source=source):
+            inner = _identified(source, tables)
+            return None if inner is None else (replace(relation, source=inner[0]), inner[1])
+        case Select(source=source, columns=named_columns):
+            inner = _identified(source, tables)
+            return None if inner is None else _selected(inner[0], list(named_columns), inner[1])
+        case Join(left=left, right=right):
+            inner = _identified(left, tables)
+            clash = inner is None or right.field(inner[1].name) is not None
+            return None if inner is None or clash else (replace(relation, left=inner[0]), inner[1])
+        case Union(parts=parts):
+            return _all_identified(
+                [_identified(part, tables) for part in parts], [column.name for column in relation.fields]
+            )
+    return None
+
+
+def _all_identified(
+    found: Sequence[tuple[Relation, Column] | None], names: Sequence[str]
+) -> tuple[Relation, Column] | None:
+    parts = []
+    for one in found:
+        if one is None:
+            return None
+        columns: list[tuple[str, Expression]] = [(name, _named(one[0], name)) for name in names]
+        parts.append(_selected(one[0], columns, one[1]))
+    return Union(tuple(part for part, _ in parts)), parts[0][1]
+
+
+def _selected(source: Relation, columns: list[tuple[str, Expression]], unit: Column) -> tuple[Relation, Column]:
+    name = _unused(unit.name, {name.casefold() for name, _ in columns})
+    return Select(source, (*columns, (name, unit))), replace(unit, name=name)

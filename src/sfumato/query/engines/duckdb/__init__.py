@@ -1,0 +1,1 @@
+"""DuckDB: its dialect, its connections, and the files, frames and databases that it reads."""

@@ -1,0 +1,210 @@
+"""DuckDB: computes cells on files, data frames and DuckDB's own tables. Nothing that it says is ever shown."""
+
+from __future__ import annotations
+
+import hmac
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, final
+from weakref import finalize
+
+import numpy as np
+
+from sfumato.query.engines.duckdb.connection import connected, duckdb_module
+from sfumato.query.engines.duckdb.dialect import DUCKDB
+from sfumato.query.engines.sql.dialect import Dialect
+from sfumato.query.engines.sql.engine import Answer, SQLEngine, Tuples
+from sfumato.query.engines.sql.held import Held
+from sfumato.query.engines.sql.statement import Statement, listing
+from sfumato.query.nodes.kinds import Kind, Value
+from sfumato.query.plan.engine_plan import Cells
+
+if TYPE_CHECKING:
+    import duckdb
+    import pyarrow as pa
+
+VERSION_DIGITS = 32
+"""The number of hexadecimal digits that name a version of data."""
+
+BROKE_OFF = "DuckDB broke off. Why is not shown: it could tell something about the data."
+
+
+@final
+class _Alive:
+    """Lives as long as an engine does."""
+
+
+@final
+class DuckDBEngine(SQLEngine):
+    """An open source in DuckDB. Several threads may use it at once. `sources.open_source` makes one.
+
+    It reaches the tables that it was opened with and no others: the planner's has public ones only. ``marks`` are what
+    tells the content of each table from other content: of what was copied, a digest of every byte; of Parquet and
+    DuckDB files that may be large, their size and a digest of their footer or header. Where a file lies, what it is
+    called and when it was written is no part of them. ``spill`` is a folder for what memory cannot hold, removed with
+    the engine. Where a question fails, ``otherwise`` makes the tables such that it cannot, and it is asked once more.
+    ``known`` are the tables that questions may be about, where they are more than those that it can reach.
+    """
+
+    name: ClassVar[str] = "DuckDB"
+
+    def __init__(
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        tables: Mapping[str, Held],
+        *,
+        marks: Sequence[tuple[str, bytes]] = (),
+        spill: str | None = None,
+        otherwise: Callable[[], bool] = lambda: False,
+        known: Mapping[str, Held] | None = None,
+    ) -> None:
+        self._connection, self._tables, self._marks = connection, dict(tables), tuple(marks)
+        self._otherwise, self._known = otherwise, dict(tables if known is None else known)
+        self._rehearsed: dict[Cells, None] = {}
+        # The finalizer watches a thing that holds nothing: every finalizer can be found from any other.
+        self._alive = _Alive()
+        self._clean = None if spill is None else finalize(self._alive, shutil.rmtree, spill, ignore_errors=True)
+
+    @property
+    def dialect(self) -> Dialect:
+        return DUCKDB
+
+    @property
+    def held(self) -> Mapping[str, Held]:
+        return self._tables
+
+    @property
+    def rehearsed(self) -> dict[Cells, None]:
+        return self._rehearsed
+
+    @cached_property
+    def empty(self) -> DuckDBEngine:
+        connection = connected(threads="1")
+        for table in self._known.values():
+            exact = {name: "VARCHAR" for name in table.exact.values() if name is not None}
+            columns = exact | {ours: held for ours, held, _ in table.columns.values()}
+            listed = listing(f"{name} {held}" for name, held in columns.items())
+            connection.execute(f"CREATE TABLE {table.name} ({listed or 'one INTEGER'})")
+        twin = DuckDBEngine(connection, self._known)
+        twin.empty = twin  # it has no rows to be without
+        return twin
+
+    def fingerprints(self, key: bytes) -> Mapping[str, str]:
+        digests = {name: hmac.new(key, digestmod="sha256") for name, _ in self._marks}
+        for name, mark in self._marks:
+            digests[name].update(len(mark).to_bytes(8, "big"))
+            digests[name].update(mark)
+        return {name: digest.hexdigest()[:VERSION_DIGITS] for name, digest in digests.items()}
+
+    def close(self) -> None:
+        if vars(self).get("empty", self) is not self:
+            self.empty.close()
+        self._connection.close()
+        if self._clean is not None:
+            self._clean()
+
+    def answer(self, text: str, statement: Statement, *, few: bool) -> Answer:
+        for last in (False, True):
+            answer, hopeless = self._tried(text, statement, few=few)
+            if answer is not None:
+                return answer
+            if last or hopeless or not self._settled():
+                break
+        raise RuntimeError(BROKE_OFF)
+
+    def _tried(self, text: str, statement: Statement, *, few: bool) -> tuple[Answer | None, bool]:
+        """What a statement gives on a connection of its own; or None, and whether it is in vain to try it on other
+        copies of the tables."""
+        duckdb = duckdb_module()
+        try:
+            with closing(self._connection.cursor()) as cursor:
+                for name, columns in statement.lists.items():
+                    cursor.register(name, _list(columns))
+                if few:
+                    rows = cursor.execute(text, statement.bound(text)).fetchall()
+                    return Tuples([column[0] for column in cursor.description or ()], rows), False
+                return ArrowColumns(cursor.sql(text, params=statement.bound(text)).to_arrow_table()), False
+        except (duckdb.OutOfMemoryException, duckdb.InterruptException, MemoryError):
+            return None, True
+        except duckdb.Error:
+            return None, False
+
+    def _settled(self) -> bool:
+        import pyarrow as pa
+
+        try:
+            return self._otherwise()
+        except (duckdb_module().Error, pa.ArrowException, OSError, MemoryError):
+            return False
+
+
+@final
+class ArrowColumns(Answer):
+    """Columns of Arrow, which very many rows come in."""
+
+    def __init__(self, table: pa.Table) -> None:
+        self._table = table
+
+    def numbers(self, name: str) -> np.ndarray[Any, Any]:
+        return _numbers(self._table[name])
+
+    def values(self, name: str, kind: Kind) -> list[Value]:
+        return _values(self._table[name])
+
+
+def _list(columns: tuple[tuple[Kind, tuple[Value, ...]], ...]) -> pa.Table:
+    """Public values as a table with columns k0, k1, … and the place of each row."""
+    import pyarrow as pa
+
+    types = {
+        Kind.BOOL: pa.bool_(),
+        Kind.INT: pa.int64(),
+        Kind.FLOAT: pa.float64(),
+        Kind.TEXT: pa.string(),
+        Kind.DATE: pa.date32(),
+        Kind.TIME: pa.timestamp("us"),
+    }
+    made = {f"k{place}": pa.array(values, types[kind]) for place, (kind, values) in enumerate(columns)}
+    many = len(columns[0][1])
+    return pa.table({**made, "place": np.arange(many, dtype=np.uint16 if many <= 2**16 else np.uint32)})
+
+
+def _numbers(column: pa.ChunkedArray) -> np.ndarray[Any, Any]:
+    """Whole numbers as an array of int64; as Python ints, where one of them is larger.
+
+    DuckDB hands out 128 bits as decimals without places: two words each, the lower one first.
+    """
+    import pyarrow as pa
+
+    if not pa.types.is_decimal(column.type):
+        return column.to_numpy().astype(np.int64)  # type: ignore[no-any-return]
+    parts = [_words(chunk) for chunk in column.chunks if len(chunk)]
+    words = np.concatenate(parts) if parts else np.zeros((0, 2), np.int64)
+    low, high = words[:, 0], words[:, 1]
+    if np.array_equal(high, low >> 63):
+        return np.ascontiguousarray(low)
+    wide = [(int(upper) << 64) | (int(lower) & (2**64 - 1)) for lower, upper in words.tolist()]
+    numbers = np.empty(len(wide), object)
+    numbers[:] = wide
+    return numbers
+
+
+def _words(chunk: pa.Array) -> np.ndarray[Any, np.dtype[np.int64]]:
+    data = np.frombuffer(chunk.buffers()[1], np.int64).reshape(-1, 2)
+    return data[chunk.offset : chunk.offset + len(chunk)]
+
+
+def _values(column: pa.ChunkedArray) -> list[Value]:
+    """Values as Python holds them. Numbers go through NumPy, which is faster by far."""
+    import pyarrow as pa
+
+    if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
+        return column.to_pylist()  # type: ignore[no-any-return]
+    filled = column.fill_null(0) if column.null_count else column
+    values = filled.to_numpy().tolist()
+    if column.null_count:
+        for place in np.flatnonzero(column.is_null().to_numpy()).tolist():
+            values[place] = None
+    return values  # type: ignore[no-any-return]

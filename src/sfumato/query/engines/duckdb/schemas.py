@@ -1,0 +1,73 @@
+"""Schemas: the names and types of columns that a file states by itself, read without looking at any value."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from sfumato.errors import BadArgument
+from sfumato.query.engines.duckdb.connection import connected, duckdb_module
+from sfumato.query.engines.duckdb.sources import DATABASES, PARQUET, files_of
+from sfumato.query.engines.inputs.text_files import SEPARATED, header_of
+
+NOT_SAID = ""
+"""The type of a column of a text file, which has none: to guess one is to look at values."""
+
+
+def schema_of(path: str) -> dict[str, dict[str, str]]:
+    """The tables of a file or a pattern, their columns, and the engine's types of these.
+
+    Of a Parquet file its footer is read, of a CSV file its first line, of a DuckDB file its catalog.
+    """
+    files = files_of(path)
+    suffix = files[0].suffix.lower()
+    if suffix in DATABASES and len(files) == 1:
+        return _of_database(files[0])
+    if suffix in PARQUET:
+        return {_named(path, files): _of_parquet(files[0])}
+    if suffix in SEPARATED:
+        return {_named(path, files): dict.fromkeys(filter(None, header_of(files)), NOT_SAID)}
+    known = (*PARQUET, *SEPARATED, *DATABASES)
+    must = f"a file that says which columns it has ({', '.join(known)}); of others the codebook is written by hand"
+    raise BadArgument("data", must, path)
+
+
+def _named(path: str, files: list[Path]) -> str:
+    """Names a table after its file, or after the folder of several."""
+    return files[0].stem if len(files) == 1 else files[0].parent.name or Path(path).stem
+
+
+def _of_parquet(file: Path) -> dict[str, str]:
+    text = "'" + str(file).replace("'", "''") + "'"
+    return _described(f"read_parquet({text}, hive_partitioning = false)", "a Parquet file that can be read")
+
+
+def _of_database(file: Path) -> dict[str, dict[str, str]]:
+    must = "a DuckDB file that can be read, with tables"
+    rows = _rows("SELECT table_name, column_name, data_type FROM duckdb_columns() WHERE NOT internal", must, file)
+    tables: dict[str, dict[str, str]] = {}
+    for table, column, kind in rows:
+        tables.setdefault(table, {})[column] = kind
+    if not tables:
+        raise BadArgument("data", must, file.name)
+    return tables
+
+
+def _described(source: str, must: str) -> dict[str, str]:
+    return {row[0]: row[1] for row in _rows(f"DESCRIBE SELECT * FROM {source}", must)}
+
+
+def _rows(text: str, must: str, database: Path | None = None) -> list[tuple[Any, ...]]:
+    """Runs a statement about a schema; whatever goes wrong, the message is ours."""
+    module = duckdb_module()
+    try:
+        with closing(connected()) as connection:
+            if database is not None:
+                place = "'" + str(database).replace("'", "''") + "'"
+                connection.execute(f"ATTACH {place} AS opened (READ_ONLY)")
+            rows: list[tuple[Any, ...]] = connection.execute(text).fetchall()
+            return rows
+    except (module.Error, UnicodeError):
+        failed = BadArgument("data", must, "something else")
+    raise failed

@@ -1,0 +1,167 @@
+"""Data frames and columns of arrays as Arrow tables: what has a type keeps it, and other values come as texts.
+
+A column of Python values has no type: to infer one is to let one row decide how the others are read. Each value is
+then written as a text by itself (`python_values`), and read by the codebook's type, as in a text file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from sfumato.errors import BadArgument
+from sfumato.query.engines.inputs.python_values import text_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+MUST = "a path, an Arrow table, a data frame, or columns of arrays"
+TO_MICROSECONDS = {"s": 10**6, "ms": 10**3}
+TYPED = "biufM"
+"""NumPy's kinds of numbers, truth values and times."""
+
+
+def columns_of(given: Any, wanted: list[str]) -> tuple[pa.Table, set[str]]:
+    """The wanted columns that there are, and which of them are texts that stand for values of Python."""
+    import pyarrow as pa
+
+    columns = _by_name(given)
+    if columns is None:
+        try:
+            table = pa.table(given)
+        except (pa.ArrowException, TypeError, ValueError, OverflowError):
+            table = None
+        if table is None:
+            _refuse(f"{MUST} that can be read", given)
+        columns = {name: table.column(name) for name in wanted if table.schema.names.count(name) == 1}
+    made, texts = {}, set()
+    for name in wanted:
+        if name in columns:
+            made[name], is_texts = _column(columns[name])
+            texts |= {name} if is_texts else set()
+    if len({len(column) for column in made.values()}) > 1:
+        _refuse("columns of one length", given)
+    return pa.table(made), texts
+
+
+def _by_name(given: Any) -> Mapping[str, Any] | None:
+    """Columns that may hold values of Python; None of what is made of Arrow's columns."""
+    if isinstance(given, Mapping):
+        return {str(name): column for name, column in given.items()}
+    if not hasattr(given, "__arrow_c_stream__"):
+        _refuse(MUST, given)
+    if not type(given).__module__.startswith(("pandas", "polars")):
+        return None
+    names = [str(name) for name in given.columns]
+    return {name: given[label] for name, label in zip(names, given.columns, strict=True) if names.count(name) == 1}
+
+
+def _column(column: Any) -> tuple[Any, bool]:
+    """A column for Arrow, and tells whether its texts stand for values of Python."""
+    import pyarrow as pa
+
+    if isinstance(column, str | bytes | Mapping) or not isinstance(column, Iterable):
+        _refuse("columns of arrays, each with a value for every row", column)
+    made = _typed(column)
+    if made is None:
+        return pa.array([text_of(value) for value in column], pa.string()), True
+    if pa.types.is_null(made.type):
+        return made.cast(pa.string()), False
+    if pa.types.is_dictionary(made.type):
+        made = _decoded(made)
+    if pa.types.is_float16(made.type):  # which DuckDB does not have
+        made = made.cast(pa.float32())
+    if pa.types.is_timestamp(made.type) and made.type.unit in TO_MICROSECONDS:
+        made = _in_microseconds(made)
+    return _sound(made), False
+
+
+def _decoded(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The values of a column of places in a dictionary, as polars and pandas hold categories."""
+    import pyarrow as pa
+
+    if not pa.types.is_string_view(column.type.value_type):
+        return column.cast(column.type.value_type)
+    parts = []
+    for chunk in column.chunks:  # Arrow takes nothing out of views of texts, and checks these where it casts them
+        words = chunk.dictionary.cast(pa.binary_view()).cast(pa.large_binary()).view(pa.large_string())
+        parts.append(words.take(chunk.indices))
+    return pa.chunked_array(parts, pa.large_string())
+
+
+def _typed(column: Any) -> Any:
+    """A column that has a type of its own as Arrow's; None where its values are anything."""
+    import pyarrow as pa
+
+    kind = str(getattr(getattr(column, "dtype", None), "kind", "?"))
+    if isinstance(column, np.ndarray) and (
+        kind not in TYPED or column.ndim != 1 or isinstance(column, np.ma.MaskedArray)
+    ):
+        return None
+    if not (isinstance(column, np.ndarray | pa.Array | pa.ChunkedArray) or hasattr(column, "dtype")):
+        return None
+    if str(getattr(column, "dtype", "")).casefold() == "object":
+        return None
+    try:
+        if isinstance(column, pa.ChunkedArray):
+            return column
+        if hasattr(column, "__arrow_c_stream__"):
+            return pa.chunked_array(column)
+        return pa.chunked_array([pa.array(column, from_pandas=True)])
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        return None
+
+
+def _in_microseconds(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Times in the unit in which they are read; those that have none in it are missing."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    factor, raw = TO_MICROSECONDS[column.type.unit], column.cast(pa.int64())
+    most = (2**63 - 1) // factor
+    inside = pc.and_(pc.greater_equal(raw, -most), pc.less_equal(raw, most))
+    kept = pc.if_else(inside, raw, pa.scalar(None, pa.int64()))
+    return pc.multiply(kept, factor).cast(pa.timestamp("us", column.type.tz))
+
+
+def _sound(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column of which no value breaks a reader: texts that are none, and decimals with too many digits, are
+    missing, and all others are as they were."""
+    import pyarrow as pa
+
+    if pa.types.is_decimal(column.type):
+        return _within(column)
+    try:
+        column.validate(full=True)
+    except pa.ArrowInvalid:
+        pass
+    else:
+        return column
+    raw = column.cast(pa.large_binary()).to_pylist()
+    return pa.chunked_array([pa.array([None if value is None else _text(value) for value in raw], pa.large_string())])
+
+
+def _text(raw: bytes) -> str | None:
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        return None
+
+
+def _within(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Decimals without those that have more digits than their type. Arrow's own check takes the least number of
+    128 bits for one of none."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    digits = (9,) * column.type.precision
+    least, most = (pa.scalar(Decimal((sign, digits, -column.type.scale)), column.type) for sign in (1, 0))
+    inside = pc.and_(pc.greater_equal(column, least), pc.less_equal(column, most))
+    return pc.if_else(inside, column, pa.scalar(None, column.type))
+
+
+def _refuse(must: str, got: object) -> NoReturn:
+    raise BadArgument("data", must, type(got).__name__)

@@ -1,0 +1,110 @@
+"""What an engine is: it computes cells on the tables that it was opened with, and sees no noise, no loss, no ledger.
+
+A data set is opened as two of them: one on its public tables alone, which the planner holds, and one on all tables,
+which nobody holds but what a permit unlocks.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+
+from sfumato.query.nodes.catalog import Catalog
+from sfumato.query.nodes.expressions import Column, Expression
+from sfumato.query.nodes.kinds import Value
+from sfumato.query.nodes.relations import Relation
+from sfumato.query.plan.engine_plan import Cells, Computed
+
+if TYPE_CHECKING:
+    from sfumato.query.engines.data_check import TableCheck
+
+Given: TypeAlias = Any
+"""A path or glob, an Arrow table, a data frame, columns of arrays, or any of these for each table."""
+
+
+class PublicTables(ABC):
+    """What a planner may hold: it answers from public lists and public tables, and has no way to private ones.
+
+    ``lacks`` names what the engine cannot do: operators (``"like"``), and records of plans (``"Distinct"``,
+    ``"PerUnit"``). `needs` reads it, and refuses a query that needs one of them before anything is charged.
+    """
+
+    if TYPE_CHECKING:
+        name: ClassVar[str]
+        lacks: ClassVar[frozenset[str]]
+    else:
+        lacks = frozenset()
+
+    @abstractmethod
+    def prepare(self, cells: Cells) -> None:
+        """Refuses cells that could not be computed, whatever the data; it looks at no row. What passes will run."""
+
+    @abstractmethod
+    def images(
+        self, made: Sequence[Expression], leaves: Sequence[tuple[Column, Sequence[Value]]]
+    ) -> tuple[tuple[Value, ...], ...]:
+        """The different tuples that expressions take when columns run through public lists, one row each, sorted.
+
+        It looks at no table. A list may hold None.
+        """
+
+    @abstractmethod
+    def rows(self, relation: Relation) -> Mapping[str, Sequence[Value]]:
+        """The rows of a public relation, a sequence of values for each of its fields."""
+
+    @abstractmethod
+    def matches(self, relation: Relation, keys: tuple[Expression, ...]) -> int:
+        """Counts how many rows of a public relation agree in their keys, at most."""
+
+
+class PrivateTables(ABC):
+    """A capability: whoever holds it can compute exact numbers. Only what a permit lets run is ever handed one."""
+
+    @property
+    @abstractmethod
+    def held(self) -> Mapping[str, Any]:
+        """What is public about its tables: how the engine holds each, and not what is in it."""
+
+    @abstractmethod
+    def schema(self) -> Mapping[str, Mapping[str, str]]:
+        """The engine's own types of the columns of each table."""
+
+    @abstractmethod
+    def run(self, cells: Cells) -> Computed:
+        """Computes cells. It fails for no data: what may go wrong with a row has been made total."""
+
+    @abstractmethod
+    def fingerprints(self, key: bytes) -> Mapping[str, str]:
+        """A keyed digest of what each table holds: of its bytes alone, not of where they lie."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Lets go of the source."""
+
+
+class Engine(PublicTables, PrivateTables):
+    """Computes both halves on the tables that it was opened with, and can reach no others."""
+
+
+class Opener(ABC):
+    """How data gets behind an engine. Each folder of an engine has one; `registry.ENGINES` names them."""
+
+    @abstractmethod
+    def open(self, data: Given, catalog: Catalog) -> Engine:
+        """Opens all tables of a catalog; what is wrong with them is said to whoever opens, and shows no value."""
+
+    @abstractmethod
+    def open_public(self, data: Given, catalog: Catalog, held: Mapping[str, Any]) -> Engine:
+        """Opens the public tables alone, on a connection of its own.
+
+        It can prepare questions about all tables, which are ``held`` as the other half says.
+        """
+
+    @abstractmethod
+    def schema_of(self, path: str) -> Mapping[str, Mapping[str, str]]:
+        """The tables, columns and types that a file states by itself; no value is looked at."""
+
+    @abstractmethod
+    def check(self, data: Given, catalog: Catalog) -> Sequence[TableCheck]:
+        """Counts what does not read, for the holder of the data alone (`data_check`)."""

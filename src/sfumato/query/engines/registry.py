@@ -1,0 +1,62 @@
+"""The engines that there are: which one opens some data, by the data's address, ending or type."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import cast, final
+
+from sfumato.query.engines.protocol import Given, Opener
+
+
+@final
+@dataclass(frozen=True)
+class EngineEntry:
+    """An engine and what it claims: addresses by scheme, files by suffix, objects by the package of their type.
+
+    ``opener`` names the `Opener`, which is imported with all that it needs when data is first opened.
+    """
+
+    opener: str
+    schemes: frozenset[str] = frozenset()
+    suffixes: frozenset[str] = frozenset()
+    packages: frozenset[str] = frozenset()
+
+    def claims(self, data: Given) -> bool:
+        """Tells whether data is this engine's; several tables must all be."""
+        if isinstance(data, Mapping):
+            return bool(data) and all(self.claims(part) for part in data.values())
+        if isinstance(data, str | os.PathLike):
+            scheme, _, address = os.fspath(data).partition("://")
+            return scheme in self.schemes if address else os.path.splitext(data)[1].lower() in self.suffixes
+        return type(data).__module__.partition(".")[0] in self.packages
+
+    def load(self) -> Opener:
+        """Imports the opener."""
+        module, _, name = self.opener.partition(":")
+        return cast(Opener, getattr(import_module(module), name)())
+
+
+ENGINES: tuple[EngineEntry, ...] = (EngineEntry("sfumato.query.engines.duckdb.opening:DuckDBOpener"),)
+"""The last one opens what no other claims, and its refusals say what can be opened."""
+
+
+def opener_of(data: Given) -> Opener:
+    """The opener of the first engine that claims data, or of the last."""
+    return next((entry for entry in ENGINES if entry.claims(data)), ENGINES[-1]).load()
+
+
+def schema_of(path: str) -> Mapping[str, Mapping[str, str]]:
+    """The tables of a file or a pattern, their columns, and the engine's types of these; no value is looked at."""
+    return opener_of(path).schema_of(path)
+
+
+def is_tabular(data: object) -> bool:
+    """Tells whether data is a file, a data frame, or several of them by name: what an engine reads where it is."""
+    if isinstance(data, str | os.PathLike) or hasattr(data, "__arrow_c_stream__"):
+        return True
+    if isinstance(data, Mapping):
+        return bool(data) and all(is_tabular(part) for part in data.values())
+    return any(entry.claims(data) for entry in ENGINES)

@@ -1,0 +1,198 @@
+"""Contribution bounds as SQL: carries out the plans of `engines.bounding`, each in the way that is quickest."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from sfumato.query.engines.bounding import (
+    AddUp,
+    Beside,
+    FirstGroups,
+    FirstRows,
+    FirstValues,
+    Incoming,
+    Names,
+    Number,
+    NumberPlan,
+    RowPlan,
+    ScaleDown,
+)
+from sfumato.query.engines.sql.dialect import Dialect
+from sfumato.query.engines.sql.statement import Statement, listing
+from sfumato.query.plan.engine_plan import Distinct, Rows, Total, Units
+
+FIRST = "i = 0"
+"""Marks one row of each unit and group, where rows have a place i in it."""
+
+
+def bounded_numbers(plan: NumberPlan, rows: str, statement: Statement) -> str:
+    """The numbers n0, n1, … of each cell, from a SELECT of all rows."""
+    match plan:
+        case AddUp():
+            return _added_up(plan, kept_rows(plan.source, rows, statement), statement.dialect)
+        case ScaleDown(corrects=True):
+            return _corrected(plan, rows, statement)
+        case ScaleDown():
+            return _scaled(plan, kept_rows(plan.source, rows, statement), statement.dialect)
+        case Beside():
+            return _beside(plan, rows, statement)
+    assert_never(plan)
+
+
+def kept_rows(plan: RowPlan, rows: str, statement: Statement) -> str:
+    """The rows that are kept, from a SELECT of all rows."""
+    match plan:
+        case Incoming():
+            return rows
+        case FirstGroups():
+            return _first_groups(plan, rows, statement.dialect)
+        case FirstRows(rarely=True):
+            return _rarely_cut(plan, kept_rows(plan.source, rows, statement), statement)
+        case FirstRows():
+            return _first_rows(plan, kept_rows(plan.source, rows, statement), statement.dialect)
+        case FirstValues():
+            return _first_values(plan, kept_rows(plan.source, rows, statement), statement.dialect)
+    assert_never(plan)
+
+
+def same(left: str, right: str, names: Names) -> str:
+    """The condition that two tables agree in columns; missing values agree with each other."""
+    return " AND ".join(f"{left}.{name} IS NOT DISTINCT FROM {right}.{name}" for name in names) or "TRUE"
+
+
+def _first_groups(plan: FirstGroups, rows: str, dialect: Dialect, *, places: bool = False) -> str:
+    """Ranks groups; with ``places``, each row gets its place i in its group: which row has which changes nothing."""
+    chosen = dialect.rank_hash.format(listing(plan.units + plan.hashed))
+    # The rows of a group are peers.
+    window = f"(PARTITION BY {listing(plan.units)} ORDER BY {listing([chosen, *_in_order(plan.keys)])})"
+    place = ", row_number() OVER w - rank() OVER w AS i" if places else ""
+    ranked = f"SELECT *, dense_rank() OVER w AS r{place} FROM ({rows}) WINDOW w AS {window}"
+    columns = listing([*plan.source.columns, *(["i"] if places else [])])
+    return f"SELECT {columns} FROM ({ranked}) WHERE r <= {int(plan.most)}"
+
+
+def _first_rows(plan: FirstRows, rows: str, dialect: Dialect) -> str:
+    columns = listing(plan.within + plan.values)
+    order = listing([dialect.hashed.format(listing([*plan.units, *plan.values, "j"])), *_in_order(plan.values), "j"])
+    rank = f"row_number() OVER (PARTITION BY {listing(plan.within)} ORDER BY {order}) AS r"
+    numbered = dialect.numbered.format(columns, rows)
+    return f"SELECT {columns} FROM (SELECT *, {rank} FROM ({numbered})) WHERE r <= {int(plan.most)}"
+
+
+def _rarely_cut(plan: FirstRows, rows: str, statement: Statement) -> str:
+    """Counts rows first, and sorts only those of the few that have too many."""
+    dialect, every, large = statement.dialect, statement.name("rows"), statement.name("large")
+    word = dialect.anew if isinstance(plan.source, Incoming) and plan.source.cheap else dialect.once
+    within, columns = listing(plan.within), listing(plan.within + plan.values)
+    alike = " AND ".join(f"{every}.{name} = {large}.{name}" for name in plan.within)
+    many = f"SELECT {within} FROM {every} GROUP BY {within} HAVING count(*) > {int(plan.most)}"
+    cut = _first_rows(plan, dialect.semi_join.format(every, large, alike), dialect)
+    return (
+        f"WITH {every} AS {word} ({rows}), {large} AS {dialect.once} ({many}) SELECT {columns} FROM"
+        f" ({dialect.anti_join.format(every, large, alike)}) UNION ALL SELECT {columns} FROM ({cut})"
+    )
+
+
+def _first_values(plan: FirstValues, rows: str, dialect: Dialect) -> str:
+    there = f"SELECT {listing([*plan.within, plan.value])} FROM ({rows}) WHERE {plan.value} IS NOT NULL"
+    if plan.most is None:
+        return there
+    order = f"{dialect.hashed.format(listing([*plan.units, plan.value]))}, {plan.value}"
+    rank = f"dense_rank() OVER (PARTITION BY {listing(plan.within)} ORDER BY {order}) AS r"
+    return f"SELECT * FROM (SELECT *, {rank} FROM ({there})) WHERE r <= {int(plan.most)}"
+
+
+def _added_up(plan: AddUp | ScaleDown, rows: str, dialect: Dialect, *, first: str = "") -> str:
+    """Adds rows up. A unit is counted by the row that is its ``first`` one in a group, where one is marked."""
+    numbers = [f"{_aggregate(number, plan.units, dialect, first)} AS {number.name}" for number in plan.numbers]
+    return _grouped(plan.by, numbers, rows)
+
+
+def _aggregate(number: Number, units: Names, dialect: Dialect, first: str) -> str:
+    column = number.column
+    match number.tally:
+        case Total():
+            return dialect.wide_sum.format(column)
+        case Distinct():
+            return f"count(DISTINCT {column})"
+        case Units() if first:
+            return f"count(*) FILTER (WHERE {first})"
+        case Units() if units:
+            unit = units[0] if len(units) == 1 else dialect.distinct_tuple.format(listing(units))
+            return f"count(DISTINCT {unit})" + (f" FILTER (WHERE {column} IS NOT NULL)" if column else "")
+        case Rows(bits=bits):
+            return _in_steps(f"count({column or '*'})", bits, dialect)
+    return f"count({column or '*'})"
+
+
+def _corrected(plan: ScaleDown, rows: str, statement: Statement) -> str:
+    """Adds up the rows that are kept, and what scaling takes away from units with too many of them in a group."""
+    dialect = statement.dialect
+    if not isinstance(plan.source, FirstGroups):
+        raise TypeError(plan)
+    kept = _first_groups(plan.source, rows, dialect, places=True)
+    if plan.most is None:
+        return _added_up(plan, kept, dialect, first=FIRST)
+    big = f"(SELECT {listing(plan.group)} FROM kept WHERE i = {int(plan.most)}) AS big"
+    large = dialect.semi_join.format("kept", big, same("kept", "big", plan.group))
+    added = _added_up(plan, "SELECT * FROM kept", dialect, first=FIRST)
+    both = f"{added} UNION ALL {_scaled(plan, large, dialect, less=True)}"
+    sums = [f"{dialect.wide_sum.format(number.name)} AS {number.name}" for number in plan.numbers]
+    return f"WITH kept AS {dialect.once} ({kept}) {_grouped(plan.by, sums, both)}"
+
+
+def _scaled(plan: ScaleDown, rows: str, dialect: Dialect, *, less: bool = False) -> str:
+    """Makes one cell of each unit and group, scales it down, and adds cells up; or only what that takes away."""
+    inner = len(plan.units + plan.by) > len(plan.group)
+    parts: dict[str, str] = {"count(*)": "c0"}
+    numbers = []
+    for number in plan.numbers:
+        total = isinstance(number.tally, Total)
+        summed = dialect.wide_sum.format(number.column) if total else f"count({number.column or '*'})"
+        part = parts.setdefault(summed, f"c{len(parts)}")
+        if isinstance(number.tally, Units):
+            text = "0" if less else f"count(*) FILTER (WHERE {part} > 0)"
+        else:
+            steps = _in_steps(part, number.tally.bits if isinstance(number.tally, Rows) else 0, dialect)
+            text = steps if plan.most is None else dialect.scaled.format(steps, "every", int(plan.most))
+            if plan.most is not None and number.tally == Rows() and not inner:
+                text = dialect.least.format(part, int(plan.most))  # the count of all rows becomes the bound itself
+            text = dialect.wide_sum.format(dialect.wide["sub"].format(text, steps) if less else text)
+        numbers.append(f"{text} AS {number.name}")
+    cell = listing(plan.units + plan.by)
+    columns = listing([cell, *(f"{text} AS {name}" for text, name in parts.items())])
+    cells = f"SELECT {columns} FROM ({rows}) GROUP BY {cell}"
+    every = f"sum(c0) OVER (PARTITION BY {listing(plan.group)})" if inner else "c0"
+    return _grouped(plan.by, numbers, f"SELECT *, {every} AS every FROM ({cells})")
+
+
+def _beside(plan: Beside, rows: str, statement: Statement) -> str:
+    """Counts different values beside what is scaled: each count is a query of its own on the rows that are kept."""
+    dialect, kept = statement.dialect, "SELECT * FROM kept"
+    parts = [
+        f"kept AS {dialect.once} ({kept_rows(plan.source, rows, statement)})",
+        f"cells AS ({_scaled(plan.scaled, kept, dialect)})",
+    ]
+    shown = [f"cells.{name}" for name in (*plan.by, *(number.name for number in plan.scaled.numbers))]
+    joined = ""
+    for different in plan.different:
+        name = different.numbers[0].name
+        parts.append(f"d{name} AS ({bounded_numbers(different, kept, statement)})")
+        joined += f" LEFT JOIN d{name} ON {same('cells', f'd{name}', plan.by)}"
+        shown.append(f"coalesce(d{name}.{name}, 0) AS {name}")
+    return f"WITH {listing(parts)} SELECT {listing(shown)} FROM cells{joined}"
+
+
+def _in_order(names: Names) -> list[str]:
+    """Columns to sort by, with missing values last, whatever an engine would do by itself."""
+    return [f"{name} NULLS LAST" for name in names]
+
+
+def _in_steps(count: str, bits: int, dialect: Dialect) -> str:
+    """A count in steps, 2 to the power of ``bits`` for each row; wide enough for any count."""
+    return dialect.wide_product.format(count, 2**bits) if bits else count
+
+
+def _grouped(by: Names, numbers: list[str], rows: str) -> str:
+    groups = f" GROUP BY {listing(by)}" if by else ""
+    return f"SELECT {listing([*by, *numbers]) or 'count(*) AS one'} FROM ({rows}){groups}"

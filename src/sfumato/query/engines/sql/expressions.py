@@ -1,0 +1,246 @@
+"""Expressions as SQL, with exactly the meaning that docs/semantics.md gives them, total for every value.
+
+No operation can raise, whichever branch of a CASE is computed: operands for which an engine would raise are replaced
+before the operation sees them. Whole numbers are added up in 64 bits where bounds that the text itself enforces prove
+that the result fits, and otherwise in 128.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import reduce
+
+from sfumato.errors import QueryRefused
+from sfumato.query.engines.sql.statement import Piece, Scope, listing
+from sfumato.query.nodes.expressions import Call, Column, Expression, Literal
+from sfumato.query.nodes.kinds import LEAST_INT, LONGEST_TEXT, MOST_INT, MOST_ROWS, Kind, Value
+from sfumato.query.nodes.operators import OPERATORS, common, is_missing
+from sfumato.query.plan.grids import Grid
+
+CLAMPED = "CASE WHEN {0} < {1} THEN {1} WHEN {0} > {2} THEN {2} ELSE {0} END"
+SYMBOLS = {"add": "+", "sub": "-", "mul": "*", "div": "/", "eq": "=", "ne": "<>", "lt": "<", "le": "<=", "gt": ">"}
+SYMBOLS |= {"ge": ">=", "and": "AND", "or": "OR"}
+
+EVERYWHERE = {
+    "clamp": CLAMPED,
+    "not": "(NOT {0})",
+    "is_null": "({0} IS NULL)",
+    "nullif": "CASE WHEN {0} = {1} THEN NULL ELSE {0} END",
+}
+"""Operators that are the same in every dialect."""
+
+MODEST = 2**1000
+"""Floats that are known to lie below this are finite, whatever a rounding did."""
+
+LONG_LIST = 100
+"""Longer lists of constants are looked up in a table."""
+
+
+def value(expression: Expression, scope: Scope) -> Piece:
+    """The text of an expression."""
+    if id(expression) not in scope.made:
+        scope.made[id(expression)] = _value(expression, scope)
+    return scope.made[id(expression)]
+
+
+def _value(expression: Expression, scope: Scope) -> Piece:
+    match expression:
+        case Column(name):
+            return Piece(scope.columns[name])
+        case Literal(held, kind):
+            return Piece(scope.statement.bind(held, kind))
+        case Call("case", parts):
+            return _chosen(parts, expression.kind, scope)
+        case Call("in", parts):
+            return _among(parts, scope)
+        case Call("substring", parts):
+            return _substring(parts, scope)
+        case Call("date_trunc", (when, Literal(str() as word))):
+            return truncated(value(when, scope), word, when.kind, scope)
+        case Call():
+            return _called(expression, scope)
+    raise TypeError(expression)
+
+
+def _called(call: Call, scope: Scope) -> Piece:
+    kind, usual, dialect = _operands(call), _common(call.parts), scope.statement.dialect
+    pieces = [cast(part, kind or (usual if is_missing(part) else part.kind), scope) for part in call.parts]
+    match call.operator:
+        case "least" | "greatest" | "coalesce":
+            # Each operand once: DuckDB 2.0 fails to copy a plan in which a function has the same column twice.
+            pieces = list({piece.text: piece for piece in pieces}.values())
+            return pieces[0] if len(pieces) == 1 else scope.fill(f"{call.operator}({_places(pieces, ', ')})", *pieces)
+        case "concat":
+            return scope.fill(dialect.first_letters.format(_places(pieces, " || "), LONGEST_TEXT), *pieces)
+        case "and" | "or":
+            return scope.fill(f"({_places(pieces, f' {SYMBOLS[call.operator]} ')})", *pieces)
+        case "neg" | "abs" | "add" | "sub" | "mul" | "div" if call.kind.numeric:
+            return _arithmetic(call, pieces, scope)
+        case "floor" | "ceil" | "round" | "to_int" if call.parts[0].kind is Kind.FLOAT:
+            return scope.fill(dialect.to_whole.format(dialect.operators.get(call.operator, "{0}")), *pieces)
+        case "floor" | "ceil" | "round":
+            return pieces[0]
+        case "to_int" | "to_float":
+            return scope.fill(f"CAST({{0}} AS {dialect.types[call.kind]})", *pieces)
+        case "exp":
+            return scope.fill(dialect.finite, scope.fill(dialect.operators["exp"], *pieces))
+    if symbol := SYMBOLS.get(call.operator):
+        return scope.fill(f"({{0}} {symbol} {{1}})", *pieces)
+    return scope.fill(EVERYWHERE.get(call.operator) or dialect.operators[call.operator], *pieces)
+
+
+def _chosen(parts: tuple[Expression, ...], kind: Kind, scope: Scope) -> Piece:
+    pieces = [cast(part, Kind.BOOL if place % 2 == 0 else kind, scope) for place, part in enumerate(parts[:-1])]
+    branches = " ".join(f"WHEN {{{place}}} THEN {{{place + 1}}}" for place in range(0, len(pieces), 2))
+    return scope.fill(f"CASE {branches} ELSE {{{len(pieces)}}} END", *pieces, cast(parts[-1], kind, scope))
+
+
+def _operands(call: Call) -> Kind | None:
+    """The kind that all operands are read as; None: each as its own."""
+    if call.operator in ("div", "sqrt", "ln", "exp"):
+        return Kind.FLOAT
+    if call.operator in ("eq", "ne", "lt", "le", "gt", "ge"):
+        return _common(call.parts)
+    if call.operator in ("add", "sub", "mul", "clamp", "least", "greatest", "coalesce", "nullif"):
+        return Kind.DATE if _common(call.parts) is Kind.DATE else call.kind
+    return None
+
+
+def _common(parts: Sequence[Expression]) -> Kind:
+    kinds = tuple(part.kind for part in parts if not is_missing(part))
+    return common(kinds) or parts[0].kind
+
+
+def _arithmetic(call: Call, pieces: Sequence[Piece], scope: Scope) -> Piece:
+    dialect = scope.statement.dialect
+    if _common(call.parts) is Kind.DATE:
+        return scope.fill(dialect.operators["date_sub"], *pieces)
+    shape = {"neg": "(-{0})", "abs": "abs({0})"}.get(call.operator) or f"({{0}} {SYMBOLS[call.operator]} {{1}})"
+    most = largest(call, scope)
+    if call.kind is Kind.INT:
+        if most is not None and most <= MOST_INT:
+            return scope.fill(shape, *pieces)
+        return scope.fill(dialect.to_whole.format(dialect.wide[call.operator]), *pieces)
+    result = scope.fill(shape, *pieces)
+    return result if most is not None and most < MODEST else scope.fill(dialect.finite, result)
+
+
+def largest(of: Expression, scope: Scope) -> Fraction | None:
+    """Bounds the size of a number by what the text itself enforces, whatever is missing; None: there is none.
+
+    Facts do not do for this: some hold only if columns that are said to be never missing are never missing.
+    """
+    if id(of) not in scope.sizes:
+        scope.sizes[id(of)] = _largest(of, scope)
+    return scope.sizes[id(of)]
+
+
+def _largest(of: Expression, scope: Scope) -> Fraction | None:
+    fits = Fraction(-LEAST_INT) if of.kind is Kind.INT else None
+    parts = [largest(part, scope) for part in of.parts if part.kind.numeric]
+    known = [part for part in parts if part is not None]
+    match of:
+        case Literal(int() | float() as held):
+            kept = scope.statement.held(held, of.kind)
+            return abs(Fraction(kept)) if isinstance(kept, int | float) else Fraction(0)
+        case Column(name) if name in scope.held:
+            return max(abs(Fraction(end)) for end in scope.held[name])
+        case Call("clamp"):
+            bounds = [largest(part, scope) for part in of.parts[1:]]
+            return max((bound for bound in bounds if bound is not None), default=fits)
+        case Call("add" | "sub" | "mul") if len(known) == 2:
+            return known[0] * known[1] if of.operator == "mul" else known[0] + known[1]
+        case Call("neg" | "abs" | "to_float" | "case" | "coalesce" | "least" | "greatest" | "nullif"):
+            return max(known) if known and len(known) == len(parts) else fits
+        case Call(operator) if (most := OPERATORS[operator].largest) is not None:
+            return Fraction(most)
+    return fits
+
+
+def _places(pieces: Sequence[Piece], between: str) -> str:
+    return between.join(f"{{{place}}}" for place in range(len(pieces)))
+
+
+def cast(part: Expression, kind: Kind, scope: Scope) -> Piece:
+    """An expression as a kind that it can be read as."""
+    if isinstance(part, Literal):
+        return Piece(scope.statement.bind(part.value, kind))
+    text = value(part, scope)
+    if part.kind is kind:
+        return text
+    dialect = scope.statement.dialect
+    to_time = dialect.operators["to_time"] if kind is Kind.TIME else ""
+    return scope.fill(to_time or f"CAST({{0}} AS {dialect.types[kind]})", text)
+
+
+def _among(parts: tuple[Expression, ...], scope: Scope) -> Piece:
+    kind = _common(parts)
+    listed = [part.value for part in parts[1:] if isinstance(part, Literal)]
+    return among(cast(parts[0], kind, scope), listed, kind, scope)
+
+
+def among(piece: Piece, listed: Sequence[Value], kind: Kind, scope: Scope) -> Piece:
+    """Tells whether a value is in a list: missing where the value is."""
+    values = tuple(value for value in listed if value is not None)
+    if not values:
+        return scope.fill("CASE WHEN {0} IS NOT NULL THEN FALSE END", piece)
+    if len(values) > LONG_LIST:
+        return scope.fill(f"({{0}} IN (SELECT k0 FROM {scope.statement.table(((kind, values),))}))", piece)
+    return scope.fill(f"({{0}} IN ({listing(scope.statement.bind(value, kind) for value in values)}))", piece)
+
+
+def _substring(parts: tuple[Expression, ...], scope: Scope) -> Piece:
+    text, first, many = parts
+    if not isinstance(first, Literal) or not isinstance(many, Literal) or first.value is None or many.value is None:
+        return Piece(f"CAST(NULL AS {scope.statement.dialect.types[Kind.TEXT]})")
+    # No text is longer, and engines raise for very large places.
+    places = [min(max(int(first.value), 1), 10**6), min(max(int(many.value), 0), 10**6)]  # type: ignore[arg-type]
+    bound = [Piece(scope.statement.bind(place, Kind.INT)) for place in places]
+    return scope.fill(scope.statement.dialect.operators["substring"], value(text, scope), *bound)
+
+
+def truncated(piece: Piece, word: str, kind: Kind, scope: Scope) -> Piece:
+    """The start of the stretch of time that a day or a time lies in, of the same kind."""
+    bound = Piece(scope.statement.bind(word, Kind.TEXT))
+    dialect = scope.statement.dialect
+    return scope.fill(dialect.truncated.format("{0}", "{1}", dialect.types[kind]), piece, bound)
+
+
+def steps(of: Expression, grid: Grid, scope: Scope) -> Piece:
+    """A numeric expression on a grid, as a whole number of the narrowest type that all steps fit into."""
+    kind = Kind.INT if isinstance(grid.low, int) else Kind.FLOAT
+    kept = cast(of, kind, scope)
+    if not _inside(of, grid, scope):
+        kept = scope.fill(CLAMPED, kept, *(Piece(scope.statement.bind(end, kind)) for end in (grid.low, grid.high)))
+    dialect, most = scope.statement.dialect, max(map(abs, grid.ends))
+    wide = kind is Kind.INT and most > MOST_INT
+    if grid.centre:
+        less = dialect.wide["sub"] if wide else "({0} - {1})"
+        kept = scope.fill(less, kept, Piece(scope.statement.bind(grid.centre, kind)))
+    if kind is Kind.FLOAT and grid.exponent:
+        kept = scope.fill("({0} * {1})", kept, Piece(scope.statement.bind(2.0**grid.exponent, Kind.FLOAT)))
+    return kept if wide else scope.fill(dialect.rounded.format("{0}", dialect.whole_type(most)), kept)
+
+
+def _inside(of: Expression, grid: Grid, scope: Scope) -> bool:
+    """Tells whether the SELECT below has just moved the values of a column into the ends of a grid."""
+    ends = scope.held.get(of.name) if isinstance(of, Column) else None
+    return ends is not None and grid.low <= ends[0] and ends[1] <= grid.high
+
+
+def product(terms: Sequence[tuple[Expression, Grid]], scope: Scope, *, times: int) -> Piece:
+    """The product of expressions on grids; ``times`` is what its sum will be multiplied with at most."""
+    sizes = [max(abs(end) for end in grid.ends) for _, grid in terms]
+    most = math.prod(sizes)
+    if most * times * MOST_ROWS >= 2**126:
+        raise QueryRefused("the numbers to add up are too large for exact sums: clamp them to narrower bounds.")
+    pieces = [steps(of, grid, scope) for of, grid in terms]
+    if len(pieces) == 1:
+        return pieces[0]
+    dialect, largest_part = scope.statement.dialect, max(most, *sizes)
+    if largest_part > MOST_INT:  # a factor may be larger than the product, where another is always 0
+        return reduce(lambda made, piece: scope.fill(dialect.wide["mul"], made, piece), pieces)
+    pieces = [scope.fill(f"CAST({{0}} AS {dialect.whole_type(largest_part)})", piece) for piece in pieces]
+    return scope.fill(f"({_places(pieces, ' * ')})", *pieces)

@@ -1,0 +1,331 @@
+"""Relations as SQL: a SELECT with the unit's identity as u0, u1 and the fields as f0, f1 and so on.
+
+Names of the query never reach the engine, so that none can clash with another one or with the identity.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import final
+
+from sfumato.query.engines.bounding import FirstRows, Incoming
+from sfumato.query.engines.sql.bounding import kept_rows
+from sfumato.query.engines.sql.dialect import Dialect
+from sfumato.query.engines.sql.expressions import cast, steps, truncated, value
+from sfumato.query.engines.sql.held import Held
+from sfumato.query.engines.sql.reading import enforced, read
+from sfumato.query.engines.sql.statement import Ends, Piece, Scope, Statement, listing
+from sfumato.query.nodes.expressions import Column, Expression
+from sfumato.query.nodes.kinds import Kind
+from sfumato.query.nodes.relations import (
+    Fold,
+    Folded,
+    Join,
+    Keep,
+    Match,
+    Owner,
+    PerUnit,
+    Relation,
+    Scan,
+    Select,
+    Union,
+    Where,
+)
+
+
+@final
+@dataclass(frozen=True)
+class Source:
+    """A SELECT: how many columns hold the unit's identity, where each field is, and what numbers are bounded by."""
+
+    text: str
+    units: int
+    fields: Mapping[str, str]
+    held: Mapping[str, Ends]
+
+    @property
+    def identity(self) -> list[str]:
+        """The columns that hold the identity."""
+        return [f"u{place}" for place in range(self.units)]
+
+    def scope(self, statement: Statement) -> Scope:
+        """What expressions on it can look at."""
+        return Scope(statement, self.fields, self.held)
+
+
+def _made(text: str, units: int, fields: tuple[Column, ...], held: Mapping[str, Ends]) -> Source:
+    return Source(text, units, {column.name: f"f{place}" for place, column in enumerate(fields)}, held)
+
+
+@final
+@dataclass(frozen=True)
+class Relations:
+    """Makes relations on the tables of a source into SQL, in the dialect of the statement."""
+
+    tables: Mapping[str, Held]
+    statement: Statement
+
+    @property
+    def _dialect(self) -> Dialect:
+        return self.statement.dialect
+
+    def source(self, relation: Relation) -> Source:
+        """The SELECT of a relation."""
+        match relation:
+            case Scan():
+                return self._scan(relation)
+            case Where():
+                return self._where(relation)
+            case Select():
+                return self._select(relation)
+            case Join():
+                return self._join(relation)
+            case Union():
+                return self._union(relation)
+            case Keep():
+                return self._keep(relation)
+            case PerUnit():
+                return self._per_unit(relation)
+        raise TypeError(relation)
+
+    def _scan(self, scan: Scan, conditions: Sequence[Expression] = ()) -> Source:
+        """The rows of a table for which conditions are true: what these look at is read before all else.
+
+        No engine is let to do that by itself: it would hand conditions to the scan (`duckdb.connection.BLIND`).
+        """
+        table, owner = self.tables[scan.table], scan.owner or Owner()
+        first = {column.name for condition in conditions for column in condition.columns()}
+        base = f"SELECT * FROM {table.name}"
+        if conditions:
+            base = self._chosen(scan, conditions, first)
+        scope = _raw(table, self.statement)
+        made = {}
+        for place, column in enumerate(scan.columns):
+            name = f"f{place}"
+            made[name] = Piece(name) if column.name in first else self._read(table, column, scope)
+        fields = list(made)
+        way = [table, *(self.tables[hop.table] for hop in owner.hops)]
+        parts = [(scope, made), *((_raw(one, self.statement), {}) for one in way[1:])]
+        if owner.id:
+            self._identify(owner, way, parts)
+        units = 0 if not owner.id else 1 if owner.window is None else 2
+        text = _joined(base, way, parts, fields, units=units)
+        return _made(text, units, scan.columns, _bounds(scan.columns))
+
+    def _chosen(self, scan: Scan, conditions: Sequence[Expression], first: Collection[str]) -> str:
+        """The rows of a table, as they are held and with the columns that conditions look at, that meet these."""
+        table = self.tables[scan.table]
+        scope = _raw(table, self.statement)
+        fields = {column.name: f"f{place}" for place, column in enumerate(scan.columns) if column.name in first}
+        made = [
+            f"{self._read(table, column, scope).text} AS {fields[column.name]}"
+            for column in scan.columns
+            if column.name in first
+        ]
+        held = f"SELECT {listing(['*', *made])} FROM ({scope.over(f'SELECT * FROM {table.name}')})"
+        seen = Scope(self.statement, fields, _bounds(scan.columns))
+        kept = " AND ".join(f"({cast(condition, Kind.BOOL, seen).text})" for condition in conditions)
+        return f"SELECT * FROM ({seen.over(held)}) WHERE {kept}"
+
+    def _read(self, table: Held, column: Column, scope: Scope) -> Piece:
+        raw, held, _ = table.columns[column.name]
+        return read(Piece(raw), held, column.kind, column.facts, scope)
+
+    def _identify(self, owner: Owner, way: list[Held], parts: list[tuple[Scope, dict[str, Piece]]]) -> None:
+        """Puts the id, the window and the two sides of each foreign key among what is read of the tables on the way."""
+        parts[-1][1]["u0"] = way[-1].identity(
+            owner.id, self._form_of_ids(way[-1].form(owner.id, self._dialect)), parts[-1][0]
+        )
+        for place, hop in enumerate(owner.hops):
+            ends = (
+                ("leaves", way[place], hop.column, parts[place]),
+                ("arrives", way[place + 1], hop.key, parts[place + 1]),
+            )
+            wanted = self._dialect.columns.common(table.form(column, self._dialect) for _, table, column, _ in ends)
+            for name, table, column, (scope, made) in ends:
+                made[name] = table.identity(column, wanted, scope)
+        if owner.window is not None:
+            column, word = owner.window
+            part = next(place for place, table in enumerate(way) if column in table.columns)
+            raw, held, kind = way[part].columns[column]
+            scope = parts[part][0]
+            when = self._dialect.columns.as_kind(Piece(raw), held, kind, scope, way[part].written.get(column, ""))
+            parts[part][1]["u1"] = truncated(when, word, kind, scope)
+
+    def _form_of_ids(self, ours: str) -> str:
+        """The form of ids, the same in all tables: rows of two of them may meet in a join."""
+        owners = [(table, table.owner) for table in self.tables.values() if table.owner is not None and table.owner.id]
+        forms = [
+            (self.tables[owner.hops[-1].table] if owner.hops else table).form(owner.id, self._dialect)
+            for table, owner in owners
+            if not owner.hops or owner.hops[-1].table in self.tables
+        ]
+        return self._dialect.columns.common([ours, *forms])
+
+    def _where(self, where: Where) -> Source:
+        conditions, source = [where.condition], where.source
+        while isinstance(source, Where):
+            conditions, source = [source.condition, *conditions], source.source
+        if isinstance(source, Scan):
+            return self._scan(source, conditions)
+        below = self.source(where.source)
+        scope = below.scope(self.statement)
+        condition = cast(where.condition, Kind.BOOL, scope)
+        kept = listing([*below.identity, *below.fields.values()])
+        text = f"SELECT {kept or '1 AS one'} FROM ({scope.over(below.text)}) WHERE {condition.text}"
+        return Source(text, below.units, below.fields, below.held)
+
+    def _select(self, select: Select) -> Source:
+        below = self.source(select.source)
+        scope = below.scope(self.statement)
+        made = [f"{value(of, scope).text} AS f{place}" for place, (_, of) in enumerate(select.columns)]
+        text = f"SELECT {listing([*below.identity, *made]) or '1 AS one'} FROM ({scope.over(below.text)})"
+        same = {
+            name: below.held[of.name] for name, of in select.columns if isinstance(of, Column) and of.name in below.held
+        }
+        return _made(text, below.units, select.fields, same)
+
+    def _join(self, join: Join) -> Source:
+        left, right = self.source(join.left), self.source(join.right)
+        if join.right.private and not (left.units and left.units == right.units):
+            raise TypeError(join)
+        same = [f"a.{name} = b.{name}" for name in right.identity]
+        for ours, theirs in join.on:
+            if _is_id(join.left, ours) and _is_id(join.right, theirs):
+                continue  # the identities are equal already, and what was read of them may not be
+            kinds = {_kind(join.left, ours), _kind(join.right, theirs)}
+            one, other = f"a.{left.fields[ours]}", f"b.{right.fields[theirs]}"
+            if len(kinds) > 1:
+                one, other = (f"CAST({side} AS {self._dialect.types[Kind.FLOAT]})" for side in (one, other))
+            same.append(f"{one} = {other}")
+        columns = [f"a.{name}" for name in (*left.identity, *left.fields.values())]
+        columns += [f"b.{name} AS f{len(left.fields) + place}" for place, name in enumerate(right.fields.values())]
+        how = "LEFT JOIN" if join.match is Match.LEFT else "JOIN"
+        text = (
+            f"SELECT {listing(columns) or '1 AS one'} FROM ({left.text}) AS a {how} ({right.text}) AS b"
+            f" ON {' AND '.join(same) or 'TRUE'}"
+        )
+        return _made(text, left.units, join.fields, {**left.held, **right.held})
+
+    def _union(self, union: Union) -> Source:
+        below = [self.source(part) for part in union.parts]
+        columns = [*below[0].identity, *(f"f{place}" for place in range(len(union.fields)))]
+        texts = [f"SELECT {listing(columns) or '1 AS one'} FROM ({one.text})" for one in below]
+        return _made(" UNION ALL ".join(texts), below[0].units, union.fields, {})
+
+    def _keep(self, keep: Keep) -> Source:
+        """Leaves out rows of a unit beyond the bound; where that is for the sake of work, hardly anybody has more."""
+        below = self.source(keep.source)
+        if not below.units:
+            raise TypeError(keep)
+        units, values = tuple(below.identity), tuple(below.fields.values())
+        incoming = Incoming(units + values, cheap=is_cheap(keep.source))
+        plan = FirstRows(incoming, units, units, values, keep.rows, rarely=keep.work)
+        return Source(kept_rows(plan, below.text, self.statement), below.units, below.fields, below.held)
+
+    def _per_unit(self, per: PerUnit) -> Source:
+        below = self.source(per.source)
+        if not below.units:
+            raise TypeError(per)
+        scope = below.scope(self.statement)
+        made = [f"{key(of, scope).text} AS k{place}" for place, (_, of) in enumerate(per.by)]
+        groups = [*below.identity, *(f"k{place}" for place in range(len(per.by)))]
+        folded = Scope(self.statement, {})
+        folds_made = []
+        for folds in per.folds:
+            inputs, aggregates, template = fold(folds, scope)
+            names = [self.statement.name("v") for _ in inputs]
+            made += [f"{piece.text} AS {name}" for piece, name in zip(inputs, names, strict=True)]
+            folds_made.append((names, aggregates, template))
+        aggregated, results = [], []
+        for names, aggregates, template in folds_made:
+            made_of = [self.statement.name("g") for _ in aggregates]
+            aggregated += [f"{shape.format(*names)} AS {name}" for shape, name in zip(aggregates, made_of, strict=True)]
+            results.append(folded.fill(template, *map(Piece, made_of)))
+        rows = f"SELECT {listing([*below.identity, *made])} FROM ({scope.over(below.text)})"
+        grouped = f"SELECT {listing([*groups, *aggregated])} FROM ({rows}) GROUP BY {listing(groups)}"
+        results = [
+            folded.fill(self._dialect.finite, piece) if one.column.kind is Kind.FLOAT else piece
+            for one, piece in zip(per.folds, results, strict=True)
+        ]
+        fields = [*(Piece(f"k{place}") for place in range(len(per.by))), *results]
+        named = [f"{piece.text} AS f{place}" for place, piece in enumerate(fields)]
+        text = f"SELECT {listing([*below.identity, *named])} FROM ({folded.over(grouped)})"
+        return _made(text, below.units, per.fields, {})
+
+
+def is_cheap(relation: Relation) -> bool:
+    """Tells whether to read a relation anew takes no longer than to keep it."""
+    return isinstance(relation, Scan | Select | Where)
+
+
+def key(of: Expression, scope: Scope) -> Piece:
+    """An expression to group by: of floats, the zero without a sign."""
+    if of.kind is not Kind.FLOAT:
+        return value(of, scope)
+    return scope.fill(f"({{0}} + CAST(0 AS {scope.statement.dialect.types[Kind.FLOAT]}))", value(of, scope))
+
+
+def fold(folded: Folded, scope: Scope) -> tuple[list[Piece], list[str], str]:
+    """What a fold looks at, the aggregates of that, and what is made of them: exact, in any order of rows."""
+    if folded.of is None:
+        return [], ["count(*)"], "{0}"
+    of = folded.of
+    match folded.fold:
+        case Fold.COUNT:
+            return [value(of, scope)], ["count({0})"], "{0}"
+        case Fold.DISTINCT:
+            return [value(of, scope)], ["count(DISTINCT {0})"], "{0}"
+        case Fold.MIN | Fold.MAX:
+            return [key(of, scope)], [f"{folded.fold.value}({{0}})"], "{0}"
+    if folded.grid is None and of.kind is not Kind.INT:
+        raise TypeError(folded)
+    steps_of = value(of, scope) if folded.grid is None else steps(of, folded.grid, scope)
+    dialect = scope.statement.dialect
+    double = dialect.types[Kind.FLOAT]
+    total = dialect.to_whole if of.kind is Kind.INT else dialect.wide_to_float
+    if of.kind is not Kind.INT and folded.grid is not None and folded.grid.exponent:
+        total = f"({total} / {scope.statement.bind(2.0**folded.grid.exponent, Kind.FLOAT)})"
+    sums = [dialect.wide_sum]
+    if folded.fold is Fold.SUM:
+        return [steps_of], sums, f"CAST({total} AS {dialect.types[of.kind]})"
+    mean = f"CASE WHEN {{1}} > 0 THEN CAST({total} AS {double}) / CAST({{1}} AS {double}) END"
+    return [steps_of], [*sums, "count({0})"], mean
+
+
+def _raw(table: Held, statement: Statement) -> Scope:
+    return Scope(statement, {name: raw for name, (raw, _, _) in table.columns.items()})
+
+
+def _bounds(columns: Iterable[Column]) -> dict[str, Ends]:
+    """What reading moves the numbers of columns into."""
+    bounds = {column.name: enforced(column.kind, column.facts) for column in columns}
+    return {name: ends for name, ends in bounds.items() if ends is not None}
+
+
+def _joined(
+    base: str, way: list[Held], parts: list[tuple[Scope, dict[str, Piece]]], fields: list[str], *, units: int
+) -> str:
+    """The SELECT of rows of a table, the base, that belong to whomever the last table on the way says."""
+    tables: list[str] = []
+    places: dict[str, str] = {}
+    for place, (table, (scope, made)) in enumerate(zip(way, parts, strict=True)):
+        columns = listing(f"{piece.text} AS {name}" for name, piece in made.items()) or "1 AS one"
+        below = scope.over(f"SELECT * FROM {table.name}" if place else base)
+        on = f" ON w{place - 1}.leaves = w{place}.arrives" if place else ""
+        tables.append(f"(SELECT {columns} FROM ({below})) AS w{place}{on}")
+        places |= {name: f"w{place}.{name}" for name in made}
+    kept = [f"u{place}" for place in range(units)]
+    text = f"SELECT {listing(places[name] for name in (*kept, *fields)) or '1 AS one'} FROM {' JOIN '.join(tables)}"
+    return text + (f" WHERE {' AND '.join(f'{places[name]} IS NOT NULL' for name in kept)}" if kept else "")
+
+
+def _is_id(relation: Relation, name: str) -> bool:
+    column = relation.field(name)
+    return column is not None and column.unit == 0
+
+
+def _kind(relation: Relation, name: str) -> Kind | None:
+    column = relation.field(name)
+    return None if column is None else column.kind

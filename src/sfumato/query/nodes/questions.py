@@ -1,0 +1,301 @@
+"""Questions: what is asked of a relation. Statistics for each group, and what is made of the released numbers."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import ClassVar, final
+
+from sfumato.query.nodes.expressions import Column, Expression
+from sfumato.query.nodes.facts import Facts
+from sfumato.query.nodes.kinds import Kind
+from sfumato.query.nodes.relations import Relation
+
+
+class Statistic(ABC):
+    """One private number (or list) for each group, of the rows for which ``where`` is true."""
+
+    name: ClassVar[str]
+    where: Expression | None
+
+    @property
+    @abstractmethod
+    def kind(self) -> Kind:
+        """The kind of what is released."""
+
+    @property
+    def operands(self) -> tuple[Expression, ...]:
+        """The expressions that it is about; none for a count of rows."""
+        return ()
+
+
+@final
+@dataclass(frozen=True)
+class Count(Statistic):
+    """Counts rows; with ``of``, those in which it is not missing."""
+
+    name = "count"
+    of: Expression | None = None
+    where: Expression | None = None
+
+    @property
+    def kind(self) -> Kind:
+        return Kind.INT
+
+    @property
+    def operands(self) -> tuple[Expression, ...]:
+        return () if self.of is None else (self.of,)
+
+
+@final
+@dataclass(frozen=True)
+class CountUnits(Statistic):
+    """Counts units: COUNT(DISTINCT id)."""
+
+    name = "count units"
+    where: Expression | None = None
+
+    @property
+    def kind(self) -> Kind:
+        return Kind.INT
+
+
+class OfOne(Statistic):
+    """A statistic of one expression."""
+
+    of: Expression
+
+    @property
+    def operands(self) -> tuple[Expression, ...]:
+        return (self.of,)
+
+
+@final
+@dataclass(frozen=True)
+class CountDistinct(OfOne):
+    """Counts different values that are not missing."""
+
+    name = "count distinct"
+    of: Expression
+    where: Expression | None = None
+
+    @property
+    def kind(self) -> Kind:
+        return Kind.INT
+
+
+@final
+@dataclass(frozen=True)
+class Sum(OfOne):
+    """Adds numbers up; 0 where there are none."""
+
+    name = "sum"
+    of: Expression
+    where: Expression | None = None
+
+    @property
+    def kind(self) -> Kind:
+        return self.of.kind
+
+
+@final
+@dataclass(frozen=True)
+class Mean(OfOne):
+    """Averages numbers."""
+
+    name = "mean"
+    of: Expression
+    where: Expression | None = None
+
+    @property
+    def kind(self) -> Kind:
+        return Kind.FLOAT
+
+
+@final
+@dataclass(frozen=True)
+class Variance(OfOne):
+    """The variance, or with ``root`` the standard deviation; of a ``sample`` (over n − 1) or of all (over n)."""
+
+    name = "variance"
+    of: Expression
+    sample: bool = True
+    root: bool = False
+    where: Expression | None = None
+
+    @property
+    def kind(self) -> Kind:
+        return Kind.FLOAT
+
+
+@final
+@dataclass(frozen=True)
+class Covariance(Statistic):
+    """The covariance of two numbers over the rows that have both, or with ``scaled`` their correlation."""
+
+    name = "covariance"
+    of: Expression
+    other: Expression
+    sample: bool = True
+    scaled: bool = False
+    where: Expression | None = None
+
+    @property
+    def kind(self) -> Kind:
+        return Kind.FLOAT
+
+    @property
+    def operands(self) -> tuple[Expression, ...]:
+        return (self.of, self.other)
+
+
+@final
+@dataclass(frozen=True)
+class Quantile(OfOne):
+    """A value below which the share ``at`` of the numbers lies: 0 is about the least, 1 about the greatest one.
+
+    All quantiles of one expression in a question are found together.
+    """
+
+    name = "quantile"
+    of: Expression
+    at: Fraction
+    where: Expression | None = None
+
+    @property
+    def kind(self) -> Kind:
+        return self.of.kind
+
+
+@final
+@dataclass(frozen=True)
+class Histogram(OfOne):
+    """Counts numbers between public edges, as a list: from each edge, included, to the next; the last one closed."""
+
+    name = "histogram"
+    of: Expression
+    edges: tuple[int | float, ...]
+    where: Expression | None = None
+
+    @property
+    def kind(self) -> Kind:
+        return Kind.LIST
+
+
+@final
+@dataclass(frozen=True)
+class TopValues(OfOne):
+    """The list of the most frequent values, out of public keys."""
+
+    name = "top values"
+    of: Expression
+    most: int
+    where: Expression | None = None
+
+    @property
+    def kind(self) -> Kind:
+        return Kind.LIST
+
+
+@final
+@dataclass(frozen=True)
+class Item(Statistic):
+    """One cell of a statistic that is a list: a bin of a histogram, or the value at a rank (from 0)."""
+
+    name = "item"
+    of: Histogram | TopValues
+    place: int
+
+    @property
+    def where(self) -> Expression | None:  # type: ignore[override]
+        """The condition of the list that the cell belongs to."""
+        return self.of.where
+
+    @property
+    def kind(self) -> Kind:
+        return self.of.of.kind if isinstance(self.of, TopValues) else Kind.INT
+
+    @property
+    def operands(self) -> tuple[Expression, ...]:
+        return self.of.operands
+
+
+@final
+@dataclass(frozen=True)
+class StatisticValue(Expression):
+    """Stands for the released value of a statistic, in what is computed from released values."""
+
+    parts = ()
+    statistic: Statistic
+    facts: Facts = field(default_factory=Facts, compare=False)
+
+    def columns(self) -> Iterator[Column]:
+        return iter(())
+
+    @property
+    def kind(self) -> Kind:  # type: ignore[override]
+        """The kind of the statistic."""
+        return self.statistic.kind
+
+
+@final
+@dataclass(frozen=True)
+class Order:
+    """An expression over released values to sort the answer by."""
+
+    by: Expression
+    descending: bool = False
+
+
+@final
+@dataclass(frozen=True)
+class Question:
+    """A question that can be answered privately: statistics for each group of a relation.
+
+    ``keys`` are grouped by, under names; ``sets`` are the grouping sets, as places of keys (usually one set, with all
+    of them). ``columns``, ``having`` and ``order`` are computed from released numbers alone: their columns (`Column`)
+    are keys by their names, their `StatisticValue` leaves are statistics.
+    """
+
+    source: Relation
+    keys: tuple[tuple[str, Expression], ...]
+    columns: tuple[tuple[str, Expression], ...]
+    sets: tuple[tuple[int, ...], ...] = ()
+    having: Expression | None = None
+    order: tuple[Order, ...] = ()
+    limit: int | None = None
+
+    @property
+    def statistics(self) -> tuple[Statistic, ...]:
+        """The statistics that anything is computed from, each once, in order."""
+        return tuple(dict.fromkeys(found for made in self.released for found in statistics_in(made)))
+
+    @property
+    def grouping_sets(self) -> tuple[tuple[int, ...], ...]:
+        """The grouping sets: all keys together, where none are named."""
+        return self.sets or (tuple(range(len(self.keys))),)
+
+    @property
+    def of_rows(self) -> Iterator[Expression]:
+        """The expressions that look at rows of the source: keys, and what statistics are of."""
+        yield from (key for _, key in self.keys)
+        for statistic in self.statistics:
+            yield from statistic.operands
+            if statistic.where is not None:
+                yield statistic.where
+
+    @property
+    def released(self) -> tuple[Expression, ...]:
+        """All expressions over released numbers: the columns, the condition, and what to sort by."""
+        having = () if self.having is None else (self.having,)
+        return (*(made for _, made in self.columns), *having, *(one.by for one in self.order))
+
+
+def statistics_in(expression: Expression) -> Iterator[Statistic]:
+    """The statistics that an expression over released values looks at, repeated as often as it does."""
+    if isinstance(expression, StatisticValue):
+        yield expression.statistic
+    for part in expression.parts:
+        yield from statistics_in(part)

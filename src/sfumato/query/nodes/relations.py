@@ -1,0 +1,302 @@
+"""Relations: tables, and what row-by-row steps, joins, unions and sums per unit make of them.
+
+A private relation carries, besides its fields, the identity of the unit that each row belongs to, hidden: no step can
+lose it or make it up. Every step acts on the rows of each unit by themselves, so that data sets which differ in the
+rows of one unit give relations that differ in the rows of that unit only (proofs/query.md#relations).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import Any, final
+
+from sfumato.query.nodes.expressions import Column, Expression
+from sfumato.query.nodes.facts import Ends, Facts
+from sfumato.query.plan.grids import Grid
+
+
+class Relation(ABC):
+    """A table or what was made of one: fields in order, with names that differ."""
+
+    @property
+    @abstractmethod
+    def fields(self) -> tuple[Column, ...]:
+        """The columns, as the next step sees them."""
+
+    @property
+    @abstractmethod
+    def private(self) -> bool:
+        """Tells whether its rows belong to units."""
+
+    @property
+    @abstractmethod
+    def sources(self) -> tuple[Relation, ...]:
+        """The relations it is made of; none for a table."""
+
+    def field(self, name: str) -> Column | None:
+        """Looks up a field by its exact name; None where there is none."""
+        return next((column for column in self.fields if column.name == name), None)
+
+
+@final
+@dataclass(frozen=True)
+class Hop:
+    """One step from a table towards the ids of its rows: our column equals the key of another table."""
+
+    column: str
+    table: str
+    key: str
+
+
+@final
+@dataclass(frozen=True)
+class Owner:
+    """Tells which unit a row of a private table belongs to: by an id, reached through other tables where need be.
+
+    With ``window`` the unit is one id in one stretch of time: the column that holds the time, and its unit (``month``).
+    Where ``id`` is empty, each row is a unit by itself.
+    """
+
+    id: str = ""
+    hops: tuple[Hop, ...] = ()
+    window: tuple[str, str] | None = None
+
+
+@final
+@dataclass(frozen=True)
+class Scan(Relation):
+    """A table as its codebook describes it: every value is moved into what the codebook says of its column.
+
+    ``columns`` are those that are used. Rows of a private table with a missing id belong to nobody and are left out.
+    """
+
+    table: str
+    columns: tuple[Column, ...]
+    owner: Owner | None = None
+
+    @property
+    def fields(self) -> tuple[Column, ...]:
+        return self.columns
+
+    @property
+    def private(self) -> bool:
+        return self.owner is not None
+
+    @property
+    def sources(self) -> tuple[Relation, ...]:
+        return ()
+
+
+@final
+@dataclass(frozen=True)
+class Where(Relation):
+    """Keeps the rows for which a condition is true: neither false nor missing."""
+
+    source: Relation
+    condition: Expression
+
+    @property
+    def fields(self) -> tuple[Column, ...]:
+        return self.source.fields
+
+    @property
+    def private(self) -> bool:
+        return self.source.private
+
+    @property
+    def sources(self) -> tuple[Relation, ...]:
+        return (self.source,)
+
+
+@final
+@dataclass(frozen=True)
+class Select(Relation):
+    """Makes new columns of the old ones, row by row. What is not named is gone; the unit's identity never is."""
+
+    source: Relation
+    columns: tuple[tuple[str, Expression], ...]
+
+    @property
+    def fields(self) -> tuple[Column, ...]:
+        return tuple(renamed(name, made) for name, made in self.columns)
+
+    @property
+    def private(self) -> bool:
+        return self.source.private
+
+    @property
+    def sources(self) -> tuple[Relation, ...]:
+        return (self.source,)
+
+
+class Match(Enum):
+    """Says what becomes of rows on the left that match nothing."""
+
+    INNER = "inner"
+    LEFT = "left"
+
+
+@final
+@dataclass(frozen=True)
+class Join(Relation):
+    """Joins on equal columns; missing values match nothing. Names of the two sides must differ.
+
+    Private with public gives private rows, each as often as it matches. Private with private joins the rows of one unit
+    with one another: equality of the units' identities is part of the condition, whatever ``on`` says. A join of public
+    with private is written the other way round; a left join with a private right side keeps unmatched rows of the left
+    one, which belong to their unit as before. The right side's columns may be missing after a left join.
+    """
+
+    left: Relation
+    right: Relation
+    on: tuple[tuple[str, str], ...]
+    match: Match = Match.INNER
+
+    @property
+    def fields(self) -> tuple[Column, ...]:
+        right = (optional(column) if self.match is Match.LEFT else column for column in self.right.fields)
+        return (*self.left.fields, *right)
+
+    @property
+    def private(self) -> bool:
+        return self.left.private
+
+    @property
+    def sources(self) -> tuple[Relation, ...]:
+        return (self.left, self.right)
+
+
+@final
+@dataclass(frozen=True)
+class Union(Relation):
+    """Puts relations one below another (UNION ALL); their fields have the same names and kinds, in the same order."""
+
+    parts: tuple[Relation, ...]
+
+    @property
+    def fields(self) -> tuple[Column, ...]:
+        return tuple(merged(columns) for columns in zip(*(part.fields for part in self.parts), strict=True))
+
+    @property
+    def private(self) -> bool:
+        return self.parts[0].private
+
+    @property
+    def sources(self) -> tuple[Relation, ...]:
+        return self.parts
+
+
+class Fold(Enum):
+    """Says how the rows of one unit and group become one value."""
+
+    COUNT = "count"
+    SUM = "sum"
+    MEAN = "mean"
+    MIN = "min"
+    MAX = "max"
+    DISTINCT = "distinct"
+
+
+@final
+@dataclass(frozen=True)
+class Folded:
+    """One value for each unit and group: how it is made, of which expression (None: of the rows), as which column.
+
+    COUNT and DISTINCT are whole numbers. SUM and MEAN add up steps of a grid with centre 0, so that the order of rows
+    changes nothing: SUM is steps / 2^exponent (of whole numbers the sum itself, missing where it does not fit) and MEAN
+    is that / count, as floats. MIN and MAX have the kind of what they look at. Missing values are passed over; of none
+    at all SUM and COUNT are 0, and MEAN, MIN and MAX are missing.
+    """
+
+    fold: Fold
+    of: Expression | None
+    column: Column
+    grid: Grid | None = None
+
+
+@final
+@dataclass(frozen=True)
+class PerUnit(Relation):
+    """Makes one row of the rows of each unit, or of each unit and group: GROUP BY the id, and further columns.
+
+    Of the unit's identity the columns that hold it are among ``by`` under the names they have.
+    """
+
+    source: Relation
+    by: tuple[tuple[str, Expression], ...]
+    folds: tuple[Folded, ...]
+
+    @property
+    def fields(self) -> tuple[Column, ...]:
+        return (*(renamed(name, made) for name, made in self.by), *(folded.column for folded in self.folds))
+
+    @property
+    def private(self) -> bool:
+        return True
+
+    @property
+    def sources(self) -> tuple[Relation, ...]:
+        return (self.source,)
+
+
+@final
+@dataclass(frozen=True)
+class Keep(Relation):
+    """Keeps at most ``rows`` rows of each unit: the first by a hash of the unit and all values of a row.
+
+    Which ones is decided by the rows of that unit alone. Rows that are alike are interchangeable. With ``work`` it is
+    there only so that joins stay small (plan/bound_joins.py): hardly anybody has as many, and no price rests on it.
+    """
+
+    source: Relation
+    rows: int
+    work: bool = False
+
+    @property
+    def fields(self) -> tuple[Column, ...]:
+        return self.source.fields
+
+    @property
+    def private(self) -> bool:
+        return self.source.private
+
+    @property
+    def sources(self) -> tuple[Relation, ...]:
+        return (self.source,)
+
+
+def renamed(name: str, made: Expression) -> Column:
+    """The column that holds an expression: a plain column keeps where it is from, anything else is new."""
+    if isinstance(made, Column):
+        return Column(name, made.kind, made.facts, made.origin, made.unit)
+    return Column(name, made.kind, made.facts)
+
+
+def optional(column: Column) -> Column:
+    """Makes a column's values possibly missing: it no longer identifies the unit of every row."""
+    return replace(column, facts=replace(column.facts, nullable=True), unit=None)
+
+
+def merged(columns: tuple[Column, ...]) -> Column:
+    """The column of a union: with bounds and keys only where every part has them."""
+    first = columns[0]
+    ends = [column.facts.between for column in columns]
+    keys = [column.facts.keys for column in columns]
+    lists = [found for found in keys if found is not None]
+    same = len({(column.origin, column.unit) for column in columns}) == 1
+    units = {column.unit for column in columns}
+    facts = Facts(
+        between=_hull(ends),
+        keys=tuple(dict.fromkeys(key for found in lists for key in found)) if len(lists) == len(keys) else None,
+        nullable=any(column.facts.nullable for column in columns),
+    )
+    return Column(first.name, first.kind, facts, first.origin if same else "", units.pop() if len(units) == 1 else None)
+
+
+def _hull(ends: list[Ends | None]) -> Ends | None:
+    known: list[Any] = [found for found in ends if found is not None]
+    if len(known) != len(ends):
+        return None
+    return min(low for low, _ in known), max(high for _, high in known)

@@ -1,1 +1,0 @@
-"""Passes: functions from nodes to nodes that mean the same."""

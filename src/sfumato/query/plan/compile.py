@@ -1,0 +1,57 @@
+"""The compiler of questions: a fold over passes, each of which fills in a part of one plan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import reduce
+
+from sfumato.accounting.losses.measures import Loss
+from sfumato.query.build.settings import Settings
+from sfumato.query.nodes.questions import Question
+from sfumato.query.plan.bound_joins import bound_joins
+from sfumato.query.plan.bound_units import bound_units
+from sfumato.query.plan.check_settings import check_settings
+from sfumato.query.plan.compiled_query import CompiledQuery
+from sfumato.query.plan.decompose import decompose
+from sfumato.query.plan.drop_incomplete import drop_incomplete
+from sfumato.query.plan.expand_lists import expand_lists
+from sfumato.query.plan.find_keys import find_keys
+from sfumato.query.plan.find_selections import find_selections
+from sfumato.query.plan.keep_rows import keep_rows
+from sfumato.query.plan.open_tables import OpenTables
+from sfumato.query.plan.price import price
+from sfumato.query.plan.query_plan import QueryPlan
+from sfumato.query.plan.read_facts import read_facts
+from sfumato.query.plan.refuse_impossible import refuse_impossible
+from sfumato.query.plan.rehearse import rehearse
+from sfumato.query.plan.unify_statistics import unify_statistics
+
+PASSES: tuple[Callable[[QueryPlan], QueryPlan], ...] = (
+    check_settings,
+    bound_joins,
+    unify_statistics,
+    refuse_impossible,
+    drop_incomplete,
+    keep_rows,
+    expand_lists,
+    read_facts,
+    decompose,
+    find_keys,
+    bound_units,
+    find_selections,
+    price,
+)
+"""Everything about a question that can be settled without looking at the data, one thing after another."""
+
+
+def compile_question(
+    question: Question, settings: Settings, opened: OpenTables, *, limit: type[Loss], d_in: int = 1
+) -> CompiledQuery:
+    """Makes a question ready to be asked. ``limit`` is the kind of loss that the account counts.
+
+    ``d_in`` is how many rows one unit has, where units are rows.
+    """
+    begun = QueryPlan(question, question, settings, opened, limit, d_in)
+    ready = CompiledQuery.of(reduce(lambda plan, step: step(plan), PASSES, begun))
+    rehearse(ready, opened.engine)
+    return ready

@@ -1,0 +1,209 @@
+"""Compiled queries: what the engine computes, the noise, and a measurement with its price."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, final
+
+from sfumato.accounting.losses.measures import Loss
+from sfumato.core.domains import Data
+from sfumato.core.measurement import Measurement
+from sfumato.core.plan import Plan, planned, record_of
+from sfumato.core.space import Space
+from sfumato.entropy import Entropy
+from sfumato.plain import Plain
+from sfumato.query.answer.assemble import Drawn, finished
+from sfumato.query.answer.normal_text import normal_text
+from sfumato.query.answer.words import mechanism_words, noise_words, tally_words
+from sfumato.query.build.settings import Settings
+from sfumato.query.engines.protocol import PrivateTables
+from sfumato.query.nodes.catalog import Catalog
+from sfumato.query.nodes.questions import Question, Statistic
+from sfumato.query.plan.cuts import cuts_of
+from sfumato.query.plan.decomposition import Recipe
+from sfumato.query.plan.engine_plan import Computed, ExactAggregate
+from sfumato.query.plan.grouping_sets import Level, added_up, laid_out, noised, noises_in, shown_keys
+from sfumato.query.plan.parts import PricedCells
+from sfumato.query.plan.price import recipes_at
+from sfumato.query.plan.pricing import Pricing
+from sfumato.query.plan.query_plan import QueryPlan
+from sfumato.query.plan.selection_statistics import SpecialAt, counted
+from sfumato.release.answer import Answer
+from sfumato.release.record import Failure, How
+from sfumato.release.vectors import Array
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class CompiledQuery:
+    """A question that is ready to be asked: levels to compute, noise for each number, and what it all costs.
+
+    ``asked`` is the question as it was asked; in ``question`` a list is one column for each of its cells.
+    """
+
+    asked: Question
+    question: Question
+    settings: Settings
+    space: Space
+    levels: tuple[Level, ...]
+    recipes: Mapping[Statistic, Recipe]
+    pricing: Pricing
+    catalog: Catalog
+
+    @staticmethod
+    def of(plan: QueryPlan) -> CompiledQuery:
+        """Takes from a finished plan what is asked, drawn and paid; the plan must be priced."""
+        if plan.pricing is None:
+            raise ValueError("the plan was not priced")
+        return CompiledQuery(
+            plan.asked,
+            plan.question,
+            plan.settings,
+            plan.opened.space,
+            plan.levels,
+            plan.recipes,
+            plan.pricing,
+            plan.catalog,
+        )
+
+    @property
+    def who(self) -> str:
+        """Names who is protected."""
+        return self.catalog.codebook.protects
+
+    @cached_property
+    def noises(self) -> tuple[dict[ExactAggregate, PricedCells], ...]:
+        """The noises of each level, by tally."""
+        return tuple(noises for noises, _ in self._priced)
+
+    @cached_property
+    def specials(self) -> tuple[tuple[SpecialAt, ...], ...]:
+        """The mechanisms of each level for statistics that are not made of sums, one for each of its runs."""
+        return tuple(specials for _, specials in self._priced)
+
+    @cached_property
+    def recipes_at(self) -> tuple[Mapping[Statistic, Recipe], ...]:
+        """The recipes of each level, of the tallies that are bought there."""
+        return tuple(recipes_at(level, self.recipes) for level in self.levels)
+
+    @cached_property
+    def _priced(self) -> tuple[tuple[dict[ExactAggregate, PricedCells], tuple[SpecialAt, ...]], ...]:
+        parts: Iterator[Any] = iter(self.pricing.parts)
+        return tuple((noises_in(level.sets, parts), tuple(next(parts) for _ in level.runs)) for level in self.levels)
+
+    def measurement(self, confidence: Fraction) -> Measurement:
+        """The measurement that asks it; the answer states its intervals at a confidence."""
+        made = Measurement(
+            source=self.space,
+            measure=self.pricing.kind,
+            function=lambda data, entropy: self.answer(self.draw(data, entropy), confidence),
+            privacy_map=lambda distance: self._loss(int(distance)),
+            how=self.how,
+            event=lambda distance: self.pricing.event(int(distance)),
+        )
+        return planned(made, self._plan)
+
+    def _loss(self, distance: int) -> Loss:
+        """The loss at a distance; worked out once, for it is asked for at every step of a charge."""
+        if distance not in self._losses:
+            self._losses[distance] = self.pricing.loss(distance)
+        return self._losses[distance]
+
+    @cached_property
+    def _losses(self) -> dict[int, Loss]:
+        return {}
+
+    def draw(self, data: Data, entropy: Entropy) -> tuple[Drawn, ...]:
+        """Computes, chooses keys, and adds noise: all that is ever taken from the data."""
+        found = []
+        selections = iter(self.pricing.selections)
+        computed = [
+            None if level.summed is not None else laid_out(level, _run(level, data.engine)) for level in self.levels
+        ]
+        finest = next(one for one in computed if one is not None)
+        for level, noises, specials, own in zip(self.levels, self.noises, self.specials, computed, strict=True):
+            exact = added_up(level, finest) if own is None else own
+            numbers = dict(zip(level.cells.tallies, exact.numbers, strict=True))
+            keys, noisy = exact.keys, {}
+            if level.chooser is not None:
+                shown = shown_keys(exact, numbers[level.chooser], next(selections), entropy)
+                keys, noisy[level.chooser] = shown.keys, shown.units
+                numbers = dict(zip(level.cells.tallies, shown.numbers(exact), strict=True))
+            noisy |= {tally: noised(numbers[tally], part, entropy) for tally, part in noises.items()}
+            chosen: dict[Statistic, Array] = {}
+            for run, special in zip(level.runs, specials, strict=True):
+                counts = counted(run, data.engine.run(run.cells), keys)
+                chosen |= zip(run.special.statistics, special.draw(counts, entropy), strict=True)
+            found.append(Drawn(keys, noisy, chosen=chosen))
+        return tuple(found)
+
+    def answer(self, drawn: Sequence[Drawn], confidence: Fraction) -> Answer:
+        """Makes the answer of what was drawn: post-processing, which sees nothing else."""
+        return finished(self, drawn, confidence)
+
+    @cached_property
+    def how(self) -> How:
+        """Says what is asked, what is cut, and how the answer is made."""
+        chosen = bool(self.pricing.selections)
+        return How(
+            "; ".join(dict.fromkeys(self._mechanisms())),
+            tuple(self._parameters()),
+            steps=tuple(dict.fromkeys(fact for level in self.levels for fact in level.placed.facts)),
+            proofs=(
+                "proofs/query.md#loss",
+                "proofs/query.md#influence",
+                *dict.fromkeys(proof for level in self.specials for special in level for proof in special.proofs),
+            ),
+            failure=Failure.DISTINGUISHING if chosen else Failure.GRACEFUL if self.pricing.delta else Failure.NONE,
+            asked=normal_text(self.asked, self.catalog.tables),
+            cuts=tuple(dict.fromkeys(cuts_of(self))),
+        )
+
+    def _mechanisms(self) -> Iterator[str]:
+        """Names every mechanism that adds noise, or makes a private choice."""
+        if self.pricing.selections:
+            yield "choice of keys by noisy counts"
+        for noises, specials in zip(self.noises, self.specials, strict=True):
+            yield from (mechanism_words(part.noise) for part in noises.values())
+            yield from (special.mechanism for special in specials)
+
+    def _parameters(self) -> list[tuple[str, str]]:
+        said = [
+            (tally_words(tally), noise_words(part.noise, tally))
+            for level in self.noises
+            for tally, part in level.items()
+        ]
+        said += [special.words for level in self.specials for special in level]
+        said += [("least number of units shown", str(one.noise.least_shown)) for one in self.pricing.selections]
+        return said
+
+    @cached_property
+    def _plan(self) -> Plan | None:
+        question = record_of(self.asked)
+        settings = replace(self.settings, keys=None)
+        price = record_of(self.settings.loss) if self.settings.loss is not None else None
+        begun = self.space.plan
+        if question is None or begun is None:
+            return None
+        keys = None if self.settings.keys is None else self.settings.keys.digest
+        weights: list[Plain] = [[name, str(weight)] for name, weight in settings.weights]
+        said: dict[str, Plain] = {
+            "question": question,
+            "loss": price,
+            "accuracy": repr(settings.accuracy),
+            "max_groups": settings.max_groups,
+            "max_rows_per_group": settings.max_rows_per_group,
+            "max_rows": settings.max_rows,
+            "keys": keys,
+            "weights": weights,
+            "noise": [list(one) for one in settings.noise] if isinstance(settings.noise, tuple) else settings.noise,
+        }
+        return {"space": begun["space"], "steps": [{"make": "query", "with": said}]}
+
+
+def _run(level: Level, engine: PrivateTables) -> Computed:
+    """Computes the cells of a level; nothing, where all of its statistics are found otherwise."""
+    return engine.run(level.cells) if level.cells.tallies else Computed(())

@@ -1,0 +1,145 @@
+"""Reach: how much of a relation one unit can have, by facts of the codebook and by how the relation was made.
+
+Facts belong to columns as they come from a table. A bound by ``visits.day`` holds as long as that column is passed on
+unchanged; a column that was computed anew has no such bound, even under the same name.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias, final
+
+from sfumato.core.grouped_distance import Whole
+from sfumato.query.nodes.expressions import Call, Column, Expression, Literal
+from sfumato.query.nodes.relations import Join, Keep, Match, PerUnit, Relation, Scan, Select, Union, Where
+from sfumato.transforms.group_bounds import groups_of_a_unit, rows_in_a_group
+
+Origins: TypeAlias = frozenset[str]
+"""Columns of tables, as in ``visits.day``."""
+
+Bounds: TypeAlias = Mapping[Origins, int]
+HOLDERS: dict[str, tuple[str, ...]] = {
+    "hour": ("hour", "day", "week", "month", "quarter", "year"),
+    "day": ("day", "week", "month", "quarter", "year"),
+    "week": ("week",),
+    "month": ("month", "quarter", "year"),
+    "quarter": ("quarter", "year"),
+    "year": ("year",),
+}
+"""Stretches of time that hold each stretch as a whole; weeks lie across the ends of months."""
+
+Matches: TypeAlias = Callable[[Join], Whole]
+"""The most rows of the public right side of a join that one row can match."""
+
+
+@final
+@dataclass(frozen=True)
+class Reach:
+    """The most that one unit can have: rows in all, groups by columns, rows in each group by columns.
+
+    ``windows`` are columns of times, each with a stretch of time in which all rows of a unit lie.
+    """
+
+    rows: Whole = math.inf
+    groups: Bounds = field(default_factory=dict)
+    rows_each: Bounds = field(default_factory=dict)
+    windows: frozenset[tuple[str, str]] = frozenset()
+
+    def times(self, factor: Whole) -> Reach:
+        """The reach after every row becomes ``factor`` rows."""
+        if factor == 1:
+            return self
+        if factor == math.inf:
+            return Reach(groups=self.groups, windows=self.windows)
+        each = {columns: most * int(factor) for columns, most in self.rows_each.items()}
+        return Reach(self.rows * factor if factor else 0, self.groups, each, self.windows)
+
+    def without(self, tables: Iterable[str]) -> Reach:
+        """Forgets what is known by columns of some tables."""
+        names = tuple(f"{table}." for table in tables)
+        groups, each = (
+            {columns: most for columns, most in bounds.items() if not any(one.startswith(names) for one in columns)}
+            for bounds in (self.groups, self.rows_each)
+        )
+        windows = frozenset(one for one in self.windows if not one[0].startswith(names))
+        return Reach(self.rows, groups, each, windows)
+
+    def groups_by(self, keys: Iterable[Expression]) -> Whole:
+        """The most groups that one unit can be in: no more than by columns that decide the group."""
+        asked = tuple(keys)
+        made = tuple(key for key in asked if not self._one_window(key))
+        sides = 1 if made == asked else 2  # the window that the unit is in, and times that are read as missing
+        if not any(True for key in made for _ in key.columns()):
+            return min(sides, self.rows) if sides > 1 else 1
+        origins = frozenset(column.origin for key in made for column in key.columns())
+        return self.rows if "" in origins else min(sides * groups_of_a_unit(origins, self.groups), self.rows)
+
+    def values_of(self, of: Expression, keys: Iterable[Expression] = ()) -> Whole:
+        """The most different values of an expression that one unit can have; with keys, in all groups together.
+
+        A unit has one id: what is made of its identity alone has one value, however many rows it has; except where ids
+        come from several tables, one below another, which may be read in different ways (bounds are each table's).
+        """
+        others = [column for column in of.columns() if column.unit is None or not column.origin]
+        return self.groups_by((*keys, *others))
+
+    def _one_window(self, key: Expression) -> bool:
+        """Tells whether a key is the window that a unit lies in, or one that holds it."""
+        match key:
+            case Call("date_trunc", (Column(origin=origin), Literal(value=word))):
+                return any(origin == one and word in HOLDERS[every] for one, every in self.windows)
+        return False
+
+    def rows_in(self, keys: Iterable[Expression]) -> Whole:
+        """The most rows of one unit that can be in one group: no more than by fewer columns."""
+        plain = frozenset(key.origin for key in keys if isinstance(key, Column) and key.origin)
+        return min(rows_in_a_group(plain, self.rows_each), self.rows)
+
+
+def reach_of(relation: Relation, tables: Mapping[str, Reach], matches: Matches) -> Reach:
+    """Follows the reach of a unit from tables to what was made of them."""
+    match relation:
+        case Scan(table=table):
+            return tables[table]
+        case Where(source=source) | Select(source=source):
+            return reach_of(source, tables, matches)
+        case Join(left=left, right=right):
+            # A table on both sides gives two columns of one origin, which pair anyhow: its facts hold for neither.
+            ours = reach_of(left, tables, matches).without(_tables(right))
+            theirs = reach_of(right, tables, matches).rows if right.private else matches(relation)
+            return ours.times(max(1, theirs) if relation.match is Match.LEFT else theirs)
+        case Union(parts=parts):
+            return _together([reach_of(part, tables, matches) for part in parts])
+        case Keep(source=source, work=True):
+            return reach_of(source, tables, matches)
+        case Keep(source=source, rows=rows):
+            before = reach_of(source, tables, matches)
+            return replace(before, rows=min(before.rows, rows))
+        case PerUnit(source=source, by=by):
+            before = reach_of(source, tables, matches)
+            others = [made for _, made in by if not (isinstance(made, Column) and made.unit is not None)]
+            return replace(before, rows=before.groups_by(others), rows_each={})
+    raise TypeError(type(relation))
+
+
+def _tables(relation: Relation) -> Iterator[str]:
+    """The names of the tables that a relation is made of, repeated as often as it uses them."""
+    if isinstance(relation, Scan):
+        yield relation.table
+    for source in relation.sources:
+        yield from _tables(source)
+
+
+def _together(parts: list[Reach]) -> Reach:
+    """The reach in relations one below another: bounds add up, where every part has them."""
+    rows: Whole = sum(part.rows for part in parts)
+    groups, each = ([part.groups for part in parts], [part.rows_each for part in parts])
+    windows = frozenset.intersection(*(part.windows for part in parts))
+    return Reach(rows, _summed(groups), _summed(each), windows)
+
+
+def _summed(bounds: list[Bounds]) -> Bounds:
+    shared = set.intersection(*(set(one) for one in bounds))
+    return {columns: sum(one[columns] for one in bounds) for columns in shared}

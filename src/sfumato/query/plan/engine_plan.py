@@ -1,0 +1,141 @@
+"""Cells: what an engine computes: for each group, whole numbers on a public grid.
+
+An engine is a calculator. It is given a relation, the columns to group by, how much of each unit to keep, and what to
+add up; it gives whole numbers. It never sees noise, losses or the ledger, and what it gives never leaves without noise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias, final
+
+from numpy.typing import NDArray
+
+from sfumato.query.nodes.expressions import Expression
+from sfumato.query.nodes.kinds import Value
+from sfumato.query.nodes.relations import Relation
+from sfumato.query.plan.grids import Grid
+
+
+@final
+@dataclass(frozen=True)
+class Term:
+    """A numeric expression on a grid."""
+
+    of: Expression
+    grid: Grid
+
+
+@final
+@dataclass(frozen=True)
+class Rows:
+    """Counts rows in which ``of`` is not missing (all rows, if None), each as 2 to the power of ``bits`` steps.
+
+    Where units are scaled down, a part of their rows counts as a fraction: steps make room for it.
+    """
+
+    of: Expression | None = None
+    where: Expression | None = None
+    bits: int = 0
+
+
+@final
+@dataclass(frozen=True)
+class Total:
+    """Adds up products of terms over the rows in which none of them is missing."""
+
+    terms: tuple[Term, ...]
+    where: Expression | None = None
+
+
+@final
+@dataclass(frozen=True)
+class Units:
+    """Counts units that have a row; each counts once in a group."""
+
+    where: Expression | None = None
+
+
+@final
+@dataclass(frozen=True)
+class Distinct:
+    """Counts the different values of an expression that are not missing.
+
+    Of each unit and group at most ``Bound.rows`` different values are kept, the first by hash.
+    """
+
+    of: Expression
+    where: Expression | None = None
+
+
+ExactAggregate: TypeAlias = Rows | Total | Units | Distinct
+"""One whole number for each group, made of the rows for which ``where`` is true (all of them, if None).
+
+All of rows and sums are bounded alike. Of a unit with n rows in a group, whatever is in them, and n more than
+``Bound.rows`` = m, each of its numbers s becomes s·m / n, rounded towards 0: as if m rows were there that are like its
+own on average. So shares and averages of what is kept are those of what was there."""
+
+
+@final
+@dataclass(frozen=True)
+class Bound:
+    """How much of each unit is kept: how many groups, and how much in each; None: all, for it is bounded already.
+
+    Which groups of a unit are kept is decided by hashes of its identity and the groups' keys: by that unit's rows
+    alone. With ``cut``, rows beyond ``rows`` are left out, as if drawn at random; else numbers are scaled down (see
+    `ExactAggregate`), which is as good on average and has less variance. Where rows are the units, nothing is ever cut.
+    """
+
+    groups: int | None = None
+    rows: int | None = None
+    cut: bool = False
+
+
+@final
+@dataclass(frozen=True)
+class PublicKeys:
+    """A list of public keys: a column for each expression that is grouped by, all of one length, no row twice.
+
+    ``certain`` says that every row's key is among them by what is known of its columns, so that nothing needs to be
+    looked up before units are bounded; otherwise rows with other keys are left out first.
+    """
+
+    columns: tuple[tuple[Value, ...], ...]
+    certain: bool = False
+
+    def __len__(self) -> int:
+        return len(self.columns[0]) if self.columns else 1
+
+
+@final
+@dataclass(frozen=True)
+class Cells:
+    """What to compute: for each group (or each public key) of a relation, one whole number for each tally.
+
+    Without keys there is one group, which is there even if no row is. ``inner`` are further keys of the tallies (such
+    as the bin of a histogram) that make cells inside a group but are no groups: `Bound.groups` does not count them.
+    """
+
+    source: Relation
+    keys: tuple[Expression, ...]
+    tallies: tuple[ExactAggregate, ...]
+    bound: Bound = Bound()
+    listed: PublicKeys | None = None
+    inner: tuple[Expression, ...] = ()
+
+
+@final
+@dataclass(frozen=True)
+class Computed:
+    """What an engine returns: for each cell its keys, and its whole numbers, in the order of the tallies.
+
+    ``places`` holds for each cell the place of its key in `PublicKeys`, where there are any; ``keys`` one sequence of
+    values for each key otherwise, in the order of the keys (missing values first). ``inner`` likewise. Numbers are
+    NumPy arrays of int64, or of Python ints where they are larger.
+    """
+
+    numbers: tuple[NDArray[Any], ...]
+    places: NDArray[Any] | None = None
+    keys: tuple[Sequence[Value], ...] = ()
+    inner: tuple[Sequence[Value], ...] = ()

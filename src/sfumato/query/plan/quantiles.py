@@ -1,0 +1,327 @@
+"""Quantiles of a query: found by the exponential mechanism over public bins, from the counts of rows in them.
+
+A bin is good if the wanted rank lies among the ranks of its rows. Several quantiles are found by halving: the middle
+one first, then those below it among the rows below, those above among the rest. Rows in the chosen bin go to one side
+or the other by coins, so that many equal values are cut where the rank says.
+
+The least and the greatest value of a table belong to one person each, so no private answer can be near them for
+certain. What is released for MIN, MAX and quantiles next to them is a value that about as many rows lie beyond as it
+takes to find one (`QuantilesAt.margin`), or half the rows where there are fewer.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import final
+
+import numpy as np
+
+from sfumato.accounting.losses.measures import ZCDP, Loss, Pure
+from sfumato.core.grouped_distance import GroupedDistance
+from sfumato.entropy import Entropy
+from sfumato.errors import QueryRefused
+from sfumato.exact import log_up, up
+from sfumato.guarantee import guarantee
+from sfumato.mechanisms.cut_plans import Cut, Tolls, added_loss, balanced, halving
+from sfumato.mechanisms.quantile import Pieces
+from sfumato.mechanisms.scoring import drawable
+from sfumato.mechanisms.selection import exponential_shortfall
+from sfumato.noise.selection import interval_index
+from sfumato.query.answer.words import expression_words
+from sfumato.query.nodes.expressions import Expression
+from sfumato.query.nodes.kinds import Kind, Value
+from sfumato.query.nodes.literals import literal
+from sfumato.query.nodes.operators import call
+from sfumato.query.nodes.operators.released import Released
+from sfumato.query.nodes.questions import Quantile, Statistic
+from sfumato.query.plan.decomposition import unbounded
+from sfumato.query.plan.selection_statistics import Choosing, ChosenAt, Counts, Special, whole_places
+from sfumato.release.vectors import Array, Vector
+
+MOST_VALUES = 1 << 16
+"""Whole numbers between bounds with no more values than this are bins by themselves."""
+
+FLOAT_BINS = 1 << 14
+"""Other numbers are put into this many bins of equal width."""
+
+PARTS = 16
+"""Where rows go on to both sides, a bin is cut into this many parts."""
+
+END = Fraction(1, 10)
+"""Quantiles nearer to an end than this are moved inwards by the margin, where need be."""
+
+SURE = 20
+"""The margin is chosen so that all bins beyond the data together weigh less than one part in this many."""
+
+PIECE = 1 << 24
+"""Coins are flipped for this many rows at a time."""
+
+
+@final
+@dataclass(frozen=True)
+class Bins:
+    """A public grid of bins between the bounds of an expression."""
+
+    of: Expression
+    low: Fraction
+    high: Fraction
+    many: int
+
+    @staticmethod
+    def read(of: Expression) -> Bins:
+        """Lays bins over the bounds of an expression; refuses one without bounds, and says which it needs."""
+        ends = of.facts.numbers
+        if not of.kind.numeric:
+            raise QueryRefused(f"quantile takes numbers; got {of.kind.value}.")
+        if ends is None:
+            raise QueryRefused(unbounded("quantile", of))
+        if of.kind is Kind.INT:
+            low, high = Fraction(math.ceil(ends[0])), Fraction(math.floor(ends[1]))
+            if low > high:
+                raise QueryRefused(f"there is no whole number between {ends[0]} and {ends[1]}.")
+            if high - low < MOST_VALUES:
+                return Bins(of, low, high, int(high - low) + 1)
+            ends = low, high
+        made = Bins(of, *ends, 1 if ends[0] == ends[1] else FLOAT_BINS)
+        if not made.exact and made.many > 1 and not math.isfinite(made._factor):
+            raise QueryRefused("these bounds are too wide or too narrow to be cut into bins: give others.")
+        return made
+
+    @property
+    def exact(self) -> bool:
+        """Tells whether every bin is one whole number."""
+        return self.of.kind is Kind.INT and self.many == self.high - self.low + 1
+
+    @property
+    def expression(self) -> Expression:
+        """The value itself, or the number of its bin, worked out in floats."""
+        if self.exact:
+            return self.of
+        number = self.of if self.of.kind is Kind.FLOAT else call("to_float", self.of)
+        steps = call("mul", call("sub", number, literal(float(self.low))), literal(self._factor))
+        return call("floor", steps)
+
+    @property
+    def _factor(self) -> float:
+        """The number of bins to a unit; infinite, or 0, where floats cannot hold the bounds."""
+        try:
+            width = float(self.high) - float(self.low)
+            factor = self.many / width
+        except (OverflowError, ZeroDivisionError):
+            return math.inf
+        return factor if math.isfinite(width) else math.inf
+
+    def places(self, values: Sequence[Value]) -> Array:
+        """The places of bins as the engine names them; what is rounded beyond the last is moved into it."""
+        return whole_places(values, int(self.low) if self.exact else 0, self.many)
+
+    def middles(self, places: Array) -> Array:
+        """The value in the middle of each bin: a whole number for whole numbers."""
+        step = (self.high - self.low) / self.many
+        if self.exact:
+            found = [int(self.low) + int(place) for place in places]
+        elif self.of.kind is Kind.INT:
+            found = [math.floor(self.low + (2 * int(place) + 1) * step / 2) for place in places]
+        else:
+            return np.array([float(self.low + (2 * int(place) + 1) * step / 2) for place in places], dtype=np.float64)
+        large = max(abs(self.low), abs(self.high)) >= 1 << 62
+        return np.array(found, dtype=object if large else np.int64)
+
+
+@guarantee(
+    claim="2 max(a, 1 − a) for a row added or removed; 2 where the rank is moved inwards; on either side",
+    proof="proofs/query_specials.md#ranks",
+    reviewed="4b76bb913cd4",
+)
+def bin_tolls(alpha: Fraction, measure: type[Loss]) -> Tolls:
+    """How much further one score can move than another, for one row, which may go on to either side.
+
+    >>> bin_tolls(Fraction(1, 4), Pure).below, bin_tolls(Fraction(1), Pure).below
+    (Fraction(3, 2), Fraction(2, 1))
+    """
+    moves = Fraction(2) if near_an_end(alpha) else 2 * max(alpha, 1 - alpha)
+    return Tolls(moves, moves)
+
+
+def near_an_end(alpha: Fraction) -> bool:
+    """Tells whether the rank of a quantile is moved inwards where there are few rows beyond it."""
+    return not END <= alpha <= 1 - END
+
+
+@guarantee(
+    claim="grows, for one row more, by a; at an end by 0 to ½ below and by ½ to 1 above",
+    proof="proofs/query_specials.md#ranks",
+    reviewed="c219b83ca1a8",
+)
+def wanted_rank(alpha: Fraction, total: int, margin: int) -> int:
+    """The rank that is looked for among ``total`` rows, in units of 1 / (2 · denominator of alpha)."""
+    part, whole = alpha.numerator, alpha.denominator
+    if not near_an_end(alpha):
+        return 2 * part * total
+    least = min(2 * whole * margin, whole * total)
+    if 2 * part < whole:
+        return max(2 * part * total, least)
+    return 2 * whole * total - max(2 * (whole - part) * total, least)
+
+
+@guarantee(
+    claim="every part of a bin from low to high lies in one piece, which has minus the distance of the rank from the "
+    "ranks of that part as its score",
+    proof="proofs/query_specials.md#pieces",
+    reviewed="3887a1fe8e04",
+)
+def rank_pieces(bins: Array, rows: Array, ends: tuple[int, int], rank: int, unit: int, parts: int) -> Pieces:
+    """The pieces of some bins with rows; the rank is in units of 1 / unit, scores in those of 1 / (unit · parts).
+
+    Part j of a bin with k rows, c below it, has the ranks from c + j k / parts to c + (j + 1) k / parts. Starts and
+    widths of pieces are in parts from the first bin of all.
+    """
+    low, high = ends
+    if int(rows.sum()) * unit * parts >= 1 << 62:
+        rows = rows.astype(object)
+    below = np.concatenate((np.zeros(1, dtype=rows.dtype), np.cumsum(rows)))
+    inside = np.arange(parts)
+    first = (parts * below[:-1, None] + inside * rows[:, None]).ravel()
+    under = unit * np.concatenate((parts * below, first))
+    over = unit * np.concatenate((parts * below, first + np.repeat(rows, parts)))
+    gaps = np.concatenate(([low], bins + 1))
+    starts = np.concatenate((parts * gaps, (parts * bins[:, None] + inside).ravel()))
+    widths = np.concatenate((parts * (np.append(bins, high + 1) - gaps), np.ones(parts * len(bins), dtype=np.int64)))
+    return Pieces(starts, widths, -np.maximum(np.maximum(under - parts * rank, parts * rank - over), 0))
+
+
+@guarantee(
+    claim="each row goes below with probability (2 part + 1) / (2 parts), independently of all else",
+    proof="proofs/query_specials.md#halving",
+    reviewed="31f415205c58",
+)
+def rows_below(rows: int, part: int, parts: int, entropy: Entropy) -> int:
+    """Draws how many of the rows of the chosen bin go on below; parts are a power of two, up to 128."""
+    below = 256 * (2 * part + 1) // (2 * parts)
+    found = 0
+    for start in range(0, rows, PIECE):
+        coins = np.frombuffer(entropy.octets(min(PIECE, rows - start)), dtype=np.uint8)
+        found += int((coins < below).sum())
+    return found
+
+
+@final
+@dataclass(frozen=True)
+class Cutting:
+    """Draws the bins of all quantiles of a plan, for one group."""
+
+    margin: int
+    parts: int = PARTS
+
+    def draw(self, plan: Cut | None, bins: Array, rows: Array, ends: tuple[int, int], entropy: Entropy) -> list[int]:
+        """Draws bins, in increasing order, when rows lie in bins from one end to the other."""
+        if plan is None:
+            return []
+        pieces, unit, parts = self.pieces(plan, bins, rows, ends)
+        place, offset = interval_index(drawable(pieces.scores), widths=pieces.widths, unit=unit, entropy=entropy)
+        chosen, part = divmod(int(pieces.starts[place]) + offset, parts)
+        if plan.left is None and plan.right is None:
+            return [chosen]
+        at, after = np.searchsorted(bins, [chosen, chosen + 1])
+        under = rows_below(int(rows[at]), part, parts, entropy) if after > at else 0
+        left, right = rows[:after].copy(), rows[at:].copy()
+        if after > at:
+            left[at], right[0] = under, rows[at] - under
+        lower = self.draw(plan.left, bins[:after], left, (ends[0], chosen), entropy)
+        return [*lower, chosen, *self.draw(plan.right, bins[at:], right, (chosen, ends[1]), entropy)]
+
+    def pieces(self, plan: Cut, bins: Array, rows: Array, ends: tuple[int, int]) -> tuple[Pieces, Fraction, int]:
+        """The pieces that a cut chooses from, what one step of their scores is, and into how many parts it cuts.
+
+        A bin is cut into parts only where rows go on from it.
+        """
+        parts = 1 if plan.left is None and plan.right is None else self.parts
+        unit = 2 * plan.alpha.denominator
+        rank = wanted_rank(plan.alpha, int(rows.sum()), self.margin)
+        return rank_pieces(bins, rows, ends, rank, unit, parts), 1 / (unit * parts * plan.temperature), parts
+
+
+@final
+@dataclass(frozen=True)
+class Quantiles(Choosing):
+    """Finds quantiles, which are increasing, among bins."""
+
+    bins: Bins
+    levels: tuple[Fraction, ...]
+
+    @staticmethod
+    def special(statistics: Sequence[Quantile], spread: GroupedDistance, d_in: int) -> Special:
+        """The special that finds quantiles of one expression under one condition."""
+        levels = tuple(sorted(one.at for one in statistics))
+        return Special(tuple(statistics), spread, d_in, Quantiles(Bins.read(statistics[0].of), levels))
+
+    def plan(self, measure: type[Loss], temperature: Fraction) -> Cut | None:
+        """Plans which quantile is chosen when, relative to the rows that reach it, and how warm each choice is."""
+        return balanced(halving(self.levels), temperature, measure, bin_tolls)
+
+    @property
+    def bin(self) -> Expression:
+        return self.bins.expression
+
+    def places(self, values: Sequence[Value]) -> Array:
+        return self.bins.places(values)
+
+    def one_row(self, measure: type[Loss], temperature: Fraction) -> Loss:
+        return added_loss(self.plan(measure, temperature), measure, bin_tolls)
+
+    def priced(self, special: Special, share: Pure | ZCDP) -> QuantilesAt:
+        return QuantilesAt(special, self, type(share), self.temperature(special, share))
+
+
+@final
+@dataclass(frozen=True)
+class QuantilesAt(ChosenAt):
+    """Quantiles with the temperature at which they are chosen."""
+
+    special: Special
+    way: Quantiles
+    measure: type[Loss]
+    temperature: Fraction
+
+    @property
+    def margin(self) -> int:
+        """About how many rows must lie beyond a value for it to be found."""
+        return math.ceil(self.temperature * Fraction(log_up(Fraction(SURE * self.way.bins.many))))
+
+    def chosen(self, counts: Counts, entropy: Entropy) -> tuple[Array, ...]:
+        plan, ends = self.way.plan(self.measure, self.temperature), (0, self.way.bins.many - 1)
+        cutting = Cutting(self.margin)
+        found = [cutting.draw(plan, bins, rows, ends, entropy) for bins, rows in counts]
+        made = np.array(found, dtype=np.int64).reshape(len(counts), len(self.special.statistics))
+        at = [self.way.levels.index(one.at) for one in self.special.statistics if isinstance(one, Quantile)]
+        return tuple(made[:, place] for place in at)
+
+    def released(self, drawn: Sequence[Array], confidence: Fraction) -> dict[Statistic, Released]:
+        """Values without intervals: how far off they are depends on where the rows are."""
+        found: dict[Statistic, Released] = {}
+        for statistic, places in zip(self.special.statistics, drawn, strict=True):
+            nowhere = np.full(len(places), math.inf)
+            whole = self.way.bins.of.kind is Kind.INT
+            found[statistic] = Vector(self.way.bins.middles(places), -nowhere, nowhere, whole)
+        return found
+
+    def error(self, confidence: Fraction) -> str:
+        """Says how many rows the rank is off, at most; of several quantiles, each of which rests on others, nothing."""
+        if len(self.way.levels) != 1 or confidence == 1:
+            return ""
+        rows = exponential_shortfall(self.way.bins.many, self.temperature, 1 - confidence, 1)
+        return f"± {math.floor(rows)} rows in rank"
+
+    @property
+    def proofs(self) -> tuple[str, ...]:
+        return ("proofs/query_specials.md#halving", "proofs/query_specials.md#ranks", "proofs/query_specials.md#units")
+
+    @property
+    def words(self) -> tuple[str, str]:
+        levels = ", ".join(f"{float(level):g}" for level in self.way.levels)
+        ends = f"; {self.margin} rows beyond an end" if any(map(near_an_end, self.way.levels)) else ""
+        how = f"exponential, temperature {up(self.temperature):.6g}, among {self.way.bins.many} bins{ends}"
+        return f"quantiles {levels} of {expression_words(self.way.bins.of)}", how

@@ -1,0 +1,25 @@
+from .checklist import Checklist
+from .claim import Claim
+from .combined import combine, inverse_variance
+from .context import ContextRecord
+from .estimate import Estimate
+from .interval import Interval
+from .publication import missing_for_publication
+from .record import Failure, How
+from .registry import RegistryEntry
+from .table import ReleaseTable
+
+__all__ = [
+    "Checklist",
+    "Claim",
+    "ContextRecord",
+    "Estimate",
+    "Failure",
+    "How",
+    "Interval",
+    "RegistryEntry",
+    "ReleaseTable",
+    "combine",
+    "inverse_variance",
+    "missing_for_publication",
+]

@@ -1,0 +1,125 @@
+"""Data that stays where it is: files, data frames and databases, opened behind an engine with their codebook."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, final
+
+from sfumato.codebook.book import Codebook
+from sfumato.codebook.tables import FACT
+from sfumato.core.domains import Data
+from sfumato.core.metrics import Unit
+from sfumato.errors import BadArgument
+from sfumato.query.engines.halves import open_halves
+from sfumato.query.nodes.catalog import Catalog, column_named
+from sfumato.query.nodes.kinds import Value
+from sfumato.query.nodes.relations import Scan
+from sfumato.query.plan.open_tables import OpenTables, Unlocked
+
+if TYPE_CHECKING:
+    from sfumato.codebook.columns import Place
+    from sfumato.core.space import Space
+    from sfumato.query.engines.protocol import PublicTables
+
+
+PERSON = "a person"
+"""Who is protected, where nothing else is said."""
+
+
+@final
+@dataclass(frozen=True)
+class Person:
+    """Says that people are protected: all rows with one id belong to one of them, however many there are.
+
+    >>> Person("user_id").protects
+    'a person'
+    """
+
+    id: str
+    protects: str = PERSON
+
+    def __post_init__(self) -> None:
+        for name, text in (("id", self.id), ("protects", self.protects)):
+            if not isinstance(text, str) or not text.strip():
+                raise BadArgument(f"the {name} of a person", "a text", text)
+
+    def told(self, codebook: Codebook) -> Codebook:
+        """A codebook that names this unit too; refuses one that states facts about somebody else.
+
+        That a visit has one row says nothing about how many a person has.
+        """
+        if codebook.window is not None:
+            raise BadArgument(
+                "unit", f"left out: the codebook protects an id in one {codebook.window.every} only", self
+            )
+        ids = {codebook.id} if codebook.id else {table.id for table in codebook.tables} - {""}
+        if ids and ids != {self.id}:
+            named = " and ".join(sorted(map(repr, ids)))
+            raise BadArgument("unit", f"the one of the codebook, whose id is {named}", self.id)
+        if ids and self.protects not in (PERSON, codebook.protects):
+            raise BadArgument("unit", f"the one of the codebook, which calls it {codebook.protects!r}", self.protects)
+        if not ids and (stated := codebook.stated_of_unit):
+            raise BadArgument(
+                "unit",
+                f"the one of the codebook, {codebook.protects}, of which it states {' and '.join(stated)}: that says "
+                f"nothing about {self.protects}. Write unit: {{protects: {self.protects}, id: {self.id}}} into the "
+                f"codebook, with what holds for {self.protects}, or without (then bound each: max_rows_per_group=…)",
+                self.protects,
+            )
+        if codebook.id == self.id:
+            return codebook
+        unit = {"protects": codebook.protects if ids else self.protects, "id": self.id}
+        return replace(Codebook.read({**codebook.to_plain(), "unit": unit}), folder=codebook.folder)
+
+
+def protects_people(codebook: Codebook) -> bool:
+    """Tells whether a codebook says to whom rows belong, and not how many of them somebody has at most."""
+    private = [table for table in codebook.tables if not table.public]
+    bounds = [table.contributions for table in private]
+    stated = all(found is not None and found.rows is not None and found.by == FACT for found in bounds)
+    return bool(codebook.id) and not stated
+
+
+def open_tables(data: Data, codebook: Codebook, *, rows_only: bool = False) -> tuple[OpenTables, Unlocked]:
+    """Opens tables behind the engine that reads them, as two halves: what is public, and what a permit unlocks."""
+    catalog = Catalog(codebook, rows_only)
+    public, private = open_halves(data, catalog)
+    lists = {
+        f"{table.name}.{column.name}": _listed(public, catalog, column.keys)
+        for table in codebook.tables
+        for column in table.columns
+        if column.keys is not None
+    }
+    known = Catalog(codebook, rows_only, lists) if lists else catalog
+    return OpenTables(public, known, private.schema()), Unlocked(private, known)
+
+
+def _listed(engine: PublicTables, catalog: Catalog, place: Place) -> tuple[Value, ...]:
+    """The keys that a public table lists, each once; missing values are left out."""
+    scan = catalog.table(place.table)
+    column = column_named(place.column, scan.fields, place.table)
+    values = engine.rows(Scan(scan.table, (column,)))[column.name]
+    return tuple(value for value in dict.fromkeys(values) if value is not None)
+
+
+def unit_of(codebook: Codebook, space: Space, *, by_rows: bool) -> Unit:
+    """Who is protected in tables: whoever an id names, with all rows; or a number of rows, by a stated fact.
+
+    Where a number of rows is public, units are exchanged, and not added or removed: one for another is one of each.
+    """
+    private = [table for table in codebook.tables if not table.public]
+    if not by_rows:
+        return Unit(codebook.protects, space.metric, 1 if all(table.size is None for table in private) else 2)
+    rows = 0
+    for table in private:
+        unit = codebook.unit_in(table.name)
+        rows += int(unit.metric.read(unit)) * (1 if table.size is None else 2)
+    return Unit(codebook.protects, space.metric, rows)
+
+
+def default_name(catalog: Catalog) -> str:
+    """The name of a data set that was given none: that of its only private table."""
+    private = [name for name, scan in catalog.tables.items() if scan.private]
+    if len(private) == 1:
+        return private[0]
+    raise BadArgument("name", "given, where there are several private tables", None)

@@ -1,0 +1,94 @@
+"""Spent and left in every kind of loss, where theorems take one to the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import final
+
+from sfumato.accounting.adaptive.approx_filter import ApproxFilter
+from sfumato.accounting.convert.convert import convert
+from sfumato.accounting.losses.concentrated import COMMON_KINDS
+from sfumato.accounting.losses.measures import Approx, Loss, Pure
+from sfumato.accounting.plans.shares import largest_within
+from sfumato.errors import BadArgument, NoProvenRoute
+from sfumato.exact import Number, probability
+from sfumato.ledger.accounts import Account
+
+
+@final
+@dataclass(frozen=True)
+class Shown:
+    """One kind of loss: limit, spent and left in it, each None where no theorem takes it there."""
+
+    kind: type[Loss]
+    limit: Loss | None
+    spent: Loss | None
+    left: Loss | None
+
+
+@final
+@dataclass(frozen=True)
+class Overview:
+    """Where an account stands, in every kind of loss; ``ways`` is what each of several ways of counting leaves."""
+
+    account: str
+    promise: str
+    rows: tuple[Shown, ...]
+    ways: Mapping[str, Loss] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        cells = [("", "limit", "spent", "left")]
+        for row in self.rows:
+            left = "—" if row.left is None else row.left.str_down()
+            cells.append((row.kind.__name__, _text(row.limit), _text(row.spent), left))
+        widths = [max(len(line[column]) for line in cells) for column in range(4)]
+        lines = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in cells]
+        told = [f"{self.account}: {self.promise}", *(f"  {line.rstrip()}" for line in lines)]
+        if self.ways:
+            told.append("  losses are counted in several ways at once, and what fits in one of them may be asked:")
+            told += [f"    {way}: {left.str_down()} left" for way, left in self.ways.items()]
+        return "\n".join(told)
+
+    __repr__ = __str__
+
+
+def overview(account: Account, left: Loss, delta: Number) -> Overview:
+    """Limit, spent and left of an account in every kind of loss; δ is for kinds that need one."""
+    allowed = probability(delta, "delta")
+    rows = tuple(
+        Shown(
+            kind,
+            _maybe(lambda kind=kind: spent_in(account.limit, kind, allowed)),  # type: ignore[misc]
+            _maybe(lambda kind=kind: spent_in(account.spent, kind, allowed)),  # type: ignore[misc]
+            _maybe(lambda kind=kind: largest_within(kind, left)),  # type: ignore[misc]
+        )
+        for kind in dict.fromkeys((type(account.limit), *COMMON_KINDS))
+    )
+    rule = account.rule
+    return Overview(account.name, account.promise, rows, rule.ways if isinstance(rule, ApproxFilter) else {})
+
+
+def spent_in(loss: Loss, kind: type[Loss], delta: Number | None) -> Loss:
+    """Restates a loss in another kind; ``delta`` is used only where that takes one."""
+    if type(loss) is kind:
+        return loss
+    if isinstance(loss, Approx) and loss.delta == 0:
+        return spent_in(Pure(loss.epsilon), kind, delta)
+    try:
+        return convert(loss, kind)
+    except (BadArgument, NoProvenRoute):
+        if kind is not Approx or delta is None:
+            raise
+        return convert(loss, kind, delta=delta)
+
+
+def _maybe(find: Callable[[], Loss]) -> Loss | None:
+    try:
+        return find()
+    except (NoProvenRoute, BadArgument):
+        return None
+
+
+def _text(loss: Loss | None) -> str:
+    return "—" if loss is None else str(loss)

@@ -1,0 +1,126 @@
+"""Asks questions in SQL and as data frames: from words to a release, or to an explanation that spends nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, final
+
+from sfumato.core.measurement import Measurement
+from sfumato.errors import BadArgument, OnlyPublic, QueryRefused
+from sfumato.query.answer.assemble import drawn_from
+from sfumato.query.answer.explain import explained, other_losses
+from sfumato.query.answer.explanation import Explanation
+from sfumato.query.build.settings import Settings
+from sfumato.query.frame import Frame
+from sfumato.query.nodes.kinds import Value
+from sfumato.query.nodes.questions import Question
+from sfumato.query.plan.compile import compile_question
+from sfumato.query.plan.compiled_query import CompiledQuery
+from sfumato.query.plan.open_tables import OpenTables
+from sfumato.release.answer import Answer
+from sfumato.release.record import Release
+
+if TYPE_CHECKING:
+    from sfumato.query.sql.reading import Statement
+    from sfumato.session.session import Parameters, Session
+
+REMEMBERED = 256
+"""How many questions are kept planned, the latest ones."""
+
+
+@final
+class Planner:
+    """Asks questions of the tables of one session. What was planned once is remembered."""
+
+    def __init__(
+        self, session: Session, opened: OpenTables, standing: Callable[[Explanation, Measurement], Explanation]
+    ) -> None:
+        self._session, self._opened, self._with_standing = session, opened, standing
+        self._compiled: dict[object, CompiledQuery] = {}
+
+    def frame(self, name: str | None) -> Frame:
+        """A table as a data frame; the only private one, where no name is given."""
+        catalog = self._opened.catalog
+        private = [table for table, scan in catalog.tables.items() if scan.private]
+        if name is None and len(private) != 1:
+            raise BadArgument("the name of a table", f"one of {', '.join(catalog.tables)}", name)
+        return Frame(catalog.table(private[0] if name is None else name), self)
+
+    def sql(self, text: str, parameters: Parameters, settings: Settings) -> Release:
+        """Answers a question in SQL; refuses what is none about private tables, and says what to call for it."""
+        asked = self._read(text, parameters)
+        if asked.explain:
+            raise QueryRefused("this asks for an explanation, which is no release: ask session.explain(…).")
+        return self.release(_question(asked, "session.public(…) gives its rows"), asked.options.added_to(settings))
+
+    def public(self, text: str, parameters: Parameters) -> Mapping[str, Sequence[Value]]:
+        """The rows of a SELECT from public tables alone; refuses one that asks private tables."""
+        asked = self._read(text, parameters)
+        if asked.rows is None:
+            raise QueryRefused("this asks private tables, and costs something: session.sql(…) pays for it and answers.")
+        return self._opened.engine.rows(asked.rows)
+
+    def explain_sql(self, text: str, parameters: Parameters, settings: Settings) -> Explanation:
+        """Explains a question in SQL."""
+        asked = self._read(text, parameters)
+        return self.explain(_question(asked, "there is nothing to explain"), asked.options.added_to(settings))
+
+    def release(self, question: Question, settings: Settings) -> Release:
+        """Answers a question."""
+        compiled, sure = self._planned(question, settings.priced), settings.confidence
+        release = self._session.run(compiled.measurement(sure), key=settings.key, confidence=sure)
+        answer = release.value
+        if not isinstance(answer, Answer) or answer.confidence == sure:
+            return release
+        again = compiled.answer(drawn_from(compiled, answer), sure)  # intervals are worked out anew, at no cost
+        return replace(release, value=again, confidence=sure)
+
+    def explain(self, question: Question, settings: Settings) -> Explanation:
+        """Explains a question: what is computed, how units are bounded, noise, errors, price. Spends nothing.
+
+        Where nothing is said of the price, it is a tenth of what is left, or of the limit.
+        """
+        if settings.loss is None and settings.accuracy is None:
+            left = self._session.left
+            whole = self._session.limit if left == left.nothing() else left
+            settings = replace(settings, loss=whole.scaled(Fraction(1, 10)))
+        compiled, sure = self._planned(question, settings), settings.confidence
+        others = {
+            label: self._planned(question, replace(settings, loss=loss))
+            for label, loss in (() if settings.loss is None else other_losses(settings.loss))
+        }
+        explanation = explained(compiled, others, d_in=self._d_in, confidence=sure)
+        return self._with_standing(explanation, compiled.measurement(sure))
+
+    @property
+    def _d_in(self) -> int:
+        unit = self._session.dataset.unit
+        return int(unit.metric.read(unit))
+
+    def _read(self, text: str, parameters: Parameters) -> Statement:
+        from sfumato.query.sql import read_sql  # which loads sqlglot
+
+        return read_sql(text, self._opened.catalog, parameters)
+
+    def _planned(self, question: Question, settings: Settings) -> CompiledQuery:
+        limit = type(self._session.limit)
+        remembered = (question, settings.planning, limit)
+        try:
+            compiled = self._compiled.get(remembered)
+            if compiled is None:
+                compiled = compile_question(question, settings.planning, self._opened, limit=limit, d_in=self._d_in)
+                if len(self._compiled) >= REMEMBERED:
+                    self._compiled.pop(next(iter(self._compiled)), None)
+                self._compiled[remembered] = compiled
+            return compiled
+        except RecursionError:
+            deep = QueryRefused("the question is nested too deeply to be planned: ask in fewer steps.")
+        raise deep
+
+
+def _question(asked: Statement, instead: str) -> Question:
+    if asked.question is None:
+        raise OnlyPublic(f"this asks only public tables, so there is nothing to pay: {instead}.")
+    return asked.question

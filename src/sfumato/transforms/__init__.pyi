@@ -1,0 +1,45 @@
+from .casts import absolute, log
+from .confusion import positives, true_positives
+from .filters import mark
+from .histogram import count_each, rows_from_counts
+from .keyed import sizes, sums
+from .moments import vector_variance
+from .parts import equal_parts, random_parts
+from .reshape import repeat
+from .scalars import lipschitz, round_to, scale_by, shift_by, square
+from .scores import accuracy_scores, as_range, mode_scores, quantile_scores, revenue_scores, threshold_accuracy_scores
+from .streams import negated, sum_stream
+from .summaries import summarize
+from .vectors import vector_mean, vector_sum
+
+__all__ = [
+    "absolute",
+    "accuracy_scores",
+    "as_range",
+    "count_each",
+    "equal_parts",
+    "lipschitz",
+    "log",
+    "mark",
+    "mode_scores",
+    "negated",
+    "positives",
+    "quantile_scores",
+    "random_parts",
+    "repeat",
+    "revenue_scores",
+    "round_to",
+    "rows_from_counts",
+    "scale_by",
+    "shift_by",
+    "sizes",
+    "square",
+    "sum_stream",
+    "summarize",
+    "sums",
+    "threshold_accuracy_scores",
+    "true_positives",
+    "vector_mean",
+    "vector_sum",
+    "vector_variance",
+]

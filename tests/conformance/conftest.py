@@ -1,0 +1,12 @@
+"""Runs the tests of engines once for each engine that there is."""
+
+from __future__ import annotations
+
+import pytest
+from tests.examples.engines import ENGINES, Opening
+
+
+@pytest.fixture(params=ENGINES, scope="session")
+def opening(request: pytest.FixtureRequest) -> Opening:
+    """Opens tables in one of the engines."""
+    return ENGINES[request.param]
