@@ -22,7 +22,7 @@ from sfumato.mechanisms.quantile import support
 from sfumato.mechanisms.recursive_quantiles import (
     cuts_law,
     exchanged_loss,
-    point_tolls,
+    point_sensitivity,
     quantiles_law,
     recursive_quantiles,
 )
@@ -41,7 +41,7 @@ def audited(plan: Cut | None, *, top: int, size: int | None, parts: int, measure
     """Gives the measurement of a plan on the integers 0 … top, cut into a few parts each, with its law."""
     space = vector(int, between=(0, top), size=size)
     grid = support(space.domain.element, None)  # type: ignore[attr-defined]
-    one = added_loss(plan, measure, point_tolls) if size is None else exchanged_loss(plan, measure)
+    one = added_loss(plan, measure, point_sensitivity) if size is None else exchanged_loss(plan, measure)
     once = cache(lambda rows: quantiles_law(plan, list(rows), grid, parts))
     made = space >> recursive_quantiles(THREE, temperature=1, measure=measure)
     return replace(made, privacy_map=lambda d_in: one, law=lambda data: once(tuple(data)))
@@ -58,7 +58,7 @@ def members(top: int, size: int | None, most: int) -> list[list[int]]:
 def test_no_pair_of_neighbours_exceeds_the_path(
     alphas: list[Fraction], size: int | None, parts: int, top: int, most: int, temperature: Fraction
 ) -> None:
-    plan = balanced(halving(alphas), temperature, Pure, point_tolls)
+    plan = balanced(halving(alphas), temperature, Pure, point_sensitivity)
     measurement = audited(plan, top=top, size=size, parts=parts)
     low, high = brute_epsilon(measurement, members(top, size, most))
     assert high <= measurement.map(1).epsilon + SLACK
@@ -68,7 +68,7 @@ def test_no_pair_of_neighbours_exceeds_the_path(
 @pytest.mark.parametrize("alphas", [TWO, THREE], ids=["two", "three"])
 @pytest.mark.parametrize("size", [None, 3])
 def test_zcdp_adds_up_along_the_path(alphas: list[Fraction], size: int | None) -> None:
-    plan = balanced(halving(alphas), Fraction(1), ZCDP, point_tolls)
+    plan = balanced(halving(alphas), Fraction(1), ZCDP, point_sensitivity)
     measurement = audited(plan, top=3, size=size, parts=1, measure=ZCDP)
     for order in (Fraction(3, 2), Fraction(2), Fraction(12)):
         found = brute_renyi(measurement, members(3, size, 4), order=order)[1]
@@ -77,16 +77,16 @@ def test_zcdp_adds_up_along_the_path(alphas: list[Fraction], size: int | None) -
 
 def test_the_path_is_reached() -> None:
     """With five rows and a cold choice, quartiles lose all that the path allows; a smaller charge would be a lie."""
-    measurement = audited(balanced(halving(THREE), Fraction(1, 16), Pure, point_tolls), top=3, size=None, parts=1)
+    measurement = audited(balanced(halving(THREE), Fraction(1, 16), Pure, point_sensitivity), top=3, size=None, parts=1)
     assert (
         brute_epsilon(measurement, multisets(range(4), range(6)))[0]
         > Fraction(9999, 10000) * measurement.map(1).epsilon
     )
 
 
-def test_the_side_of_a_row_decides_its_toll() -> None:
-    """½ then ¾: above the median the toll is 1, then 4/3 at most; nearly reached, and less than two whole ranges."""
-    plan = balanced(halving([Fraction(1, 2), Fraction(3, 4)]), Fraction(1, 16), Pure, point_tolls)
+def test_the_side_of_a_row_decides_what_it_pays() -> None:
+    """½ then ¾: above the median the move is 1, then 4/3 at most; nearly reached, and less than two whole ranges."""
+    plan = balanced(halving([Fraction(1, 2), Fraction(3, 4)]), Fraction(1, 16), Pure, point_sensitivity)
     measurement = audited(plan, top=4, size=None, parts=1)
     found = brute_epsilon(measurement, multisets(range(5), range(6)))[0]
     assert measurement.map(1).epsilon * Fraction(97, 100) < found <= measurement.map(1).epsilon
@@ -94,8 +94,8 @@ def test_the_side_of_a_row_decides_its_toll() -> None:
 
 
 def test_half_the_noise_is_caught() -> None:
-    charged = audited(balanced(halving(THREE), Fraction(1, 2), Pure, point_tolls), top=3, size=None, parts=1)
-    run = audited(balanced(halving(THREE), Fraction(1, 4), Pure, point_tolls), top=3, size=None, parts=1)
+    charged = audited(balanced(halving(THREE), Fraction(1, 2), Pure, point_sensitivity), top=3, size=None, parts=1)
+    run = audited(balanced(halving(THREE), Fraction(1, 4), Pure, point_sensitivity), top=3, size=None, parts=1)
     assert (
         brute_epsilon(replace(run, privacy_map=charged.privacy_map), multisets(range(4), range(4)))[0]
         > charged.map(1).epsilon
@@ -131,7 +131,7 @@ def test_e2_12_the_seed_split_loses_more_than_its_layers() -> None:
     data = 2 * [1] + 6 * [3] + 2 * [4] + 30 * [6] + 2 * [7] + 126 * [9]
     here, there = (cuts_law(plan, np.array(rows), 0, 9)[1, 4, 7] for rows in (data, [0, *data]))
     low, high = enclose((there / here).log)
-    stated = added_loss(plan, Pure, point_tolls)
+    stated = added_loss(plan, Pure, point_sensitivity)
     assert isinstance(stated, Pure) and stated.epsilon == Fraction(9, 2) * 16
     assert layers(plan) == 3 and charged < stated.epsilon * Fraction(99, 100) < low <= high <= stated.epsilon
 
@@ -155,14 +155,14 @@ def test_a2_028_seven_quantiles() -> None:
 
 @pytest.mark.parametrize("measure", [Pure, ZCDP])
 def test_all_paths_to_leaves_cost_the_same(measure: type[Loss]) -> None:
-    plan = balanced(halving([Fraction(k, 10) for k in range(1, 10)]), Fraction(5), measure, point_tolls)
+    plan = balanced(halving([Fraction(k, 10) for k in range(1, 10)]), Fraction(5), measure, point_sensitivity)
     power = 2 if measure is ZCDP else 1
 
     def ends(cut: Cut | None, spent: Fraction) -> list[Fraction]:
         if cut is None:
             return []
-        toll = point_tolls(cut.alpha, measure)
-        below, above = (spent + (side / cut.temperature) ** power for side in (toll.below, toll.above))
+        move = point_sensitivity(cut.alpha, measure)
+        below, above = (spent + (side / cut.temperature) ** power for side in (move.below, move.above))
         if cut.left is None and cut.right is None:
             return [max(below, above)]
         return ends(cut.left, below) + ends(cut.right, above)
@@ -170,7 +170,9 @@ def test_all_paths_to_leaves_cost_the_same(measure: type[Loss]) -> None:
     costs = ends(plan, Fraction(0))
     assert len(costs) == 4
     assert max(costs) * Fraction(99999, 100000) < min(costs) <= max(costs)
-    assert added_loss(plan, measure, point_tolls) == (Pure(max(costs)) if measure is Pure else ZCDP(max(costs) / 8))
+    assert added_loss(plan, measure, point_sensitivity) == (
+        Pure(max(costs)) if measure is Pure else ZCDP(max(costs) / 8)
+    )
 
 
 def test_a2_014_bounds_by_quantiles_cost_less_than_two_quantiles() -> None:
@@ -182,7 +184,9 @@ def test_a2_014_bounds_by_quantiles_cost_less_than_two_quantiles() -> None:
 
 
 def law_of(data: list[Data], alphas: list[Fraction], parts: int, temperature: Fraction) -> dict[Data, float]:
-    measurement = audited(balanced(halving(alphas), temperature, Pure, point_tolls), top=2, size=None, parts=parts)
+    measurement = audited(
+        balanced(halving(alphas), temperature, Pure, point_sensitivity), top=2, size=None, parts=parts
+    )
     assert measurement.law is not None
     law = measurement.law(data)
     return {point: float(law.probability(point).mid()) for point in law.outcomes(Fraction(0))}

@@ -19,7 +19,7 @@ from sfumato.core.grouped_distance import GroupedDistance
 from sfumato.entropy import ReplayEntropy
 from sfumato.exact import ball, upper
 from sfumato.mechanisms.cut_plans import Cut, added_loss, balanced, halving
-from sfumato.mechanisms.recursive_quantiles import point_tolls
+from sfumato.mechanisms.recursive_quantiles import point_sensitivity
 from sfumato.mechanisms.scoring import exponents_of
 from sfumato.noise.selection_laws import exponential_probabilities, top_k_probabilities
 from sfumato.query.nodes.expressions import Column
@@ -32,7 +32,7 @@ from sfumato.query.plan.quantiles import (
     Cutting,
     Quantiles,
     QuantilesAt,
-    bin_tolls,
+    bin_sensitivity,
     rank_pieces,
     rows_below,
     wanted_rank,
@@ -114,8 +114,8 @@ def largest_divergence(pairs: Iterator[tuple[Law, Law]], order: int) -> Fraction
 
 def planned(alphas: list[Fraction], heat: Fraction, measure: type[Loss] = Pure) -> tuple[Cut | None, Loss]:
     """Gives the plan of quantiles as it is run, and what is charged for it."""
-    plan = balanced(halving(alphas), heat, measure, bin_tolls)
-    return plan, added_loss(plan, measure, bin_tolls)
+    plan = balanced(halving(alphas), heat, measure, bin_sensitivity)
+    return plan, added_loss(plan, measure, bin_sensitivity)
 
 
 def quantile_pairs(plan: Cut | None, bins: int, most: int, parts: int = 2) -> Iterator[tuple[Law, Law]]:
@@ -170,7 +170,7 @@ def test_the_charge_is_nearly_reached(alpha: Fraction) -> None:
 
 
 def test_a_row_that_may_go_either_way_costs_the_whole_range() -> None:
-    """Tolls by side, as for points, would be a lie: a row of the chosen bin goes on below by a coin, and costs more.
+    """One by side, as for points, would be a lie: a row of the chosen bin goes on below by a coin, and costs more.
 
     Four rows lie beyond a wide gap with nearly all the weight; one is added in the bin above, and part 0 of it chosen.
     """
@@ -183,7 +183,7 @@ def test_a_row_that_may_go_either_way_costs_the_whole_range() -> None:
         places = {int(start): place for place, start in enumerate(pieces.starts) if pieces.widths[place]}
         chances.append(laws[places[2 * (wide + 1)]])
     lost = Fraction(upper(lambda: (chances[1] / chances[0]).log()))
-    by_side, whole = point_tolls(alpha, Pure), bin_tolls(alpha, Pure)
+    by_side, whole = point_sensitivity(alpha, Pure), bin_sensitivity(alpha, Pure)
     assert by_side.below / COLD < Fraction(99, 100) * whole.below / COLD < lost <= whole.below / COLD
 
 
@@ -191,7 +191,7 @@ def test_cheap_paths_are_cooled_until_all_cost_the_same() -> None:
     """Of .2, .5, .6 and .9 the path above the root, .6, is the cheaper one: it is colder, at the same charge."""
     levels = [Fraction(1, 5), HALF, Fraction(3, 5), Fraction(9, 10)]
     plan, charged = planned(levels, Fraction(1))
-    assert charged == added_loss(halving(levels), Pure, bin_tolls)
+    assert charged == added_loss(halving(levels), Pure, bin_sensitivity)
     assert plan is not None and plan.left is not None and plan.right is not None
     assert plan.right.temperature < plan.left.temperature == plan.temperature == 1
 
@@ -252,7 +252,7 @@ def test_pieces_are_the_definition_and_move_as_stated(alpha: Fraction, parts: in
     for left, right in one_row_apart(bins, 6):
         moves = [after - before for before, after in zip(scores(left), scores(right), strict=True)]
         widest = max(widest, max(moves) - min(moves))
-    stated = bin_tolls(alpha, Pure).below
+    stated = bin_sensitivity(alpha, Pure).below
     assert widest <= stated
     assert widest == stated or parts > 1, "with one part the statement is tight"
 

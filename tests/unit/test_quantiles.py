@@ -23,7 +23,7 @@ from sfumato.mechanisms.joint_quantiles import draw_points, joint_law, joint_qua
 from sfumato.mechanisms.quantile import support
 from sfumato.mechanisms.recursive_quantiles import (
     draw_cuts,
-    point_tolls,
+    point_sensitivity,
     quantiles_law,
     recursive_quantiles,
     spread,
@@ -73,14 +73,14 @@ def test_draws_have_the_listed_law() -> None:
     grid = support(space.domain.element, None)  # type: ignore[attr-defined]
     shape = halving([Fraction(1, 3), Fraction(2, 3)])
     data, entropy = [0, 1, 2, 3, 4, 5], ReplayEntropy(7)
-    plan = balanced(shape, Fraction(1), Pure, point_tolls)
+    plan = balanced(shape, Fraction(1), Pure, point_sensitivity)
     seen: Counter[tuple[int, ...]] = Counter()
     for _ in range(8000):
         points = draw_cuts(plan, spread(grid.offsets(data), 2, entropy), 0, 11, entropy)
         seen[tuple(point // 2 for point in points)] += 1
 
     def off(heat: Fraction) -> float:
-        return surprise(seen, quantiles_law(balanced(shape, heat, Pure, point_tolls), data, grid, 2))
+        return surprise(seen, quantiles_law(balanced(shape, heat, Pure, point_sensitivity), data, grid, 2))
 
     assert off(Fraction(1)) > 1e-2
     assert off(Fraction(11, 10)) < 1e-4 and off(Fraction(9, 10)) < 1e-4

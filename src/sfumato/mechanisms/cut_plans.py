@@ -1,7 +1,7 @@
 """Plans of cuts for many quantiles: which is chosen when, at what temperature, and what one row pays for all of them.
 
 A cut splits the rows for the cuts that follow, so a row pays for one path from the root to a leaf. What one cut costs
-(`Tolls`) depends on how its candidates are scored; the rest is the same however they are.
+(`RangeSensitivity`) depends on how its candidates are scored; the rest is the same however they are.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ class Cut:
 
 @final
 @dataclass(frozen=True)
-class Tolls:
+class RangeSensitivity:
     """What one choice costs a row that is added or removed, as moves of scores: by the side on which it goes on."""
 
     below: Fraction
     above: Fraction
 
 
-TollsOf: TypeAlias = Callable[[Fraction, type[Loss]], Tolls]
-"""Tolls of a cut, from its ``alpha`` and the measure of loss."""
+SensitivityOf: TypeAlias = Callable[[Fraction, type[Loss]], RangeSensitivity]
+"""The range sensitivity of a cut, from its ``alpha`` and the measure of loss."""
 
 
 def halving(alphas: Sequence[Fraction]) -> Cut | None:
@@ -65,7 +65,7 @@ def halving(alphas: Sequence[Fraction]) -> Cut | None:
     return Cut(simple(root), Fraction(1), halving(below), halving(above))
 
 
-def balanced(plan: Cut | None, temperature: Fraction, measure: type[Loss], tolls: TollsOf) -> Cut | None:
+def balanced(plan: Cut | None, temperature: Fraction, measure: type[Loss], sensitivity_of: SensitivityOf) -> Cut | None:
     """Cools the branches with few or cheap choices until every path costs as much as the dearest one.
 
     On the dearest path all temperatures are the one given.
@@ -75,15 +75,15 @@ def balanced(plan: Cut | None, temperature: Fraction, measure: type[Loss], tolls
     def dearest(cut: Cut | None) -> Fraction:
         if cut is None:
             return Fraction(0)
-        toll = tolls(cut.alpha, measure)
-        return max(toll.below**power + dearest(cut.left), toll.above**power + dearest(cut.right))
+        move = sensitivity_of(cut.alpha, measure)
+        return max(move.below**power + dearest(cut.left), move.above**power + dearest(cut.right))
 
     def cool(cut: Cut | None, share: Fraction) -> Cut | None:
         if cut is None:
             return None
-        most, toll = dearest(cut), tolls(cut.alpha, measure)
-        left = cool(cut.left, share * dearest(cut.left) / (most - toll.below**power)) if cut.left else None
-        right = cool(cut.right, share * dearest(cut.right) / (most - toll.above**power)) if cut.right else None
+        most, move = dearest(cut), sensitivity_of(cut.alpha, measure)
+        left = cool(cut.left, share * dearest(cut.left) / (most - move.below**power)) if cut.left else None
+        right = cool(cut.right, share * dearest(cut.right) / (most - move.above**power)) if cut.right else None
         return Cut(cut.alpha, temperature * _root_up(share, power), left, right)
 
     return cool(plan, Fraction(1))
@@ -96,15 +96,15 @@ def _root_up(share: Fraction, power: int) -> Fraction:
 
 
 @guarantee(
-    claim="one row added or removed: the toll of a choice, and then all that follows on the side where the row goes on",
+    claim="one row added or removed: the move of a choice, and then all that follows on the side where the row goes on",
     proof="proofs/recursive_quantiles.md#added",
-    reviewed="f2819f7c90bd",
+    reviewed="e7407fd904f2",
 )
-def added_loss(plan: Cut | None, measure: type[Loss], tolls: TollsOf) -> Loss:
+def added_loss(plan: Cut | None, measure: type[Loss], sensitivity_of: SensitivityOf) -> Loss:
     """The loss of all the choices of a plan when one row is added or removed."""
     if plan is None:
         return measure.nothing()
-    chosen, toll = ExponentialSelection(plan.temperature), tolls(plan.alpha, measure)
-    below = loss_of(chosen, measure, toll.below).then(added_loss(plan.left, measure, tolls))
-    above = loss_of(chosen, measure, toll.above).then(added_loss(plan.right, measure, tolls))
+    chosen, move = ExponentialSelection(plan.temperature), sensitivity_of(plan.alpha, measure)
+    below = loss_of(chosen, measure, move.below).then(added_loss(plan.left, measure, sensitivity_of))
+    above = loss_of(chosen, measure, move.above).then(added_loss(plan.right, measure, sensitivity_of))
     return measure.widest([below, above])

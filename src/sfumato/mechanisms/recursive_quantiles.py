@@ -28,7 +28,7 @@ from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument, elements
 from sfumato.exact import BITS, Distance, Extended, Number, ball, positive, precision, probability, rational_up, up
 from sfumato.guarantee import guarantee
-from sfumato.mechanisms.cut_plans import Cut, Tolls, added_loss, balanced, halving
+from sfumato.mechanisms.cut_plans import Cut, RangeSensitivity, added_loss, balanced, halving
 from sfumato.mechanisms.quantile import MOST_LISTED, MOST_POINTS, SMALL, point_value, support
 from sfumato.mechanisms.scoring import drawable, exponents_of
 from sfumato.noise.selection import interval_index
@@ -88,7 +88,7 @@ def recursive_quantiles(
             bounded = space >> clamp(bounds.lower, bounds.upper)
             return bounded >> recursive_quantiles(levels, temperature=heat, step=step, measure=measure)
         grid = support(domain.element, fixed)
-        plan, parts = balanced(halving(levels), heat, measure, point_tolls), parts_of(grid)
+        plan, parts = balanced(halving(levels), heat, measure, point_sensitivity), parts_of(grid)
         top = (grid.span + 1) * parts - 1
 
         def choose(data: Data, entropy: Entropy) -> tuple[int | float, ...]:
@@ -111,7 +111,7 @@ def recursive_quantiles(
 def plan_loss(plan: Cut | None, domain: Vector, rows: DatasetMetric, measure: type[Loss]) -> Callable[[Distance], Loss]:
     """The privacy map of a plan; the loss of one row is worked out once."""
     if domain.size is None:
-        added = added_loss(plan, measure, point_tolls)
+        added = added_loss(plan, measure, point_sensitivity)
         return lambda d_in: rows_loss(added, rational_up(d_in))
     size, exchanged = domain.size, exchanged_loss(plan, measure)
     return lambda d_in: rows_loss(exchanged, exchanged_rows(d_in, metric=rows, size=size))
@@ -148,22 +148,22 @@ def read_levels(alphas: Iterable[Number]) -> list[Fraction]:
 
 @guarantee(
     claim="Pure: max(1, 2 − 2a) below, max(1, 2a) above; else 2 max(a, 1 − a) on both sides",
-    proof="proofs/recursive_quantiles.md#tolls",
-    reviewed="bd4ff4c0d2a7",
+    proof="proofs/recursive_quantiles.md#sensitivity",
+    reviewed="29171d3800cc",
 )
-def point_tolls(alpha: Fraction, measure: type[Loss]) -> Tolls:
+def point_sensitivity(alpha: Fraction, measure: type[Loss]) -> RangeSensitivity:
     """What the choice of a point costs a row that is added or removed, by the side on which it goes on."""
     if measure is Pure:
-        return Tolls(max(Fraction(1), 2 - 2 * alpha), max(Fraction(1), 2 * alpha))
+        return RangeSensitivity(max(Fraction(1), 2 - 2 * alpha), max(Fraction(1), 2 * alpha))
     widest = quantile_moves(alpha, Range()).added
-    return Tolls(widest, widest)
+    return RangeSensitivity(widest, widest)
 
 
 @guarantee(
     claim="one row exchanged: a choice that moves by 1 (Pure; else 2) and then an exchange on one side, or one that "
     "moves by 2, and then a row less on one side and a row more on the other",
     proof="proofs/recursive_quantiles.md#exchanged",
-    reviewed="ab3ba3406d0f",
+    reviewed="69fa75ada979",
 )
 def exchanged_loss(plan: Cut | None, measure: type[Loss]) -> Loss:
     """The loss of all the choices of a plan when one row is exchanged for another."""
@@ -171,7 +171,7 @@ def exchanged_loss(plan: Cut | None, measure: type[Loss]) -> Loss:
         return measure.nothing()
     chosen = ExponentialSelection(plan.temperature)
     inside = measure.widest([exchanged_loss(side, measure) for side in (plan.left, plan.right)])
-    across = added_loss(plan.left, measure, point_tolls).then(added_loss(plan.right, measure, point_tolls))
+    across = added_loss(plan.left, measure, point_sensitivity).then(added_loss(plan.right, measure, point_sensitivity))
     together = loss_of(chosen, measure, Fraction(1 if measure is Pure else 2)).then(inside)
     return measure.widest([together, loss_of(chosen, measure, Fraction(2)).then(across)])
 

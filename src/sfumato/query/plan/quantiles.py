@@ -25,7 +25,7 @@ from sfumato.entropy import Entropy
 from sfumato.errors import QueryRefused
 from sfumato.exact import log_up, up
 from sfumato.guarantee import guarantee
-from sfumato.mechanisms.cut_plans import Cut, Tolls, added_loss, balanced, halving
+from sfumato.mechanisms.cut_plans import Cut, RangeSensitivity, added_loss, balanced, halving
 from sfumato.mechanisms.quantile import Pieces
 from sfumato.mechanisms.scoring import drawable
 from sfumato.mechanisms.selection import exponential_shortfall
@@ -134,16 +134,16 @@ class Bins:
 @guarantee(
     claim="2 max(a, 1 − a) for a row added or removed; 2 where the rank is moved inwards; on either side",
     proof="proofs/query_specials.md#ranks",
-    reviewed="4b76bb913cd4",
+    reviewed="f32e648a7594",
 )
-def bin_tolls(alpha: Fraction, measure: type[Loss]) -> Tolls:
+def bin_sensitivity(alpha: Fraction, measure: type[Loss]) -> RangeSensitivity:
     """How much further one score can move than another, for one row, which may go on to either side.
 
-    >>> bin_tolls(Fraction(1, 4), Pure).below, bin_tolls(Fraction(1), Pure).below
+    >>> bin_sensitivity(Fraction(1, 4), Pure).below, bin_sensitivity(Fraction(1), Pure).below
     (Fraction(3, 2), Fraction(2, 1))
     """
     moves = Fraction(2) if near_an_end(alpha) else 2 * max(alpha, 1 - alpha)
-    return Tolls(moves, moves)
+    return RangeSensitivity(moves, moves)
 
 
 def near_an_end(alpha: Fraction) -> bool:
@@ -260,7 +260,7 @@ class Quantiles(Choosing):
 
     def plan(self, measure: type[Loss], temperature: Fraction) -> Cut | None:
         """Plans which quantile is chosen when, relative to the rows that reach it, and how warm each choice is."""
-        return balanced(halving(self.levels), temperature, measure, bin_tolls)
+        return balanced(halving(self.levels), temperature, measure, bin_sensitivity)
 
     @property
     def bin(self) -> Expression:
@@ -270,7 +270,7 @@ class Quantiles(Choosing):
         return self.bins.places(values)
 
     def one_row(self, measure: type[Loss], temperature: Fraction) -> Loss:
-        return added_loss(self.plan(measure, temperature), measure, bin_tolls)
+        return added_loss(self.plan(measure, temperature), measure, bin_sensitivity)
 
     def priced(self, special: Special, share: Pure | ZCDP) -> QuantilesAt:
         return QuantilesAt(special, self, type(share), self.temperature(special, share))
