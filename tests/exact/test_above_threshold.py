@@ -19,7 +19,7 @@ from sfumato.core.metrics import LInf
 from sfumato.core.space import Space
 from sfumato.exact import ball, enclose, precision
 from sfumato.mechanisms.above_threshold import above_threshold, below_threshold
-from sfumato.mechanisms.sparse_vector import Comparison, sparse_vector, transcript_law
+from sfumato.mechanisms.sparse_vector import ThresholdRule, sparse_vector, transcript_law
 from sfumato.noise.discrete_laplace import DiscreteLaplace
 
 GENERAL = Space(Stream(Integers()), LInf())
@@ -154,7 +154,7 @@ def continuous(values: list[Fraction], *, threshold: int, scale: int, transcript
 
 def on_grid(values: list[Fraction], *, threshold: int, scale: int, steps: int, transcript: tuple[bool, ...]) -> float:
     """Gives the same probability with our discrete noise, on a grid of 1 / steps."""
-    rule = Comparison(
+    rule = ThresholdRule(
         Integers(step=Fraction(1, steps)),
         threshold * steps,
         DiscreteLaplace(Fraction(scale * steps)),

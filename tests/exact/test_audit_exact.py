@@ -38,7 +38,7 @@ from sfumato.audit.divergences import (
 )
 from sfumato.audit.exact import _in_order, every_member
 from sfumato.audit.record import Verdict
-from sfumato.audit.tables import Table, folded, side_by_side
+from sfumato.audit.tables import LawPair, folded, side_by_side
 from sfumato.core.law import FiniteLaw, Law, MixtureLaw, ProductLaw, ShiftedLaw
 from sfumato.entropy import ReplayEntropy
 from sfumato.errors import BadArgument, NotInDomain, PromiseBroken
@@ -318,10 +318,10 @@ def test_noise_of_different_scales_is_not_folded() -> None:
 weights = st.lists(st.integers(1, 40), min_size=2, max_size=4)
 
 
-def table(left: Sequence[int], right: Sequence[int]) -> Table:
+def table(left: Sequence[int], right: Sequence[int]) -> LawPair:
     size = min(len(left), len(right))
     rows = [[ball(Fraction(mass, sum(side[:size]))) for mass in side[:size]] for side in (left, right)]
-    return Table(tuple(range(size)), tuple(rows[0]), tuple(rows[1]))
+    return LawPair(tuple(range(size)), tuple(rows[0]), tuple(rows[1]))
 
 
 @settings(max_examples=examples(30), deadline=None)
@@ -405,7 +405,7 @@ def test_mu_is_not_made_up_where_an_error_is_only_nearly_0() -> None:
     """P never gives what Q gives once in 10^50 times: a test that tells it errs on one side only, and μ is infinite."""
     tiny = Fraction(1, 10**50)
     with precision(BITS):
-        pair = Table((0, 1), (ball(0), ball(1)), (ball(tiny), ball(1 - tiny)))
+        pair = LawPair((0, 1), (ball(0), ball(1)), (ball(tiny), ball(1 - tiny)))
     assert gaussian_mu(pair) == (0, math.inf)
 
 

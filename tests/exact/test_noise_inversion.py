@@ -18,23 +18,23 @@ from sfumato.noise.blocks import block_law, block_masses
 from sfumato.noise.digits import digit_law, digit_masses
 from sfumato.noise.discrete_laplace import folded_law, folded_masses
 from sfumato.noise.geometric import leading_law, leading_masses
-from sfumato.noise.inversion import OPEN, TABLE_BITS, TOP, Law, Table, locate, resolve, thresholds
+from sfumato.noise.inversion import OPEN, TABLE_BITS, TOP, IndexLaw, InversionTable, locate, resolve, thresholds
 
 
-def table_of(law: Law, masses: object) -> Table:
+def table_of(law: IndexLaw, masses: object) -> InversionTable:
     with precision(TABLE_BITS):
-        return Table.of(law, masses)  # type: ignore[arg-type]
+        return InversionTable.of(law, masses)  # type: ignore[arg-type]
 
 
-def third() -> Table:
-    return Table.listing(Law(lambda _: ball(Fraction(1, 3)), 2), 2)
+def third() -> InversionTable:
+    return InversionTable.listing(IndexLaw(lambda _: ball(Fraction(1, 3)), 2), 2)
 
 
 TABLES = {
     "third": third,
-    "sure": lambda: Table.listing(Law(lambda _: arb(1), 2), 2),
-    "never": lambda: Table.listing(Law(lambda _: arb(0), 2), 2),
-    "half": lambda: Table.listing(Law(lambda _: ball(Fraction(1, 2)), 2), 2),
+    "sure": lambda: InversionTable.listing(IndexLaw(lambda _: arb(1), 2), 2),
+    "never": lambda: InversionTable.listing(IndexLaw(lambda _: arb(0), 2), 2),
+    "half": lambda: InversionTable.listing(IndexLaw(lambda _: ball(Fraction(1, 2)), 2), 2),
     "laplace 1/1000": lambda: table_of(
         folded_law(Fraction(1, 1000), width=1), folded_masses(Fraction(1, 1000), width=1)
     ),
@@ -99,7 +99,7 @@ def test_a_cell_names_an_index_only_if_all_its_words_agree(name: str) -> None:
     assert (~named).sum() <= 2 * len(touched) + 1 + (high == len(table.limits)).sum()
 
 
-def truth(law: Law, prefix: int, bits: int) -> int:
+def truth(law: IndexLaw, prefix: int, bits: int) -> int:
     """Finds the index by a linear walk at high precision."""
     with precision(2048):
         place, index = ball(Fraction(2 * prefix + 1, 2 << bits)), 0
@@ -200,14 +200,14 @@ def test_masses_that_are_not_known_well_are_refused() -> None:
 
 
 def test_locate_says_none_where_the_digits_do_not_decide() -> None:
-    law = Law(lambda _: ball(Fraction(1, 3)), 2)
+    law = IndexLaw(lambda _: ball(Fraction(1, 3)), 2)
     assert locate(law, 0, 1) is None
     assert locate(law, 1, 1) == 1
     assert locate(law, 0, 2) == 0
 
 
 def test_a_dyadic_mass_is_decided_at_once() -> None:
-    law = Law(lambda _: ball(Fraction(1, 2)), 2)
+    law = IndexLaw(lambda _: ball(Fraction(1, 2)), 2)
     entropy = ScriptedEntropy(words(0))
     assert [resolve(law, prefix, 1, entropy) for prefix in (0, 1)] == [0, 1]
     assert entropy.left == 8
@@ -215,7 +215,7 @@ def test_a_dyadic_mass_is_decided_at_once() -> None:
 
 def test_many_outcomes_use_a_wider_guide() -> None:
     size = 40_000
-    table = Table.listing(Law(lambda index: ball(Fraction(index, size)), size), size)
+    table = InversionTable.listing(IndexLaw(lambda index: ball(Fraction(index, size)), size), size)
     assert table.cells.dtype == np.int32
     entropy = ScriptedEntropy(b"")
     found, beyond = table.many(50_000, entropy)

@@ -27,7 +27,7 @@ from sfumato.noise.blocks import BlockSampler, block_table
 from sfumato.noise.digits import DIGIT_BITS, digit_law, lower_bits, lower_tables
 from sfumato.noise.discrete_laplace import folded_law, unfold, unfold_blocks
 from sfumato.noise.gaussian_sums import direct_sum, normaliser, tail_sum
-from sfumato.noise.inversion import Law
+from sfumato.noise.inversion import IndexLaw
 from sfumato.textbook.continuous import Exponential, Gaussian, Gumbel, Laplace, Reference, TruncatedLaplace, two_sided
 
 every_law = pytest.mark.parametrize("name", SUMMED)
@@ -211,7 +211,7 @@ def test_digits_are_independent_in_a_complete_enumeration() -> None:
     low, high = digit_law(scale, place=1, size=4), digit_law(scale, place=4, size=8)
     with precision(200):
 
-        def mass(law: Law, k: int) -> arb:
+        def mass(law: IndexLaw, k: int) -> arb:
             return law.mass_below(k + 1) - law.mass_below(k)
 
         for lead, second, first in product(range(6), range(8), range(4)):

@@ -17,7 +17,7 @@ from sfumato.core.space import Space, scalar, vector
 from sfumato.errors import BadArgument, NotInDomain, UnknownSize
 from sfumato.exact import log_up, precision, up
 from sfumato.mechanisms.randomized_response import (
-    Answer,
+    ResponseOdds,
     coin_flip_response,
     offset_law,
     offset_sampler,
@@ -100,7 +100,7 @@ def test_A1_059_P1_168_E1_42_broken_supports_are_refused() -> None:
 def test_P1_168_what_a_duplicate_would_leak() -> None:
     """The attack the refusal stops: A counted twice gives ln 2 where the formula claims 0."""
     true_ratio = Fraction(2, 3) / Fraction(1, 3)
-    assert response_loss(Answer.read(3, Fraction(1, 3), None), 1) == Pure(0)
+    assert response_loss(ResponseOdds.read(3, Fraction(1, 3), None), 1) == Pure(0)
     assert log_up(true_ratio) > Fraction(69, 100)
 
 
@@ -230,14 +230,14 @@ def test_negative_or_missing_epsilon_is_refused() -> None:
 @pytest.mark.parametrize(
     "answer",
     [
-        Answer.read(2, Fraction(3, 4), None),
-        Answer.read(2, Fraction(1), None),
-        Answer.read(2, Fraction(0), None),
-        Answer.read(5, Fraction(1, 3), None),
-        Answer.read(7, None, Fraction(1, 2)),
+        ResponseOdds.read(2, Fraction(3, 4), None),
+        ResponseOdds.read(2, Fraction(1), None),
+        ResponseOdds.read(2, Fraction(0), None),
+        ResponseOdds.read(5, Fraction(1, 3), None),
+        ResponseOdds.read(7, None, Fraction(1, 2)),
     ],
 )
-def test_the_table_that_draws_has_the_law(answer: Answer) -> None:
+def test_the_table_that_draws_has_the_law(answer: ResponseOdds) -> None:
     """The thresholds of the sampler, read as a distribution, equal the stated masses to 2⁻⁶³."""
     with precision(TABLE_BITS):
         law = offset_law(answer)

@@ -14,17 +14,17 @@ import pytest
 
 from sfumato.core.domains import Integers
 from sfumato.entropy import ReplayEntropy
-from sfumato.mechanisms.sparse_vector import Comparison, compare, transcript_law
+from sfumato.mechanisms.sparse_vector import ThresholdRule, compare, transcript_law
 from sfumato.noise.discrete_laplace import DiscreteLaplace
 
 LIMIT = 5.5
 
 
-def rule(threshold_scale: Fraction, query_scale: Fraction, *, count: int = 1) -> Comparison:
-    return Comparison(Integers(), 0, DiscreteLaplace(threshold_scale), DiscreteLaplace(query_scale), count)
+def rule(threshold_scale: Fraction, query_scale: Fraction, *, count: int = 1) -> ThresholdRule:
+    return ThresholdRule(Integers(), 0, DiscreteLaplace(threshold_scale), DiscreteLaplace(query_scale), count)
 
 
-def chance(one: Comparison, values: list[int], transcript: tuple[bool, ...]) -> float:
+def chance(one: ThresholdRule, values: list[int], transcript: tuple[bool, ...]) -> float:
     return float(transcript_law(one, values, missed=Fraction(1, 10**12)).probability(transcript))
 
 
@@ -38,7 +38,7 @@ def test_first_answer_has_its_probability(wide: str) -> None:
     """One of the noises is made so narrow that the answer hangs on the other."""
     broad, narrow, value, runs = Fraction(4), Fraction(1, 10), -10, 300_000
 
-    def with_scale(scale: Fraction) -> Comparison:
+    def with_scale(scale: Fraction) -> ThresholdRule:
         return rule(scale, narrow) if wide == "threshold" else rule(narrow, scale)
 
     entropy, true = ReplayEntropy(20), with_scale(broad)
@@ -69,7 +69,7 @@ def test_whole_transcripts_have_their_joint_law(count: int) -> None:
     assert apart > 3 * _chi_square_limit(len(expected) - 1)
 
 
-def _independent(one: Comparison, values: list[int], transcript: tuple[bool, ...]) -> float:
+def _independent(one: ThresholdRule, values: list[int], transcript: tuple[bool, ...]) -> float:
     """Gives a transcript's probability if the threshold's noise were drawn anew for each answer."""
     return math.prod(chance(one, [value], (hit,)) for value, hit in zip(values, transcript, strict=False))
 

@@ -127,7 +127,7 @@ def test_a_queryable_is_asked_by_a_function() -> None:
 
     found = grey_box(asked, [1, 2, 3], [1, 2], claim=made.map(1), entropy=ReplayEntropy(1))
     assert found.verdict is Verdict.SOUND and found.line("ε").claimed == 2
-    assert found.line("1. Comparison: distance").low == 1
+    assert found.line("1. ThresholdRule: distance").low == 1
     with pytest.raises(BadArgument, match="answers once"):
         grey_box(made, [1], [1])
     with pytest.raises(BadArgument, match="ask the queryable"):

@@ -9,7 +9,7 @@ import pytest
 
 from sfumato.accounting.facts.gaussian import exact_gaussian_delta
 from sfumato.accounting.losses.measures import Approx
-from sfumato.accounting.plans.comparison import Comparison, Way, compare_accounting
+from sfumato.accounting.plans.comparison import AccountingComparison, Way, compare_accounting
 from sfumato.errors import BadArgument
 from sfumato.exact import root
 
@@ -24,17 +24,17 @@ EXPECTED = {
 
 
 @pytest.fixture(scope="module")
-def compared() -> Comparison:
+def compared() -> AccountingComparison:
     return compare_accounting(Approx(1, "1e-6"), counts=COUNTS)
 
 
 @pytest.mark.parametrize("way", EXPECTED, ids=lambda way: way.name)
-def test_A1_137_to_139_noise_for_a_total(compared: Comparison, way: Way) -> None:
+def test_A1_137_to_139_noise_for_a_total(compared: AccountingComparison, way: Way) -> None:
     for count, scale in zip(COUNTS, EXPECTED[way], strict=True):
         assert f"{float(compared.scale(count, way)):.6g}" == f"{scale:.6g}"
 
 
-def test_every_way_keeps_the_total_and_says_how_it_split(compared: Comparison) -> None:
+def test_every_way_keeps_the_total_and_says_how_it_split(compared: AccountingComparison) -> None:
     for row in compared.rows:
         assert exact_gaussian_delta(Fraction(1), root(row.count), row.scale) <= compared.total.delta
         assert (row.loss is not None) == (row.way in (Way.BASIC, Way.ADVANCED))
@@ -43,7 +43,7 @@ def test_every_way_keeps_the_total_and_says_how_it_split(compared: Comparison) -
     assert split.delta == Fraction(1, 2 * 10**7)
 
 
-def test_the_order_of_ways(compared: Comparison) -> None:
+def test_the_order_of_ways(compared: AccountingComparison) -> None:
     """Exact beats Rényi beats the closed form; basic wins over advanced for few queries only."""
     for count in COUNTS:
         scale = {way: compared.scale(count, way) for way in Way}
@@ -52,7 +52,7 @@ def test_the_order_of_ways(compared: Comparison) -> None:
         assert (scale[Way.BASIC] < scale[Way.ADVANCED]) == (count <= 30)
 
 
-def test_the_table_and_the_series(compared: Comparison) -> None:
+def test_the_table_and_the_series(compared: AccountingComparison) -> None:
     lines = str(compared).splitlines()
     assert lines[0].split() == ["queries", "basic", "advanced", "zCDP", "Rényi", "exact"]
     assert lines[2].split() == ["10", "41.3295", "73.2019", "16.9182", "14.3279", "13.3597"]
@@ -67,7 +67,7 @@ def test_totals_that_make_no_sense_are_refused(total: object) -> None:
         compare_accounting(total, counts=[1])  # type: ignore[arg-type]
 
 
-def test_bad_counts_are_refused(compared: Comparison) -> None:
+def test_bad_counts_are_refused(compared: AccountingComparison) -> None:
     for counts in ([], [0], [1.5], [True]):
         with pytest.raises(BadArgument):
             compare_accounting(Approx(1, "1e-6"), counts=counts)  # type: ignore[arg-type]

@@ -17,7 +17,7 @@ from typing import TypeAlias, final
 from flint import arb
 
 from sfumato.accounting.losses.divergence import Probabilities, max_divergence, renyi
-from sfumato.audit.tables import Table
+from sfumato.audit.tables import LawPair
 from sfumato.exact import BITS, Extended, ball, enclose, endpoints, precision, upper
 from sfumato.guarantee import guarantee
 
@@ -37,9 +37,9 @@ NOTHING = Fraction(1, 1 << 80)
 @guarantee(
     claim="at least ln P(y)/Q(y) for one event y; at most the largest, where all outcomes are listed",
     proof="proofs/audit.md#exact",
-    reviewed="dc54b036adf9",
+    reviewed="9331cd99b97f",
 )
-def pure_epsilon(table: Table) -> Found:
+def pure_epsilon(table: LawPair) -> Found:
     """Encloses the max divergence: the least ε of pure differential privacy, in this direction."""
     low, high = max_divergence(*table.lumped())
     return low, high if table.complete else None
@@ -48,9 +48,9 @@ def pure_epsilon(table: Table) -> Found:
 @guarantee(
     claim="D(P || Q) + D(Q || P) of the max divergence: the length of the interval that holds all losses",
     proof="proofs/audit.md#exact",
-    reviewed="901d13beb525",
+    reviewed="ecafe446e20b",
 )
-def loss_range(table: Table) -> Found:
+def loss_range(table: LawPair) -> Found:
     """Encloses the range of the privacy loss: the least η of bounded range."""
     (low, high), (back, top) = pure_epsilon(table), pure_epsilon(table.turned())
     return low + back, None if high is None or top is None else high + top
@@ -59,9 +59,9 @@ def loss_range(table: Table) -> Found:
 @guarantee(
     claim="the sum of max(0, P − factor Q) over what is listed; the rest adds at most its mass under P",
     proof="proofs/audit.md#truncated",
-    reviewed="539acfaa9a9b",
+    reviewed="35f8c24a4ffb",
 )
-def uncovered(table: Table, factor: arb | None) -> Found:
+def uncovered(table: LawPair, factor: arb | None) -> Found:
     """Encloses the part of one law that a factor times the other does not cover; without a factor, however large."""
     with precision(BITS):
         low, _ = endpoints(_excess(*table.lumped(), factor))
@@ -80,7 +80,7 @@ def _excess(left: Probabilities, right: Probabilities, factor: arb | None) -> ar
     return total
 
 
-def delta(table: Table, epsilon: Extended) -> Found:
+def delta(table: LawPair, epsilon: Extended) -> Found:
     """Encloses δ at an ε: the hockey-stick divergence."""
     with precision(BITS):
         return uncovered(table, None if epsilon == math.inf else ball(Fraction(epsilon)).exp())
@@ -89,9 +89,9 @@ def delta(table: Table, epsilon: Extended) -> Found:
 @guarantee(
     claim="at least the divergence of what is listed and one more outcome; at most that where all are listed",
     proof="proofs/audit.md#truncated",
-    reviewed="feb2fd407070",
+    reviewed="05cbc3c3bfad",
 )
-def renyi_divergence(table: Table, order: Fraction) -> Found:
+def renyi_divergence(table: LawPair, order: Fraction) -> Found:
     """Encloses the Rényi divergence of an order above 1."""
     low, high = renyi(*table.lumped(), order)
     return max(Fraction(0), low), high if table.complete else None
@@ -127,9 +127,9 @@ class Stretch:
 @guarantee(
     claim="sup of D/order over all orders above 1: from below at some orders, from above by stretches that cover all",
     proof="proofs/audit.md#zcdp",
-    reviewed="e73bb301a7b1",
+    reviewed="b5e6ac7c91d9",
 )
-def concentrated_rho(table: Table, floor: Extended = 0) -> Found:
+def concentrated_rho(table: LawPair, floor: Extended = 0) -> Found:
     """Encloses the least ρ of zCDP in this direction; the upper bound is no sharper than needed beside a floor."""
     left, right = table.lumped()
     if not table.complete:
@@ -239,9 +239,9 @@ class Group:
     claim="the least mu for which the curve is nowhere below that of two Gaussians: the largest of z(1 − a) − z(b) "
     "over its corners (a, b); from above, over the corners of a line that is nowhere above the curve",
     proof="proofs/audit.md#gaussian",
-    reviewed="3f4d9c4a05de",
+    reviewed="a119b73e20dd",
 )
-def gaussian_mu(table: Table) -> Found:
+def gaussian_mu(table: LawPair) -> Found:
     """Encloses the least μ of Gaussian differential privacy in this direction."""
     low: Extended = Fraction(0)
     high: Extended = Fraction(0)
@@ -294,7 +294,7 @@ def _shift(alarms: arb, misses: arb) -> tuple[Extended, Extended]:
     return enclose(lambda: ball(2).sqrt() * ((2 * alarms).erfcinv() + (2 * misses).erfcinv()))
 
 
-def _groups(table: Table) -> list[Group]:
+def _groups(table: LawPair) -> list[Group]:
     """The outcomes by falling ratio P/Q; those with an uncertain order stand together."""
     groups: list[Group] = []
     for group in sorted(_ratios(table), key=lambda group: group.high, reverse=True):
@@ -305,7 +305,7 @@ def _groups(table: Table) -> list[Group]:
     return groups
 
 
-def _ratios(table: Table) -> Iterator[Group]:
+def _ratios(table: LawPair) -> Iterator[Group]:
     """Each outcome that either law gives, with what its ratio is between."""
     left, right = table.lumped()
     for outcome, mass in left.items():

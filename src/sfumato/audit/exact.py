@@ -13,9 +13,9 @@ from sfumato.accounting.losses.measures import Loss
 from sfumato.accounting.renyi.curves import read_order
 from sfumato.audit.brute_force import neighbours
 from sfumato.audit.drawn import curves
-from sfumato.audit.questions import Answer, event_words, kept_lines, questions, worst_first
+from sfumato.audit.questions import Findings, event_words, kept_lines, questions, worst_first
 from sfumato.audit.record import Audit, Witness
-from sfumato.audit.tables import Table, remembered, side_by_side
+from sfumato.audit.tables import LawPair, remembered, side_by_side
 from sfumato.core.domains import Categories, Data, Domain, Integers, Vector
 from sfumato.core.grouped_distance import DistanceLike
 from sfumato.core.law import Law
@@ -101,7 +101,7 @@ def judged(
     subject: str,
     claim: Loss,
     pairs: Pairs,
-    table_of: Callable[[Data, Data], Table],
+    table_of: Callable[[Data, Data], LawPair],
     *,
     orders: Sequence[Fraction] = (),
     epsilons: Sequence[Fraction] = (),
@@ -110,7 +110,7 @@ def judged(
     progress: Progress | None = None,
 ) -> Audit:
     """Compares a claim with what is measured on ordered pairs: some of all that are known, until the time is up."""
-    answers = [Answer(question) for question in questions(claim, orders, epsilons)]
+    answers = [Findings(question) for question in questions(claim, orders, epsilons)]
     most, missed, done = 0, Fraction(0), 0
     with reporting(progress, "auditing") as tell:
         for place, (left, right) in enumerate(pairs):
@@ -140,7 +140,7 @@ def judged(
     )
 
 
-def _tables(law: Callable[[Data], Law], missed: Fraction | None) -> Callable[[Data, Data], Table]:
+def _tables(law: Callable[[Data], Law], missed: Fraction | None) -> Callable[[Data, Data], LawPair]:
     """Builds what lists a pair of laws; each member's law is computed once."""
     known: dict[int, tuple[Data, Law]] = {}
 

@@ -120,7 +120,7 @@ def _subject_name(subject: Measurement | Run) -> str:
     return str(subject.how) if isinstance(subject, Measurement) else str(getattr(subject, "__name__", "a function"))
 
 
-def compare_replays(run: Run, left: Data, right: Data, source: Entropy) -> Comparison:
+def compare_replays(run: Run, left: Data, right: Data, source: Entropy) -> Replays:
     """Records a run on one data set, and replays it on the same and on the other."""
     others = system()
     before, recorder = others.drawn, Recorder(source)
@@ -128,7 +128,7 @@ def compare_replays(run: Run, left: Data, right: Data, source: Entropy) -> Compa
     again, replayer = Replayer(recorder.record, source), Replayer(recorder.record, source)
     repeated, second = _attempt(run, left, again), _attempt(run, right, replayer)
     ours = recorder.passed + again.passed + replayer.passed if source is others else 0
-    return Comparison(recorder, again, replayer, first, repeated, second, hidden=others.drawn - before != ours)
+    return Replays(recorder, again, replayer, first, repeated, second, hidden=others.drawn - before != ours)
 
 
 @final
@@ -154,7 +154,7 @@ def _attempt(run: Run, data: Data, entropy: Recorder | Replayer) -> Ended:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class Replays:
     """A run, its replay on the same data, and its replay on other data; and whether anything was drawn elsewhere."""
 
     recorder: Recorder

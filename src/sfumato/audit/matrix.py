@@ -22,7 +22,7 @@ from sfumato.audit.drawn import Floats, curves
 from sfumato.audit.exact import judged
 from sfumato.audit.questions import event_words
 from sfumato.audit.record import Audit, Line, Witness
-from sfumato.audit.tables import Table
+from sfumato.audit.tables import LawPair
 from sfumato.core.domains import categories
 from sfumato.errors import BadArgument
 from sfumato.exact import BITS, Extended, Number, ball, digits_up, exp_down, exp_up, log_down, log_up, precision
@@ -67,9 +67,9 @@ class Grid:
             self.known[place] = tuple(entries) if total == 1 else tuple(entry / total for entry in entries)
         return self.known[place]
 
-    def table(self, left: int, right: int) -> Table:
+    def table(self, left: int, right: int) -> LawPair:
         with precision(BITS):
-            return Table(self.outputs, tuple(map(ball, self.row(left))), tuple(map(ball, self.row(right))))
+            return LawPair(self.outputs, tuple(map(ball, self.row(left))), tuple(map(ball, self.row(right))))
 
     def pairs(self) -> list[tuple[int, int]]:
         if self.edges is not None:

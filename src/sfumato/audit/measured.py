@@ -16,7 +16,7 @@ from sfumato.accounting.facts.gaussian import exact_discrete_delta
 from sfumato.accounting.losses.concentrated import GDP, ApproxZCDP
 from sfumato.accounting.losses.measures import ZCDP, Approx, BoundedRange, Loss, Pure
 from sfumato.accounting.losses.pld import PLD
-from sfumato.audit.recorder import Record, Step
+from sfumato.audit.recorder import Record, RecordedStep
 from sfumato.core.grouped_distance import AnyDistance, GroupedDistance
 from sfumato.errors import NoProvenRoute, NotInDomain, SfumatoError
 from sfumato.exact import Extended, rational_up
@@ -72,7 +72,7 @@ def called(how: object) -> str:
     return type(how).__name__
 
 
-def _measured(name: str, left: Step, right: Step) -> Measured:
+def _measured(name: str, left: RecordedStep, right: RecordedStep) -> Measured:
     failed = _failure(left, right)
     faults = () if failed is None else (f"{name}: {failed}",)
     if left.act.of is not None:
@@ -90,7 +90,7 @@ def _measured(name: str, left: Step, right: Step) -> Measured:
     return Measured(name, gap, loss, event, left.act.declared, faults)
 
 
-def _failure(left: Step, right: Step) -> str | None:
+def _failure(left: RecordedStep, right: RecordedStep) -> str | None:
     if (left.raised is None) != (right.raised is None):
         return "it fails on one side only"
     return "it fails in another way on the other side" if seen_of(left.raised) != seen_of(right.raised) else None
@@ -103,7 +103,7 @@ def unmoved(before: Record, after: Record) -> bool:
     return len(before.steps) == len(after.steps) and not any(moved)
 
 
-def _moved(left: Step, right: Step) -> bool:
+def _moved(left: RecordedStep, right: RecordedStep) -> bool:
     try:
         return size_of(left.act.distance(left.act.exact, right.act.exact)) != 0
     except Exception:

@@ -11,7 +11,7 @@ from typing import final
 import numpy as np
 
 from sfumato.audit.exact import exact
-from sfumato.audit.grey_box import Comparison, compare_replays
+from sfumato.audit.grey_box import Replays, compare_replays
 from sfumato.audit.measured import size_of
 from sfumato.audit.record import Audit, Line, Verdict, Witness
 from sfumato.audit.shrinking import expression
@@ -161,7 +161,7 @@ def _by_the_law(audit: Audit, *, settled: bool) -> Iterator[Line]:
             yield replace(line, what=line.what + LAW, claimed=None if bound else line.claimed)
 
 
-def _compare_replays(measurement: Measurement, left: Data, right: Data) -> Comparison:
+def _compare_replays(measurement: Measurement, left: Data, right: Data) -> Replays:
     """Records a run and replays it; of something that goes on answering, only how it begins."""
     if not measurement.interactive:
         return compare_replays(measurement.function, left, right, ReplayEntropy(SEED))

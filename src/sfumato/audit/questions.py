@@ -27,7 +27,7 @@ from sfumato.audit.divergences import (
     uncovered,
 )
 from sfumato.audit.record import Line, Verdict
-from sfumato.audit.tables import Table
+from sfumato.audit.tables import LawPair
 from sfumato.errors import BadArgument, NoProvenRoute
 from sfumato.exact import BITS, Extended, ball, digits_up, precision, rational_up
 
@@ -43,7 +43,7 @@ ASIDE = (Fraction(1, 10), Fraction(1, 10**3), Fraction(1, 10**6))
 SHOWN = 8
 """The most lines that are kept of a claim in many parts: those that speak worst of it."""
 
-Measure = Callable[[Table, Extended], Found]
+Measure = Callable[[LawPair, Extended], Found]
 """Measures one pair; it need not be sharp from above where the bound is below the largest one found so far."""
 
 
@@ -111,7 +111,7 @@ def _renyi(order: Fraction, claimed: Extended | None) -> Question:
 def _line(tall: Fraction, steep: Fraction) -> Question:
     """Asks about one line of a trade-off curve: no test has hits − steep · false alarms above 1 − tall."""
 
-    def measure(table: Table, _: Extended) -> Found:
+    def measure(table: LawPair, _: Extended) -> Found:
         with precision(BITS):
             return uncovered(table, ball(steep))
 
@@ -130,7 +130,7 @@ def _consequence(claim: Loss, allowed: Fraction) -> Question:
 
 
 @final
-class Answer:
+class Findings:
     """Collects what a question finds over many pairs: the largest bounds, and where the largest was."""
 
     def __init__(self, question: Question) -> None:
@@ -139,7 +139,7 @@ class Answer:
         self.high: Extended | None = Fraction(0)
         self.place = 0
 
-    def see(self, table: Table, place: int) -> None:
+    def see(self, table: LawPair, place: int) -> None:
         low, high = self.question.measure(table, self.low)
         if low > self.low:
             self.low, self.place = low, place
@@ -152,24 +152,24 @@ class Answer:
 WORST_FIRST = (Verdict.VIOLATED, Verdict.OPEN, Verdict.SOUND, Verdict.TIGHT)
 
 
-def worst_first(answers: Sequence[Answer]) -> list[Answer]:
+def worst_first(answers: Sequence[Findings]) -> list[Findings]:
     """Puts answers to the claim in order, the worst first; of those that speak alike, the nearest to the claim."""
     own = [answer for answer in answers if answer.question.claimed is not None]
 
-    def key(answer: Answer) -> tuple[int, float]:
+    def key(answer: Findings) -> tuple[int, float]:
         claimed = float(answer.question.claimed or 0)
         return WORST_FIRST.index(answer.line().verdict), -float(answer.low) / claimed if claimed else -math.inf
 
     return sorted(own, key=key)
 
 
-def kept_lines(answers: Sequence[Answer]) -> tuple[Line, ...]:
+def kept_lines(answers: Sequence[Findings]) -> tuple[Line, ...]:
     """The lines of an audit, in the order of the questions: all, or the worst of many."""
     worst = set(map(id, worst_first(answers)[:SHOWN]))
     return tuple(answer.line() for answer in answers if answer.question.claimed is None or id(answer) in worst)
 
 
-def event_words(table: Table, epsilon: Extended | None) -> str:
+def event_words(table: LawPair, epsilon: Extended | None) -> str:
     """Says what tells a pair apart best: one outcome, or all that are likelier by more than exp(ε)."""
     factor = math.inf if epsilon is None else math.exp(min(700.0, float(epsilon)))
     left, right = [float(mass) for mass in table.left], [float(mass) for mass in table.right]

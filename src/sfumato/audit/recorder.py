@@ -17,7 +17,7 @@ Outcome = TypeVar("Outcome")
 
 @final
 @dataclass(frozen=True, eq=False)
-class Step:
+class RecordedStep:
     """An act as it went: what came of it, or what it raised."""
 
     act: RandomStep
@@ -30,7 +30,7 @@ class Step:
 class Record:
     """What a run randomized, in order, and the bytes it drew outside of all acts: each with how many acts before."""
 
-    steps: list[Step] = field(default_factory=list)
+    steps: list[RecordedStep] = field(default_factory=list)
     coins: list[tuple[int, bytes]] = field(default_factory=list)
 
 
@@ -93,15 +93,15 @@ class Recorder(Entropy):
         self.record.coins.append((len(self.record.steps), coins))
         return coins
 
-    def attempted(self, act: RandomStep, draw: Callable[[], Any]) -> Step:
+    def attempted(self, act: RandomStep, draw: Callable[[], Any]) -> RecordedStep:
         """Draws the outcome of an act and keeps it, whatever it is."""
         if act.of is not None:
             act.of.exact.append(act.exact)
         self.inside = True
         try:
-            step = Step(act, copied(draw()))
+            step = RecordedStep(act, copied(draw()))
         except Exception as fault:
-            step = Step(act, raised=fault)
+            step = RecordedStep(act, raised=fault)
         finally:
             self.inside = False
         self.record.steps.append(step)
@@ -171,7 +171,7 @@ class Replayer(Entropy):
         return outcome
 
 
-def outcome_of(step: Step) -> Any:
+def outcome_of(step: RecordedStep) -> Any:
     """What came of a step; what it raised is raised again."""
     if step.raised is not None:
         raise step.raised

@@ -42,7 +42,7 @@ class Rest:
 
 @final
 @dataclass(frozen=True)
-class Table:
+class LawPair:
     """Two laws side by side; ``rest`` is None where every outcome is listed."""
 
     outcomes: tuple[Data, ...]
@@ -66,9 +66,9 @@ class Table:
         with precision(BITS):
             return {**left, -1: ball(self.rest.left[0])}, {**right, -1: ball(self.rest.right[1])}
 
-    def turned(self) -> Table:
+    def turned(self) -> LawPair:
         rest = None if self.rest is None else Rest(self.rest.right, self.rest.left)
-        return Table(self.outcomes, self.right, self.left, rest)
+        return LawPair(self.outcomes, self.right, self.left, rest)
 
 
 @guarantee(
@@ -88,7 +88,7 @@ def remembered(law: Law) -> Law:
     return law if isinstance(law, FiniteLaw | ShiftedLaw | ProductLaw | MixtureLaw) else Remembered(law)
 
 
-def side_by_side(left: Law, right: Law, missed: Fraction | None) -> Table:
+def side_by_side(left: Law, right: Law, missed: Fraction | None) -> LawPair:
     """Lists what two laws can give, with the probabilities under both."""
     here, there = folded((left, right))
     share = _share((here, there), missed)
@@ -96,7 +96,7 @@ def side_by_side(left: Law, right: Law, missed: Fraction | None) -> Table:
         _check_size(outcomes_of(law, share))
     with precision(BITS):
         outcomes = tuple(distinct(chain(here.outcomes(share), there.outcomes(share))))
-        table = Table(
+        table = LawPair(
             outcomes,
             tuple(here.probability(outcome) for outcome in outcomes),
             tuple(there.probability(outcome) for outcome in outcomes),
@@ -104,7 +104,7 @@ def side_by_side(left: Law, right: Law, missed: Fraction | None) -> Table:
         for masses in (table.left, table.right):
             _check(sum(masses, ball(0)), share)
     rest = None if share == 0 else Rest(unlisted(table.left), unlisted(table.right))
-    return Table(table.outcomes, table.left, table.right, rest)
+    return LawPair(table.outcomes, table.left, table.right, rest)
 
 
 def outcomes_of(law: Law, missed: Fraction) -> int:

@@ -9,7 +9,7 @@ from typing import Any
 from sfumato.accounting.losses.bracket import Bracket
 from sfumato.accounting.losses.measures import Approx, Pure
 from sfumato.accounting.plans.account import CostReport
-from sfumato.accounting.plans.comparison import Comparison, Share
+from sfumato.accounting.plans.comparison import AccountingComparison, Share
 from sfumato.charts.canvas import (
     HEIGHT,
     WIDTH,
@@ -82,13 +82,13 @@ def _counts(rows: Iterable[Row]) -> list[int]:
 
 
 def scales(
-    rows: Comparison | Iterable[Share | tuple[int, str, Number | Root]],
+    rows: AccountingComparison | Iterable[Share | tuple[int, str, Number | Root]],
     *,
     title: str = "The noise that each of k queries needs",
 ) -> Chart:
     """Draws the scale that each of k queries needs under one total: a comparison, or rows (k, way, scale)."""
     alt = altair()
-    points = _scale_rows(rows.rows if isinstance(rows, Comparison) else rows)
+    points = _scale_rows(rows.rows if isinstance(rows, AccountingComparison) else rows)
     if not points or any(not 0 < row["y"] < math.inf for row in points):
         raise BadArgument("rows", "rows (number of queries, way, scale) with positive finite scales", points[:3])
     names = list(dict.fromkeys(row["series"] for row in points))

@@ -154,7 +154,7 @@ def _misses() -> Any:
     return upward("misses", domain=[0, 1])
 
 
-class Law(Protocol):
+class LossAtoms(Protocol):
     """A law of the privacy loss as a list of atoms, such as `Profile.pair` gives."""
 
     @property
@@ -167,7 +167,7 @@ class Law(Protocol):
 
 
 def loss_masses(
-    masses: Law | Iterable[tuple[Number, Number]],
+    masses: LossAtoms | Iterable[tuple[Number, Number]],
     *,
     gaussian: Number | None = None,
     loss: Pure | None = None,

@@ -22,7 +22,7 @@ from sfumato.exact import BITS, Number, ball, non_negative, positive, precision,
 from sfumato.guarantee import guarantee
 from sfumato.mechanisms.gridding import Gridded, exact_add
 from sfumato.mechanisms.per_person import ENTRIES_PROOF, Entries, entries_of
-from sfumato.mechanisms.randomized_response import Answer, offset_sampler, response_loss, sorted_law
+from sfumato.mechanisms.randomized_response import ResponseOdds, offset_sampler, response_loss, sorted_law
 from sfumato.noise.digits import DigitSampler
 from sfumato.noise.discrete_laplace import DiscreteLaplace
 from sfumato.noise.sampling import draw_array
@@ -107,7 +107,7 @@ def local_mean_response(*, p: Number | None = None, epsilon: Number | None = Non
         entries, bounds = bounded_entries(space, "local_mean_response")
         if bounds.width == 0:
             raise BadArgument("the bounds", "different from each other, or there is nothing to report", str(bounds))
-        answer = Answer.read(2, truth, loss)
+        answer = ResponseOdds.read(2, truth, loss)
         offsets = cache(lambda: offset_sampler(answer))
         shown = ("p", f"{float(truth):.6g}") if truth is not None else ("epsilon", f"{up(loss or Fraction(0)):.6g}")
         return Measurement(
@@ -122,8 +122,8 @@ def local_mean_response(*, p: Number | None = None, epsilon: Number | None = Non
     return Partial("local_mean_response()", build)
 
 
-@guarantee(claim="the loss of binary randomized response", proof=ROUNDED_PROOF, reviewed="f70e4818bd7f")
-def rounded_report_loss(answer: Answer, entries: int) -> Pure:
+@guarantee(claim="the loss of binary randomized response", proof=ROUNDED_PROOF, reviewed="fc66605d4b8d")
+def rounded_report_loss(answer: ResponseOdds, entries: int) -> Pure:
     """The loss of randomized response on a value that was rounded at random before."""
     return response_loss(answer, entries)
 
@@ -193,7 +193,7 @@ def _rounded_answers(data: Data, entries: Entries, bounds: Bounds, offsets: Digi
     return reports if entries.ordered else np.sort(reports)
 
 
-def _rounded_law(data: Data, entries: Entries, bounds: Bounds, answer: Answer) -> Law:
+def _rounded_law(data: Data, entries: Entries, bounds: Bounds, answer: ResponseOdds) -> Law:
     with precision(BITS):
         truth, lie = answer.chance(same=True), answer.chance(same=False)
         parts = []

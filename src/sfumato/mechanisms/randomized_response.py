@@ -32,8 +32,7 @@ from sfumato.exact import BITS, Number, ball, log_up, non_negative, precision, p
 from sfumato.guarantee import guarantee
 from sfumato.mechanisms.per_person import ENTRIES_PROOF, Entries, entries_of
 from sfumato.noise.digits import DigitSampler
-from sfumato.noise.inversion import Law as IndexLaw
-from sfumato.noise.inversion import Table
+from sfumato.noise.inversion import IndexLaw, InversionTable
 from sfumato.noise.sampling import draw_array
 from sfumato.release.record import How
 
@@ -42,7 +41,7 @@ LOSS_PROOF = "proofs/randomized_response.md#loss"
 
 @final
 @dataclass(frozen=True)
-class Answer:
+class ResponseOdds:
     """How often an answer is the truth: weight truth · exp(exponent), against ``other`` for each other option."""
 
     options: int
@@ -51,7 +50,7 @@ class Answer:
     exponent: Fraction = Fraction(0)
 
     @classmethod
-    def read(cls, options: int, p: Fraction | None, epsilon: Fraction | None) -> Answer:
+    def read(cls, options: int, p: Fraction | None, epsilon: Fraction | None) -> ResponseOdds:
         """Reads a probability of the truth, or the loss that one answer may have."""
         if options < 2:
             raise BadArgument(
@@ -76,9 +75,9 @@ class Answer:
 @guarantee(
     claim="offset 0 has the probability of the truth, every other offset that of one other option",
     proof="proofs/randomized_response.md#offsets",
-    reviewed="f779d6e8f486",
+    reviewed="efb109f19ba1",
 )
-def offset_law(answer: Answer) -> IndexLaw:
+def offset_law(answer: ResponseOdds) -> IndexLaw:
     """The law of the offset between the truth's place and the report's, round the list of options."""
 
     def below(index: int) -> arb:
@@ -94,9 +93,9 @@ def offset_law(answer: Answer) -> IndexLaw:
 @guarantee(
     claim="epsilon = entries · |ln(P(truth) / P(one other option))|, infinite where one of them is 0",
     proof=LOSS_PROOF,
-    reviewed="362f91afc5d0",
+    reviewed="ad98cb7ac57c",
 )
-def response_loss(answer: Answer, entries: int) -> Pure:
+def response_loss(answer: ResponseOdds, entries: int) -> Pure:
     """The loss when ``entries`` independently answered entries may change."""
     if entries == 0:
         return Pure(0)
@@ -106,16 +105,16 @@ def response_loss(answer: Answer, entries: int) -> Pure:
     return Pure(entries * (log_up(max(odds, 1 / odds)) + answer.exponent))
 
 
-def response_event(answer: Answer, entries: int) -> Event:
+def response_event(answer: ResponseOdds, entries: int) -> Event:
     """The event when ``entries`` independently answered entries may change."""
     once = response_loss(answer, 1)
     return Stated(once) if once.epsilon == math.inf else Repeat(Response(once.epsilon, answer.options), entries)
 
 
 @lru_cache(maxsize=64)
-def offset_sampler(answer: Answer) -> DigitSampler:
+def offset_sampler(answer: ResponseOdds) -> DigitSampler:
     """The sampler of offsets: one certified table with an entry for each."""
-    return DigitSampler.of(Table.listing(offset_law(answer), answer.options), base=lambda index: index)
+    return DigitSampler.of(InversionTable.listing(offset_law(answer), answer.options), base=lambda index: index)
 
 
 @constructor
@@ -190,7 +189,7 @@ def options_of(element: Atom) -> Sequence[Hashable]:
 def _build(space: Space, p: Fraction | None, epsilon: Fraction | None) -> Measurement:
     entries = entries_of(space, "randomized_response")
     options = options_of(entries.element)
-    answer = Answer.read(len(options), p, epsilon)
+    answer = ResponseOdds.read(len(options), p, epsilon)
     offsets = cache(lambda: offset_sampler(answer))
     shown = ("epsilon", f"{up(epsilon):.6g}") if epsilon is not None else ("p", f"{float(answer.truth):.6g}")
     return Measurement(
@@ -225,7 +224,7 @@ def places_of(data: Data, options: Sequence[Hashable]) -> NDArray[np.int64]:
     return np.fromiter((place[entry] for entry in listed), dtype=np.int64, count=len(listed))
 
 
-def response_law(data: Data, entries: Entries, options: Sequence[Hashable], answer: Answer) -> Law:
+def response_law(data: Data, entries: Entries, options: Sequence[Hashable], answer: ResponseOdds) -> Law:
     """The exact distribution of the reports on one member: tuples of options for a column."""
     with precision(BITS):
         same, lie = answer.chance(same=True), answer.chance(same=False)

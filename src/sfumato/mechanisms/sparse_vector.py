@@ -43,7 +43,7 @@ Transcript = tuple[Data, ...]
 
 @final
 @dataclass(frozen=True)
-class Comparison:
+class ThresholdRule:
     """The public facts of a noisy comparison, in whole steps of the stream's grid."""
 
     element: Integers
@@ -119,7 +119,7 @@ def sparse_vector(
     def build(space: Space) -> Measurement:
         element = number_domain(space, "sparse_vector")
         monotonic = isinstance(space.metric, LInf) and space.metric.monotonic
-        rule = Comparison(
+        rule = ThresholdRule(
             element,
             math.ceil(level / element.step),
             DiscreteLaplace(size / element.step),
@@ -154,7 +154,7 @@ def _parameters(level: Fraction, scale: Fraction, query_scale: Fraction, count: 
     )
 
 
-def compare(rule: Comparison, stream: Data, entropy: Entropy) -> Queryable:
+def compare(rule: ThresholdRule, stream: Data, entropy: Entropy) -> Queryable:
     """Draws the noisy threshold and opens the queryable that compares the stream with it."""
     opening = RandomStep(rule, [], rule.distance, rule.loss)
     level = entropy.perform(opening, lambda: rule.threshold + rule.threshold_noise.sample(entropy))
@@ -177,7 +177,7 @@ def compare(rule: Comparison, stream: Data, entropy: Entropy) -> Queryable:
     return Queryable(answer)
 
 
-def listed_elements(rule: Comparison, stream: Iterable[int]) -> list[int]:
+def listed_elements(rule: ThresholdRule, stream: Iterable[int]) -> list[int]:
     """Reads the elements of a stream that is listed; a function has no law of its own."""
     if callable(stream):
         raise BadArgument("the stream", "a list of numbers: the law depends on all that is asked", "a function")
@@ -187,9 +187,9 @@ def listed_elements(rule: Comparison, stream: Iterable[int]) -> list[int]:
 @guarantee(
     claim="P(transcript) = sum over z of P(Z = z) times the chance of each answer, given a threshold moved by z",
     proof="proofs/sparse_vector.md#law",
-    reviewed="d85e09dcde22",
+    reviewed="8297cf1860b3",
 )
-def transcript_law(rule: Comparison, stream: Iterable[int], *, missed: Fraction = MISSED) -> FiniteLaw:
+def transcript_law(rule: ThresholdRule, stream: Iterable[int], *, missed: Fraction = MISSED) -> FiniteLaw:
     """The exact distribution of everything an observer sees, for a stream with listed elements."""
     values = listed_elements(rule, stream)
     reach = rule.threshold_noise.quantile(1 - missed / 2)
@@ -203,7 +203,7 @@ def transcript_law(rule: Comparison, stream: Iterable[int], *, missed: Fraction 
         return FiniteLaw({transcript: chance + unsure for transcript, chance in chances.items()})
 
 
-def transcripts_at(rule: Comparison, values: list[int], level: int) -> list[tuple[Transcript, arb]]:
+def transcripts_at(rule: ThresholdRule, values: list[int], level: int) -> list[tuple[Transcript, arb]]:
     """Lists every transcript with its probability when the noisy threshold is known."""
     open_ends: list[tuple[Transcript, arb]] = [((), ball(1))]
     ended: list[tuple[Transcript, arb]] = []
@@ -223,7 +223,7 @@ def transcripts_at(rule: Comparison, values: list[int], level: int) -> list[tupl
 class Masses:
     """Keeps the masses of a comparison's noise that were worked out before: each is needed for many transcripts."""
 
-    def __init__(self, rule: Comparison, missed: Fraction) -> None:
+    def __init__(self, rule: ThresholdRule, missed: Fraction) -> None:
         reach = rule.threshold_noise.quantile(1 - missed / 2)
         self.shifts = {shift: rule.threshold_noise.pmf(shift) for shift in range(-reach, reach + 1)}
         self.beyond = rule.threshold_noise.tail(reach + 1).union(ball(0))
@@ -235,9 +235,9 @@ class Masses:
     claim="P(answers) = sum over z of P(Z = z) times the chance of each miss and of each gap, given a threshold moved "
     "by z; a None is a miss, a number of steps a hit",
     proof=GAP_PROOF,
-    reviewed="8e4d9c578fd5",
+    reviewed="dfcd919f8c4d",
 )
-def gaps_probability(rule: Comparison, values: list[int], steps: Sequence[int | None], known: Masses) -> arb:
+def gaps_probability(rule: ThresholdRule, values: list[int], steps: Sequence[int | None], known: Masses) -> arb:
     """Encloses the probability of a row of answers with gaps, for the elements that were compared."""
     with precision(BITS):
         chance = known.beyond
@@ -254,7 +254,7 @@ def gaps_probability(rule: Comparison, values: list[int], steps: Sequence[int | 
 class GapLaw(Law):
     """The distribution of everything an observer sees where hits come with their gaps."""
 
-    rule: Comparison
+    rule: ThresholdRule
     values: list[int]
 
     @cached_property

@@ -17,7 +17,7 @@ from sfumato.exact import BITS, ball, non_negative, precision, probability
 from sfumato.guarantee import guarantee
 from sfumato.noise.digits import DigitSampler
 from sfumato.noise.distribution import Noise
-from sfumato.noise.inversion import WORD, Law, Table, resolve
+from sfumato.noise.inversion import WORD, IndexLaw, InversionTable, resolve
 from sfumato.noise.sampling import Integers, draw_array
 from sfumato.noise.uniform import below_many
 
@@ -36,9 +36,9 @@ def flip_exp(x: Fraction, *, entropy: Entropy) -> bool:
     return x == 0 or resolve(exp_law(x), entropy.bits(WORD), WORD, entropy) == 0
 
 
-def exp_law(x: Fraction) -> Law:
+def exp_law(x: Fraction) -> IndexLaw:
     """The law of index 0 with mass exp(-x), else 1."""
-    return Law(lambda _: ball(-x).exp(), 2)
+    return IndexLaw(lambda _: ball(-x).exp(), 2)
 
 
 @guarantee(
@@ -152,11 +152,11 @@ class BernoulliExp(Noise):
 
 @lru_cache(maxsize=64)
 def _rational(numerator: int, denominator: int) -> DigitSampler:
-    law = Law(lambda _: ball(Fraction(numerator, denominator)), 2)
-    return DigitSampler.of(Table.listing(law, 2), base=lambda index: 1 - index)
+    law = IndexLaw(lambda _: ball(Fraction(numerator, denominator)), 2)
+    return DigitSampler.of(InversionTable.listing(law, 2), base=lambda index: 1 - index)
 
 
 @lru_cache(maxsize=64)
 def _exponential(numerator: int, denominator: int) -> DigitSampler:
     law = exp_law(Fraction(numerator, denominator))
-    return DigitSampler.of(Table.listing(law, 2), base=lambda index: 1 - index)
+    return DigitSampler.of(InversionTable.listing(law, 2), base=lambda index: 1 - index)

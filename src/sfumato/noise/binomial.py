@@ -20,7 +20,7 @@ from sfumato.guarantee import guarantee
 from sfumato.noise.digits import DigitSampler
 from sfumato.noise.discrete_laplace import unfold
 from sfumato.noise.distribution import Noise
-from sfumato.noise.inversion import TABLE_BITS, Law, Table
+from sfumato.noise.inversion import TABLE_BITS, IndexLaw, InversionTable
 from sfumato.noise.sampling import Integers, draw_array
 from sfumato.plain import record
 
@@ -131,9 +131,9 @@ def heads_tail(trials: int, *, heads: int) -> arb:
 @guarantee(
     claim="index 2j + n is j heads above the middle (n = 0) or j + 1 below it (n = 1)",
     proof="proofs/binomial.md#law",
-    reviewed="134ec72df160",
+    reviewed="f1bf58d13872",
 )
-def folded_law(trials: int) -> Law:
+def folded_law(trials: int) -> IndexLaw:
     """The law of heads - ceil(trials / 2), in the order 0, -1, 1, -2, 2 and so on."""
     middle = -(-trials // 2)
 
@@ -142,7 +142,7 @@ def folded_law(trials: int) -> Law:
         # Both are more than half the trials once the lower side is mirrored.
         return 1 - heads_tail(trials, heads=above) - heads_tail(trials, heads=trials - under)
 
-    return Law(below, 2 * (trials - middle) + 1 if trials % 2 == 0 else 2 * middle)
+    return IndexLaw(below, 2 * (trials - middle) + 1 if trials % 2 == 0 else 2 * middle)
 
 
 def folded_masses(trials: int) -> Iterator[arb]:
@@ -165,7 +165,7 @@ def folded_masses(trials: int) -> Iterator[arb]:
 def _table(trials: int) -> DigitSampler:
     middle = -(-trials // 2)
     with precision(TABLE_BITS):
-        table = Table.of(folded_law(trials), folded_masses(trials))
+        table = InversionTable.of(folded_law(trials), folded_masses(trials))
     return DigitSampler.of(table, base=lambda index: unfold(index) + middle)
 
 

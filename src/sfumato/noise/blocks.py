@@ -20,7 +20,7 @@ from sfumato.exact import ball, precision
 from sfumato.guarantee import guarantee
 from sfumato.noise.certified import exp_minus
 from sfumato.noise.gaussian_sums import direct_sum, whole_root
-from sfumato.noise.inversion import TABLE_BITS, Law, Table, resolve
+from sfumato.noise.inversion import TABLE_BITS, IndexLaw, InversionTable, resolve
 from sfumato.noise.sampling import Integers, as_integers, put, saturated
 
 REACH = Fraction(97, 10)
@@ -39,9 +39,9 @@ Words: TypeAlias = NDArray[np.unsignedinteger]
 @guarantee(
     claim="index 2b has mass proportional to exp(-(b w)² / 2σ²), index 2b + 1 to exp(-(b w + 1)² / 2σ²)",
     proof="proofs/discrete_gaussian.md#envelope",
-    reviewed="0fba923966e1",
+    reviewed="2633a1d7e93f",
 )
-def block_law(square: Fraction, *, width: int) -> Law:
+def block_law(square: Fraction, *, width: int) -> IndexLaw:
     """The law of the block that the envelope picks."""
 
     def remaining(right: int, left: int) -> arb:
@@ -50,7 +50,7 @@ def block_law(square: Fraction, *, width: int) -> Law:
     def below(index: int) -> arb:
         return 1 - remaining((index + 1) // 2, index // 2) / remaining(0, 0)
 
-    return Law(below)
+    return IndexLaw(below)
 
 
 def block_masses(square: Fraction, *, width: int) -> Iterator[arb]:
@@ -70,21 +70,21 @@ def block_masses(square: Fraction, *, width: int) -> Iterator[arb]:
         right_ratio, left_ratio = right_ratio * fall, left_ratio * fall
 
 
-def block_table(square: Fraction, *, width: int) -> Table:
+def block_table(square: Fraction, *, width: int) -> InversionTable:
     """Builds the table of blocks."""
     with precision(TABLE_BITS):
-        return Table.of(block_law(square, width=width), block_masses(square, width=width))
+        return InversionTable.of(block_law(square, width=width), block_masses(square, width=width))
 
 
 @guarantee(
     claim="true with probability exp(-place (2 nearest + place) / 2σ²), given the leading bits of the coin",
     proof="proofs/discrete_gaussian.md#accept",
-    reviewed="516094138f39",
+    reviewed="d013327b73af",
 )
 def accepted(square: Fraction, *, nearest: int, place: int, coin: int, bits: int, entropy: Entropy) -> bool:
     """Decides exactly whether a place in a block is kept."""
     exponent = Fraction(place * (2 * nearest + place)) / (2 * square)
-    return resolve(Law(lambda _: ball(-exponent).exp(), 2), coin, bits, entropy) == 0
+    return resolve(IndexLaw(lambda _: ball(-exponent).exp(), 2), coin, bits, entropy) == 0
 
 
 @final
@@ -98,12 +98,12 @@ class BlockSampler:
 
     square: Fraction
     shift: int
-    blocks: Table
+    blocks: InversionTable
     bases: NDArray[np.int64]
     squeeze: Words
 
     @classmethod
-    def of(cls, square: Fraction, *, shift: int, blocks: Table) -> BlockSampler:
+    def of(cls, square: Fraction, *, shift: int, blocks: InversionTable) -> BlockSampler:
         """Lists for each block its base and the coins that are sure to be kept wherever in the block the place is."""
         count, width = len(blocks.limits), 1 << shift
         bases = np.array([saturated((k >> 1 << shift) ^ -(k & 1)) for k in range(count)], dtype=np.int64)

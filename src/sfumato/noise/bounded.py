@@ -18,7 +18,7 @@ from sfumato.exact import BITS, ball, integer, precision
 from sfumato.guarantee import guarantee
 from sfumato.noise.digits import DigitSampler
 from sfumato.noise.distribution import Noise
-from sfumato.noise.inversion import WORD, Law, Table, resolve
+from sfumato.noise.inversion import WORD, IndexLaw, InversionTable, resolve
 from sfumato.noise.sampling import LARGEST, SMALLEST, Integers, draw_array, saturated
 from sfumato.plain import record
 
@@ -188,16 +188,16 @@ class Truncated(Noise):
 @guarantee(
     claim="index k is low + k, with the mass of the distribution given the range",
     proof="proofs/bounded.md#truncated",
-    reviewed="4561f309fdfe",
+    reviewed="1c5138c29109",
 )
-def truncated_law(truncated: Truncated) -> Law:
+def truncated_law(truncated: Truncated) -> IndexLaw:
     """The law of a truncated variable, from the low end of its range."""
     low = truncated.low
 
     def below(index: int) -> arb:
         return truncated.cdf(low + index - 1, bits=ctx.prec)
 
-    return Law(below, truncated.high - low + 1)
+    return IndexLaw(below, truncated.high - low + 1)
 
 
 @lru_cache(maxsize=256)
@@ -210,7 +210,7 @@ def _hit_often(truncated: Truncated) -> bool:
 
 @lru_cache(maxsize=64)
 def _table(truncated: Truncated) -> DigitSampler:
-    table = Table.listing(truncated_law(truncated), truncated.high - truncated.low + 1)
+    table = InversionTable.listing(truncated_law(truncated), truncated.high - truncated.low + 1)
     return DigitSampler.of(table, base=lambda index: truncated.low + index)
 
 

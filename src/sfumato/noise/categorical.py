@@ -16,7 +16,7 @@ from sfumato.exact import BITS, ball, non_negative, precision
 from sfumato.guarantee import guarantee
 from sfumato.noise.digits import DigitSampler
 from sfumato.noise.distribution import Noise
-from sfumato.noise.inversion import Law, Table
+from sfumato.noise.inversion import IndexLaw, InversionTable
 from sfumato.noise.sampling import Integers, draw_array
 
 
@@ -87,8 +87,8 @@ class Categorical(Noise):
     @cached_property
     def _sampler(self) -> DigitSampler:
         below = self._below
-        law = Law(lambda index: ball(below[index]), len(self.weights))
-        return DigitSampler.of(Table.listing(law, len(self.weights)), base=lambda index: index)
+        law = IndexLaw(lambda index: ball(below[index]), len(self.weights))
+        return DigitSampler.of(InversionTable.listing(law, len(self.weights)), base=lambda index: index)
 
 
 @guarantee(

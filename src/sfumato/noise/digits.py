@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from sfumato.entropy import Entropy
 from sfumato.exact import ball, precision
 from sfumato.guarantee import guarantee
-from sfumato.noise.inversion import CELL, CELLS, TABLE_BITS, Law, Table
+from sfumato.noise.inversion import CELL, CELLS, TABLE_BITS, IndexLaw, InversionTable
 from sfumato.noise.sampling import Integers, as_integers, put, saturated
 
 PLAIN_SCALE = 16
@@ -34,16 +34,16 @@ REACH = 48
 @guarantee(
     claim="P(digit = d) is proportional to exp(-d place / scale) for d in 0 … size - 1",
     proof="proofs/geometric.md#digits",
-    reviewed="77ed291b3893",
+    reviewed="02ee5c33f95b",
 )
-def digit_law(scale: Fraction, *, place: int, size: int) -> Law:
+def digit_law(scale: Fraction, *, place: int, size: int) -> IndexLaw:
     """The law of the digit with a place value in a geometric variable."""
     step = Fraction(place) / scale
 
     def below(index: int) -> arb:
         return ball(-index * step).expm1() / ball(-size * step).expm1()
 
-    return Law(below, size)
+    return IndexLaw(below, size)
 
 
 def digit_masses(scale: Fraction, *, place: int, size: int) -> Iterator[arb]:
@@ -74,14 +74,14 @@ class DigitSampler:
     Cost:       one look-up and 2 bytes of entropy for V and for each digit
     """
 
-    leading: Table
+    leading: InversionTable
     base: Callable[[int], int]
     bases: NDArray[np.int64]
-    lower: tuple[tuple[Table, int], ...]
+    lower: tuple[tuple[InversionTable, int], ...]
 
     @classmethod
     def of(
-        cls, leading: Table, *, base: Callable[[int], int], lower: tuple[tuple[Table, int], ...] = ()
+        cls, leading: InversionTable, *, base: Callable[[int], int], lower: tuple[tuple[InversionTable, int], ...] = ()
     ) -> DigitSampler:
         """Joins a leading part to lower digits (each a table and the bit it starts at)."""
         bases = np.array([saturated(base(index)) for index in range(len(leading.limits))], dtype=np.int64)
@@ -108,14 +108,14 @@ class DigitSampler:
         return put(value, np.array(list(beyond), dtype=np.int64), far) if beyond else value
 
 
-def lower_tables(scale: Fraction) -> tuple[tuple[Table, int], ...]:
+def lower_tables(scale: Fraction) -> tuple[tuple[InversionTable, int], ...]:
     """Builds the tables of the lower digits of a geometric variable, each with the bit it starts at."""
     left, shift, tables = lower_bits(scale), 0, []
     while left > 0:
         width = -(-left // -(-left // DIGIT_BITS))
         law = digit_law(scale, place=1 << shift, size=1 << width)
         with precision(TABLE_BITS):
-            table = Table.of(law, digit_masses(scale, place=1 << shift, size=1 << width))
+            table = InversionTable.of(law, digit_masses(scale, place=1 << shift, size=1 << width))
         tables.append((table, shift))
         left, shift = left - width, shift + width
     return tuple(tables)

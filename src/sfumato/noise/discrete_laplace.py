@@ -17,7 +17,7 @@ from sfumato.exact import BITS, ball, positive, precision, up
 from sfumato.guarantee import guarantee
 from sfumato.noise.digits import REACH, DigitSampler, lower_bits, lower_tables
 from sfumato.noise.distribution import Noise
-from sfumato.noise.inversion import TABLE_BITS, WORD, Law, Table, resolve
+from sfumato.noise.inversion import TABLE_BITS, WORD, IndexLaw, InversionTable, resolve
 from sfumato.noise.sampling import Deferred, Integers, draw_array
 from sfumato.plain import record
 
@@ -99,9 +99,9 @@ def unfold(index: int) -> int:
 @guarantee(
     claim="index 2j + n has the mass of the integers z with z div width = j (n = 0), or (-1 - z) div width = j (n = 1)",
     proof="proofs/discrete_laplace.md#law",
-    reviewed="51a3d29d22f3",
+    reviewed="c173e76a8703",
 )
-def folded_law(scale: Fraction, *, width: int) -> Law:
+def folded_law(scale: Fraction, *, width: int) -> IndexLaw:
     """The law of the block of a discrete Laplace variable, in the order 0, -1, 1, -2, 2, … of blocks."""
 
     def below(index: int) -> arb:
@@ -112,7 +112,7 @@ def folded_law(scale: Fraction, *, width: int) -> Law:
         ratio, step = ball(-1 / scale).exp(), ball(-width / scale).exp()
         return 1 - remaining * (ratio + step) / (1 + ratio)
 
-    return Law(below)
+    return IndexLaw(below)
 
 
 def folded_masses(scale: Fraction, *, width: int) -> Iterator[arb]:
@@ -138,7 +138,7 @@ def _sampler(numerator: int, denominator: int) -> Deferred:
     def build() -> DigitSampler:
         shift = lower_bits(scale)
         with precision(TABLE_BITS):
-            leading = Table.of(folded_law(scale, width=1 << shift), folded_masses(scale, width=1 << shift))
+            leading = InversionTable.of(folded_law(scale, width=1 << shift), folded_masses(scale, width=1 << shift))
         base = partial(unfold_blocks, shift=shift)
         return DigitSampler.of(leading, base=base, lower=lower_tables(scale))
 

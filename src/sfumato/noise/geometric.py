@@ -15,7 +15,7 @@ from sfumato.exact import BITS, ball, positive, precision
 from sfumato.guarantee import guarantee
 from sfumato.noise.digits import REACH, DigitSampler, lower_bits, lower_tables
 from sfumato.noise.distribution import Noise
-from sfumato.noise.inversion import TABLE_BITS, WORD, Law, Table, resolve
+from sfumato.noise.inversion import TABLE_BITS, WORD, IndexLaw, InversionTable, resolve
 from sfumato.noise.sampling import Deferred, Integers, draw_array
 
 WIDEST = 1 << 52
@@ -79,12 +79,12 @@ class Geometric(Noise):
 @guarantee(
     claim="index j has the mass of the integers z with z div width = j",
     proof="proofs/geometric.md#law",
-    reviewed="031176d60070",
+    reviewed="410ce82cbd2d",
 )
-def leading_law(scale: Fraction, *, width: int) -> Law:
+def leading_law(scale: Fraction, *, width: int) -> IndexLaw:
     """The law of the leading part of a geometric variable."""
     step = Fraction(width) / scale
-    return Law(lambda index: -ball(-index * step).expm1())
+    return IndexLaw(lambda index: -ball(-index * step).expm1())
 
 
 def leading_masses(scale: Fraction, *, width: int) -> Iterator[arb]:
@@ -107,7 +107,7 @@ def _sampler(numerator: int, denominator: int) -> Deferred:
     def build() -> DigitSampler:
         shift = lower_bits(scale)
         with precision(TABLE_BITS):
-            leading = Table.of(leading_law(scale, width=1 << shift), leading_masses(scale, width=1 << shift))
+            leading = InversionTable.of(leading_law(scale, width=1 << shift), leading_masses(scale, width=1 << shift))
         return DigitSampler.of(leading, base=lambda index: index << shift, lower=lower_tables(scale))
 
     return Deferred(direct=direct, build=build, patience=PATIENCE)

@@ -37,7 +37,7 @@ Indices: TypeAlias = NDArray[np.int16] | NDArray[np.int32]
 
 @final
 @dataclass(frozen=True, eq=False)
-class Law:
+class IndexLaw:
     """A distribution on the indices 0, 1, 2, …, told by its cumulative mass.
 
     ``below(k)`` gives, as a ball at the working precision, the mass of the indices 0 … k - 1, for 1 <= k < size.
@@ -58,9 +58,9 @@ class Law:
 @guarantee(
     claim="the index k with F(k) <= U < F(k + 1), or None where the known bits of U leave it open",
     proof="proofs/inversion.md#locate",
-    reviewed="1f1a7f8bd861",
+    reviewed="02147cdcfc60",
 )
-def locate(law: Law, prefix: int, bits: int) -> int | None:
+def locate(law: IndexLaw, prefix: int, bits: int) -> int | None:
     """Finds the one index that fits every U whose leading bits are these, if there is only one."""
     with precision(bits + GUARD_BITS):
         low, high = ball(Fraction(prefix, 1 << bits)), ball(Fraction(prefix + 1, 1 << bits))
@@ -78,9 +78,9 @@ def locate(law: Law, prefix: int, bits: int) -> int | None:
 
 
 @guarantee(
-    claim="has exactly the law, given the leading bits", proof="proofs/inversion.md#resolve", reviewed="650b0dea61ff"
+    claim="has exactly the law, given the leading bits", proof="proofs/inversion.md#resolve", reviewed="454b4ed86193"
 )
-def resolve(law: Law, prefix: int, bits: int, entropy: Entropy) -> int:
+def resolve(law: IndexLaw, prefix: int, bits: int, entropy: Entropy) -> int:
     """Draws more bits of U until the outcome is certain."""
     while (index := locate(law, prefix, bits)) is None:
         prefix = prefix << WORD | entropy.bits(WORD)
@@ -125,25 +125,25 @@ def guide(limits: NDArray[np.uint64]) -> Indices:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Table:
+class InversionTable:
     """Draws indices of a law by comparing 64-bit words with thresholds; the first 16 bits nearly always suffice.
 
     Guarantee:  exactly the law (proofs/inversion.md#table)
     Cost:       2 bytes of entropy and a few nanoseconds an index, in vectors
     """
 
-    law: Law
+    law: IndexLaw
     limits: NDArray[np.uint64]
     cells: Indices
 
     @classmethod
-    def of(cls, law: Law, masses: Iterable[arb]) -> Table:
+    def of(cls, law: IndexLaw, masses: Iterable[arb]) -> InversionTable:
         """Builds the table from F(1), F(2), …, which must be balls of the law's own masses (`TABLE_BITS` or so)."""
         limits = thresholds(masses)
         return cls(law, limits, guide(limits))
 
     @classmethod
-    def listing(cls, law: Law, count: int) -> Table:
+    def listing(cls, law: IndexLaw, count: int) -> InversionTable:
         """Builds the table of the first indices from the law itself."""
         with precision(TABLE_BITS):
             return cls.of(law, (law.mass_below(index) for index in range(1, count + 1)))

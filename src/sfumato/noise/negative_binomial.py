@@ -17,7 +17,7 @@ from sfumato.exact import BITS, ball, positive, precision, rational
 from sfumato.guarantee import guarantee
 from sfumato.noise.digits import REACH, DigitSampler
 from sfumato.noise.distribution import Noise
-from sfumato.noise.inversion import TABLE_BITS, WORD, Law, Table, resolve
+from sfumato.noise.inversion import TABLE_BITS, WORD, IndexLaw, InversionTable, resolve
 from sfumato.noise.sampling import Deferred, Integers, draw_array
 
 PATIENCE = 8
@@ -141,10 +141,10 @@ def generating(shape: Fraction, stop: Fraction, x: arb) -> arb:
     return (ball(shape) * here).expm1() / (ball(shape) * whole).expm1()
 
 
-@guarantee(claim="index j is the integer j + 1", proof="proofs/negative_binomial.md#sampler", reviewed="48ae3167b040")
-def runs_law(shape: Fraction, stop: Fraction) -> Law:
+@guarantee(claim="index j is the integer j + 1", proof="proofs/negative_binomial.md#sampler", reviewed="ac01add7e3ce")
+def runs_law(shape: Fraction, stop: Fraction) -> IndexLaw:
     """The law for inversion: index j is the integer j + 1."""
-    return Law(lambda index: 1 - mass_from(shape, stop, index + 1))
+    return IndexLaw(lambda index: 1 - mass_from(shape, stop, index + 1))
 
 
 def runs_masses(shape: Fraction, stop: Fraction) -> Iterator[arb]:
@@ -164,7 +164,7 @@ def _sampler(shape: Fraction, stop: Fraction) -> Deferred:
     def build() -> DigitSampler:
         with precision(TABLE_BITS):
             masses = (mass for _, mass in zip(range(length), runs_masses(shape, stop), strict=False))
-            return DigitSampler.of(Table.of(law, masses), base=lambda index: index + 1)
+            return DigitSampler.of(InversionTable.of(law, masses), base=lambda index: index + 1)
 
     return Deferred(
         direct=lambda entropy: 1 + resolve(law, entropy.bits(WORD), WORD, entropy), build=build, patience=PATIENCE

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from sfumato.entropy import Entropy
 from sfumato.exact import ball
 from sfumato.guarantee import guarantee
-from sfumato.noise.inversion import WORD, Law, resolve
+from sfumato.noise.inversion import WORD, IndexLaw, resolve
 from sfumato.noise.selection import exact_sums
 from sfumato.noise.wide import DEEPEST, Wide, exp_near, fading_sums, nothing, powers
 
@@ -203,9 +203,9 @@ def try_walk(walk: Walk, entropy: Entropy) -> tuple[list[Run], Odds] | None:
 @guarantee(
     claim="weight of the runs × odds / last price, the chance to keep a walk, at most 1",
     proof="proofs/ordered_points.md#walk",
-    reviewed="44f9cefcb372",
+    reviewed="8561c63432f1",
 )
-def kept_chance(walk: Walk, runs: Sequence[Run], odds: Odds) -> Law:
+def kept_chance(walk: Walk, runs: Sequence[Run], odds: Odds) -> IndexLaw:
     """The law of the coin that ends a walk: index 0 keeps it."""
     placed = [piece for piece, count in runs for _ in range(count)]
     gaps = np.diff([0, *placed, len(walk.widths) - 1]).tolist()
@@ -214,7 +214,7 @@ def kept_chance(walk: Walk, runs: Sequence[Run], odds: Odds) -> Law:
     end = walk.after[walk.points]
     ratio = odds.ratio * ways / int(end.mantissas[placed[-1]] * 2.0**DIGITS)
     power = odds.power - int(end.exponents[placed[-1]]) + DIGITS
-    return Law(lambda _: ball(ratio) * (power * arb(2).log() - ball(misfit)).exp(), 2)
+    return IndexLaw(lambda _: ball(ratio) * (power * arb(2).log() - ball(misfit)).exp(), 2)
 
 
 @guarantee(

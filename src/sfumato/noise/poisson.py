@@ -18,7 +18,7 @@ from sfumato.exact import BITS, ball, positive, precision
 from sfumato.guarantee import guarantee
 from sfumato.noise.digits import DigitSampler
 from sfumato.noise.distribution import Noise
-from sfumato.noise.inversion import TABLE_BITS, WORD, Law, Table, resolve
+from sfumato.noise.inversion import TABLE_BITS, WORD, IndexLaw, InversionTable, resolve
 from sfumato.noise.sampling import Deferred, Integers, draw_array
 
 PATIENCE = 8
@@ -128,10 +128,10 @@ def mass_to(mean: Fraction, value: int) -> arb:
     return total
 
 
-@guarantee(claim="index j is the integer j", proof="proofs/poisson.md#law", reviewed="91e6fa28c6ad")
-def poisson_law(mean: Fraction) -> Law:
+@guarantee(claim="index j is the integer j", proof="proofs/poisson.md#law", reviewed="2fd18584d319")
+def poisson_law(mean: Fraction) -> IndexLaw:
     """The law for inversion: index j is the integer j."""
-    return Law(lambda index: mass_to(mean, index - 1))
+    return IndexLaw(lambda index: mass_to(mean, index - 1))
 
 
 def poisson_masses(mean: Fraction) -> Iterator[arb]:
@@ -151,7 +151,7 @@ def _sampler(mean: Fraction) -> Deferred:
     def build() -> DigitSampler:
         with precision(TABLE_BITS):
             masses = (mass for _, mass in zip(range(length), poisson_masses(mean), strict=False))
-            return DigitSampler.of(Table.of(law, masses), base=lambda index: index)
+            return DigitSampler.of(InversionTable.of(law, masses), base=lambda index: index)
 
     return Deferred(
         direct=lambda entropy: resolve(law, entropy.bits(WORD), WORD, entropy), build=build, patience=PATIENCE

@@ -23,7 +23,7 @@ from sfumato.exact import ball, down, integer, lower, positive
 from sfumato.guarantee import guarantee
 from sfumato.noise.bernoulli import flip_exp
 from sfumato.noise.coins import LARGEST_UNIT, flip_exp_many
-from sfumato.noise.inversion import WORD, Law, resolve
+from sfumato.noise.inversion import WORD, IndexLaw, resolve
 
 Exponents: TypeAlias = Sequence[Fraction | None] | NDArray[np.int64]
 
@@ -98,13 +98,13 @@ def draw(candidates: Field, *, widths: NDArray[np.int64] | None, entropy: Entrop
 @guarantee(
     claim="true with probability 2^level exp(-gap), which must be at most 1",
     proof="proofs/selection_sampling.md#levels",
-    reviewed="6d37afd462fe",
+    reviewed="c88fb3f82429",
 )
 def keeps(gap: Fraction, *, level: int, entropy: Entropy) -> bool:
     """Flips the coin that undoes what a level overstates."""
     if gap == 0 and level == 0:
         return True
-    law = Law(lambda _: (level * arb(2).log() - ball(gap)).exp(), 2)
+    law = IndexLaw(lambda _: (level * arb(2).log() - ball(gap)).exp(), 2)
     return resolve(law, entropy.bits(WORD), WORD, entropy) == 0
 
 

@@ -17,7 +17,7 @@ from sfumato.guarantee import guarantee
 from sfumato.noise.digits import DigitSampler
 from sfumato.noise.distribution import Noise
 from sfumato.noise.geometric import Geometric
-from sfumato.noise.inversion import Law, Table
+from sfumato.noise.inversion import IndexLaw, InversionTable
 from sfumato.noise.sampling import Integers, draw_array, put
 from sfumato.noise.uniform import below_many
 from sfumato.plain import record
@@ -116,17 +116,17 @@ def total_power(count: int, power: int) -> int:
 @guarantee(
     claim="index 0 (the high step) has probability step / (step + exp(-decay) (width - step))",
     proof="proofs/staircase.md#law",
-    reviewed="117def4c68f0",
+    reviewed="5b0112aa5648",
 )
-def step_law(staircase: Staircase) -> Law:
+def step_law(staircase: Staircase) -> IndexLaw:
     """The law of which of the two steps a magnitude falls on."""
     decay, step, low = staircase.decay, staircase.step, staircase.width - staircase.step
-    return Law(lambda _: step / (step + ball(-decay).exp() * low), 2)
+    return IndexLaw(lambda _: step / (step + ball(-decay).exp() * low), 2)
 
 
 @lru_cache(maxsize=64)
 def _steps(staircase: Staircase) -> DigitSampler:
-    return DigitSampler.of(Table.listing(step_law(staircase), 2), base=lambda index: index)
+    return DigitSampler.of(InversionTable.listing(step_law(staircase), 2), base=lambda index: index)
 
 
 @final

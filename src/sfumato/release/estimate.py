@@ -26,7 +26,7 @@ ONE = Linear(Fraction(1))
 
 @final
 @dataclass(frozen=True)
-class Step:
+class MonotoneStep:
     """A monotone step after the arithmetic; ``computed`` where floats are used for it."""
 
     image: Image
@@ -69,7 +69,7 @@ class Estimate:
 
     _top: Linear
     _bottom: Linear = ONE
-    _steps: tuple[Step, ...] = ()
+    _steps: tuple[MonotoneStep, ...] = ()
     _stated: bool = True
 
     __array_ufunc__: ClassVar[None] = None  # so that NumPy's numbers leave the arithmetic to this class
@@ -122,7 +122,7 @@ class Estimate:
         >>> Estimate(Linear(Fraction(9))).through(math.sqrt).value
         3.0
         """
-        return self._then(Step(_image(function), increasing, computed=True))
+        return self._then(MonotoneStep(_image(function), increasing, computed=True))
 
     def clipped(self, low: Number | None = None, high: Number | None = None) -> Estimate:
         """Moves the number into a range in which the exact one is known to be; either end may be left out."""
@@ -130,9 +130,9 @@ class Estimate:
         most = math.inf if high is None else rational(high, "high")
         if least > most:
             raise BadArgument("low", "at most high", low)
-        return self._then(Step(lambda end: min(max(end, least), most), increasing=True))
+        return self._then(MonotoneStep(lambda end: min(max(end, least), most), increasing=True))
 
-    def _then(self, step: Step) -> Estimate:
+    def _then(self, step: MonotoneStep) -> Estimate:
         return replace(self, _steps=(*self._steps, step))
 
     def _value(self) -> Extended | None:
@@ -150,7 +150,9 @@ class Estimate:
     def _affine(self, factor: Fraction, shift: Fraction) -> Estimate:
         """Computes factor · this + shift."""
         if self._steps:
-            return self._then(Step(lambda end: factor * end + shift if factor else shift, increasing=factor >= 0))
+            return self._then(
+                MonotoneStep(lambda end: factor * end + shift if factor else shift, increasing=factor >= 0)
+            )
         return replace(self, _top=self._top.times(factor).plus(self._bottom, shift))
 
     def __add__(self, other: object) -> Estimate:

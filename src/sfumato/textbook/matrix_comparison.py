@@ -24,7 +24,7 @@ class MorePrivate(Enum):
 
 @final
 @dataclass(frozen=True)
-class Comparison:
+class ChannelComparison:
     """The outcome of comparing two mechanisms between neighbours.
 
     ``corners`` lists (exp(ε), δ of the left, δ of the right) wherever one of the two curves can bend; both are straight
@@ -37,7 +37,7 @@ class Comparison:
     verdict: MorePrivate
 
 
-def compare(left: Channel, right: Channel) -> Comparison:
+def compare(left: Channel, right: Channel) -> ChannelComparison:
     """Compares the pure losses and the whole curves δ(ε) of two finite mechanisms.
 
     >>> from sfumato.mechanisms.matrix_mechanism import channel
@@ -57,7 +57,7 @@ def compare(left: Channel, right: Channel) -> Comparison:
             verdict = MorePrivate.RIGHT
         case _:
             verdict = MorePrivate.NEITHER
-    return Comparison(channel_epsilon(left), channel_epsilon(right), corners, verdict)
+    return ChannelComparison(channel_epsilon(left), channel_epsilon(right), corners, verdict)
 
 
 @guarantee(

@@ -50,7 +50,7 @@ class Share:
 
 @final
 @dataclass(frozen=True)
-class Comparison:
+class AccountingComparison:
     """The noise that numbers of queries need for one total, by each way; rows are (count, way, scale, loss)."""
 
     total: Approx
@@ -76,7 +76,7 @@ class Comparison:
         return "\n".join(lines)
 
 
-def compare_accounting(total: Approx, *, counts: Iterable[int]) -> Comparison:
+def compare_accounting(total: Approx, *, counts: Iterable[int]) -> AccountingComparison:
     """Compares the noise that each of ``count`` Gaussian queries needs for a total (ε, δ), by five ways.
 
     Sensitivity is 1. Basic: ε/k and δ/k each. Advanced: half of δ is the slack, the rest is split evenly, and each
@@ -98,7 +98,9 @@ def compare_accounting(total: Approx, *, counts: Iterable[int]) -> Comparison:
     once = {way: rule(*limit) for way, rule in WHOLE.items()}
     rows = [row for count in read for row in (*_split(limit, count), *_shared(once, count))]
     order = list(Way)
-    return Comparison(total, tuple(sorted(rows, key=lambda row: (read.index(row.count), order.index(row.way)))))
+    return AccountingComparison(
+        total, tuple(sorted(rows, key=lambda row: (read.index(row.count), order.index(row.way))))
+    )
 
 
 def _split(limit: tuple[Fraction, Fraction], count: int) -> Iterable[Share]:
