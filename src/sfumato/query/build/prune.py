@@ -1,0 +1,52 @@
+"""Leaves out columns that nothing looks at: they are not read, and a question that names them is no other one."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from sfumato.query.nodes.expressions import Expression
+from sfumato.query.nodes.relations import Join, Keep, PerUnit, Relation, Scan, Select, Union, Where
+
+
+def pruned(relation: Relation, needed: Collection[str], *, spare: bool = True) -> Relation:
+    """Drops fields that are not needed and keeps the same rows of the same units.
+
+    With ``spare`` it may have other fields besides, in any order; then a step is left out that only names columns of
+    its source again. Else it has none that it did not have before.
+    """
+    match relation:
+        case Scan(table, columns, owner):
+            return Scan(table, tuple(column for column in columns if column.name in needed), owner)
+        case Where(source, condition):
+            return Where(pruned(source, {*needed, *used((condition,))}, spare=spare), condition)
+        case Select(source, columns):
+            kept = tuple((name, made) for name, made in columns if name in needed)
+            return _selected(pruned(source, used(made for _, made in kept), spare=True), kept, spare=spare)
+        case Join(left, right, on, match):
+            ours, theirs = {*needed, *(name for name, _ in on)}, {*needed, *(name for _, name in on)}
+            return Join(pruned(left, ours, spare=False), pruned(right, theirs, spare=False), on, match)
+        case Union(parts):
+            names = [column.name for column in relation.fields if column.name in needed]
+            return Union(tuple(_exactly(pruned(part, names, spare=False), names) for part in parts))
+        case Keep(source, rows, work):  # which rows are kept hangs on all of their columns
+            return Keep(pruned(source, [column.name for column in source.fields], spare=False), rows, work)
+        case PerUnit(source, by, folds):
+            kept_folds = tuple(folded for folded in folds if folded.column.name in needed)
+            made = (*(made for _, made in by), *(folded.of for folded in kept_folds if folded.of is not None))
+            return PerUnit(pruned(source, used(made)), by, kept_folds)
+    raise TypeError(type(relation))
+
+
+def used(made: Iterable[Expression]) -> set[str]:
+    """The names of all columns that some expressions look at."""
+    return {column.name for expression in made for column in expression.columns()}
+
+
+def _selected(source: Relation, columns: tuple[tuple[str, Expression], ...], *, spare: bool) -> Relation:
+    same = tuple((column.name, column) for column in source.fields)
+    return source if same == columns or (spare and set(columns) <= set(same)) else Select(source, columns)
+
+
+def _exactly(part: Relation, names: list[str]) -> Relation:
+    fields = {column.name: column for column in part.fields}
+    return _selected(part, tuple((name, fields[name]) for name in names), spare=False)

@@ -1,0 +1,208 @@
+"""Steps on relations, checked: the one place where SQL and data frames make relations, so that both refuse alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from itertools import chain
+from math import ceil, floor, inf
+
+from sfumato.errors import QueryRefused, UnboundedColumn, shown
+from sfumato.query.nodes.expressions import Column, Expression
+from sfumato.query.nodes.facts import Facts
+from sfumato.query.plan.grids import Grid, float_grid
+from sfumato.query.nodes.kinds import LEAST_INT, MOST_INT, Kind
+from sfumato.query.nodes.operators import call, common
+from sfumato.query.nodes.relations import (
+    Fold,
+    Folded,
+    Join,
+    Match,
+    Owner,
+    PerUnit,
+    Relation,
+    Scan,
+    Select,
+    Union,
+    Where,
+)
+
+FOLD_BITS = 40
+"""The most bits of a value that is added up within a unit, so that 64 bits hold the sum of eight million."""
+
+
+def scans(relation: Relation) -> Iterator[Scan]:
+    """The tables that a relation is made of, in order, repeated as often as it uses them."""
+    if isinstance(relation, Scan):
+        yield relation
+    for source in relation.sources:
+        yield from scans(source)
+
+
+def owner_of(relation: Relation) -> Owner | None:
+    """The owner of the rows, by the first private table; None where all tables are public."""
+    return next((scan.owner for scan in scans(relation) if scan.owner is not None), None)
+
+
+def all_of(conditions: Sequence[Expression]) -> Expression:
+    """The condition that all of several hold; nested ones are flattened, so that brackets make no difference."""
+    return _spread("and", conditions)
+
+
+def any_of(conditions: Sequence[Expression]) -> Expression:
+    """The condition that at least one of several holds, flattened likewise."""
+    return _spread("or", conditions)
+
+
+def _spread(operator: str, conditions: Sequence[Expression]) -> Expression:
+    if len(conditions) == 1:
+        return conditions[0]
+    made = call(operator, *conditions)
+    inner = ((part.parts if getattr(part, "operator", "") == operator else (part,)) for part in made.parts)
+    return call(operator, *chain.from_iterable(inner))
+
+
+def kept(source: Relation, condition: Expression) -> Where:
+    """Keeps the rows for which a condition is true; where it is false or missing they go."""
+    if condition.kind is not Kind.BOOL:
+        raise QueryRefused(f"where takes a condition, which is true or false; got {condition.kind.value}.")
+    return Where(source, condition)
+
+
+def selected(source: Relation, columns: Sequence[tuple[str, Expression]]) -> Select:
+    """Computes new columns; refuses names that are given twice."""
+    _check_names([name for name, _ in columns])
+    return Select(source, tuple(columns))
+
+
+def _check_names(names: Sequence[str]) -> None:
+    if not names:
+        raise QueryRefused("nothing is selected: name at least one column.")
+    twice = [name for place, name in enumerate(names) if name in names[:place]]
+    if twice:
+        raise QueryRefused(f"two columns are called {twice[0]!r}: give one of them another name.")
+
+
+def joined(left: Relation, right: Relation, on: Sequence[tuple[str, str]], match: Match = Match.INNER) -> Join:
+    """Joins on equal columns, so that each row of the result belongs to one unit.
+
+    Public rows go to the right; two private tables are joined on the columns that identify their units.
+    """
+    if right.private and not left.private:
+        raise QueryRefused(
+            "a public table cannot be joined with a private one on its right, because public rows belong to nobody. "
+            "Write the private table first."
+        )
+    if not on:
+        raise QueryRefused("a join needs columns that are equal: without them, every row would meet every other.")
+    pairs = [(_field(left, one), _field(right, other)) for one, other in on]
+    for one, other in pairs:
+        if common((one.kind, other.kind)) is None:
+            raise QueryRefused(
+                f"{one.name!r} is {one.kind.value} and {other.name!r} is {other.kind.value}: they are never equal."
+            )
+    if left.private and right.private and not _same_unit(left, right, pairs):
+        raise QueryRefused(
+            "this join of two private tables would make rows that belong to two units, and no bound on one of them "
+            f"could cut those. {_instead(left)}"
+        )
+    _check_names([column.name for column in (*left.fields, *right.fields)])
+    return Join(left, right, tuple(on), match)
+
+
+def _field(relation: Relation, name: str) -> Column:
+    found = relation.field(name)
+    if found is None:
+        known = ", ".join(column.name for column in relation.fields)
+        raise QueryRefused(f"there is no column {shown(name)} to join on; there are: {known}.")
+    return found
+
+
+def _same_unit(left: Relation, right: Relation, pairs: Sequence[tuple[Column, Column]]) -> bool:
+    """Tells whether equal columns mean equal ids: they hold them, or are a foreign key that leads there."""
+    if any(one.unit == other.unit == 0 for one, other in pairs):
+        return True
+    links = {
+        frozenset((f"{scan.table}.{hop.column}", f"{hop.table}.{hop.key}"))
+        for scan in chain(scans(left), scans(right))
+        if scan.owner is not None
+        for hop in scan.owner.hops[:1]
+    }
+    return any(frozenset((one.origin, other.origin)) in links for one, other in pairs)
+
+
+def _instead(relation: Relation) -> str:
+    owner = owner_of(relation)
+    if owner is None or not owner.id:
+        return "Each row is a unit by itself here: give the tables an id in the codebook, or make one of them public."
+    names = [column.name for column in relation.fields if column.unit == 0]
+    return f"Join them on {names[0] if names else owner.id} as well."
+
+
+def stacked(parts: Sequence[Relation]) -> Union:
+    """Stacks relations: all private or all public, with the same names and kinds in the same order."""
+    if len({part.private for part in parts}) > 1:
+        raise QueryRefused("a union of private and public rows is refused: the public ones would belong to nobody.")
+    first = [(column.name, column.kind) for column in parts[0].fields]
+    for part in parts[1:]:
+        other = [(column.name, column.kind) for column in part.fields]
+        if other != first:
+            raise QueryRefused(
+                f"a union needs the same columns in the same order; got {_listed(first)} and {_listed(other)}."
+            )
+    return Union(tuple(parts))
+
+
+def _listed(fields: Sequence[tuple[str, Kind]]) -> str:
+    return ", ".join(f"{name} ({kind.value})" for name, kind in fields)
+
+
+def per_unit(source: Relation, by: Sequence[tuple[str, Expression]], folds: Sequence[Folded]) -> PerUnit:
+    """Folds a private relation into one row for each unit (and group); refuses where rows are the units."""
+    owner = owner_of(source)
+    if owner is None:
+        raise QueryRefused("only private tables have rows that belong to units; this one is public.")
+    if not owner.id:
+        raise QueryRefused("each row is a unit by itself here, so there is nothing to sum up within a unit.")
+    _check_names([*(name for name, _ in by), *(folded.column.name for folded in folds)])
+    return PerUnit(source, tuple(by), tuple(folds))
+
+
+def folded(fold: Fold, of: Expression | None, name: str) -> Folded:
+    """Says how the rows of a unit become one value, with the kind, the facts and the grid that follow."""
+    if of is None:
+        return Folded(fold, None, Column(name, Kind.INT, COUNTED))
+    match fold:
+        case Fold.COUNT | Fold.DISTINCT:
+            return Folded(fold, of, Column(name, Kind.INT, COUNTED))
+        case Fold.MIN | Fold.MAX:
+            return Folded(fold, of, Column(name, of.kind, of.facts))
+    if of.kind is Kind.BOOL:
+        of = call("to_int", of)  # conditions count as 0 and 1
+    if not of.kind.numeric:
+        raise QueryRefused(f"{fold.value} takes numbers; got {of.kind.value}.")
+    grid = _fold_grid(fold, of)
+    if fold is Fold.MEAN:
+        return Folded(fold, of, Column(name, Kind.FLOAT, Facts(of.facts.between, None, of.facts.nullable)), grid)
+    return Folded(fold, of, Column(name, of.kind, _sum_facts(of)), grid)
+
+
+COUNTED = Facts((Fraction(0), inf), None, nullable=False)
+"""What is known of a count of a unit's rows: it may be large."""
+
+
+def _sum_facts(of: Expression) -> Facts:
+    low, high = of.facts.numbers or (Fraction(-1), Fraction(1))
+    ends = (Fraction(0), inf) if low >= 0 else (-inf, Fraction(0)) if high <= 0 else None
+    return Facts(ends, None, nullable=of.kind is Kind.INT)  # whole numbers may leave 64 bits
+
+
+def _fold_grid(fold: Fold, of: Expression) -> Grid:
+    """The grid that values are added up on: for whole numbers, the numbers themselves."""
+    ends = of.facts.numbers
+    if of.kind is Kind.INT:
+        low, high = ends or (LEAST_INT, MOST_INT)
+        return Grid(ceil(low), floor(high), 0)
+    if ends is None:
+        raise UnboundedColumn(fold.value, of.name if isinstance(of, Column) else None)
+    return float_grid(ends, centred=False, bits=FOLD_BITS)
