@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 
@@ -30,7 +30,8 @@ class Wire:
     """Stands between a store and its server, counts what is asked, and breaks the connection when it is told to.
 
     The next time that ``mark`` is sent, the question is lost; or it arrives and the answer is lost; or it arrives
-    late: after the connection broke, just before the same mark is sent again on another one.
+    late: after the connection broke, just before the same mark is sent again on another one. What happens
+    ``meanwhile`` happens after the break, and before anybody is let in who was refused.
     """
 
     def __init__(self, folder: Path, server: PostgresServer) -> None:
@@ -39,12 +40,15 @@ class Wire:
         self._listening.bind(str(folder / ".s.PGSQL.5432"))
         self._listening.listen()
         self.fault, self.mark, self.asked, self.refuses = "", b"", 0, False
+        self.meanwhile: Callable[[], object] | None = None
+        self._answered = threading.Event()
         self._late: tuple[socket.socket, bytes] | None = None
         self._sockets: list[socket.socket] = []
         threading.Thread(target=self._accept, daemon=True).start()
 
     def arm(self, fault: str, mark: bytes) -> None:
         self.fault, self.mark = fault, mark
+        self._answered.clear()
 
     def close(self) -> None:
         for one in (self._listening, *self._sockets):
@@ -89,17 +93,22 @@ class Wire:
         muted.set()
         if self.fault == LOST_ANSWER:
             server.sendall(data)
-            time.sleep(0.1)
+            self._answered.wait(30)
         if self.fault == LATE_QUESTION:
             self._late = server, data
         else:
             self.mark = b""
         client.shutdown(socket.SHUT_RDWR)
+        if self.meanwhile is not None:
+            self.meanwhile()
+            self.refuses = False
 
     def _answers(self, client: socket.socket, server: socket.socket, muted: threading.Event) -> None:
         with suppress(OSError):
             while data := server.recv(1 << 20):
-                if not muted.is_set():
+                if muted.is_set():
+                    self._answered.set()
+                else:
                     client.sendall(data)
             client.shutdown(socket.SHUT_RDWR)
 
@@ -170,9 +179,7 @@ def test_another_writer_may_be_faster_while_the_connection_is_broken(
 ) -> None:
     decide = Decision()
     wire.arm(fault, b"marked")
-    wire.refuses = True
-    threading.Timer(0.3, lambda: other.append(1, lambda pen: [row(2 + len(pen.news), "other")])).start()
-    threading.Timer(0.8, lambda: setattr(wire, "refuses", False)).start()
+    wire.refuses, wire.meanwhile = True, lambda: other.append(1, lambda pen: [row(2 + len(pen.news), "other")])
     news = [one.text for one in wired.append(1, decide)]
     texts = [one.text for one in other.rows()]
     if fault == LOST_ANSWER:
@@ -185,9 +192,7 @@ def test_a_late_question_loses_to_another_writer(wire: Wire, wired: PostgresStor
     """The number is taken when it arrives: it can never be written, whatever was decided in the meantime."""
     decide = Decision()
     wire.arm(LATE_QUESTION, b"marked")
-    wire.refuses = True
-    threading.Timer(0.3, lambda: other.append(1, lambda pen: [row(2 + len(pen.news), "other")])).start()
-    threading.Timer(0.8, lambda: setattr(wire, "refuses", False)).start()
+    wire.refuses, wire.meanwhile = True, lambda: other.append(1, lambda pen: [row(2 + len(pen.news), "other")])
     assert [one.text for one in wired.append(1, decide)] == ["other"]
     assert [one.text for one in other.rows()] == ["text", "other", "marked 2"]
 
@@ -499,7 +504,10 @@ def test_what_the_server_says_is_not_passed_on(state: str | None, kind: type[Exc
 
 def test_a_statement_that_the_server_breaks_off(postgres_address: str, other: PostgresStore) -> None:
     add(other, 0, row(1))
-    slow = PostgresStore(f"{postgres_address}&options=-cstatement_timeout%3D200ms")
+    slow = PostgresStore(postgres_address)
+    [held] = slow._held.values()
+    assert held.connection is not None
+    held.connection.execute(b"SET statement_timeout = '200ms'")  # not before: to open a book may take longer
     with psycopg.connect(postgres_address) as blocking:
         blocking.execute("LOCK TABLE sfumato.entries")
         with pytest.raises(LedgerUnavailable, match="took too long"):

@@ -398,12 +398,12 @@ def test_a_fork_while_a_thread_writes_does_not_hang(place: Place) -> None:
 
     def decide(pen: Pen) -> Sequence[Row]:
         deciding.set()
-        go_on.wait(10)
+        go_on.wait(60)
         return [row(len(pen.news) + 1, "thread")]
 
     thread = threading.Thread(target=store.append, args=(0, decide))
     thread.start()
-    deciding.wait(10)
+    deciding.wait(60)
     told = in_child(lambda: [len(list(store.rows())), len(store.append(0, lambda pen: [row(1, "child")]))])
     go_on.set()
     thread.join()

@@ -103,7 +103,7 @@ def carelessly(address: str, racer: int, charges: int) -> dict[str, Any]:
     ledger, won = Ledger.open(address), []
     for _ in range(charges // RACERS):
         if ledger["visits"].spent.then(LOSS).within(Pure(2)):
-            time.sleep(0.02)
+            time.sleep(0.2)  # longer than all others take to look: at the last one that fits, several have looked
             won.append(ledger.charge("visits", LOSS, by=f"racer {racer}").receipt.entry)
     ledger.close()
     return {"won": won}

@@ -17,7 +17,7 @@ HARNESS = Path(__file__).with_name("killed.py")
 def kills(*words: object) -> list[dict[str, Any]]:
     """Runs the harness, and gives what it found after each kill."""
     command = [sys.executable, str(HARNESS), *map(str, words)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stderr
     return [json.loads(line) for line in done.stdout.splitlines()]
 

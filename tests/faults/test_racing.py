@@ -37,7 +37,7 @@ def ledger(address: str) -> Iterator[Ledger]:
 def raced(name: str, address: str, count: int) -> list[dict[str, Any]]:
     """Runs a race, and gives what each racer tells."""
     command = [sys.executable, str(PROGRAM), name, address, str(count)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=400, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stderr
     racers: list[dict[str, Any]] = json.loads(done.stdout)["racers"]
     assert [racer["fault"] for racer in racers if "fault" in racer] == []

@@ -473,7 +473,7 @@ def test_a_measurement_costs_nothing_where_nothing_differs() -> None:
 def test_a_strategy_may_use_threads_also_inside_a_compositor() -> None:
     def both(ask: sf.Queryable, entropy: Any) -> int:
         with ThreadPoolExecutor(2) as pool:
-            return sum(found.result(timeout=20) for found in [pool.submit(ask, counted(4)) for _ in range(2)])
+            return sum(found.result(timeout=120) for found in [pool.submit(ask, counted(4)) for _ in range(2)])
 
     made = sf.analysis(COLUMN >> sf.privacy_filter(sf.Pure(1)), both)
     assert isinstance(opened(COLUMN >> sf.adaptive_composition([sf.Pure(1)]), ROWS)(made), int)

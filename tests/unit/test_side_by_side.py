@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import io
 import re
-import time
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 
 import noise as benchmark
-from side_by_side import contest
+from side_by_side import contest, stopwatch
 from side_by_side.contest import Contender, Contest, hold, ratios_line
 from side_by_side.stopwatch import PATIENCE, best_round
 
@@ -89,26 +88,43 @@ def test_the_last_line_can_be_read_by_a_program() -> None:
     assert re.fullmatch(r"ratios:( \w+=[\d.?]+)+", line)
 
 
-def spin(seconds: float) -> None:
-    """Keeps a processor busy, which sleeping does not."""
-    end = time.process_time() + seconds
-    while time.process_time() < end:
-        pass
+class Watch:
+    """Shows the times that work says it took."""
+
+    def __init__(self) -> None:
+        self.wall = self.processor = 0.0
+
+    def perf_counter(self) -> float:
+        return self.wall
+
+    def process_time(self) -> float:
+        return self.processor
+
+    def work(self, wall: float, processor: float) -> None:
+        self.wall, self.processor = self.wall + wall, self.processor + processor
 
 
-def test_the_fastest_round_counts() -> None:
-    rounds = iter([0.03, 0.001, 0.03])
-    assert best_round(lambda: spin(next(rounds, 0.03)), seconds=0, rounds=3).seconds < 0.03
+@pytest.fixture
+def watch(monkeypatch: pytest.MonkeyPatch) -> Watch:
+    made = Watch()
+    monkeypatch.setattr(stopwatch, "time", made)
+    return made
 
 
-def test_a_round_that_waited_for_a_processor_is_tried_again_and_told() -> None:
+def test_the_fastest_round_counts(watch: Watch) -> None:
+    rounds = iter([0.03, 0.001, 0.02])
+    best = best_round(lambda: watch.work(seconds := next(rounds), seconds), seconds=0, rounds=3)
+    assert best == pytest.approx((0.001, 1))
+
+
+def test_a_round_that_waited_for_a_processor_is_tried_again_and_told(watch: Watch) -> None:
     calls: list[None] = []
 
     def wait() -> None:
         calls.append(None)
-        time.sleep(0.002)
+        watch.work(0.002, 0.0018)
 
-    assert best_round(wait, seconds=0, rounds=2).share < 0.95
+    assert best_round(wait, seconds=0, rounds=2).share == pytest.approx(0.9)
     assert len(calls) == 2 * PATIENCE
 
 

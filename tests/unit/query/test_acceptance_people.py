@@ -229,9 +229,8 @@ def test_A2_047_visits_of_six_patients_cut_to_five() -> None:
     mean = session.sql(
         "SELECT specialty, AVG(minutes) AS m FROM visits GROUP BY specialty", loss=much, max_rows_per_group=2
     )
-    assert dict(zip(mean.value["specialty"].values, mean.value["m"].values, strict=True))[
-        "Cardiology"
-    ] == pytest.approx(95.5, abs=0.1)
+    means = dict(zip(mean.value["specialty"].values, mean.value["m"].values, strict=True))
+    assert means["Cardiology"] == pytest.approx(95.5, abs=0.4)  # noise of scale 0.017
 
 
 def test_the_hospital_in_four_questions() -> None:
@@ -271,7 +270,7 @@ def test_the_browser_logs_in_three_questions() -> None:
         "SELECT hour, COUNT(*) AS n FROM logs GROUP BY hour", loss=ONE, max_groups=24, max_rows_per_group=20
     ).value
     counts = np.bincount(made.columns["hour"].astype(int), minlength=24)
-    assert list(hours["hour"].values) == list(range(24)) and close(hours["n"], counts, times=6)
+    assert list(hours["hour"].values) == list(range(24)) and close(hours["n"], counts)
     assert session.spent.within(sf.Approx(3, 1e-6))
 
 
@@ -284,9 +283,9 @@ def test_domains_that_nobody_listed() -> None:
     text = "SELECT domain, COUNT(DISTINCT employee_id) AS people, COUNT(*) AS n FROM logs GROUP BY domain"
     with pytest.raises(sf.errors.BadArgument, match="keys that are not listed can only be shown with a δ"):
         session.sql(text, loss=ONE, max_groups=4, max_rows_per_group=100)
-    release = session.sql(text, loss=sf.Approx(4, 1e-6), max_groups=4, max_rows_per_group=100)
+    release = session.sql(text, loss=sf.Approx(4, 1e-9), max_groups=4, max_rows_per_group=100)
     shown = list(release.value["domain"].values)
-    assert {"bank.com", "mail.com"} <= set(shown) and "social.com" not in shown  # one visitor: shown once in 10⁶
+    assert {"bank.com", "mail.com"} <= set(shown) and "social.com" not in shown  # one visitor: shown once in 10⁹
     assert shown == sorted(shown) and "least number of units shown" in release.to_text()
     exact = [len(set(made.columns["employee_id"][made.columns["domain"] == domain].tolist())) for domain in shown]
     assert close(release.value["people"], exact)
