@@ -176,17 +176,16 @@ class Account(NamedTuple):
     @guarantee(
         claim="an account pays only what its rule admits beside all that it was charged and all that its parts hold",
         proof="proofs/ledger.md#charges",
-        reviewed="084911e2bc97",
+        reviewed="950d9c5d8cec",
     )
-    def paying(self, cost: Loss | Cost, asked: Loss | None = None) -> Account:
+    def paying(self, cost: Loss | Cost) -> Account:
         """Pays and returns the account that follows; refuses, and says what is left, where it cannot."""
-        stated = asked or Cost.of(cost).loss
         if self.held is not None and not within_with_held(self.rule, cost, self.held):
-            raise LimitReached(self.name, stated, self.left, self.limit, self._short_of())
+            raise LimitReached(self.name, Cost.of(cost).loss, self.left, self.limit, self._short_of())
         try:
             paid = charge_to(self.rule, cost)
         except (QueryRefused, Exhausted):
-            raise LimitReached(self.name, stated, self.left, self.limit, self._short_of()) from None
+            raise LimitReached(self.name, Cost.of(cost).loss, self.left, self.limit, self._short_of()) from None
         return self._replace(rule=shortened(paid, self.held))
 
     def _short_of(self) -> str:

@@ -46,7 +46,7 @@ def charged(
     What a ``check`` refuses is refused in the same step, and with one also everything while the checklist of the data
     set is open. A key that is in the book already gives the charge that it belongs to.
     """
-    check_texts(**{name: said[name] for name in ("what", "question", "key", "data")})
+    check_texts(what=said["what"], question=said["question"], key=said["key"], data=said["data"])
     key, before = said["key"], list[Row]()
 
     def write(transaction: Transaction, pen: Pen) -> None:
@@ -61,7 +61,7 @@ def charged(
 
     entries = replica.append(write, by=by)
     if not before:
-        return next(entry for entry in reversed(entries) if entry.kind == "charged"), True
+        return entries[-2 if entries[-1].kind == "balance" else -1], True
     entry = Entry.read(before[0].text, before[0].digest)
     if any(entry.body.get(name) != text for name, text in {**said, **plain_cost(cost)}.items()):
         raise AccountRefused(

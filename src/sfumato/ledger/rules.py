@@ -121,7 +121,7 @@ def left_of(rule: Rule, held: Loss | None = None) -> Loss:
         return rule.left
     if isinstance(rule, ApproxFilter):
         beside = rule.counted.then(spending_of(Cost.of(held), rule.order))
-        return ApproxFilter(rule.limit, order=rule.order, counted=beside).left
+        return rule.having(beside).left
     return rule.limit.minus(rule.spent.then(held))
 
 
@@ -162,14 +162,17 @@ def shortened(rule: Rule, held: Loss | None = None) -> Rule:
     """
     match rule:
         case SumFilter(limit=limit, spent=spent):
-            short = spent.rounded(kept_short)
-            if short is spent or not (short if held is None else short.then(held)).within(limit):
+            fewer = spent.rounded(kept_short)
+            if fewer is spent or not (fewer if held is None else fewer.then(held)).within(limit):
                 return rule
-            return SumFilter(limit, spent=short)
-        case ApproxFilter(limit=limit, order=order, counted=counted):
-            short_sums = replace(counted, added=counted.added.rounded(kept_short))
+            return SumFilter(limit, spent=fewer)
+        case ApproxFilter(order=order, counted=counted):
+            short = counted.added.rounded(kept_short)
+            if short is counted.added:
+                return rule
+            short_sums = replace(counted, added=short)
             beside = short_sums if held is None else short_sums.then(spending_of(Cost.of(held), order))
-            return ApproxFilter(limit, order=order, counted=short_sums) if holds(beside, rule.room) else rule
+            return rule.having(short_sums) if holds(beside, rule.room) else rule
         case AdvancedFilter():
             delta, divergence = kept_short(rule.delta), kept_short(rule.divergence)
             if delta == rule.delta and divergence == rule.divergence:
@@ -205,7 +208,7 @@ def read_loss(plain: object) -> Loss:
 def plain_cost(cost: Cost) -> Body:
     """Writes what a charge pays for: its loss, and the event, where more is known of it than its loss."""
     written: Body = {"loss": plain_loss(cost.loss)}
-    if cost != Cost.of(cost.loss):
+    if not cost.only_stated:
         written["event"] = _plain_event(cost.event)
         if cost.relation is not Relation.ADD_REMOVE:
             written["relation"] = cost.relation.value
@@ -271,10 +274,10 @@ def at_state(rule: Rule, state: object) -> Rule:
             spent = read_loss(state)
             if type(spent) is type(limit) and spent.within(limit):
                 return SumFilter(limit, spent=spent)
-        case ApproxFilter(limit=limit, order=order), dict():
+        case ApproxFilter(limit=limit), dict():
             sums = _record(state)
             if isinstance(sums, Spending):
-                return ApproxFilter(limit, order=order, counted=sums)
+                return rule.having(sums)
             return at_state(SumFilter(limit), state)  # what the first charge decided
         case AdvancedFilter(), dict():
             if set(state) == {"divergence", "delta"}:

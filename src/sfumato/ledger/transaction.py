@@ -39,8 +39,8 @@ class Transaction:
         self._changed: dict[str, Account] = {}
 
     def __getitem__(self, name: str) -> Account:
-        found = self._changed.get(name)
-        return self.state[name] if found is None else found
+        account = self._changed.get(name) or self.state.accounts.get(name)
+        return self.state[name] if account is None else account
 
     def add(self, draft: Draft) -> None:
         """Adds a draft."""
@@ -81,8 +81,9 @@ class Transaction:
 
     def sweep(self, name: str) -> None:
         """Drafts the closing of the parts of an account that have expired, so that what they held is free again."""
-        now = stamp(self.moment)
-        for part in self[name].parts:
+        parts = self[name].parts
+        now = stamp(self.moment) if parts else ""
+        for part in parts:
             if expired(self[part], now) and not self[part].closed:
                 self.close(part)
 
@@ -113,14 +114,12 @@ class Transaction:
 
     def charge(self, name: str, cost: Loss | Cost, said: Body) -> None:
         """Drafts a charge to an account and to those above it that pay too."""
-        if not isinstance(cost, Loss | Cost):
-            raise BadArgument("loss", "a privacy loss such as sf.Pure(0.1)", cost)
+        whole = Cost.of(cost)
         names = [payer.name for payer in self.payers(name)]
         self.check_open(name)
         for payer in names:
-            if self[payer].parts:
-                self.sweep(payer)
-        self._charge(name, names, Cost.of(cost), said)
+            self.sweep(payer)
+        self._charge(name, names, whole, said)
 
     def share(self, names: Iterable[str], cost: Cost, said: Body) -> None:
         """Drafts charges to accounts, each for itself and the highest first, for what another account has paid for."""

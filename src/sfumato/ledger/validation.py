@@ -30,7 +30,7 @@ def read_texts(about: object) -> dict[str, str]:
 def check_texts(**texts: object) -> None:
     """Refuses what cannot be written down, or found again, in every store."""
     for name, text in texts.items():
-        if text is None:
+        if text is None or text == "":
             continue
         if not isinstance(text, str) or not storable(text):
             raise BadArgument(name, "a text without NUL or halves of characters, or left out", text)
