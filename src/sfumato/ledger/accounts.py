@@ -13,6 +13,7 @@ from datetime import datetime
 from typing import NamedTuple, final
 
 from sfumato.accounting.adaptive.approx_filter import ApproxFilter, holds
+from sfumato.accounting.adaptive.charge import Rule, charge_to, counted, kind_of
 from sfumato.accounting.adaptive.costs import NOTHING, Cost, spending_of
 from sfumato.accounting.adaptive.filters import SumFilter
 from sfumato.accounting.losses.measures import Loss
@@ -28,19 +29,7 @@ from sfumato.errors import (
 from sfumato.guarantee import guarantee
 from sfumato.ledger.entry import Body, Said, stamp
 from sfumato.ledger.periods import Period
-from sfumato.ledger.rules import (
-    Rule,
-    anew,
-    at_state,
-    charge_to,
-    counted,
-    kind_of,
-    left_of,
-    plain_rule,
-    read_rule,
-    shortened,
-    state_of,
-)
+from sfumato.ledger.rules import anew, at_state, left_of, plain_rule, read_rule, shortened, state_of
 
 LONGEST_NAME = 200
 

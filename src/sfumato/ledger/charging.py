@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import final
 
+from sfumato.accounting.adaptive.charge import in_kind, kind_of
 from sfumato.accounting.adaptive.costs import Cost
 from sfumato.accounting.losses.measures import Loss
 from sfumato.errors import AccountRefused, SfumatoError
@@ -14,7 +15,7 @@ from sfumato.ledger.entry import Body, Entry
 from sfumato.ledger.permit import Purpose, check_run
 from sfumato.ledger.recall import answer_to, owing
 from sfumato.ledger.replica import Replica
-from sfumato.ledger.rules import in_kind, kind_of, plain_cost
+from sfumato.ledger.rules import plain_cost
 from sfumato.ledger.state import charge_key
 from sfumato.ledger.store import Pen, Row, Store
 from sfumato.ledger.transaction import Transaction

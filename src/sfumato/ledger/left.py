@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from fractions import Fraction
 from functools import reduce
 
+from sfumato.accounting.adaptive.charge import in_kind
 from sfumato.accounting.losses.measures import Loss
 from sfumato.errors import NoProvenRoute
-from sfumato.ledger.rules import in_kind
 
 STEPS = 1 << 30
 """Where limits of several kinds meet, what is left is found to this fraction of itself."""

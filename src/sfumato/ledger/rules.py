@@ -11,27 +11,21 @@ from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
-from typing import TypeAlias
 
 from sfumato.accounting.adaptive.advanced import AdvancedFilter
 from sfumato.accounting.adaptive.approx_filter import ApproxFilter, filter_for, holds
+from sfumato.accounting.adaptive.charge import Rule, kind_of
 from sfumato.accounting.adaptive.costs import Cost, Spending, spending_of
 from sfumato.accounting.adaptive.filters import SumFilter
 from sfumato.accounting.adaptive.slots import Slots
 from sfumato.accounting.codec import FORMAT, VERSION, from_plain, plain_record
-from sfumato.accounting.compose import total
-from sfumato.accounting.convert.convert import convert
-from sfumato.accounting.events import Event, Stated
-from sfumato.accounting.losses.concentrated import ApproxZCDP
-from sfumato.accounting.losses.measures import Approx, Loss, lesser
+from sfumato.accounting.events import Event
+from sfumato.accounting.losses.measures import Loss
 from sfumato.accounting.relation import Relation
-from sfumato.errors import BadArgument, LedgerDamaged, NoProvenRoute, UnknownFormat
+from sfumato.errors import BadArgument, LedgerDamaged, UnknownFormat
 from sfumato.exact import Extended
 from sfumato.guarantee import guarantee
 from sfumato.ledger.entry import Body, Said
-
-Rule: TypeAlias = SumFilter | ApproxFilter | AdvancedFilter | Slots
-"""What decides whether an account can pay."""
 
 MOST_BITS = 1024
 """A sum with a longer denominator is rounded up."""
@@ -67,50 +61,6 @@ def anew(rule: Rule) -> Rule:
             return AdvancedFilter(rule.limit, reserve=rule.reserve, order=rule.order)
         case Slots():
             return Slots(rule.slices)
-
-
-def kind_of(rule: Rule) -> type[Loss]:
-    """The kind of loss that a rule counts; of slots, that of the first slice."""
-    return type(rule.slices[0]) if isinstance(rule, Slots) else type(rule.limit)
-
-
-def charge_to(rule: Rule, cost: Loss | Cost) -> Rule:
-    """Charges a cost to a rule, counted in its kind; refuses where that does not fit."""
-    if isinstance(rule, ApproxFilter):
-        return rule.after(cost)
-    return rule.after(counted(cost, kind_of(rule)))
-
-
-def counted(cost: Loss | Cost, kind: type[Loss]) -> Loss:
-    """The loss of a mechanism in a kind: the one that is stated, or that of what it runs where that is less."""
-    if not isinstance(cost, Cost):
-        return in_kind(cost, kind)
-    if type(cost.loss) is kind or isinstance(cost.event, Stated):
-        return in_kind(cost.loss, kind)
-    try:
-        by_event = total(cost.event, kind, relation=cost.relation)
-    except (NoProvenRoute, BadArgument):
-        return in_kind(cost.loss, kind)
-    try:
-        return lesser(in_kind(cost.loss, kind), by_event)
-    except NoProvenRoute:
-        return by_event
-
-
-def in_kind(loss: Loss, kind: type[Loss]) -> Loss:
-    """Restates a loss in another kind, where a theorem takes it there without giving up anything."""
-    if type(loss) is kind:
-        return loss
-    try:
-        return convert(loss, kind)
-    except (BadArgument, NoProvenRoute):
-        wanted, given = kind.__name__, type(loss).__name__
-        restated = f"restate the measurement, sf.convert_measure(measurement, sf.{wanted}, delta=…), or "
-        raise NoProvenRoute(
-            f"what is counted here is {wanted}, and this costs {given}, which no theorem turns into {wanted} by "
-            f"itself: {restated if kind in (Approx, ApproxZCDP) else ''}ask with a mechanism that is priced in "
-            f"{wanted}; another data set may be opened with a limit in {given}."
-        ) from None
 
 
 def left_of(rule: Rule, held: Loss | None = None) -> Loss:

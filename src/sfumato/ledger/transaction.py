@@ -7,13 +7,14 @@ from datetime import datetime
 from typing import NamedTuple, final
 
 from sfumato.accounting.adaptive.approx_filter import ApproxFilter
+from sfumato.accounting.adaptive.charge import counted, kind_of
 from sfumato.accounting.adaptive.costs import Cost
 from sfumato.accounting.losses.measures import Loss
-from sfumato.errors import AccountRefused, BadArgument
+from sfumato.errors import AccountRefused
 from sfumato.ledger.accounts import Account, check_terms, expired, opening
 from sfumato.ledger.entry import FORMAT, VERSION, Body, Entry, Said, stamp
 from sfumato.ledger.left import least_of
-from sfumato.ledger.rules import counted, kind_of, plain_cost, plain_loss
+from sfumato.ledger.rules import plain_cost, plain_loss
 from sfumato.ledger.state import State, payers, row_of
 from sfumato.ledger.store import Row
 

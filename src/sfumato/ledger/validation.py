@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 
+from sfumato.accounting.adaptive.charge import Rule
 from sfumato.errors import AccountRefused, BadArgument
 from sfumato.ledger.accounts import Account, Terms
-from sfumato.ledger.rules import Rule, anew, plain_rule
+from sfumato.ledger.rules import anew, plain_rule
 from sfumato.ledger.store import storable
 from sfumato.ledger.transaction import Transaction
 from sfumato.plain import DEEPEST

@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import final
 
+from sfumato.accounting.adaptive.charge import counted
 from sfumato.accounting.adaptive.costs import Cost
 from sfumato.accounting.losses.measures import Loss
 from sfumato.errors import BadArgument, LedgerDamaged, SfumatoError
 from sfumato.ledger.accounts import Account, opened_account
 from sfumato.ledger.entry import Entry, Said, digest_of, moment_of, stamp
 from sfumato.ledger.progress import Turn
-from sfumato.ledger.rules import counted, plain_cost, read_cost, read_loss
+from sfumato.ledger.rules import plain_cost, read_cost, read_loss
 from sfumato.ledger.signing import check_signature
 from sfumato.ledger.state import State, data_set_of, has_counted, row_of
 from sfumato.ledger.store import Row, Store

@@ -10,6 +10,7 @@ from functools import cached_property
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeAlias, final
 
+from sfumato.accounting.adaptive.charge import Rule, in_kind
 from sfumato.accounting.adaptive.costs import Cost
 from sfumato.accounting.compose import total
 from sfumato.accounting.events import Event
@@ -26,7 +27,7 @@ from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.periods import Period
 from sfumato.ledger.permit import Purpose
 from sfumato.ledger.published import registry_entry, release_table, releases_now, releases_of
-from sfumato.ledger.rules import Rule, coarse, in_kind, plain_loss
+from sfumato.ledger.rules import coarse, plain_loss
 from sfumato.query.build.settings import CONFIDENCE, Accuracy, NoiseChoice, Settings
 from sfumato.query.nodes.keysets import KeySet
 from sfumato.release.publication import missing_for_publication
