@@ -149,10 +149,10 @@ def _remembered(loss: Loss) -> Body:
 
 def read_loss(plain: object) -> Loss:
     """Reads what `plain_loss` wrote."""
-    found = _record(plain)
-    if not isinstance(found, Loss):
+    loss = _record(plain)
+    if not isinstance(loss, Loss):
         raise LedgerDamaged("what should be a loss is none")
-    return found
+    return loss
 
 
 def plain_cost(cost: Cost) -> Body:
@@ -188,10 +188,10 @@ def plain_rule(rule: Rule) -> Body:
 
 def read_rule(plain: object) -> Rule:
     """Reads what `plain_rule` wrote."""
-    found = _record(plain)
-    if not isinstance(found, Rule):
+    rule = _record(plain)
+    if not isinstance(rule, Rule):
         raise LedgerDamaged("what should be the rule of an account is none")
-    return found
+    return rule
 
 
 def _record(plain: object) -> object:

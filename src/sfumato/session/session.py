@@ -257,13 +257,12 @@ class Session:
 
         A question that was asked before, at the same loss, of the same published version of the data or since it was
         opened, is answered from the book and costs nothing. Functions of your own have no name that the book could know
-        them by, so give such a question a ``key`` that makes a retry safe. ``loss`` is what to charge, where that is to
-        be more than the least.
+        them by, so give such a question a ``key`` that makes a retry safe. A ``loss`` may be more than the least.
         """
         sure = probability(confidence, "confidence")
         prepared = self._prepare(question, loss, sure)
         measurement = prepared.measurement
-        found = self.ledger.ask(
+        answer = self.ledger.ask(
             self._name,
             prepared.cost,
             measurement,
@@ -274,11 +273,11 @@ class Session:
             data=self.dataset.published[0],
             by=self.by,
         )
-        if not isinstance(found, Release):
-            return self.dataset.release(found, measurement, confidence=sure)
-        if sure == found.confidence or measurement.error is None:
-            return found
-        return replace(found, half_width=measurement.error(sure), confidence=sure)
+        if not isinstance(answer, Release):
+            return self.dataset.release(answer, measurement, confidence=sure)
+        if sure == answer.confidence or measurement.error is None:
+            return answer
+        return replace(answer, half_width=measurement.error(sure), confidence=sure)
 
     def start(
         self,

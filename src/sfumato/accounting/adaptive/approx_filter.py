@@ -86,19 +86,19 @@ class ApproxFilter:
     @property
     def ways(self) -> dict[str, Approx]:
         """The ways of counting that still hold, and the largest stated loss that each of them still admits."""
-        counted, room, found = self.counted, self.room, dict[str, Approx]()
+        counted, room, left = self.counted, self.room, dict[str, Approx]()
         if counted.added.within(room.added):
-            found["added up"] = room.added.minus(counted.added)
+            left["added up"] = room.added.minus(counted.added)
         if counted.aside > room.aside:
-            return found
+            return left
         free = room.aside - counted.aside
         if (rest := room.epsilon - counted.epsilon) >= 0:
-            found["as pure losses"] = Approx(rest, free)
+            left["as pure losses"] = Approx(rest, free)
         if (rest := room.divergence - counted.divergence) >= 0:
-            found["by Rényi divergences"] = Approx(_pure_within_order(rest, self.order), free)
+            left["by Rényi divergences"] = Approx(_pure_within_order(rest, self.order), free)
         if (rest := room.square - counted.square) >= 0:
-            found["as Gaussian losses"] = Approx(_pure_within_square(Fraction(rest)), free)
-        return found
+            left["as Gaussian losses"] = Approx(_pure_within_square(Fraction(rest)), free)
+        return left
 
     @property
     def guarantee(self) -> str:

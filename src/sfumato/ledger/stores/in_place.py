@@ -76,7 +76,7 @@ def _same_files(path: Path) -> Callable[[], bool]:
 
 def _identities(path: Path) -> list[tuple[int, int]] | None:
     try:
-        found = (os.stat(path), os.stat(f"{path}-wal"))
+        files = (os.stat(path), os.stat(f"{path}-wal"))
     except OSError:
         return None
-    return [(one.st_dev, one.st_ino) for one in found]
+    return [(one.st_dev, one.st_ino) for one in files]
