@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import pytest
@@ -14,11 +15,17 @@ from hypothesis import strategies as st
 from tests.profiles import examples
 
 import sfumato as sf
+from sfumato.accounting.adaptive import approx_filter
+from sfumato.accounting.adaptive.approx_filter import filter_for
+from sfumato.accounting.adaptive.charge import Rule, charge_to
+from sfumato.accounting.adaptive.costs import Cost
 from sfumato.accounting.adaptive.filters import SumFilter
 from sfumato.accounting.losses.divergence import hockey_stick, max_divergence, renyi
 from sfumato.core.branches import Strategy
 from sfumato.core.law import FiniteLaw
-from sfumato.exact import BITS, ball, precision
+from sfumato.core.restating import cost_of
+from sfumato.errors import NoProvenRoute
+from sfumato.exact import BITS, ball, exp_up, log_up, precision
 from sfumato.noise import flip
 
 BIT = sf.scalar(bool)
@@ -134,6 +141,102 @@ def test_approximate_losses_add_up_in_delta_for_every_strategy() -> None:
 
 def told_approx(p: str) -> sf.Measurement:
     return sf.convert_measure(BIT >> told(p), sf.Approx)
+
+
+LEAKS = ("0.1", "0.05")
+SPENDING = {"5/9": BIT >> told("5/9")} | {name: leaky(name) for name in LEAKS}
+"""What a spender may ask for: answers of odds 5/4, and leaks."""
+
+
+def chances(name: str) -> dict[Any, tuple[Fraction, Fraction]]:
+    """The answers of a query on the menu, each with its probability on True and on False."""
+    p = Fraction(name)
+    if name in LEAKS:
+        return {("shown", True): (p, Fraction(0)), ("shown", False): (Fraction(0), p), "nothing": (1 - p, 1 - p)}
+    return {True: (p, 1 - p), False: (1 - p, p)}
+
+
+def worst_spender(limit: sf.Approx, rounds: int) -> Strategy:
+    """The strategy that makes δ at the ε of the limit largest of all, found by recursion over what a filter admits."""
+    costs = {name: cost_of(asked, 1, asked.map(1)) for name, asked in SPENDING.items()}
+    following = cache(lambda rule, name: charge_to(rule, costs[name]) if admitted(rule, costs[name]) else None)
+
+    @cache
+    def best(rule: Rule, growth: Fraction, left: int) -> tuple[Fraction, str | None]:
+        values: list[tuple[Fraction, str | None]] = [(max(Fraction(0), 1 - growth), None)]
+        for name in SPENDING if left else ():
+            if (after := following(rule, name)) is not None:
+                pairs = [pair for pair in chances(name).values() if pair[0] > 0]
+                values.append((sum(p * best(after, growth * q / p, left - 1)[0] for p, q in pairs), name))
+        return max(values, key=lambda value: value[0])
+
+    def strategy(ask: sf.Queryable, entropy: object) -> tuple[Any, ...]:
+        rule, growth, history = filter_for(limit), exp_up(limit.epsilon), ()
+        for left in range(rounds, 0, -1):
+            name = best(rule, growth, left)[1]
+            if name is None or growth == 0:
+                break
+            history = (*history, ask(SPENDING[name]))
+            p, q = chances(name)[history[-1]]
+            if p == 0:  # which cannot be where the bit is True
+                break
+            rule, growth = following(rule, name), growth * q / p
+        return history
+
+    return strategy
+
+
+def admitted(rule: Rule, cost: Cost) -> bool:
+    try:
+        charge_to(rule, cost)
+    except (sf.errors.QueryRefused, NoProvenRoute):
+        return False
+    return True
+
+
+def delta_of(limit: sf.Approx, rounds: int) -> tuple[Fraction, Fraction]:
+    """Bounds on what the worst spender makes of a filter with a limit, by the law of all that leaves."""
+    filtered = BIT >> sf.privacy_filter(limit, claim=VOUCHED)
+    one, other = losses(sf.analysis(filtered, worst_spender(limit, rounds)))
+    return hockey_stick(one, other, limit.epsilon)
+
+
+def test_the_worst_spender_keeps_an_approximate_limit_that_is_counted_in_any_way(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It leaks where the first answers were unlikely and goes on asking where they were not: shares of δ stop it."""
+    limit, rounds = sf.Approx(log_up(2), "1/10"), 5
+    assert Fraction(1, 20) < delta_of(limit, rounds)[1] <= limit.delta + TINY
+    for share in ("ADDED", "ASIDE", "RENYI", "GAUSSIAN"):
+        monkeypatch.setattr(approx_filter, share, Fraction(1))
+    approx_filter.rooms.cache_clear()
+    try:
+        assert delta_of(limit, rounds)[0] > limit.delta + TINY
+    finally:
+        approx_filter.rooms.cache_clear()
+
+
+def test_an_approximate_limit_answers_more_than_adding_up_and_in_every_kind() -> None:
+    """Answers of one bit that are stated as pure, concentrated or (ε, δ): each is counted by what it runs."""
+    limit = sf.Approx(1, "1e-6")
+    dear = sf.convert_measure(BIT >> told("0.51"), sf.ZCDP)
+    counts = []
+    for rule, query in ((limit, dear), (limit, told("0.51")), (SumFilter(limit), told_approx("0.51"))):
+        ask = (BIT >> sf.privacy_filter(rule))(True).value
+        answers: list[bool] = []
+        with pytest.raises(sf.errors.QueryRefused):
+            answers.extend(ask(query) for _ in range(1000))
+        assert ask(sf.Spent()).within(limit)
+        counts.append(len(answers))
+    assert counts[2] == 24 and min(counts[:2]) > 1.2 * counts[2]
+
+
+def test_what_stays_open_under_an_approximate_limit_is_counted_by_its_epsilon_and_delta() -> None:
+    ask = (BIT >> sf.privacy_filter(sf.Approx(1, "1e-6"), concurrent=True))(True).value
+    with pytest.raises(sf.errors.QueryRefused, match="added up here as Approx"):
+        ask(sf.privacy_filter(sf.Pure("0.1")))
+    inner = ask(sf.privacy_filter(sf.Approx("0.1", "1e-8")))
+    assert ask(sf.Spent()) == sf.Approx("0.1", "1e-8") and isinstance(inner(told("0.51")), bool)
 
 
 def test_concentrated_losses_add_up_for_every_strategy() -> None:

@@ -459,6 +459,14 @@ LEDGER = (
         killers=("tests/unit/test_runs.py::test_a_run_on_samples_is_priced_for_the_neighbours_of_the_data",),
     ),
     Mutant(
+        name="a run that is counted by its loss alone",
+        trap="C.1 arXiv 2202.12219: composition that is not that of what ran",
+        path="ledger/progress.py",
+        old="cost = Cost(loss, event, relation_in(transaction[account].terms))",
+        new="cost = Cost.of(loss)",
+        killers=("tests/unit/test_runs.py::test_a_run_is_counted_by_its_event_in_every_way",),
+    ),
+    Mutant(
         name="a run that goes on in two places",
         trap="C.1 arXiv 2602.17454: double spending",
         path="ledger/progress.py",

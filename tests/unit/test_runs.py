@@ -5,15 +5,19 @@ from __future__ import annotations
 import copy
 import pickle
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import sfumato as sf
+from sfumato.accounting.adaptive.approx_filter import ApproxFilter
+from sfumato.accounting.adaptive.costs import Cost, spending_of
 from sfumato.errors import BadArgument, ClaimRequired, LimitReached, NotKept, PermitUsed, RunFailed
 from sfumato.ledger.entry import Entry
 from sfumato.ledger.progress import RunPermit, Turn, steps_of
+from sfumato.ledger.recount import charged_events
 from sfumato.session.run import Run
 from sfumato.session.session import Session
 
@@ -168,9 +172,43 @@ def test_a_run_may_be_priced_by_an_exact_profile() -> None:
     assert run.left == 100 and session.spent == price
     with pytest.raises(BadArgument, match="at least what the event costs"):
         session.start(plan, loss=sf.Approx("0.5", 1e-6), key="cheap", claim=CLAIM)
-    with pytest.raises(sf.errors.NoProvenRoute):  # what stays open is counted in the kind of the limit
-        session.start(plan, loss=sf.ZCDP(1), key="of another kind", claim=CLAIM)
     assert session.spent == price
+
+
+def test_a_run_is_counted_by_its_event_in_every_way() -> None:
+    """The book holds the plan as it was charged: filter, recount and verification count it, and not only its loss."""
+    data = sf.Dataset([1.0], name="scores", space=sf.vector(float))
+    session = data.session(limit=sf.Approx(2, 1e-5), ledger="memory:")
+    plan = sf.events.Repeat(sf.events.Gaussian(scale=150), 100)
+    price = sf.account(plan, delta=1e-7, ways=(sf.GDP,)).loss
+    runs = 0
+    with pytest.raises(LimitReached):
+        for runs in range(1000):
+            session.start(plan, loss=price, key=f"run {runs}", claim=CLAIM)
+    added_up = int(sf.Approx(2, 1e-5).epsilon / price.epsilon)
+    assert runs > 2 * added_up > 0
+    rule = session.ledger["scores"].rule
+    assert isinstance(rule, ApproxFilter)
+    one = spending_of(Cost(price, plan), rule.order)
+    assert (one.square, rule.counted.square) == (Fraction(1, 225), runs * one.square)  # 100 steps, each 1/22500
+    assert charged_events(session.ledger, session.ledger["scores"])[0] == sf.events.Sequence(
+        sf.events.Repeat(plan, runs)
+    )
+    all_of_it = sf.account(sf.events.Repeat(plan, runs), delta=1e-5)
+    assert session.account(delta=1e-5, claim=sf.claim("all runs were planned at the start")).loss == all_of_it.loss
+    assert session.ledger.verify()
+
+
+@pytest.mark.parametrize("limit", [sf.Approx(2, 1e-5), sf.GDP(1)], ids=str)
+def test_a_run_may_state_its_loss_in_another_kind_than_the_limit(limit: sf.Loss) -> None:
+    data = sf.Dataset([1.0], name="scores", space=sf.vector(float))
+    session = data.session(limit=limit, ledger="memory:")
+    run = session.start(PLAN, loss=PRICE, key="run", claim=CLAIM)
+    assert run.left == 5 and session.ledger.verify()
+    if isinstance(limit, sf.GDP):
+        assert session.spent == sf.GDP.of_square(Fraction(5, 100))  # the event has it; a ρ by itself has no μ
+    with pytest.raises(sf.errors.NoProvenRoute):
+        data.session(limit=sf.Pure(1), ledger="memory:").start(PLAN, loss=PRICE, key="run", claim=CLAIM)
 
 
 def test_a_run_on_samples_is_priced_for_the_neighbours_of_the_data() -> None:
@@ -185,6 +223,14 @@ def test_a_run_on_samples_is_priced_for_the_neighbours_of_the_data() -> None:
     with pytest.raises(BadArgument, match="at least what the event costs"):
         session.start(plan, loss=added, key="run", claim=CLAIM)
     assert session.start(plan, loss=exchanged, key="run", claim=CLAIM).left == 200
+    assert charged_events(session.ledger, session.ledger["scores"]) == (
+        sf.events.Sequence(plan),
+        sf.accounting.Relation.CHANGE_ONE,
+    )
+    rule = session.ledger["scores"].rule
+    assert isinstance(rule, ApproxFilter)
+    once, twice = (sf.total(plan, sf.Renyi, relation=one).at(rule.order) for one in sf.accounting.Relation)
+    assert rule.counted.divergence >= twice > once
 
 
 def test_runs_need_a_rule_for_mechanisms_asked_in_turns_and_data_without_members() -> None:

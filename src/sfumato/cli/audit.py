@@ -48,13 +48,13 @@ def audit(
 
     if html is not None:
         place(html)  # before the work, not after it
-    found = examine(_loaded(what), samples=samples, tries=tries, seconds=seconds, confidence=confidence)
+    findings = examine(_loaded(what), samples=samples, tries=tries, seconds=seconds, confidence=confidence)
     console = Console(soft_wrap=True)
-    for one in found:
+    for one in findings:
         console.print(rendered(one.document(witness=witness), "text"), markup=False, highlight=False)
     if html is not None:
-        tell(f"Written: {save_report(found, html, witness=witness)}")
-    if worst(found) is Verdict.VIOLATED:
+        tell(f"Written: {save_report(findings, html, witness=witness)}")
+    if worst(findings) is Verdict.VIOLATED:
         raise typer.Exit(VIOLATED)
 
 
@@ -64,16 +64,16 @@ def _loaded(what: str) -> Any:
     if not name or not path:
         misused(f"write MODULE:OBJECT, such as reports.py:mean; got {what}")
     try:
-        found: Any = _file(Path(name)) if name.endswith(".py") else _module(name)
+        thing: Any = _file(Path(name)) if name.endswith(".py") else _module(name)
     except ModuleNotFoundError as missing:
         if missing.name is None or not f"{name}.".startswith(f"{missing.name}."):
             raise  # it is there, and imports something that is not
         misused(f"there is no module {name} here")
     for part in path.split("."):
-        if not hasattr(found, part):
+        if not hasattr(thing, part):
             misused(f"{name} has no {path}")
-        found = getattr(found, part)
-    return found
+        thing = getattr(thing, part)
+    return thing
 
 
 def _module(name: str) -> Any:

@@ -57,10 +57,10 @@ def init(
     _check_new(output)
     schema: Schema = {}
     for one in files:
-        for table, found in schema_of(one).items():
+        for table, types in schema_of(one).items():
             if table in schema:
                 misused(f"two tables would be called {table}: rename one of the files.")
-            schema[table] = dict(found)
+            schema[table] = dict(types)
     loss = loss_of(epsilon, delta, rho)
     between: Between = {}
     if loss is not None:
@@ -91,25 +91,25 @@ def _buy(source: Source, schema: Schema, person: Person, address: str, loss: Los
     session = open_session(data, address, limit)
     with interruptible(shown(address)), working("buying bounds"):
         bought = session.buy_bounds(table, wanted, loss=loss)
-    found = {(table, column): bounds.between for column, bounds in bought.items()}
+    ends = {(table, column): bounds.between for column, bounds in bought.items()}
     for column in wanted:
-        low, high, release = found.get((table, column), ("?", "?", "no band has surely anybody in it"))
+        low, high, release = ends.get((table, column), ("?", "?", "no band has surely anybody in it"))
         tell(f"  {table}.{column} in [{low}, {high}]: {release}")
-    return found
+    return ends
 
 
 def _provisional(schema: Schema, person: Person) -> Codebook:
     """A codebook that says who is protected and which columns there are, and no more."""
     tables = {
-        table: {"columns": {name: {"type": kind, "nullable": True} for name, kind in _kinds(found)}}
-        for table, found in schema.items()
+        table: {"columns": {name: {"type": kind, "nullable": True} for name, kind in _kinds(types)}}
+        for table, types in schema.items()
     }
     unit = {"protects": person.protects, "id": person.id}
     return Codebook.read({"codebook": 1, "title": ", ".join(schema), "unit": unit, "tables": tables})
 
 
-def _kinds(found: dict[str, str]) -> Iterator[tuple[str, str]]:
-    for name, engine in found.items():
+def _kinds(types: dict[str, str]) -> Iterator[tuple[str, str]]:
+    for name, engine in types.items():
         kind = kind_of(engine)
         if kind is not None:
             yield name, kind
@@ -140,17 +140,17 @@ def check(
 
 def _check(source: Source, book: Codebook) -> None:
     """Prints how data reads by its codebook, and ends with a code of its own where some of it does not."""
-    found = check_data(source.by_table(book), book)
-    sys.stdout.write(f"\nHow the data reads (exact counts, for the holder of the data only)\n{found}\n")
-    outside = sum(column.outside for table in found.tables for column in table.columns)
+    checked = check_data(source.by_table(book), book)
+    sys.stdout.write(f"\nHow the data reads (exact counts, for the holder of the data only)\n{checked}\n")
+    outside = sum(column.outside for table in checked.tables for column in table.columns)
     if outside:
         sys.stdout.write("outside: numbers are moved into their bounds; days, times and categories become missing\n")
-    if found.fits:
+    if checked.fits:
         sys.stdout.write("The data fits\n" if not outside else "The data fits, but for what is outside\n")
         return
-    for column, many in found.unread.items():
+    for column, many in checked.unread.items():
         tell(f"sfumato: {many} values of {column} do not read by its type, and would be taken as missing.")
-    for one in found.tables:
+    for one in checked.tables:
         if one.unread:
             tell(f"sfumato: {one.unread} rows of {one.name} cannot be read, and would be left out.")
     tell("The data does not fit. Correct the type, or say how texts are written: format: '%d/%m/%Y', decimal: ','.")

@@ -41,12 +41,12 @@ def show(
     for heading in ("account", "protects", "limit", "spent", "held", "left", ""):
         accounts.add_column(heading)
     for name in ledger.accounts:
-        found = ledger[name]
-        held = "" if found.held is None else str(found.held)
-        period = "" if found.terms.period is None else f"each {found.terms.period.value} {found.now}"
-        state = "closed" if found.closed else period
-        left = "" if found.closed else ledger.left(name).str_down()
-        cells = (name, found.terms.unit, str(found.limit), str(found.spent), held, left, state)
+        account = ledger[name]
+        held = "" if account.held is None else str(account.held)
+        period = "" if account.terms.period is None else f"each {account.terms.period.value} {account.now}"
+        state = "closed" if account.closed else period
+        left = "" if account.closed else ledger.left(name).str_down()
+        cells = (name, account.terms.unit, str(account.limit), str(account.spent), held, left, state)
         accounts.add_row(*map(_cell, cells))
     console.print(accounts)
     if last:

@@ -42,15 +42,15 @@ def text_of(sql: str) -> str:
 
 def parameters_of(given: Sequence[str]) -> dict[str, object]:
     """Reads values by the names of the parameters that they are for, from texts such as ``site=4``."""
-    found: dict[str, object] = {}
+    settings: dict[str, object] = {}
     for one in given:
         name, sign, value = one.partition("=")
         if not sign or not name.strip():
             misused(f"--parameter takes a name and a value, as in --parameter site=4; got {one!r}.")
-        if name.strip() in found:
+        if name.strip() in settings:
             misused(f"--parameter {name.strip()} is given twice.")
-        found[name.strip()] = value_of(value)
-    return found
+        settings[name.strip()] = value_of(value)
+    return settings
 
 
 def value_of(text: str) -> object:
@@ -77,7 +77,7 @@ def value_of(text: str) -> object:
 
 
 def _number(text: str) -> Decimal:
-    found = Decimal(text)
-    if not found.is_finite():
+    number = Decimal(text)
+    if not number.is_finite():
         raise ValueError(text)
-    return found
+    return number

@@ -10,6 +10,9 @@ from collections.abc import Callable, Iterable
 from typing import final
 
 from sfumato.accounting.adaptive.advanced import AdvancedFilter
+from sfumato.accounting.adaptive.approx_filter import ApproxFilter, filter_for
+from sfumato.accounting.adaptive.charge import Rule, charge_to
+from sfumato.accounting.adaptive.costs import NOTHING, Cost
 from sfumato.accounting.adaptive.filters import SumFilter
 from sfumato.accounting.adaptive.slots import Slots
 from sfumato.accounting.losses.measures import Loss
@@ -22,14 +25,12 @@ from sfumato.core.metrics import Unit
 from sfumato.core.partial import Partial
 from sfumato.core.plan import constructor
 from sfumato.core.queryable import Left, Queryable, Spent
+from sfumato.core.restating import cost_of
 from sfumato.core.space import Space
 from sfumato.errors import BadArgument, QueryRefused
 from sfumato.guarantee import guarantee
 from sfumato.release.claim import Claim, required
 from sfumato.release.record import Failure, How
-
-Rule = Slots | SumFilter | AdvancedFilter
-"""What decides whether one more measurement may run."""
 
 PROOF = "proofs/interaction.md#compositors"
 
@@ -81,7 +82,7 @@ def concurrent_composition(
 
 @constructor
 def privacy_filter(
-    limit: Loss | SumFilter | AdvancedFilter,
+    limit: Loss | SumFilter | AdvancedFilter | ApproxFilter,
     *,
     d_in: DistanceLike | Unit | None = None,
     concurrent: bool = False,
@@ -89,14 +90,16 @@ def privacy_filter(
 ) -> Partial[Measurement]:
     """Answers measurements chosen one after another, at prices chosen as one goes, while a limit is kept.
 
-    A query that no longer fits is refused; a cheaper one may still pass.
+    A query that no longer fits is refused; a cheaper one may still pass. Under an (ε, δ) limit queries are counted in
+    several ways at once, by what they run, and may be priced in any kind of loss (`sf.accounting.ApproxFilter`;
+    ``SumFilter(limit)`` adds up what they state).
 
     Takes:      any space; a limit of Pure, Approx, ZCDP, ApproxZCDP, Renyi (at stated orders) or GDP, for what all
                 queries together may cost at distance ``d_in``, or a filter such as `AdvancedFilter`
     Gives:      a queryable that takes measurements (or what waits for its space) and gives their outcomes, and that
                 takes `Spent` and `Left`
     Guarantee:  the limit, at every distance up to d_in  (proofs/interaction.md#compositors,
-                proofs/privacy_filters.md#sums)
+                proofs/privacy_filters.md#sums, proofs/privacy_filters.md#any-way)
     Cost:       that of the queries
 
     >>> from sfumato.accounting.losses.measures import Pure
@@ -104,15 +107,17 @@ def privacy_filter(
     >>> (vector(int) >> privacy_filter(Pure(1.1))).map(1)
     Pure(epsilon=1.1)
     """
-    rule = limit if isinstance(limit, SumFilter | AdvancedFilter) else SumFilter(limit)
+    rule = limit if isinstance(limit, SumFilter | AdvancedFilter | ApproxFilter) else filter_for(limit)
     if not _fresh(rule):
         raise BadArgument("limit", "a filter that has charged nothing yet", rule)
     return _interactive("filter", rule, d_in, claim, concurrent=concurrent)
 
 
-def _fresh(rule: SumFilter | AdvancedFilter) -> bool:
+def _fresh(rule: SumFilter | AdvancedFilter | ApproxFilter) -> bool:
     if isinstance(rule, AdvancedFilter):
         return rule.divergence == 0 and rule.delta == 0
+    if isinstance(rule, ApproxFilter):
+        return rule.counted == NOTHING
     return rule == SumFilter(rule.limit)
 
 
@@ -140,7 +145,8 @@ def _interactive(
         counted_at = charged_at(space, d_in)
 
         def begun(run: Callable[[Measurement], Data]) -> Callable[[Data], Data]:
-            questions = Questions(space, kind, run, concurrent=concurrent, vouched=claim is not None)
+            kinds = None if isinstance(rule, ApproxFilter) else kind
+            questions = Questions(space, kinds, run, concurrent=concurrent, vouched=claim is not None)
             return Exchange(questions, rule, counted_at).answer
 
         return Measurement(
@@ -177,11 +183,16 @@ class Exchange:
             case Left():
                 return self._rule.left
         asked = self._questions.read(query)
-        cost = self._questions.price(lambda: asked.map(self._counted_at))
-        charged = self._questions.price(lambda: self._rule.after(cost))
+        cost = self._questions.price(lambda: self._cost(asked))
+        charged = self._questions.price(lambda: charge_to(self._rule, cost))
         self._questions.next_turn()
         self._rule = charged
         return self._questions.run(asked)
+
+    def _cost(self, asked: Measurement) -> Loss | Cost:
+        """What a query costs: its loss, and where it is counted in several ways, and answers once, also its event."""
+        loss, one_kind = asked.map(self._counted_at), self._questions.kind is not None
+        return loss if one_kind or asked.interactive else cost_of(asked, self._counted_at, loss)
 
     def _spent(self, query: Spent) -> Loss:
         if query.d_in is not None and not self._questions.space.metric.read(query.d_in) <= self._counted_at:

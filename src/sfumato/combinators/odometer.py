@@ -48,7 +48,7 @@ class Odometer:
             concurrent=self.concurrent,
             vouched=True,  # nothing is released here on which a claim could be printed
         )
-        return Queryable(Reading(questions).answer)
+        return Queryable(Reading(questions, self.measure).answer)
 
     def limited(
         self, limit: Loss, *, d_in: DistanceLike | Unit | None = None, claim: Claim | None = None
@@ -85,8 +85,8 @@ def odometer(space: Space, measure: type[Loss], *, concurrent: bool = False) -> 
 class Reading:
     """The state of an odometer: the measurements that were charged, and what asks the data."""
 
-    def __init__(self, questions: Questions) -> None:
-        self._questions = questions
+    def __init__(self, questions: Questions, kind: type[Loss]) -> None:
+        self._questions, self._kind = questions, kind
         self._charged: list[Measurement] = []
 
     def answer(self, query: Data) -> Data:
@@ -101,7 +101,7 @@ class Reading:
     def _at(self, d_in: DistanceLike | Unit | None) -> Loss:
         space = self._questions.space
         distance = space.metric.read(space.closest if d_in is None else d_in)
-        return spent_at([measurement.map(distance) for measurement in self._charged], self._questions.kind)
+        return spent_at([measurement.map(distance) for measurement in self._charged], self._kind)
 
 
 @guarantee(claim="the losses of all that was charged, at one distance, composed", proof=PROOF, reviewed="323c0e8a7cbe")

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import TypeVar, final
 
-from sfumato.accounting.losses.measures import Loss
+from sfumato.accounting.losses.measures import Approx, Loss
 from sfumato.core.domains import Data
 from sfumato.core.grouped_distance import AnyDistance, DistanceLike
 from sfumato.core.measurement import Measurement
@@ -25,11 +25,18 @@ class Questions:
     """Reads queries, and runs those that were charged.
 
     ``run`` draws an outcome. Each query gets a turn; unless ``concurrent``, it ends the one before, and with it every
-    queryable that the earlier query started. Queries that rest on a claim are read only where ``vouched``.
+    queryable that the earlier query started. Queries that rest on a claim are read only where ``vouched``. Without a
+    ``kind`` of loss, queries that answer once may be priced in any; what stays open must still be priced in (ε, δ).
     """
 
     def __init__(
-        self, space: Space, kind: type[Loss], run: Callable[[Measurement], Data], *, concurrent: bool, vouched: bool
+        self,
+        space: Space,
+        kind: type[Loss] | None,
+        run: Callable[[Measurement], Data],
+        *,
+        concurrent: bool,
+        vouched: bool,
     ) -> None:
         self.space, self.kind, self.concurrent, self.vouched = space, kind, concurrent, vouched
         self._run, self._turn = run, Turn()
@@ -47,11 +54,11 @@ class Questions:
             raise QueryRefused(f"this is no query on {self.space}: {fault}") from None
         if not isinstance(asked, Measurement):
             raise QueryRefused("this shows exact values: a query must end in a mechanism that adds noise to them.")
-        if asked.measure is not self.kind:
+        kind = self.kind or (Approx if asked.interactive else asked.measure)
+        if asked.measure is not kind:
             raise QueryRefused(
-                f"losses are added up here as {self.kind.__name__}, and this query is priced in "
-                f"{asked.measure.__name__}. Where there is a theorem, "
-                f"sf.convert_measure(query, sf.{self.kind.__name__}) restates it."
+                f"losses are added up here as {kind.__name__}, and this query is priced in {asked.measure.__name__}. "
+                f"Where there is a theorem, sf.convert_measure(query, sf.{kind.__name__}) restates it."
             )
         if asked.how.claims and not self.vouched:
             raise QueryRefused(

@@ -13,6 +13,7 @@ from datetime import datetime
 from typing import NamedTuple, final
 
 from sfumato.accounting.adaptive.approx_filter import ApproxFilter, holds
+from sfumato.accounting.adaptive.charge import Rule, charge_to, counted, kind_of
 from sfumato.accounting.adaptive.costs import NOTHING, Cost, spending_of
 from sfumato.accounting.adaptive.filters import SumFilter
 from sfumato.accounting.losses.measures import Loss
@@ -28,19 +29,7 @@ from sfumato.errors import (
 from sfumato.guarantee import guarantee
 from sfumato.ledger.entry import Body, Said, stamp
 from sfumato.ledger.periods import Period
-from sfumato.ledger.rules import (
-    Rule,
-    anew,
-    at_state,
-    charge_to,
-    counted,
-    kind_of,
-    left_of,
-    plain_rule,
-    read_rule,
-    shortened,
-    state_of,
-)
+from sfumato.ledger.rules import anew, at_state, left_of, plain_rule, read_rule, shortened, state_of
 
 LONGEST_NAME = 200
 
@@ -176,17 +165,16 @@ class Account(NamedTuple):
     @guarantee(
         claim="an account pays only what its rule admits beside all that it was charged and all that its parts hold",
         proof="proofs/ledger.md#charges",
-        reviewed="084911e2bc97",
+        reviewed="950d9c5d8cec",
     )
-    def paying(self, cost: Loss | Cost, asked: Loss | None = None) -> Account:
+    def paying(self, cost: Loss | Cost) -> Account:
         """Pays and returns the account that follows; refuses, and says what is left, where it cannot."""
-        stated = asked or Cost.of(cost).loss
         if self.held is not None and not within_with_held(self.rule, cost, self.held):
-            raise LimitReached(self.name, stated, self.left, self.limit, self._short_of())
+            raise LimitReached(self.name, Cost.of(cost).loss, self.left, self.limit, self._short_of())
         try:
             paid = charge_to(self.rule, cost)
         except (QueryRefused, Exhausted):
-            raise LimitReached(self.name, stated, self.left, self.limit, self._short_of()) from None
+            raise LimitReached(self.name, Cost.of(cost).loss, self.left, self.limit, self._short_of()) from None
         return self._replace(rule=shortened(paid, self.held))
 
     def _short_of(self) -> str:

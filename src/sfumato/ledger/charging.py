@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import final
 
+from sfumato.accounting.adaptive.charge import in_kind, kind_of
 from sfumato.accounting.adaptive.costs import Cost
 from sfumato.accounting.losses.measures import Loss
 from sfumato.errors import AccountRefused, SfumatoError
@@ -14,7 +15,7 @@ from sfumato.ledger.entry import Body, Entry
 from sfumato.ledger.permit import Purpose, check_run
 from sfumato.ledger.recall import answer_to, owing
 from sfumato.ledger.replica import Replica
-from sfumato.ledger.rules import in_kind, kind_of, plain_cost
+from sfumato.ledger.rules import plain_cost
 from sfumato.ledger.state import charge_key
 from sfumato.ledger.store import Pen, Row, Store
 from sfumato.ledger.transaction import Transaction
@@ -46,7 +47,7 @@ def charged(
     What a ``check`` refuses is refused in the same step, and with one also everything while the checklist of the data
     set is open. A key that is in the book already gives the charge that it belongs to.
     """
-    check_texts(**{name: said[name] for name in ("what", "question", "key", "data")})
+    check_texts(what=said["what"], question=said["question"], key=said["key"], data=said["data"])
     key, before = said["key"], list[Row]()
 
     def write(transaction: Transaction, pen: Pen) -> None:
@@ -61,7 +62,7 @@ def charged(
 
     entries = replica.append(write, by=by)
     if not before:
-        return next(entry for entry in reversed(entries) if entry.kind == "charged"), True
+        return entries[-2 if entries[-1].kind == "balance" else -1], True
     entry = Entry.read(before[0].text, before[0].digest)
     if any(entry.body.get(name) != text for name, text in {**said, **plain_cost(cost)}.items()):
         raise AccountRefused(

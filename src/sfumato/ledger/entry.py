@@ -64,8 +64,8 @@ class Entry(NamedTuple):
         if digest_of(text) != digest:
             raise LedgerDamaged("an entry is not what its digest says")
         try:
-            found = json.loads(text)
-            entry = cls(text=text, digest=digest, **found)
+            fields = json.loads(text)
+            entry = cls(text=text, digest=digest, **fields)
         except (ValueError, TypeError, RecursionError):
             raise LedgerDamaged("an entry cannot be read") from None
         texts = (entry.kind, entry.time, entry.by, entry.account, entry.previous)

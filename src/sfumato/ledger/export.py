@@ -75,8 +75,8 @@ def _lines(given: object) -> Iterator[str]:
 
 def _row(line: str, number: int) -> Row:
     try:
-        found = json.loads(line)
-        text, digest, value = canonical(found["entry"]), found["digest"], found["value"]
+        fields = json.loads(line)
+        text, digest, value = canonical(fields["entry"]), fields["digest"], fields["value"]
     except (ValueError, KeyError, TypeError, RecursionError):
         raise LedgerDamaged(f"line {number} is no entry of a book") from None
     if digest_of(text) != digest:

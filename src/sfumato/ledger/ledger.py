@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import final
 
+from sfumato.accounting.adaptive.charge import Rule
 from sfumato.accounting.adaptive.costs import Cost
 from sfumato.accounting.events import Event
 from sfumato.accounting.losses.measures import Loss
@@ -28,7 +29,7 @@ from sfumato.ledger.permit import Permit, Purpose, terms_of
 from sfumato.ledger.progress import RunPermit, begin
 from sfumato.ledger.recall import recalled
 from sfumato.ledger.replica import Replica, now
-from sfumato.ledger.rules import Rule, rule_for
+from sfumato.ledger.rules import rule_for
 from sfumato.ledger.settling import keep_release, note_failure
 from sfumato.ledger.signing import signed
 from sfumato.ledger.state import payers

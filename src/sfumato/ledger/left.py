@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from fractions import Fraction
 from functools import reduce
 
+from sfumato.accounting.adaptive.charge import in_kind
 from sfumato.accounting.losses.measures import Loss
 from sfumato.errors import NoProvenRoute
-from sfumato.ledger.rules import in_kind
 
 STEPS = 1 << 30
 """Where limits of several kinds meet, what is left is found to this fraction of itself."""
@@ -17,16 +17,16 @@ STEPS = 1 << 30
 def least_of(left: Sequence[Loss]) -> Loss:
     """The largest loss of the first one's kind that is within all of some losses."""
     kind = type(left[0])
-    found = reduce(lambda one, other: one.meet(other), (loss for loss in left if type(loss) is kind))
+    greatest = reduce(lambda one, other: one.meet(other), (loss for loss in left if type(loss) is kind))
     others = [loss for loss in left if type(loss) is not kind]
-    if all(_fits(found, other) for other in others):
-        return found
+    if all(_fits(greatest, other) for other in others):
+        return greatest
     low, high = 0, STEPS
     while high - low > 1:
         middle = (low + high) // 2
-        fits = all(_fits(found.scaled(Fraction(middle, STEPS)), other) for other in others)
+        fits = all(_fits(greatest.scaled(Fraction(middle, STEPS)), other) for other in others)
         low, high = (middle, high) if fits else (low, middle)
-    return found.scaled(Fraction(low, STEPS)) if low else kind.nothing()
+    return greatest.scaled(Fraction(low, STEPS)) if low else kind.nothing()
 
 
 def _fits(loss: Loss, left: Loss) -> bool:

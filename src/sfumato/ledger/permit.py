@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable
 from typing import NamedTuple, NoReturn, final
 
+from sfumato.accounting.adaptive.charge import in_kind
 from sfumato.accounting.adaptive.costs import Cost
 from sfumato.accounting.events import Event, Stated
 from sfumato.accounting.losses.measures import Loss
@@ -22,7 +23,6 @@ from sfumato.exact import Number
 from sfumato.guarantee import guarantee
 from sfumato.ledger.accounts import Account, Terms
 from sfumato.ledger.entry import canonical, digest_of
-from sfumato.ledger.rules import in_kind
 from sfumato.release.record import Fact, Receipt, Release
 
 Keep = Callable[[Release], Release]

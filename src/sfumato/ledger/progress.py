@@ -15,7 +15,7 @@ from functools import partial
 from typing import NamedTuple, NoReturn, final
 
 from sfumato.accounting.adaptive.costs import Cost
-from sfumato.accounting.codec import plain_record
+from sfumato.accounting.adaptive.filters import check_loss
 from sfumato.accounting.compose import total
 from sfumato.accounting.events import Event, Repeat, Sequence
 from sfumato.accounting.losses.measures import Approx, Loss
@@ -32,7 +32,6 @@ from sfumato.ledger.charging import charged
 from sfumato.ledger.entry import Body, Entry
 from sfumato.ledger.permit import exactly
 from sfumato.ledger.replica import Replica
-from sfumato.ledger.rules import in_kind, kind_of
 from sfumato.ledger.settling import keep_release, note_failure
 from sfumato.ledger.state import progress_key
 from sfumato.ledger.store import Pen, Store, storable
@@ -210,11 +209,13 @@ def begin(
     """Charges a plan of steps, once for a key, and gives the permit for those that are left."""
     if not isinstance(key, str) or not key:
         raise BadArgument("key", "given: a run that broke off is resumed by it", key)
+    check_loss(loss, "loss")
     together, steps = integer(ahead, "ahead", least=1), steps_of(event)
-    said: Body = {"what": what, "question": None, "key": key, "data": data}
-    said["run"] = {"event": plain_record(event), "steps": steps}
-    check = partial(_check_plan, account=account, loss=loss, event=event)
-    charge, fresh = charged(replica, account, Cost.of(loss), said, by=by, check=check)
+    said: Body = {"what": what, "question": None, "key": key, "data": data, "run": {"steps": steps}}
+    with replica.looking() as transaction:
+        cost = Cost(loss, event, relation_in(transaction[account].terms))
+    check = partial(_check_plan, account=account, cost=cost)
+    charge, fresh = charged(replica, account, cost, said, by=by, check=check)
     turn = Turn() if fresh else last_turn(store, charge)
     permit = RunPermit(replica, store, charge, loss, steps=steps, ahead=together, turn=turn)
     if not fresh and not permit.ended:
@@ -276,13 +277,12 @@ def last_turn(store: Store, charge: Entry) -> Turn:
     return Turn() if last is None else Turn.read(last)
 
 
-def _check_plan(transaction: Transaction, account: str, loss: Loss, event: Event) -> None:
+def _check_plan(transaction: Transaction, account: str, cost: Cost) -> None:
     """Refuses a run that its charge does not pay for, or that a payer has no theorem for: it stays open."""
-    if not pays_for_plan(loss, event, relation_in(transaction[account].terms)):
+    if not pays_for_plan(cost.loss, cost.event, cost.relation):
         must = "at least what the event costs; sf.account(event, delta=…, relation=…) says how much"
-        raise BadArgument("loss", must, loss)
+        raise BadArgument("loss", must, cost.loss)
     for payer in transaction.payers(account):
-        in_kind(loss, kind_of(payer.rule))  # such a one is counted in the kind of the limit, or not at all
         if not payer.rule.interleaves:
             must = f"asked all at once: there is no theorem for steps in turns under {type(payer.limit).__name__}"
             raise BadArgument("the plan", must, "a run")

@@ -30,18 +30,18 @@ def releases_of(ledger: Ledger, account: str) -> Iterator[Release]:
 
 def releases_now(ledger: Ledger, account: str) -> list[Release]:
     """The stored releases that what an account has spent now stands for: in this period, if there are periods."""
-    found, releases = ledger[account], list(releases_of(ledger, account))
-    period = found.terms.period
+    standing, releases = ledger[account], list(releases_of(ledger, account))
+    period = standing.terms.period
     if period is None:
         return releases
     receipts = ((release, release.receipt) for release in releases)
-    return [one for one, paid in receipts if paid is not None and period.label(moment_of(paid.time)) == found.now]
+    return [one for one, paid in receipts if paid is not None and period.label(moment_of(paid.time)) == standing.now]
 
 
 def charged_in_all(ledger: Ledger, account: str) -> Loss:
     """What was charged to an account and to all parts of it that hold their limit, released or not."""
-    found = ledger[account]
-    return all_charges(found, [charged_in_all(ledger, part) for part in found.parts])
+    standing = ledger[account]
+    return all_charges(standing, [charged_in_all(ledger, part) for part in standing.parts])
 
 
 @guarantee(
@@ -65,28 +65,32 @@ def release_table(ledger: Ledger, account: str, *, delta: Number | None = None) 
     Scope and address are those that the account was opened with. Charges count too if their release was lost. A limit
     that is no (ε, δ), such as ρ, needs the δ at which to state its ε.
     """
-    found = ledger[account]
+    standing = ledger[account]
     return ReleaseTable.of(
         releases_now(ledger, account),
-        scope=_said(found, "scope", account),
-        url=_said(found, "url", "None"),
+        scope=_said(standing, "scope", account),
+        url=_said(standing, "url", "None"),
         total=charged_in_all(ledger, account),
         delta=delta,
-        unit=found.terms.unit or None,
-        period=period_of(found),
+        unit=standing.terms.unit or None,
+        period=period_of(standing),
     )
 
 
 def registry_entry(ledger: Ledger, account: str, **stated: str) -> RegistryEntry:
     """Makes the entry of an account for a registry of deployments; what the book does not know is stated."""
-    found = ledger[account]
-    known = {"source": _said(found, "url", ""), "curator": _said(found, "contact", ""), "unit": found.terms.unit}
+    standing = ledger[account]
+    known = {
+        "source": _said(standing, "url", ""),
+        "curator": _said(standing, "contact", ""),
+        "unit": standing.terms.unit,
+    }
     return RegistryEntry.of(
         releases_now(ledger, account),
-        name=_said(found, "title", account),
+        name=_said(standing, "title", account),
         total=charged_in_all(ledger, account),
-        limit=found.limit,
-        period=period_of(found),
+        limit=standing.limit,
+        period=period_of(standing),
         **({name: text for name, text in known.items() if text} | stated),
     )
 

@@ -11,27 +11,21 @@ from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
-from typing import TypeAlias
 
 from sfumato.accounting.adaptive.advanced import AdvancedFilter
 from sfumato.accounting.adaptive.approx_filter import ApproxFilter, filter_for, holds
+from sfumato.accounting.adaptive.charge import Rule, kind_of
 from sfumato.accounting.adaptive.costs import Cost, Spending, spending_of
 from sfumato.accounting.adaptive.filters import SumFilter
 from sfumato.accounting.adaptive.slots import Slots
 from sfumato.accounting.codec import FORMAT, VERSION, from_plain, plain_record
-from sfumato.accounting.compose import total
-from sfumato.accounting.convert.convert import convert
-from sfumato.accounting.events import Event, Stated
-from sfumato.accounting.losses.concentrated import ApproxZCDP
-from sfumato.accounting.losses.measures import Approx, Loss, lesser
+from sfumato.accounting.events import Event
+from sfumato.accounting.losses.measures import Loss
 from sfumato.accounting.relation import Relation
-from sfumato.errors import BadArgument, LedgerDamaged, NoProvenRoute, UnknownFormat
+from sfumato.errors import BadArgument, LedgerDamaged, UnknownFormat
 from sfumato.exact import Extended
 from sfumato.guarantee import guarantee
 from sfumato.ledger.entry import Body, Said
-
-Rule: TypeAlias = SumFilter | ApproxFilter | AdvancedFilter | Slots
-"""What decides whether an account can pay."""
 
 MOST_BITS = 1024
 """A sum with a longer denominator is rounded up."""
@@ -69,50 +63,6 @@ def anew(rule: Rule) -> Rule:
             return Slots(rule.slices)
 
 
-def kind_of(rule: Rule) -> type[Loss]:
-    """The kind of loss that a rule counts; of slots, that of the first slice."""
-    return type(rule.slices[0]) if isinstance(rule, Slots) else type(rule.limit)
-
-
-def charge_to(rule: Rule, cost: Loss | Cost) -> Rule:
-    """Charges a cost to a rule, counted in its kind; refuses where that does not fit."""
-    if isinstance(rule, ApproxFilter):
-        return rule.after(cost)
-    return rule.after(counted(cost, kind_of(rule)))
-
-
-def counted(cost: Loss | Cost, kind: type[Loss]) -> Loss:
-    """The loss of a mechanism in a kind: the one that is stated, or that of what it runs where that is less."""
-    if not isinstance(cost, Cost):
-        return in_kind(cost, kind)
-    if type(cost.loss) is kind or isinstance(cost.event, Stated):
-        return in_kind(cost.loss, kind)
-    try:
-        by_event = total(cost.event, kind, relation=cost.relation)
-    except (NoProvenRoute, BadArgument):
-        return in_kind(cost.loss, kind)
-    try:
-        return lesser(in_kind(cost.loss, kind), by_event)
-    except NoProvenRoute:
-        return by_event
-
-
-def in_kind(loss: Loss, kind: type[Loss]) -> Loss:
-    """Restates a loss in another kind, where a theorem takes it there without giving up anything."""
-    if type(loss) is kind:
-        return loss
-    try:
-        return convert(loss, kind)
-    except (BadArgument, NoProvenRoute):
-        wanted, given = kind.__name__, type(loss).__name__
-        restated = f"restate the measurement, sf.convert_measure(measurement, sf.{wanted}, delta=…), or "
-        raise NoProvenRoute(
-            f"what is counted here is {wanted}, and this costs {given}, which no theorem turns into {wanted} by "
-            f"itself: {restated if kind in (Approx, ApproxZCDP) else ''}ask with a mechanism that is priced in "
-            f"{wanted}; another data set may be opened with a limit in {given}."
-        ) from None
-
-
 def left_of(rule: Rule, held: Loss | None = None) -> Loss:
     """The largest loss that a rule still admits, with something else set aside."""
     if isinstance(rule, Slots):
@@ -121,7 +71,7 @@ def left_of(rule: Rule, held: Loss | None = None) -> Loss:
         return rule.left
     if isinstance(rule, ApproxFilter):
         beside = rule.counted.then(spending_of(Cost.of(held), rule.order))
-        return ApproxFilter(rule.limit, order=rule.order, counted=beside).left
+        return rule.having(beside).left
     return rule.limit.minus(rule.spent.then(held))
 
 
@@ -162,14 +112,17 @@ def shortened(rule: Rule, held: Loss | None = None) -> Rule:
     """
     match rule:
         case SumFilter(limit=limit, spent=spent):
-            short = spent.rounded(kept_short)
-            if short is spent or not (short if held is None else short.then(held)).within(limit):
+            fewer = spent.rounded(kept_short)
+            if fewer is spent or not (fewer if held is None else fewer.then(held)).within(limit):
                 return rule
-            return SumFilter(limit, spent=short)
-        case ApproxFilter(limit=limit, order=order, counted=counted):
-            short_sums = replace(counted, added=counted.added.rounded(kept_short))
+            return SumFilter(limit, spent=fewer)
+        case ApproxFilter(order=order, counted=counted):
+            short = counted.added.rounded(kept_short)
+            if short is counted.added:
+                return rule
+            short_sums = replace(counted, added=short)
             beside = short_sums if held is None else short_sums.then(spending_of(Cost.of(held), order))
-            return ApproxFilter(limit, order=order, counted=short_sums) if holds(beside, rule.room) else rule
+            return rule.having(short_sums) if holds(beside, rule.room) else rule
         case AdvancedFilter():
             delta, divergence = kept_short(rule.delta), kept_short(rule.divergence)
             if delta == rule.delta and divergence == rule.divergence:
@@ -196,16 +149,16 @@ def _remembered(loss: Loss) -> Body:
 
 def read_loss(plain: object) -> Loss:
     """Reads what `plain_loss` wrote."""
-    found = _record(plain)
-    if not isinstance(found, Loss):
+    loss = _record(plain)
+    if not isinstance(loss, Loss):
         raise LedgerDamaged("what should be a loss is none")
-    return found
+    return loss
 
 
 def plain_cost(cost: Cost) -> Body:
     """Writes what a charge pays for: its loss, and the event, where more is known of it than its loss."""
     written: Body = {"loss": plain_loss(cost.loss)}
-    if cost != Cost.of(cost.loss):
+    if not cost.only_stated:
         written["event"] = _plain_event(cost.event)
         if cost.relation is not Relation.ADD_REMOVE:
             written["relation"] = cost.relation.value
@@ -235,10 +188,10 @@ def plain_rule(rule: Rule) -> Body:
 
 def read_rule(plain: object) -> Rule:
     """Reads what `plain_rule` wrote."""
-    found = _record(plain)
-    if not isinstance(found, Rule):
+    rule = _record(plain)
+    if not isinstance(rule, Rule):
         raise LedgerDamaged("what should be the rule of an account is none")
-    return found
+    return rule
 
 
 def _record(plain: object) -> object:
@@ -271,10 +224,10 @@ def at_state(rule: Rule, state: object) -> Rule:
             spent = read_loss(state)
             if type(spent) is type(limit) and spent.within(limit):
                 return SumFilter(limit, spent=spent)
-        case ApproxFilter(limit=limit, order=order), dict():
+        case ApproxFilter(limit=limit), dict():
             sums = _record(state)
             if isinstance(sums, Spending):
-                return ApproxFilter(limit, order=order, counted=sums)
+                return rule.having(sums)
             return at_state(SumFilter(limit), state)  # what the first charge decided
         case AdvancedFilter(), dict():
             if set(state) == {"divergence", "delta"}:

@@ -148,19 +148,20 @@ def data_set_of(account: str) -> str:
 
 def row_of(entry: Entry, value: str | None) -> Row:
     """An entry as it is stored, with what it can be found by."""
+    kind, body = entry.kind, entry.body
     key, question, settles = None, None, None
-    match entry.kind, entry.body:
-        case "charged", {"shares": int(number)}:
+    if kind == "charged":
+        if isinstance(number := body.get("shares"), int):
             key = shared_key(entry.account, number)
-        case "charged", {"key": str(own)}:
+        elif isinstance(own := body.get("key"), str):
             key = charge_key(entry.account, own)
-        case "progress", {"charge": int(number), "turn": int(turn)}:
+    elif isinstance(number := body.get("charge"), int):
+        if kind in ("released", "failed"):
+            settles, asked = number, body.get("question")
+            question = asked if isinstance(asked, str) and body.get("value") is not None else None
+        elif kind == "progress" and isinstance(turn := body.get("turn"), int):
             key = progress_key(entry.account, number, turn)
-        case "released" | "failed", {"charge": int(number)}:
-            settles = number
-            asked = entry.body.get("question")
-            question = asked if isinstance(asked, str) and entry.body.get("value") is not None else None
-    return Row(entry.number, entry.kind, entry.digest, entry.text, key, question, settles, value)
+    return Row(entry.number, kind, entry.digest, entry.text, key, question, settles, value)
 
 
 def charge_key(account: str, key: str) -> str:

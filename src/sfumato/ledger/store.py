@@ -68,6 +68,8 @@ class HopefulPen(Pen):
 
     def covered_by(self, rows: Sequence[Row]) -> bool:
         """Tells whether writing the rows would fail if one of our answers was wrong."""
+        if not self._keys and not self._settled:
+            return True
         return self._keys <= {row.key for row in rows} and self._settled <= {row.settles for row in rows}
 
 
@@ -132,10 +134,13 @@ def checked(rows: Sequence[Row], last: int) -> Sequence[Row]:
     for number, row in enumerate(rows, last + 1):
         if row.number != number:
             raise LedgerDamaged("an entry was to be written twice, or one left out")
-        if not all(map(storable, (row.text, row.key or "", row.question or "", row.value or ""))):
-            raise BadArgument("a text", "without NUL and without halves of characters (lone surrogates)", "such a one")
-        if any(text and len(text.encode()) > LONGEST_KEY for text in (row.key, row.question)):
-            raise BadArgument("a key or a question", f"of at most {LONGEST_KEY} bytes", "a longer one")
+        for text in (row.text, row.key, row.question, row.value):
+            if text and not storable(text):
+                must = "without NUL and without halves of characters (lone surrogates)"
+                raise BadArgument("a text", must, "such a one")
+        for text in (row.key, row.question):
+            if text and len(text.encode()) > LONGEST_KEY:
+                raise BadArgument("a key or a question", f"of at most {LONGEST_KEY} bytes", "a longer one")
     return rows
 
 

@@ -7,13 +7,14 @@ from datetime import datetime
 from typing import NamedTuple, final
 
 from sfumato.accounting.adaptive.approx_filter import ApproxFilter
+from sfumato.accounting.adaptive.charge import counted, kind_of
 from sfumato.accounting.adaptive.costs import Cost
 from sfumato.accounting.losses.measures import Loss
-from sfumato.errors import AccountRefused, BadArgument
+from sfumato.errors import AccountRefused
 from sfumato.ledger.accounts import Account, check_terms, expired, opening
 from sfumato.ledger.entry import FORMAT, VERSION, Body, Entry, Said, stamp
 from sfumato.ledger.left import least_of
-from sfumato.ledger.rules import counted, kind_of, plain_cost, plain_loss
+from sfumato.ledger.rules import plain_cost, plain_loss
 from sfumato.ledger.state import State, payers, row_of
 from sfumato.ledger.store import Row
 
@@ -39,8 +40,8 @@ class Transaction:
         self._changed: dict[str, Account] = {}
 
     def __getitem__(self, name: str) -> Account:
-        found = self._changed.get(name)
-        return self.state[name] if found is None else found
+        account = self._changed.get(name) or self.state.accounts.get(name)
+        return self.state[name] if account is None else account
 
     def add(self, draft: Draft) -> None:
         """Adds a draft."""
@@ -81,8 +82,9 @@ class Transaction:
 
     def sweep(self, name: str) -> None:
         """Drafts the closing of the parts of an account that have expired, so that what they held is free again."""
-        now = stamp(self.moment)
-        for part in self[name].parts:
+        parts = self[name].parts
+        now = stamp(self.moment) if parts else ""
+        for part in parts:
             if expired(self[part], now) and not self[part].closed:
                 self.close(part)
 
@@ -113,14 +115,12 @@ class Transaction:
 
     def charge(self, name: str, cost: Loss | Cost, said: Body) -> None:
         """Drafts a charge to an account and to those above it that pay too."""
-        if not isinstance(cost, Loss | Cost):
-            raise BadArgument("loss", "a privacy loss such as sf.Pure(0.1)", cost)
+        whole = Cost.of(cost)
         names = [payer.name for payer in self.payers(name)]
         self.check_open(name)
         for payer in names:
-            if self[payer].parts:
-                self.sweep(payer)
-        self._charge(name, names, Cost.of(cost), said)
+            self.sweep(payer)
+        self._charge(name, names, whole, said)
 
     def share(self, names: Iterable[str], cost: Cost, said: Body) -> None:
         """Drafts charges to accounts, each for itself and the highest first, for what another account has paid for."""

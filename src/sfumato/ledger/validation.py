@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 
+from sfumato.accounting.adaptive.charge import Rule
 from sfumato.errors import AccountRefused, BadArgument
 from sfumato.ledger.accounts import Account, Terms
-from sfumato.ledger.rules import Rule, anew, plain_rule
+from sfumato.ledger.rules import anew, plain_rule
 from sfumato.ledger.store import storable
 from sfumato.ledger.transaction import Transaction
 from sfumato.plain import DEEPEST
@@ -21,16 +22,16 @@ LONGEST_TEXT = 1000
 
 def read_texts(about: object) -> dict[str, str]:
     """Reads what is said about an account."""
-    found = {} if about is None else about
-    if not isinstance(found, Mapping) or not all(isinstance(text, str) for pair in found.items() for text in pair):
+    texts = {} if about is None else about
+    if not isinstance(texts, Mapping) or not all(isinstance(text, str) for pair in texts.items() for text in pair):
         raise BadArgument("about", "texts by name, such as {'scope': '…', 'url': '…'}", about)
-    return dict(found)
+    return dict(texts)
 
 
 def check_texts(**texts: object) -> None:
     """Refuses what cannot be written down, or found again, in every store."""
     for name, text in texts.items():
-        if text is None:
+        if text is None or text == "":
             continue
         if not isinstance(text, str) or not storable(text):
             raise BadArgument(name, "a text without NUL or halves of characters, or left out", text)
@@ -71,13 +72,13 @@ def check_expected(transaction: Transaction, account: str, topic: str, expecting
         raise AccountRefused("somebody else has decided something in the meantime; look at it, and then decide again.")
 
 
-def check_same(found: Account, rule: Rule, terms: Terms) -> None:
+def check_same(opened: Account, rule: Rule, terms: Terms) -> None:
     """Refuses to open an account again on other terms, and says which differ."""
-    differ = [name for name, own in vars(found.terms).items() if own != getattr(terms, name)]
-    differ += ["limit"] * (plain_rule(anew(found.rule)) != plain_rule(rule))
+    differ = [name for name, own in vars(opened.terms).items() if own != getattr(terms, name)]
+    differ += ["limit"] * (plain_rule(anew(opened.rule)) != plain_rule(rule))
     if differ:
         raise AccountRefused(
-            f"the account {found.name} was opened on other terms ({', '.join(differ)}): {found.promise}. A limit is "
+            f"the account {opened.name} was opened on other terms ({', '.join(differ)}): {opened.promise}. A limit is "
             "set once, for good; open it on the same terms, or open another."
         )
 

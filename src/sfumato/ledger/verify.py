@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import final
 
+from sfumato.accounting.adaptive.charge import counted
 from sfumato.accounting.adaptive.costs import Cost
 from sfumato.accounting.losses.measures import Loss
 from sfumato.errors import BadArgument, LedgerDamaged, SfumatoError
 from sfumato.ledger.accounts import Account, opened_account
 from sfumato.ledger.entry import Entry, Said, digest_of, moment_of, stamp
 from sfumato.ledger.progress import Turn
-from sfumato.ledger.rules import counted, plain_cost, read_cost, read_loss
+from sfumato.ledger.rules import plain_cost, read_cost, read_loss
 from sfumato.ledger.signing import check_signature
 from sfumato.ledger.state import State, data_set_of, has_counted, row_of
 from sfumato.ledger.store import Row, Store
@@ -90,13 +91,13 @@ def verified(
 
 
 def _receipts(receipts: object) -> dict[int, set[str]]:
-    found: dict[int, set[str]] = {}
+    digests: dict[int, set[str]] = {}
     listed = list(receipts) if isinstance(receipts, Iterable) else [receipts]
     for receipt in listed:
         if not isinstance(receipt, Receipt):
             raise BadArgument("receipts", "a list of receipts, such as [release.receipt]", receipts)
-        found.setdefault(receipt.entry, set()).add(receipt.digest)
-    return found
+        digests.setdefault(receipt.entry, set()).add(receipt.digest)
+    return digests
 
 
 def _signer(signer: object) -> bytes | None:
@@ -237,8 +238,8 @@ class _Reader:
     def _charge(self, number: Said, before: int) -> Entry | None:
         """Finds a charge before an entry, one that is no share in another."""
         row = self.store.get(number) if type(number) is int and 0 < number < before else None
-        found = None if row is None or row.kind != "charged" else Entry.read(row.text, row.digest)
-        return None if found is None or found.kind != "charged" or "shares" in found.body else found
+        charge = None if row is None or row.kind != "charged" else Entry.read(row.text, row.digest)
+        return None if charge is None or charge.kind != "charged" or "shares" in charge.body else charge
 
     def _wrong_charge(self, entry: Entry, moment: datetime) -> Iterator[str]:
         transaction, whole, costs = (
@@ -286,11 +287,11 @@ class _Reader:
         self.state.time = self.state.time if entry is None else max(entry.time, self.state.time)
 
 
-def _differences(stated: Said, found: Mapping[str, Account]) -> Iterator[str]:
+def _differences(stated: Said, moved: Mapping[str, Account]) -> Iterator[str]:
     """Says where written states are not those that follow."""
-    if not isinstance(stated, dict) or set(stated) != set(found):
+    if not isinstance(stated, dict) or set(stated) != set(moved):
         yield "does not state what all accounts come to that pay for it"
         return
-    for name, account in found.items():
+    for name, account in moved.items():
         if stated[name] != account.state():
             yield f"states another sum for {name} than the charges before it come to"

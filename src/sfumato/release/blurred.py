@@ -75,10 +75,10 @@ class Together:
         if all(len(number.laws) == 1 for number in self.numbers):
             which = self.numbers[0].which
             return np.zeros((1, len(self.numbers)), dtype=np.intp), np.zeros(len(which), dtype=np.intp)
-        found, back = np.unique(
+        distinct, back = np.unique(
             np.stack([number.which for number in self.numbers], axis=1), axis=0, return_inverse=True
         )
-        return found, back.reshape(-1)
+        return distinct, back.reshape(-1)
 
     def reach(self, factors: Array, missed: float, *, varied: Sequence[bool] | None = None) -> Array:
         """How far the noise of a weighted sum reaches in each group; ``factors`` has a row for each of them.
@@ -87,12 +87,12 @@ class Together:
         those of which ``varied`` says that they alone are weighed less.
         """
         kinds, which = self.kinds
-        found = np.zeros(len(factors))
+        widths = np.zeros(len(factors))
         for place, laws in enumerate(kinds):
             cells = slice(None) if len(kinds) == 1 else np.flatnonzero(which == place)
             rows, back = distinct(np.abs(factors[cells]))
-            found[cells] = self._reach(laws, rows, missed, varied)[back]
-        return found
+            widths[cells] = self._reach(laws, rows, missed, varied)[back]
+        return widths
 
     def reaches(self, weights: Array, missed: float, *, varied: Sequence[bool] | None = None) -> Array:
         """As `reach`, for sums that are weighed alike in all groups: a row for each, a column for each kind."""
@@ -107,11 +107,11 @@ class Together:
         weights = np.stack([rows[:, at] * abs(weight) for at, law in enumerate(parts) for _, weight, _ in law], axis=1)
         steps = np.array([sum(abs(weight) * many for _, weight, many in law) for law in parts])
         blurred = steps if varied is None else np.where(varied, 0.0, steps)
-        found = _widths(tuple(noises), weights, tuple(times), missed) + rows @ blurred
+        widths = _widths(tuple(noises), weights, tuple(times), missed) + rows @ blurred
         if sum(times) <= FEW:  # of noise that is all but none, a step is much
             ends = [many * _end(noise, missed / sum(times)) for noise, many in zip(noises, times, strict=True)]
-            found = np.minimum(found, weights @ np.array(ends))
-        return np.asarray(found + rows @ np.array([number.off for number in self.numbers]))
+            widths = np.minimum(widths, weights @ np.array(ends))
+        return np.asarray(widths + rows @ np.array([number.off for number in self.numbers]))
 
 
 def _widths(noises: tuple[Wave, ...], weights: Array, times: tuple[int, ...], missed: float) -> Array:
@@ -220,7 +220,7 @@ class _Search:
     def slopes(self, edges: Array) -> _Held:
         """Holds the ratios r between edges for which |over − r · under| is within reach."""
         alone = [not above for above in self.above] if not (self.above * self.below).any() else None
-        held = [_Held(*found) for found in self._lines(self.over, self.under, self.above, self.below, edges, alone)]
+        held = [_Held(*line) for line in self._lines(self.over, self.under, self.above, self.below, edges, alone)]
         return reduce(_Held.or_, held)
 
     def sharper(self, held: _Held) -> _Held:

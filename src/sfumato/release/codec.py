@@ -57,9 +57,9 @@ def release_to_plain(release: Release) -> dict[str, Plain]:
 
 def release_from_plain(plain: object) -> Release:
     """Reads what `release_to_plain` wrote; refuses every format, version, field or word that it does not know."""
-    found = without_header(plain, FORMAT, VERSION)
-    version = TEXT.read(found.pop("made_by", None))
-    release: Release = RELEASE.read(found)
+    fields = without_header(plain, FORMAT, VERSION)
+    version = TEXT.read(fields.pop("made_by", None))
+    release: Release = RELEASE.read(fields)
     return replace(release, version=version)
 
 

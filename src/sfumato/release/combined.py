@@ -59,7 +59,7 @@ def combine(*estimates: Estimate | Release) -> Estimate:
 
 
 def _one_number(given: Estimate | Release) -> Estimate:
-    found = given.estimate() if isinstance(given, Release) else given
-    if not isinstance(found, Estimate):
+    estimate = given.estimate() if isinstance(given, Release) else given
+    if not isinstance(estimate, Estimate):
         raise BadArgument("an estimate", "of one number: combine a vector's entries one by one", type(given).__name__)
-    return found
+    return estimate

@@ -71,9 +71,9 @@ def sum_above(terms: Terms, missed: Fraction) -> Extended:
     finest = FINEST_OF_FEW if len({(noise, abs(weight)) for noise, weight in terms}) <= FEW else FINEST
     exact = unit <= min(4 * RESOLUTION * len(terms), finest) * step
     pitch = step if exact else power_of_two(unit / min(RESOLUTION * len(terms), finest))
-    found = _lattice_above(_laid(terms, pitch, float(missed) * CUT, exact=exact), pitch, unit, float(missed))
+    tight = _lattice_above(_laid(terms, pitch, float(missed) * CUT, exact=exact), pitch, unit, float(missed))
     generous = split_above(terms, missed)
-    return generous if found is None else min(found, generous)
+    return generous if tight is None else min(tight, generous)
 
 
 def split_above(terms: Terms, missed: Fraction) -> Extended:
@@ -131,7 +131,7 @@ class Laid:
 
 def _laid(terms: Terms, pitch: Fraction, cut: float, *, exact: bool) -> list[Laid] | None:
     alike = Counter((noise, abs(weight), weight < 0 and not noise.symmetric) for noise, weight in terms)
-    found = []
+    laid = []
     for (noise, weight, flipped), times in alike.items():
         share = Fraction(cut) / len(terms)
         reach = weight * max(_end(noise, share, flipped=False), _end(noise, share, flipped=True)) / pitch
@@ -140,8 +140,8 @@ def _laid(terms: Terms, pitch: Fraction, cut: float, *, exact: bool) -> list[Lai
         places = np.arange(-math.ceil(reach) - 1, math.ceil(reach) + 2)
         tails, error = upper_tails(noise, _least(places - 1, pitch / weight, exact=exact), flipped=flipped)
         tails[0] = 1.0  # what lies further down moves up to the first place
-        found.append(Laid(-np.diff(tails, append=0.0), int(places[0]), times, float(share) + error))
-    return found
+        laid.append(Laid(-np.diff(tails, append=0.0), int(places[0]), times, float(share) + error))
+    return laid
 
 
 def _least(places: NDArray[np.int64], ratio: Fraction, *, exact: bool) -> Floats:
@@ -217,8 +217,8 @@ def upper_tails(noise: Noise, points: Floats, *, flipped: bool) -> tuple[Floats,
     if quick is not None:
         return quick
     knots, tails = _knots(noise, flipped=flipped)
-    found = np.searchsorted(knots, points, side="right") - 1
-    return np.where(found < 0, 1.0, tails[np.maximum(found, 0)]), 0.0
+    steps = np.searchsorted(knots, points, side="right") - 1
+    return np.where(steps < 0, 1.0, tails[np.maximum(steps, 0)]), 0.0
 
 
 @lru_cache(maxsize=64)

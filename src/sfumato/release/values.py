@@ -110,14 +110,14 @@ def _array(kind: str, shape: list[object], entries: list[object], part: Part) ->
         raise UnknownFormat("an array in it has entries of another kind")
     if expected is str and int(kind[2:]) > _room(values):
         raise UnknownFormat("an array in it has room for longer texts than it holds")
-    found = np.empty(len(values), dtype=dtype)
+    array = np.empty(len(values), dtype=dtype)
     try:
         for place, entry in enumerate(values) if expected is object else ():
-            found[place] = entry
+            array[place] = entry
         if expected is not object:
-            found[:] = values
-        lossless = expected in (object, float) or found.tolist() == values
-        return _checked(found, entries, lossless=lossless).reshape(sides)
+            array[:] = values
+        lossless = expected in (object, float) or array.tolist() == values
+        return _checked(array, entries, lossless=lossless).reshape(sides)
     except (OverflowError, ValueError, MemoryError):
         raise UnknownFormat("an array in it does not hold its entries") from None
 
@@ -126,10 +126,10 @@ def _room(texts: list[Any]) -> int:
     return max(WIDE_TEXT, *map(len, texts), 0)
 
 
-def _checked(found: np.ndarray[Any, Any], entries: list[object], *, lossless: bool) -> np.ndarray[Any, Any]:
-    if not lossless or (found.dtype.kind == "f" and [entry.hex() for entry in found.tolist()] != entries):
+def _checked(array: np.ndarray[Any, Any], entries: list[object], *, lossless: bool) -> np.ndarray[Any, Any]:
+    if not lossless or (array.dtype.kind == "f" and [entry.hex() for entry in array.tolist()] != entries):
         raise ValueError
-    return found
+    return array
 
 
 def _stored_answer(answer: Answer, part: Part) -> Plain:
@@ -171,20 +171,20 @@ def _stored_cells(cells: Cells, part: Part) -> Plain:
 
 
 def _answer(columns: list[Any], confidence: Any, atoms: list[Any], part: Part) -> Answer:
-    found: list[tuple[Any, ...]] = []
+    parts: list[tuple[Any, ...]] = []
     for column in columns:
         match column:
             case [str(name), ("key" | "value") as role, values, low, high, *rest] if len(rest) <= 1:
                 ends = (None if cells is None else _cells(cells, part) for cells in (low, high))
                 bins = [_bin(one, part) for one in rest]
-                found.append((name, _cells(values, part), Role(role), *ends, *bins))
+                parts.append((name, _cells(values, part), Role(role), *ends, *bins))
             case _:
                 raise UnknownFormat("a column of an answer in it is not a name, a role, values and their ends")
     if not all(isinstance(atom, list) and len(atom) == 2 and isinstance(atom[0], str) for atom in atoms):
         raise UnknownFormat("the atoms of an answer in it are not names and numbers")
     named = tuple((atom[0], _cells(atom[1], part)) for atom in atoms)
     try:
-        return Answer(tuple(AnswerColumn(*column) for column in found), confidence, named)
+        return Answer(tuple(AnswerColumn(*column) for column in parts), confidence, named)
     except BadArgument as fault:
         raise UnknownFormat(f"an answer in it is none: {fault.name} must be {fault.must}") from None
 
@@ -211,15 +211,15 @@ def _packed(kind: str, text: str) -> Cells:
 
 
 def _table(rows: list[Any], part: Part) -> dict[Any, Any]:
-    found: dict[Any, Any] = {}
+    pairs: dict[Any, Any] = {}
     for row in rows:
         if not isinstance(row, list) or len(row) != 2:
             raise UnknownFormat("a table in it is no list of pairs")
         key = part(row[0])
-        if not _is_key(key) or key in found:
+        if not _is_key(key) or key in pairs:
             raise UnknownFormat("a table in it has a key twice, or one that is no whole number, text or tuple of such")
-        found[key] = part(row[1])
-    return found
+        pairs[key] = part(row[1])
+    return pairs
 
 
 def _is_key(key: object) -> bool:
@@ -230,12 +230,12 @@ def _is_key(key: object) -> bool:
 
 def _float(text: str) -> float:
     try:
-        found = float.fromhex(text)
+        number = float.fromhex(text)
     except (OverflowError, ValueError):
         raise UnknownFormat("a number in it is no float") from None
-    if found.hex() != text:
+    if number.hex() != text:
         raise UnknownFormat("a number in it is not written as numbers are")
-    return found
+    return number
 
 
 def _rational(top: object, bottom: object) -> Fraction:
@@ -246,12 +246,12 @@ def _rational(top: object, bottom: object) -> Fraction:
 
 def _time(kind: type[datetime.date], text: str) -> datetime.date:
     try:
-        found = kind.fromisoformat(text)
+        moment = kind.fromisoformat(text)
     except ValueError:
         raise UnknownFormat("a date in it is none") from None
-    if type(found) is not kind or found.isoformat() != text:
+    if type(moment) is not kind or moment.isoformat() != text:
         raise UnknownFormat("a date in it is not written as dates are")
-    return found
+    return moment
 
 
 VALUES = Form(

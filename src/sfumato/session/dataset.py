@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import NoReturn, final
 
+from sfumato.accounting.adaptive.charge import Rule
 from sfumato.accounting.losses.measures import Loss
 from sfumato.codebook.book import Codebook
 from sfumato.codebook.tables import FACT
@@ -25,7 +26,6 @@ from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.periods import Period
 from sfumato.ledger.permit import Permit
 from sfumato.ledger.progress import RunPermit, Step
-from sfumato.ledger.rules import Rule
 from sfumato.ledger.versions import Identity, label_of, read_version
 from sfumato.query.engines.registry import is_tabular
 from sfumato.query.plan.open_tables import OpenTables

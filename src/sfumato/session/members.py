@@ -10,6 +10,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.accounting.adaptive.charge import in_kind
 from sfumato.accounting.losses.measures import Loss
 from sfumato.core.domains import Data
 from sfumato.core.measurement import Measurement
@@ -21,7 +22,6 @@ from sfumato.guarantee import guarantee
 from sfumato.ledger.permit import Permit
 from sfumato.ledger.register.names import distinct
 from sfumato.ledger.register.register import Register
-from sfumato.ledger.rules import in_kind
 from sfumato.transforms.owners import first_rows
 
 

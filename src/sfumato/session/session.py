@@ -10,6 +10,7 @@ from functools import cached_property
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeAlias, final
 
+from sfumato.accounting.adaptive.charge import Rule, in_kind
 from sfumato.accounting.adaptive.costs import Cost
 from sfumato.accounting.compose import total
 from sfumato.accounting.events import Event
@@ -26,7 +27,7 @@ from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.periods import Period
 from sfumato.ledger.permit import Purpose
 from sfumato.ledger.published import registry_entry, release_table, releases_now, releases_of
-from sfumato.ledger.rules import Rule, coarse, in_kind, plain_loss
+from sfumato.ledger.rules import coarse, plain_loss
 from sfumato.query.build.settings import CONFIDENCE, Accuracy, NoiseChoice, Settings
 from sfumato.query.nodes.keysets import KeySet
 from sfumato.release.publication import missing_for_publication
@@ -256,13 +257,12 @@ class Session:
 
         A question that was asked before, at the same loss, of the same published version of the data or since it was
         opened, is answered from the book and costs nothing. Functions of your own have no name that the book could know
-        them by, so give such a question a ``key`` that makes a retry safe. ``loss`` is what to charge, where that is to
-        be more than the least.
+        them by, so give such a question a ``key`` that makes a retry safe. A ``loss`` may be more than the least.
         """
         sure = probability(confidence, "confidence")
         prepared = self._prepare(question, loss, sure)
         measurement = prepared.measurement
-        found = self.ledger.ask(
+        answer = self.ledger.ask(
             self._name,
             prepared.cost,
             measurement,
@@ -273,11 +273,11 @@ class Session:
             data=self.dataset.published[0],
             by=self.by,
         )
-        if not isinstance(found, Release):
-            return self.dataset.release(found, measurement, confidence=sure)
-        if sure == found.confidence or measurement.error is None:
-            return found
-        return replace(found, half_width=measurement.error(sure), confidence=sure)
+        if not isinstance(answer, Release):
+            return self.dataset.release(answer, measurement, confidence=sure)
+        if sure == answer.confidence or measurement.error is None:
+            return answer
+        return replace(answer, half_width=measurement.error(sure), confidence=sure)
 
     def start(
         self,

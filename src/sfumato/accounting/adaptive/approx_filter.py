@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import final
 
 from sfumato.accounting.adaptive.advanced import best_order, room_at
@@ -58,7 +58,13 @@ class ApproxFilter:
         for name, value in (("limit", limit), ("order", watched), ("counted", counted)):
             object.__setattr__(self, name, value)
 
-    @property
+    def having(self, counted: Spending) -> ApproxFilter:
+        """The same filter with other sums; its limit and its room were read when the first was made."""
+        following = object.__new__(ApproxFilter)
+        following.__dict__.update(self.__dict__, counted=counted)
+        return following
+
+    @cached_property
     def room(self) -> Spending:
         """The limit in the terms of each way of counting."""
         return rooms(self.limit, self.order)
@@ -80,19 +86,19 @@ class ApproxFilter:
     @property
     def ways(self) -> dict[str, Approx]:
         """The ways of counting that still hold, and the largest stated loss that each of them still admits."""
-        counted, room, found = self.counted, self.room, dict[str, Approx]()
+        counted, room, left = self.counted, self.room, dict[str, Approx]()
         if counted.added.within(room.added):
-            found["added up"] = room.added.minus(counted.added)
+            left["added up"] = room.added.minus(counted.added)
         if counted.aside > room.aside:
-            return found
+            return left
         free = room.aside - counted.aside
         if (rest := room.epsilon - counted.epsilon) >= 0:
-            found["as pure losses"] = Approx(rest, free)
+            left["as pure losses"] = Approx(rest, free)
         if (rest := room.divergence - counted.divergence) >= 0:
-            found["by Rényi divergences"] = Approx(_pure_within_order(rest, self.order), free)
+            left["by Rényi divergences"] = Approx(_pure_within_order(rest, self.order), free)
         if (rest := room.square - counted.square) >= 0:
-            found["as Gaussian losses"] = Approx(_pure_within_square(Fraction(rest)), free)
-        return found
+            left["as Gaussian losses"] = Approx(_pure_within_square(Fraction(rest)), free)
+        return left
 
     @property
     def guarantee(self) -> str:
@@ -124,11 +130,10 @@ class ApproxFilter:
         check_loss(cost.loss if isinstance(cost, Cost) else cost, "loss")
         one = spending_of(Cost.of(cost), self.order)
         counted = self.counted.then(one)
-        if self.counted == NOTHING and (uses_delta_up(one, self.limit) or not holds(counted, self.room)):
+        fits = holds(counted, self.room)
+        if self.counted == NOTHING and (uses_delta_up(one, self.limit) or not fits):
             return SumFilter(self.limit, spent=one.added) if one.added.within(self.limit) else None
-        if not holds(counted, self.room) and one != NOTHING:
-            return None
-        return ApproxFilter(self.limit, order=self.order, counted=counted)
+        return self.having(counted) if fits or one == NOTHING else None
 
     def _proved(self) -> Iterator[Approx]:
         """What each way but adding up has proved of what was admitted so far."""

@@ -50,6 +50,13 @@ class Cost:
             raise BadArgument("loss", "a privacy loss such as sf.Pure(0.1)", cost)
         return cls(cost, Stated(cost))
 
+    @property
+    def only_stated(self) -> bool:
+        """Tells whether nothing more than the loss is known."""
+        event = self.event
+        stated = isinstance(event, Stated) and event.loss == self.loss and not event.note
+        return stated and self.relation is Relation.ADD_REMOVE
+
 
 @final
 class SetAside(NamedTuple):

@@ -110,7 +110,7 @@ class SumFilter:
         total = sum_within(self.spent, cost, self.limit)
         if total is None:
             raise QueryRefused(refusal(loss, self.spent.then(cost), self.limit))
-        if isinstance(total, Renyi):
+        if type(total) is Renyi:
             return SumFilter(self.limit, spent=total)
         following = object.__new__(SumFilter)  # the limit was read when the first was made
         object.__setattr__(following, "limit", self.limit)
@@ -118,7 +118,8 @@ class SumFilter:
         return following
 
     def _counted(self, loss: Loss) -> Loss:
-        return counted(same_kind(loss, self.limit, "loss"), self.limit)
+        own = loss if type(loss) is type(self.limit) else same_kind(loss, self.limit, "loss")
+        return counted(own, self.limit)
 
 
 @guarantee(
@@ -134,7 +135,7 @@ def sum_within(spent: Loss, loss: Loss, limit: Loss) -> Loss | None:
 
 def counted(loss: Loss, limit: Loss) -> Loss:
     """What of a loss is counted: all of it, but of a Rényi curve its bounds at the orders of the limit only."""
-    if isinstance(loss, Renyi) and isinstance(limit, Renyi):
+    if type(limit) is Renyi and type(loss) is Renyi:
         check_stated(loss, orders_of(limit))
         return at_orders(loss, orders_of(limit))
     return loss

@@ -112,8 +112,8 @@ def discrete_gaussian_cut(noise: DiscreteGaussian, shift: int, rate: Fraction) -
         surd = (linear**2 + 4 * ratio * weight**2).sqrt()
         # Of two equal forms of the root, the one that does not cancel.
         root = 2 * ratio * weight / (linear + surd) if linear.mid() > 0 else (surd - linear) / (2 * weight)
-        found: arb = root.log() * square / shift
-        return found
+        crossing: arb = root.log() * square / shift
+        return crossing
 
     return cut
 

@@ -22,10 +22,13 @@ def amount(value: Number, name: str) -> Extended:
 
 def total(amounts: Iterable[Extended]) -> Extended:
     """Adds up amounts; infinite where one of them is, however large the others are."""
-    read = list(amounts)
-    if any(type(one) is float and one == math.inf for one in read):
-        return math.inf
-    return sum(read[1:], Fraction(read[0])) if read else Fraction(0)
+    so_far: Extended | None = None
+    for one in amounts:
+        if type(one) is float and one == math.inf:
+            return math.inf
+        exact = one if type(one) is Fraction else Fraction(one)
+        so_far = exact if so_far is None else so_far + exact
+    return Fraction(0) if so_far is None else so_far
 
 
 def multiple(count: int | Fraction, one: Extended) -> Extended:

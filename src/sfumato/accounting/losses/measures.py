@@ -162,8 +162,9 @@ class Additive(Loss):
         return self.of_amounts(*(multiple(share, one) for one in self.amounts))
 
     def rounded(self, rounding: Callable[[Extended], Extended]) -> Self:
-        amounts = tuple(map(rounding, self.amounts))
-        return self if amounts == self.amounts else self.of_amounts(*amounts)
+        exact = self.amounts
+        amounts = tuple(map(rounding, exact))
+        return self if amounts == exact else self.of_amounts(*amounts)
 
     def __repr__(self) -> str:
         numbers = (f"{name}={text(rational_up(value))}" for name, value in vars(self).items())

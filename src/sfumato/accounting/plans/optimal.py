@@ -189,7 +189,7 @@ def read_losses(losses: Sequence[Pure | Approx]) -> tuple[Counter[Extended], Cou
 @guarantee(
     claim="delta = 1 - prod(1 - delta_i) (1 - sum over losses above epsilon of P - exp(epsilon) Q), rounded up",
     proof="proofs/approx_composition.md#heterogeneous",
-    reviewed="4f2d0532dc41",
+    reviewed="c978179e91e4",
 )
 def exact_mixed_delta(epsilons: Counter[Extended], leaks: Counter[Fraction], epsilon: Fraction) -> Fraction:
     """δ(ε) of responses of several kinds, each as often as counted."""
@@ -202,8 +202,8 @@ def exact_mixed_delta(epsilons: Counter[Extended], leaks: Counter[Fraction], eps
         step, masses = response_masses(epsilons)
         above = [(loss * step, mass) for loss, mass in masses.items() if loss * step > epsilon]
         gain = sum((-ball(epsilon - loss).expm1() * mass for loss, mass in above), arb(0))
-        found = upper(lambda: ball(open_answers(leaks)) * (1 - gain) + gain, bits)
-        return Fraction(min(Fraction(1), found))
+        delta = upper(lambda: ball(open_answers(leaks)) * (1 - gain) + gain, bits)
+        return Fraction(min(Fraction(1), delta))
 
 
 @guarantee(

@@ -45,13 +45,13 @@ class Keys:
 
     def tags(self, names: Sequence[bytes]) -> NDArray[np.uint64]:
         """The tags of units, one row of two words each: the first half of HMAC-SHA256 of the name."""
-        found = bytearray()
+        tags = bytearray()
         begin = self._tags.copy
         for name in names:
             made = begin()
             made.update(name)
-            found += made.digest()[:TAG]
-        return np.frombuffer(bytes(found), dtype="<u8").reshape(-1, 2)
+            tags += made.digest()[:TAG]
+        return np.frombuffer(bytes(tags), dtype="<u8").reshape(-1, 2)
 
     def tag(self, *parts: bytes) -> bytes:
         """One tag for several names in a row; the length of each is part of it, so that none runs into the next."""

@@ -100,10 +100,10 @@ def name_of(unit: object, *, deepest: int = DEEPEST) -> bytes | None:
 
 def one_name(unit: object, what: str) -> bytes:
     """The name of one unit; refuses what is no id, without showing it."""
-    found = name_of(unit)
-    if found is None:
+    name = name_of(unit)
+    if name is None:
         raise BadArgument(what, "a text, a whole number, bytes, or a tuple of these, and not empty", _kind(unit))
-    return found
+    return name
 
 
 def _column(ids: object) -> Column:

@@ -149,14 +149,14 @@ class Register:
         """
         cost = self._cost(loss)
         name = _release_name(release)
-        found = distinct(ids)
-        tags = self._keys.tags(found.names)
+        units = distinct(ids)
+        tags = self._keys.tags(units.names)
         order = np.argsort(tags[:, 0].byteswap())  # as SQLite sorts them; so no order of the data gets into the file
         with self._pages(writing=True) as pages:
             keeps = self._take(pages, tags[order], cost, pages.enter(name))
         answers = np.zeros(len(order) + 1, dtype=np.bool_)  # the last one is for rows of no unit, at place −1
         answers[order] = keeps
-        return answers[found.place]
+        return answers[units.place]
 
     def spent(self, unit: object) -> Loss:
         """What a unit has spent: the composed loss of all releases it took part in."""
@@ -269,12 +269,12 @@ class Register:
 
     def _numbers(self, pages: Pages, tags: NDArray[np.uint64]) -> NDArray[np.uint64]:
         """The number of each unit's history, 0 where it is new."""
-        found = pages.find(tags.tobytes())
-        if any(hidden is not None and len(hidden) != BLOCK for hidden in found):
+        blocks = pages.find(tags.tobytes())
+        if any(hidden is not None and len(hidden) != BLOCK for hidden in blocks):
             raise LedgerDamaged("a unit of the register cannot be read")
-        known = np.fromiter((hidden is not None for hidden in found), dtype=np.bool_, count=len(found))
-        numbers = np.zeros(len(found), dtype=np.uint64)
-        numbers[known] = self._keys.numbers(b"".join(hidden for hidden in found if hidden is not None), tags[known])
+        known = np.fromiter((hidden is not None for hidden in blocks), dtype=np.bool_, count=len(blocks))
+        numbers = np.zeros(len(blocks), dtype=np.uint64)
+        numbers[known] = self._keys.numbers(b"".join(hidden for hidden in blocks if hidden is not None), tags[known])
         return numbers
 
     def _number(self, pages: Pages, tags: NDArray[np.uint64]) -> int:
@@ -301,12 +301,12 @@ def _begun(pages: Pages, key: bytes, limit: Loss | None) -> Head:
 
 def _loss(text: str) -> Loss:
     try:
-        found = from_json(text)
+        loss = from_json(text)
     except UnknownFormat:
-        found = None
-    if not isinstance(found, Loss):
+        loss = None
+    if not isinstance(loss, Loss):
         raise LedgerDamaged("a loss in the register cannot be read")
-    return found
+    return loss
 
 
 def _release_name(release: object) -> str:

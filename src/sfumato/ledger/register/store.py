@@ -76,10 +76,10 @@ class Pages:
             return None
         if tables != {"head", "entries", "histories", "units", "accesses"}:
             raise LedgerDamaged("the file holds other tables than those of a register")
-        found = self._connection.execute("SELECT version, salt, limited, checked FROM head").fetchall()
-        if len(found) != 1 or found[0][0] != VERSION:
+        heads = self._connection.execute("SELECT version, salt, limited, checked FROM head").fetchall()
+        if len(heads) != 1 or heads[0][0] != VERSION:
             raise LedgerDamaged("the register was written in a form that this version does not know")
-        return Head(*found[0][1:])
+        return Head(*heads[0][1:])
 
     def begin(self, head: Head) -> None:
         """Writes the tables of a new register."""
@@ -97,10 +97,10 @@ class Pages:
 
     def history(self, number: int) -> bytes:
         """The sealed text of a history; refuses a number that has none."""
-        found = self._connection.execute("SELECT sealed FROM histories WHERE number = ?", (number,)).fetchone()
-        if found is None:
+        sealed = self._connection.execute("SELECT sealed FROM histories WHERE number = ?", (number,)).fetchone()
+        if sealed is None:
             raise LedgerDamaged("a history of the register is missing")
-        return bytes(found[0])
+        return bytes(sealed[0])
 
     def next_history(self) -> int:
         """The number of the next new history; the first is 1."""

@@ -37,18 +37,18 @@ def watched(path: Path, connect: Callable[[], sqlite3.Connection]) -> tuple[sqli
 
 def _when_the_folder_changes(folder: Path, look: Callable[[], bool]) -> Callable[[], bool]:
     """Makes a check that looks closely only if something was moved, removed or made in the folder, and soon after."""
-    seen, found = -1, False
+    watched_folder, seen, there = str(folder), -1, False
 
     def in_place() -> bool:
-        nonlocal seen, found
+        nonlocal seen, there
         try:
-            changed = os.stat(folder).st_mtime_ns
+            changed = os.stat(watched_folder).st_mtime_ns
         except OSError:
             return False
         if changed != seen:
-            found = look()
+            there = look()
             seen = changed if time.time_ns() - changed > COARSE else -1
-        return found
+        return there
 
     return in_place
 
@@ -76,7 +76,7 @@ def _same_files(path: Path) -> Callable[[], bool]:
 
 def _identities(path: Path) -> list[tuple[int, int]] | None:
     try:
-        found = (os.stat(path), os.stat(f"{path}-wal"))
+        files = (os.stat(path), os.stat(f"{path}-wal"))
     except OSError:
         return None
-    return [(one.st_dev, one.st_ino) for one in found]
+    return [(one.st_dev, one.st_ino) for one in files]

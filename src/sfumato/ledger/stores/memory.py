@@ -57,8 +57,8 @@ class MemoryStore(Store):
 
     def rows(self, after: int = 0, *, kinds: Sequence[str] = ()) -> Iterator[Row]:
         with self._lock:
-            found = self._rows[after:]
-        return (row for row in found if not kinds or row.kind in kinds)
+            following = self._rows[after:]
+        return (row for row in following if not kinds or row.kind in kinds)
 
     def last(self, kind: str) -> Row | None:
         with self._lock:
@@ -118,5 +118,5 @@ class _Pen(Pen):
         return self._store.by_key(key)
 
     def settled(self, number: int) -> Row | None:
-        found = self._store.settled(number)
-        return None if found is None else found._replace(value=None)
+        row = self._store.settled(number)
+        return None if row is None else row._replace(value=None)

@@ -197,12 +197,12 @@ class PostgresStore(Store):
     def secret(self, name: str, made: Callable[[], bytes]) -> bytes:
         table = f"{self._server.schema}.secrets"
         asked = f"SELECT value FROM {table} WHERE name = %s".encode()
-        found = self._read(asked, (name,))
-        if not found:
+        rows = self._read(asked, (name,))
+        if not rows:
             put = f"INSERT INTO {table} VALUES (%s, %s) ON CONFLICT DO NOTHING RETURNING 1".encode()
             self._read(put, (name, made()))
-            found = self._read(asked, (name,))
-        return bytes(found[0][0])
+            rows = self._read(asked, (name,))
+        return bytes(rows[0][0])
 
     def close(self) -> None:
         with self._in_our_words(), self._mine() as mine:
@@ -342,8 +342,8 @@ class _TurnPen(Pen):
 
     def _find(self, where: str, what: str | int) -> Row | None:
         query = f"SELECT {COLUMNS} FROM {self._server.schema}.entries WHERE {where}".encode()
-        found = self._connection.execute(query, (what,)).fetchone()
-        return None if found is None else Row._make((*found, None))
+        fields = self._connection.execute(query, (what,)).fetchone()
+        return None if fields is None else Row._make((*fields, None))
 
 
 @lru_cache(maxsize=64)

@@ -105,14 +105,14 @@ class Server:
     def __init__(self, address: str) -> None:
         loaded, (plain, schema) = driver(), _parted(address)
         try:
-            found = loaded.conninfo.conninfo_to_dict(plain)
+            settings = loaded.conninfo.conninfo_to_dict(plain)
         except loaded.Error:
-            found = None
-        if found is None:  # not inside the handler: what psycopg says may quote the password
+            settings = None
+        if settings is None:  # not inside the handler: what psycopg says may quote the password
             raise BadArgument("the address of a ledger", "one that PostgreSQL understands", "postgresql://…")
-        self._settings = {**DEFAULTS, **found, "client_encoding": "UTF8"}
+        self._settings = {**DEFAULTS, **settings, "client_encoding": "UTF8"}
         self._schema_name = schema
-        self.name = f"{found.get('host', '')}/{found.get('dbname', '')}".strip("/")
+        self.name = f"{settings.get('host', '')}/{settings.get('dbname', '')}".strip("/")
         self.schema = '"' + schema.replace('"', '""') + '"'
         self.lock = int.from_bytes(sha256(f"sfumato ledger {schema}".encode()).digest()[:8], "big", signed=True)
 

@@ -149,16 +149,16 @@ class SqliteStore(Store):
         if isinstance(what, str) and not storable(what):
             return None
         with self._opened() as connection:
-            found = connection.execute(f"{WITH_VALUE} WHERE {where}", (what,)).fetchone()
-        return None if found is None else _row(found)
+            fields = connection.execute(f"{WITH_VALUE} WHERE {where}", (what,)).fetchone()
+        return None if fields is None else _row(fields)
 
     def secret(self, name: str, made: Callable[[], bytes]) -> bytes:
         with self._opened() as connection:
-            found = connection.execute("SELECT value FROM secrets WHERE name = ?", (name,)).fetchone()
-            if found is None:
+            kept = connection.execute("SELECT value FROM secrets WHERE name = ?", (name,)).fetchone()
+            if kept is None:
                 connection.execute("INSERT OR IGNORE INTO secrets VALUES (?, ?)", (name, made()))
-                found = connection.execute("SELECT value FROM secrets WHERE name = ?", (name,)).fetchone()
-        return bytes(found[0])
+                kept = connection.execute("SELECT value FROM secrets WHERE name = ?", (name,)).fetchone()
+        return bytes(kept[0])
 
     def close(self) -> None:
         with self._lock:
@@ -261,8 +261,8 @@ def _set_up(path: Path, *, writing: bool) -> sqlite3.Connection:
     """Connects to a file that must be a ledger's: another program's is left as it is."""
     connection = _connection(path, "rw" if writing else "ro")
     try:
-        found = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
-        if not found >= PRESENT:
+        present = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
+        if not present >= PRESENT:
             raise LedgerDamaged("its file holds other tables than those of a ledger")
         (counted,), (last,) = connection.execute(ENDS).fetchall()
         if counted != last:
@@ -343,9 +343,9 @@ def _write(connection: sqlite3.Connection, rows: Sequence[Row]) -> None:
             connection.execute("INSERT INTO kept VALUES (?, ?)", (row.number, row.value))
 
 
-def _row(found: tuple[Any, ...]) -> Row:
+def _row(fields: tuple[Any, ...]) -> Row:
     """Reads a row; one that holds something else than text where text belongs was not written by a ledger."""
-    row = Row._make(found)
+    row = Row._make(fields)
     if not (isinstance(row.text, str) and isinstance(row.digest, str) and isinstance(row.value, str | None)):
         raise LedgerDamaged(f"entry {row.number} is not text")
     return row
@@ -360,12 +360,12 @@ def _text(octets: bytes) -> str:
 class _Pen(Pen):
     def __init__(self, connection: sqlite3.Connection, known: int) -> None:
         self._connection = connection
-        found = connection.execute(
+        rows = connection.execute(
             f"SELECT {COLUMNS} FROM entries WHERE number >= ? ORDER BY number", (known,)
         ).fetchall()
-        if known and (not found or found[0][0] != known):
+        if known and (not rows or rows[0][0] != known):
             raise LedgerDamaged(GONE)
-        self._news = [_row((*row, None)) for row in found[known > 0 :]]
+        self._news = [_row((*row, None)) for row in rows[known > 0 :]]
 
     @property
     def news(self) -> Sequence[Row]:
@@ -378,5 +378,5 @@ class _Pen(Pen):
         return self._find("settles = ?", number)
 
     def _find(self, where: str, what: str | int) -> Row | None:
-        found = self._connection.execute(f"SELECT {COLUMNS} FROM entries WHERE {where}", (what,)).fetchone()
-        return None if found is None else _row((*found, None))
+        fields = self._connection.execute(f"SELECT {COLUMNS} FROM entries WHERE {where}", (what,)).fetchone()
+        return None if fields is None else _row((*fields, None))
