@@ -440,7 +440,7 @@ LEDGER = (
         path="accounting/adaptive/approx_filter.py",
         old="ADDED, ASIDE, RENYI, GAUSSIAN = Fraction(1, 2), Fraction(1, 8), Fraction(1, 8), Fraction(1, 4)",
         new="ADDED = ASIDE = RENYI = GAUSSIAN = Fraction(1)",
-        killers=("tests/exact/test_filters.py::test_counting_in_any_way_holds_with_shares_of_delta_and_fails_without",),
+        killers=("tests/exact/test_approx_filter.py::test_counting_in_any_way_holds_with_shares_of_delta_and_fails_without",),
     ),
     Mutant(
         name="a charge that is counted for another mechanism",
