@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import pytest
@@ -21,6 +21,7 @@ from sfumato.accounting.losses.measures import ZCDP, Approx, Loss, Pure
 from sfumato.accounting.losses.renyi import Renyi
 from sfumato.accounting.relation import Relation
 from sfumato.exact import exp_down, exp_up, log_up
+from sfumato.ledger.accounts import cost_of_part
 from sfumato.noise.bounded import Truncated
 from sfumato.noise.discrete_gaussian import DiscreteGaussian
 from sfumato.noise.discrete_laplace import DiscreteLaplace
@@ -130,6 +131,43 @@ def test_what_the_first_decides_holds_too() -> None:
     rule = ApproxFilter(limit)
     assert isinstance(rule.after(menu[1].loss), SumFilter) and isinstance(rule.after(menu[0].loss), ApproxFilter)
     assert worst_delta(rule, menu, 6, exp_down(limit.epsilon)) == limit.delta
+
+
+@dataclass(frozen=True)
+class Parted:
+    """Is an account of which one part holds all: what is pure is charged to the part, a leak closes it first."""
+
+    part: ApproxFilter | SumFilter | None
+    above: SumFilter
+
+    def _closed(self) -> SumFilter:
+        return self.above if self.part is None else self.above.after(cost_of_part(self.part))
+
+    def admits(self, loss: Approx) -> bool:
+        return (self._closed() if loss.delta or self.part is None else self.part).admits(loss)
+
+    def after(self, loss: Approx) -> Parted:
+        if loss.delta or self.part is None:
+            return Parted(None, self._closed().after(loss))
+        return replace(self, part=self.part.after(loss))
+
+
+@pytest.mark.parametrize(("ratio", "odds", "rounds"), [(2, Fraction(21, 20), 40), (4, Fraction(11, 10), 60)])
+def test_what_a_part_gives_back_cannot_be_spent_beside_what_it_might_have_asked(
+    ratio: int, odds: Fraction, rounds: int
+) -> None:
+    """Who closes a part after unlikely answers and goes on asking it after others must not gain from both."""
+    limit = Approx(log_up(ratio), Fraction(1, 100))
+    menu = approx_menu((odds, 0), (1, limit.delta))
+    found = worst_delta(Parted(ApproxFilter(limit), SumFilter(limit)), menu, rounds, exp_down(limit.epsilon))
+    assert found <= limit.delta
+
+
+def test_a_part_that_adds_up_gives_back_what_it_did_not_spend() -> None:
+    limit, asked = Approx(1, "1e-6"), Approx("0.25", 0)
+    assert cost_of_part(SumFilter(limit).after(asked)) == asked
+    assert cost_of_part(ApproxFilter(limit).after(asked)) == limit
+    assert cost_of_part(ApproxFilter(limit)) == Approx.nothing()
 
 
 @pytest.mark.parametrize("nothing", [ZCDP(0), GDP(0), ApproxZCDP(0, 0), Pure(0)], ids=str)
