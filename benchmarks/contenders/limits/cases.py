@@ -16,6 +16,9 @@ KINDS = (LAPLACE, GAUSSIAN, MIXED)
 QUESTIONS = {EPSILON: (1_000, 10_000), RHO: (50, 1_000, 10_000)}
 """Noise is such that our own rule answers this many; the others answer what they can with the same noise."""
 
+ASKED = 1_000
+"""Sessions of so many questions are really asked, and show that rules count right; longer ones are counted only."""
+
 MOST = 10_000
 """Nobody is asked more than this."""
 
