@@ -2,9 +2,9 @@
 
 Run it with `make bench-limits`; it takes some minutes. All questions are counts, each of other rows, with the noise at
 which our rule answers 50, 1,000 or 10,000 of them under the limit; sessions ask until they are refused (those of
-10,000 are counted by the same rule and not asked, which would take a minute each). Adding up has the best δ for each question, and the peers the same limit and the same error. Of ρ the sum is the best rule there is.
-Spark takes its time for a question, so peers are asked in the shortest sessions, and Tumult under (ε, δ) only in the
-Gaussian one.
+10,000 are counted by the same rule and not asked, which would take a minute each). Adding up has the best δ for each
+question, and the peers the same limit and the same error. Of ρ the sum is the best rule there is. Spark takes its time
+for a question, so peers are asked in the shortest sessions, and Tumult under (ε, δ) only in the Gaussian one.
 
 The last line gives our answers over those by adding up at ε = 1, δ = 10⁻⁶ with Gaussian and Laplace noise and with both
 in turns, our answers over those of the peers, and the scale of the Gaussian noise that one question gets for all of
