@@ -100,6 +100,7 @@ def test_ends() -> None:
     rare = characteristic(events.Stated(Approx(1, Fraction(1, 8))))
     assert rare.epsilon(0.1).lower == math.inf and rare.times(2).delta(2).lower == 1 - Fraction(49, 64)
     assert once.then(rare).delta(2).lower == Fraction(1, 8)
+    assert rare.then(characteristic(events.Gaussian(scale=1))).epsilon(Fraction(1, 8)).lower == math.inf
 
 
 @pytest.mark.parametrize(

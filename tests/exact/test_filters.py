@@ -1,27 +1,29 @@
-"""Filters and odometers against the worst adaptive spender, found exactly.
-
-A spender chooses each next mechanism from a menu in the light of all answers, and stops when they like. `worst_*` give
-the supremum over *all* of their strategies, by recursion over what the filter has seen: the divergences of a first
-answer and of what follows it multiply, so that the best continuation can be chosen for each answer on its own.
-"""
+"""Filters and odometers against the worst adaptive spender, found exactly."""
 
 from __future__ import annotations
 
 import itertools
-import math
-from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from typing import Protocol
 
 import pytest
 from tests.exact.enumerated import response
+from tests.exact.spenders import (
+    Offer,
+    Pairs,
+    approx_menu,
+    moment,
+    mu_of,
+    pure_menu,
+    stick,
+    together,
+    worst_delta,
+    worst_moment,
+    worst_ratio,
+)
 
-from sfumato.accounting import events
-from sfumato.accounting.adaptive.advanced import AdvancedFilter, best_order, room_at
-from sfumato.accounting.adaptive.approx_filter import ApproxFilter, greatest_mu, holds
-from sfumato.accounting.adaptive.costs import NOTHING, Cost, Spending, set_aside, spending_of
+from sfumato.accounting.adaptive.advanced import AdvancedFilter
 from sfumato.accounting.adaptive.filters import SumFilter
 from sfumato.accounting.adaptive.odometers import AnytimeOdometer, SumOdometer
 from sfumato.accounting.adaptive.slots import Slots
@@ -29,97 +31,10 @@ from sfumato.accounting.facts.gaussian import gaussian_delta
 from sfumato.accounting.losses.concentrated import GDP, ApproxZCDP
 from sfumato.accounting.losses.measures import ZCDP, Approx, Loss, Pure
 from sfumato.accounting.losses.renyi import Renyi
-from sfumato.accounting.relation import Relation
-from sfumato.errors import NoProvenRoute
-from sfumato.exact import ball, exp_down, exp_up, log_down, log_up, lower, upper
-from sfumato.noise.bounded import Truncated
-from sfumato.noise.discrete_gaussian import DiscreteGaussian
-from sfumato.noise.discrete_laplace import DiscreteLaplace
+from sfumato.exact import ball, exp_down, exp_up, log_down, log_up, lower
 
 TINY = Fraction(1, 10**30)
 """More than all roundings of the stated losses together."""
-
-Pairs = tuple[tuple[Fraction, Fraction], ...]
-"""For each answer its probabilities on the data and on a neighbour."""
-
-
-@dataclass(frozen=True)
-class Offer:
-    """Is a mechanism on the menu, with the loss that is stated for it."""
-
-    pairs: Pairs
-    loss: Loss
-
-
-class Rule(Protocol):
-    """Is whatever decides; the wrong rules below are meant too."""
-
-    def admits(self, loss: Loss) -> bool: ...
-
-    def after(self, loss: Loss) -> Rule: ...
-
-
-def together(*parts: Pairs) -> Pairs:
-    """Gives all answers of independent mechanisms."""
-    return tuple(
-        (math.prod(p for p, _ in answers), math.prod(q for _, q in answers)) for answers in itertools.product(*parts)
-    )
-
-
-def stick(pairs: Iterable[tuple[Fraction, Fraction]], growth: Fraction) -> Fraction:
-    """Gives δ at ε = ln(growth)."""
-    return sum((max(Fraction(0), p - growth * q) for p, q in pairs), Fraction(0))
-
-
-def moment(pairs: Pairs, order: int) -> Fraction:
-    """Gives exp((order − 1) · Rényi divergence)."""
-    return sum((p**order / q ** (order - 1) for p, q in pairs), Fraction(0))
-
-
-def worst_delta(rule: Rule, menu: tuple[Offer, ...], rounds: int, growth: Fraction) -> Fraction:
-    """Gives the largest δ at ε = ln(growth) over all strategies; after an answer the growth is judged by its ratio."""
-
-    @cache
-    def value(state: Rule, at: Fraction, left: int) -> Fraction:
-        best = max(Fraction(0), 1 - at)  # of stopping here
-        for offer in menu if left else ():
-            if admitted(state, offer.loss):
-                after = state.after(offer.loss)
-                best = max(best, sum(p * value(after, at * q / p, left - 1) for p, q in offer.pairs if p > 0))
-        return best
-
-    return value(rule, growth, rounds)
-
-
-def admitted(rule: Rule, loss: Loss) -> bool:
-    """Asks a rule; one that does not count a kind of loss admits none of it."""
-    try:
-        return rule.admits(loss)
-    except NoProvenRoute:
-        return False
-
-
-def worst_moment(rule: Rule, menu: tuple[Offer, ...], rounds: int, order: int) -> Fraction:
-    """Gives the largest exp((order − 1) · Rényi divergence) over all strategies."""
-
-    @cache
-    def value(state: Rule, left: int) -> Fraction:
-        tried = (offer for offer in menu if left and state.admits(offer.loss))
-        return max(
-            (moment(offer.pairs, order) * value(state.after(offer.loss), left - 1) for offer in tried),
-            default=Fraction(1),
-        )
-
-    return value(rule, rounds)
-
-
-def worst_ratio(rule: Rule, menu: tuple[Offer, ...], rounds: int) -> Fraction:
-    """Gives the largest likelihood ratio of any transcript."""
-    tried = [offer for offer in menu if rounds and rule.admits(offer.loss)]
-    return max(
-        (max(p / q for p, q in offer.pairs) * worst_ratio(rule.after(offer.loss), menu, rounds - 1) for offer in tried),
-        default=Fraction(1),
-    )
 
 
 @dataclass(frozen=True)
@@ -156,14 +71,6 @@ class Natural:
 
 def natural(growth: int, delta: Fraction, menu: tuple[Offer, ...]) -> Natural:
     return Natural(Fraction(growth), delta, {offer.loss: offer.pairs for offer in menu})
-
-
-def pure_menu(*ratios: Fraction | int) -> tuple[Offer, ...]:
-    return tuple(Offer(response(ratio), Pure(log_up(Fraction(ratio)))) for ratio in ratios)
-
-
-def approx_menu(*offers: tuple[Fraction | int, Fraction | int]) -> tuple[Offer, ...]:
-    return tuple(Offer(response(ratio, leak=leak), Approx(log_up(Fraction(ratio)), leak)) for ratio, leak in offers)
 
 
 def rho_of(ratio: Fraction | int) -> Fraction:
@@ -251,13 +158,6 @@ def test_renyi_filter_holds_and_is_reached(order: int) -> None:
     found = worst_moment(SumFilter(Renyi(points)), menu, 10, order)
     assert moment(response(2), order) ** 3 <= found <= exp_up((order - 1) * points[order])
     assert worst_moment(Forgetful(Renyi(points)), menu, 10, order) > exp_up((order - 1) * points[order])
-
-
-def mu_of(ratio: Fraction | int) -> GDP:
-    """Gives the least μ of randomized response: its trade-off curve has one corner, which the Gaussian's must pass."""
-    exact = Fraction(ratio)
-    corner = 1 / (1 + exact)
-    return GDP(upper(lambda: 2 * ball(2).sqrt() * ball(2 * corner).erfcinv()))
 
 
 @pytest.mark.parametrize("growth", [Fraction(1), Fraction(2), Fraction(5)], ids=str)
@@ -386,109 +286,3 @@ def test_a_pure_running_sum_bounds_every_realised_loss() -> None:
         ratios = [p / q for p, q in together(*(offer.pairs for offer in plan))]
         assert log_down(max(ratios)) <= odometer.spent.epsilon
         assert odometer.spent.epsilon - log_down(max(ratios)) < TINY
-
-
-@dataclass(frozen=True)
-class Unshared:
-    """Is a wrong rule: it goes on while one way of counting has room, and every way has all of δ."""
-
-    counted: Spending
-    room: Spending
-    order: Fraction
-
-    def _with(self, loss: Loss) -> Spending:
-        return self.counted.then(spending_of(Cost.of(loss), self.order))
-
-    def admits(self, loss: Loss) -> bool:
-        return holds(self._with(loss), self.room)
-
-    def after(self, loss: Loss) -> Unshared:
-        return Unshared(self._with(loss), self.room, self.order)
-
-
-def unshared(limit: Approx) -> Unshared:
-    order = best_order(limit.epsilon, limit.delta)
-    room = Spending(
-        added=limit,
-        aside=limit.delta,
-        epsilon=limit.epsilon,
-        divergence=max(Fraction(0), Fraction(room_at(Fraction(limit.epsilon), limit.delta, order))),
-        square=greatest_mu(Fraction(limit.epsilon), limit.delta) ** 2,
-    )
-    return Unshared(NOTHING, room, order)
-
-
-@pytest.mark.parametrize(
-    ("ratio", "delta", "odds"), [(2, Fraction(1, 10), Fraction(5, 4)), (3, Fraction(1, 5), Fraction(3, 2))]
-)
-def test_counting_in_any_way_holds_with_shares_of_delta_and_fails_without(
-    ratio: int, delta: Fraction, odds: Fraction
-) -> None:
-    """Who leaks where the first answers were unlikely, and goes on asking where they were not, gains from both."""
-    limit = Approx(log_up(ratio), delta)
-    menu = approx_menu((odds, 0), (1, delta), (1, delta / 2), (1, delta / 20))
-    assert worst_delta(unshared(limit), menu, 7, exp_up(limit.epsilon)) > delta
-    assert worst_delta(ApproxFilter(limit), menu, 7, exp_down(limit.epsilon)) <= delta
-
-
-def test_counting_in_any_way_holds_for_gaussian_losses_beside_stated_ones() -> None:
-    limit = Approx(log_up(2), Fraction(1, 4))
-    menu = (
-        *(Offer(response(odds), mu_of(odds)) for odds in (Fraction(4, 3), Fraction(3, 2))),
-        *approx_menu((Fraction(5, 4), 0), (1, Fraction(1, 16)), (Fraction(5, 4), Fraction(1, 40))),
-    )
-    found = worst_delta(ApproxFilter(limit), menu, 5, exp_down(limit.epsilon))
-    assert Fraction(1, 16) < found <= limit.delta
-
-
-@pytest.mark.parametrize("epsilon", ["0.5", "0.1", "0.03", "0.006"])
-@pytest.mark.parametrize("limit", [Approx(1, "1e-6"), Approx(4, "1e-6")])
-def test_counting_in_any_way_admits_no_fewer_than_adding_up(limit: Approx, epsilon: str) -> None:
-    loss, most = Approx(epsilon, 0), 700
-    by_sum: SumFilter | ApproxFilter
-    counts = []
-    for rule in (SumFilter(limit), ApproxFilter(limit)):
-        by_sum, ran = rule, 0
-        while ran < most and by_sum.admits(loss):
-            by_sum, ran = by_sum.after(loss), ran + 1
-        counts.append(ran)
-    assert counts[0] <= counts[1]
-
-
-def test_what_is_left_is_admitted_and_no_more() -> None:
-    """Whatever was spent before, also when the sum of stated losses is long past the limit."""
-    rule = ApproxFilter(Approx(1, "1e-6"))
-    assert rule.left == rule.limit and rule.after(rule.limit).left.epsilon == 0
-    for loss in (Pure("0.05"), Approx("0.02", "1e-8"), GDP("0.02"), *[Pure("0.01")] * 20):
-        rule = rule.after(loss)
-        assert rule.admits(rule.left)
-        assert not rule.admits(Approx(Fraction(rule.left.epsilon) * Fraction(1001, 1000), rule.left.delta))
-    assert rule.counted.added.epsilon == math.inf and rule.spent.within(rule.limit)
-
-
-def test_what_is_set_aside_is_no_more_than_needed() -> None:
-    plain = events.Noise(DiscreteGaussian(10), 1)
-    assert set_aside(plain, Relation.ADD_REMOVE) == (0, plain)
-    both = events.Sequence(plain, events.Repeat(events.Stated(Approx("0.1", "1e-7")), 3))
-    delta, rest = set_aside(both, Relation.ADD_REMOVE)
-    assert delta == Fraction(3, 10**7) and rest == events.Sequence(plain, events.Repeat(events.Stated(Pure("0.1")), 3))
-    cut = set_aside(events.Noise(Truncated.within(DiscreteLaplace(Fraction(5)), radius=40), 1), Relation.ADD_REMOVE)
-    assert 0 < cut.delta < 1 and isinstance(cut.event, events.Stated)
-
-
-@pytest.mark.parametrize("parts", [1, 2, 4, 20, 50])
-def test_a_limit_that_is_divided_into_equal_parts_is_used_to_the_last(parts: int) -> None:
-    """As statistics offices and companies plan releases: so much ε and so much δ for each of them."""
-    limit = Approx("4.8", "4e-10")
-    rule: ApproxFilter | SumFilter = ApproxFilter(limit)
-    for _ in range(parts):
-        rule = rule.after(Approx(Fraction(limit.epsilon) / parts, limit.delta / parts))
-    assert rule.spent == limit and not rule.admits(Approx("1e-9", 0))
-
-
-def test_what_the_first_decides_holds_too() -> None:
-    limit = Approx(log_up(3), Fraction(1, 5))
-    menu = approx_menu((Fraction(3, 2), 0), (1, Fraction(1, 5)), (Fraction(3, 2), Fraction(1, 10)))
-    rule = ApproxFilter(limit)
-    assert isinstance(rule.after(menu[1].loss), SumFilter) and isinstance(rule.after(menu[0].loss), ApproxFilter)
-    assert worst_delta(rule, menu, 6, exp_down(limit.epsilon)) == limit.delta

@@ -440,7 +440,19 @@ LEDGER = (
         path="accounting/adaptive/approx_filter.py",
         old="ADDED, ASIDE, RENYI, GAUSSIAN = Fraction(1, 2), Fraction(1, 8), Fraction(1, 8), Fraction(1, 4)",
         new="ADDED = ASIDE = RENYI = GAUSSIAN = Fraction(1)",
-        killers=("tests/exact/test_filters.py::test_counting_in_any_way_holds_with_shares_of_delta_and_fails_without",),
+        killers=(
+            "tests/exact/test_approx_filter.py::test_counting_in_any_way_holds_with_shares_of_delta_and_fails_without",
+        ),
+    ),
+    Mutant(
+        name="a part that gives back what its other ways of counting still need",
+        trap="C.1 arXiv 2602.17454: double spending",
+        path="ledger/accounts.py",
+        old="return type(rule.limit).nothing() if rule == anew(rule) else rule.limit",
+        new="return rule.spent",
+        killers=(
+            "tests/exact/test_approx_filter.py::test_what_a_part_gives_back_cannot_be_spent_beside_what_it_might_have_asked",
+        ),
     ),
     Mutant(
         name="a charge that is counted for another mechanism",

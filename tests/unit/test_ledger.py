@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 
 import sfumato as sf
+from sfumato.accounting.adaptive.approx_filter import ApproxFilter
 from sfumato.accounting.adaptive.costs import Cost
 from sfumato.audit.recorder import Recorder
 from sfumato.errors import (
@@ -269,6 +270,19 @@ def test_a_part_that_holds_counts_in_the_period_in_which_it_is_closed(ledger: Le
     ledger.close_account("visits/ada")
     with pytest.raises(LimitReached):
         ledger.charge("visits", sf.Pure(0.5))
+    assert ledger.verify()
+
+
+def test_a_period_that_begins_with_parts_adds_up_from_the_start(ledger: Ledger, clock: Clock) -> None:
+    """Parts may answer before its first charge, which then must not choose between rules in the light of that."""
+    limit = sf.Approx(1, 1e-6)
+    ledger.open_account("visits", limit=limit, period="month")
+    ledger.charge("visits", sf.Pure(0.1))
+    ledger.open_account("visits/ada", limit=sf.Approx(0.2, 0), holds=True)
+    assert isinstance(ledger["visits"].rule, ApproxFilter)
+    clock.on(days=31)
+    ledger.charge("visits", sf.Pure(0.1))
+    assert ledger["visits"].rule == sf.accounting.SumFilter(limit, spent=sf.Approx(0.1, 0))
     assert ledger.verify()
 
 

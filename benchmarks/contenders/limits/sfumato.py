@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 import sfumato as sf
-from contenders.limits.cases import DELTA, EPSILONS, GAUSSIAN, KINDS, LAPLACE, MIXED, MOST, QUESTIONS
+from contenders.limits.cases import ASKED, DELTA, EPSILON, KINDS, LIMITS, MOST, QUESTIONS, Case
 from sfumato.accounting.adaptive.approx_filter import filter_for
 from sfumato.accounting.adaptive.costs import Cost
 from sfumato.accounting.adaptive.filters import SumFilter
@@ -16,27 +16,40 @@ from sfumato.accounting.plans.search import greatest_integer, least_integer
 from sfumato.errors import LimitReached
 from side_by_side.stopwatch import report, report_version
 
-ROWS = list(range(1000))
+ROWS = list(range(100))
 SPACE = sf.vector(int)
 
 
-def question(number: int, kind: str, scale: int) -> sf.Measurement:
-    """A count of other rows than before, with noise of the same error; both kinds of noise take turns in mixed ones."""
-    gaussian = kind == GAUSSIAN or (kind == MIXED and number % 2 == 1)
-    noise = sf.gaussian(scale=scale) if gaussian else sf.laplace(scale=Fraction(196, 300) * scale)
-    return SPACE >> sf.keep(sf.between(number, number + 500)) >> sf.count() >> noise
+def limit_of(case: Case) -> sf.Approx | sf.ZCDP:
+    """The limit of a session."""
+    return sf.Approx(case.limit, DELTA) if case.measure == EPSILON else sf.ZCDP(case.limit)
 
 
-def answers_all(limit: sf.Approx, kind: str, scale: int) -> bool:
-    """Tells whether our rule answers as many questions as it should, by its arithmetic alone."""
-    each = [question(number, kind, scale) for number in range(2)]
-    costs = [Cost(one.map(1), one.event_at(1)) for one in each]
+def laplace_scale(case: Case) -> Fraction:
+    """The scale of Laplace noise of the same error, exactly."""
+    return Fraction(196, 300) * case.scale
+
+
+def question(number: int, case: Case) -> sf.Measurement:
+    """A count of other rows than before, with noise of the same error."""
+    noise = sf.gaussian(scale=case.scale) if case.gaussian(number) else sf.laplace(scale=laplace_scale(case))
+    return SPACE >> sf.keep(sf.between(number, number + 50)) >> sf.count() >> noise
+
+
+def counted(case: Case, *, most: int) -> int:
+    """How many questions our rule answers, by its arithmetic alone."""
+    limit = limit_of(case)
     rule: Any = filter_for(limit)
-    for number in range(QUESTIONS):
+    each: list[Any] = [question(number, case) for number in range(2)]
+    if isinstance(limit, sf.Approx):
+        costs = [Cost(one.map(1), one.event_at(1)) for one in each]
+    else:
+        costs = [sf.convert_measure(one, sf.ZCDP).map(1) for one in each]
+    for number in range(most):
         if not rule.admits(costs[number % 2]):
-            return False
+            return number
         rule = rule.after(costs[number % 2])
-    return True
+    return most
 
 
 def asked(limit: sf.Loss | SumFilter, ask: Callable[[int], sf.Measurement]) -> int:
@@ -50,46 +63,53 @@ def asked(limit: sf.Loss | SumFilter, ask: Callable[[int], sf.Measurement]) -> i
     return MOST
 
 
-def added_up(limit: sf.Approx, kind: str, scale: int) -> int:
-    """Asks under adding up, with the δ of each question that lets most of them be asked."""
-    noise = sf.noise.DiscreteGaussian(Fraction(scale))
-
-    def of_gaussian(questions: int) -> int:
-        return {LAPLACE: 0, GAUSSIAN: questions, MIXED: questions // 2}[kind]
+def added_up(case: Case) -> int:
+    """Asks under adding up: ρ as it is, which is our rule too, and (ε, δ) with the best δ of each question."""
+    limit = limit_of(case)
+    if isinstance(limit, sf.ZCDP):
+        return counted(case, most=MOST)
+    noise = sf.noise.DiscreteGaussian(Fraction(case.scale))
 
     def fits(questions: int) -> bool:
-        many = of_gaussian(questions)
-        rest = Fraction(limit.epsilon) - (questions - many) / (Fraction(196, 300) * scale)
+        many = case.of_gaussian(questions)
+        rest = Fraction(limit.epsilon) - (questions - many) / laplace_scale(case)
         return rest >= 0 and (not many or exact_discrete_delta(noise, 1, rest / many) <= limit.delta / many)
 
     most = greatest_integer(fits, high=MOST)
-    many = max(1, of_gaussian(most))
+    many = max(1, case.of_gaussian(most))
 
     def ask(number: int) -> sf.Measurement:
-        plain = question(number, kind, scale)
-        return sf.convert_measure(plain, sf.Approx, delta=limit.delta / many)
+        return sf.convert_measure(question(number, case), sf.Approx, delta=limit.delta / many)
 
-    found = asked(SumFilter(limit), ask)
-    return max(most, found)
+    return max(most, asked(SumFilter(limit), ask))
+
+
+def measured(measure: str, limit: float, session: str, questions: int) -> None:
+    """Finds the least scale at which our rule answers so many questions, and asks them; very many are only counted."""
+
+    def at(scale: int) -> Case:
+        return Case(measure, limit, session, questions, scale)
+
+    case = at(least_integer(lambda scale: counted(at(scale), most=questions) == questions, high=10**6))
+    best = counted(case, most=MOST)
+    if questions <= ASKED and best != asked(limit_of(case), lambda number: question(number, case)):
+        raise AssertionError("a session answers as many questions as its rule counts")
+    report(f"{session} {limit:g} {questions}", kind="answers", **case._asdict(), best=best, added=added_up(case))
 
 
 def main() -> None:
     """Reports how many questions each limit answers, and the scale of one question that takes all of it."""
     report_version("sfumato")
-    for epsilon in EPSILONS:
-        limit = sf.Approx(epsilon, DELTA)
-        for kind in KINDS:
-            scale = least_integer(lambda scale, kind=kind, limit=limit: answers_all(limit, kind, scale), high=10**6)  # type: ignore[misc]
-            ours = asked(limit, lambda number, kind=kind, scale=scale: question(number, kind, scale))  # type: ignore[misc]
-            facts = {"kind": "answers", "epsilon": epsilon, "session": kind, "scale": scale}
-            report(f"{kind} {epsilon}", **facts, best=ours, added=added_up(limit, kind, scale))
-    whole = sf.Approx(1, DELTA)
+    for measure, limit in LIMITS:
+        for questions in QUESTIONS[measure]:
+            for session in KINDS:
+                measured(measure, limit, session, questions)
     bought = sf.calibrate_parameter(
         lambda scale: sf.convert_measure(SPACE >> sf.count() >> sf.gaussian(scale=scale), sf.Approx, delta=DELTA),
         d_in=1,
-        loss=whole,
+        loss=sf.Approx(1, DELTA),
     )
-    report("scale", kind="scale", scale=float(bought))
+    report("scale", kind="scale", bought=float(bought))
 
 
 main()

@@ -143,7 +143,7 @@ class Account(NamedTuple):
     @guarantee(
         claim="the limit holds for the charges of each period; what parts hold goes on being held",
         proof="proofs/ledger.md#periods",
-        reviewed="3e31ae07d052",
+        reviewed="27cc5e30b0fe",
     )
     def rolled(self, moment: datetime) -> Account:
         """The account in the period of a moment: in a new one nothing is spent yet. No period comes back."""
@@ -152,7 +152,10 @@ class Account(NamedTuple):
         label = self.terms.period.label(moment)
         if label < self.now:
             raise AccountRefused("the period " + label + " of " + self.name + " is over: it is " + self.now + " now.")
-        return self if label == self.now else self._replace(rule=anew(self.rule), now=label)
+        if label == self.now:
+            return self
+        fresh = anew(self.rule)
+        return self._replace(rule=fresh if self.held is None else divided(fresh), now=label)
 
     def admits(self, cost: Loss | Cost) -> bool:
         """Tells whether the account's own rule admits a cost now."""
@@ -245,16 +248,14 @@ def divided(rule: Rule) -> Rule:
 
 
 @guarantee(
-    claim="what a part that closes has cost: its sum, where that is within its limit; else its limit",
+    claim="what a part that closes has cost: its sum, where sums decide what it may spend; else all of its limit",
     proof="proofs/ledger.md#closing",
-    reviewed="b3d0f56b1592",
+    reviewed="26f1dd89b158",
 )
 def cost_of_part(rule: Rule) -> Loss:
     """What a part that held its limit leaves charged to the account above when it closes."""
     if isinstance(rule, SumFilter):
         return rule.spent
-    if isinstance(rule, ApproxFilter):
-        return rule.counted.added if rule.counted.added.within(rule.limit) else rule.limit
     return type(rule.limit).nothing() if rule == anew(rule) else rule.limit
 
 

@@ -108,14 +108,15 @@ def spent_together(first: Spending, second: Spending) -> Spending:
 @lru_cache(maxsize=1024)
 def spending_of(cost: Cost, order: Fraction) -> Spending:
     """Counts a mechanism in every way, its divergence at an order; the same few are charged again and again."""
+    if cost.loss == type(cost.loss).nothing():
+        return NOTHING
     delta, rest = set_aside(cost.event, cost.relation)
-    pure, curve = _known(rest, Pure, cost.relation), _known(rest, Renyi, cost.relation)
-    gaussian = _known(rest, GDP, cost.relation)
+    pure, gaussian = _known(rest, Pure, cost.relation), _known(rest, GDP, cost.relation)
     return Spending(
         _stated(cost.loss),
         delta,
         math.inf if pure is None else _few_bits(pure.epsilon),
-        math.inf if curve is None else _few_bits(curve.at(order)),
+        _few_bits(_divergence(rest, order, cost.relation)),
         math.inf if gaussian is None else _few_bits(gaussian.square),
     )
 
@@ -162,6 +163,15 @@ def _known(event: Event, kind: type[L], relation: Relation) -> L | None:
         return total(event, kind, relation=relation)
     except (NoProvenRoute, OverflowError):
         return None
+
+
+def _divergence(event: Event, order: Fraction, relation: Relation) -> Extended:
+    """The divergence of an order; infinite where none is known, or only at lower orders."""
+    curve = _known(event, Renyi, relation)
+    try:
+        return math.inf if curve is None else curve.at(order)
+    except NoProvenRoute:
+        return math.inf
 
 
 def _few_bits(amount: Extended) -> Extended:

@@ -94,7 +94,8 @@ class CharacteristicFunction:
     def epsilon(self, delta: Number) -> Bracket:
         """Encloses the least ε at which the composed mechanisms keep (ε, δ); infinite where no ε does."""
         share = probability(delta, "delta")
-        if self.lost > share:
+        endless = any(factor.most == math.inf for factor, _ in self.factors)
+        if self.lost > share or (self.lost == share and endless):
             return Bracket(math.inf, math.inf)
         if self.delta(0).upper <= share:
             return Bracket(Fraction(0), Fraction(0))
@@ -102,7 +103,7 @@ class CharacteristicFunction:
         while self.delta(high).upper > share:
             low, high = high, 2 * high
             if high > 1 << 20:
-                return Bracket(low / 2, math.inf)
+                return Bracket(Fraction(0), math.inf)
         top = _bisected(low, high, lambda loss: self.delta(loss).upper <= share)
         return Bracket(_bisected(Fraction(0), top, lambda loss: self.delta(loss).lower <= share, above=False), top)
 
