@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import sfumato as sf
+from sfumato.accounting.events import Stated
 from sfumato.errors import BadArgument, Exhausted, NoProvenRoute, QueryRefused, RunFailed
 
 BIT = sf.scalar(bool)
@@ -539,3 +540,11 @@ def test_asking_the_release_instead_of_its_value_says_what_to_write() -> None:
     for chain in (lambda: COLUMN >> release, lambda: (COLUMN >> counted(1)) >> release):  # type: ignore[operator]
         with pytest.raises(sf.errors.NotChainable):
             chain()
+
+
+def test_what_goes_on_answering_is_counted_by_its_loss_alone() -> None:
+    """There is a theorem on questions in turns for a stated (ε, δ), and none on file for parts counted otherwise."""
+    both = sf.vector(int) >> sf.composition([sf.count() >> sf.gaussian(scale=10), sf.privacy_filter(sf.ZCDP("0.1"))])
+    restated = sf.convert_measure(both, sf.Approx, delta=1e-6)
+    assert both.interactive and both.event_at(1) == Stated(both.map(1))
+    assert restated.event_at(1) == Stated(restated.map(1))

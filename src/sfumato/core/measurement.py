@@ -76,13 +76,15 @@ class Measurement(Described):
     def event_at(self, d_in: DistanceLike | Unit) -> Event:
         """What runs, between any two members at most ``d_in`` apart, for the accountant to count.
 
+        What goes on answering is described by its loss alone, for which there are theorems on questions in turns.
+
         >>> from sfumato.core.space import scalar
         >>> from sfumato.mechanisms.additive import laplace
         >>> (scalar(int) >> laplace(scale=2)).event_at(1)
         Noise(noise=DiscreteLaplace(scale=Fraction(2, 1)), shift=Fraction(1, 1), coordinates=1)
         """
         distance = self.source.metric.read(d_in)
-        return StatedLoss(self.map(d_in)) if self.event is None else self.event(distance)
+        return StatedLoss(self.map(d_in)) if self.event is None or self.interactive else self.event(distance)
 
     def check(self, d_in: DistanceLike | Unit, limit: Loss) -> bool:
         """Tells whether the loss at distance ``d_in`` is within a limit of the same kind."""

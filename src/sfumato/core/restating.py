@@ -35,9 +35,8 @@ ADDED = (Pure, ZCDP, GDP, Renyi)
 def cost_of(measurement: Measurement, d_in: DistanceLike | Unit, price: Loss) -> Cost:
     """What a measurement costs at a distance: a price that covers it, and the event that it runs."""
     event = None if measurement.event is None else measurement.event_at(d_in)
-    return (
-        Cost.of(price) if event is None or isinstance(event, Stated) else Cost(price, event, relation_of(measurement))
-    )
+    plain = event is None or isinstance(event, Stated)
+    return Cost.of(price) if plain else Cost(price, event, relation_of(measurement))
 
 
 def relation_of(measurement: Measurement) -> Relation:
