@@ -7,12 +7,13 @@ from dataclasses import replace
 from itertools import combinations, pairwise
 
 from sfumato.errors import BadArgument, QueryRefused
+from sfumato.query.build.prune import pruned, used
+from sfumato.query.build.relation import owner_of
 from sfumato.query.nodes.expressions import Column, Expression
 from sfumato.query.nodes.kinds import Kind
 from sfumato.query.nodes.literals import value_of
 from sfumato.query.nodes.operators import call
 from sfumato.query.nodes.questions import (
-    StatisticValue,
     Count,
     CountDistinct,
     CountUnits,
@@ -21,11 +22,10 @@ from sfumato.query.nodes.questions import (
     Quantile,
     Question,
     Statistic,
+    StatisticValue,
     TopValues,
 )
 from sfumato.query.nodes.relations import Relation
-from sfumato.query.build.prune import pruned, used
-from sfumato.query.build.relation import owner_of
 
 MOST_SETS = 4096
 """A question has at most this many grouping sets."""

@@ -10,7 +10,6 @@ from math import ceil, floor, inf
 from sfumato.errors import QueryRefused, UnboundedColumn, shown
 from sfumato.query.nodes.expressions import Column, Expression
 from sfumato.query.nodes.facts import Facts
-from sfumato.query.plan.grids import Grid, float_grid
 from sfumato.query.nodes.kinds import LEAST_INT, MOST_INT, Kind
 from sfumato.query.nodes.operators import call, common
 from sfumato.query.nodes.relations import (
@@ -26,6 +25,7 @@ from sfumato.query.nodes.relations import (
     Union,
     Where,
 )
+from sfumato.query.plan.grids import Grid, float_grid
 
 FOLD_BITS = 40
 """The most bits of a value that is added up within a unit, so that 64 bits hold the sum of eight million."""
