@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from typing import ClassVar, final
 
 from sfumato.query.nodes.expressions import Column, Expression
@@ -267,7 +268,7 @@ class Question:
     order: tuple[Order, ...] = ()
     limit: int | None = None
 
-    @property
+    @cached_property
     def statistics(self) -> tuple[Statistic, ...]:
         """The statistics that anything is computed from, each once, in order."""
         return tuple(dict.fromkeys(found for made in self.released for found in statistics_in(made)))

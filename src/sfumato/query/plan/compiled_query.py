@@ -21,7 +21,7 @@ from sfumato.query.answer.words import mechanism_words, noise_words, tally_words
 from sfumato.query.build.settings import Settings
 from sfumato.query.engines.protocol import PrivateTables
 from sfumato.query.nodes.catalog import Catalog
-from sfumato.query.nodes.questions import Question, Statistic
+from sfumato.query.nodes.questions import Question, Statistic, statistics_in
 from sfumato.query.plan.cuts import cuts_of
 from sfumato.query.plan.decomposition import Recipe
 from sfumato.query.plan.engine_plan import Computed, ExactAggregate
@@ -88,6 +88,15 @@ class CompiledQuery:
     def recipes_at(self) -> tuple[Mapping[Statistic, Recipe], ...]:
         """The recipes of each level, of the tallies that are bought there."""
         return tuple(recipes_at(level, self.recipes) for level in self.levels)
+
+    @cached_property
+    def together(self) -> Mapping[Statistic, int]:
+        """The most statistics, itself included, that any one column uses together with a statistic; not for others."""
+        used = [set(statistics_in(made)) for _, made in self.question.columns]
+        most: dict[Statistic, int] = {}
+        for here in used:
+            most |= {one: max(most.get(one, 1), len(here)) for one in here}
+        return most
 
     @cached_property
     def _priced(self) -> tuple[tuple[dict[ExactAggregate, PricedCells], tuple[SpecialAt, ...]], ...]:
