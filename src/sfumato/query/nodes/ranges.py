@@ -7,6 +7,7 @@ missing that its codebook says never is.
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Sequence
 from fractions import Fraction
@@ -28,9 +29,15 @@ def numbers(part: Expression) -> Numbers | None:
 
 def as_floats(ends: Numbers) -> Numbers:
     """The floats nearest to the ends, the greatest ones where they are beyond all floats."""
-    most = Fraction(sys.float_info.max)
-    low, high = (Fraction(float(min(max(end, -most), most))) for end in ends)
-    return low, high
+    return nearest_float(ends[0]), nearest_float(ends[1])
+
+
+def nearest_float(number: Fraction) -> Fraction:
+    """The float nearest to a number, or the greatest one."""
+    try:
+        return Fraction(float(number))
+    except OverflowError:
+        return Fraction(math.copysign(sys.float_info.max, number))
 
 
 def corners(operate: Callable[[Fraction, Fraction], Fraction], *, floats: bool = False) -> Rule:

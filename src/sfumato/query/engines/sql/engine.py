@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Container, Mapping, Sequence
 from functools import cached_property
-from typing import Any, final
+from typing import Any, TypeAlias, final
 
 import numpy as np
 
@@ -15,17 +15,20 @@ from sfumato.query.engines.sql.cells import statement_of
 from sfumato.query.engines.sql.dialect import Dialect
 from sfumato.query.engines.sql.held import Held
 from sfumato.query.engines.sql.relations import Relations, key
-from sfumato.query.engines.sql.statement import Scope, Shape, Statement, listing
+from sfumato.query.engines.sql.statement import Scope, Statement, listing
 from sfumato.query.nodes.expressions import Column, Expression
 from sfumato.query.nodes.kinds import Kind, Value
 from sfumato.query.nodes.relations import Relation
-from sfumato.query.plan.engine_plan import Cells, Computed, Rows
+from sfumato.query.plan.engine_plan import Cells, Computed, PublicKeys, Rows
 
 FEW = 2000
 """Answers of at most this many rows are fetched as plain tuples."""
 
 REHEARSED = 256
 """The number of statements, the latest ones, that are known to run without data."""
+
+Shape: TypeAlias = tuple[str, tuple[str | type, ...], PublicKeys | None]
+"""What decides whether a statement runs on no rows (`Statement.shape`), with the list of keys that it looks up."""
 
 
 class Answer(ABC):
@@ -106,7 +109,7 @@ class SQLEngine(Engine):
     def rehearse(self, cells: Cells, known: Container[Shape]) -> Shape:
         """Runs the statement of cells, unless one of its shape is known to run; gives its shape."""
         text, statement = self._written(cells)
-        shape = statement.shape(text)
+        shape = (*statement.shape(text), cells.listed)
         if shape not in known:
             self._computed(cells, text, statement)
         return shape
@@ -115,8 +118,14 @@ class SQLEngine(Engine):
         return self._computed(cells, *self._written(cells))
 
     def _written(self, cells: Cells) -> tuple[str, Statement]:
-        statement = Statement(self.dialect)
-        return statement_of(cells, Relations(self.held, statement)), statement
+        """The statement of cells on these tables; it is written once for the rehearsal and for the run."""
+        kept = cells.kept.get(self.name)
+        if kept is None or kept[0] != self.held:
+            statement = Statement(self.dialect)
+            text = statement_of(cells, Relations(self.held, statement))
+            kept = cells.kept[self.name] = (self.held, (text, statement))
+        written: tuple[str, Statement] = kept[1]
+        return written
 
     def _computed(self, cells: Cells, text: str, statement: Statement) -> Computed:
         listed = cells.listed

@@ -20,8 +20,6 @@ Ends: TypeAlias = tuple[float, float]
 List: TypeAlias = tuple[tuple[Kind, tuple[Value, ...]], ...]
 """Public values, column by column."""
 
-Shape: TypeAlias = tuple[str, tuple[str | type, ...], tuple[List, ...]]
-
 LONG = 4000
 """Expressions of more letters are named: they may be parts of several others, each a part of several more."""
 
@@ -68,14 +66,13 @@ class Statement:
         parameter = self.dialect.parameter + " "
         return {str(place): value for place, value in enumerate(self.values, 1) if parameter.format(place) in text}
 
-    def shape(self, text: str) -> Shape:
-        """What decides whether a text runs on no rows: itself, texts and lists that it binds, and types of the rest.
+    def shape(self, text: str) -> tuple[str, tuple[str | type, ...]]:
+        """What decides whether a text runs on no rows: itself, texts that it binds, and types of what else it binds.
 
         Numbers and times are held in their kinds by then, and templates are total: which ones they are decides nothing.
         A text may be a word of the engine, such as a part of dates.
         """
-        bound = tuple(value if isinstance(value, str) else type(value) for value in self.values)
-        return text, bound, tuple(self.lists.values())
+        return text, tuple(value if isinstance(value, str) else type(value) for value in self.values)
 
     def table(self, columns: List) -> str:
         """Names a table of public values, with columns k0, k1, … and their place."""
