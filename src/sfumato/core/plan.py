@@ -223,7 +223,8 @@ def _described(value: object, part: Part) -> Plain:
 
 def _record(value: object) -> Plain:
     """Writes a record by its class and fields, without what it only remembers."""
-    name, stated = _stated(type(value))
+    kind: Any = type(value)
+    name, stated = _stated(kind)
     return {"record": name, "fields": {part: FIXED.write(getattr(value, part)) for part in stated}}
 
 

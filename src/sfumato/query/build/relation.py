@@ -206,3 +206,13 @@ def _fold_grid(fold: Fold, of: Expression) -> Grid:
     if ends is None:
         raise UnboundedColumn(fold.value, of.name if isinstance(of, Column) else None)
     return float_grid(ends, centred=False, bits=FOLD_BITS)
+
+
+def unused(name: str, taken: set[str]) -> str:
+    """Appends a number to a name that is taken, and marks the result as taken."""
+    chosen, number = name, 1
+    while chosen.casefold() in taken:
+        number += 1
+        chosen = f"{name}_{number}"
+    taken.add(chosen.casefold())
+    return chosen

@@ -9,7 +9,7 @@ from typing import TypeAlias, final
 from sqlglot import exp
 
 from sfumato.errors import QueryRefused
-from sfumato.query.build.relation import kept
+from sfumato.query.build.relation import kept, unused
 from sfumato.query.nodes.expressions import Call, Column, Expression, Literal
 from sfumato.query.nodes.operators import call
 from sfumato.query.nodes.questions import Quantile, Statistic, StatisticValue, statistics_in
@@ -184,16 +184,6 @@ def named_keys(keys: Iterable[Expression], items: Sequence[Item]) -> tuple[tuple
         name = next((item.name for item in items if item.made == key), key.name if isinstance(key, Column) else "key")
         found.append((unused(name, taken), key))
     return tuple(found)
-
-
-def unused(name: str, taken: set[str]) -> str:
-    """Appends a number to a name that is taken, and marks the result as taken."""
-    chosen, number = name, 1
-    while chosen.casefold() in taken:
-        number += 1
-        chosen = f"{name}_{number}"
-    taken.add(chosen.casefold())
-    return chosen
 
 
 def keyed(made: Expression, replaced: Mapping[Expression, Expression]) -> Expression:

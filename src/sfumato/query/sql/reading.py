@@ -10,7 +10,7 @@ from sqlglot import exp
 from sfumato.errors import QueryRefused
 from sfumato.query.build.prune import pruned
 from sfumato.query.build.question import build_question, statistic_value
-from sfumato.query.build.relation import folded, kept, owner_of, per_unit, selected
+from sfumato.query.build.relation import folded, kept, owner_of, per_unit, selected, unused
 from sfumato.query.nodes.catalog import Catalog
 from sfumato.query.nodes.expressions import Call, Column, Expression, Literal
 from sfumato.query.nodes.kinds import Kind
@@ -28,7 +28,7 @@ from sfumato.query.nodes.questions import (
     statistics_in,
 )
 from sfumato.query.nodes.relations import Fold, Folded, Owner, Relation, optional, renamed
-from sfumato.query.sql.blocks import Block, block, keyed, unused
+from sfumato.query.sql.blocks import Block, block, keyed
 from sfumato.query.sql.options import Options
 from sfumato.query.sql.parameters import Given, Parameters
 from sfumato.query.sql.refusals import PARTS, only, refused
