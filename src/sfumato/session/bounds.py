@@ -122,7 +122,7 @@ def buy_bounds(table: Frame, columns: Sequence[str] = (), *, loss: Loss) -> dict
     named = [column_named(name, table.relation.fields, "this table") for name in columns] or list(numeric(table))
     if not named:
         raise BadArgument("columns", "some of numbers: there are none to buy bounds for", None)
-    part, found = loss.scaled(Fraction(1, len(named))), dict[str, ValueBounds]()
+    part, bounds_of = loss.scaled(Fraction(1, len(named))), dict[str, ValueBounds]()
     for column in named:
         if column.kind not in (Kind.INT, Kind.FLOAT):
             raise BadArgument("a column to buy bounds for", "one of numbers", column.name)
@@ -133,8 +133,8 @@ def buy_bounds(table: Frame, columns: Sequence[str] = (), *, loss: Loss) -> dict
         release = asked.release(loss=part, max_groups=1, max_rows_per_group=1, confidence=sure)
         bounds = bounds_in(release.value, ends)
         if bounds is not None:
-            found[column.name] = ValueBounds(*bounds, release)
-    return found
+            bounds_of[column.name] = ValueBounds(*bounds, release)
+    return bounds_of
 
 
 def numeric(table: Frame) -> list[Column]:

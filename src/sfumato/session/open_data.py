@@ -76,7 +76,7 @@ def protects_people(codebook: Codebook) -> bool:
     """Tells whether a codebook says to whom rows belong, and not how many of them somebody has at most."""
     private = [table for table in codebook.tables if not table.public]
     bounds = [table.contributions for table in private]
-    stated = all(found is not None and found.rows is not None and found.by == FACT for found in bounds)
+    stated = all(bound is not None and bound.rows is not None and bound.by == FACT for bound in bounds)
     return bool(codebook.id) and not stated
 
 

@@ -262,7 +262,7 @@ class Session:
         sure = probability(confidence, "confidence")
         prepared = self._prepare(question, loss, sure)
         measurement = prepared.measurement
-        found = self.ledger.ask(
+        asked = self.ledger.ask(
             self._name,
             prepared.cost,
             measurement,
@@ -273,11 +273,11 @@ class Session:
             data=self.dataset.published[0],
             by=self.by,
         )
-        if not isinstance(found, Release):
-            return self.dataset.release(found, measurement, confidence=sure)
-        if sure == found.confidence or measurement.error is None:
-            return found
-        return replace(found, half_width=measurement.error(sure), confidence=sure)
+        if not isinstance(asked, Release):
+            return self.dataset.release(asked, measurement, confidence=sure)
+        if sure == asked.confidence or measurement.error is None:
+            return asked
+        return replace(asked, half_width=measurement.error(sure), confidence=sure)
 
     def start(
         self,

@@ -88,9 +88,9 @@ def locked_tables(held: Unlocked) -> tuple[Vault, Holding]:
         return _step(ledgers, permit, function, held)
 
     def fingerprint(key: bytes) -> Fingerprint:
-        found = held.engine.fingerprints(key)
+        digests = held.engine.fingerprints(key)
         private = (name for name, scan in held.catalog.tables.items() if scan.private)
-        return Fingerprint(_joined(sorted(map(" ".join, found.items()))), tuple(found[name] for name in private))
+        return Fingerprint(_joined(sorted(map(" ".join, digests.items()))), tuple(digests[name] for name in private))
 
     def tables(_: Codebook) -> BaseException:
         return BadArgument("the data set", "one in memory", "tables behind an engine")
@@ -178,13 +178,13 @@ def _bare(fault: BaseException) -> BaseException:
 
 def _held(fingerprint: Callable[[bytes], Fingerprint], ledgers: WeakSet[Ledger]) -> Holding:
     """Makes what compares the digests of data with those of a ledger: the digests stay inside."""
-    found: dict[bytes, Fingerprint] = {}  # the data is as it was: to digest it takes longer than all else here
+    known_digests: dict[bytes, Fingerprint] = {}  # the data is as it was: to digest it takes longer than all else here
 
     def digests(ledger: Ledger) -> Fingerprint:
         key = key_of(ledger)
-        if key not in found:
-            found[key] = fingerprint(key)
-        return found[key]
+        if key not in known_digests:
+            known_digests[key] = fingerprint(key)
+        return known_digests[key]
 
     def check(ledger: Ledger, known: Identity) -> None:
         check_data(ledger, known, digests(ledger))

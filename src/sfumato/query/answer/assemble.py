@@ -66,9 +66,9 @@ def _agreed(compiled: CompiledQuery, drawn: Sequence[Drawn]) -> list[Drawn]:
     if len(drawn) < 2:
         return list(drawn)
     variances = [{tally: variance(part.noise) for tally, part in noises.items()} for noises in compiled.noises]
-    found = reconcile(compiled.levels, [one.numbers for one in drawn], variances)
-    laws = laws_at(compiled, tuple(found[0]))
-    both = zip(drawn, found, laws, strict=True)
+    agreeing = reconcile(compiled.levels, [one.numbers for one in drawn], variances)
+    laws = laws_at(compiled, tuple(agreeing[0]))
+    both = zip(drawn, agreeing, laws, strict=True)
     return [replace(one, agreed=numbers, laws=here) for one, numbers, here in both]
 
 
@@ -207,24 +207,24 @@ def _binned(column: AnswerColumn, made: Expression) -> AnswerColumn:
 
 
 def _with_none(cells: Array, missing: Array) -> Array:
-    found = cells.astype(object)
-    found[missing] = None
-    return found
+    objects = cells.astype(object)
+    objects[missing] = None
+    return objects
 
 
 def atoms_of(compiled: CompiledQuery, drawn: Sequence[Drawn]) -> tuple[tuple[str, Array], ...]:
     """The noisy numbers that the answer is made of, and keys that nobody listed, under fixed names."""
-    found: list[tuple[str, Array]] = []
+    atoms: list[tuple[str, Array]] = []
     for place, (level, one) in enumerate(zip(compiled.levels, drawn, strict=True)):
         if level.chooser is not None:
-            found += [(f"{place} key {at}", cells) for at, cells in enumerate(one.keys)]
-        found += [
+            atoms += [(f"{place} key {at}", cells) for at, cells in enumerate(one.keys)]
+        atoms += [
             (f"{place} tally {at}", one.numbers[tally])
             for at, tally in enumerate(level.cells.tallies)
             if tally in one.numbers
         ]
-        found += [(f"{place} chosen {at}", cells) for at, cells in enumerate(one.chosen.values())]
-    return tuple(found)
+        atoms += [(f"{place} chosen {at}", cells) for at, cells in enumerate(one.chosen.values())]
+    return tuple(atoms)
 
 
 def drawn_from(compiled: CompiledQuery, answer: Answer) -> tuple[Drawn, ...]:

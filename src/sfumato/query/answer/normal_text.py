@@ -218,10 +218,10 @@ def _is_pair(condition: Expression, join: Join) -> bool:
 
 
 def _named(relation: Relation, name: str) -> Column:
-    found = relation.field(name)
-    if found is None:
+    column = relation.field(name)
+    if column is None:
         raise KeyError(name)
-    return found
+    return column
 
 
 def _usual(relation: Relation) -> str:
@@ -326,8 +326,8 @@ def _with_unit(question: Question, tables: Tables) -> tuple[Relation, Column | N
     source, owner = question.source, owner_of(question.source)
     if not any(isinstance(one, CountUnits) for one in question.statistics) or owner is None or owner.window is not None:
         return source, None
-    found = _identified(source, tables)
-    return (source, None) if found is None else found
+    identified = _identified(source, tables)
+    return (source, None) if identified is None else identified
 
 
 def _identified(relation: Relation, tables: Tables) -> tuple[Relation, Column] | None:
@@ -358,10 +358,10 @@ def _identified(relation: Relation, tables: Tables) -> tuple[Relation, Column] |
 
 
 def _all_identified(
-    found: Sequence[tuple[Relation, Column] | None], names: Sequence[str]
+    identified: Sequence[tuple[Relation, Column] | None], names: Sequence[str]
 ) -> tuple[Relation, Column] | None:
     parts = []
-    for one in found:
+    for one in identified:
         if one is None:
             return None
         columns: list[tuple[str, Expression]] = [(name, _named(one[0], name)) for name in names]

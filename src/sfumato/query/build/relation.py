@@ -111,11 +111,11 @@ def joined(left: Relation, right: Relation, on: Sequence[tuple[str, str]], match
 
 
 def _field(relation: Relation, name: str) -> Column:
-    found = relation.field(name)
-    if found is None:
+    field = relation.field(name)
+    if field is None:
         known = ", ".join(column.name for column in relation.fields)
         raise QueryRefused(f"there is no column {shown(name)} to join on; there are: {known}.")
-    return found
+    return field
 
 
 def _same_unit(left: Relation, right: Relation, pairs: Sequence[tuple[Column, Column]]) -> bool:

@@ -237,7 +237,7 @@ class Question:
     @cached_property
     def statistics(self) -> tuple[Statistic, ...]:
         """The statistics that anything is computed from, each once, in order."""
-        return tuple(dict.fromkeys(found for made in self.released for found in statistics_in(made)))
+        return tuple(dict.fromkeys(one for made in self.released for one in statistics_in(made)))
 
     @property
     def grouping_sets(self) -> tuple[tuple[int, ...], ...]:

@@ -43,7 +43,7 @@ def nearest_float(number: Fraction) -> Fraction:
 def corners(operate: Callable[[Fraction, Fraction], Fraction], *, floats: bool = False) -> Rule:
     """Bounds an operation of two numbers that is monotonic in each by its values at their ends; floats make floats."""
 
-    def found(parts: tuple[Expression, ...]) -> Ends | None:
+    def ends_of(parts: tuple[Expression, ...]) -> Ends | None:
         left, right = numbers(parts[0]), numbers(parts[1])
         if left is None or right is None:
             return None
@@ -52,17 +52,17 @@ def corners(operate: Callable[[Fraction, Fraction], Fraction], *, floats: bool =
         ends = [operate(a, b) for a in left for b in right]
         return min(ends), max(ends)
 
-    return found
+    return ends_of
 
 
 def monotonic(operate: Callable[[Fraction], Fraction]) -> Rule:
     """Bounds an operation that keeps the order of numbers by its values at their ends."""
 
-    def found(parts: tuple[Expression, ...]) -> Ends | None:
+    def ends_of(parts: tuple[Expression, ...]) -> Ends | None:
         ends = numbers(parts[0])
         return None if ends is None else (operate(ends[0]), operate(ends[1]))
 
-    return found
+    return ends_of
 
 
 def hull(parts: Sequence[Expression]) -> Ends | None:

@@ -266,19 +266,19 @@ def merged(columns: tuple[Column, ...]) -> Column:
     first = columns[0]
     ends = [column.facts.between for column in columns]
     keys = [column.facts.keys for column in columns]
-    lists = [found for found in keys if found is not None]
+    lists = [listed for listed in keys if listed is not None]
     same = len({(column.origin, column.unit) for column in columns}) == 1
     units = {column.unit for column in columns}
     facts = Facts(
         between=_hull(ends),
-        keys=tuple(dict.fromkeys(key for found in lists for key in found)) if len(lists) == len(keys) else None,
+        keys=tuple(dict.fromkeys(key for listed in lists for key in listed)) if len(lists) == len(keys) else None,
         nullable=any(column.facts.nullable for column in columns),
     )
     return Column(first.name, first.kind, facts, first.origin if same else "", units.pop() if len(units) == 1 else None)
 
 
 def _hull(ends: list[Ends | None]) -> Ends | None:
-    known: list[Any] = [found for found in ends if found is not None]
+    known: list[Any] = [one for one in ends if one is not None]
     if len(known) != len(ends):
         return None
     return min(low for low, _ in known), max(high for _, high in known)

@@ -74,14 +74,14 @@ def truths(condition: Expression) -> Truths:
 
 def reached(parts: Sequence[Expression]) -> list[Expression]:
     """The values of a choice that can come to be chosen: of conditions and values in turn, and the last one."""
-    found = []
+    chosen = []
     for condition, value in zip(parts[0:-1:2], parts[1::2], strict=True):
         can_be = truths(condition)
         if True in can_be:
-            found.append(value)
+            chosen.append(value)
         if can_be == YES:
-            return found
-    return [*found, parts[-1]]
+            return chosen
+    return [*chosen, parts[-1]]
 
 
 def _and(left: Truths, right: Truths) -> Truths:
@@ -94,23 +94,23 @@ def _or(left: Truths, right: Truths) -> Truths:
 
 def _first(parts: Sequence[Expression]) -> Truths:
     """What the first of several conditions that is not missing can be."""
-    found: Truths = frozenset()
+    so_far: Truths = frozenset()
     for part in parts:
         can_be = truths(part)
-        found |= can_be - MISSING
+        so_far |= can_be - MISSING
         if None not in can_be:
-            return found
-    return found | MISSING
+            return so_far
+    return so_far | MISSING
 
 
 def _any_equal(part: Expression, values: Sequence[Expression]) -> Truths:
     each = [_compared("eq", part, value) for value in values]
-    found = MISSING & frozenset().union(*each)
+    can_be = MISSING & frozenset().union(*each)
     if any(True in one for one in each):
-        found |= YES
+        can_be |= YES
     own = part.facts.listed(part.kind) if _many(part) * len(values) <= MOST_PAIRS else None
     sure = own and all(any(_alike(one, value) for value in values) for one in own)
-    return found if sure else found | NO
+    return can_be if sure else can_be | NO
 
 
 def _alike(value: Value, other: Expression) -> bool:

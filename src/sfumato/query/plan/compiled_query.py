@@ -127,7 +127,7 @@ class CompiledQuery:
 
     def draw(self, data: Data, entropy: Entropy) -> tuple[Drawn, ...]:
         """Computes, chooses keys, and adds noise: all that is ever taken from the data."""
-        found = []
+        drawn = []
         selections = iter(self.pricing.selections)
         computed = [
             None if level.summed is not None else laid_out(level, _run(level, data.engine)) for level in self.levels
@@ -146,8 +146,8 @@ class CompiledQuery:
             for run, special in zip(level.runs, specials, strict=True):
                 counts = counted(run, data.engine.run(run.cells), keys)
                 chosen |= zip(run.special.statistics, special.draw(counts, entropy), strict=True)
-            found.append(Drawn(keys, noisy, chosen=chosen))
-        return tuple(found)
+            drawn.append(Drawn(keys, noisy, chosen=chosen))
+        return tuple(drawn)
 
     def answer(self, drawn: Sequence[Drawn], confidence: Fraction) -> Answer:
         """Makes the answer of what was drawn: post-processing, which sees nothing else."""
