@@ -27,7 +27,6 @@ from sfumato.query.engines.sql.held import Held
 from sfumato.query.engines.sql.statement import Piece, Scope, Statement, listing
 from sfumato.query.nodes.kinds import Kind, Value
 from sfumato.query.nodes.relations import Scan
-from sfumato.query.plan.engine_plan import Cells
 
 BROKE_OFF = "SQLite broke off."
 """Which it does for nothing but statements that are nested too deeply for it."""
@@ -271,7 +270,6 @@ class SQLiteEngine(SQLEngine):
 
     def __init__(self, tables: Mapping[str, Held], connection: sqlite3.Connection) -> None:
         self._tables, self._connection = tables, connection
-        self._rehearsed: dict[Cells, None] = {}
 
     @property
     def dialect(self) -> Dialect:
@@ -280,10 +278,6 @@ class SQLiteEngine(SQLEngine):
     @property
     def held(self) -> Mapping[str, Held]:
         return self._tables
-
-    @property
-    def rehearsed(self) -> dict[Cells, None]:
-        return self._rehearsed
 
     @cached_property
     def empty(self) -> SQLiteEngine:

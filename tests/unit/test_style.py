@@ -33,6 +33,8 @@ CLEAN_PROSE = (
     "demo",
     "mechanisms",
     "noise",
+    "query",
+    "session",
     "stats",
     "transforms",
 )

@@ -19,7 +19,8 @@ ROWS = list(range(100))
 def noisy(number: int, case: Case) -> dp.Measurement:
     """A count with the noise of a question: Gaussian noise has a loss in ρ, Laplace noise in ε."""
     noise = dp.m.then_gaussian(float(case.scale)) if case.gaussian(number) else dp.m.then_laplace(case.laplace_scale)
-    return SPACE >> dp.t.then_count() >> noise
+    measurement: dp.Measurement = SPACE >> dp.t.then_count() >> noise
+    return measurement
 
 
 def at_delta(number: int, case: Case, delta: float) -> dp.Measurement:

@@ -41,10 +41,10 @@ def counted(case: Case, *, most: int) -> int:
     limit = limit_of(case)
     rule: Any = filter_for(limit)
     each: list[Any] = [question(number, case) for number in range(2)]
-    if isinstance(limit, sf.Approx):
-        costs = [Cost(one.map(1), one.event_at(1)) for one in each]
-    else:
-        costs = [sf.convert_measure(one, sf.ZCDP).map(1) for one in each]
+    costs: list[sf.Loss | Cost] = [
+        Cost(one.map(1), one.event_at(1)) if isinstance(limit, sf.Approx) else sf.convert_measure(one, sf.ZCDP).map(1)
+        for one in each
+    ]
     for number in range(most):
         if not rule.admits(costs[number % 2]):
             return number

@@ -223,11 +223,18 @@ def _described(value: object, part: Part) -> Plain:
 
 def _record(value: object) -> Plain:
     """Writes a record by its class and fields, without what it only remembers."""
-    kind = type(value)
+    kind: Any = type(value)
+    name, stated = _stated(kind)
+    return {"record": name, "fields": {part: FIXED.write(getattr(value, part)) for part in stated}}
+
+
+@functools.lru_cache(maxsize=1024)
+def _stated(kind: type) -> tuple[str, tuple[str, ...]]:
+    """The name of a class of records, and of the fields that are written; worked out once for each class."""
     if not getattr(vars(kind).get("__dataclass_params__"), "frozen", False):
-        raise _opaque(value)
-    stated = [part.name for part in fields(cast(Any, kind)) if part.init or not part.name.startswith("_")]
-    return {"record": _own_name(kind), "fields": {name: FIXED.write(getattr(value, name)) for name in stated}}
+        raise BadArgument("an argument", "one with an exact description", kind.__name__)
+    stated = tuple(part.name for part in fields(kind) if part.init or not part.name.startswith("_"))
+    return _own_name(kind), stated
 
 
 def _own_name(thing: type | FunctionType) -> str:

@@ -34,9 +34,9 @@ ADDED = (Pure, ZCDP, GDP, Renyi)
 
 def cost_of(measurement: Measurement, d_in: DistanceLike | Unit, price: Loss) -> Cost:
     """What a measurement costs at a distance: a price that covers it, and the event that it runs."""
-    event = None if measurement.event is None else measurement.event_at(d_in)
-    plain = event is None or isinstance(event, Stated)
-    return Cost.of(price) if plain else Cost(price, event, relation_of(measurement))
+    if measurement.event is None or isinstance(event := measurement.event_at(d_in), Stated):
+        return Cost.of(price)
+    return Cost(price, event, relation_of(measurement))
 
 
 def relation_of(measurement: Measurement) -> Relation:

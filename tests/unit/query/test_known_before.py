@@ -205,3 +205,27 @@ def test_a_rehearsal_looks_at_no_row(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine, "_tried", None)
     asking = session()
     assert asking.explain(COUNT, loss=sf.Pure(1), **KEPT)
+
+
+@pytest.mark.parametrize(
+    ("asked", "times"),
+    [
+        (("x > 0.25", "x > 0.5", "x > 1e-300"), 1),
+        (("k = 1", "k = 2"), 1),
+        (("x > 0.25", "x < 0.25"), 2),
+        (("s = 'a'", "s = 'b'", "s = 'a'"), 2),
+    ],
+    ids=str,
+)
+def test_what_ran_on_no_rows_is_not_run_so_again_with_other_numbers(
+    monkeypatch: pytest.MonkeyPatch, asked: tuple[str, ...], times: int
+) -> None:
+    """Texts are tried one by one: some are words of the engine, such as the part of a date that is taken."""
+    engine: Any = data().tables.engine._engine  # type: ignore[attr-defined]
+    engine.rehearsed.clear()
+    twin, ran = engine.empty, []
+    tried = twin._tried
+    monkeypatch.setattr(twin, "_tried", lambda *given, few: ran.append(given) or tried(*given, few=few))
+    for condition in asked:
+        assert session().sql(f"{COUNT} WHERE {condition}", loss=sf.Pure(1), **KEPT).charged
+    assert len(ran) == times

@@ -60,7 +60,7 @@ class Cube:
         products of identities and of matrices of ones, one factor for each key: numbers that vary along some keys, T,
         and add up to 0 along each of them, it multiplies by a number μ(T).
         """
-        found = []
+        weights = []
         for other, spread in zip(self.sets, spreads, strict=True):
             both = sorted(self.sets[own] & other)
             around = math.prod(self.sizes[at] for at in self.sizes if at not in self.sets[own] | other)
@@ -74,8 +74,8 @@ class Cube:
                 times = more * math.prod(self.sizes[at] - 1 for at in both if at not in same)
                 if times:
                     here[_rounded(weight)] += times
-            found.append(here)
-        return found
+            weights.append(here)
+        return weights
 
     def _factor(self, part: tuple[int, ...], same: tuple[int, ...], both: Sequence[int]) -> float:
         """The entry of the projection on numbers that vary along ``part``, for cells that agree in ``same``."""
@@ -108,8 +108,8 @@ def laws_of(levels: Sequence[Level], noises: Sequence[Wave], spreads: Sequence[f
         return [((law,), np.zeros(size, dtype=np.intp)) for law, size in zip(laws, cells, strict=True)]
     if finest.listed is None or len(finest.listed) > MOST_CELLS:
         return [None] * len(levels)
-    found = [_listed_laws(rows, noises) for rows in _dense(levels, len(finest.listed), spreads)]
-    return [None if len(laws) > MOST_LAWS else (laws, which) for laws, which in found]
+    laws_by_level = [_listed_laws(rows, noises) for rows in _dense(levels, len(finest.listed), spreads)]
+    return [None if len(laws) > MOST_LAWS else (laws, which) for laws, which in laws_by_level]
 
 
 def _law(weights: Sequence[Mapping[float, int]], noises: Sequence[Wave]) -> Law:

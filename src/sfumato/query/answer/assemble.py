@@ -47,18 +47,18 @@ class Drawn:
 
 def finished(compiled: CompiledQuery, drawn: Sequence[Drawn], confidence: Fraction) -> Answer:
     """Makes the table that is released."""
-    question = compiled.question
-    agreed = _agreed(compiled, drawn)
+    return Answer(columns_of(compiled, _agreed(compiled, drawn), confidence), confidence, atoms_of(compiled, drawn))
+
+
+def columns_of(compiled: CompiledQuery, drawn: Sequence[Drawn], confidence: Fraction) -> tuple[AnswerColumn, ...]:
+    """The columns of the table, of what was drawn for its first levels, or for all."""
     with np.errstate(all="ignore"):  # what has no value is missing, and what is not known has infinite ends
-        tables = [_level(compiled, place, one, confidence) for place, one in enumerate(agreed)]
-    columns = [_stacked([table[name] for table in tables]) for name, _ in question.columns]
-    kinds = [made for _, made in question.columns]
+        tables = [_level(compiled, place, one, confidence) for place, one in enumerate(drawn)]
     order = _order(compiled, tables)
-    made = tuple(
-        _binned(_column(name, expression, cells, order), expression)
-        for (name, _), expression, cells in zip(question.columns, kinds, columns, strict=True)
+    return tuple(
+        _binned(_column(name, made, _stacked([table[name] for table in tables]), order), made)
+        for name, made in compiled.question.columns
     )
-    return Answer(made, confidence, atoms_of(compiled, drawn))
 
 
 def _agreed(compiled: CompiledQuery, drawn: Sequence[Drawn]) -> list[Drawn]:
@@ -66,27 +66,27 @@ def _agreed(compiled: CompiledQuery, drawn: Sequence[Drawn]) -> list[Drawn]:
     if len(drawn) < 2:
         return list(drawn)
     variances = [{tally: variance(part.noise) for tally, part in noises.items()} for noises in compiled.noises]
-    found = reconcile(compiled.levels, [one.numbers for one in drawn], variances)
-    laws = laws_at(compiled, tuple(found[0]))
-    both = zip(drawn, found, laws, strict=True)
+    agreeing = reconcile(compiled.levels, [one.numbers for one in drawn], variances)
+    laws = laws_at(compiled, tuple(agreeing[0]))
+    both = zip(drawn, agreeing, laws, strict=True)
     return [replace(one, agreed=numbers, laws=here) for one, numbers, here in both]
 
 
 def _level(compiled: CompiledQuery, place: int, drawn: Drawn, confidence: Fraction) -> dict[str, Released]:
     """Computes the columns of one level, and leaves out groups that do not meet the condition."""
-    question = compiled.question
-    known = _known(compiled, place, drawn, confidence)
-    found = {
+    question, bars = compiled.question, _bars(compiled, place, drawn)
+    known = _known(compiled, place, drawn, bars, confidence)
+    columns = {
         name: known.keys[made.name]
         if isinstance(made, Column)
-        else _made(compiled, place, made, known, drawn, 1 - confidence)
+        else _made(compiled, place, made, known, bars, 1 - confidence)
         for name, made in question.columns
     }
-    found |= {_hidden(at): evaluated(one.by, known) for at, one in enumerate(question.order)}
+    columns |= {_hidden(at): evaluated(one.by, known) for at, one in enumerate(question.order)}
     if question.having is None:
-        return found
+        return columns
     kept = np.flatnonzero(true_in(evaluated(question.having, known)))
-    return {name: _taken(cells, kept) for name, cells in found.items()}
+    return {name: _taken(cells, kept) for name, cells in columns.items()}
 
 
 def _hidden(at: int) -> str:
@@ -95,64 +95,42 @@ def _hidden(at: int) -> str:
 
 
 def _made(
-    compiled: CompiledQuery, place: int, made: Expression, known: Known, drawn: Drawn, missed: Fraction
+    compiled: CompiledQuery, place: int, made: Expression, known: Known, bars: Bars, missed: Fraction
 ) -> Released:
     """Computes a column; sums and ratios of noisy numbers have error bars that follow from the noise of all of them."""
-    found, recipes = evaluated(made, known), compiled.recipes_at[place]
-    bars, ratio = bars_at(compiled, place, drawn), ratio_form(made, recipes)
-    if isinstance(made, StatisticValue) and made.statistic in recipes and beside(compiled, made.statistic) > 1:
-        return bars.made(recipes[made.statistic], missed)
-    if not isinstance(found, Vector) or isinstance(made, StatisticValue):
-        return found
+    cells, recipes = evaluated(made, known), compiled.recipes_at[place]
+    if isinstance(made, StatisticValue):
+        recipe = recipes.get(made.statistic) if compiled.together[made.statistic] > 1 else None
+        return cells if recipe is None else bars.made(recipe, missed)
+    if not isinstance(cells, Vector):
+        return cells
+    ratio = ratio_form(made, recipes)
     if ratio is not None:
-        return bars.ratio(found, ratio, missed)
+        return bars.ratio(cells, ratio, missed)
     form = linear_form(made, recipes)
-    return found if form is None else bars.linear(found, form, missed)
+    return cells if form is None else bars.linear(cells, form, missed)
 
 
-def bars_at(compiled: CompiledQuery, place: int, drawn: Drawn) -> Bars:
+def _bars(compiled: CompiledQuery, place: int, drawn: Drawn) -> Bars:
     """What a level's error bars are worked out from: its numbers, their noise, and how its keys were chosen."""
     chosen = [at for at, level in enumerate(compiled.levels) if level.chooser is not None]
     selection = compiled.pricing.selections[chosen.index(place)] if place in chosen else None
     return Bars(drawn.numbers, compiled.noises[place], drawn.agreed, drawn.laws, selection)
 
 
-def _known(compiled: CompiledQuery, place: int, drawn: Drawn, confidence: Fraction) -> Known:
+def _known(compiled: CompiledQuery, place: int, drawn: Drawn, bars: Bars, confidence: Fraction) -> Known:
     question, level = compiled.question, compiled.levels[place]
     size = len(next(iter((*drawn.numbers.values(), *drawn.chosen.values()))))
     keys = {name: np.full(size, None, dtype=object) for name, _ in question.keys}
     for at, cells in zip(level.places, drawn.keys, strict=True):
         keys[question.keys[at][0]] = cells
-    return Known(size, keys, _Statistics(compiled, place, drawn, confidence).all())
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class _Statistics:
-    """Makes statistics, with intervals wide enough for all statistics of one column to hold together."""
-
-    compiled: CompiledQuery
-    place: int
-    drawn: Drawn
-    confidence: Fraction
-
-    def all(self) -> dict[Statistic, Released]:
-        bars = bars_at(self.compiled, self.place, self.drawn)
-        found: dict[Statistic, Released] = {one: self._made(one, bars) for one in self.compiled.recipes}
-        for run, special in zip(self.compiled.levels[self.place].runs, self.compiled.specials[self.place], strict=True):
-            drawn = [self.drawn.chosen[one] for one in run.special.statistics]
-            found |= special.released(drawn, self.confidence)
-        return found
-
-    def _made(self, statistic: Statistic, bars: Bars) -> Vector:
-        recipe = self.compiled.recipes_at[self.place][statistic]
-        return bars.made(recipe, (1 - self.confidence) / beside(self.compiled, statistic))
-
-
-def beside(compiled: CompiledQuery, statistic: Statistic) -> int:
-    """The most statistics, this one included, that any one column uses together with it."""
-    used = [set(statistics_in(made)) for _, made in compiled.question.columns]
-    return max((len(here) for here in used if statistic in here), default=1)
+    statistics: dict[Statistic, Released] = {  # with intervals that hold together for all statistics of one column
+        one: bars.made(recipe, (1 - confidence) / compiled.together.get(one, 1))
+        for one, recipe in compiled.recipes_at[place].items()
+    }
+    for run, special in zip(level.runs, compiled.specials[place], strict=True):
+        statistics |= special.released([drawn.chosen[one] for one in run.special.statistics], confidence)
+    return Known(size, keys, statistics)
 
 
 def _order(compiled: CompiledQuery, tables: Sequence[Mapping[str, Released]]) -> Array:
@@ -229,24 +207,24 @@ def _binned(column: AnswerColumn, made: Expression) -> AnswerColumn:
 
 
 def _with_none(cells: Array, missing: Array) -> Array:
-    found = cells.astype(object)
-    found[missing] = None
-    return found
+    objects = cells.astype(object)
+    objects[missing] = None
+    return objects
 
 
 def atoms_of(compiled: CompiledQuery, drawn: Sequence[Drawn]) -> tuple[tuple[str, Array], ...]:
     """The noisy numbers that the answer is made of, and keys that nobody listed, under fixed names."""
-    found: list[tuple[str, Array]] = []
+    atoms: list[tuple[str, Array]] = []
     for place, (level, one) in enumerate(zip(compiled.levels, drawn, strict=True)):
         if level.chooser is not None:
-            found += [(f"{place} key {at}", cells) for at, cells in enumerate(one.keys)]
-        found += [
+            atoms += [(f"{place} key {at}", cells) for at, cells in enumerate(one.keys)]
+        atoms += [
             (f"{place} tally {at}", one.numbers[tally])
             for at, tally in enumerate(level.cells.tallies)
             if tally in one.numbers
         ]
-        found += [(f"{place} chosen {at}", cells) for at, cells in enumerate(one.chosen.values())]
-    return tuple(found)
+        atoms += [(f"{place} chosen {at}", cells) for at, cells in enumerate(one.chosen.values())]
+    return tuple(atoms)
 
 
 def drawn_from(compiled: CompiledQuery, answer: Answer) -> tuple[Drawn, ...]:

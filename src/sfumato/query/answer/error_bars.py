@@ -49,42 +49,42 @@ class Bars:
         tallies = recipe.tallies
         if len(tallies) == 1 or not self._drawn(tallies) or len(set(tallies)) < len(tallies):
             return recipe.make({tally: self.number(tally, missed / len(set(tallies))) for tally in tallies})
-        found = recipe.make({tally: self.number(tally, missed) for tally in tallies})  # where it lies is seen below
+        statistic = recipe.make({tally: self.number(tally, missed) for tally in tallies})  # where it lies: see below
         if recipe.linear is not None:
-            return self.linear(found, Linear(recipe.linear), missed)
+            return self.linear(statistic, Linear(recipe.linear), missed)
         if recipe.sharp is None:
             return recipe.make({tally: self.number(tally, missed / len(tallies)) for tally in tallies})
         ends = recipe.sharp({tally: self.blurred(tally) for tally in tallies}, float(missed))
-        return replace(found, low=ends[0], high=ends[1])
+        return replace(statistic, low=ends[0], high=ends[1])
 
     def _drawn(self, tallies: Sequence[ExactAggregate]) -> bool:
         """Tells whether all numbers were drawn with noise that is known."""
         return all(tally in self.noises and isinstance(self.noises[tally].noise, Wave) for tally in tallies)
 
-    def linear(self, found: Vector, form: Linear, missed: Fraction) -> Vector:
+    def linear(self, total: Vector, form: Linear, missed: Fraction) -> Vector:
         """Sets the error bar of a sum of several numbers, which is less than the sum of their error bars."""
         if len(form.weights) < 2 or not self._drawn(tuple(form.weights)):
-            return found
-        middle = (found.low + found.high) / 2
+            return total
+        middle = (total.low + total.high) / 2
         if any(tally in self.laws for tally in form.weights):
             numbers = Together(tuple(self.blurred(tally) for tally in form.weights))
             width: Any = _exactly(numbers, [float(weight) for weight in form.weights.values()], missed)
         else:
             terms = tuple((self.noises[tally].noise, weight * step_of(tally)) for tally, weight in form.weights.items())
             width = up(sum_above(terms, missed / 2))
-        return Vector(found.values, middle - width, middle + width, found.whole)
+        return Vector(total.values, middle - width, middle + width, total.whole)
 
-    def ratio(self, found: Vector, form: Ratio, missed: Fraction) -> Vector:
+    def ratio(self, quotient: Vector, form: Ratio, missed: Fraction) -> Vector:
         """Sets the error bar of a ratio of two sums by the noise of both together."""
         tallies = tuple(dict.fromkeys((*form.top.weights, *form.bottom.weights)))
         if not self._drawn(tallies):
-            return found
+            return quotient
         above, below = ([float(side.weights.get(tally, 0)) for tally in tallies] for side in (form.top, form.bottom))
         plus = float(form.top.constant), float(form.bottom.constant)
         numbers = [self.blurred(tally) for tally in tallies]
         ends = shared_ratio_ends(numbers, above, below, float(missed), plus=plus)
         low, high = (float(form.factor) * end + float(form.shift) for end in ends)
-        return Vector(found.values, np.minimum(low, high), np.maximum(low, high))
+        return Vector(quotient.values, np.minimum(low, high), np.maximum(low, high))
 
     def number(self, tally: ExactAggregate, missed: Fraction) -> Vector:
         """One noisy number of each group, with the error bar of its noise alone."""
@@ -117,22 +117,22 @@ class Bars:
 
 def _exactly(numbers: Together, weights: Sequence[float], missed: Fraction) -> Array:
     """How far the noise of a sum reaches in each group, for exactly these weights."""
-    found = numbers.reaches(np.array([weights]), float(missed), varied=(True,) * len(weights))
-    return np.asarray(found[0][numbers.kinds[1]])
+    reaches = numbers.reaches(np.array([weights]), float(missed), varied=(True,) * len(weights))
+    return np.asarray(reaches[0][numbers.kinds[1]])
 
 
 def laws_at(compiled: CompiledQuery, tallies: Sequence[ExactAggregate]) -> list[dict[ExactAggregate, Laws]]:
     """The laws of the noise on tallies that agree, by level; left out for tallies where they are not worked out."""
-    found: list[dict[ExactAggregate, Laws]] = [{} for _ in compiled.levels]
+    by_level: list[dict[ExactAggregate, Laws]] = [{} for _ in compiled.levels]
     for tally in tallies:
         noises = [here[tally].noise for here in compiled.noises]
         waves = [noise for noise in noises if isinstance(noise, DiscreteLaplace | DiscreteGaussian)]
         spreads = weighed([variance(noise) for noise in noises])
         laws = laws_of(compiled.levels, waves, spreads) if len(waves) == len(noises) else []
-        for here, law in zip(found, laws, strict=False):
+        for here, law in zip(by_level, laws, strict=False):
             if law is not None:
                 here[tally] = law
-    return found
+    return by_level
 
 
 def variance(noise: Any) -> float:

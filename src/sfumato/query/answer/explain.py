@@ -105,8 +105,8 @@ def _noise(compiled: CompiledQuery, confidence: Fraction) -> Iterator[tuple[str,
             wide = width(up(part.noise.half_width(confidence) * step))
             yield tally_words(tally) + where, f"{l1}, {l2}", noise_words(part.noise, tally), f"± {wide}"
         for run, special in zip(level.runs, specials, strict=True):
-            found, how = special.words
-            yield found + where, f"{run.special.spread.rows} row(s)", how, special.error(confidence)
+            what, how = special.words
+            yield what + where, f"{run.special.spread.rows} row(s)", how, special.error(confidence)
     for selection in compiled.pricing.selections:
         yield (
             "which keys are shown",
@@ -154,7 +154,7 @@ def _made_up(compiled: CompiledQuery, size: int) -> Drawn:
     chosen = {one: np.zeros(1, dtype=np.int64) for run in level.runs for one in run.special.statistics}
     laws = laws_at(compiled, level.tallies)[0] if agreeing(compiled.levels) else {}
     agreed = {tally: Agreed(numbers[tally], numbers[tally].astype(np.float64), 0.0) for tally in laws}
-    one_each = {tally: (found, which[:1]) for tally, (found, which) in laws.items()}
+    one_each = {tally: (forms, which[:1]) for tally, (forms, which) in laws.items()}
     keys = tuple(np.array([None], dtype=object) for _ in level.places)
     return Drawn(keys, numbers, agreed, one_each, chosen)
 

@@ -26,10 +26,10 @@ class Linear:
 
     def plus(self, other: Linear, times: Fraction) -> Linear:
         """Adds ``times`` another sum; tallies that cancel out are dropped."""
-        found = dict(self.weights)
+        weights = dict(self.weights)
         for tally, weight in other.weights.items():
-            found[tally] = found.get(tally, Fraction(0)) + times * weight
-        kept = {tally: weight for tally, weight in found.items() if weight}
+            weights[tally] = weights.get(tally, Fraction(0)) + times * weight
+        kept = {tally: weight for tally, weight in weights.items() if weight}
         return Linear(kept, self.constant + times * other.constant)
 
 

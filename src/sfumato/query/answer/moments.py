@@ -61,9 +61,9 @@ def variance_ends(count: Blurred, side: Side, missed: float, *, sample: bool) ->
     line = _Line(Together((count, side.total, side.squares)), missed * (1 - SHARE))
     twice = Vector.exact(np.full(len(rows), 2.0))
 
-    def weights(found: Vector) -> list[Vector]:
+    def weights(value: Vector) -> list[Vector]:
         linear = -(twice * middle)
-        return [middle.squared() - found + linear * _constant(side.shift, rows), linear, _constant(1.0, rows)]
+        return [middle.squared() - value + linear * _constant(side.shift, rows), linear, _constant(1.0, rows)]
 
     numerator = _around(spread, rows, d_in)
     return line.solved(numerator, rows - sample, weights, (-(side.reach**2) / 8, 2 * side.reach**2 * (1 + 1e-9)))
@@ -75,10 +75,10 @@ def covariance_ends(count: Blurred, sides: tuple[Side, Side], product: Blurred, 
     middles = [_shifted(average_ends(count, side, missed * SHARE), side.shift) for side in sides]
     line = _Line(Together((count, sides[0].total, sides[1].total, product)), missed * (1 - 2 * SHARE))
 
-    def weights(found: Vector) -> list[Vector]:
+    def weights(value: Vector) -> list[Vector]:
         first, second = -middles[1], -middles[0]
         shifts = first * _constant(sides[0].shift, rows) + second * _constant(sides[1].shift, rows)
-        return [middles[0] * middles[1] - found + shifts, first, second, _constant(1.0, rows)]
+        return [middles[0] * middles[1] - value + shifts, first, second, _constant(1.0, rows)]
 
     most = 2 * sides[0].reach * sides[1].reach * (1 + 1e-9)
     numerator = _covaried(count, sides, product, middles)
@@ -100,8 +100,8 @@ def correlation_ends(
     scale = _scale(squares, slope)
     half = _constant(0.5, rows)
 
-    def weights(found: Vector) -> list[Vector]:
-        steep, flat = found * slope, found / slope
+    def weights(value: Vector) -> list[Vector]:
+        steep, flat = value * slope, value / slope
         first, second = steep * middles[0] - middles[1], flat * middles[1] - middles[0]
         own = (steep * middles[0].squared() + flat * middles[1].squared()) * half
         shifts = first * _constant(sides[0].shift, rows) + second * _constant(sides[1].shift, rows)
@@ -138,9 +138,9 @@ class _Line:
         """The values at which the sum is within the reach of its noise; all of them where the denominator may be 0."""
         under = denominator if isinstance(denominator, Vector) else Vector.exact(denominator)
         size = len(numerator.values)
-        found = Vector(np.zeros(size), np.full(size, domain[0]), np.full(size, domain[1]))
+        solution = Vector(np.zeros(size), np.full(size, domain[0]), np.full(size, domain[1]))
         for _ in range(ROUNDS):
-            factors = np.stack([np.maximum(np.abs(one.low), np.abs(one.high)) for one in weights(found)], axis=-1)
+            factors = np.stack([np.maximum(np.abs(one.low), np.abs(one.high)) for one in weights(solution)], axis=-1)
             factors = _coarse(np.where(np.isfinite(factors), factors, 0.0))  # where nothing is known, nothing is said
             reach = self.numbers.reach(factors, self.missed) + moved
             low, high = numerator.low - reach, numerator.high + reach
@@ -150,8 +150,8 @@ class _Line:
             )
             known = (under.low > 0) & np.isfinite(low) & np.isfinite(high)
             least, most = np.clip(low, *domain), np.clip(high, *domain)
-            found = Vector(found.values, np.where(known, least, domain[0]), np.where(known, most, domain[1]))
-        return found.low, found.high
+            solution = Vector(solution.values, np.where(known, least, domain[0]), np.where(known, most, domain[1]))
+        return solution.low, solution.high
 
 
 def _coarse(factors: Array) -> Array:
@@ -160,12 +160,12 @@ def _coarse(factors: Array) -> Array:
     The more groups there are, the coarser, so that no more sums than these are worked out.
     """
     largest = np.maximum(factors.max(axis=0, initial=0.0), 1e-300)
-    found = factors
+    rounded = factors
     for levels in LEVELS:
-        found = np.ceil(factors / largest * levels) * largest / levels
-        if len(distinct(found)[0]) <= MOST_SUMS:
+        rounded = np.ceil(factors / largest * levels) * largest / levels
+        if len(distinct(rounded)[0]) <= MOST_SUMS:
             break
-    return np.asarray(found)
+    return np.asarray(rounded)
 
 
 def _constant(value: float, like: Array) -> Vector:

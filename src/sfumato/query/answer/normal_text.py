@@ -13,7 +13,7 @@ from typing import final
 
 from sfumato.query.answer.spelled import Leaf, Piece, named, spelled, statistic_text
 from sfumato.query.build.question import cube, rollup
-from sfumato.query.build.relation import owner_of
+from sfumato.query.build.relation import owner_of, unused
 from sfumato.query.nodes.expressions import Call, Column, Expression, Literal
 from sfumato.query.nodes.operators.record import NOT
 from sfumato.query.nodes.questions import CountUnits, Question, StatisticValue
@@ -159,12 +159,12 @@ def _from(relation: Relation, tables: Tables) -> _From:
     first, steps = _chain(relation)
     wished = [_alias(_right(join)[0]) for join, _ in steps]
     taken = {name.casefold() for name in wished if name}
-    sources = [_source(first, _unused(_usual(first), taken), tables)]
+    sources = [_source(first, unused(_usual(first), taken), tables)]
     texts = []
     for (join, extra), name in zip(steps, wished, strict=True):
         right, own = _right(join)
         source = _renamed(right, name, sources, tables) if name else None
-        source = source or _source(right, _unused(_usual(right), taken), tables)
+        source = source or _source(right, unused(_usual(right), taken), tables)
         sources.append(source)
         scope = _From(tuple(sources), full=True)
         pairs = [
@@ -218,23 +218,14 @@ def _is_pair(condition: Expression, join: Join) -> bool:
 
 
 def _named(relation: Relation, name: str) -> Column:
-    found = relation.field(name)
-    if found is None:
+    column = relation.field(name)
+    if column is None:
         raise KeyError(name)
-    return found
+    return column
 
 
 def _usual(relation: Relation) -> str:
     return relation.table if isinstance(relation, Scan) else "t"
-
-
-def _unused(name: str, taken: set[str]) -> str:
-    chosen, number = name, 1
-    while chosen.casefold() in taken:
-        number += 1
-        chosen = f"{name}_{number}"
-    taken.add(chosen.casefold())
-    return chosen
 
 
 def _source(relation: Relation, name: str, tables: Tables) -> _Source:
@@ -335,8 +326,8 @@ def _with_unit(question: Question, tables: Tables) -> tuple[Relation, Column | N
     source, owner = question.source, owner_of(question.source)
     if not any(isinstance(one, CountUnits) for one in question.statistics) or owner is None or owner.window is not None:
         return source, None
-    found = _identified(source, tables)
-    return (source, None) if found is None else found
+    identified = _identified(source, tables)
+    return (source, None) if identified is None else identified
 
 
 def _identified(relation: Relation, tables: Tables) -> tuple[Relation, Column] | None:
@@ -367,10 +358,10 @@ def _identified(relation: Relation, tables: Tables) -> tuple[Relation, Column] |
 
 
 def _all_identified(
-    found: Sequence[tuple[Relation, Column] | None], names: Sequence[str]
+    identified: Sequence[tuple[Relation, Column] | None], names: Sequence[str]
 ) -> tuple[Relation, Column] | None:
     parts = []
-    for one in found:
+    for one in identified:
         if one is None:
             return None
         columns: list[tuple[str, Expression]] = [(name, _named(one[0], name)) for name in names]
@@ -379,5 +370,5 @@ def _all_identified(
 
 
 def _selected(source: Relation, columns: list[tuple[str, Expression]], unit: Column) -> tuple[Relation, Column]:
-    name = _unused(unit.name, {name.casefold() for name, _ in columns})
+    name = unused(unit.name, {name.casefold() for name, _ in columns})
     return Select(source, (*columns, (name, unit))), replace(unit, name=name)

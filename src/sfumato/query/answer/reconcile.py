@@ -41,9 +41,9 @@ def reconcile(
     variances: Sequence[Mapping[ExactAggregate, float]],
 ) -> list[dict[ExactAggregate, Agreed]]:
     """Makes the totals of all levels agree by least squares, wherever they are sums of the finest level's numbers."""
-    found: list[dict[ExactAggregate, Agreed]] = [{} for _ in numbers]
+    agreed: list[dict[ExactAggregate, Agreed]] = [{} for _ in numbers]
     if not agreeing(levels):
-        return found
+        return agreed
     finest = next(at for at, level in enumerate(levels) if level.summed is None)
     for tally in levels[finest].tallies:
         size = len(numbers[finest][tally])
@@ -55,11 +55,11 @@ def reconcile(
         spreads = weighed([one[tally] for one in variances])
         fit = best_fit(values, spreads, places, finest)
         best = np.rint(fit.values)
-        for one, place, part in zip(found, places, values, strict=True):
+        for one, place, part in zip(agreed, places, values, strict=True):
             estimates = sums(fit.values, place, len(part))
             most = np.sqrt(np.bincount(place, minlength=len(part)).max()) * fit.off
             one[tally] = Agreed(sums(best, place, len(part)).astype(np.int64), estimates, float(most))
-    return found
+    return agreed
 
 
 def agreeing(levels: Sequence[Level]) -> bool:

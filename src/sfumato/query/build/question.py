@@ -46,22 +46,22 @@ def statistic_value(statistic: Statistic, source: Relation) -> StatisticValue:
 
 def _of_numbers(statistic: Statistic) -> Statistic:
     """Makes conditions count as 0 and 1; refuses operands that are neither numbers nor conditions."""
-    found = statistic
+    numeric = statistic
     for part in ("of", "other"):
         operand: Expression | None = getattr(statistic, part, None)
         if operand is not None and operand.kind is Kind.BOOL:
-            found = replace(found, **{part: call("to_int", operand)})  # type: ignore[type-var]
+            numeric = replace(numeric, **{part: call("to_int", operand)})  # type: ignore[type-var]
         elif operand is not None and not operand.kind.numeric:
             name = "a quantile, and so MIN, MAX or MEDIAN," if isinstance(statistic, Quantile) else statistic.name
             raise QueryRefused(f"{name} takes numbers; got {operand.kind.value}.")
-    return found
+    return numeric
 
 
 def check_edges(edges: Sequence[int | float]) -> tuple[int | float, ...]:
     """Checks that there are at least two edges, all numbers, in rising order."""
-    found = [value_of(edge, "an edge") for edge in edges]
-    numbers = tuple(edge for edge in found if isinstance(edge, int | float) and not isinstance(edge, bool))
-    if len(numbers) < max(2, len(found)) or any(low >= high for low, high in pairwise(numbers)):
+    values = [value_of(edge, "an edge") for edge in edges]
+    numbers = tuple(edge for edge in values if isinstance(edge, int | float) and not isinstance(edge, bool))
+    if len(numbers) < max(2, len(values)) or any(low >= high for low, high in pairwise(numbers)):
         raise BadArgument("edges", "two or more numbers that rise", list(edges))
     return numbers
 

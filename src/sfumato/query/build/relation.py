@@ -111,11 +111,11 @@ def joined(left: Relation, right: Relation, on: Sequence[tuple[str, str]], match
 
 
 def _field(relation: Relation, name: str) -> Column:
-    found = relation.field(name)
-    if found is None:
+    field = relation.field(name)
+    if field is None:
         known = ", ".join(column.name for column in relation.fields)
         raise QueryRefused(f"there is no column {shown(name)} to join on; there are: {known}.")
-    return found
+    return field
 
 
 def _same_unit(left: Relation, right: Relation, pairs: Sequence[tuple[Column, Column]]) -> bool:
@@ -206,3 +206,13 @@ def _fold_grid(fold: Fold, of: Expression) -> Grid:
     if ends is None:
         raise UnboundedColumn(fold.value, of.name if isinstance(of, Column) else None)
     return float_grid(ends, centred=False, bits=FOLD_BITS)
+
+
+def unused(name: str, taken: set[str]) -> str:
+    """Appends a number to a name that is taken, and marks the result as taken."""
+    chosen, number = name, 1
+    while chosen.casefold() in taken:
+        number += 1
+        chosen = f"{name}_{number}"
+    taken.add(chosen.casefold())
+    return chosen

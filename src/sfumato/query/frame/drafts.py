@@ -80,13 +80,13 @@ def _made(draft: Draft, scope: Scope) -> Expression:
         case Aggregate():
             return scope.aggregate(draft)
         case Applied(operator, parts):
-            found = [made(part, scope) for part in parts]
+            operands = [made(part, scope) for part in parts]
             match operator:
                 case "and":
-                    return all_of(found)
+                    return all_of(operands)
                 case "or":
-                    return any_of(found)
-            return call(operator, *found)
+                    return any_of(operands)
+            return call(operator, *operands)
 
 
 @final
@@ -118,14 +118,14 @@ class AnswerScope:
 
     def column(self, name: str) -> Expression:
         """Looks up a key, or a column of the answer; refuses columns of single rows."""
-        found = name_in(name, self.known)
-        if found is None:
+        match = name_in(name, self.known)
+        if match is None:
             self.rows.column(name)
             raise QueryRefused(
                 f"{name!r} is neither grouped by nor aggregated, and values of single rows are never released. Group "
                 f"by it, or ask for a statistic, such as t[{name!r}].mean()."
             )
-        return self.known[found]
+        return self.known[match]
 
     def aggregate(self, draft: Aggregate) -> Expression:
         """The released value of a statistic."""

@@ -120,8 +120,8 @@ class Query:
 
     def having(self, *conditions: Expr) -> Query:
         """Keeps the groups of the answer for which conditions about released numbers are true."""
-        found = [made(_draft(one, "having"), self._scope) for one in conditions]
-        return replace(self, conditions=(*self.conditions, *found))
+        more = [made(_draft(one, "having"), self._scope) for one in conditions]
+        return replace(self, conditions=(*self.conditions, *more))
 
     def order_by(self, *by: str | Expr | Descending) -> Query:
         """Sorts the answer by names of its columns, or by expressions: ``order_by(col("n").descending(), "day")``."""

@@ -57,8 +57,8 @@ class Frame:
         """Keeps the rows for which all conditions are true."""
         if not conditions:
             raise BadArgument("where", "given at least one condition, such as t.minutes > 0", "none")
-        found = all_of([self._made(one) for one in conditions])
-        return self._with(kept(self.relation, found))
+        condition = all_of([self._made(one) for one in conditions])
+        return self._with(kept(self.relation, condition))
 
     def select(self, *columns: str | Expr, **named: Given) -> Frame:
         """Keeps some columns, and makes others under new names: ``t.select("day", hours=t.minutes / 60)``."""
@@ -102,8 +102,8 @@ class Frame:
         merged = {theirs: _apart(other, theirs, self) for ours, theirs in pairs.items() if ours == theirs}
         right = other.rename(merged) if merged else other
         on_names = [(ours, merged.get(theirs, theirs)) for ours, theirs in pairs.items()]
-        found = joined(self.relation, right.relation, on_names, match)
-        return self._with(found).drop(*merged.values()) if merged else self._with(found)
+        both = joined(self.relation, right.relation, on_names, match)
+        return self._with(both).drop(*merged.values()) if merged else self._with(both)
 
     def union(self, *others: Frame) -> Frame:
         """Puts the rows of other tables with the same columns below (UNION ALL)."""
@@ -125,11 +125,11 @@ class Frame:
 
     def group_by(self, *keys: str | Expr, **named: Expr) -> Grouped:
         """Puts rows into groups, by columns and by named expressions: ``group_by("site", month=t.day.month())``."""
-        found = tuple(self._named(keys, named))
-        names = [name for name, _ in found]
+        by = tuple(self._named(keys, named))
+        names = [name for name, _ in by]
         if len(set(names)) != len(names):
             raise QueryRefused("two keys have one name: give one of them another.")
-        return Grouped(self.relation, self.asker, found)
+        return Grouped(self.relation, self.asker, by)
 
     def agg(self, **statistics: Expr) -> Query:
         """Asks for statistics of all rows: ``t.agg(n=sf.count_rows(), mean=t.minutes.mean())``."""
@@ -158,7 +158,7 @@ class Frame:
 
     def _named(self, columns: Sequence[str | Expr], named: Mapping[str, Given]) -> list[tuple[str, Expression]]:
         """Reads columns under the names they have, and others under the names given."""
-        found: list[tuple[str, Expression]] = []
+        pairs: list[tuple[str, Expression]] = []
         for one in columns:
             if not isinstance(one, str | Expr):
                 raise BadArgument("a column", 'its name or an expression, one after another: "site", t.day', one)
@@ -166,13 +166,13 @@ class Frame:
             if not isinstance(draft, Named):
                 raise BadArgument("what is no plain column", "given a name, as in month=t.day.month()", one)
             column = self._column(draft.name)
-            found.append((column.name, column))
-        return found + [(name, self._made(given)) for name, given in named.items()]
+            pairs.append((column.name, column))
+        return pairs + [(name, self._made(given)) for name, given in named.items()]
 
 
 def _apart(right: Frame, name: str, left: Frame) -> str:
     """Renames a column of the right table which the left one has too as SQL would: ``sites.site``."""
-    found, table = name, right.relation.table if isinstance(right.relation, Scan) else "right"
-    while found in (*left.columns, *right.columns):
-        found = f"{table}.{found}"
-    return found
+    free, table = name, right.relation.table if isinstance(right.relation, Scan) else "right"
+    while free in (*left.columns, *right.columns):
+        free = f"{table}.{free}"
+    return free

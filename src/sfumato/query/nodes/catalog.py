@@ -46,29 +46,29 @@ class Catalog:
     @cached_property
     def tables(self) -> Mapping[str, Scan]:
         """The tables by their names, with all of their columns; ids are of one kind in all of them."""
-        found = {table.name: self._scan(table) for table in self.codebook.tables}
+        scans = {table.name: self._scan(table) for table in self.codebook.tables}
         kinds = {}
-        for name, scan in found.items():
+        for name, scan in scans.items():
             if scan.owner is not None and scan.owner.id:
-                holder = found[scan.owner.hops[-1].table] if scan.owner.hops else scan
+                holder = scans[scan.owner.hops[-1].table] if scan.owner.hops else scan
                 kinds[name] = column_named(scan.owner.id, holder.columns, holder.table).kind
         if len(set(kinds.values())) > 1:
             said = ", ".join(f"{kind.value} in {name}" for name, kind in kinds.items())
             raise QueryRefused(f"ids must be of one kind in all tables, or two people may be taken for one: {said}.")
-        return found
+        return scans
 
     def table(self, name: str) -> Scan:
         """Looks up a table by its exact name, or else without regard to case; refuses unknown names."""
-        found = name_in(name, self.tables) or self._last_part(name)
-        if found is None:
+        known = name_in(name, self.tables) or self._last_part(name)
+        if known is None:
             raise QueryRefused(f"there is no table {shown(name)}; there are: {', '.join(sorted(self.tables))}.")
-        return self.tables[found]
+        return self.tables[known]
 
     def _last_part(self, name: str) -> str | None:
         """The table with a name that ends in this one, as PUMS.PUMS does in PUMS; None where that is not one table."""
         ends = {full.rpartition(".")[2]: full for full in self.tables}
-        found = name_in(name.rpartition(".")[2], ends) if len(ends) == len(self.tables) else None
-        return None if found is None else ends[found]
+        end = name_in(name.rpartition(".")[2], ends) if len(ends) == len(self.tables) else None
+        return None if end is None else ends[end]
 
     def _scan(self, table: Table) -> Scan:
         owner = None if table.public else self._owner(table)
@@ -135,10 +135,10 @@ def _reach(table: Table, by: str) -> Reach | None:
 def column_named(name: str, columns: Iterable[Column], where: str) -> Column:
     """Looks up a column by its exact name, or else without regard to case; refuses unknown names."""
     known = {column.name: column for column in columns}
-    found = name_in(name, known)
-    if found is None:
+    match = name_in(name, known)
+    if match is None:
         raise QueryRefused(f"there is no column {shown(name)} in {where}; there are: {', '.join(known)}.")
-    return known[found]
+    return known[match]
 
 
 def names_of(given: str | Sequence[str]) -> list[str]:

@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from typing import final
 
 from sfumato.query.nodes.facts import Facts
@@ -60,7 +61,7 @@ class Literal(Expression):
     def columns(self) -> Iterator[Column]:
         return iter(())
 
-    @property
+    @cached_property
     def facts(self) -> Facts:  # type: ignore[override]
         """What a constant says of itself: bounds that are the number, keys that are the value."""
         number = self.value if self.kind.numeric and self.value is not None else None

@@ -55,12 +55,12 @@ class Facts:
             return 2 if self.keys is None else len(self.keys)
         match self.between:
             case (datetime.date() as low, datetime.date() as high) if kind is Kind.DATE:
-                found = (high - low).days + 1
+                many = (high - low).days + 1
             case (Fraction() as low, Fraction() as high) if kind is Kind.INT:
-                found = max(0, floor(high) - ceil(low) + 1)
+                many = max(0, floor(high) - ceil(low) + 1)
             case _:
                 return None
-        return found if found <= MOST_VALUES else None
+        return many if many <= MOST_VALUES else None
 
     @property
     def numbers(self) -> tuple[Fraction, Fraction] | None:

@@ -68,10 +68,10 @@ class KeySet:
         made = [_single(name, values) for name, values in columns.items()]
         if not made:
             raise BadArgument("keys", "over at least one column, as in KeySet.of(site=['north', 'south'])", "none")
-        found = made[0]
+        product = made[0]
         for other in made[1:]:
-            found = found * other
-        return found
+            product = product * other
+        return product
 
     @staticmethod
     def rows(names: Sequence[str], rows: Iterable[Sequence[object]]) -> KeySet:
@@ -185,9 +185,9 @@ class KeySet:
         for name, wanted in values.items():
             place = self._places([name])[0]
             level = self.levels[place]
-            found = _single(name, wanted)
-            _common_kind(name, level.kind, found.levels[0].kind)
-            within = set(found.levels[0].values)
+            among = _single(name, wanted)
+            _common_kind(name, level.kind, among.levels[0].kind)
+            within = set(among.levels[0].values)
             kept &= np.array([value in within for value in level.values], dtype=bool)[self.codes[place]]
         if test is not None:
             passes = (bool(test(dict(zip(self.names, row, strict=True)))) for row in self)
@@ -210,9 +210,9 @@ class KeySet:
         """A hash of the keys, in hex, that does not depend on the order of the columns."""
         plain = self.select(sorted(self.names))
         told = [level.plain for level in plain.levels]
-        found = hashlib.sha256(json.dumps(told, ensure_ascii=True, separators=(",", ":")).encode())
-        found.update(np.ascontiguousarray(plain.codes, dtype="<i8").tobytes())
-        return found.hexdigest()
+        hashed = hashlib.sha256(json.dumps(told, ensure_ascii=True, separators=(",", ":")).encode())
+        hashed.update(np.ascontiguousarray(plain.codes, dtype="<i8").tobytes())
+        return hashed.hexdigest()
 
     def _columns(self) -> tuple[Row, ...]:
         """The values of each column, key by key."""
@@ -286,9 +286,9 @@ def _read(name: str, given: Sequence[object]) -> tuple[Levels, Codes]:
 
 def _sorted(values: Iterable[Value]) -> Row:
     """Sorts the different values, missing first."""
-    found = set(values)
-    known: list[Any] = [value for value in found if value is not None]
-    return (*((None,) if None in found else ()), *sorted(known))
+    distinct = set(values)
+    known: list[Any] = [value for value in distinct if value is not None]
+    return (*((None,) if None in distinct else ()), *sorted(known))
 
 
 def _made(levels: tuple[Levels, ...], codes: Codes) -> KeySet:
@@ -299,14 +299,14 @@ def _made(levels: tuple[Levels, ...], codes: Codes) -> KeySet:
 
 def _ranks(levels: tuple[Levels, ...], codes: Codes) -> Codes:
     """Whole numbers in the same order as the keys, equal where keys are."""
-    found, size = np.zeros(codes.shape[1], dtype=np.int64), 1
+    ranks, size = np.zeros(codes.shape[1], dtype=np.int64), 1
     for level, column in zip(levels, codes, strict=True):
         many = max(1, len(level.values))
         if size * many >= 2**62:
-            _, found = np.unique(found, return_inverse=True)
+            _, ranks = np.unique(ranks, return_inverse=True)
             size = codes.shape[1]
-        found, size = found * many + column, size * many
-    return found
+        ranks, size = ranks * many + column, size * many
+    return ranks
 
 
 def _ranked_together(levels: tuple[Levels, ...], ours: Codes, theirs: Codes) -> tuple[Codes, Codes]:

@@ -61,8 +61,8 @@ def _plain(given: object) -> object:
         case Fraction():
             return given.numerator if given.denominator == 1 else float(given) if abs(given) <= MOST_INT else math.inf
         case np.datetime64():
-            found = given.item()
-            return given.astype("datetime64[us]").item() if isinstance(found, int) else found  # it counts nanoseconds
+            item = given.item()
+            return given.astype("datetime64[us]").item() if isinstance(item, int) else item  # it counts nanoseconds
         case np.generic():
             return given.item()
     return given

@@ -37,14 +37,14 @@ ENDS: dict[Kind, tuple[Any, Any]] = {
 
 def left_by(conditions: Iterable[Expression]) -> Known:
     """What is known of columns when all conditions are true; columns that they say nothing of are left out."""
-    found: dict[Column, Column] = {}
+    narrower: dict[Column, Column] = {}
     for condition in conditions:
         told = said(condition)
         column = _column(told.about)
         if column is not None and not told.missing:
-            known = found.get(column, column)
-            found[column] = replace(known, facts=_within(known, _ends(told, column.kind)))
-    return found
+            known = narrower.get(column, column)
+            narrower[column] = replace(known, facts=_within(known, _ends(told, column.kind)))
+    return narrower
 
 
 def narrowed(made: Expression, known: Known) -> Expression:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import ABC
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from typing import ClassVar, final
 
 from sfumato.query.nodes.expressions import Column, Expression
@@ -18,12 +19,10 @@ class Statistic(ABC):
     """One private number (or list) for each group, of the rows for which ``where`` is true."""
 
     name: ClassVar[str]
-    where: Expression | None
+    kind: Kind
+    """The kind of what is released."""
 
-    @property
-    @abstractmethod
-    def kind(self) -> Kind:
-        """The kind of what is released."""
+    where: Expression | None
 
     @property
     def operands(self) -> tuple[Expression, ...]:
@@ -36,13 +35,9 @@ class Statistic(ABC):
 class Count(Statistic):
     """Counts rows; with ``of``, those in which it is not missing."""
 
-    name = "count"
+    name, kind = "count", Kind.INT
     of: Expression | None = None
     where: Expression | None = None
-
-    @property
-    def kind(self) -> Kind:
-        return Kind.INT
 
     @property
     def operands(self) -> tuple[Expression, ...]:
@@ -54,12 +49,8 @@ class Count(Statistic):
 class CountUnits(Statistic):
     """Counts units: COUNT(DISTINCT id)."""
 
-    name = "count units"
+    name, kind = "count units", Kind.INT
     where: Expression | None = None
-
-    @property
-    def kind(self) -> Kind:
-        return Kind.INT
 
 
 class OfOne(Statistic):
@@ -77,13 +68,9 @@ class OfOne(Statistic):
 class CountDistinct(OfOne):
     """Counts different values that are not missing."""
 
-    name = "count distinct"
+    name, kind = "count distinct", Kind.INT
     of: Expression
     where: Expression | None = None
-
-    @property
-    def kind(self) -> Kind:
-        return Kind.INT
 
 
 @final
@@ -96,7 +83,7 @@ class Sum(OfOne):
     where: Expression | None = None
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> Kind:  # type: ignore[override]
         return self.of.kind
 
 
@@ -105,13 +92,9 @@ class Sum(OfOne):
 class Mean(OfOne):
     """Averages numbers."""
 
-    name = "mean"
+    name, kind = "mean", Kind.FLOAT
     of: Expression
     where: Expression | None = None
-
-    @property
-    def kind(self) -> Kind:
-        return Kind.FLOAT
 
 
 @final
@@ -119,15 +102,11 @@ class Mean(OfOne):
 class Variance(OfOne):
     """The variance, or with ``root`` the standard deviation; of a ``sample`` (over n − 1) or of all (over n)."""
 
-    name = "variance"
+    name, kind = "variance", Kind.FLOAT
     of: Expression
     sample: bool = True
     root: bool = False
     where: Expression | None = None
-
-    @property
-    def kind(self) -> Kind:
-        return Kind.FLOAT
 
 
 @final
@@ -135,16 +114,12 @@ class Variance(OfOne):
 class Covariance(Statistic):
     """The covariance of two numbers over the rows that have both, or with ``scaled`` their correlation."""
 
-    name = "covariance"
+    name, kind = "covariance", Kind.FLOAT
     of: Expression
     other: Expression
     sample: bool = True
     scaled: bool = False
     where: Expression | None = None
-
-    @property
-    def kind(self) -> Kind:
-        return Kind.FLOAT
 
     @property
     def operands(self) -> tuple[Expression, ...]:
@@ -165,7 +140,7 @@ class Quantile(OfOne):
     where: Expression | None = None
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> Kind:  # type: ignore[override]
         return self.of.kind
 
 
@@ -174,14 +149,10 @@ class Quantile(OfOne):
 class Histogram(OfOne):
     """Counts numbers between public edges, as a list: from each edge, included, to the next; the last one closed."""
 
-    name = "histogram"
+    name, kind = "histogram", Kind.LIST
     of: Expression
     edges: tuple[int | float, ...]
     where: Expression | None = None
-
-    @property
-    def kind(self) -> Kind:
-        return Kind.LIST
 
 
 @final
@@ -189,14 +160,10 @@ class Histogram(OfOne):
 class TopValues(OfOne):
     """The list of the most frequent values, out of public keys."""
 
-    name = "top values"
+    name, kind = "top values", Kind.LIST
     of: Expression
     most: int
     where: Expression | None = None
-
-    @property
-    def kind(self) -> Kind:
-        return Kind.LIST
 
 
 @final
@@ -214,7 +181,7 @@ class Item(Statistic):
         return self.of.where
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> Kind:  # type: ignore[override]
         return self.of.of.kind if isinstance(self.of, TopValues) else Kind.INT
 
     @property
@@ -267,10 +234,10 @@ class Question:
     order: tuple[Order, ...] = ()
     limit: int | None = None
 
-    @property
+    @cached_property
     def statistics(self) -> tuple[Statistic, ...]:
         """The statistics that anything is computed from, each once, in order."""
-        return tuple(dict.fromkeys(found for made in self.released for found in statistics_in(made)))
+        return tuple(dict.fromkeys(one for made in self.released for one in statistics_in(made)))
 
     @property
     def grouping_sets(self) -> tuple[tuple[int, ...], ...]:

@@ -7,6 +7,7 @@ missing that its codebook says never is.
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Sequence
 from fractions import Fraction
@@ -28,15 +29,21 @@ def numbers(part: Expression) -> Numbers | None:
 
 def as_floats(ends: Numbers) -> Numbers:
     """The floats nearest to the ends, the greatest ones where they are beyond all floats."""
-    most = Fraction(sys.float_info.max)
-    low, high = (Fraction(float(min(max(end, -most), most))) for end in ends)
-    return low, high
+    return nearest_float(ends[0]), nearest_float(ends[1])
+
+
+def nearest_float(number: Fraction) -> Fraction:
+    """The float nearest to a number, or the greatest one."""
+    try:
+        return Fraction(float(number))
+    except OverflowError:
+        return Fraction(math.copysign(sys.float_info.max, number))
 
 
 def corners(operate: Callable[[Fraction, Fraction], Fraction], *, floats: bool = False) -> Rule:
     """Bounds an operation of two numbers that is monotonic in each by its values at their ends; floats make floats."""
 
-    def found(parts: tuple[Expression, ...]) -> Ends | None:
+    def ends_of(parts: tuple[Expression, ...]) -> Ends | None:
         left, right = numbers(parts[0]), numbers(parts[1])
         if left is None or right is None:
             return None
@@ -45,17 +52,17 @@ def corners(operate: Callable[[Fraction, Fraction], Fraction], *, floats: bool =
         ends = [operate(a, b) for a in left for b in right]
         return min(ends), max(ends)
 
-    return found
+    return ends_of
 
 
 def monotonic(operate: Callable[[Fraction], Fraction]) -> Rule:
     """Bounds an operation that keeps the order of numbers by its values at their ends."""
 
-    def found(parts: tuple[Expression, ...]) -> Ends | None:
+    def ends_of(parts: tuple[Expression, ...]) -> Ends | None:
         ends = numbers(parts[0])
         return None if ends is None else (operate(ends[0]), operate(ends[1]))
 
-    return found
+    return ends_of
 
 
 def hull(parts: Sequence[Expression]) -> Ends | None:

@@ -89,13 +89,10 @@ class Scan(Relation):
         return ()
 
 
-@final
-@dataclass(frozen=True)
-class Where(Relation):
-    """Keeps the rows for which a condition is true: neither false nor missing."""
+class OfOne(Relation):
+    """Rows made of those of one other relation: with its fields, unless others are said, and as private as it is."""
 
     source: Relation
-    condition: Expression
 
     @property
     def fields(self) -> tuple[Column, ...]:
@@ -112,7 +109,16 @@ class Where(Relation):
 
 @final
 @dataclass(frozen=True)
-class Select(Relation):
+class Where(OfOne):
+    """Keeps the rows for which a condition is true: neither false nor missing."""
+
+    source: Relation
+    condition: Expression
+
+
+@final
+@dataclass(frozen=True)
+class Select(OfOne):
     """Makes new columns of the old ones, row by row. What is not named is gone; the unit's identity never is."""
 
     source: Relation
@@ -121,14 +127,6 @@ class Select(Relation):
     @property
     def fields(self) -> tuple[Column, ...]:
         return tuple(renamed(name, made) for name, made in self.columns)
-
-    @property
-    def private(self) -> bool:
-        return self.source.private
-
-    @property
-    def sources(self) -> tuple[Relation, ...]:
-        return (self.source,)
 
 
 class Match(Enum):
@@ -218,7 +216,7 @@ class Folded:
 
 @final
 @dataclass(frozen=True)
-class PerUnit(Relation):
+class PerUnit(OfOne):
     """Makes one row of the rows of each unit, or of each unit and group: GROUP BY the id, and further columns.
 
     Of the unit's identity the columns that hold it are among ``by`` under the names they have.
@@ -236,14 +234,10 @@ class PerUnit(Relation):
     def private(self) -> bool:
         return True
 
-    @property
-    def sources(self) -> tuple[Relation, ...]:
-        return (self.source,)
-
 
 @final
 @dataclass(frozen=True)
-class Keep(Relation):
+class Keep(OfOne):
     """Keeps at most ``rows`` rows of each unit: the first by a hash of the unit and all values of a row.
 
     Which ones is decided by the rows of that unit alone. Rows that are alike are interchangeable. With ``work`` it is
@@ -253,18 +247,6 @@ class Keep(Relation):
     source: Relation
     rows: int
     work: bool = False
-
-    @property
-    def fields(self) -> tuple[Column, ...]:
-        return self.source.fields
-
-    @property
-    def private(self) -> bool:
-        return self.source.private
-
-    @property
-    def sources(self) -> tuple[Relation, ...]:
-        return (self.source,)
 
 
 def renamed(name: str, made: Expression) -> Column:
@@ -284,19 +266,19 @@ def merged(columns: tuple[Column, ...]) -> Column:
     first = columns[0]
     ends = [column.facts.between for column in columns]
     keys = [column.facts.keys for column in columns]
-    lists = [found for found in keys if found is not None]
+    lists = [listed for listed in keys if listed is not None]
     same = len({(column.origin, column.unit) for column in columns}) == 1
     units = {column.unit for column in columns}
     facts = Facts(
         between=_hull(ends),
-        keys=tuple(dict.fromkeys(key for found in lists for key in found)) if len(lists) == len(keys) else None,
+        keys=tuple(dict.fromkeys(key for listed in lists for key in listed)) if len(lists) == len(keys) else None,
         nullable=any(column.facts.nullable for column in columns),
     )
     return Column(first.name, first.kind, facts, first.origin if same else "", units.pop() if len(units) == 1 else None)
 
 
 def _hull(ends: list[Ends | None]) -> Ends | None:
-    known: list[Any] = [found for found in ends if found is not None]
+    known: list[Any] = [one for one in ends if one is not None]
     if len(known) != len(ends):
         return None
     return min(low for low, _ in known), max(high for _, high in known)

@@ -19,7 +19,7 @@ from sfumato.exact import Extended
 from sfumato.query.nodes.expressions import Call, Expression, Literal
 from sfumato.query.nodes.kinds import Kind, Value
 from sfumato.query.nodes.operators import is_missing
-from sfumato.query.nodes.ranges import as_floats
+from sfumato.query.nodes.ranges import nearest_float
 
 Truth: TypeAlias = bool | None
 Truths: TypeAlias = frozenset[Truth]
@@ -74,14 +74,14 @@ def truths(condition: Expression) -> Truths:
 
 def reached(parts: Sequence[Expression]) -> list[Expression]:
     """The values of a choice that can come to be chosen: of conditions and values in turn, and the last one."""
-    found = []
+    chosen = []
     for condition, value in zip(parts[0:-1:2], parts[1::2], strict=True):
         can_be = truths(condition)
         if True in can_be:
-            found.append(value)
+            chosen.append(value)
         if can_be == YES:
-            return found
-    return [*found, parts[-1]]
+            return chosen
+    return [*chosen, parts[-1]]
 
 
 def _and(left: Truths, right: Truths) -> Truths:
@@ -94,23 +94,23 @@ def _or(left: Truths, right: Truths) -> Truths:
 
 def _first(parts: Sequence[Expression]) -> Truths:
     """What the first of several conditions that is not missing can be."""
-    found: Truths = frozenset()
+    so_far: Truths = frozenset()
     for part in parts:
         can_be = truths(part)
-        found |= can_be - MISSING
+        so_far |= can_be - MISSING
         if None not in can_be:
-            return found
-    return found | MISSING
+            return so_far
+    return so_far | MISSING
 
 
 def _any_equal(part: Expression, values: Sequence[Expression]) -> Truths:
     each = [_compared("eq", part, value) for value in values]
-    found = MISSING & frozenset().union(*each)
+    can_be = MISSING & frozenset().union(*each)
     if any(True in one for one in each):
-        found |= YES
+        can_be |= YES
     own = part.facts.listed(part.kind) if _many(part) * len(values) <= MOST_PAIRS else None
     sure = own and all(any(_alike(one, value) for value in values) for one in own)
-    return found if sure else found | NO
+    return can_be if sure else can_be | NO
 
 
 def _alike(value: Value, other: Expression) -> bool:
@@ -133,17 +133,12 @@ def _compared(name: str, left: Expression, right: Expression) -> Truths:
 
 def _by_ends(name: str, left: tuple[Any, Any], right: tuple[Any, Any]) -> Truths:
     """Compares all values between two ends with all between two others."""
-    point = left[0] == left[1] == right[0] == right[1]
-    meet = left[0] <= right[1] and right[0] <= left[1]
-    can_be = {
-        "eq": (meet, not point),
-        "ne": (not point, meet),
-        "lt": (left[0] < right[1], left[1] >= right[0]),
-        "le": (left[0] <= right[1], left[1] > right[0]),
-        "gt": (left[1] > right[0], left[0] <= right[1]),
-        "ge": (left[1] >= right[0], left[0] < right[1]),
-    }
-    true, false = can_be[name]
+    if name in ("eq", "ne"):
+        equal = left[0] <= right[1] and right[0] <= left[1], not left[0] == left[1] == right[0] == right[1]
+        true, false = equal if name == "eq" else equal[::-1]
+    else:
+        (low, high), (least, most) = (left, right) if name in ("lt", "le") else (right, left)
+        true, false = (low < most, high >= least) if name in ("lt", "gt") else (low <= most, high > least)
     return (YES if true else frozenset()) | (NO if false else frozenset())
 
 
@@ -164,9 +159,9 @@ def _ends(part: Expression, *, floats: bool) -> tuple[Any, Any] | None:
         ends = min(part.facts.keys), max(part.facts.keys)  # type: ignore[type-var]
     if ends is None or not part.kind.numeric:
         return ends
-    low, high = (end if end in (-inf, inf) else Fraction(end) for end in ends)
+    low, high = (end if isinstance(end, Fraction) or end in (-inf, inf) else Fraction(end) for end in ends)
     return (_as_float(low), _as_float(high)) if floats else (low, high)
 
 
 def _as_float(end: Extended) -> Extended:
-    return as_floats((end, end))[0] if isinstance(end, Fraction) else end
+    return nearest_float(end) if isinstance(end, Fraction) else end

@@ -67,10 +67,10 @@ def _each(known: list[Whole], copies: int) -> Whole:
 
 def _root(number: int, degree: int) -> int:
     """The largest whole number with a power that is at most another; 1 where there is none."""
-    found: int = round(number ** (1 / degree)) + 1
-    while found > 1 and found**degree > number:
-        found -= 1
-    return found
+    root: int = round(number ** (1 / degree)) + 1
+    while root > 1 and root**degree > number:
+        root -= 1
+    return root
 
 
 def _joins(relation: Relation) -> bool:

@@ -21,7 +21,7 @@ from sfumato.query.answer.words import mechanism_words, noise_words, tally_words
 from sfumato.query.build.settings import Settings
 from sfumato.query.engines.protocol import PrivateTables
 from sfumato.query.nodes.catalog import Catalog
-from sfumato.query.nodes.questions import Question, Statistic
+from sfumato.query.nodes.questions import Question, Statistic, statistics_in
 from sfumato.query.plan.cuts import cuts_of
 from sfumato.query.plan.decomposition import Recipe
 from sfumato.query.plan.engine_plan import Computed, ExactAggregate
@@ -90,6 +90,15 @@ class CompiledQuery:
         return tuple(recipes_at(level, self.recipes) for level in self.levels)
 
     @cached_property
+    def together(self) -> Mapping[Statistic, int]:
+        """The most statistics, itself included, that any one column uses together with a statistic; not for others."""
+        used = [set(statistics_in(made)) for _, made in self.question.columns]
+        most: dict[Statistic, int] = {}
+        for here in used:
+            most |= {one: max(most.get(one, 1), len(here)) for one in here}
+        return most
+
+    @cached_property
     def _priced(self) -> tuple[tuple[dict[ExactAggregate, PricedCells], tuple[SpecialAt, ...]], ...]:
         parts: Iterator[Any] = iter(self.pricing.parts)
         return tuple((noises_in(level.sets, parts), tuple(next(parts) for _ in level.runs)) for level in self.levels)
@@ -118,7 +127,7 @@ class CompiledQuery:
 
     def draw(self, data: Data, entropy: Entropy) -> tuple[Drawn, ...]:
         """Computes, chooses keys, and adds noise: all that is ever taken from the data."""
-        found = []
+        drawn = []
         selections = iter(self.pricing.selections)
         computed = [
             None if level.summed is not None else laid_out(level, _run(level, data.engine)) for level in self.levels
@@ -137,8 +146,8 @@ class CompiledQuery:
             for run, special in zip(level.runs, specials, strict=True):
                 counts = counted(run, data.engine.run(run.cells), keys)
                 chosen |= zip(run.special.statistics, special.draw(counts, entropy), strict=True)
-            found.append(Drawn(keys, noisy, chosen=chosen))
-        return tuple(found)
+            drawn.append(Drawn(keys, noisy, chosen=chosen))
+        return tuple(drawn)
 
     def answer(self, drawn: Sequence[Drawn], confidence: Fraction) -> Answer:
         """Makes the answer of what was drawn: post-processing, which sees nothing else."""

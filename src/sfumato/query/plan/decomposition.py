@@ -115,8 +115,8 @@ def _sum(statistic: Sum, *, centred: bool, fine: bool) -> Recipe:
     rows, centre = counts_of(statistic, fine=fine), term.grid.centre
 
     def make(noisy: Mapping[ExactAggregate, Vector]) -> Vector:
-        found = noisy[total] + _times(noisy[rows], centre) if centre else noisy[total]
-        return found.rounded() if whole else found
+        summed = noisy[total] + _times(noisy[rows], centre) if centre else noisy[total]
+        return summed.rounded() if whole else summed
 
     weights: dict[ExactAggregate, Fraction] = {total: Fraction(1)}
     if centre:

@@ -29,5 +29,5 @@ def drop_incomplete(plan: QueryPlan) -> QueryPlan:
 def gaps(question: Question) -> Sequence[Expression]:
     """What is added up and never missing by the codebook, but would be missing should the codebook be wrong."""
     added = (one for one in question.statistics if isinstance(one, Count | Sum | Mean | Variance | Covariance))
-    found = dict.fromkeys(of for one in added for of in one.operands)
-    return [of for of in found if not of.facts.nullable and not always_there(of)]
+    operands = dict.fromkeys(of for one in added for of in one.operands)
+    return [of for of in operands if not of.facts.nullable and not always_there(of)]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeAlias, final
 
 from numpy.typing import NDArray
@@ -104,6 +105,14 @@ class PublicKeys:
     columns: tuple[tuple[Value, ...], ...]
     certain: bool = False
 
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        """Worked out once: there may be very many."""
+        return hash(self.columns)
+
     def __len__(self) -> int:
         return len(self.columns[0]) if self.columns else 1
 
@@ -123,6 +132,11 @@ class Cells:
     bound: Bound = Bound()
     listed: PublicKeys | None = None
     inner: tuple[Expression, ...] = ()
+
+    @cached_property
+    def kept(self) -> dict[str, Any]:
+        """What engines wrote down for these very cells, by their names: they rehearse and run the same."""
+        return {}
 
 
 @final

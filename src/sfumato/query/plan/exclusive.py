@@ -34,13 +34,13 @@ def exclusive_sets(tallies: tuple[ExactAggregate, ...]) -> tuple[tuple[ExactAggr
     sets: list[list[tuple[ExactAggregate, Expression | None]]] = []
     for tally in tallies:
         rows = rows_of(tally)
-        for found in sets:
-            if all(exclusive(rows, other) for _, other in found):
-                found.append((tally, rows))
+        for members in sets:
+            if all(exclusive(rows, other) for _, other in members):
+                members.append((tally, rows))
                 break
         else:
             sets.append([(tally, rows)])
-    return tuple(tuple(tally for tally, _ in found) for found in sets)
+    return tuple(tuple(tally for tally, _ in members) for members in sets)
 
 
 def rows_of(tally: ExactAggregate) -> Expression | None:
@@ -184,8 +184,8 @@ def _compared(operator: str, left: Expression, right: Expression) -> Said | None
 
 
 def _constants(values: Sequence[Expression]) -> tuple[Value, ...] | None:
-    found = [value.value for value in values if isinstance(value, Literal) and value.value is not None]
-    return tuple(found) if len(found) == len(values) else None
+    constants = [value.value for value in values if isinstance(value, Literal) and value.value is not None]
+    return tuple(constants) if len(constants) == len(values) else None
 
 
 def _whole(of: Expression, values: Sequence[Value]) -> bool:

@@ -40,11 +40,11 @@ def expanded(question: Question) -> Question:
             columns.append((name, made))
             continue
         for ending, item in items(made.statistic):
-            found = f"{name}_{ending}"
-            while found in taken:
-                found += "_"
-            taken.add(found)
-            columns.append((found, StatisticValue(item)))
+            free = f"{name}_{ending}"
+            while free in taken:
+                free += "_"
+            taken.add(free)
+            columns.append((free, StatisticValue(item)))
     return replace(question, columns=tuple(columns))
 
 

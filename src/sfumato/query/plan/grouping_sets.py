@@ -70,14 +70,14 @@ def laid_out(level: Level, computed: Computed) -> Exact:
     """Lays out the numbers of every listed key, 0 where no row has it; or those of the keys that occur."""
     if not computed.numbers:
         return Exact(() if level.listed is None else listed_keys(level.listed), ())
-    numbers = [np.asarray(found) for found in computed.numbers]
+    numbers = [np.asarray(cells) for cells in computed.numbers]
     listed = level.listed
     if listed is None:
-        return Exact(tuple(_column(found) for found in computed.keys), tuple(numbers))
+        return Exact(tuple(_column(cells) for cells in computed.keys), tuple(numbers))
     places = np.asarray(computed.places, dtype=np.intp)
     return Exact(
         tuple(_column(column) for column in listed.columns),
-        tuple(dense(found, places, len(listed)) for found in numbers),
+        tuple(dense(cells, places, len(listed)) for cells in numbers),
     )
 
 
@@ -90,19 +90,21 @@ def added_up(level: Level, finest: Exact) -> Exact:
 
 def _sums(numbers: Array, places: Array, size: int) -> Array:
     wide = numbers.dtype == object or (len(numbers) and int(np.abs(numbers).max()) * len(numbers) >= 1 << 62)
-    found = np.zeros(size, dtype=object if wide else np.int64)
-    np.add.at(found, places, numbers.astype(found.dtype))
-    return found
+    sums = np.zeros(size, dtype=object if wide else np.int64)
+    np.add.at(sums, places, numbers.astype(sums.dtype))
+    return sums
 
 
 def noises_in(sets: Sequence[Sequence[ExactAggregate]], parts: Iterator[Priced]) -> dict[ExactAggregate, PricedCells]:
     """Takes the noise of every tally from the priced parts, of which there is one for each set."""
-    found: dict[ExactAggregate, PricedCells] = {}
+    by_tally: dict[ExactAggregate, PricedCells] = {}
     for members in sets:
         part = next(parts)
         noises = part.members if isinstance(part, ExclusiveAt) else (part,)
-        found |= {tally: noise for tally, noise in zip(members, noises, strict=True) if isinstance(noise, PricedCells)}
-    return found
+        by_tally |= {
+            tally: noise for tally, noise in zip(members, noises, strict=True) if isinstance(noise, PricedCells)
+        }
+    return by_tally
 
 
 def coarser(places: tuple[int, ...], finest: Level) -> Level:
@@ -139,10 +141,10 @@ def listed_keys(listed: PublicKeys) -> tuple[Array, ...]:
     return tuple(_column(column) for column in listed.columns)
 
 
-def dense(found: Array, places: Array, size: int) -> Array:
+def dense(numbers: Array, places: Array, size: int) -> Array:
     """Puts numbers at their places among zeros."""
-    made = np.zeros(size, dtype=found.dtype if found.dtype == object else np.int64)
-    made[places] = found
+    made = np.zeros(size, dtype=numbers.dtype if numbers.dtype == object else np.int64)
+    made[places] = numbers
     return made
 
 

@@ -60,8 +60,8 @@ class KeyFinder:
             return _some(self._possible(keys, given.listed([name for name, _ in keys])))
         if any(_leaves(key) is None for key in self._plainly(keys)):
             return None
-        found = self._images(self._told(keys), self._used)
-        return None if found is None else _some(_listed(found, certain=True))
+        images = self._images(self._told(keys), self._used)
+        return None if images is None else _some(_listed(images, certain=True))
 
     def values(self, of: Expression, where: Expression | None) -> tuple[Value, ...] | None:
         """All values but missing ones that an expression can have in rows that meet a condition; None unless public."""
@@ -71,8 +71,8 @@ class KeyFinder:
             return None
         given = (*self.ground.conditions, *(part for part in asked if part is not None))
         told, *conditions = (narrowed(one, left_by(given)) for one in (plain, *given))
-        found = self._images([told], _connected(_leaves(told) or [], conditions))
-        return None if found is None else tuple(value for (value,) in found if value is not None)
+        images = self._images([told], _connected(_leaves(told) or [], conditions))
+        return None if images is None else tuple(value for (value,) in images if value is not None)
 
     def never(self, condition: Expression) -> bool:
         """Tells whether a condition is true for no values of what it is made of; tried out, where these are few."""
@@ -103,9 +103,9 @@ class KeyFinder:
     ) -> Rows | None:
         """All that keys can be, when what they and conditions are made of takes all its values; None if too many."""
         parts = [_leaves(key) for key in keys]
-        if any(found is None for found in parts):
+        if any(own is None for own in parts):
             return None
-        leaves = list(dict.fromkeys(leaf for found in parts for leaf in found or ()))
+        leaves = list(dict.fromkeys(leaf for own in parts for leaf in own or ()))
         used = _connected(leaves, conditions)
         leaves = list(dict.fromkeys((*leaves, *(leaf for one in used for leaf in _leaves(one) or ()))))
         lists = [self._allowed(leaf, used) for leaf in leaves]
@@ -177,13 +177,13 @@ def _listed(rows: Sequence[tuple[Value, ...]], *, certain: bool) -> PublicKeys |
     return PublicKeys(tuple(zip(*rows, strict=True)), certain) if rows else None
 
 
-def _some(found: PublicKeys | None) -> PublicKeys:
-    if found is None:
+def _some(keys: PublicKeys | None) -> PublicKeys:
+    if keys is None:
         raise QueryRefused(
             "by what is public no row can meet the conditions and be in one of the groups: there is nothing to answer. "
             "Compare the conditions (WHERE) with the values that the codebook, or keys=, lists."
         )
-    return found
+    return keys
 
 
 def _places(condition: Expression, keys: Sequence[Expression]) -> list[int]:
@@ -217,9 +217,9 @@ def _few(known: Iterable[Expression], more: Sequence[Expression]) -> bool:
 def _check_kinds(keys: Keys, given: KeySet) -> None:
     kinds = dict(zip(given.names, given.kinds, strict=True))
     for name, key in keys:
-        found = kinds.get(name)
-        if found is not None and common((key.kind, found)) != key.kind:
-            raise BadArgument(f"keys of {name!r}", f"of its kind, {key.kind.value}", found.value)
+        kind = kinds.get(name)
+        if kind is not None and common((key.kind, kind)) != key.kind:
+            raise BadArgument(f"keys of {name!r}", f"of its kind, {key.kind.value}", kind.value)
 
 
 def _leaves(key: Expression) -> list[Expression] | None:
@@ -227,8 +227,8 @@ def _leaves(key: Expression) -> list[Expression] | None:
     if isinstance(key, Literal):
         return []
     parts, known = [_leaves(part) for part in key.parts], key.facts.many(key.kind)
-    if key.parts and all(found is not None for found in parts):
-        leaves = list(dict.fromkeys(leaf for found in parts for leaf in found or ()))
+    if key.parts and all(own is not None for own in parts):
+        leaves = list(dict.fromkeys(leaf for own in parts for leaf in own or ()))
         if known is None or _combined(leaves) <= MOST_TRIED:
             return leaves
     return None if known is None else [key]
@@ -241,12 +241,12 @@ def _combined(leaves: Iterable[Expression]) -> int:
 
 def _values(part: Expression) -> tuple[Value, ...] | None:
     """All values of an expression, where these are public; with None, where some may be missing."""
-    found = part.facts.listed(part.kind)
-    if found is None:
+    listed = part.facts.listed(part.kind)
+    if listed is None:
         return None
     if part.kind is Kind.BOOL:
         return tuple(value for value in (None, False, True) if value in truths(part))
-    return (None, *found) if part.facts.nullable else tuple(found)
+    return (None, *listed) if part.facts.nullable else tuple(listed)
 
 
 def _swapped(key: Expression, swap: dict[Expression, Column]) -> Expression:

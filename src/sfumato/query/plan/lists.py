@@ -107,12 +107,12 @@ class BinnedAt(SpecialAt):
 
     def released(self, drawn: Sequence[Array], confidence: Fraction) -> dict[Statistic, Released]:
         width, step = width_of(self.part.noise, confidence), self._step
-        found = zip(self.special.statistics, drawn, strict=True)
+        by_bin = zip(self.special.statistics, drawn, strict=True)
         if step == 1:
-            return {statistic: Vector.near(numbers, width, whole=True) for statistic, numbers in found}
+            return {statistic: Vector.near(numbers, width, whole=True) for statistic, numbers in by_bin}
         return {
             statistic: Vector.near(nearest_floats(numbers, step), up(width * step)).rounded()
-            for statistic, numbers in found
+            for statistic, numbers in by_bin
         }
 
     @property
@@ -200,12 +200,12 @@ class TopAt(ChosenAt):
 
     def chosen(self, counts: Counts, entropy: Entropy) -> tuple[Array, ...]:
         most, many = self.way.of.most, len(self.way.values)
-        found = np.empty((len(counts), most), dtype=np.int64)
+        ranked = np.empty((len(counts), most), dtype=np.int64)
         for group, (bins, rows) in enumerate(counts):
             scores = np.zeros(many, dtype=np.int64)
             scores[bins] = rows
-            found[group] = top_k_indices(scores, k=most, unit=1 / self.temperature, entropy=entropy)
-        return tuple(found[:, place] for place in range(most))
+            ranked[group] = top_k_indices(scores, k=most, unit=1 / self.temperature, entropy=entropy)
+        return tuple(ranked[:, place] for place in range(most))
 
     def released(self, drawn: Sequence[Array], confidence: Fraction) -> dict[Statistic, Released]:
         values = np.empty(len(self.way.values), dtype=object)

@@ -93,8 +93,8 @@ class PricedCells(Priced):
         return self.at(distance * (self.influence.l1 if self.pure else self.influence.l2))
 
     def gaussian_loss(self, distance: int) -> GDP | None:
-        found = loss_of(self.noise, GDP, distance * self.influence.l2) if has_fact(self.noise, GDP) else None
-        return found if isinstance(found, GDP) and found.mu != math.inf else None
+        loss = loss_of(self.noise, GDP, distance * self.influence.l2) if has_fact(self.noise, GDP) else None
+        return loss if isinstance(loss, GDP) and loss.mu != math.inf else None
 
     def event(self, distance: int) -> Event:
         return self.event_at(distance * (self.influence.l1 if self.pure else self.influence.l2))
@@ -106,10 +106,10 @@ class PricedCells(Priced):
 
     def at(self, shift: Distance) -> Pure | ZCDP:
         """The loss between numbers that are ``shift`` apart."""
-        found = loss_of(self.noise, Pure if self.pure else ZCDP, shift)
-        if not isinstance(found, Pure | ZCDP):
-            raise BadArgument("what noise costs", "pure or concentrated", found)
-        return found
+        loss = loss_of(self.noise, Pure if self.pure else ZCDP, shift)
+        if not isinstance(loss, Pure | ZCDP):
+            raise BadArgument("what noise costs", "pure or concentrated", loss)
+        return loss
 
     def act(self, numbers: Array) -> RandomStep:
         """The random step that adds the noise to numbers."""
@@ -124,8 +124,8 @@ class PricedCells(Priced):
         if len(left) != len(right):
             raise NoDistance(metric, "the vectors have different lengths.")
         moved = left != right  # of very many numbers, few move
-        found: Distance = metric.distance(left[moved], right[moved])
-        return found
+        apart: Distance = metric.distance(left[moved], right[moved])
+        return apart
 
 
 @guarantee(
@@ -173,9 +173,9 @@ class ExclusiveAt(Priced):
         return dearest([member.loss(distance) for member in self.members])
 
     def gaussian_loss(self, distance: int) -> GDP | None:
-        found = [member.gaussian_loss(distance) for member in self.members]
-        known = [one for one in found if one is not None]
-        return dearest(known) if len(known) == len(found) else None
+        losses = [member.gaussian_loss(distance) for member in self.members]
+        known = [one for one in losses if one is not None]
+        return dearest(known) if len(known) == len(losses) else None
 
 
 @final

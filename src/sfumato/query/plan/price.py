@@ -68,14 +68,14 @@ def weights_of(
     given, known = dict(settings.weights), {name for name, _ in columns}
     if unknown := sorted(set(given) - known):
         raise BadArgument("weights", f"for columns of the answer: {', '.join(sorted(known))}", unknown[0])
-    found = dict.fromkeys(parts, Fraction(0))
+    weight_of = dict.fromkeys(parts, Fraction(0))
     for name, column in columns:
         serving = [part for one in statistics_in(column) for part in _serving(one, made, level)]
-        used = [part for part in serving if part in found]
+        used = [part for part in serving if part in weight_of]
         for part in used:
-            found[part] += given.get(name, Fraction(1)) / len(used)
-    sets = [max(found[tally] for tally in members) for members in level.sets]  # each is paid as the heaviest is
-    return [weight or Fraction(1) for weight in (*sets, *(found[special] for special in specials))]
+            weight_of[part] += given.get(name, Fraction(1)) / len(used)
+    sets = [max(weight_of[tally] for tally in members) for members in level.sets]  # each is paid as the heaviest is
+    return [weight or Fraction(1) for weight in (*sets, *(weight_of[special] for special in specials))]
 
 
 def noises_of(level: Level, chosen: Mapping[str, str]) -> list[str]:

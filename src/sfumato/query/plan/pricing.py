@@ -206,12 +206,12 @@ def _mixed(
     rest = sum((weight for _, weight, kind in marked if kind == GAUSSIAN), Fraction(0))
     match loss:
         case ZCDP():
-            found = priced(parts, weights, loss)
+            together = priced(parts, weights, loss)
             each = [
                 part.priced(largest_within(Pure, loss.scaled(weight / whole))) if kind == LAPLACE else one
-                for (part, weight, kind), one in zip(marked, found.parts, strict=True)
+                for (part, weight, kind), one in zip(marked, together.parts, strict=True)
             ]
-            return replace(found, parts=tuple(each))
+            return replace(together, parts=tuple(each))
         case Approx() if loss.delta:
             chosen = sum((weight for _, weight in choices), Fraction(0))
             share = Approx(loss.epsilon * (rest + chosen) / whole, loss.delta)
@@ -234,9 +234,9 @@ def _bought(parts: Sequence[Part], shares: Sequence[Fraction], loss: Loss, noise
     ZCDP(rho=0.25)
     """
     pure, concentrated = (_largest(kind, loss) for kind in (Pure, ZCDP))
-    found = [each for each, name in ((pure, LAPLACE), (concentrated, GAUSSIAN)) if each and noise in (None, name)]
-    if len(found) < 2 or pure is None or concentrated is None:
-        return found[0] if found else None
+    offers = [each for each, name in ((pure, LAPLACE), (concentrated, GAUSSIAN)) if each and noise in (None, name)]
+    if len(offers) < 2 or pure is None or concentrated is None:
+        return offers[0] if offers else None
     amounts = float(pure.amounts[0]), float(concentrated.amounts[0])
     return concentrated if not parts or _better_gaussian(parts, shares, *amounts) else pure
 
@@ -245,10 +245,10 @@ def _bought(parts: Sequence[Part], shares: Sequence[Fraction], loss: Loss, noise
 def _largest(kind: type[Pure | ZCDP], loss: Loss) -> Pure | ZCDP | None:
     """The largest loss of a kind within one of another; none where no theorem takes any there."""
     try:
-        found = largest_within(kind, loss)
+        most = largest_within(kind, loss)
     except (NoProvenRoute, BadArgument):
         return None
-    return found if isinstance(found, Pure | ZCDP) and 0 < found.amounts[0] < math.inf else None
+    return most if isinstance(most, Pure | ZCDP) and 0 < most.amounts[0] < math.inf else None
 
 
 def _check_noise(noise: str | None, loss: Loss) -> None:
@@ -301,13 +301,13 @@ def _better_gaussian(parts: Sequence[Part], shares: Sequence[Fraction], epsilon:
 def most_concentrated(parts: Sequence[Part], shares: Sequence[Fraction], loss: Approx, d_in: int) -> Fraction:
     """The greatest ρ to divide among parts that keep an (ε, δ): by way of ρ, of μ, or exactly."""
     epsilon, delta = Fraction(loss.epsilon), loss.delta
-    found = [concentrated_within(epsilon, delta)]
+    rhos = [concentrated_within(epsilon, delta)]
     gaussian = gaussian_rho(parts, shares, most_mu(epsilon, delta) ** 2, d_in)
     if gaussian is not None:
-        found.append(gaussian)
+        rhos.append(gaussian)
     if len(parts) == 1 and isinstance(part := parts[0], NoisyCells) and squared(d_in * part.influence.l2) < 2:
-        found.append(1 / (2 * exactly_within(epsilon, delta)))
-    return max(found)
+        rhos.append(1 / (2 * exactly_within(epsilon, delta)))
+    return max(rhos)
 
 
 def gaussian_rho(parts: Sequence[Part], shares: Sequence[Fraction], square: Fraction, d_in: int) -> Fraction | None:
@@ -325,9 +325,9 @@ def gaussian_rho(parts: Sequence[Part], shares: Sequence[Fraction], square: Frac
 
 def gaussian_total(parts: Sequence[Priced], distance: int) -> GDP | None:
     """The Gaussian loss of parts together, where each has one; else None."""
-    found = [part.gaussian_loss(distance) for part in parts]
-    known = [one for one in found if one is not None]
-    return reduce(lambda spent, one: spent.then(one), known, GDP(0)) if len(known) == len(found) else None
+    losses = [part.gaussian_loss(distance) for part in parts]
+    known = [one for one in losses if one is not None]
+    return reduce(lambda spent, one: spent.then(one), known, GDP(0)) if len(known) == len(losses) else None
 
 
 def moving_one(parts: Sequence[Priced], distance: int) -> DiscreteGaussian | None:

@@ -122,13 +122,13 @@ class Bins:
         """The value in the middle of each bin: a whole number for whole numbers."""
         step = (self.high - self.low) / self.many
         if self.exact:
-            found = [int(self.low) + int(place) for place in places]
+            middles = [int(self.low) + int(place) for place in places]
         elif self.of.kind is Kind.INT:
-            found = [math.floor(self.low + (2 * int(place) + 1) * step / 2) for place in places]
+            middles = [math.floor(self.low + (2 * int(place) + 1) * step / 2) for place in places]
         else:
             return np.array([float(self.low + (2 * int(place) + 1) * step / 2) for place in places], dtype=np.float64)
         large = max(abs(self.low), abs(self.high)) >= 1 << 62
-        return np.array(found, dtype=object if large else np.int64)
+        return np.array(middles, dtype=object if large else np.int64)
 
 
 @guarantee(
@@ -196,16 +196,16 @@ def rank_pieces(bins: Array, rows: Array, ends: tuple[int, int], rank: int, unit
 @guarantee(
     claim="each row goes below with probability (2 part + 1) / (2 parts), independently of all else",
     proof="proofs/query_specials.md#halving",
-    reviewed="31f415205c58",
+    reviewed="355ac2d60746",
 )
 def rows_below(rows: int, part: int, parts: int, entropy: Entropy) -> int:
     """Draws how many of the rows of the chosen bin go on below; parts are a power of two, up to 128."""
     below = 256 * (2 * part + 1) // (2 * parts)
-    found = 0
+    many = 0
     for start in range(0, rows, PIECE):
         coins = np.frombuffer(entropy.octets(min(PIECE, rows - start)), dtype=np.uint8)
-        found += int((coins < below).sum())
-    return found
+        many += int((coins < below).sum())
+    return many
 
 
 @final
@@ -294,19 +294,19 @@ class QuantilesAt(ChosenAt):
     def chosen(self, counts: Counts, entropy: Entropy) -> tuple[Array, ...]:
         plan, ends = self.way.plan(self.measure, self.temperature), (0, self.way.bins.many - 1)
         cutting = Cutting(self.margin)
-        found = [cutting.draw(plan, bins, rows, ends, entropy) for bins, rows in counts]
-        made = np.array(found, dtype=np.int64).reshape(len(counts), len(self.special.statistics))
+        drawn = [cutting.draw(plan, bins, rows, ends, entropy) for bins, rows in counts]
+        made = np.array(drawn, dtype=np.int64).reshape(len(counts), len(self.special.statistics))
         at = [self.way.levels.index(one.at) for one in self.special.statistics if isinstance(one, Quantile)]
         return tuple(made[:, place] for place in at)
 
     def released(self, drawn: Sequence[Array], confidence: Fraction) -> dict[Statistic, Released]:
         """Values without intervals: how far off they are depends on where the rows are."""
-        found: dict[Statistic, Released] = {}
+        released: dict[Statistic, Released] = {}
         for statistic, places in zip(self.special.statistics, drawn, strict=True):
             nowhere = np.full(len(places), math.inf)
             whole = self.way.bins.of.kind is Kind.INT
-            found[statistic] = Vector(self.way.bins.middles(places), -nowhere, nowhere, whole)
-        return found
+            released[statistic] = Vector(self.way.bins.middles(places), -nowhere, nowhere, whole)
+        return released
 
     def error(self, confidence: Fraction) -> str:
         """Says how many rows the rank is off, at most; of several quantiles, each of which rests on others, nothing."""

@@ -59,8 +59,8 @@ def empty(relation: Relation, never: Never) -> list[Expression]:
         case Where(source=source, condition=condition):
             return empty(source, never) or _impossible(condition, never)
         case Union(parts=parts):
-            found = [empty(part, never) for part in parts]
-            return found[0] if all(found) else []
+            empties = [empty(part, never) for part in parts]
+            return empties[0] if all(empties) else []
         case Join(left=left, right=right, match=match):
             return empty(left, never) or (empty(right, never) if match is Match.INNER else [])
     return [one for source in relation.sources for one in empty(source, never)]

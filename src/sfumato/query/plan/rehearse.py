@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sfumato.errors import QueryRefused
-from sfumato.query.answer.assemble import Drawn, finished
+from sfumato.query.answer.assemble import Drawn, columns_of
 from sfumato.query.answer.error_bars import width_of
 from sfumato.query.engines.protocol import PublicTables
 from sfumato.query.nodes.literals import halved
-from sfumato.query.plan.engine_plan import ExactAggregate
-from sfumato.query.plan.grouping_sets import Level
 from sfumato.release.vectors import Array
 
 if TYPE_CHECKING:
@@ -27,17 +23,18 @@ SURE = Fraction(95, 100)
 
 
 def rehearse(ready: CompiledQuery, engine: PublicTables) -> None:
-    """Runs every statement on tables without rows, and makes answers of one group: of zeros, and of too much noise."""
+    """Runs every statement on tables without rows, and makes an answer of two groups: of zeros and of too much noise.
+
+    What ran on no rows before runs so with other numbers in it (`Statement.shape`).
+    """
     _check_names(ready.question)
     for level in ready.levels:
         if level.summed is None and level.cells.tallies:
             engine.prepare(level.cells)
         for run in level.runs:
             engine.prepare(run.cells)
-    alone = replace(ready, levels=ready.levels[:1])
     try:
-        for numbers in (dict.fromkeys(ready.levels[0].cells.tallies, 0), _far(ready)):
-            finished(alone, [_made_up(ready.levels[0], numbers)], SURE)
+        columns_of(ready, [_made_up(ready)], SURE)
     except RecursionError:
         why = "what is made of the released numbers is nested too deeply: ask for its parts."
     except OverflowError:
@@ -47,26 +44,25 @@ def rehearse(ready: CompiledQuery, engine: PublicTables) -> None:
     raise QueryRefused(why)
 
 
-def _far(ready: CompiledQuery) -> dict[ExactAggregate, int]:
-    """Numbers as far out as noise will never be: a thousand half-widths."""
-    return {tally: 1000 * width_of(part.noise, SURE) for tally, part in ready.noises[0].items()}
-
-
 def _check_names(question: Question) -> None:
     """Refuses names that no file and no ledger can hold."""
     if any(halved(name) for name, _ in (*question.keys, *question.columns)):
         raise QueryRefused("the name of a column holds half a character (a lone surrogate): name it otherwise, AS.")
 
 
-def _made_up(level: Level, numbers: Mapping[ExactAggregate, int]) -> Drawn:
-    """Makes up one group with some numbers: that of the first key, where keys are listed."""
+def _made_up(ready: CompiledQuery) -> Drawn:
+    """Makes up two groups of the first level, both with the first key, where keys are listed.
+
+    The numbers of one are 0, those of the other as far out as noise will never be: a thousand half-widths.
+    """
+    level, noises = ready.levels[0], ready.noises[0]
     keys = () if level.listed is None or not len(level.listed) else tuple(column[0] for column in level.listed.columns)
-    shown = keys or (None,) * len(level.places)
-    arrays = tuple(np.array([key], dtype=object) for key in shown)
-    given = {tally: _array(numbers.get(tally, 0)) for tally in level.cells.tallies}
-    chosen = {one: np.zeros(1, dtype=np.int64) for run in level.runs for one in run.special.statistics}
-    return Drawn(arrays, given, chosen=chosen)
+    arrays = tuple(np.full(2, key, dtype=object) for key in keys or (None,) * len(level.places))
+    far = {tally: 1000 * width_of(part.noise, SURE) for tally, part in noises.items()}
+    numbers = {tally: _array(0, far.get(tally, 0)) for tally in level.cells.tallies}
+    chosen = {one: np.zeros(2, dtype=np.int64) for run in level.runs for one in run.special.statistics}
+    return Drawn(arrays, numbers, chosen=chosen)
 
 
-def _array(number: int) -> Array:
-    return np.array([number], dtype=np.int64 if number < 2**63 else object)
+def _array(*numbers: int) -> Array:
+    return np.array(numbers, dtype=np.int64 if max(numbers) < 2**63 else object)

@@ -60,9 +60,9 @@ class Counts:
 
     def dense(self, bins: int) -> Array:
         """The counts of all bins, empty ones included, group by group."""
-        found = np.zeros((len(self), bins), dtype=np.int64)
-        found[np.repeat(np.arange(len(self)), np.diff(self.starts)), self.bins] = self.rows
-        return found
+        table = np.zeros((len(self), bins), dtype=np.int64)
+        table[np.repeat(np.arange(len(self)), np.diff(self.starts)), self.bins] = self.rows
+        return table
 
 
 class SelectionMechanism(ABC):
@@ -120,8 +120,8 @@ class Special(Part):
         Rows without a bin take room as others do, as they do in counts and sums: so all numbers of a question are about
         the same part of a unit.
         """
-        asked, found = self.statistics[0].where, self.way.bin
-        bins = found if asked is None else call("case", asked, found, Literal(None, found.kind))
+        asked, bin_of = self.statistics[0].where, self.way.bin
+        bins = bin_of if asked is None else call("case", asked, bin_of, Literal(None, bin_of.kind))
         bound = replace(placed.bound, cut=placed.bound.rows is not None and not self.way.counted.bits)
         return Cells(source, keys, (self.way.counted,), bound, listed, (bins,))
 
@@ -235,11 +235,11 @@ def moved_rows(left: Counts, right: Counts) -> tuple[int, ...]:
     """How many rows each group has on one side only; refuses sides with different numbers of groups."""
     if len(left) != len(right):
         raise NoDistance("counts of bins", "they are of different numbers of groups.")
-    found = []
+    moved = []
     for ours, theirs in zip(left, right, strict=True):
         here, there = (Counter(dict(zip(bins.tolist(), rows.tolist(), strict=True))) for bins, rows in (ours, theirs))
-        found.append(((here - there) + (there - here)).total())
-    return tuple(found)
+        moved.append(((here - there) + (there - here)).total())
+    return tuple(moved)
 
 
 def counted(run: Run, computed: Computed, shown: Sequence[Array]) -> Counts:
@@ -265,5 +265,5 @@ def whole_places(values: Sequence[Value], low: int, many: int) -> Array:
     """Whole numbers as steps from the lowest, moved into ``many`` places; −1 for missing ones."""
     missing = np.fromiter((value is None for value in values), dtype=np.bool_, count=len(values))
     whole = [0 if value is None else value for value in values] if missing.any() else values
-    found = np.clip(np.asarray(whole, dtype=np.int64), low, low + many - 1) - low
-    return np.where(missing, -1, found)
+    places = np.clip(np.asarray(whole, dtype=np.int64), low, low + many - 1) - low
+    return np.where(missing, -1, places)

@@ -51,11 +51,11 @@ def merged(
     weights: Mapping[ExactAggregate, Fraction], standing: Mapping[ExactAggregate, ExactAggregate]
 ) -> dict[ExactAggregate, Fraction]:
     """Adds up the weights of tallies that one stands for."""
-    found: dict[ExactAggregate, Fraction] = {}
+    together: dict[ExactAggregate, Fraction] = {}
     for tally, weight in weights.items():
         stands = standing.get(tally, tally)
-        found[stands] = found.get(stands, Fraction(0)) + weight
-    return {tally: weight for tally, weight in found.items() if weight}
+        together[stands] = together.get(stands, Fraction(0)) + weight
+    return {tally: weight for tally, weight in together.items() if weight}
 
 
 def same_by_bounds(

@@ -42,8 +42,8 @@ def aimed(
         for members in level.sets:
             aims = [(tally, _of_all(level, tally, targets)) for tally in members]
             noises = [(tally, _noise(aim, step_of(tally), gaussian=gaussian)) for tally, aim in aims]
-            found = tuple(PricedCells(level.influence(tally), noise) for tally, noise in noises)
-            parts.append(found[0] if len(found) == 1 else ExclusiveAt(found))
+            bought = tuple(PricedCells(level.influence(tally), noise) for tally, noise in noises)
+            parts.append(bought[0] if len(bought) == 1 else ExclusiveAt(bought))
     kind = limit if limit in COMMON_KINDS else Pure
     return Pricing(tuple(parts), (), kind, Fraction(0))
 
@@ -58,7 +58,7 @@ def _targets(
     question: Question, made: Mapping[Statistic, Recipe], settings: Settings
 ) -> dict[ExactAggregate, list[Target]]:
     """The targets of each tally; refuses columns that are not one noisy number."""
-    found: dict[ExactAggregate, list[Target]] = {}
+    by_tally: dict[ExactAggregate, list[Target]] = {}
     _check_names(question, settings)
     for name, column in question.columns:
         if not any(True for _ in statistics_in(column)):
@@ -72,13 +72,13 @@ def _targets(
                 f"how near {name} comes hangs on the data, so it cannot be asked for: it is made of several noisy "
                 "numbers. Ask for its parts (counts and sums), or say what to pay, loss=…"
             )
-        found.setdefault(tallies[0], []).append(target)
-    if any(tally not in found for one in question.statistics for tally in made[one].tallies):
+        by_tally.setdefault(tallies[0], []).append(target)
+    if any(tally not in by_tally for one in question.statistics for tally in made[one].tallies):
         raise QueryRefused(
             "HAVING and ORDER BY look at a number that is not in the answer, so accuracy says nothing of it: put it "
             "into the answer, or say what to pay, loss=…"
         )
-    return found
+    return by_tally
 
 
 def _check_names(question: Question, settings: Settings) -> None:
@@ -90,8 +90,8 @@ def _check_names(question: Question, settings: Settings) -> None:
 
 def _noise(targets: Sequence[Target], step: Fraction, *, gaussian: bool) -> Noise:
     """The most noise that meets every target."""
-    found = [most_noise(one.half_width / step, one.confidence, gaussian=gaussian) for one in targets]
-    return min(found, key=lambda noise: noise.scale)
+    noises = [most_noise(one.half_width / step, one.confidence, gaussian=gaussian) for one in targets]
+    return min(noises, key=lambda noise: noise.scale)
 
 
 @lru_cache(maxsize=256)

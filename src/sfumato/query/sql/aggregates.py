@@ -63,8 +63,8 @@ class Aggregates:
             raise refused(
                 "DISTINCT inside this aggregate", "only COUNT(DISTINCT x) is answered. Aggregate an inner query"
             )
-        found = self.rows.read(node)
-        return call("to_int", found) if found.kind is Kind.BOOL else found
+        operand = self.rows.read(node)
+        return call("to_int", operand) if operand.kind is Kind.BOOL else operand
 
 
 def is_aggregate(node: exp.Expr) -> bool:
@@ -90,8 +90,8 @@ def _count(aggregates: Aggregates, node: exp.Expr) -> Found:
             return (CountDistinct(aggregates.rows.read(operand)),)
         case exp.Distinct():
             raise refused("COUNT(DISTINCT x, y)", "it takes one column. Put the columns together with CONCAT")
-    found = aggregates.rows.read(node.this)
-    return (Count() if isinstance(found, Literal) and found.value is not None else Count(found),)
+    counted = aggregates.rows.read(node.this)
+    return (Count() if isinstance(counted, Literal) and counted.value is not None else Count(counted),)
 
 
 def _count_if(aggregates: Aggregates, node: exp.Expr) -> Found:
@@ -154,9 +154,9 @@ def _quantiles(aggregates: Aggregates, of: exp.Expr, at: exp.Expr, *, turned: bo
 def _histogram(aggregates: Aggregates, node: exp.Expr) -> Found:
     match node.expressions:
         case [of, exp.Array(expressions=edges)]:
-            found = [constant(edge, aggregates.rows.parameters) for edge in edges]
-            numbers = [one.value for one in found if one is not None and one.kind.numeric]
-            if len(numbers) < len(found):
+            constants = [constant(edge, aggregates.rows.parameters) for edge in edges]
+            numbers = [one.value for one in constants if one is not None and one.kind.numeric]
+            if len(numbers) < len(constants):
                 raise refused("HISTOGRAM", "its edges are numbers, written out or bound")
             return (Histogram(aggregates.number(of), tuple(numbers)),)  # type: ignore[arg-type]
     raise refused("HISTOGRAM", "it takes edges, because those of the data are private. Write HISTOGRAM(x, [0, 10, 20])")

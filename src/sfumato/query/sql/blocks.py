@@ -9,7 +9,7 @@ from typing import TypeAlias, final
 from sqlglot import exp
 
 from sfumato.errors import QueryRefused
-from sfumato.query.build.relation import kept
+from sfumato.query.build.relation import kept, unused
 from sfumato.query.nodes.expressions import Call, Column, Expression, Literal
 from sfumato.query.nodes.operators import call
 from sfumato.query.nodes.questions import Quantile, Statistic, StatisticValue, statistics_in
@@ -71,12 +71,12 @@ def block(select: exp.Expr, tables: Tables, wrap: Wrap) -> Block:
     keys, sets = reader.keys(select.args.get("group"), items)
     late = Scalars(lambda node: reader.leaf(node, items, keys), tables.parameters)
     having = select.args.get("having")
-    found = None if having is None else late.condition(having.this)
+    condition = None if having is None else late.condition(having.this)
     order = tuple(_ordered(node, late, items) for node in _orders(select.args.get("order")))
-    made = [*(item.made for item in items), *(() if found is None else (found,)), *(one for one, _ in order)]
+    made = [*(item.made for item in items), *(() if condition is None else (condition,)), *(one for one, _ in order)]
     grouped = select.args.get("group") is not None or any(True for one in made for _ in statistics_in(one))
     limit = _limit(select.args.get("limit"), tables)
-    return Block(scope, items, named_keys(keys, items) if grouped else None, sets, found, order, limit)
+    return Block(scope, items, named_keys(keys, items) if grouped else None, sets, condition, order, limit)
 
 
 @final
@@ -96,12 +96,12 @@ class _Reader:
             return self.named(node, items, keys)
         if not is_aggregate(node):
             return None
-        found = Aggregates(self.rows).read(node)
-        if len(found) > 1:
+        statistics = Aggregates(self.rows).read(node)
+        if len(statistics) > 1:
             raise refused(
                 "a list of quantiles inside an expression", "it makes several columns. Write one QUANTILE for each"
             )
-        return self.wrap(found[0], self.scope)
+        return self.wrap(statistics[0], self.scope)
 
     def named(self, node: exp.Column, items: Sequence[Item], keys: Sequence[Expression] | None = None) -> Expression:
         """Looks up a name: one given in SELECT, or a column; refuses one that may be either.
@@ -121,15 +121,15 @@ class _Reader:
 
     def items(self, nodes: Iterable[exp.Expr]) -> tuple[Item, ...]:
         """Reads the columns of SELECT, under names that differ."""
-        found = [item for node in nodes for item in self._item(node)]
-        if len(found) > MOST_COLUMNS:
-            raise QueryRefused(f"SELECT has {len(found)} columns; at most {MOST_COLUMNS} are answered.")
-        taken = [item.name.casefold() for item in found if item.named]
+        items = [item for node in nodes for item in self._item(node)]
+        if len(items) > MOST_COLUMNS:
+            raise QueryRefused(f"SELECT has {len(items)} columns; at most {MOST_COLUMNS} are answered.")
+        taken = [item.name.casefold() for item in items if item.named]
         twice = [name for place, name in enumerate(taken) if name in taken[:place]]
         if twice:
             raise QueryRefused(f"two columns are called {twice[0]!r}: give one of them another name.")
         names = set(taken)
-        return tuple(item if item.named else Item(unused(item.name, names), item.made, named=False) for item in found)
+        return tuple(item if item.named else Item(unused(item.name, names), item.made, named=False) for item in items)
 
     def _item(self, node: exp.Expr) -> list[Item]:
         if is_star(node):
@@ -140,9 +140,9 @@ class _Reader:
             inner, named = node.this, True
         name = str(node.alias) if named else usual_name(inner)
         if is_aggregate(inner):
-            found = Aggregates(self.rows).read(inner)
-            names = [name] if len(found) == 1 else [_quantile_name(name, one) for one in found]
-            made = (self.wrap(one, self.scope) for one in found)
+            statistics = Aggregates(self.rows).read(inner)
+            names = [name] if len(statistics) == 1 else [_quantile_name(name, one) for one in statistics]
+            made = (self.wrap(one, self.scope) for one in statistics)
             return [Item(one, value, named) for one, value in zip(names, made, strict=True)]
         made_one = Scalars(self.leaf, self.rows.parameters).read(inner)
         return [Item(name, made_one, named or isinstance(inner, exp.Column))]
@@ -158,8 +158,8 @@ class _Reader:
             plain = (item.made for item in items if not any(True for _ in statistics_in(item.made)))
             keys = list(dict.fromkeys(made for made in plain if not isinstance(made, Literal)))
             return keys, (tuple(range(len(keys))),)
-        found, sets = grouping(group, lambda node: self._key(node, items))
-        return found, tuple(sets)
+        by, sets = grouping(group, lambda node: self._key(node, items))
+        return by, tuple(sets)
 
     def _key(self, node: exp.Expr, items: Sequence[Item]) -> Expression:
         made = _position(node, items, "GROUP BY")
@@ -179,21 +179,11 @@ def _quantile_name(name: str, one: Statistic) -> str:
 def named_keys(keys: Iterable[Expression], items: Sequence[Item]) -> tuple[tuple[str, Expression], ...]:
     """Names keys, so that names differ: as SELECT does, or by the column."""
     taken: set[str] = set()
-    found = []
+    named = []
     for key in keys:
         name = next((item.name for item in items if item.made == key), key.name if isinstance(key, Column) else "key")
-        found.append((unused(name, taken), key))
-    return tuple(found)
-
-
-def unused(name: str, taken: set[str]) -> str:
-    """Appends a number to a name that is taken, and marks the result as taken."""
-    chosen, number = name, 1
-    while chosen.casefold() in taken:
-        number += 1
-        chosen = f"{name}_{number}"
-    taken.add(chosen.casefold())
-    return chosen
+        named.append((unused(name, taken), key))
+    return tuple(named)
 
 
 def keyed(made: Expression, replaced: Mapping[Expression, Expression]) -> Expression:
@@ -244,7 +234,7 @@ def _limit(node: exp.Expr | None, tables: Tables) -> int | None:
     if not isinstance(node, exp.Limit):
         raise refused("FETCH", "write LIMIT and a number of rows")
     only(node, "expression")
-    found = constant(node.expression, tables.parameters)
-    if found is None or type(found.value) is not int or found.value < 0:
+    most = constant(node.expression, tables.parameters)
+    if most is None or type(most.value) is not int or most.value < 0:
         raise QueryRefused("LIMIT takes a whole number, 0 or more.")
-    return found.value
+    return most.value

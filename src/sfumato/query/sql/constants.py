@@ -28,12 +28,12 @@ def decimal(text: str) -> Fraction:
     Fraction(1, 1000000)
     """
     try:
-        found = Decimal(text) if len(text) <= FARTHEST else Decimal("nan")
+        number = Decimal(text) if len(text) <= FARTHEST else Decimal("nan")
     except InvalidOperation:
-        found = Decimal("nan")
-    if not found.is_finite() or abs(found.adjusted()) > FARTHEST:
+        number = Decimal("nan")
+    if not number.is_finite() or abs(number.adjusted()) > FARTHEST:
         raise QueryRefused(f"{text[:40]} is no number that can be read.")
-    return Fraction(found)
+    return Fraction(number)
 
 
 def number(text: str, *, negative: bool = False) -> Literal:
@@ -87,8 +87,8 @@ def quoted(text: str) -> Literal:
 def moment(text: str, kind: Kind) -> Literal:
     """Reads a day or a time from ISO text; refuses other forms."""
     try:
-        found = datetime.date.fromisoformat(text) if kind is Kind.DATE else datetime.datetime.fromisoformat(text)
-        return literal(value_of(found))
+        when = datetime.date.fromisoformat(text) if kind is Kind.DATE else datetime.datetime.fromisoformat(text)
+        return literal(value_of(when))
     except (ValueError, OverflowError):
         form = "2024-01-31" if kind is Kind.DATE else "2024-01-31 10:00:00"
         raise QueryRefused(f"{text[:40]!r} is no {kind.value}: write it as in '{form}'.") from None
@@ -98,7 +98,7 @@ def share(node: exp.Expr, parameters: Parameters) -> Fraction:
     """Reads a number exactly as it is written; a bound float by its shortest form."""
     if isinstance(node, exp.Literal) and not node.is_string:
         return decimal(node.name)
-    found = constant(node, parameters)
-    if found is None or not found.kind.numeric or found.value is None:
+    given = constant(node, parameters)
+    if given is None or not given.kind.numeric or given.value is None:
         raise QueryRefused("a share is written as a number between 0 and 1.")
-    return Fraction(repr(found.value))
+    return Fraction(repr(given.value))

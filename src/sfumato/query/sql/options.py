@@ -123,7 +123,7 @@ def _number(said: dict[str, str], name: str) -> Fraction | None:
 
 
 def _whole(said: dict[str, str], name: str) -> int | None:
-    found = _number(said, name)
-    if found is not None and (found.denominator != 1 or found < 1):
+    number = _number(said, name)
+    if number is not None and (number.denominator != 1 or number < 1):
         raise QueryRefused(f"a number of {'groups' if name == 'max_groups' else 'rows'} must be whole, 1 or more.")
-    return None if found is None else int(found)
+    return None if number is None else int(number)

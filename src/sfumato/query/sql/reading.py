@@ -10,7 +10,7 @@ from sqlglot import exp
 from sfumato.errors import QueryRefused
 from sfumato.query.build.prune import pruned
 from sfumato.query.build.question import build_question, statistic_value
-from sfumato.query.build.relation import folded, kept, owner_of, per_unit, selected
+from sfumato.query.build.relation import folded, kept, owner_of, per_unit, selected, unused
 from sfumato.query.nodes.catalog import Catalog
 from sfumato.query.nodes.expressions import Call, Column, Expression, Literal
 from sfumato.query.nodes.kinds import Kind
@@ -28,7 +28,7 @@ from sfumato.query.nodes.questions import (
     statistics_in,
 )
 from sfumato.query.nodes.relations import Fold, Folded, Owner, Relation, optional, renamed
-from sfumato.query.sql.blocks import Block, block, keyed, unused
+from sfumato.query.sql.blocks import Block, block, keyed
 from sfumato.query.sql.options import Options
 from sfumato.query.sql.parameters import Given, Parameters
 from sfumato.query.sql.refusals import PARTS, only, refused
@@ -53,13 +53,13 @@ def read(text: str, catalog: Catalog, parameters: Given = ()) -> Statement:
     options = Options.read(parsed.options)
     try:
         bound = Parameters.read(parameters, parsed.tree)
-        found = _asked(_select(parsed.tree), Tables(catalog, bound, _relation, {}))
+        asked = _asked(_select(parsed.tree), Tables(catalog, bound, _relation, {}))
     except RecursionError:
         raise QueryRefused(TOO_DEEP) from None
-    if isinstance(found, Question):
-        options.check_unit(found.source)
-        return Statement(found, None, parsed.explain, options)
-    return Statement(None, found, parsed.explain, options)
+    if isinstance(asked, Question):
+        options.check_unit(asked.source)
+        return Statement(asked, None, parsed.explain, options)
+    return Statement(None, asked, parsed.explain, options)
 
 
 def _select(tree: exp.Expr) -> exp.Select:
@@ -111,7 +111,7 @@ def _statistics(read: Block) -> list[StatisticValue]:
     """What stands for the statistics of a block, each once."""
     made = [*(item.made for item in read.items), *(() if read.having is None else (read.having,))]
     made += [one for one, _ in read.order]
-    return [StatisticValue(one) for one in dict.fromkeys(found for one in made for found in statistics_in(one))]
+    return [StatisticValue(one) for one in dict.fromkeys(statistic for one in made for statistic in statistics_in(one))]
 
 
 def _relation(select: exp.Expr, tables: Tables) -> Relation:

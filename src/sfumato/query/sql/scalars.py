@@ -36,9 +36,9 @@ class Scalars:
 
     def read(self, node: exp.Expr) -> Expression:
         """Reads a syntax tree as a typed expression, or refuses it."""
-        found = constant(node, self.parameters) or self.leaf(node)
-        if found is not None:
-            return found
+        leaf = constant(node, self.parameters) or self.leaf(node)
+        if leaf is not None:
+            return leaf
         form = NAMED_FORMS.get(node.name.lower()) if isinstance(node, exp.Anonymous) else FORMS.get(type(node))
         made = self.operation(node) if form is None else form(self, node)
         return call("not", made) if node.args.get("negate") else made
@@ -58,10 +58,10 @@ class Scalars:
 
     def condition(self, node: exp.Expr) -> Expression:
         """Reads a condition; refuses what is neither true nor false."""
-        found = self.read(node)
-        if found.kind is not Kind.BOOL:
-            raise QueryRefused(f"a condition is needed, and this is {found.kind.value}; compare it with something.")
-        return found
+        condition = self.read(node)
+        if condition.kind is not Kind.BOOL:
+            raise QueryRefused(f"a condition is needed, and this is {condition.kind.value}; compare it with something.")
+        return condition
 
     def make(self, operator: str, *nodes: exp.Expr) -> Expression:
         """Makes an operation; texts beside days or times are read as these."""
@@ -73,8 +73,8 @@ Rule: TypeAlias = Callable[[Scalars, exp.Expr], Expression]
 
 def operands(node: exp.Expr, *names: str) -> list[exp.Expr]:
     """The parts of a node by their names, lists flattened; those that are missing are left out."""
-    found = [node.args.get(name) for name in names]
-    return [one for part in found if part is not None for one in (part if isinstance(part, list) else [part])]
+    given = [node.args.get(name) for name in names]
+    return [one for part in given if part is not None for one in (part if isinstance(part, list) else [part])]
 
 
 def repeated(value: Expression) -> Expression:

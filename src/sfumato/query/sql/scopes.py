@@ -56,10 +56,10 @@ class Scope:
         name = node.name
         if node.table:
             source = self.source(node.table)
-            found = name_in(name, source.fields)
-            if found is None:
+            match = name_in(name, source.fields)
+            if match is None:
                 raise QueryRefused(_unknown(f"{node.table}.{name}", list(source.fields)))
-            return self._columns[source.fields[found]]
+            return self._columns[source.fields[match]]
         column = self.find(name)
         if column is None:
             known = [one for source in self.sources for one in source.open]
@@ -68,27 +68,27 @@ class Scope:
 
     def find(self, name: str) -> Column | None:
         """The column that a name without a table means, or None; refuses a name that may mean several."""
-        found = self.called(name)
-        if len(found) > 1:
-            raise QueryRefused(f"{name!r} could be {' or '.join(found)}: write which one.")
-        return next(iter(found.values()), None)
+        columns = self.called(name)
+        if len(columns) > 1:
+            raise QueryRefused(f"{name!r} could be {' or '.join(columns)}: write which one.")
+        return next(iter(columns.values()), None)
 
     def called(self, name: str) -> dict[str, Column]:
         """The columns that a name without a table may mean, by their names with the table."""
-        found = ((source, name_in(name, source.open)) for source in self.sources)
+        matches = ((source, name_in(name, source.open)) for source in self.sources)
         return {
             f"{source.name}.{match}": self._columns[source.fields[match]]
-            for source, match in found
+            for source, match in matches
             if match is not None
         }
 
     def source(self, name: str) -> Source:
         """Looks up a table by the name it has in FROM."""
         names = {source.name: source for source in self.sources}
-        found = name_in(name, names)
-        if found is None:
+        match = name_in(name, names)
+        if match is None:
             raise QueryRefused(f"there is no table {name!r} in FROM; there are: {', '.join(filter(None, names))}.")
-        return names[found]
+        return names[match]
 
     def everything(self, table: str) -> Iterator[tuple[str, Column]]:
         """All columns, or those of one table, as * lists them."""

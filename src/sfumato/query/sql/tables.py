@@ -39,19 +39,19 @@ class Tables:
 
     def with_names(self, node: exp.Expr) -> Tables:
         """Adds the tables that a query names by WITH, each of which may use the ones before it."""
-        clause, found = node.args.get("with_"), self
+        clause, tables = node.args.get("with_"), self
         if clause is None:
             return self
         only(clause, "expressions")
         names: set[str] = set()
         for part in clause.expressions:
             only(part, "this", "alias")
-            name, made = _alias(part), found.query(part.this)
+            name, made = _alias(part), tables.query(part.this)
             if name.casefold() in names:
                 raise QueryRefused(f"two tables are called {name!r}: give one of them another name.")
             names.add(name.casefold())
-            found = replace(found, named={**found.named, name: made})
-        return found
+            tables = replace(tables, named={**tables.named, name: made})
+        return tables
 
     def query(self, node: exp.Expr) -> Relation:
         """Reads an inner query as a relation: a SELECT, or several put together by UNION ALL."""
@@ -88,8 +88,8 @@ class Tables:
             case exp.Table(this=exp.Identifier(this=str(name))):
                 only(node, "this", "alias", "db", "catalog")
                 plain = not node.args.get("db")
-                found = name_in(name, self.named) if plain else None
-                return _alias(node) or name, self.catalog.table(name) if found is None else self.named[found]
+                match = name_in(name, self.named) if plain else None
+                return _alias(node) or name, self.catalog.table(name) if match is None else self.named[match]
             case exp.Subquery():
                 only(node, "this", "with_", "alias")
                 return _alias(node), self.query(node)
@@ -117,17 +117,17 @@ class Tables:
         if rest and match is Match.LEFT:
             right, rest = _only_right(right, rest), []
         relation: Relation = _join(scope.relation, right, pairs, match)
-        found = Scope(relation, (*scope.sources, Source(name, fields, merged)))
-        return found.over(kept(relation, all_of(rest))) if rest else found
+        wider = Scope(relation, (*scope.sources, Source(name, fields, merged)))
+        return wider.over(kept(relation, all_of(rest))) if rest else wider
 
     def _using(self, both: Scope, node: exp.Expr) -> tuple[Pairs, list[Expression], frozenset[str]]:
         before = Scope(both.relation, both.sources[:-1])
         after = Scope(both.relation, both.sources[-1:])
         pairs, merged = [], set()
         for part in node.args["using"]:
-            found = [one.column(exp.column(part.name, quoted=True)) for one in (before, after)]
-            pairs.append((found[0].name, found[1].name))
-            merged |= {visible for visible, field in both.sources[-1].fields.items() if field == found[1].name}
+            columns = [one.column(exp.column(part.name, quoted=True)) for one in (before, after)]
+            pairs.append((columns[0].name, columns[1].name))
+            merged |= {visible for visible, field in both.sources[-1].fields.items() if field == columns[1].name}
         return pairs, [], frozenset(merged)
 
     def _on(self, both: Scope, node: exp.Expr, right: Relation) -> tuple[Pairs, list[Expression]]:
@@ -139,9 +139,9 @@ class Tables:
         for part in _conjuncts(node.args["on"]):
             match part:
                 case exp.EQ(this=exp.Column() as one, expression=exp.Column() as other):
-                    left, found = sorted((both.column(one).name, both.column(other).name), key=theirs.__contains__)
-                    if found in theirs and left not in theirs:
-                        pairs.append((left, found))
+                    left, right_name = sorted((both.column(one).name, both.column(other).name), key=theirs.__contains__)
+                    if right_name in theirs and left not in theirs:
+                        pairs.append((left, right_name))
                         continue
             rest.append(scalars.condition(part))
         return pairs, rest
@@ -250,7 +250,7 @@ def _union(parts: list[Relation]) -> Relation:
         raise QueryRefused("the parts of UNION ALL must have equally many columns.")
     names = [column.name for column in parts[0].fields]
     columns = list(zip(*(part.fields for part in parts), strict=True))
-    floats = [{column.kind for column in found} == {Kind.INT, Kind.FLOAT} for found in columns]
+    floats = [{column.kind for column in alike} == {Kind.INT, Kind.FLOAT} for alike in columns]
     made = stacked(
         [
             selected(

@@ -127,18 +127,18 @@ def _depth(tokens: Tokens) -> int:
 
 def _numbered(tokens: Tokens) -> list[Token]:
     """Replaces each ? by $1, $2, …, so that values go where they stand in the text."""
-    found: list[Token] = []
+    numbered: list[Token] = []
     number = 0
     for token in tokens:
         if token.token_type is not TokenType.PLACEHOLDER:
-            found.append(token)
+            numbered.append(token)
             continue
         number += 1
         place = (token.line, token.col, token.start, token.end)
-        found += (Token(TokenType.PARAMETER, "$", *place), Token(TokenType.NUMBER, str(number), *place))
+        numbered += (Token(TokenType.PARAMETER, "$", *place), Token(TokenType.NUMBER, str(number), *place))
     if number and any(token.token_type is TokenType.PARAMETER for token in tokens):
         raise QueryRefused("the text has both ? and $ parameters; use one of the two.")
-    return found
+    return numbered
 
 
 def _tree(tokens: list[Token], text: str) -> exp.Expr:
@@ -158,7 +158,7 @@ def _tree(tokens: list[Token], text: str) -> exp.Expr:
 def _complaint(error: ParseError) -> str:
     """Says where reading stopped and, where that is known, what was missing there."""
     said = error.errors[0] if error.errors else {}
-    before, found = str(said.get("start_context") or ""), str(said.get("highlight") or "")
+    before, highlighted = str(said.get("start_context") or ""), str(said.get("highlight") or "")
     line, column = before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1
     why = str(said.get("description") or "")
     start, _, missing = why.partition(" ")
@@ -168,4 +168,4 @@ def _complaint(error: ParseError) -> str:
         what = "did not expect"
     else:
         what = "the text ends too early after"
-    return f"the text cannot be read: line {line}, column {column}: {what} {found[:40]!r}."
+    return f"the text cannot be read: line {line}, column {column}: {what} {highlighted[:40]!r}."

@@ -6,7 +6,7 @@ import hmac
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, final
 from weakref import finalize
 
@@ -17,9 +17,8 @@ from sfumato.query.engines.duckdb.dialect import DUCKDB
 from sfumato.query.engines.sql.dialect import Dialect
 from sfumato.query.engines.sql.engine import Answer, SQLEngine, Tuples
 from sfumato.query.engines.sql.held import Held
-from sfumato.query.engines.sql.statement import Statement, listing
+from sfumato.query.engines.sql.statement import List, Statement, listing
 from sfumato.query.nodes.kinds import Kind, Value
-from sfumato.query.plan.engine_plan import Cells
 
 if TYPE_CHECKING:
     import duckdb
@@ -27,6 +26,9 @@ if TYPE_CHECKING:
 
 VERSION_DIGITS = 32
 """The number of hexadecimal digits that name a version of data."""
+
+PARSED = 256
+"""The number of texts, the latest ones, that are kept parsed: to parse one takes a third of a small question."""
 
 BROKE_OFF = "DuckDB broke off. Why is not shown: it could tell something about the data."
 
@@ -62,7 +64,7 @@ class DuckDBEngine(SQLEngine):
     ) -> None:
         self._connection, self._tables, self._marks = connection, dict(tables), tuple(marks)
         self._otherwise, self._known = otherwise, dict(tables if known is None else known)
-        self._rehearsed: dict[Cells, None] = {}
+        self._parsed = lru_cache(maxsize=PARSED)(lambda text: connection.extract_statements(text)[0])
         # The finalizer watches a thing that holds nothing: every finalizer can be found from any other.
         self._alive = _Alive()
         self._clean = None if spill is None else finalize(self._alive, shutil.rmtree, spill, ignore_errors=True)
@@ -74,10 +76,6 @@ class DuckDBEngine(SQLEngine):
     @property
     def held(self) -> Mapping[str, Held]:
         return self._tables
-
-    @property
-    def rehearsed(self) -> dict[Cells, None]:
-        return self._rehearsed
 
     @cached_property
     def empty(self) -> DuckDBEngine:
@@ -122,10 +120,11 @@ class DuckDBEngine(SQLEngine):
             with closing(self._connection.cursor()) as cursor:
                 for name, columns in statement.lists.items():
                     cursor.register(name, _list(columns))
+                parsed, bound = self._parsed(text), statement.bound(text)
                 if few:
-                    rows = cursor.execute(text, statement.bound(text)).fetchall()
+                    rows = cursor.execute(parsed, bound).fetchall()
                     return Tuples([column[0] for column in cursor.description or ()], rows), False
-                return ArrowColumns(cursor.sql(text, params=statement.bound(text)).to_arrow_table()), False
+                return ArrowColumns(cursor.sql(parsed, params=bound).to_arrow_table()), False
         except (duckdb.OutOfMemoryException, duckdb.InterruptException, MemoryError):
             return None, True
         except duckdb.Error:
@@ -154,7 +153,7 @@ class ArrowColumns(Answer):
         return _values(self._table[name])
 
 
-def _list(columns: tuple[tuple[Kind, tuple[Value, ...]], ...]) -> pa.Table:
+def _list(columns: List) -> pa.Table:
     """Public values as a table with columns k0, k1, … and the place of each row."""
     import pyarrow as pa
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from typing import Any, final
+from collections.abc import Container, Mapping, Sequence
+from functools import cached_property
+from typing import Any, TypeAlias, final
 
 import numpy as np
 
@@ -18,13 +19,16 @@ from sfumato.query.engines.sql.statement import Scope, Statement, listing
 from sfumato.query.nodes.expressions import Column, Expression
 from sfumato.query.nodes.kinds import Kind, Value
 from sfumato.query.nodes.relations import Relation
-from sfumato.query.plan.engine_plan import Cells, Computed, Rows
+from sfumato.query.plan.engine_plan import Cells, Computed, PublicKeys, Rows
 
 FEW = 2000
 """Answers of at most this many rows are fetched as plain tuples."""
 
 REHEARSED = 256
-"""The number of questions, the latest ones, that are known to run without data."""
+"""The number of statements, the latest ones, that are known to run without data."""
+
+Shape: TypeAlias = tuple[str, tuple[str | type, ...], PublicKeys | None]
+"""What decides whether a statement runs on no rows (`Statement.shape`), with the list of keys that it looks up."""
 
 
 class Answer(ABC):
@@ -72,10 +76,10 @@ class SQLEngine(Engine):
     def empty(self) -> SQLEngine:
         """The tables that questions may be about, without rows: what runs on these runs on any data."""
 
-    @property
-    @abstractmethod
-    def rehearsed(self) -> dict[Cells, None]:
-        """Cells that ran on the empty tables, the latest last."""
+    @cached_property
+    def rehearsed(self) -> dict[Shape, None]:
+        """Statements that ran on the empty tables, the latest last."""
+        return {}
 
     @abstractmethod
     def answer(self, text: str, statement: Statement, *, few: bool) -> Answer:
@@ -87,32 +91,43 @@ class SQLEngine(Engine):
         }
 
     def prepare(self, cells: Cells) -> None:
-        if cells in self.rehearsed:
-            return
         try:
-            self.empty.computed(cells)
+            shape = self.empty.rehearse(cells, self.rehearsed)
         except SfumatoError:
             raise
         except (RuntimeError, ValueError, OverflowError, MemoryError):  # among them RecursionError and UnicodeError
-            ran = False
-        else:
-            ran = True
-        if not ran:
+            shape = None
+        if shape is None:
             raise QueryRefused(
                 f"{self.name} cannot run this question, whatever the data: a number in it is too large, or an "
                 "expression too long or too deeply nested. Nothing was charged. Ask in smaller steps: WITH name AS (…)."
             )
         if len(self.rehearsed) >= REHEARSED:
             self.rehearsed.pop(next(iter(self.rehearsed)), None)
-        self.rehearsed[cells] = None
+        self.rehearsed[shape] = None
+
+    def rehearse(self, cells: Cells, known: Container[Shape]) -> Shape:
+        """Runs the statement of cells, unless one of its shape is known to run; gives its shape."""
+        text, statement = self._written(cells)
+        shape = (*statement.shape(text), cells.listed)
+        if shape not in known:
+            self._computed(cells, text, statement)
+        return shape
 
     def run(self, cells: Cells) -> Computed:
-        return self.computed(cells)
+        return self._computed(cells, *self._written(cells))
 
-    def computed(self, cells: Cells) -> Computed:
-        """Computes cells: of the tables, in `run`, or of empty ones, in `prepare`."""
-        statement = Statement(self.dialect)
-        text = statement_of(cells, Relations(self.held, statement))
+    def _written(self, cells: Cells) -> tuple[str, Statement]:
+        """The statement of cells on these tables; it is written once for the rehearsal and for the run."""
+        kept = cells.kept.get(self.name)
+        if kept is None or kept[0] != self.held:
+            statement = Statement(self.dialect)
+            text = statement_of(cells, Relations(self.held, statement))
+            kept = cells.kept[self.name] = (self.held, (text, statement))
+        written: tuple[str, Statement] = kept[1]
+        return written
+
+    def _computed(self, cells: Cells, text: str, statement: Statement) -> Computed:
         listed = cells.listed
         few = not cells.inner and (not cells.keys or (listed is not None and len(listed) <= FEW))
         answer = self.answer(text, statement, few=few)

@@ -17,6 +17,9 @@ from sfumato.query.nodes.kinds import LEAST_INT, MOST_INT, Kind, Value
 
 Ends: TypeAlias = tuple[float, float]
 
+List: TypeAlias = tuple[tuple[Kind, tuple[Value, ...]], ...]
+"""Public values, column by column."""
+
 LONG = 4000
 """Expressions of more letters are named: they may be parts of several others, each a part of several more."""
 
@@ -46,7 +49,7 @@ class Statement:
     def __init__(self, dialect: Dialect) -> None:
         self.dialect = dialect
         self.values: list[Value] = []
-        self.lists: dict[str, tuple[tuple[Kind, tuple[Value, ...]], ...]] = {}
+        self.lists: dict[str, List] = {}
         self._places: dict[tuple[str, str], int] = {}
         self._names = 0
 
@@ -63,7 +66,15 @@ class Statement:
         parameter = self.dialect.parameter + " "
         return {str(place): value for place, value in enumerate(self.values, 1) if parameter.format(place) in text}
 
-    def table(self, columns: tuple[tuple[Kind, tuple[Value, ...]], ...]) -> str:
+    def shape(self, text: str) -> tuple[str, tuple[str | type, ...]]:
+        """What decides whether a text runs on no rows: itself, texts that it binds, and types of what else it binds.
+
+        Numbers and times are held in their kinds by then, and templates are total: which ones they are decides nothing.
+        A text may be a word of the engine, such as a part of dates.
+        """
+        return text, tuple(value if isinstance(value, str) else type(value) for value in self.values)
+
+    def table(self, columns: List) -> str:
         """Names a table of public values, with columns k0, k1, … and their place."""
         name = self.name("list")
         self.lists[name] = columns

@@ -51,21 +51,21 @@ def _without_nulls(operator: str, parts: Sequence[Expression], kinds: Kinds) -> 
     conditions = range(0, len(parts) - 1, 2) if operator == "case" else range(0)
     others = [kinds[place] for place in range(len(parts)) if place not in conditions and not is_missing(parts[place])]
     usual = common(tuple(others)) if others else None
-    found = (
+    sure = (
         (Kind.BOOL if place in conditions else usual or kind) if is_missing(part) else kind
         for place, (part, kind) in enumerate(zip(parts, kinds, strict=True))
     )
-    return tuple(found)
+    return tuple(sure)
 
 
 def _facts(rule: Operator, kind: Kind, parts: Sequence[Expression]) -> Facts:
     operands = [part.facts for part in parts]
     nullable = rule.missing(tuple(part.kind for part in parts), [facts.nullable for facts in operands])
     ends = None if rule.range is None else rule.range(tuple(parts))
-    found = Facts(ends, None, nullable)
-    exact = found.numbers
+    known = Facts(ends, None, nullable)
+    exact = known.numbers
     if kind is not Kind.INT or exact is None:
-        return found
+        return known
     if exact[0] < LEAST_INT or exact[1] > MOST_INT:
         return Facts(None, None, nullable)
-    return Facts(ends, None, nullable_if(operands)) if rule.exact else found
+    return Facts(ends, None, nullable_if(operands)) if rule.exact else known

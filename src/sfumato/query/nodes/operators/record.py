@@ -114,7 +114,7 @@ def common(given: Kinds) -> Kind | None:
 
 def same(*kinds: Kind) -> Result:
     """Takes operands of one of these kinds, all alike (whole numbers go with floats), and gives that kind."""
-    return lambda given: found if (found := common(given)) in kinds else None
+    return lambda given: kind if (kind := common(given)) in kinds else None
 
 
 def fixed(result: Kind, *kinds: Kind) -> Result:

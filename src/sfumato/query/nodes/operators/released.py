@@ -59,8 +59,8 @@ def monotonic(function: Callable[[Array], Array]) -> Rule:
     """Applies a function that keeps the order of numbers; missing where it has no value."""
 
     def apply(parts: Sequence[Released]) -> Released:
-        found = _vector(parts[0]).monotonic(function)
-        return Vector(np.where(np.isfinite(found.values), found.values, np.nan), found.low, found.high)
+        moved = _vector(parts[0]).monotonic(function)
+        return Vector(np.where(np.isfinite(moved.values), moved.values, np.nan), moved.low, moved.high)
 
     return apply
 
@@ -111,8 +111,8 @@ def compared(compare: Callable[[Any, Any], bool]) -> Rule:
     return apply
 
 
-def _cells(found: Any) -> Array:
-    cells = list(found)
+def _cells(values: Any) -> Array:
+    cells = list(values)
     made = np.empty(len(cells), dtype=object)
     made[:] = cells
     return made
