@@ -1,34 +1,51 @@
-"""A number known between two rationals: what a numerical answer of the accountant is."""
+"""A number known between two rationals: what a numerical answer of the accountant is, and a float to work with."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from decimal import ROUND_FLOOR
 from fractions import Fraction
-from typing import final
+from typing import Self, final
 
 from sfumato.errors import BadArgument, Several
-from sfumato.exact import FLOAT_POWER, Extended, decimal_of, digits_up, down, up
+from sfumato.exact import FLOAT_POWER, Extended, decimal_of, digits_up, down, up, up_as_read
+from sfumato.plain import record
 
 
 @final
-@dataclass(frozen=True)
-class Bracket:
-    """A certified enclosure: the number is at least ``lower`` and at most ``upper``.
+@record("Bracket", repr=False)
+class Bracket(float):
+    """A certified enclosure: the number is at least ``lower`` and at most ``upper``, both exact.
+
+    It is a float, to be used like any other: the upper end, rounded up.
 
     >>> Bracket(Fraction(1), Fraction(2)).width
     Fraction(1, 1)
     >>> print(Bracket(Fraction(2, 3), Fraction(5, 7)))
     0.714286 (at least 0.666666)
+    >>> 2 * Bracket(Fraction(1, 4), Fraction(1, 2)), Bracket(Fraction(1, 4), Fraction(1, 2)).upper
+    (1.0, Fraction(1, 2))
     """
 
     lower: Extended
     upper: Extended
 
+    def __new__(cls, lower: Extended, upper: Extended) -> Self:
+        return super().__new__(cls, up_as_read(upper))
+
+    def __getnewargs__(self) -> tuple[Extended, Extended]:  # type: ignore[override]  # what `__new__` takes
+        return self.lower, self.upper
+
     def __post_init__(self) -> None:
         if not self.lower <= self.upper:
             raise BadArgument("lower", "at most upper", Several(self.lower, self.upper))
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Bracket):
+            return (self.lower, self.upper) == (other.lower, other.upper)
+        return float(self) == other
+
+    __hash__ = float.__hash__
 
     @property
     def width(self) -> Extended:
