@@ -229,18 +229,6 @@ def down(value: Distance | int) -> float:
     return math.inf if value == math.inf else 0.0 - up(-value)
 
 
-def up_as_read(value: Distance | int) -> float:
-    """The least float that is not below the value, as the number it is and as the decimal it is printed and read as.
-
-    >>> up(Fraction(1, 10)), Fraction(up(Fraction(1, 10))) > Fraction(1, 10)
-    (0.1, True)
-    >>> rational(up_as_read(Fraction(2, 3))) >= Fraction(2, 3)
-    True
-    """
-    near = up(value)
-    return near if near == math.inf or Fraction(repr(near)) >= value else math.nextafter(near, math.inf)
-
-
 def power_of_two(value: Fraction) -> Fraction:
     """The greatest power of two that is not above a positive rational.
 

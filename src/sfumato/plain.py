@@ -173,8 +173,6 @@ def registered(name: str) -> Registered | None:
 def _record(value: object, part: Part) -> Plain:
     if type(value) is float and value == math.inf:
         return "inf"
-    if isinstance(value, type) and value in NAMES:
-        return {"record": NAMES[value]}
     name = NAMES.get(type(value))
     if name is None:
         raise BadArgument(RECORD.what, RECORD.must, type(value).__name__)
@@ -213,8 +211,6 @@ def _read_word(plain: dict[str, Any], part: Part) -> object:
             if isinstance(square, Fraction) and square > 0 and isinstance(found := root(square), Root):
                 return found
             raise UnknownFormat("a root in it is of no positive rational, or is rational itself")
-        case [("record", str(name))] if (known := registered(name)) is not None:
-            return known.kind
         case [(word, str(text))] if word in ENUMS and text in [member.value for member in ENUMS[word]]:
             return ENUMS[word](text)
     raise UnknownFormat("it holds a dictionary without a kind")
@@ -239,8 +235,7 @@ RECORD = Form(
     other=_record,
 )
 """Registered records: a rational is ``"3/10"``, infinity ``"inf"``, a square root ``{"root": "2"}``, a text
-``{"text": "…"}``, a member of an enumeration its word and value, a record its kind and its fields, a class of records
-``{"record": "Pure"}``."""
+``{"text": "…"}``, a member of an enumeration its word and value, a record its kind and its fields."""
 
 
 def digits(value: Fraction) -> Plain:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from decimal import ROUND_FLOOR
 from fractions import Fraction
 from typing import Self, final
 
 from sfumato.errors import BadArgument, Several
-from sfumato.exact import FLOAT_POWER, Extended, decimal_of, digits_up, down, up, up_as_read
+from sfumato.exact import FLOAT_POWER, Distance, Extended, decimal_of, digits_up, down, up
 from sfumato.plain import record
 
 
@@ -17,7 +18,7 @@ from sfumato.plain import record
 class Bracket(float):
     """A certified enclosure: the number is at least ``lower`` and at most ``upper``, both exact.
 
-    It is a float, to be used like any other: the upper end, rounded up.
+    It is a float, to be used like any other: the upper end, rounded up (`as_read`).
 
     >>> Bracket(Fraction(1), Fraction(2)).width
     Fraction(1, 1)
@@ -31,7 +32,7 @@ class Bracket(float):
     upper: Extended
 
     def __new__(cls, lower: Extended, upper: Extended) -> Self:
-        return super().__new__(cls, up_as_read(upper))
+        return super().__new__(cls, as_read(upper))
 
     def __getnewargs__(self) -> tuple[Extended, Extended]:  # type: ignore[override]  # what `__new__` takes
         return self.lower, self.upper
@@ -60,6 +61,25 @@ class Bracket(float):
 
     def __str__(self) -> str:
         return f"{digits_up(self.upper)} (at least {digits_down(self.lower)})"
+
+
+def as_read(value: Distance, side: Callable[[Distance], float] = up) -> float:
+    """The float that is printed, and read, as a number; where there is none, the nearest on a side (`up` or `down`).
+
+    That one is on the side of the number both as it is and as the decimal that is read.
+
+    >>> as_read(Fraction("1e-6")), as_read(Fraction(2, 3)), as_read(Fraction(2, 3), down)
+    (1e-06, 0.6666666666666667, 0.6666666666666666)
+    """
+    near, away = side(value), math.inf if side is up else -math.inf
+    if math.isinf(near):
+        return near
+    beside = (near, math.nextafter(near, -away))
+    exact = next((each for each in beside if Fraction(repr(each)) == value), None)
+    if exact is not None:
+        return exact
+    kept = Fraction(repr(near)) >= value if side is up else Fraction(repr(near)) <= value
+    return near if kept else math.nextafter(near, away)
 
 
 def digits_down(value: Extended, digits: int = 6) -> str:

@@ -30,7 +30,7 @@ from sfumato.accounting.relation import Relation
 from sfumato.errors import BadArgument, NoProvenRoute, Several, Unseen, elements
 from sfumato.exact import Extended, Number, digits_up, non_negative, probability
 from sfumato.guarantee import guarantee
-from sfumato.plain import record
+from sfumato.plain import record, registered
 
 Kind: TypeAlias = type[Loss]
 
@@ -48,25 +48,26 @@ WAYS: tuple[Kind, ...] = (Pure, Approx, ZCDP, GDP, Renyi, PLD)
 class Way:
     """One way of accounting: the kind of loss that was added up, the (ε, δ) it proves, and by which theorem."""
 
-    measure: Kind
+    name: str
     loss: Approx
     theorem: str
     bracket: Bracket
 
     def __post_init__(self) -> None:
-        known = isinstance(self.measure, type) and issubclass(self.measure, Loss) and isinstance(self.theorem, str)
-        if not (known and isinstance(self.loss, Approx) and isinstance(self.bracket, Bracket)):
-            raise BadArgument("a way", "one of those in the report of sf.account(event, delta=…)", Unseen())
+        if not (issubclass(self.kind, Loss) and isinstance(self.theorem, str)):
+            raise BadArgument(
+                "name and theorem", "texts, the first that of a kind of loss", Several(self.name, self.theorem)
+            )
+        if not (isinstance(self.loss, Approx) and isinstance(self.bracket, Bracket)):
+            raise BadArgument("loss and bracket", "an sf.Approx and an sf.accounting.Bracket", Unseen())
 
     @property
     def kind(self) -> Kind:
-        """The kind of loss that was added up; stored as ``measure``."""
-        return self.measure
-
-    @property
-    def name(self) -> str:
-        """The name of the kind of loss."""
-        return self.measure.__name__
+        """The kind of loss of that name."""
+        known = registered(self.name)
+        if known is None:
+            raise BadArgument("name", "that of a kind of loss, such as 'Pure'", self.name)
+        return known.kind
 
 
 @final
@@ -198,9 +199,7 @@ class _Question:
         return Approx(answer, self.given) if self.at_delta else Approx(self.given, answer)
 
 
-def _questions(
-    delta: Number | Numbers | None, epsilon: Number | Numbers | None
-) -> tuple[list[_Question], bool]:
+def _questions(delta: Number | Numbers | None, epsilon: Number | Numbers | None) -> tuple[list[_Question], bool]:
     """Reads what is asked, and whether it is a list."""
     given: Any = epsilon if delta is None else delta
     read, name = (non_negative, "epsilon") if delta is None else (probability, "delta")
@@ -229,7 +228,7 @@ def _tried(sums: Mapping[Kind, Loss | str], relation: Relation, question: _Quest
         if isinstance(answer, str):
             refusals.setdefault(answer, []).append(kind.__name__)
         else:
-            answers.append(Way(kind, question.pair(answer.upper), CONVERSIONS[kind][Approx].theorem, answer))
+            answers.append(Way(kind.__name__, question.pair(answer.upper), CONVERSIONS[kind][Approx].theorem, answer))
     if not answers:
         reasons = [f"{', '.join(kinds)}: {reason}" for reason, kinds in reversed(refusals.items())]
         raise NoProvenRoute(f"no way of accounting gives an answer, {relation.value}. " + " ".join(reasons))
