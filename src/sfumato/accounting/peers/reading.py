@@ -241,7 +241,7 @@ def stop_of(shape: Fraction, mean: Fraction) -> Fraction:
     )
 
 
-@guarantee(claim="Poisson sampling of one shift", proof="proofs/peers.md#reading", reviewed="a039450a8ec8")
+@guarantee(claim="Poisson sampling of one shift", proof="proofs/peers.md#reading", reviewed="a6b2fb781efc")
 def _mixture(fields: Fields, place: Place) -> Event:
     name, scale = "MixtureOfGaussiansDpEvent", non_negative(fields["standard_deviation"], "standard_deviation")
     if place.relation is not Relation.ADD_REMOVE:
@@ -249,7 +249,7 @@ def _mixture(fields: Fields, place: Place) -> Event:
     with elements():
         chances = [probability(each, "sampling_probs") for each in _listed(fields, "sampling_probs")]
         shifts = [abs(rational(each, "sensitivities")) for each in _listed(fields, "sensitivities")]
-    if len(chances) != len(shifts) or abs(sum(chances) - 1) > SLACK:
+    if len(chances) != len(shifts) or abs(sum(chances, Fraction(0)) - 1) > SLACK:
         raise BadArgument("sampling_probs", "one for each of the sensitivities, adding up to 1", "others")
     moved = {shift: chance for shift, chance in zip(shifts, chances, strict=True) if shift}
     if len(moved) != len([shift for shift in shifts if shift]) or len(moved) > 1:

@@ -195,8 +195,9 @@ def _sampled(event: Sampled, place: Place) -> Foreign:
             "dataset_size": cut.population,
             "sampling_probability": as_read(cut.rate),
             "truncated_batch_size": cut.most,
+            **inner.fields,
         }
-        return Foreign("TruncatedSubsampledGaussianDpEvent", fields | inner.fields) if inner.fields else NOTHING
+        return Foreign("TruncatedSubsampledGaussianDpEvent", fields) if inner.fields else NOTHING
     part = write_event(event.event, replace(place, sampled=True))
     match event.sampling:
         case Poisson(rate=rate):

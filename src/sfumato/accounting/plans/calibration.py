@@ -361,6 +361,6 @@ def _gaussian_limit(epsilon: Number, delta: Number) -> Approx:
 
 
 def _check_limit(limit: object) -> None:
-    none = not isinstance(limit, Loss) or (isinstance(limit, Approx) and limit.epsilon in (0, math.inf))
-    if none or limit <= type(limit).nothing():
+    known = isinstance(limit, Loss) and not limit <= type(limit).nothing()
+    if not known or (isinstance(limit, Approx) and limit.epsilon in (0, math.inf)):
         raise BadArgument("limit", "a loss greater than nothing, such as sf.Approx(1, 1e-6) or sf.ZCDP(0.1)", limit)
