@@ -246,7 +246,7 @@ def calibrate_plan(
 
     >>> round(calibrate_plan(lambda scale: Gaussian(scale), limit=Approx(1, 1e-6)), 4)
     4.2247
-    >>> calibrate_plan(lambda scale: Gaussian(scale), limit=ZCDP(0.02))
+    >>> calibrate_plan(lambda scale: Gaussian(scale), limit=GDP(0.2))
     5.0
     """
     _check_limit(limit)
@@ -307,7 +307,7 @@ def noise_multiplier(
     The run is described as for `dp_sgd`: by its ``rate`` or ``size`` and ``batch``, and by its ``steps`` or ``epochs``.
 
     >>> round(noise_multiplier(epsilon=3, delta=1e-5, size=60_000, batch=600, epochs=2), 4)
-    0.7246
+    0.6825
     """
     share = sampling_rate(rate, size, batch)
     times = number_of_steps(share, steps, epochs)
