@@ -27,6 +27,7 @@ from .accounting.losses.pld import PLD
 from .accounting.losses.profile import Profile
 from .accounting.losses.renyi import Renyi
 from .accounting.plans.account import account
+from .accounting.plans.calibration import noise_multiplier
 from .accounting.plans.shares import split
 from .codebook.book import Codebook
 from .combinators.analysis import analysis
@@ -191,6 +192,7 @@ __all__ = [
     "metrics",
     "mode_gap",
     "noise",
+    "noise_multiplier",
     "norm_clamp",
     "odometer",
     "on_fixed_sample",

@@ -171,7 +171,7 @@ def registered(name: str) -> Registered | None:
 
 
 def _record(value: object, part: Part) -> Plain:
-    if isinstance(value, float) and value == math.inf:
+    if type(value) is float and value == math.inf:
         return "inf"
     name = NAMES.get(type(value))
     if name is None:

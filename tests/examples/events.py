@@ -13,12 +13,14 @@ from sfumato.accounting.adaptive.slots import Slots
 from sfumato.accounting.amplify.curves_fixed import FixedSizeCurve
 from sfumato.accounting.amplify.curves_poisson import PoissonCurve, SampledGaussianCurve
 from sfumato.accounting.facts.selection import ExponentialSelection, NoisyMaximum, PermuteAndFlip, TopSelection
+from sfumato.accounting.losses.bracket import Bracket
 from sfumato.accounting.losses.concentrated import GDP, ApproxZCDP
 from sfumato.accounting.losses.measures import ZCDP, Approx, BoundedRange, Loss, Pure
 from sfumato.accounting.losses.pld import PLD
 from sfumato.accounting.losses.profile import Profile
 from sfumato.accounting.losses.renyi import Renyi
 from sfumato.accounting.losses.trade_off import TradeOff
+from sfumato.accounting.plans.account import CostReport, Way
 from sfumato.accounting.pld.pairs.either import EitherPair, RangePair
 from sfumato.accounting.pld.pairs.exchanged import ExchangedNoisePair
 from sfumato.accounting.pld.pairs.finite import ApproxPair, FinitePair, ResponsePair
@@ -27,6 +29,7 @@ from sfumato.accounting.pld.pairs.integer import IntegerNoisePair
 from sfumato.accounting.pld.pairs.laplace import LaplacePair
 from sfumato.accounting.pld.pairs.mixed import MixedPair
 from sfumato.accounting.pld.pairs.sampled import AddedPair, ExchangedPair, RemovedPair
+from sfumato.accounting.relation import Relation
 from sfumato.accounting.renyi.mechanism_curves import LaplaceCurve, Linear, PureCurve
 from sfumato.accounting.renyi.selected_curves import PoissonSelectedCurve, SelectedCurve
 from sfumato.exact import Root
@@ -82,6 +85,13 @@ EXAMPLES = BASIC + COMPOSITE
 
 BARE = (
     Pure(math.inf),
+    CostReport(
+        ev.Laplace(4),
+        Relation.CHANGE_ONE,
+        Bracket(Fraction(1, 8), Fraction(1, 4)),
+        Bracket(Fraction(0), Fraction(0)),
+        (Way("Pure", Approx(0.25, 0), "basic composition", Bracket(Fraction(0), Fraction(1, 4))),),
+    ),
     BoundedRange(0.5),
     GDP(Root(Fraction(3))),
     Binomial(trials=20),

@@ -126,6 +126,33 @@ ACCOUNTS = (
         new="if best is NONE:",
         killers=("tests/exact/test_pairs.py::test_lines_of_discrete_pairs_meet_the_listed_distributions",),
     ),
+    Mutant(
+        name="an exchange that moves a sum as one unit more does",
+        trap="dp_accounting #378: replace-one read with the sensitivity of add/remove",
+        path="accounting/peers/reading.py",
+        old="return 2 if self.relation is Relation.CHANGE_ONE and not self.sampled else 1",
+        new="return 1",
+        killers=(
+            "tests/unit/test_peers.py::test_read_and_written_in_every_form",
+            "tests/oracle/test_dp_accounting_events.py::test_an_exchange_moves_a_sum_by_two_norms",
+        ),
+    ),
+    Mutant(
+        name="a curve looked at where it was asked, and nowhere between",
+        trap="dp_accounting get_gdp_parameter_estimate: a grid, optimistic by its own text",
+        path="accounting/plans/least_mu.py",
+        old="        high = mu_of(corners)[1]\n",
+        new="        high = low\n",
+        killers=("tests/exact/test_least_mu.py::test_the_whole_curve_is_below_and_no_smaller_mu_will_do",),
+    ),
+    Mutant(
+        name="an answer that is printed below itself",
+        trap="C.2 #2802, #2820: rounding against the reader",
+        path="accounting/losses/bracket.py",
+        old="    return near if kept else math.nextafter(near, away)\n",
+        new="    return math.nextafter(near, -away)\n",
+        killers=("tests/unit/test_account.py::test_answers_are_floats_that_know_the_exact_bracket",),
+    ),
 )
 """Losses, filters, amplification, rounding."""
 

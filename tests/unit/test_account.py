@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import copy
+import json
 import math
+import pickle
 from collections.abc import Callable
 from fractions import Fraction
+from typing import Any
 
+import numpy as np
 import pytest
 
+from sfumato.accounting.codec import from_json, to_json
+from sfumato.accounting.compose import total
 from sfumato.accounting.events import (
     Event,
     Gaussian,
@@ -35,9 +42,11 @@ from sfumato.accounting.plans.calibration import (
     greatest_rate,
     most_steps,
     noise_multiplier,
+    readable,
 )
+from sfumato.accounting.plans.training import dp_sgd
 from sfumato.accounting.relation import Relation
-from sfumato.errors import BadArgument, CannotCalibrate, NoProvenRoute
+from sfumato.errors import BadArgument, CannotCalibrate, NoProvenRoute, UnknownFormat
 from sfumato.exact import Number
 
 
@@ -120,7 +129,69 @@ def test_A3_015_and_A3_019_the_income_example() -> None:
         assert found == pytest.approx(exact, abs=6e-4)
 
 
+def test_a_list_is_answered_with_a_report_for_each() -> None:
+    plan, deltas = Sequence(Repeat(Laplace(5), 4), Gaussian(5)), [1e-5, 1e-6, Fraction(1, 10**7)]
+    reports = account(plan, delta=deltas)
+    assert reports == tuple(account(plan, delta=delta) for delta in deltas)
+    by_epsilon = account(plan, epsilon=np.array([1.0, 2.0]))
+    assert [report.epsilon for report in by_epsilon] == [1, 2]
+    assert by_epsilon[1] == account(plan, epsilon=2)
+    assert account(plan, delta=np.float64(1e-5)) == reports[0]
+    assert account(plan, delta=(1e-5,)) == reports[:1]
+
+
+def test_a_list_adds_the_plan_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[object] = []
+
+    def counted(event: Event, kind: type[Loss], **more: Any) -> Loss:
+        asked.append(kind)
+        return total(event, kind, **more)
+
+    monkeypatch.setattr("sfumato.accounting.plans.account.total", counted)
+    account(Repeat(Gaussian(5), 4), delta=[1e-5, 1e-6, 1e-7])
+    assert asked == list(WAYS)
+
+
+def test_answers_are_floats_that_know_the_exact_bracket() -> None:
+    found = account(Repeat(Laplace(3), 4), delta=1e-6)
+    assert isinstance(found.epsilon, float) and found.epsilon.lower <= found.epsilon.upper <= Fraction(found.epsilon)
+    assert Fraction(repr(float(found.epsilon))) >= found.epsilon.upper
+    assert json.loads(json.dumps([found.epsilon, found.delta])) == [found.epsilon, 1e-6]
+    assert f"{found.epsilon:.4f}" == "1.3333" and found.epsilon <= 1.34 and np.array([found.epsilon]).dtype == float
+    assert pickle.loads(pickle.dumps(found)) == copy.deepcopy(found) == found
+    assert {found.epsilon: 1}[float(found.epsilon)] == 1
+
+
+def test_an_account_is_stored_and_comes_back() -> None:
+    for report in account(training(2, 0.1, 10), delta=[1e-5, 1e-6]):
+        stored = to_json(report)
+        back = from_json(stored)
+        assert back == report and isinstance(back, CostReport)
+        assert str(back) == str(report) and back.ways[0].kind is report.ways[0].kind is PLD
+        assert "." not in json.loads(stored)["epsilon"]["upper"]  # rationals, no floats
+    tampered = stored.replace('"text": "PLD"', '"text": "Gaussian"')
+    assert tampered != stored
+    with pytest.raises(UnknownFormat):
+        from_json(tampered)
+
+
 BAD: dict[str, Callable[[], object]] = {
+    "no δ in a list": lambda: account(Laplace(1), delta=[]),
+    "a δ above 1 in a list": lambda: account(Laplace(1), delta=[0.1, 2]),
+    "a table of δ": lambda: account(Laplace(1), delta=np.ones((2, 2))),  # type: ignore[call-overload]
+    "a rate and a size": lambda: noise_multiplier(1, delta=1e-5, rate=0.1, size=10, batch=1, steps=3),
+    "a size alone": lambda: noise_multiplier(1, delta=1e-5, size=10, steps=3),
+    "a batch alone": lambda: most_steps(1, delta=1e-5, multiplier=1, batch=10),
+    "no rate": lambda: noise_multiplier(1, delta=1e-5, steps=3),
+    "steps and epochs": lambda: noise_multiplier(1, delta=1e-5, rate=0.1, steps=3, epochs=1),
+    "neither steps nor epochs": lambda: noise_multiplier(1, delta=1e-5, rate=0.1),
+    "no epochs": lambda: dp_sgd(1, rate=0.1, epochs=0),
+    "a batch of more than all": lambda: dp_sgd(1, size=10, batch=11, epochs=1),
+    "half a batch": lambda: dp_sgd(1, size=10, batch=0.5, epochs=1),  # type: ignore[arg-type]
+    "no noise": lambda: dp_sgd(0, rate=0.1, steps=1),
+    "whole up to a half": lambda: calibrate_plan(Gaussian, limit=Approx(1, 1e-6), most=0.5, whole=True),
+    "a limit of no zCDP": lambda: calibrate_plan(Gaussian, limit=ZCDP(0)),
+    "no limit": lambda: calibrate_plan(Gaussian, limit=1),  # type: ignore[call-overload]
     "neither": lambda: account(Laplace(1)),
     "both": lambda: account(Laplace(1), delta=1e-6, epsilon=1),
     "δ above 1": lambda: account(Laplace(1), delta=2),
@@ -130,7 +201,6 @@ BAD: dict[str, Callable[[], object]] = {
     "ways that are none": lambda: account(Laplace(1), delta=1e-6, ways=("pure",)),  # type: ignore[arg-type]
     "no ways": lambda: account(Laplace(1), delta=1e-6, ways=()),
     "no event": lambda: account(Pure(1), delta=1e-6),  # type: ignore[arg-type]
-    "a pure limit": lambda: calibrate_plan(Gaussian, limit=Pure(1)),  # type: ignore[arg-type]
     "a limit of nothing": lambda: calibrate_plan(Gaussian, limit=Approx(0, 1e-6)),
     "rate 0": lambda: noise_multiplier(1, delta=1e-5, rate=0, steps=10),
     "rate 2": lambda: noise_multiplier(1, delta=1e-5, rate=2, steps=10),
@@ -175,6 +245,72 @@ def test_P3_023_noise_of_training() -> None:
     assert steps == 1000
     rate = greatest_rate(1, delta=1e-5, multiplier=scale, steps=1000)
     assert float(rate) == pytest.approx(0.01, rel=2e-6)
+
+
+def test_a_run_in_words_of_training() -> None:
+    """⌈20 · 60,000 / 256⌉ = ⌈4687.5⌉ steps at the rate 256 / 60,000."""
+    run = dp_sgd(1.1, size=60_000, batch=256, epochs=20)
+    assert run == training(1.1, Fraction(256, 60_000), 4688) == dp_sgd(1.1, size=60_000, batch=256, steps=4688)
+    assert run == dp_sgd(1.1, rate=Fraction(256, 60_000), epochs=20)
+    assert dp_sgd(1, size=100, batch=10, epochs=Fraction(1, 2)) == training(1, Fraction(1, 10), 5)
+
+
+def test_every_front_end_takes_the_run_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sfumato.accounting.plans.calibration.calibrate_plan", lambda build, **more: build(2))
+    words: Any = noise_multiplier(epsilon=3, delta=1e-5, size=600, batch=60, epochs=2)
+    assert words == noise_multiplier(3, delta=1e-5, rate=0.1, steps=20) == training(2, 0.1, 20)
+    steps: Any = most_steps(3, delta=1e-5, multiplier=7, size=600, batch=60)
+    assert steps == most_steps(3, delta=1e-5, multiplier=7, rate=0.1) == training(7, 0.1, 2)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_what_is_handed_back_is_safe_as_a_decimal_and_as_a_float(sign: int) -> None:
+    for step in range(200):
+        near = math.exp(step / 7 - 10)
+        value = readable(near, sign=sign)
+        assert value == pytest.approx(near, rel=1e-14)
+        assert sign * (Fraction(value) - Fraction(repr(value))) >= 0
+    scale = calibrate_plan(lambda scale: Laplace(scale, shift=3), limit=Pure(0.7))
+    assert isinstance(scale, float) and 3 / Fraction(repr(scale)) <= Fraction("0.7") and 3 / Fraction(scale) <= 0.7
+
+
+KINDS: dict[str, tuple[Loss, Callable[[float], Event], float]] = {
+    "pure": (Pure(1), lambda scale: Repeat(Laplace(scale), 50), 50.0),
+    "zCDP": (ZCDP(0.5), lambda scale: Repeat(Gaussian(scale), 9), 3.0),
+    "GDP": (GDP(2), lambda scale: Repeat(Gaussian(scale), 9), 1.5),
+    "Rényi": (Renyi({2: 1, 8: 4}), lambda scale: Repeat(Gaussian(scale), 9), 3.0),
+}
+
+
+@pytest.mark.parametrize(("limit", "build", "least"), KINDS.values(), ids=KINDS)
+def test_limits_of_other_kinds_are_met_to_the_last_digit(
+    limit: Loss, build: Callable[[float], Event], least: float
+) -> None:
+    scale = calibrate_plan(build, limit=limit)
+    assert scale == pytest.approx(least, rel=1e-14)
+    assert total(build(scale), type(limit)) <= limit
+    assert not total(build(scale * (1 - 1e-14)), type(limit)) <= limit
+    whole = calibrate_plan(build, limit=limit, whole=True)
+    assert whole == math.ceil(least) and isinstance(whole, int)
+
+
+def test_whole_parameters() -> None:
+    limit = Approx(1, 1e-6)
+    scale = calibrate_plan(lambda scale: Repeat(Gaussian(scale), 50), limit=limit, whole=True)
+    assert isinstance(scale, int)
+    assert kept(Repeat(Gaussian(scale), 50), limit) and not kept(Repeat(Gaussian(scale - 1), 50), limit)
+    times = calibrate_plan(lambda times: Repeat(Laplace(10), times), limit=Pure(1), increasing=True, whole=True)
+    assert times == 10
+    assert (
+        calibrate_plan(lambda times: Repeat(Laplace(10), times), limit=Pure(1), increasing=True, whole=True, most=7.5)
+        == 7
+    )
+    assert calibrate_plan(lambda scale: Gaussian(scale), limit=Approx(100, 0.5), whole=True) == 1
+
+
+def test_a_kind_that_noise_has_not_is_refused() -> None:
+    with pytest.raises(NoProvenRoute, match="Pure"):
+        calibrate_plan(Gaussian, limit=Pure(1))
 
 
 def test_everything_may_be_within_the_limit() -> None:

@@ -29,9 +29,13 @@ from .facts.gaussian import (
 from .losses.bracket import Bracket
 from .losses.measures import BoundedRange
 from .losses.trade_off import TradeOff, gaussian_trade_off, trade_off
+from .peers.reading import from_dp_accounting
+from .peers.writing import to_dp_accounting, to_dp_accounting_json
 from .plans.account import CostReport
 from .plans.calibration import calibrate_plan, greatest_rate, most_steps, noise_multiplier
+from .plans.least_mu import least_mu
 from .plans.optimal import mixed_delta, mixed_epsilon, optimal_delta, optimal_epsilon
+from .plans.training import dp_sgd
 from .pld.characteristic import CharacteristicFunction, characteristic
 from .relation import Relation
 
@@ -57,14 +61,17 @@ __all__ = [
     "cluster_amplified",
     "discrete_gaussian_delta",
     "discrete_gaussian_epsilon",
+    "dp_sgd",
     "events",
     "explain_route",
     "filter_for",
+    "from_dp_accounting",
     "from_json",
     "gaussian_delta",
     "gaussian_epsilon",
     "gaussian_trade_off",
     "greatest_rate",
+    "least_mu",
     "meaning",
     "mixed_delta",
     "mixed_epsilon",
@@ -81,6 +88,8 @@ __all__ = [
     "shuffled_delta",
     "shuffled_epsilon",
     "strength_graph",
+    "to_dp_accounting",
+    "to_dp_accounting_json",
     "to_json",
     "trade_off",
     "zcdp_delta",

@@ -71,7 +71,9 @@ def _limit(of: Account, delta: Fraction) -> Way | None:
         return None
     if kept.delta > delta:
         return None
-    return Way(type(of.limit), Approx(kept.epsilon, delta), of.rule.guarantee, Bracket(Fraction(0), kept.epsilon))
+    return Way(
+        type(of.limit).__name__, Approx(kept.epsilon, delta), of.rule.guarantee, Bracket(Fraction(0), kept.epsilon)
+    )
 
 
 def _pure(event: Event, relation: Relation, delta: Fraction) -> Way | None:
@@ -80,4 +82,4 @@ def _pure(event: Event, relation: Relation, delta: Fraction) -> Way | None:
         way = account(event, delta=delta, relation=relation, ways=(Pure,)).ways[0]
     except NoProvenRoute:
         return None
-    return Way(Pure, way.loss, ANYTIME, way.bracket)
+    return Way(Pure.__name__, way.loss, ANYTIME, way.bracket)

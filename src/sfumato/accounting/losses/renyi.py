@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import reduce
 from heapq import nlargest
 from itertools import pairwise
-from typing import TypeAlias, final
+from typing import TypeAlias, final, overload
 
 from sfumato.accounting.losses.amounts import less, multiple, sum_of_largest, total
 from sfumato.accounting.losses.measures import Loss
@@ -42,6 +42,8 @@ class Renyi(Loss):
     Fraction(6, 1)
     >>> Renyi({2: 0.5, 8: 1}).times(2).at(8)
     Fraction(2, 1)
+    >>> Renyi.of(Linear(2)).at([2, 3])
+    (Fraction(4, 1), Fraction(6, 1))
     """
 
     terms: Terms
@@ -63,8 +65,18 @@ class Renyi(Loss):
         """Makes the loss of a number of uses of one curve."""
         return cls(((curve, times),))
 
-    def at(self, order: Number) -> Extended:
-        """A certified upper bound on the Rényi divergence of an order above 1."""
+    @overload
+    def at(self, order: Number) -> Extended: ...
+
+    @overload
+    def at(self, order: Sequence[int] | Sequence[float] | Sequence[Fraction]) -> tuple[Extended, ...]: ...
+
+    def at(
+        self, order: Number | Sequence[int] | Sequence[float] | Sequence[Fraction]
+    ) -> Extended | tuple[Extended, ...]:
+        """A certified upper bound on the Rényi divergence of an order above 1; of a list of orders, one for each."""
+        if isinstance(order, Sequence) and not isinstance(order, str):
+            return tuple([self.at(each) for each in order])
         Linear(0).at(order)  # refuses an order of 1 or less also where there are no curves
         return total(multiple(count, curve.at(order)) for curve, count in self.terms)
 

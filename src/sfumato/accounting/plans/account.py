@@ -6,10 +6,12 @@ A plan is an event fixed in advance. Spending that is chosen on the way needs a 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
-from typing import TypeAlias, final
+from functools import partial
+from typing import Any, TypeAlias, TypeVar, final, overload
 
 from sfumato.accounting.compose import total
 from sfumato.accounting.convert.renyi import renyi_delta, zcdp_delta
@@ -25,39 +27,57 @@ from sfumato.accounting.losses.renyi import Renyi
 from sfumato.accounting.plans.attainability import attained
 from sfumato.accounting.pld.evaluate import TOLERANCE
 from sfumato.accounting.relation import Relation
-from sfumato.errors import BadArgument, NoProvenRoute, Several
+from sfumato.errors import BadArgument, NoProvenRoute, Several, Unseen, elements
 from sfumato.exact import Extended, Number, digits_up, non_negative, probability
 from sfumato.guarantee import guarantee
+from sfumato.plain import record, registered
 
 Kind: TypeAlias = type[Loss]
+
+Numbers: TypeAlias = Sequence[int] | Sequence[float] | Sequence[Decimal] | Sequence[Fraction]
+"""A list, tuple or array of what people type; no texts, which are sequences of texts."""
+
+Result = TypeVar("Result")
 
 WAYS: tuple[Kind, ...] = (Pure, Approx, ZCDP, GDP, Renyi, PLD)
 """The kinds of loss in which a plan is added up, cheap ones first."""
 
 
 @final
-@dataclass(frozen=True)
+@record("Way")
 class Way:
     """One way of accounting: the kind of loss that was added up, the (ε, δ) it proves, and by which theorem."""
 
-    kind: Kind
+    name: str
     loss: Approx
     theorem: str
     bracket: Bracket
 
+    def __post_init__(self) -> None:
+        if not (issubclass(self.kind, Loss) and isinstance(self.theorem, str)):
+            raise BadArgument(
+                "name and theorem", "texts, the first that of a kind of loss", Several(self.name, self.theorem)
+            )
+        if not (isinstance(self.loss, Approx) and isinstance(self.bracket, Bracket)):
+            raise BadArgument("loss and bracket", "an sf.Approx and an sf.accounting.Bracket", Unseen())
+
     @property
-    def name(self) -> str:
-        """The name of the kind of loss."""
-        return self.kind.__name__
+    def kind(self) -> Kind:
+        """The kind of loss of that name."""
+        known = registered(self.name)
+        if known is None:
+            raise BadArgument("name", "that of a kind of loss, such as 'Pure'", self.name)
+        return known.kind
 
 
 @final
-@dataclass(frozen=True)
+@record("CostReport")
 class CostReport:
     """What a plan costs: a proven (ε, δ), how far from the truth it can be, and the ways that were tried.
 
-    ``epsilon`` and ``delta`` are brackets; the one that was asked for is a single point. No number below the lower end
-    holds for every mechanism that fits the plan; it is 0 where that is not known.
+    ``epsilon`` and ``delta`` are floats, rounded up, that know the exact bracket they come from (``lower``, ``upper``);
+    the one that was asked for is a single point. No number below the lower end holds for every mechanism that fits the
+    plan; it is 0 where that is not known. One that was stored says what was found then: ask again to have it proved.
     """
 
     event: Event
@@ -65,6 +85,12 @@ class CostReport:
     epsilon: Bracket
     delta: Bracket
     ways: tuple[Way, ...]
+
+    def __post_init__(self) -> None:
+        ends = isinstance(self.epsilon, Bracket) and isinstance(self.delta, Bracket)
+        ways = isinstance(self.ways, tuple) and self.ways and all(isinstance(way, Way) for way in self.ways)
+        if not (ends and ways and isinstance(self.event, Event) and isinstance(self.relation, Relation)):
+            raise BadArgument("a report", "what sf.account(event, delta=…) gives", Unseen())
 
     @property
     def loss(self) -> Approx:
@@ -81,6 +107,7 @@ def _shown(bracket: Bracket) -> str:
     return digits_up(bracket.upper) if bracket.lower in (0, bracket.upper) else str(bracket)
 
 
+@overload
 def account(
     event: Event,
     *,
@@ -89,16 +116,51 @@ def account(
     relation: Relation = Relation.ADD_REMOVE,
     ways: tuple[Kind, ...] = WAYS,
     tolerance: float = TOLERANCE,
-) -> CostReport:
+) -> CostReport: ...
+
+
+@overload
+def account(
+    event: Event,
+    *,
+    delta: Numbers,
+    relation: Relation = Relation.ADD_REMOVE,
+    ways: tuple[Kind, ...] = WAYS,
+    tolerance: float = TOLERANCE,
+) -> tuple[CostReport, ...]: ...
+
+
+@overload
+def account(
+    event: Event,
+    *,
+    epsilon: Numbers,
+    relation: Relation = Relation.ADD_REMOVE,
+    ways: tuple[Kind, ...] = WAYS,
+    tolerance: float = TOLERANCE,
+) -> tuple[CostReport, ...]: ...
+
+
+def account(
+    event: Event,
+    *,
+    delta: Number | Numbers | None = None,
+    epsilon: Number | Numbers | None = None,
+    relation: Relation = Relation.ADD_REMOVE,
+    ways: tuple[Kind, ...] = WAYS,
+    tolerance: float = TOLERANCE,
+) -> CostReport | tuple[CostReport, ...]:
     """What a plan costs at a δ (or at an ε): the tightest of all ways that give an answer.
 
-    ``ways`` names the kinds of loss to add up; leave out `PLD` where a quick answer will do. ``tolerance`` is how wide
-    a bracket may be.
+    A list of δ (or of ε) is answered with a report for each, and the plan is added up once. ``ways`` names the kinds of
+    loss to add up; leave out `PLD` where a quick answer will do. ``tolerance`` is how wide a bracket may be.
 
     >>> from sfumato.accounting.events import Gaussian, Repeat
-    >>> found = account(Repeat(Gaussian(scale=30), 1000), delta=1e-6, ways=(ZCDP, GDP))
-    >>> [(way.name, round(float(way.loss.epsilon), 6)) for way in found.ways]
+    >>> report = account(Repeat(Gaussian(scale=30), 1000), delta=1e-6, ways=(ZCDP, GDP))
+    >>> [(way.name, round(way.bracket, 6)) for way in report.ways]
     [('GDP', 5.189037), ('ZCDP', 5.542757)]
+    >>> [round(report.delta, 4) for report in account(Gaussian(scale=1), epsilon=[1, 2, 3])]
+    [0.1269, 0.0209, 0.0015]
     """
     if (delta is None) == (epsilon is None):
         raise BadArgument("delta and epsilon", "given one of them: the other is the answer", Several(delta, epsilon))
@@ -109,45 +171,78 @@ def account(
     if not isinstance(ways, tuple) or not ways or not all(kind in WAYS for kind in ways):
         names = ", ".join(kind.__name__ for kind in WAYS)
         raise BadArgument("ways", f"a tuple of one or more of the kinds {names}", ways)
-    sharp = attained(event, relation)
-    if delta is not None:
-        allowed = probability(delta, "delta")
-        tried = _tried(
-            event, relation, ways, lambda loss: _epsilon(loss, allowed, tolerance), lambda high: Approx(high, allowed)
-        )
-        return CostReport(event, relation, enclosed(tried, sharp=sharp), Bracket(allowed, allowed), tuple(tried))
-    price = non_negative(epsilon, "epsilon") if epsilon is not None else Fraction(0)
-    tried = _tried(event, relation, ways, lambda loss: _delta(loss, price, tolerance), lambda high: Approx(price, high))
-    return CostReport(event, relation, Bracket(price, price), enclosed(tried, sharp=sharp), tuple(tried))
+    asked, many = _questions(delta, epsilon)
+    sums, sharp = _sums(event, relation, ways), attained(event, relation)
+    reports = []
+    for question in asked:
+        tried = _tried(sums, relation, question, tolerance)
+        wanted, given = enclosed(tried, sharp=sharp), Bracket(question.given, question.given)
+        brackets = (wanted, given) if question.at_delta else (given, wanted)
+        reports.append(CostReport(event, relation, *brackets, tuple(tried)))
+    return tuple(reports) if many else reports[0]
 
 
-def _tried(
-    event: Event,
-    relation: Relation,
-    ways: tuple[Kind, ...],
-    read: Callable[[Loss], Bracket],
-    pair: Callable[[Extended], Approx],
-) -> list[Way]:
-    """Adds the plan up in every kind of loss and reads the answer off; tightest first."""
+@final
+@dataclass(frozen=True)
+class _Question:
+    """One of the two numbers; the other is asked for."""
+
+    given: Fraction
+    at_delta: bool
+
+    def read(self, loss: Loss, tolerance: float) -> Bracket:
+        """Reads the answer off a loss."""
+        return (_epsilon if self.at_delta else _delta)(loss, self.given, tolerance)
+
+    def pair(self, answer: Extended) -> Approx:
+        """The number that was given and the answer, as a loss."""
+        return Approx(answer, self.given) if self.at_delta else Approx(self.given, answer)
+
+
+def _questions(delta: Number | Numbers | None, epsilon: Number | Numbers | None) -> tuple[list[_Question], bool]:
+    """Reads what is asked, and whether it is a list."""
+    given: Any = epsilon if delta is None else delta
+    read, name = (non_negative, "epsilon") if delta is None else (probability, "delta")
+    many = not isinstance(given, str) and hasattr(given, "__len__") and getattr(given, "ndim", 1) == 1
+    if not many:
+        return [_Question(read(given, name), delta is not None)], False
+    if not len(given):
+        raise BadArgument(name, "a number, or a list of one or more", given)
+    with elements():
+        return [_Question(read(each, name), delta is not None) for each in given], True
+
+
+def _sums(event: Event, relation: Relation, ways: tuple[Kind, ...]) -> dict[Kind, Loss | str]:
+    """Adds the plan up in every kind of loss; where a kind gives no answer, says why."""
+    return {kind: _or_why_not(partial(total, event, kind, relation=relation)) for kind in dict.fromkeys(ways)}
+
+
+def _tried(sums: Mapping[Kind, Loss | str], relation: Relation, question: _Question, tolerance: float) -> list[Way]:
+    """Reads the answer off every sum; tightest first."""
     answers: list[Way] = []
     refusals: dict[str, list[str]] = {}
-    for kind in dict.fromkeys(ways):
-        try:
-            bracket = read(total(event, kind, relation=relation))
-        except NoProvenRoute as refusal:
-            refusals.setdefault(str(_root(refusal)), []).append(kind.__name__)
-            continue
-        except (OverflowError, ZeroDivisionError):  # one way beyond what floats can hold is no reason to leave the rest
-            refusals.setdefault("the numbers are beyond floating point here.", []).append(kind.__name__)
-            continue
-        if bracket.upper == math.inf:
-            refusals.setdefault("there is no finite answer here.", []).append(kind.__name__)
-            continue
-        answers.append(Way(kind, pair(bracket.upper), CONVERSIONS[kind][Approx].theorem, bracket))
+    for kind, loss in sums.items():
+        answer = loss if isinstance(loss, str) else _or_why_not(partial(question.read, loss, tolerance))
+        if isinstance(answer, Bracket) and answer.upper == math.inf:
+            answer = "there is no finite answer here."
+        if isinstance(answer, str):
+            refusals.setdefault(answer, []).append(kind.__name__)
+        else:
+            answers.append(Way(kind.__name__, question.pair(answer.upper), CONVERSIONS[kind][Approx].theorem, answer))
     if not answers:
         reasons = [f"{', '.join(kinds)}: {reason}" for reason, kinds in reversed(refusals.items())]
         raise NoProvenRoute(f"no way of accounting gives an answer, {relation.value}. " + " ".join(reasons))
     return sorted(answers, key=lambda way: way.bracket.upper)
+
+
+def _or_why_not(compute: Callable[[], Result]) -> Result | str:
+    """What is computed, or in one sentence why there is no proof or no float for it."""
+    try:
+        return compute()
+    except NoProvenRoute as refusal:
+        return str(_root(refusal))
+    except (OverflowError, ZeroDivisionError):  # one way beyond what floats can hold is no reason to leave the rest
+        return "the numbers are beyond floating point here."
 
 
 def _root(refusal: BaseException) -> BaseException:

@@ -1,4 +1,4 @@
-"""Calibration of plans: the parameter at which a whole plan just keeps an (ε, δ).
+"""Calibration of plans: the parameter at which a whole plan just keeps a limit.
 
 A quick way of accounting finds the neighbourhood; privacy-loss distributions, which cost more, are asked a few times.
 The parameter that is handed back has itself been accounted for, and keeps the limit.
@@ -10,17 +10,19 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import final
+from typing import Any, Literal, final, overload
 
-from sfumato.accounting.compose import parts_of
-from sfumato.accounting.events import Event, Gaussian, Poisson, Repeat, Sampled, Sequence, Tree
+from sfumato.accounting.compose import parts_of, total
+from sfumato.accounting.events import Event, Gaussian, Repeat, Sequence, Tree
 from sfumato.accounting.losses.concentrated import GDP
-from sfumato.accounting.losses.measures import Approx
+from sfumato.accounting.losses.measures import Approx, Loss
 from sfumato.accounting.losses.pld import PLD
 from sfumato.accounting.plans.account import WAYS, Kind, account
+from sfumato.accounting.plans.search import greatest, greatest_integer, least, least_integer
+from sfumato.accounting.plans.training import number_of_steps, sampling_rate, training
 from sfumato.accounting.relation import Relation
 from sfumato.errors import BadArgument, CannotCalibrate, NoProvenRoute
-from sfumato.exact import Number, integer, positive, probability, up
+from sfumato.exact import Number, integer, positive, rational, up
 from sfumato.guarantee import guarantee
 
 QUICK: tuple[Kind, ...] = tuple(kind for kind in WAYS if kind is not PLD)
@@ -33,6 +35,9 @@ WIDE, NARROW = 1e-3, 5e-6
 
 FARTHEST = 100.0
 """Parameters are sought between exp(-this) and exp(this)."""
+
+MOST_WHOLE = 1 << 40
+"""Whole parameters are sought up to this one."""
 
 MOST_TRIES = 60
 
@@ -49,7 +54,7 @@ class _Search:
     ``sign`` turns the scale round for parameters that costs rise with; ``whole`` keeps to whole numbers.
     """
 
-    build: Callable[[Fraction], Event]
+    build: Callable[[Any], Event]
     limit: Approx
     relation: Relation
     sign: int
@@ -60,10 +65,10 @@ class _Search:
     tolerance: float = ROUGH
     width: float = WIDE
 
-    def parameter(self, place: float) -> Fraction:
+    def parameter(self, place: float) -> float | int:
         """The parameter at a place."""
         value = math.exp(self.sign * place)
-        return Fraction(max(1, round(value))) if self.whole else Fraction(value)
+        return max(1, round(value)) if self.whole else readable(value, sign=self.sign)
 
     def excess(self, place: float) -> float:
         """The logarithm of how far the cost is above the limit; 0 or less only where the limit is kept."""
@@ -86,9 +91,7 @@ class _Search:
     def beside(self, good: float) -> float:
         """The place next to one that keeps the limit, on the side of those that may not."""
         near = good - 0.9 * self.tolerance
-        return (
-            min(near, self.sign * math.log(max(Fraction(1), self.parameter(good) - self.sign))) if self.whole else near
-        )
+        return min(near, self.sign * math.log(max(1, self.parameter(good) - self.sign))) if self.whole else near
 
     def inside(self, bad: float) -> float:
         """The place next to one that does not keep the limit, on the side of those that may."""
@@ -152,7 +155,7 @@ def _next(
     return min(max(aimed, search.low), search.high)
 
 
-def _solved(search: _Search) -> Fraction:
+def _solved(search: _Search) -> float | int:
     """Searches with quick ways first, then with all of them and wide brackets, and last with narrow ones."""
     place, slope = 0.0, -1.0
     stages = [
@@ -183,25 +186,68 @@ def _gaussian_only(event: Event) -> bool:
     return False
 
 
-@guarantee(
-    claim="the plan built from the answer was accounted for and keeps the limit",
-    proof="proofs/plan_loss.md#calibration",
-    reviewed="e6c94e18026e",
-)
+def readable(value: float, *, sign: int) -> float:
+    """A float beside a value that is, as it is, on the safe side of the decimal it is printed and read as.
+
+    Events read floats as decimals: those are what is accounted for. Who takes the float itself has no less noise
+    (``sign`` 1), or no greater rate (-1), than that.
+
+    >>> [Fraction(readable(0.1, sign=sign)) >= Fraction("0.1") for sign in (1, -1)]
+    [True, False]
+    """
+    while sign * (Fraction(value) - Fraction(repr(value))) < 0:
+        value = math.nextafter(value, sign * math.inf)
+    return value
+
+
+@overload
 def calibrate_plan(
-    build: Callable[[Fraction], Event],
+    build: Callable[[float], Event],
     *,
-    limit: Approx,
+    limit: Loss,
     relation: Relation = Relation.ADD_REMOVE,
     increasing: bool = False,
     most: Number | None = None,
-) -> Fraction:
+    whole: Literal[False] = False,
+) -> float: ...
+
+
+@overload
+def calibrate_plan(
+    build: Callable[[int], Event],
+    *,
+    limit: Loss,
+    relation: Relation = Relation.ADD_REMOVE,
+    increasing: bool = False,
+    most: Number | None = None,
+    whole: Literal[True],
+) -> int: ...
+
+
+@guarantee(
+    claim="the plan built from the answer was accounted for and keeps the limit",
+    proof="proofs/plan_loss.md#calibration",
+    reviewed="3805bbfa9681",
+)
+def calibrate_plan(
+    build: Callable[[Any], Event],
+    *,
+    limit: Loss,
+    relation: Relation = Relation.ADD_REMOVE,
+    increasing: bool = False,
+    most: Number | None = None,
+    whole: bool = False,
+) -> float:
     """Finds the least parameter whose plan keeps a limit; with ``increasing`` the greatest, where costs rise with it.
 
-    The answer is within a relative 10⁻⁵ of the best, on the safe side. ``most`` is the greatest parameter there is.
+    The limit may be of any kind. For `Approx` every way of accounting is asked, and the answer is within a relative
+    10⁻⁵ of the best, on the safe side; for others the plan is added up in the kind of the limit, and the answer is the
+    best float. ``most`` is the greatest parameter there is. With ``whole`` parameters are whole numbers from 1 to 2⁴⁰.
 
-    >>> round(float(calibrate_plan(lambda scale: Gaussian(scale), limit=Approx(1, 1e-6))), 4)
+    >>> round(calibrate_plan(lambda scale: Gaussian(scale), limit=Approx(1, 1e-6)), 4)
     4.2247
+    >>> calibrate_plan(lambda scale: Gaussian(scale), limit=GDP(0.2))
+    5.0
     """
     _check_limit(limit)
     if not callable(build):
@@ -209,30 +255,73 @@ def calibrate_plan(
             "build", "a function of one parameter, such as lambda scale: sf.events.Gaussian(scale)", build
         )
     sign = -1 if increasing else 1
-    end = FARTHEST if most is None else math.log(positive(most, "most"))
-    low, high = (-end, FARTHEST) if increasing else (-FARTHEST, end)
-    return _solved(_Search(build, limit, relation, sign, False, low, high))
+    top = positive(most, "most") if most is not None else None
+    if whole and top is not None and top < 1:
+        raise BadArgument("most", "at least 1, the least whole parameter", most)
+    if isinstance(limit, Approx):
+        return _solved(_Search(build, limit, relation, sign, whole, *_ends(sign, top, whole=whole)))
+
+    def kept(value: float) -> bool:
+        return total(build(value), type(limit), relation=relation) <= limit
+
+    return _whole_kept(kept, sign, top) if whole else _float_kept(kept, sign, top)
+
+
+def _ends(sign: int, most: Fraction | None, *, whole: bool) -> tuple[float, float]:
+    """Between which places a parameter is sought."""
+    if whole:
+        small, great = 0.0, math.log(MOST_WHOLE if most is None else min(math.floor(most), MOST_WHOLE))
+    else:
+        small, great = -FARTHEST, FARTHEST if most is None else math.log(most)
+    return (small, great) if sign > 0 else (-great, -small)
+
+
+def _whole_kept(kept: Callable[[int], bool], sign: int, most: Fraction | None) -> int:
+    """The least whole number (greatest, where the sign is -1) at which a condition holds."""
+    top = MOST_WHOLE if most is None else min(math.floor(most), MOST_WHOLE)
+    return least_integer(kept, high=top) if sign > 0 else greatest_integer(kept, high=top)
+
+
+def _float_kept(kept: Callable[[float], bool], sign: int, most: Fraction | None) -> float:
+    """The least float (greatest, where the sign is -1) at which a condition holds, to the last digit."""
+
+    def at(exact: Fraction) -> float:
+        return readable(float(exact if most is None else min(exact, most)), sign=sign)
+
+    return at((least if sign > 0 else greatest)(lambda exact: kept(at(exact))))
 
 
 def noise_multiplier(
-    epsilon: Number, *, delta: Number, rate: Number, steps: int, relation: Relation = Relation.ADD_REMOVE
-) -> Fraction:
+    epsilon: Number,
+    *,
+    delta: Number,
+    rate: Number | None = None,
+    steps: int | None = None,
+    size: int | None = None,
+    batch: int | None = None,
+    epochs: Number | None = None,
+    relation: Relation = Relation.ADD_REMOVE,
+) -> float:
     """The least noise multiplier (noise scale over what one unit adds) of DP-SGD that keeps (ε, δ).
 
-    Each of ``steps`` batches keeps every unit with probability ``rate``.
+    The run is described as for `dp_sgd`: by its ``rate`` or ``size`` and ``batch``, and by its ``steps`` or ``epochs``.
+
+    >>> round(noise_multiplier(epsilon=3, delta=1e-5, size=60_000, batch=600, epochs=2), 4)
+    0.6825
     """
-    share, times = _rate(rate), integer(steps, "steps", least=1)
+    share = sampling_rate(rate, size, batch)
+    times = number_of_steps(share, steps, epochs)
     limit = _gaussian_limit(epsilon, delta)
-    return calibrate_plan(lambda scale: _training(scale, share, times), limit=limit, relation=relation)
+    return calibrate_plan(lambda scale: training(scale, share, times), limit=limit, relation=relation)
 
 
 def greatest_rate(
     epsilon: Number, *, delta: Number, multiplier: Number, steps: int, relation: Relation = Relation.ADD_REMOVE
-) -> Fraction:
+) -> float:
     """The greatest sampling rate at which DP-SGD with a noise multiplier keeps (ε, δ)."""
     scale, times = positive(multiplier, "multiplier"), integer(steps, "steps", least=1)
     return calibrate_plan(
-        lambda rate: _training(scale, min(rate, Fraction(1)), times),
+        lambda rate: training(scale, min(rational(rate), Fraction(1)), times),
         limit=_gaussian_limit(epsilon, delta),
         relation=relation,
         increasing=True,
@@ -241,26 +330,27 @@ def greatest_rate(
 
 
 def most_steps(
-    epsilon: Number, *, delta: Number, multiplier: Number, rate: Number, relation: Relation = Relation.ADD_REMOVE
+    epsilon: Number,
+    *,
+    delta: Number,
+    multiplier: Number,
+    rate: Number | None = None,
+    size: int | None = None,
+    batch: int | None = None,
+    relation: Relation = Relation.ADD_REMOVE,
 ) -> int:
-    """The greatest number of steps, up to 2⁴⁰, that DP-SGD may take in (ε, δ)."""
-    scale, share, limit = positive(multiplier, "multiplier"), _rate(rate), _gaussian_limit(epsilon, delta)
-    _check_limit(limit)
-    search = _Search(
-        lambda steps: _training(scale, share, int(steps)), limit, relation, -1, True, low=-40 * math.log(2), high=0.0
+    """The greatest number of steps, up to 2⁴⁰, that DP-SGD may take in (ε, δ).
+
+    Of ``size`` units each batch holds ``batch`` on average; or each unit with probability ``rate``.
+    """
+    scale, share = positive(multiplier, "multiplier"), sampling_rate(rate, size, batch)
+    return calibrate_plan(
+        lambda steps: training(scale, share, steps),
+        limit=_gaussian_limit(epsilon, delta),
+        relation=relation,
+        increasing=True,
+        whole=True,
     )
-    return int(_solved(search))
-
-
-def _training(scale: Fraction, rate: Fraction, steps: int) -> Event:
-    return Repeat(Sampled(Gaussian(scale), Poisson(rate)), steps)
-
-
-def _rate(rate: Number) -> Fraction:
-    read = probability(rate, "rate")
-    if read == 0:
-        raise BadArgument("rate", "greater than 0: what is never drawn needs no noise", rate)
-    return read
 
 
 def _gaussian_limit(epsilon: Number, delta: Number) -> Approx:
@@ -270,6 +360,7 @@ def _gaussian_limit(epsilon: Number, delta: Number) -> Approx:
     return limit
 
 
-def _check_limit(limit: Approx) -> None:
-    if not isinstance(limit, Approx) or limit.epsilon in (0, math.inf):
-        raise BadArgument("limit", "an sf.Approx with a finite ε greater than 0", limit)
+def _check_limit(limit: object) -> None:
+    known = isinstance(limit, Loss) and not limit <= type(limit).nothing()
+    if not known or (isinstance(limit, Approx) and limit.epsilon in (0, math.inf)):
+        raise BadArgument("limit", "a loss greater than nothing, such as sf.Approx(1, 1e-6) or sf.ZCDP(0.1)", limit)

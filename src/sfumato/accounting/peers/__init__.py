@@ -1,0 +1,1 @@
+"""The events of other accountants, read and written."""
