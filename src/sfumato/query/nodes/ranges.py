@@ -7,7 +7,6 @@ missing that its codebook says never is.
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Callable, Sequence
 from fractions import Fraction
@@ -19,6 +18,9 @@ from sfumato.query.nodes.kinds import Kind
 
 Numbers: TypeAlias = tuple[Fraction, Fraction]
 Rule: TypeAlias = Callable[[tuple[Expression, ...]], Ends | None]
+
+GREATEST = Fraction(sys.float_info.max)
+"""No float is greater, but for infinity."""
 
 
 def numbers(part: Expression) -> Numbers | None:
@@ -33,11 +35,15 @@ def as_floats(ends: Numbers) -> Numbers:
 
 
 def nearest_float(number: Fraction) -> Fraction:
-    """The float nearest to a number, or the greatest one."""
+    """The float nearest to a number; beyond all floats the greatest of its sign.
+
+    >>> nearest_float(Fraction(-(10**400))) == -GREATEST
+    True
+    """
     try:
         return Fraction(float(number))
     except OverflowError:
-        return Fraction(math.copysign(sys.float_info.max, number))
+        return GREATEST if number > 0 else -GREATEST
 
 
 def corners(operate: Callable[[Fraction, Fraction], Fraction], *, floats: bool = False) -> Rule:
