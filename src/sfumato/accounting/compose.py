@@ -24,7 +24,7 @@ from sfumato.accounting.events import (
     Stated,
 )
 from sfumato.accounting.events import Sequence as InSequence
-from sfumato.accounting.facts import repeat_and_select
+from sfumato.accounting.facts import repeat_and_select, selected_profile
 from sfumato.accounting.losses.measures import Approx, BoundedRange, Loss, Pure
 from sfumato.accounting.losses.pld import PLD
 from sfumato.accounting.relation import Relation
@@ -33,7 +33,7 @@ from sfumato.accounting.tables import AMPLIFIERS, LEAVES, SELECTORS, SHUFFLERS, 
 from sfumato.errors import BadArgument, NoProvenRoute
 from sfumato.guarantee import guarantee
 
-ROWS = (leaf_losses, repeat_and_select, selected_curves, amplify)
+ROWS = (leaf_losses, repeat_and_select, selected_profile, selected_curves, amplify)
 """The modules that fill the tables; named here so that every row is on file before the first question."""
 
 DEEPEST = 64
