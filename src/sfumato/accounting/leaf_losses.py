@@ -174,7 +174,7 @@ def _of_selection(kind: type[Loss]) -> Callable[[Selection], Loss]:
 
 
 NOISE_KINDS: tuple[type[Loss], ...] = (Pure, ZCDP, Approx, Renyi, GDP)
-SELECTION_KINDS: tuple[type[Loss], ...] = (BoundedRange, Pure, ZCDP, Renyi)
+SELECTION_KINDS: tuple[type[Loss], ...] = (BoundedRange, Pure, ZCDP, Renyi, PLD)
 
 for _kind in NOISE_KINDS:
     leaf(Noise, _kind)(_of_noise(_kind))
