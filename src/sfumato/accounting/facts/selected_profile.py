@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 
-from sfumato.accounting.convert.pld import profile_to_pld
+from sfumato.accounting.convert.pld import last_promise, profile_to_pld
 from sfumato.accounting.events import Event, PoissonRuns, TruncatedNegativeBinomial
 from sfumato.accounting.facts.repeat_and_select import some_bad
 from sfumato.accounting.losses.piecewise_linear import Corners, height
@@ -14,7 +14,6 @@ from sfumato.accounting.losses.pld import PLD
 from sfumato.accounting.losses.profile import Profile
 from sfumato.accounting.losses.profile_points import Promise, coarse
 from sfumato.accounting.losses.trade_off import corners_of
-from sfumato.accounting.pld.evaluate import end_of
 from sfumato.accounting.tables import Total, selector
 from sfumato.errors import BadArgument
 from sfumato.exact import Extended, ball, log_up, lower, up, upper
@@ -122,10 +121,7 @@ def selected_pld(inner: Event, runs: Laws, total: Total) -> PLD:
     if loss == PLD.nothing():
         return loss
     known = [(Fraction(0), min(Fraction(1), Fraction(loss.delta(0, tolerance=ROUGH).upper)))]
-    ends = [end_of(composition) for composition in (*loss.alternatives, *loss.turned().alternatives)]
-    last = [(end, leak) for end, _, leak in (found for found in ends if found is not None)]
-    if len(last) == len(ends):
-        known.append((max(end for end, _ in last), max(leak for _, leak in last)))
+    known += last_promise(loss)
     return profile_to_pld(selected_profile(lambda delta: loss.epsilon(delta, tolerance=ROUGH).upper, known, runs), None)
 
 
