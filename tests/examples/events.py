@@ -58,6 +58,7 @@ BASIC: tuple[ev.Event, ...] = (
     ev.Stated(Renyi({2: 0.1, 8: 0.5, 32: 2})),
     ev.Stated(BoundedRange(0.5)),
     ev.Tree(10, steps=9, participations=3, separation=2),
+    ev.CompletedNodes(ev.Tree(10, steps=9)),
 )
 
 COMPOSITE: tuple[ev.Event, ...] = (

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeAlias
 
-from sfumato.accounting.events import Gaussian, Laplace, Noise, Response, Selection, Tree
+from sfumato.accounting.events import CompletedNodes, Gaussian, Laplace, Noise, Response, Selection, Tree
 from sfumato.accounting.facts.table import IN_VECTORS, loss_of
 from sfumato.accounting.losses.concentrated import GDP
 from sfumato.accounting.losses.measures import ZCDP, Approx, BoundedRange, Loss, Pure
@@ -23,69 +23,83 @@ from sfumato.errors import NoProvenRoute
 from sfumato.exact import Distance, rational_up, squared
 from sfumato.guarantee import guarantee
 
+GaussianNoise: TypeAlias = Gaussian | Tree | CompletedNodes
+"""What comes down to one Gaussian vector."""
+
 
 def ratio(event: Laplace) -> Fraction:
     """How far the answer moves in scales of the noise, rounded up."""
     return Fraction(rational_up(_bounded(event.shift))) / event.scale
 
 
-def square(event: Gaussian | Tree) -> Fraction:
+def square(event: GaussianNoise) -> Fraction:
     """The squared distance between neighbours in scales of the noise, exactly."""
-    moved = Fraction(squared(_bounded(event.shift))) / Fraction(squared(event.scale))
-    return moved * tree_square(event) if isinstance(event, Tree) else moved
+    leaf_event = event.tree if isinstance(event, CompletedNodes) else event
+    moved = Fraction(squared(_bounded(leaf_event.shift))) / Fraction(squared(leaf_event.scale))
+    return moved if isinstance(event, Gaussian) else moved * tree_square(event)
 
 
 @guarantee(
     claim="the sum of squared node counts over any leaves allowed to one unit is at most this; equal where the "
-    "separation is a power of the branching",
+    "separation is a power of the branching; of nodes in part beyond the steps none where only completed ones count",
     proof="proofs/events.md#tree",
-    reviewed="98afa3aab0c8",
+    reviewed="dd4b37918270",
 )
-def tree_square(event: Tree) -> int:
+def tree_square(event: Tree | CompletedNodes) -> int:
     """The largest sum over the nodes of the squared number of a unit's leaves below them.
 
     >>> tree_square(Tree(1, steps=8)), tree_square(Tree(1, steps=8, participations=8))
     (4, 120)
+    >>> tree_square(Tree(1, steps=2047)), tree_square(CompletedNodes(Tree(1, steps=2047)))
+    (12, 11)
     """
-    used = min(event.participations, -(-event.steps // event.separation))
+    tree, completed = (event.tree, True) if isinstance(event, CompletedNodes) else (event, False)
     squares, width = 0, 1
     while True:
-        room = -(-min(width, event.steps) // event.separation)
+        covered = tree.steps // width * width if completed else tree.steps
+        if covered == 0:
+            return squares
+        used = min(tree.participations, -(-covered // tree.separation))
+        room = -(-min(width, tree.steps) // tree.separation)
         full, rest = divmod(used, room)
         squares += full * room**2 + rest**2
-        if width >= event.steps:
+        if width >= tree.steps:
             return squares
-        width *= event.branching
+        width *= tree.branching
 
 
 @leaf(Gaussian, GDP)
 @leaf(Tree, GDP)
-@guarantee(claim="mu = L2 distance / scale", proof="proofs/events.md#gaussian", reviewed="4576408453f1")
-def gaussian_gdp(event: Gaussian | Tree) -> GDP:
+@leaf(CompletedNodes, GDP)
+@guarantee(claim="mu = L2 distance / scale", proof="proofs/events.md#gaussian", reviewed="394a57119687")
+def gaussian_gdp(event: GaussianNoise) -> GDP:
     """The Gaussian loss of Gaussian noise, exactly."""
     return GDP.of_square(square(event))
 
 
 @leaf(Gaussian, ZCDP)
 @leaf(Tree, ZCDP)
-@guarantee(claim="rho = L2 distance² / (2 scale²)", proof="proofs/events.md#gaussian", reviewed="fba9c36f0dab")
-def gaussian_zcdp(event: Gaussian | Tree) -> ZCDP:
+@leaf(CompletedNodes, ZCDP)
+@guarantee(claim="rho = L2 distance² / (2 scale²)", proof="proofs/events.md#gaussian", reviewed="36edd6c1e60c")
+def gaussian_zcdp(event: GaussianNoise) -> ZCDP:
     """The zCDP loss of Gaussian noise, exactly."""
     return ZCDP(square(event) / 2)
 
 
 @leaf(Gaussian, Renyi)
 @leaf(Tree, Renyi)
-@guarantee(claim="order · L2 distance² / (2 scale²)", proof="proofs/events.md#gaussian", reviewed="e357499abb06")
-def gaussian_renyi(event: Gaussian | Tree) -> Renyi:
+@leaf(CompletedNodes, Renyi)
+@guarantee(claim="order · L2 distance² / (2 scale²)", proof="proofs/events.md#gaussian", reviewed="9da752ecfa34")
+def gaussian_renyi(event: GaussianNoise) -> Renyi:
     """The Rényi curve of Gaussian noise, exactly."""
     return Renyi.of(Linear(square(event) / 2))
 
 
 @leaf(Gaussian, PLD)
 @leaf(Tree, PLD)
-@guarantee(claim="N(mu, 1) against N(0, 1)", proof="proofs/events.md#gaussian", reviewed="804914cf1bbd")
-def gaussian_pld(event: Gaussian | Tree) -> PLD:
+@leaf(CompletedNodes, PLD)
+@guarantee(claim="N(mu, 1) against N(0, 1)", proof="proofs/events.md#gaussian", reviewed="dee075774e77")
+def gaussian_pld(event: GaussianNoise) -> PLD:
     """The dominating pair of Gaussian noise."""
     moved = square(event)
     return PLD.of(GaussianPair(moved)) if moved else PLD.nothing()

@@ -6,8 +6,10 @@ moves than another, max(aᵢ − bᵢ) − min(aᵢ − bᵢ). A constant added 
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+from dataclasses import fields
 from fractions import Fraction
-from typing import final
+from typing import Any, final
 
 from sfumato.accounting.facts.table import fact
 from sfumato.accounting.losses.measures import ZCDP, BoundedRange, Pure
@@ -16,7 +18,7 @@ from sfumato.accounting.losses.renyi import Renyi
 from sfumato.accounting.pld.pairs.either import RangePair
 from sfumato.accounting.pld.pairs.laplace import LaplacePair
 from sfumato.accounting.renyi.mechanism_curves import LaplaceCurve, RangeCurve
-from sfumato.exact import Distance, rational_up, squared
+from sfumato.exact import Distance, integer, positive, rational_up, squared
 from sfumato.guarantee import guarantee
 from sfumato.plain import record
 
@@ -52,6 +54,18 @@ class NoisyMaximum:
     """The place of the largest score after discrete Laplace noise of a scale on each, and how far it leads."""
 
     scale: Fraction
+
+
+def read_exactly(selection: Any) -> Hashable:
+    """A way to choose with its numbers read exactly; every one that has a fact is a dataclass of numbers."""
+    read = {
+        field.name: integer(getattr(selection, field.name), f"the {field.name} of the selection", least=1)
+        if field.type == "int"
+        else positive(getattr(selection, field.name), f"the {field.name} of the selection")
+        for field in fields(selection)
+    }
+    exact: Hashable = type(selection)(**read)
+    return exact
 
 
 @fact(ExponentialSelection, BoundedRange)
