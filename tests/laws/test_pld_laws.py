@@ -269,6 +269,8 @@ def test_a_group_of_one_is_itself(kind: type[Pair], data: st.DataObject) -> None
     assert loss.group(1) == loss
     if kind is GaussianPair:
         assert loss.group(2).group(3) == loss.group(6) == loss.times(36)
+    elif kind in (LaplacePair, RangePair, IntegerNoisePair):
+        assert loss.group(2).group(3) == loss.group(6)
 
 
 @every_pair

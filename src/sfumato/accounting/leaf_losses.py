@@ -22,9 +22,15 @@ from sfumato.accounting.tables import leaf
 from sfumato.errors import NoProvenRoute
 from sfumato.exact import Distance, rational_up, squared
 from sfumato.guarantee import guarantee
+from sfumato.noise.discrete_gaussian import DiscreteGaussian
+from sfumato.noise.discrete_laplace import DiscreteLaplace
 
 GaussianNoise: TypeAlias = Gaussian | Tree | CompletedNodes
 """What comes down to one Gaussian vector."""
+
+
+FIRST_SQUARE = 4
+"""An L2 distance² below this is that of whole numbers which all move by at most one."""
 
 
 def ratio(event: Laplace) -> Fraction:
@@ -151,20 +157,27 @@ def response_pld(event: Response) -> PLD:
 
 @leaf(Noise, PLD)
 @guarantee(
-    claim="one coordinate of symmetric log-concave noise: the largest whole shift is the worst",
+    claim="one coordinate of symmetric log-concave noise: the largest whole shift is the worst; discrete Laplace "
+    "vectors: the whole L1 distance in one coordinate; discrete Gaussian ones, L2 distance² below 4: shifts of 1",
     proof="proofs/events.md#noise",
-    reviewed="03598748ee7a",
+    reviewed="0662a7489c94",
 )
 def noise_pld(event: Noise) -> PLD:
-    """The dominating pair of integer noise on one whole number."""
+    """The dominating pair of integer noise on one whole number, or on a vector where the worst direction is known."""
     noise: Any = event.noise
-    if event.coordinates > 1 or shifted(noise) is None:
-        raise NoProvenRoute(
-            "a dominating pair is known of discrete Laplace and Gaussian noise on one number: describe each coordinate "
-            "as an event of its own."
-        )
+    if shifted(noise) is None:
+        raise NoProvenRoute(f"no dominating pair is on file for {type(noise).__name__} noise.")
     whole = math.floor(rational_up(_bounded(event.shift)))
-    return PLD.of(IntegerNoisePair(noise, whole)) if whole else PLD.nothing()
+    if event.coordinates == 1 or isinstance(noise, DiscreteLaplace):
+        return PLD.of(IntegerNoisePair(noise, whole)) if whole else PLD.nothing()
+    steps = math.floor(Fraction(squared(event.shift)))
+    if not isinstance(noise, DiscreteGaussian) or steps >= FIRST_SQUARE:
+        raise NoProvenRoute(
+            "a dominating pair of noise on vectors is known for discrete Laplace noise, and discrete Gaussian noise "
+            "where they move by less than 2 in L2: describe each coordinate as an event of its own."
+        )
+    moved = min(steps, event.coordinates)
+    return PLD.of(IntegerNoisePair(noise, 1), moved) if moved else PLD.nothing()
 
 
 def _of_noise(kind: type[Loss]) -> Callable[[Noise], Loss]:

@@ -10,15 +10,10 @@ from sfumato.accounting.losses.concentrated import GDP
 from sfumato.accounting.losses.measures import Approx, BoundedRange, Pure
 from sfumato.accounting.losses.pld import PLD
 from sfumato.accounting.losses.profile import Profile
-from sfumato.accounting.losses.profile_points import Promise
-from sfumato.accounting.pld.evaluate import end_of
 from sfumato.accounting.pld.pairs.either import RangePair
 from sfumato.accounting.pld.pairs.finite import ApproxPair, ResponsePair
 from sfumato.accounting.pld.pairs.gaussian import GaussianPair
 from sfumato.guarantee import guarantee
-
-HALVINGS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 36, 40, 44, 48)
-"""A distribution becomes a profile by its δ at ε = 0, and its ε where δ is one half to each of these powers."""
 
 
 @converts(Pure, PLD, theorem="Kairouz, Oh and Viswanath 2015, Theorem 3.3: randomized response", lossless=True)
@@ -99,28 +94,10 @@ def pld_to_approx(loss: PLD, delta: Fraction) -> Approx:
 
 @converts(PLD, Profile, theorem="Sommer, Meiser and Mohammadi 2019, Lemma 5, at chosen δ")
 @guarantee(
-    claim="promises at chosen deltas, each the upper end of a bracket, and where all finite losses end",
+    claim="the promises of the distribution",
     proof="proofs/conversions.md#distribution-approximate",
-    reviewed="5048287e5d45",
+    reviewed="1982bf78af46",
 )
 def pld_to_profile(loss: PLD, _delta: Fraction | None) -> Profile:
     """Promises that a privacy-loss distribution keeps."""
-    promised = [(Fraction(0), Fraction(loss.delta(0).upper))]
-    for power in HALVINGS:
-        delta = Fraction(1, 2**power)
-        epsilon = loss.epsilon(delta).upper
-        if epsilon != math.inf:
-            promised.append((Fraction(epsilon), delta))
-    return Profile([*promised, *last_promise(loss)])
-
-
-@guarantee(
-    claim="an epsilon that no finite loss exceeds, either way round, with the chance of an infinite one",
-    proof="proofs/pairs.md#largest",
-    reviewed="65f31d7681a0",
-)
-def last_promise(loss: PLD) -> list[Promise]:
-    """The promise at which a distribution ends; none where its finite losses have no end."""
-    ends = [end_of(composition) for composition in (*loss.alternatives, *loss.turned().alternatives)]
-    known = [(end[0], end[2]) for end in ends if end is not None]
-    return [(max(end for end, _ in known), max(leak for _, leak in known))] if len(known) == len(ends) else []
+    return Profile(loss.promises())
