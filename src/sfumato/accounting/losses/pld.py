@@ -20,6 +20,7 @@ from sfumato.accounting.pld.pairs.gaussian import GaussianPair
 from sfumato.accounting.pld.pairs.grouped import grouped_pair
 from sfumato.accounting.pld.pairs.order import dominates, either
 from sfumato.accounting.pld.pairs.pair import Pair, rank
+from sfumato.accounting.pld.pairs.table import TablePair
 from sfumato.errors import BadArgument, CannotCalibrate
 from sfumato.exact import Number, integer, non_negative, positive, rational, root
 from sfumato.guarantee import guarantee
@@ -78,6 +79,17 @@ class PLD(Loss):
     def of(cls, pair: Pair, count: int = 1) -> PLD:
         """The loss of one pair, used ``count`` times."""
         return cls([[(pair, count)]])
+
+    @classmethod
+    def of_table(cls, here: Iterable[Number], there: Iterable[Number]) -> PLD:
+        """The loss of a mechanism whose outcomes are listed: their probabilities on two neighbours, each adding to 1.
+
+        Both ways round are covered. Of several pairs of neighbours take `PLD.widest`.
+
+        >>> PLD.of_table([0.5, 0.4, 0.1], [0.4, 0.5, 0.1]).delta(0)
+        Bracket(0.1, 0.1)
+        """
+        return cls.of(TablePair(here, there))
 
     @classmethod
     def nothing(cls) -> PLD:
