@@ -86,8 +86,8 @@ class PLD(Loss):
 
         Both ways round are covered. Of several pairs of neighbours take `PLD.widest`.
 
-        >>> PLD.of_table([0.5, 0.4, 0.1], [0.4, 0.5, 0.1]).delta(0)
-        Bracket(0.1, 0.1)
+        >>> PLD.of_table([0.5, 0.25, 0.25], [0.25, 0.5, 0.25]).delta(0)
+        Bracket(0.25, 0.25)
         """
         return cls.of(TablePair(here, there))
 

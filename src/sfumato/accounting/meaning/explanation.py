@@ -56,16 +56,19 @@ class Rivals:
 @guarantee(
     claim="losses that all hold of the plan: what was found at one delta, and the whole curves that it was found by",
     proof="proofs/meaning.md#report",
-    reviewed="6520a8312053",
+    reviewed="83252b18a62c",
 )
 def known_losses(report: CostReport) -> tuple[Tested, ...]:
     """What is known of a plan that was accounted for, as losses that say how well their best attacker tests."""
     tried = {way.kind for way in report.ways}
     losses: list[Tested] = [report.loss]
-    for kind in (Pure, GDP, PLD):
-        if kind in tried:
-            losses.append(total(report.event, kind, relation=report.relation))
-    if PLD not in tried and Renyi in tried:
+    if Pure in tried:
+        losses.append(total(report.event, Pure, relation=report.relation))
+    if GDP in tried:
+        losses.append(total(report.event, GDP, relation=report.relation))
+    if PLD in tried:
+        losses.append(total(report.event, PLD, relation=report.relation))
+    elif Renyi in tried:
         losses.append(Profile(renyi_promises(total(report.event, Renyi, relation=report.relation))))
     return tuple(losses)
 
