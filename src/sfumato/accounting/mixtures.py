@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any, TypeVar
 
-from sfumato.accounting.convert.pld import pld_to_profile
 from sfumato.accounting.losses.concentrated import ApproxZCDP
 from sfumato.accounting.losses.measures import Approx, BoundedRange, Loss
 from sfumato.accounting.losses.pld import PLD, covering
@@ -112,7 +111,7 @@ def _single(loss: PLD) -> Pair | None:
 
 
 def _profiled(loss: PLD) -> Pair:
-    return pld_to_profile(loss, None).pair()
+    return Profile(loss.promises()).pair()
 
 
 MIXED: dict[type[Loss], Callable[[dict[Any, Fraction]], Any]] = {

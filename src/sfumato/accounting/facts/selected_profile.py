@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 
-from sfumato.accounting.convert.pld import profile_to_pld
 from sfumato.accounting.events import Event, PoissonRuns, TruncatedNegativeBinomial
 from sfumato.accounting.facts.repeat_and_select import some_bad
 from sfumato.accounting.losses.piecewise_linear import Corners, height
@@ -122,7 +121,8 @@ def selected_pld(inner: Event, runs: Laws, total: Total) -> PLD:
         return loss
     known = [(Fraction(0), min(Fraction(1), Fraction(loss.delta(0, tolerance=ROUGH).upper)))]
     known += loss.end()
-    return profile_to_pld(selected_profile(lambda delta: loss.epsilon(delta, tolerance=ROUGH).upper, known, runs), None)
+    profile = selected_profile(lambda delta: loss.epsilon(delta, tolerance=ROUGH).upper, known, runs)
+    return PLD.of(profile.pair())
 
 
 @selector(TruncatedNegativeBinomial, Profile)
