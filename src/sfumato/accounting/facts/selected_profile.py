@@ -21,14 +21,20 @@ from sfumato.guarantee import guarantee
 Laws = TruncatedNegativeBinomial | PoissonRuns
 """The laws of the number of runs."""
 
-POWERS = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 20, 30)
+POWERS = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20)
 """A selection is stated where its δ is one tenth to each of these powers."""
+
+HALVINGS = (2, 4, 6, 8, 11, 14, 20)
+"""The trade-off curve of one run is looked at where its δ is one half to each of these powers."""
 
 ROUGH = 1e-3
 """How wide the brackets of one run may be, relatively: many are asked for."""
 
 CUT = Fraction(1, 4)
 """The share of δ that may be spent on runs that all fall short of a rank, where their number is Poisson."""
+
+WORTH = Fraction(15, 16)
+"""A cut is used where it makes the growth smaller than this share of it."""
 
 SHY = 1 - 1e-9
 """What floats choose is taken this much too small, so that what is certified of it stays within what was wanted."""
@@ -76,13 +82,17 @@ def selected_promise(one_run: Promise, corners: Corners, runs: Laws, reach: Frac
 
 def selected_profile(ask: Ask, known: list[Promise], runs: Laws) -> Profile:
     """The profile of the best run, from the ε of one run at any δ and from what else is known to hold of it."""
-    tried: list[tuple[Promise, Fraction]] = [(promise, Fraction(1)) for promise in known]
+    whole = Fraction(1)
+    tried = [(promise, whole) for promise in known]
+    tried += [(promise, whole) for power in HALVINGS for promise in _asked(ask, Fraction(1, 2**power))]
+    rough = corners_of(tuple(promise for promise, _ in tried))
+    most = WORTH * Fraction(largest_growth(rough, runs))
     for power in POWERS:
         wanted = Fraction(1, 10**power)
-        tried += [(promise, Fraction(1)) for promise in _asked(ask, _of_one_run(runs, wanted))]
         reach = _reach(runs, wanted * CUT)
-        if reach < 1:
-            tried += [(promise, reach) for promise in _asked(ask, _of_one_run(runs, wanted * (1 - CUT)))]
+        useful = reach < 1 and largest_growth(rough, runs, reach) < most
+        delta = _of_one_run(runs, wanted * (1 - CUT) if useful else wanted)
+        tried += [(promise, reach if useful else whole) for promise in _asked(ask, delta)]
     corners = corners_of(tuple(promise for promise, _ in tried))
     return Profile([selected_promise(promise, corners, runs, reach) for promise, reach in tried])
 
