@@ -170,6 +170,18 @@ def test_equal_parts_of_a_draw_are_one() -> None:
     assert total(Mixture(Laplace(2), Stated(Pure("0.5")), weights=WEIGHTS), Pure) == Pure("0.5")
 
 
+def test_a_draw_on_a_sample_is_a_draw_of_samples() -> None:
+    """Each part keeps what is known of its noise on a sample; the pair of the whole draw knows nothing of noise."""
+    parts, rate = (Laplace(1), Laplace(3)), Poisson("0.1")
+    for relation in (AR, CO):
+        plan = Sampled(Mixture(*parts, weights=WEIGHTS), rate)
+        apart = Mixture(*(Sampled(part, rate) for part in parts), weights=WEIGHTS)
+        assert total(plan, PLD, relation=relation) == total(apart, PLD, relation=relation)
+        dear, cheap = (Fraction(total(Sampled(part, rate), PLD, relation=relation).delta(0).upper) for part in parts)
+        mean = WEIGHTS[0] * dear + WEIGHTS[1] * cheap
+        assert abs(Fraction(total(plan, PLD, relation=relation).delta(0).upper) - mean) < Fraction(1, 10**20)
+
+
 def test_a_draw_of_what_is_composed_is_no_dearer_than_its_dearest_part_nor_than_the_truth_allows() -> None:
     """Two parts of two uses each: every outcome is listed, with the draw."""
     parts = [(Response(PRICES[0]), Response(PRICES[2])), (Response(PRICES[1]), Response(PRICES[2], 3))]

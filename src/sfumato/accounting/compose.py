@@ -20,6 +20,7 @@ from sfumato.accounting.events import (
     Repeat,
     RepeatAndSelect,
     Sampled,
+    Sampling,
     Shuffled,
     Stated,
 )
@@ -112,7 +113,19 @@ def _once(event: Event, kind: type[L], relation: Relation | None) -> L:
         case Mixture(parts=parts, weights=weights):
             drawn = {part: weight for part, weight in _weighed(parts, weights).items() if weight}
             return mixture_loss([(_fold(part, kind, relation), weight) for part, weight in drawn.items()], kind)
+        case Sampled(event=Mixture() as draw, sampling=sampling):
+            return _once(drawn_first(draw, sampling), kind, relation)
     return _looked_up(event, kind, relation)
+
+
+@guarantee(
+    claim="a draw among mechanisms on one sample is a draw among samples, each with its own mechanism",
+    proof="proofs/plan_loss.md#mixture",
+    reviewed="",
+)
+def drawn_first(draw: Mixture, sampling: Sampling) -> Mixture:
+    """The same plan with the draw made before the sample."""
+    return Mixture(*(Sampled(part, sampling) for part in draw.parts), weights=draw.weights)
 
 
 def _weighed(parts: Sequence[Event], weights: Sequence[Fraction]) -> dict[Event, Fraction]:
