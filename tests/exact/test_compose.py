@@ -26,7 +26,7 @@ from sfumato.accounting.events import (
     Stated,
 )
 from sfumato.accounting.facts.selection import ExponentialSelection
-from sfumato.accounting.losses.concentrated import GDP
+from sfumato.accounting.losses.concentrated import GDP, ApproxZCDP
 from sfumato.accounting.losses.divergence import hockey_stick, max_divergence, renyi
 from sfumato.accounting.losses.measures import ZCDP, Approx, BoundedRange, Pure
 from sfumato.accounting.losses.pld import PLD
@@ -133,19 +133,73 @@ def drawn(flipped: bool) -> Law:
     return law
 
 
-def test_P1_127_a_public_draw_costs_no_more_than_its_dearest_part() -> None:
+def test_P1_127_a_public_draw_costs_the_mean_of_its_parts() -> None:
     event = Mixture(Response(PRICES[0]), Response(PRICES[1]), weights=WEIGHTS)
     here, there = drawn(False), drawn(True)
     assert max_divergence(here, there)[0] <= Fraction(total(event, Pure).epsilon) == PRICES[1]
     curve, rho = total(event, Renyi), Fraction(total(event, ZCDP).rho)
     for order in (Fraction(3, 2), Fraction(2), Fraction(10)):
-        low, _ = renyi(here, there, order)
-        assert low <= curve.at(order)
+        low, high = renyi(here, there, order)
+        assert low <= curve.at(order) <= high + Fraction(1, 10**20)
         assert low <= order * rho
         assert low > total(Response(PRICES[0]), Renyi).at(order)  # the cheaper part alone would be too little
-    stated = Mixture(Stated(Approx(0.1, 0.01)), Stated(Approx(0.2, 0.001)), weights=WEIGHTS)
-    assert total(stated, Approx) == Approx(0.2, 0.01)
+    pair, profile = total(event, PLD), total(Mixture(*map(_promised, PRICES[:2]), weights=WEIGHTS), Profile)
+    for place in (Fraction(0), PRICES[0] / 2, PRICES[0], (PRICES[0] + PRICES[1]) / 2):
+        low, high = hockey_stick(here, there, place)
+        assert low <= pair.delta(place).upper <= high + Fraction(1, 10**20)
+        assert low <= profile.delta(place) <= high + Fraction(1, 10**20)
+    stated = Mixture(Stated(Approx(0.1, "0.01")), Stated(Approx(0.2, "0.001")), weights=WEIGHTS)
+    assert total(stated, Approx) == Approx(0.2, "0.004")
+    lost = Mixture(Stated(Approx(math.inf, 0)), Stated(Approx(0.2, "0.001")), weights=("0.001", "0.999"))
+    assert total(lost, Approx) == Approx(0.2, "0.001999")
+    assert total(Mixture(*(Stated(ApproxZCDP(1, x)) for x in ("0.01", "0.04")), weights=WEIGHTS), ApproxZCDP) == (
+        ApproxZCDP(1, "0.03")
+    )
     assert total(Mixture(Gaussian(2), Gaussian(3), weights=WEIGHTS), GDP) == GDP(0.5)
+
+
+def _promised(epsilon: Fraction) -> Stated:
+    return Stated(Profile.of(Pure(epsilon)))
+
+
+def test_equal_parts_of_a_draw_are_one() -> None:
+    twice = Mixture(Laplace(2), Laplace(3), Laplace(2), weights=("0.25", "0.5", "0.25"))
+    once = Mixture(Laplace(2), Laplace(3), weights=("0.5", "0.5"))
+    for kind in (Pure, Renyi, PLD):
+        assert total(twice, kind) == total(once, kind)
+    assert total(Mixture(Laplace(2), Stated(Pure("0.5")), weights=WEIGHTS), Pure) == Pure("0.5")
+
+
+def test_a_draw_on_a_sample_is_a_draw_of_samples() -> None:
+    """Each part keeps what is known of its noise on a sample; the pair of the whole draw knows nothing of noise."""
+    parts, rate = (Laplace(1), Laplace(3)), Poisson("0.1")
+    for relation in (AR, CO):
+        plan = Sampled(Mixture(*parts, weights=WEIGHTS), rate)
+        apart = Mixture(*(Sampled(part, rate) for part in parts), weights=WEIGHTS)
+        assert total(plan, PLD, relation=relation) == total(apart, PLD, relation=relation)
+        dear, cheap = (Fraction(total(Sampled(part, rate), PLD, relation=relation).delta(0).upper) for part in parts)
+        mean = WEIGHTS[0] * dear + WEIGHTS[1] * cheap
+        assert abs(Fraction(total(plan, PLD, relation=relation).delta(0).upper) - mean) < Fraction(1, 10**20)
+
+
+def test_a_draw_of_what_is_composed_is_no_dearer_than_its_dearest_part_nor_than_the_truth_allows() -> None:
+    """Two parts of two uses each: every outcome is listed, with the draw."""
+    parts = [(Response(PRICES[0]), Response(PRICES[2])), (Response(PRICES[1]), Response(PRICES[2], 3))]
+    plan = Mixture(*(Sequence(*part) for part in parts), weights=WEIGHTS)
+    pair, dearest = total(plan, PLD), total(Sequence(*parts[1]), PLD)
+    laws: list[dict[tuple[int, ...], arb]] = [{}, {}]
+    with precision(BITS):
+        for which, (weight, part) in enumerate(zip(WEIGHTS, parts, strict=True)):
+            for flipped, law in enumerate(laws):
+                for answers in product(*(range(response.options) for response in part)):
+                    law[which, *answers] = ball(weight)
+                    for answer, response in zip(answers, part, strict=True):
+                        growth = ball(response.epsilon).exp()
+                        law[which, *answers] *= (growth if answer == flipped else 1) / (growth + response.options - 1)
+    for place in (Fraction(0), PRICES[0], PRICES[1]):
+        low, high = hockey_stick(laws[0], laws[1], place)
+        assert low <= pair.delta(place).upper < high * Fraction(6, 5)
+        assert pair.delta(place).upper < dearest.delta(place).upper
 
 
 def test_P1_127_parts_that_are_never_drawn_cost_nothing() -> None:

@@ -32,7 +32,9 @@ from sfumato.accounting.pld.pairs.integer import IntegerNoisePair
 from sfumato.accounting.pld.pairs.laplace import LaplacePair
 from sfumato.accounting.pld.pairs.pair import Pair
 from sfumato.accounting.pld.pairs.sampled import AddedPair, ExchangedPair, RemovedPair
+from sfumato.accounting.pld.pairs.table import TablePair
 from sfumato.exact import ball, endpoints, precision
+from sfumato.noise.bounded import Truncated
 from sfumato.noise.discrete_gaussian import DiscreteGaussian
 from sfumato.noise.discrete_laplace import DiscreteLaplace
 
@@ -53,6 +55,17 @@ def discrete_laplace(scale: Fraction, shift: int) -> Outcomes:
     low = (laplace_mass(scale, 0, beyond=-1), laplace_mass(scale, -shift, beyond=-1))
     high = (laplace_mass(scale, shift, beyond=1), laplace_mass(scale, 0, beyond=1))
     return [low, *inner, high]
+
+
+def truncated(scale: Fraction, reach: int, shift: int) -> Outcomes:
+    weights = {k: (-ball(abs(k) / scale)).exp() for k in range(-reach, reach + 1)}
+    whole = sum(weights.values(), arb(0))
+    chances = [(weights.get(k, arb(0)), weights.get(k - shift, arb(0))) for k in range(-reach, reach + shift + 1)]
+    return [(p / whole, q / whole) for p, q in chances]
+
+
+def listed_chances(here: Sequence[str], there: Sequence[str]) -> Outcomes:
+    return [(ball(Fraction(p)), ball(Fraction(q))) for p, q in zip(here, there, strict=True)]
 
 
 def discrete_gaussian(square: Fraction, shift: int) -> Outcomes:
@@ -92,6 +105,12 @@ def largest(profiles: Sequence[Profile]) -> Profile:
 
 THIRD, HALF, ONE = Fraction(1, 3), Fraction(1, 2), Fraction(1)
 ATOMS = ((Fraction(-1), Fraction(1, 5)), (Fraction(0), Fraction(1, 4)), (Fraction(3, 2), Fraction(1, 2)))
+TABLES = (
+    (("0.5", "0.3", "0.2"), ("0.2", "0.3", "0.5")),
+    (("0.5", "0.25", "0.25", "0"), ("0.125", "0", "0.375", "0.5")),
+    (("1/3", "0", "1/3", "1/3"), ("1/6", "0", "1/6", "2/3")),
+    (("1", "0"), ("0", "1")),
+)
 NOISES = (DiscreteLaplace(Fraction(3, 2)), DiscreteLaplace(Fraction(1, 4)))
 BELLS = (DiscreteGaussian(Fraction(4)), DiscreteGaussian(Fraction(1, 3)))
 
@@ -114,6 +133,17 @@ def discrete_cases() -> Iterator[tuple[Pair, Callable[[], Profile]]]:
         yield (
             IntegerNoisePair(bell, shift),
             lambda bell=bell, shift=shift: profile_of(discrete_gaussian(bell.square, shift)),
+        )
+    for noise, shift in product(NOISES, (1, 2, 5, 8, 9)):
+        yield (
+            IntegerNoisePair(Truncated.within(noise, radius=4), shift),
+            lambda noise=noise, shift=shift: profile_of(truncated(noise.scale, 4, shift)),
+        )
+    for here, there in TABLES:
+        yield TablePair(here, there), lambda here=here, there=there: profile_of(listed_chances(here, there))
+        yield (
+            TablePair(here, there).reversed(),
+            lambda here=here, there=there: profile_of(listed_chances(there, here)),
         )
     two = ApproxPair("0.3", "0.05"), ResponsePair("1.25")
     yield (

@@ -10,7 +10,15 @@ from fractions import Fraction
 import pytest
 from flint import arb
 
-from sfumato.accounting.convert.renyi import preserved_probability, renyi_delta, tight_delta, tight_epsilon
+from sfumato.accounting.compose import total
+from sfumato.accounting.convert.renyi import (
+    preserved_probability,
+    renyi_delta,
+    renyi_epsilon,
+    tight_delta,
+    tight_epsilon,
+)
+from sfumato.accounting.events import Repeat, Stated
 from sfumato.accounting.facts import loss_of
 from sfumato.accounting.facts.selection import ExponentialSelection, TopSelection
 from sfumato.accounting.losses.divergence import hockey_stick, renyi
@@ -295,3 +303,19 @@ def test_probability_is_preserved_and_equality_is_reached(order: Fraction) -> No
     # P conditioned on an event: its divergence is ln(1 / Q(event)) at every order.
     bound = preserved_probability(Fraction(1, 5), order=order, divergence=Fraction(math.log(5)) - Fraction(1, 2**50))
     assert 1 - Fraction(1, 10**12) < bound <= 1
+
+
+def test_an_offset_and_rho_are_a_curve() -> None:
+    """Two answers at once, one of them pure and one Gaussian: their sum is within (ε, ρ)-zCDP, and that is a curve."""
+    both = Renyi.concentrated(1, Fraction(1, 2))
+    for order in (Fraction(3, 2), Fraction(2), Fraction(40)):
+        true = PureCurve(1).at(order) + Linear(Fraction(1, 2)).at(order)
+        assert true <= both.at(order) == 1 + order / 2
+    assert both.ceiling() == math.inf and Renyi.concentrated(2, 0).ceiling() == 2
+    assert Renyi.concentrated(0, 3) == Renyi.of(Linear(3))
+    stated = total(Repeat(Stated(both), 3), Renyi)
+    assert stated.at(4) == 9
+    assert renyi_epsilon(stated, delta=1e-6) == renyi_epsilon(Renyi.concentrated(3, Fraction(3, 2)), delta=1e-6)
+    assert renyi_epsilon(both, delta=1e-6) - 1 == pytest.approx(
+        float(renyi_epsilon(Renyi.of(Linear(Fraction(1, 2))), delta=1e-6)), rel=1e-9
+    )

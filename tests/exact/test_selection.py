@@ -11,8 +11,15 @@ import pytest
 from flint import acb, arb
 from tests.exact.enumerated import remembered
 
-from sfumato.accounting.losses.divergence import max_divergence, renyi
+from sfumato.accounting.compose import total
+from sfumato.accounting.events import Selection
+from sfumato.accounting.facts.selection import TopSelection
+from sfumato.accounting.losses.divergence import hockey_stick, max_divergence, renyi
 from sfumato.accounting.losses.measures import ZCDP, BoundedRange, Pure
+from sfumato.accounting.losses.pld import PLD
+from sfumato.accounting.pld.pairs.either import RangePair
+from sfumato.accounting.pld.pairs.finite import ResponsePair
+from sfumato.accounting.pld.pairs.laplace import LaplacePair
 from sfumato.audit.brute_force import brute_epsilon, brute_renyi, neighbours, outcome_probabilities
 from sfumato.core.domains import Integers, Vector
 from sfumato.core.measurement import Measurement
@@ -63,6 +70,46 @@ def test_no_pair_of_neighbours_exceeds_the_map(mechanism: object, scale: Fractio
         assert brute_epsilon(measurement, vectors(3, 2), d_in=2)[1] <= measurement.map(2).epsilon + TIGHT
     # The claim is no gross overstatement either, and half of it would be caught.
     assert true > claimed.epsilon / 2
+
+
+def flips(first: int, *others: int) -> dict[int, arb]:
+    """The chances of permute-and-flip at a scale of 2, on scores in quarters."""
+    measurement = scores(1 + len(others), Range(), Fraction(1, 4)) >> permute_and_flip(2)
+    return outcome_probabilities(measurement, [first, *others])
+
+
+@pytest.mark.parametrize("others", [(0,), (0, 0), (0, 4, 11)], ids=str)
+def test_permute_and_flip_is_dominated_by_laplace_noise_and_reaches_it(others: tuple[int, ...]) -> None:
+    """One score moves by the scale, from any place; with two candidates no smaller profile holds."""
+    laplace, narrower, least = PLD.of(LaplacePair(1)), PLD.of(LaplacePair("0.99")), Fraction(1)
+    places = [Fraction(place, 8) for place in range(9)]
+    allowed = {place: Fraction(laplace.delta(place).upper) for place in places}
+    for first in range(-12, 13):
+        here, there = flips(first, *others), flips(first + 8, *others)
+        for left, right in ((here, there), (there, here)):
+            for place in places:
+                truth = Fraction(hockey_stick(left, right, place)[0])
+                assert truth <= allowed[place] + Fraction(1, 10**25)
+                least = min(least, allowed[place] - truth if place == Fraction(1, 2) else 1)
+    assert least < (Fraction(1, 10**20) if others == (0,) else 1)
+    assert narrower.delta(Fraction(1, 2)).upper < allowed[Fraction(1, 2)] - Fraction(1, 10**3)
+
+
+def test_the_pair_of_a_bounded_range_does_not_hold_for_permute_and_flip() -> None:
+    claimed = Fraction(PLD.of(RangePair(1)).delta(0).upper)
+    assert hockey_stick(flips(4, 0), flips(-4, 0), Fraction(0))[0] > claimed + Fraction(1, 10)
+
+
+def test_top_k_is_dominated_by_k_pairs_of_a_bounded_range() -> None:
+    """Two ranked picks of three, every pair of neighbours, against the composed pair."""
+    event = Selection(TopSelection(2, Fraction(2)), 1)
+    pair, measurement = total(event, PLD), remembered(scores(3, Range()) >> top_k(2, temperature=2))
+    allowed = {Fraction(place, 4): Fraction(pair.delta(Fraction(place, 4)).upper) for place in range(5)}
+    assert allowed[Fraction(1, 2)] < Fraction(PLD.of(ResponsePair(1)).delta(Fraction(1, 2)).upper)
+    for left, right in neighbours(measurement.source, vectors(3, 2)):
+        here, there = outcome_probabilities(measurement, left), outcome_probabilities(measurement, right)
+        for place, most in allowed.items():
+            assert hockey_stick(here, there, place)[0] <= most
 
 
 @pytest.mark.parametrize("metric", [LInf(monotonic=True), Range()], ids=str)

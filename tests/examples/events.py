@@ -29,8 +29,10 @@ from sfumato.accounting.pld.pairs.integer import IntegerNoisePair
 from sfumato.accounting.pld.pairs.laplace import LaplacePair
 from sfumato.accounting.pld.pairs.mixed import MixedPair
 from sfumato.accounting.pld.pairs.sampled import AddedPair, ExchangedPair, RemovedPair
+from sfumato.accounting.pld.pairs.table import TablePair
 from sfumato.accounting.relation import Relation
 from sfumato.accounting.renyi.mechanism_curves import LaplaceCurve, Linear, PureCurve
+from sfumato.accounting.renyi.mixed_curve import MixedCurve
 from sfumato.accounting.renyi.selected_curves import PoissonSelectedCurve, SelectedCurve
 from sfumato.exact import Root
 from sfumato.noise import Binomial, DiscreteGaussian, DiscreteLaplace, Staircase, Truncated
@@ -61,6 +63,7 @@ BASIC: tuple[ev.Event, ...] = (
     ev.Stated(Renyi({2: 0.1, 8: 0.5, 32: 2})),
     ev.Stated(BoundedRange(0.5)),
     ev.Tree(10, steps=9, participations=3, separation=2),
+    ev.CompletedNodes(ev.Tree(10, steps=9)),
 )
 
 COMPOSITE: tuple[ev.Event, ...] = (
@@ -101,6 +104,8 @@ BARE = (
     Renyi.of(PoissonCurve(Renyi.of(LaplaceCurve(1)), Fraction(1, 10))),
     Renyi.of(FixedSizeCurve(Renyi.of(LaplaceCurve(1)), Fraction(1, 10))),
     Renyi.of(SelectedCurve(Renyi.of(Linear(1)), ev.TruncatedNegativeBinomial(0, 0.1))),
+    Renyi.concentrated(HALF, 2),
+    Renyi.of(MixedCurve((Renyi.of(Linear(1)), Renyi.of(PureCurve(1))), (HALF, HALF))),
     Renyi.of(PoissonSelectedCurve(Renyi.of(Linear(1)), ev.PoissonRuns(3))),
     GaussianPair(HALF),
     ExchangedGaussianPair(HALF, HALF),
@@ -115,6 +120,7 @@ BARE = (
     FinitePair(((-1, Fraction(1, 4)), (HALF, HALF)), Fraction(1, 4)),
     MixedPair((GaussianPair(1), GaussianPair(4)), (Fraction(99, 100), Fraction(1, 100))),
     EitherPair((GaussianPair(1), LaplacePair(1))),
+    TablePair((HALF, HALF), (Fraction(1, 4), Fraction(3, 4))),
     RangePair(1),
     PLD.of(GaussianPair(1)).then(PLD.of(RemovedPair(LaplacePair(1), HALF)).times(3)),
     TradeOff([(0, 1), (0.25, 0.25), (1, 0)]),

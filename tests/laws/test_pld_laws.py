@@ -23,6 +23,7 @@ from sfumato.accounting.pld.pairs.mixed import MixedPair
 from sfumato.accounting.pld.pairs.order import dominates, either
 from sfumato.accounting.pld.pairs.pair import Pair
 from sfumato.accounting.pld.pairs.sampled import AddedPair, ExchangedPair, RemovedPair
+from sfumato.accounting.pld.pairs.table import TablePair
 from sfumato.exact import ball, precision
 from sfumato.noise import DiscreteGaussian, DiscreteLaplace
 
@@ -108,6 +109,14 @@ MADE: dict[type[Pair], st.SearchStrategy[Two]] = {
     MixedPair: st.builds(
         lambda two, rate: (MixedPair(two, (1 - rate, rate)), MixedPair((two[1], two[1]), (1 - rate, rate))),
         inner,
+        rates,
+    ),
+    TablePair: st.builds(
+        lambda two, mass: (
+            TablePair((mass, 1 - mass), (mass * two, 1 - mass * two)),
+            TablePair((mass, 1 - mass), (mass * two / 2, 1 - mass * two / 2)),
+        ),
+        rates,
         rates,
     ),
     ExchangedNoisePair: st.builds(
@@ -269,6 +278,8 @@ def test_a_group_of_one_is_itself(kind: type[Pair], data: st.DataObject) -> None
     assert loss.group(1) == loss
     if kind is GaussianPair:
         assert loss.group(2).group(3) == loss.group(6) == loss.times(36)
+    elif kind in (LaplacePair, RangePair, IntegerNoisePair):
+        assert loss.group(2).group(3) == loss.group(6)
 
 
 @every_pair

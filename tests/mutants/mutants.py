@@ -153,6 +153,38 @@ ACCOUNTS = (
         new="    return math.nextafter(near, -away)\n",
         killers=("tests/unit/test_account.py::test_answers_are_floats_that_know_the_exact_bracket",),
     ),
+    Mutant(
+        name="a shape too little in the best of several runs",
+        trap="C.4 accounting: the number of runs is paid for",
+        path="accounting/facts/selected_profile.py",
+        old="    return (1 + runs.shape) * log_up(ratio)\n",
+        new="    return abs(runs.shape) * log_up(ratio)\n",
+        killers=("tests/exact/test_repeat_and_select.py::test_curves_and_profiles_hold_for_random_laws",),
+    ),
+    Mutant(
+        name="runs that all fall short are free",
+        trap="C.4 accounting: the number of runs is paid for",
+        path="accounting/facts/selected_profile.py",
+        old="some + lost",
+        new="some",
+        killers=("tests/exact/test_repeat_and_select.py::test_runs_that_all_fall_short_are_paid_for",),
+    ),
+    Mutant(
+        name="the cheaper half of a draw",
+        trap="C.4 accounting: weights",
+        path="accounting/renyi/mixed_curve.py",
+        old="most = max(losses)\n        if most",
+        new="most = min(losses)\n        if most",
+        killers=("tests/exact/test_compose.py::test_P1_127_a_public_draw_costs_the_mean_of_its_parts",),
+    ),
+    Mutant(
+        name="a group of responses by its size less one",
+        trap="C.4 accounting: groups",
+        path="accounting/pld/pairs/grouped.py",
+        old="IntegerNoisePair(DiscreteLaplace(1 / epsilon), size)",
+        new="IntegerNoisePair(DiscreteLaplace(1 / epsilon), max(1, size - 1))",
+        killers=("tests/exact/test_groups.py::test_groups_of_stepped_pairs_are_chains_of_their_curves",),
+    ),
 )
 """Losses, filters, amplification, rounding."""
 

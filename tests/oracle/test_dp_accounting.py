@@ -242,6 +242,17 @@ def test_the_best_of_several_runs(mean: float, runs: events.Runs) -> None:
     assert 0.95 * expected <= up(renyi_epsilon(ours, delta=1e-6)) <= expected + SLACK
 
 
+def test_completed_nodes_of_a_tree() -> None:
+    """They too count the levels that are completed, eleven of 2047 steps: the same ρ-zCDP, to their rounding."""
+    special = dp.NeighboringRelation.REPLACE_SPECIAL
+    theirs = dp.rdp.RdpAccountant(neighboring_relation=special).compose(
+        dp.SingleEpochTreeAggregationDpEvent(10.0, 2047)
+    )
+    ours = total(events.CompletedNodes(events.Tree(10, steps=2047)), Renyi)
+    assert up(renyi_epsilon(ours, delta=1e-6)) == pytest.approx(theirs.get_epsilon(1e-6), rel=1e-3)
+    assert total(events.Tree(10, steps=2047), Renyi).at(2) > ours.at(2)
+
+
 def test_their_repeated_randomized_response_is_counted_once_and_ours_is_not() -> None:
     """In dp-accounting 0.6.0 the accountant of distributions ignores how often a response is repeated."""
     delta = 1e-6

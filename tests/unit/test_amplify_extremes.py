@@ -238,7 +238,8 @@ def test_shuffling_at_the_far_end() -> None:
 def test_what_steers_the_best_of_poisson_many_runs_is_near_its_bound(inner: Curve, mean: int) -> None:
     curve = PoissonSelectedCurve(Renyi.of(inner), PoissonRuns(mean))
     for order in (1.25, 2.0, 7.5, 40.0):
-        assert curve.near(order) == pytest.approx(float(curve.at(order)), rel=1e-9)
+        steered = min(curve.near(order), PureCurve(curve.ceiling()).near(order))  # the search leaves the cap out
+        assert steered == pytest.approx(float(curve.at(order)), rel=1e-9)
 
 
 def test_draws_with_replacement_in_kinds_without_a_theorem_are_told_what_to_do() -> None:

@@ -97,8 +97,8 @@ def test_numbers_are_read_as_they_are_written() -> None:
     assert ev.Poisson(0.01) == ev.Poisson(Fraction(1, 100))
 
 
-def brute_tree_square(event: ev.Tree) -> int:
-    """Tries every set of leaves that one unit may take part in."""
+def brute_tree_square(event: ev.Tree, *, completed: bool = False) -> int:
+    """Tries every set of leaves that one unit may take part in, and counts at every node, or every completed one."""
 
     def patterns(first: int, left: int) -> list[tuple[int, ...]]:
         found: list[tuple[int, ...]] = [()]
@@ -112,7 +112,8 @@ def brute_tree_square(event: ev.Tree) -> int:
         squares, width = 0, 1
         while True:
             blocks = [place // width for place in chosen]
-            squares += sum(blocks.count(block) ** 2 for block in set(blocks))
+            whole = {block for block in blocks if not completed or (block + 1) * width <= event.steps}
+            squares += sum(blocks.count(block) ** 2 for block in whole)
             if width >= event.steps:
                 break
             width *= event.branching
@@ -130,3 +131,7 @@ def test_trees_are_bounded_and_exact_for_separations_that_fit(steps: int, branch
         assert tree_square(tree) >= true
         if separation in (1, branching, branching**2):
             assert tree_square(tree) == true
+        finished = brute_tree_square(tree, completed=True)
+        assert finished <= tree_square(ev.CompletedNodes(tree)) <= tree_square(tree)
+        if separation in (1, branching, branching**2):
+            assert tree_square(ev.CompletedNodes(tree)) == finished

@@ -11,13 +11,15 @@ import pytest
 
 from sfumato.accounting.compose import total
 from sfumato.accounting.convert.convert import convert
-from sfumato.accounting.events import Gaussian, Poisson, Repeat, Sampled
+from sfumato.accounting.events import Gaussian, Poisson, Repeat, Response, Sampled
 from sfumato.accounting.losses.concentrated import GDP
 from sfumato.accounting.losses.measures import ZCDP, Approx, Pure
 from sfumato.accounting.losses.pld import PLD
 from sfumato.accounting.losses.profile import Profile
+from sfumato.accounting.losses.renyi import Renyi
 from sfumato.accounting.losses.trade_off import TradeOff
-from sfumato.accounting.meaning.attacker import Attacker, Tested, explain, scientific
+from sfumato.accounting.meaning.attacker import Attacker, Tested
+from sfumato.accounting.meaning.explanation import Rivals, explain, known_losses, scientific
 from sfumato.accounting.plans.account import account
 from sfumato.accounting.relation import Relation
 from sfumato.errors import BadArgument, NoProvenRoute
@@ -203,3 +205,26 @@ def test_bad_arguments_are_refused() -> None:
         best.surprises(0)
     with pytest.raises(BadArgument, match="prior"):
         explain(Pure(1), prior=2)
+
+
+def test_a_report_is_read_by_its_whole_curve() -> None:
+    """A hundred uses of noise: the one (ε, δ) of the report alone would allow 21.3 % true alarms, not 9.49 %."""
+    found = account(Repeat(Gaussian(30), 100), delta=1e-6)
+    exact = 1 - NormalDist().cdf(NormalDist().inv_cdf(0.95) - 1 / 3)
+    best = Rivals(tuple(map(Attacker, known_losses(found))))
+    assert exact - 1e-12 <= best.detects("0.05") < exact + 1e-6
+    assert 0.21 < Attacker(found.loss).detects("0.05") < 0.22
+    assert "finds at most 9.49 % of the others" in explain(found)
+    by_curve = Rivals(tuple(map(Attacker, known_losses(account(Repeat(Gaussian(30), 100), delta=1e-6, ways=(Renyi,))))))
+    assert exact <= by_curve.detects("0.05") < 0.11
+    assert best.surprises(10) <= by_curve.surprises(10) < 1e-8
+
+
+def test_a_report_keeps_what_its_pure_loss_promises() -> None:
+    """The distribution says more at 5 % false alarms, the pure loss alone says something of single outcomes."""
+    found = account(Repeat(Response(Fraction(1, 10)), 10), delta=1e-6)
+    best = Rivals(tuple(map(Attacker, known_losses(found))))
+    assert best.belief(prior="0.5") == Attacker(Pure(1)).belief(prior="0.5")
+    assert best.detects("0.05") < Attacker(Pure(1)).detects("0.05") * Fraction(9, 10)
+    assert best.after_alarm("0.05")("0.1") < Attacker(found.loss).after_alarm("0.05")("0.1")
+    assert best.accuracy() < Attacker(found.loss).accuracy()

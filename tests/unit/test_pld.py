@@ -16,7 +16,8 @@ from sfumato.accounting import events as ev
 from sfumato.accounting.facts.gaussian import gaussian_epsilon
 from sfumato.accounting.losses.bracket import Bracket
 from sfumato.accounting.losses.pld import PLD
-from sfumato.accounting.meaning.attacker import Attacker, explain
+from sfumato.accounting.meaning.attacker import Attacker
+from sfumato.accounting.meaning.explanation import explain
 from sfumato.accounting.pld.evaluate import MOST_PLACES, epsilon_bracket, planned, scale_of, sketched
 from sfumato.accounting.pld.pairs.either import EitherPair, RangePair
 from sfumato.accounting.pld.pairs.finite import ApproxPair, FinitePair, ResponsePair
@@ -190,8 +191,6 @@ def test_other_kinds_do_not_mix() -> None:
         for mix in (COIN.then, COIN.within, COIN.__le__):
             with pytest.raises(NoProvenRoute, match="different kinds of privacy loss"):
                 mix(other)  # type: ignore[operator]
-    with pytest.raises(NoProvenRoute, match="Gaussian noise only"):
-        COIN.group(2)
     with pytest.raises(SfumatoError, match="different kinds of privacy loss"):
         PLD.widest([COIN, sf.Pure(1)])  # type: ignore[list-item]
 
@@ -342,3 +341,31 @@ def test_the_attacker_of_randomized_response() -> None:
     assert Fraction(3, 4) <= three.certainty("0.25") < Fraction(3, 4) + Fraction(1, 10**3)
     assert Attacker(COIN).advantage() < three.advantage() < Attacker(COIN.times(3)).advantage()
     assert "right at most 73.2 %" in explain(COIN)
+
+
+def test_a_table_of_chances_is_a_loss() -> None:
+    """Randomized response written out; its ε is that of the odds, and both directions count."""
+    coin = PLD.of_table(["0.75", "0.25"], ["0.25", "0.75"])
+    assert coin.epsilon(1e-9).upper == pytest.approx(math.log(3), abs=1e-8)
+    assert coin.times(50).epsilon(1e-6).upper == pytest.approx(
+        float(PLD.of(ResponsePair(Fraction(math.log(3)))).times(50).epsilon(1e-6).upper), rel=1e-3
+    )
+    leaking = PLD.of_table(["0.9", "0.1", 0], ["0.9", 0, "0.1"])
+    assert all(0 <= leaking.delta(place).upper - Fraction(1, 10) < 1e-30 for place in (0, 5))
+    lopsided = PLD.of_table(["0.5", "0.5"], ["0.1", "0.9"])
+    assert lopsided.delta(1).upper >= 0.5 - math.e * 0.1 - 1e-12
+
+
+@pytest.mark.parametrize(
+    ("here", "there", "message"),
+    [
+        ([0.5, 0.4], [0.5, 0.5], "adding up to exactly 1"),
+        ([0.5, 0.5], [1], "as long as each other"),
+        ([1.5, -0.5], [0.5, 0.5], "probability"),
+        ("ab", [1], "a list of probabilities"),
+        (None, [1], "a list of probabilities"),
+    ],
+)
+def test_impossible_tables_are_refused(here: list[float], there: list[float], message: str) -> None:
+    with pytest.raises(BadArgument, match=message):
+        PLD.of_table(here, there)

@@ -20,20 +20,22 @@ from sfumato.accounting.events import (
     Repeat,
     RepeatAndSelect,
     Sampled,
+    Sampling,
     Shuffled,
     Stated,
 )
 from sfumato.accounting.events import Sequence as InSequence
-from sfumato.accounting.facts import repeat_and_select
-from sfumato.accounting.losses.measures import Approx, BoundedRange, Loss, Pure
+from sfumato.accounting.facts import repeat_and_select, selected_profile
+from sfumato.accounting.losses.measures import Approx, Loss, Pure
 from sfumato.accounting.losses.pld import PLD
+from sfumato.accounting.mixtures import USUAL, mixture_loss
 from sfumato.accounting.relation import Relation
 from sfumato.accounting.renyi import selected_curves
 from sfumato.accounting.tables import AMPLIFIERS, LEAVES, SELECTORS, SHUFFLERS, Row, Total
 from sfumato.errors import BadArgument, NoProvenRoute
 from sfumato.guarantee import guarantee
 
-ROWS = (leaf_losses, repeat_and_select, selected_curves, amplify)
+ROWS = (leaf_losses, repeat_and_select, selected_profile, selected_curves, amplify)
 """The modules that fill the tables; named here so that every row is on file before the first question."""
 
 DEEPEST = 64
@@ -41,9 +43,6 @@ DEEPEST = 64
 
 MOST_PARTS = 10_000_000
 """A plan may have this many parts written out; a `Repeat` counts its event once."""
-
-USUAL = Fraction(1, 10**6)
-"""Where two bounds of one mechanism cannot be compared everywhere, they are compared at this δ."""
 
 L = TypeVar("L", bound=Loss)
 
@@ -112,9 +111,29 @@ def _once(event: Event, kind: type[L], relation: Relation | None) -> L:
         case Parallel(parts=parts):
             return _parallel(event, kind, _needed(relation, event)) if parts else kind.nothing()
         case Mixture(parts=parts, weights=weights):
-            possible = dict.fromkeys(part for part, weight in zip(parts, weights, strict=True) if weight)
-            return mixture_loss([_fold(part, kind, relation) for part in possible], kind)
+            drawn = {part: weight for part, weight in _weighed(parts, weights).items() if weight}
+            return mixture_loss([(_fold(part, kind, relation), weight) for part, weight in drawn.items()], kind)
+        case Sampled(event=Mixture() as draw, sampling=sampling):
+            return _once(drawn_first(draw, sampling), kind, relation)
     return _looked_up(event, kind, relation)
+
+
+@guarantee(
+    claim="a draw among mechanisms on one sample is a draw among samples, each with its own mechanism",
+    proof="proofs/plan_loss.md#mixture",
+    reviewed="",
+)
+def drawn_first(draw: Mixture, sampling: Sampling) -> Mixture:
+    """The same plan with the draw made before the sample."""
+    return Mixture(*(Sampled(part, sampling) for part in draw.parts), weights=draw.weights)
+
+
+def _weighed(parts: Sequence[Event], weights: Sequence[Fraction]) -> dict[Event, Fraction]:
+    """Each different part, with the weight of all that are equal to it."""
+    total_weights: dict[Event, Fraction] = {}
+    for part, weight in zip(parts, weights, strict=True):
+        total_weights[part] = total_weights.get(part, Fraction(0)) + weight
+    return total_weights
 
 
 @guarantee(
@@ -226,20 +245,6 @@ def exchange_loss(present: Sequence[L], replaced: Sequence[L], overlap: int, kin
         parts += [kind.widest(present, count=moved)] if moved else []
         ways.append(sequence_loss([(part, 1) for part in parts], kind))
     return kind.widest(ways, count=1)
-
-
-@guarantee(
-    claim="a public draw among mechanisms costs no more than the dearest of them; bounded range: refused",
-    proof="proofs/plan_loss.md#mixture",
-    reviewed="0a9334730eff",
-)
-def mixture_loss(losses: Sequence[L], kind: type[L]) -> L:
-    """The loss of one of several mechanisms, drawn without the data; the draw may be published."""
-    if len(losses) > 1 and kind is BoundedRange:
-        raise NoProvenRoute(
-            "a draw among mechanisms of bounded range may have twice that range (proofs/plan_loss.md): ask for Pure."
-        )
-    return losses[0] if len(losses) == 1 else kind.widest(losses, count=1)
 
 
 def _needed(relation: Relation | None, event: Event) -> Relation:

@@ -13,11 +13,16 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Hashable
-from dataclasses import fields
 from fractions import Fraction
-from typing import Any, final
+from typing import final
 
-from sfumato.accounting.facts.selection import ExponentialSelection, NoisyMaximum, PermuteAndFlip, TopSelection
+from sfumato.accounting.facts.selection import (
+    ExponentialSelection,
+    NoisyMaximum,
+    PermuteAndFlip,
+    TopSelection,
+    read_exactly,
+)
 from sfumato.accounting.facts.table import FACTS
 from sfumato.accounting.losses.measures import Loss
 from sfumato.errors import BadArgument, elements
@@ -44,18 +49,6 @@ def _events(parts: tuple[Event, ...]) -> tuple[Event, ...]:
     for part in parts:
         _event(part, "each of the parts")
     return parts
-
-
-def _exact(selection: Any) -> Hashable:
-    """A way to choose with its numbers read exactly; every one that has a fact is a dataclass of numbers."""
-    read = {
-        field.name: integer(getattr(selection, field.name), f"the {field.name} of the selection", least=1)
-        if field.type == "int"
-        else positive(getattr(selection, field.name), f"the {field.name} of the selection")
-        for field in fields(selection)
-    }
-    exact: Hashable = type(selection)(**read)
-    return exact
 
 
 def _listed(parts: tuple[Event, ...], *more: str) -> str:
@@ -124,7 +117,7 @@ class Selection(Event):
             raise BadArgument(
                 "selection", "a way to choose such as sf.events.ExponentialSelection(temperature)", selection
             )
-        object.__setattr__(self, "selection", _exact(selection))
+        object.__setattr__(self, "selection", read_exactly(selection))
         object.__setattr__(self, "shift", as_distance(shift, "shift"))
 
 
@@ -344,6 +337,18 @@ class Tree(Event):
         object.__setattr__(self, "separation", integer(separation, "separation", least=1))
         object.__setattr__(self, "branching", integer(branching, "branching", least=2))
         object.__setattr__(self, "shift", as_distance(shift, "shift"))
+
+
+@final
+@record("CompletedNodes")
+class CompletedNodes(Event):
+    """Of a tree only the nodes whose leaves are all among its steps, as a running release publishes them."""
+
+    tree: Tree
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.tree, Tree):
+            raise BadArgument("tree", "a tree such as sf.events.Tree(1, steps=1000)", self.tree)
 
 
 class Runs(ABC):  # noqa: B024  (a mark of kind; the tables of `compose` hold what is done with it)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeAlias
 
-from sfumato.accounting.events import Gaussian, Laplace, Noise, Response, Selection, Tree
+from sfumato.accounting.events import CompletedNodes, Gaussian, Laplace, Noise, Response, Selection, Tree
 from sfumato.accounting.facts.table import IN_VECTORS, loss_of
 from sfumato.accounting.losses.concentrated import GDP
 from sfumato.accounting.losses.measures import ZCDP, Approx, BoundedRange, Loss, Pure
@@ -22,6 +22,15 @@ from sfumato.accounting.tables import leaf
 from sfumato.errors import NoProvenRoute
 from sfumato.exact import Distance, rational_up, squared
 from sfumato.guarantee import guarantee
+from sfumato.noise.discrete_gaussian import DiscreteGaussian
+from sfumato.noise.discrete_laplace import DiscreteLaplace
+
+GaussianNoise: TypeAlias = Gaussian | Tree | CompletedNodes
+"""What comes down to one Gaussian vector."""
+
+
+FIRST_SQUARE = 4
+"""An L2 distance² below this is that of whole numbers which all move by at most one."""
 
 
 def ratio(event: Laplace) -> Fraction:
@@ -29,63 +38,74 @@ def ratio(event: Laplace) -> Fraction:
     return Fraction(rational_up(_bounded(event.shift))) / event.scale
 
 
-def square(event: Gaussian | Tree) -> Fraction:
+def square(event: GaussianNoise) -> Fraction:
     """The squared distance between neighbours in scales of the noise, exactly."""
-    moved = Fraction(squared(_bounded(event.shift))) / Fraction(squared(event.scale))
-    return moved * tree_square(event) if isinstance(event, Tree) else moved
+    leaf_event = event.tree if isinstance(event, CompletedNodes) else event
+    moved = Fraction(squared(_bounded(leaf_event.shift))) / Fraction(squared(leaf_event.scale))
+    return moved if isinstance(event, Gaussian) else moved * tree_square(event)
 
 
 @guarantee(
     claim="the sum of squared node counts over any leaves allowed to one unit is at most this; equal where the "
-    "separation is a power of the branching",
+    "separation is a power of the branching; of nodes in part beyond the steps none where only completed ones count",
     proof="proofs/events.md#tree",
-    reviewed="98afa3aab0c8",
+    reviewed="dd4b37918270",
 )
-def tree_square(event: Tree) -> int:
+def tree_square(event: Tree | CompletedNodes) -> int:
     """The largest sum over the nodes of the squared number of a unit's leaves below them.
 
     >>> tree_square(Tree(1, steps=8)), tree_square(Tree(1, steps=8, participations=8))
     (4, 120)
+    >>> tree_square(Tree(1, steps=2047)), tree_square(CompletedNodes(Tree(1, steps=2047)))
+    (12, 11)
     """
-    used = min(event.participations, -(-event.steps // event.separation))
+    tree, completed = (event.tree, True) if isinstance(event, CompletedNodes) else (event, False)
     squares, width = 0, 1
     while True:
-        room = -(-min(width, event.steps) // event.separation)
+        covered = tree.steps // width * width if completed else tree.steps
+        if covered == 0:
+            return squares
+        used = min(tree.participations, -(-covered // tree.separation))
+        room = -(-min(width, tree.steps) // tree.separation)
         full, rest = divmod(used, room)
         squares += full * room**2 + rest**2
-        if width >= event.steps:
+        if width >= tree.steps:
             return squares
-        width *= event.branching
+        width *= tree.branching
 
 
 @leaf(Gaussian, GDP)
 @leaf(Tree, GDP)
-@guarantee(claim="mu = L2 distance / scale", proof="proofs/events.md#gaussian", reviewed="4576408453f1")
-def gaussian_gdp(event: Gaussian | Tree) -> GDP:
+@leaf(CompletedNodes, GDP)
+@guarantee(claim="mu = L2 distance / scale", proof="proofs/events.md#gaussian", reviewed="394a57119687")
+def gaussian_gdp(event: GaussianNoise) -> GDP:
     """The Gaussian loss of Gaussian noise, exactly."""
     return GDP.of_square(square(event))
 
 
 @leaf(Gaussian, ZCDP)
 @leaf(Tree, ZCDP)
-@guarantee(claim="rho = L2 distance² / (2 scale²)", proof="proofs/events.md#gaussian", reviewed="fba9c36f0dab")
-def gaussian_zcdp(event: Gaussian | Tree) -> ZCDP:
+@leaf(CompletedNodes, ZCDP)
+@guarantee(claim="rho = L2 distance² / (2 scale²)", proof="proofs/events.md#gaussian", reviewed="36edd6c1e60c")
+def gaussian_zcdp(event: GaussianNoise) -> ZCDP:
     """The zCDP loss of Gaussian noise, exactly."""
     return ZCDP(square(event) / 2)
 
 
 @leaf(Gaussian, Renyi)
 @leaf(Tree, Renyi)
-@guarantee(claim="order · L2 distance² / (2 scale²)", proof="proofs/events.md#gaussian", reviewed="e357499abb06")
-def gaussian_renyi(event: Gaussian | Tree) -> Renyi:
+@leaf(CompletedNodes, Renyi)
+@guarantee(claim="order · L2 distance² / (2 scale²)", proof="proofs/events.md#gaussian", reviewed="9da752ecfa34")
+def gaussian_renyi(event: GaussianNoise) -> Renyi:
     """The Rényi curve of Gaussian noise, exactly."""
     return Renyi.of(Linear(square(event) / 2))
 
 
 @leaf(Gaussian, PLD)
 @leaf(Tree, PLD)
-@guarantee(claim="N(mu, 1) against N(0, 1)", proof="proofs/events.md#gaussian", reviewed="804914cf1bbd")
-def gaussian_pld(event: Gaussian | Tree) -> PLD:
+@leaf(CompletedNodes, PLD)
+@guarantee(claim="N(mu, 1) against N(0, 1)", proof="proofs/events.md#gaussian", reviewed="dee075774e77")
+def gaussian_pld(event: GaussianNoise) -> PLD:
     """The dominating pair of Gaussian noise."""
     moved = square(event)
     return PLD.of(GaussianPair(moved)) if moved else PLD.nothing()
@@ -137,20 +157,27 @@ def response_pld(event: Response) -> PLD:
 
 @leaf(Noise, PLD)
 @guarantee(
-    claim="one coordinate of symmetric log-concave noise: the largest whole shift is the worst",
+    claim="one coordinate of symmetric log-concave noise: the largest whole shift is the worst; discrete Laplace "
+    "vectors: the whole L1 distance in one coordinate; discrete Gaussian ones, L2 distance² below 4: shifts of 1",
     proof="proofs/events.md#noise",
-    reviewed="03598748ee7a",
+    reviewed="0662a7489c94",
 )
 def noise_pld(event: Noise) -> PLD:
-    """The dominating pair of integer noise on one whole number."""
+    """The dominating pair of integer noise on one whole number, or on a vector where the worst direction is known."""
     noise: Any = event.noise
-    if event.coordinates > 1 or shifted(noise) is None:
-        raise NoProvenRoute(
-            "a dominating pair is known of discrete Laplace and Gaussian noise on one number: describe each coordinate "
-            "as an event of its own."
-        )
+    if shifted(noise) is None:
+        raise NoProvenRoute(f"no dominating pair is on file for {type(noise).__name__} noise.")
     whole = math.floor(rational_up(_bounded(event.shift)))
-    return PLD.of(IntegerNoisePair(noise, whole)) if whole else PLD.nothing()
+    if event.coordinates == 1 or isinstance(noise, DiscreteLaplace):
+        return PLD.of(IntegerNoisePair(noise, whole)) if whole else PLD.nothing()
+    steps = math.floor(Fraction(squared(event.shift)))
+    if not isinstance(noise, DiscreteGaussian) or steps >= FIRST_SQUARE:
+        raise NoProvenRoute(
+            "a dominating pair of noise on vectors is known for discrete Laplace noise, and discrete Gaussian noise "
+            "where they move by less than 2 in L2: describe each coordinate as an event of its own."
+        )
+    moved = min(steps, event.coordinates)
+    return PLD.of(IntegerNoisePair(noise, 1), moved) if moved else PLD.nothing()
 
 
 def _of_noise(kind: type[Loss]) -> Callable[[Noise], Loss]:
@@ -174,7 +201,7 @@ def _of_selection(kind: type[Loss]) -> Callable[[Selection], Loss]:
 
 
 NOISE_KINDS: tuple[type[Loss], ...] = (Pure, ZCDP, Approx, Renyi, GDP)
-SELECTION_KINDS: tuple[type[Loss], ...] = (BoundedRange, Pure, ZCDP, Renyi)
+SELECTION_KINDS: tuple[type[Loss], ...] = (BoundedRange, Pure, ZCDP, Renyi, PLD)
 
 for _kind in NOISE_KINDS:
     leaf(Noise, _kind)(_of_noise(_kind))

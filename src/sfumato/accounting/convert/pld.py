@@ -15,9 +15,6 @@ from sfumato.accounting.pld.pairs.finite import ApproxPair, ResponsePair
 from sfumato.accounting.pld.pairs.gaussian import GaussianPair
 from sfumato.guarantee import guarantee
 
-HALVINGS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 36, 40, 44, 48)
-"""A distribution becomes a profile by its δ at ε = 0, and its ε where δ is one half to each of these powers."""
-
 
 @converts(Pure, PLD, theorem="Kairouz, Oh and Viswanath 2015, Theorem 3.3: randomized response", lossless=True)
 @guarantee(
@@ -97,16 +94,10 @@ def pld_to_approx(loss: PLD, delta: Fraction) -> Approx:
 
 @converts(PLD, Profile, theorem="Sommer, Meiser and Mohammadi 2019, Lemma 5, at chosen δ")
 @guarantee(
-    claim="promises at chosen deltas, each the upper end of a bracket",
+    claim="the promises of the distribution",
     proof="proofs/conversions.md#distribution-approximate",
-    reviewed="78a2089c06e9",
+    reviewed="1982bf78af46",
 )
 def pld_to_profile(loss: PLD, _delta: Fraction | None) -> Profile:
     """Promises that a privacy-loss distribution keeps."""
-    promised = [(Fraction(0), Fraction(loss.delta(0).upper))]
-    for power in HALVINGS:
-        delta = Fraction(1, 2**power)
-        epsilon = loss.epsilon(delta).upper
-        if epsilon != math.inf:
-            promised.append((Fraction(epsilon), delta))
-    return Profile(promised)
+    return Profile(loss.promises())

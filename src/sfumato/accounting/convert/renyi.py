@@ -20,6 +20,9 @@ from sfumato.errors import BadArgument
 from sfumato.exact import BITS, Extended, Number, ball, lower, non_negative, positive, precision, probability, up, upper
 from sfumato.guarantee import guarantee
 
+POWERS = (1, 2, 3, 4, 6, 8, 10, 13, 16, 20, 30, 40)
+"""A curve becomes a list of promises by its ε where δ is one half to each of these powers."""
+
 
 def renyi_epsilon(
     loss: Renyi, *, delta: Number, orders: Iterable[Number] | None = None, basic: bool = False
@@ -126,6 +129,18 @@ def tight_delta(divergence: Extended, order: Fraction, epsilon: Fraction) -> Fra
         # ln(1 - 1/order): an order may be so high that the quotient itself is 1 to a ball.
         power = ball(order - 1) * (ball(excess) + ball(-1 / order).log1p()) - ball(order).log()
         return unit_bounds(power.exp())[1] if power < 0 else Fraction(1)
+
+
+@guarantee(
+    claim="(epsilon, delta) for the epsilon at each of several deltas: all hold together",
+    proof="proofs/renyi.md#epsilon",
+    reviewed="d02b7ad17115",
+)
+def renyi_promises(loss: Renyi) -> list[tuple[Fraction, Fraction]]:
+    """Promises (ε, δ) that a Rényi loss keeps together, at δ of one half to ever higher powers."""
+    halves = [Fraction(1, 2**power) for power in POWERS]
+    kept = [(renyi_epsilon(loss, delta=delta), delta) for delta in halves]
+    return [(Fraction(0), Fraction(1)), *((Fraction(epsilon), delta) for epsilon, delta in kept if epsilon != math.inf)]
 
 
 def zcdp_epsilon(rho: Number, *, delta: Number) -> Extended:

@@ -85,7 +85,7 @@ def poisson_pure(inner: Event, runs: PoissonRuns, total: Total) -> Pure:
 @guarantee(
     claim="delta = P(some run is in its bad part) = 1 - E[(1 - delta)^runs]; epsilon as if no run were",
     proof="proofs/repeat_and_select.md#approximate",
-    reviewed="e105804817e6",
+    reviewed="f11fe628c637",
 )
 def negative_binomial_approx(inner: Event, runs: TruncatedNegativeBinomial, total: Total) -> Approx:
     """The approximate loss of the best run; every run may fail, so δ grows with their number."""
@@ -94,10 +94,10 @@ def negative_binomial_approx(inner: Event, runs: TruncatedNegativeBinomial, tota
         return once
     stop = runs.stop + once.delta - runs.stop * once.delta
     epsilon = selected_epsilon(once.epsilon, runs.shape, stop)
-    return Approx(epsilon, _some_bad(runs, stop) if once.delta else 0)
+    return Approx(epsilon, some_bad(runs, stop) if once.delta else 0)
 
 
-def _some_bad(runs: TruncatedNegativeBinomial, stop: Fraction) -> Fraction:
+def some_bad(runs: TruncatedNegativeBinomial, stop: Fraction) -> Fraction:
     """1 − f(1 − δ) rounded up, f the generating function; ``stop`` is 1 − (1 − γ)(1 − δ)."""
     if runs.shape == 1:
         return 1 - runs.stop * (1 - stop) / ((1 - runs.stop) * stop)

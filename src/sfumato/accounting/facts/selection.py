@@ -6,14 +6,19 @@ moves than another, max(aᵢ − bᵢ) − min(aᵢ − bᵢ). A constant added 
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+from dataclasses import fields
 from fractions import Fraction
-from typing import final
+from typing import Any, final
 
 from sfumato.accounting.facts.table import fact
 from sfumato.accounting.losses.measures import ZCDP, BoundedRange, Pure
+from sfumato.accounting.losses.pld import PLD
 from sfumato.accounting.losses.renyi import Renyi
-from sfumato.accounting.renyi.mechanism_curves import RangeCurve
-from sfumato.exact import Distance, rational_up, squared
+from sfumato.accounting.pld.pairs.either import RangePair
+from sfumato.accounting.pld.pairs.laplace import LaplacePair
+from sfumato.accounting.renyi.mechanism_curves import LaplaceCurve, RangeCurve
+from sfumato.exact import Distance, integer, positive, rational_up, squared
 from sfumato.guarantee import guarantee
 from sfumato.plain import record
 
@@ -49,6 +54,18 @@ class NoisyMaximum:
     """The place of the largest score after discrete Laplace noise of a scale on each, and how far it leads."""
 
     scale: Fraction
+
+
+def read_exactly(selection: Any) -> Hashable:
+    """A way to choose with its numbers read exactly; every one that has a fact is a dataclass of numbers."""
+    read = {
+        field.name: integer(getattr(selection, field.name), f"the {field.name} of the selection", least=1)
+        if field.type == "int"
+        else positive(getattr(selection, field.name), f"the {field.name} of the selection")
+        for field in fields(selection)
+    }
+    exact: Hashable = type(selection)(**read)
+    return exact
 
 
 @fact(ExponentialSelection, BoundedRange)
@@ -108,11 +125,44 @@ def top_renyi(selection: TopSelection, shift: Distance) -> Renyi:
     return Renyi.of(RangeCurve(rational_up(shift) / selection.temperature), times=selection.count)
 
 
+@fact(TopSelection, PLD)
+@guarantee(
+    claim="k uses of the pair of a bounded range of range / temperature",
+    proof="proofs/top_k.md#pair",
+    reviewed="7029dc20c598",
+)
+def top_pld(selection: TopSelection, shift: Distance) -> PLD:
+    """The dominating pairs of a ranked choice of k candidates."""
+    return PLD.of(RangePair(rational_up(shift) / selection.temperature), selection.count)
+
+
 @fact(PermuteAndFlip, Pure)
 @guarantee(claim="epsilon = range / scale", proof="proofs/permute_and_flip.md#loss", reviewed="a7db16e675f4")
 def permute_and_flip_pure(selection: PermuteAndFlip, shift: Distance) -> Pure:
     """The pure loss of permute-and-flip."""
     return Pure(rational_up(shift) / selection.scale)
+
+
+@fact(PermuteAndFlip, Renyi)
+@guarantee(
+    claim="the curve of Laplace noise that moves by range / scale",
+    proof="proofs/permute_and_flip.md#pair",
+    reviewed="5f2519671175",
+)
+def permute_and_flip_renyi(selection: PermuteAndFlip, shift: Distance) -> Renyi:
+    """The Rényi loss of permute-and-flip."""
+    return Renyi.of(LaplaceCurve(rational_up(shift) / selection.scale))
+
+
+@fact(PermuteAndFlip, PLD)
+@guarantee(
+    claim="the pair of Laplace noise that moves by range / scale dominates, and is reached by two candidates",
+    proof="proofs/permute_and_flip.md#pair",
+    reviewed="f3f569d0ef50",
+)
+def permute_and_flip_pld(selection: PermuteAndFlip, shift: Distance) -> PLD:
+    """The dominating pair of permute-and-flip."""
+    return PLD.of(LaplacePair(rational_up(shift) / selection.scale))
 
 
 @fact(NoisyMaximum, Pure)

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import Any
+
+from flint import arb
 
 from sfumato.accounting.facts.table import fact
 from sfumato.accounting.losses.measures import Approx
 from sfumato.accounting.plans.search import least_integer
+from sfumato.accounting.pld.pairs.integer import SHIFTED, ShiftedNoise, ceiling, masses_below, thinned
+from sfumato.accounting.pld.pairs.pair import Line, Lines
 from sfumato.errors import NoProvenRoute
-from sfumato.exact import Distance, Number, ball, non_negative, positive, probability, rational_up, upper
+from sfumato.exact import Distance, Number, ball, non_negative, positive, probability, rational_up, up, upper
 from sfumato.guarantee import guarantee
 from sfumato.noise.bounded import Truncated
 from sfumato.noise.discrete_laplace import DiscreteLaplace
@@ -31,6 +36,43 @@ def truncated_laplace_approx(noise: Truncated, shift: Distance) -> Approx:
         return Approx(epsilon, 1)
     ends = upper(lambda: noise.cdf(noise.low + whole - 1)), upper(lambda: noise.upper_tail(noise.high - whole + 1))
     return Approx(epsilon, min(Fraction(1), max(Fraction(end) for end in ends)) if whole else 0)
+
+
+@guarantee(
+    claim="the best test at a loss l rejects k < (s - l b)/2, and all that only the first can give, k < s - reach",
+    proof="proofs/truncated_laplace.md#pair",
+    reviewed="1e10553bae4b",
+)
+def truncated_laplace_lines(noise: Truncated, shift: int) -> Lines:
+    """Prepares the lines of truncated discrete Laplace noise about 0 against the same about a shift."""
+    base: Any = noise.noise
+    end, scale, below = ball(Fraction(shift) / base.scale), ball(base.scale), masses_below(noise)
+
+    def line(loss: arb) -> Line:
+        last = noise.high if loss < -end else ceiling((shift - loss * scale) / 2) - 1
+        last = min(noise.high, max(last if loss < end else noise.low, shift + noise.low - 1))
+        return Line(below(last), below(last - shift))
+
+    return line
+
+
+def _hints(noise: Truncated, shift: int, tail: float) -> list[float]:
+    base: Any = noise.noise
+    return [(2 * place - shift) / up(base.scale) for place in thinned(range(shift + 1))]
+
+
+def _scale(noise: Truncated) -> Fraction:
+    base: Any = noise.noise
+    return Fraction(base.scale)
+
+
+SHIFTED[Truncated] = ShiftedNoise(
+    truncated_laplace_lines,
+    _hints,
+    largest=lambda noise, shift: shift / _scale(noise),
+    pitch=lambda noise, shift: (2 - shift % 2) / _scale(noise),
+    covers=lambda noise: isinstance(noise.noise, DiscreteLaplace) and noise.low == -noise.high,
+)
 
 
 def truncation_reach(*, scale: Fraction, shift: int, delta: Fraction) -> int:

@@ -11,12 +11,17 @@ from typing import Self, TypeVar, final
 from sfumato.accounting.facts.gaussian import TINY, exact_gaussian_delta
 from sfumato.accounting.losses.bracket import Bracket
 from sfumato.accounting.losses.measures import Loss
+from sfumato.accounting.losses.profile import Profile
+from sfumato.accounting.losses.profile_points import Promise
+from sfumato.accounting.losses.trade_off import TradeOff
 from sfumato.accounting.plans.search import least
-from sfumato.accounting.pld.evaluate import TOLERANCE, delta_bracket, epsilon_bracket
+from sfumato.accounting.pld.evaluate import TOLERANCE, delta_bracket, end_of, epsilon_bracket
 from sfumato.accounting.pld.pairs.gaussian import GaussianPair
+from sfumato.accounting.pld.pairs.grouped import grouped_pair
 from sfumato.accounting.pld.pairs.order import dominates, either
 from sfumato.accounting.pld.pairs.pair import Pair, rank
-from sfumato.errors import BadArgument, CannotCalibrate, NoProvenRoute
+from sfumato.accounting.pld.pairs.table import TablePair
+from sfumato.errors import BadArgument, CannotCalibrate
 from sfumato.exact import Number, integer, non_negative, positive, rational, root
 from sfumato.guarantee import guarantee
 from sfumato.plain import record
@@ -33,6 +38,9 @@ WANTED = "one or more lists of (pair, count)"
 
 LONGEST = 4096
 """Squares with denominators of more bits than this are rounded up; brackets then speak of the rounded plan."""
+
+HALVINGS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 36, 40, 44, 48)
+"""A distribution becomes a profile by its δ at ε = 0, and its ε where δ is one half to each of these powers."""
 
 FINEST = 1e-8
 """No narrower bracket than this is aimed at."""
@@ -71,6 +79,17 @@ class PLD(Loss):
     def of(cls, pair: Pair, count: int = 1) -> PLD:
         """The loss of one pair, used ``count`` times."""
         return cls([[(pair, count)]])
+
+    @classmethod
+    def of_table(cls, here: Iterable[Number], there: Iterable[Number]) -> PLD:
+        """The loss of a mechanism whose outcomes are listed: their probabilities on two neighbours, each adding to 1.
+
+        Both ways round are covered. Of several pairs of neighbours take `PLD.widest`.
+
+        >>> PLD.of_table([0.5, 0.25, 0.25], [0.25, 0.5, 0.25]).delta(0)
+        Bracket(0.25, 0.25)
+        """
+        return cls.of(TablePair(here, there))
 
     @classmethod
     def nothing(cls) -> PLD:
@@ -112,21 +131,20 @@ class PLD(Loss):
         turned = {way for group in groups for way in product(*({loss, loss.turned()} for loss in group))}
         return cls.widest([_composed(way, cls.nothing()) for way in sorted(turned, key=rank)])
 
+    @guarantee(
+        claim="of each pair that of its group, or the pair of its trade-off curve chained with itself",
+        proof="proofs/group_privacy.md#pairs",
+        reviewed="f99332c4c0a4",
+    )
     def group(self, size: int) -> PLD:
-        """The loss for groups: for Gaussian noise only, whose shift grows with the group."""
+        """The loss for groups: exact for noise of a shift and pure losses, else by the trade-off curve of each pair."""
         whole = integer(size, "size", least=1)
         if whole == 1:
             return self
-        pairs = [pair for one in self.alternatives for pair, _ in one]
-        if not all(isinstance(pair, GaussianPair) for pair in pairs):
-            raise NoProvenRoute(
-                "the privacy-loss distribution of a group is on file for Gaussian noise only. State shifts for the "
-                "whole group, or convert to Profile, Pure or ZCDP and take the group there."
-            )
-        return PLD(
-            [(GaussianPair(pair.square * whole**2), count) for pair, count in one if isinstance(pair, GaussianPair)]
-            for one in self.alternatives
-        )
+        parts = [
+            (grouped_pair(pair, whole) or _chained(pair, whole), count) for pair, count in covering(self.alternatives)
+        ]
+        return PLD([parts])
 
     def times(self, count: int) -> PLD:
         """Composes a loss with itself, ``count`` times in all."""
@@ -147,6 +165,31 @@ class PLD(Loss):
         at = non_negative(epsilon, "epsilon")
         return _worst(self._directions(), lambda parts, width: _delta(parts, at, width), _width(tolerance))
 
+    @guarantee(
+        claim="promises at chosen deltas, each the upper end of a bracket, and where all finite losses end",
+        proof="proofs/conversions.md#distribution-approximate",
+        reviewed="e0ae91b60d3c",
+    )
+    def promises(self) -> list[Promise]:
+        """Pairs (ε, δ) that hold together, by which the distribution becomes a profile."""
+        kept = [(Fraction(0), min(Fraction(1), Fraction(self.delta(0).upper))), *self.end()]
+        for power in HALVINGS:
+            delta = Fraction(1, 2**power)
+            epsilon = self.epsilon(delta).upper
+            kept += [] if epsilon == math.inf else [(Fraction(epsilon), delta)]
+        return kept
+
+    @guarantee(
+        claim="an epsilon that no finite loss exceeds, either way round, with the chance of an infinite one",
+        proof="proofs/pairs.md#largest",
+        reviewed="464da140a874",
+    )
+    def end(self) -> list[Promise]:
+        """The promise at which the finite losses end; none where they do not."""
+        ends = [end_of(composition) for composition in self._directions()]
+        known = [(end[0], end[2]) for end in ends if end is not None]
+        return [(max(end for end, _ in known), max(leak for _, leak in known))] if len(known) == len(ends) else []
+
     def turned(self) -> Self:
         """The same loss the other way round."""
         return type(self)([(pair.reversed(), count) for pair, count in one] for one in self.alternatives)
@@ -162,6 +205,11 @@ class PLD(Loss):
     def __str__(self) -> str:
         uses = max(sum(count for _, count in one) for one in self.alternatives)
         return f"privacy-loss distribution of {uses} use{'' if uses == 1 else 's'}"
+
+
+def _chained(pair: Pair, size: int) -> Pair:
+    """A pair for groups from the trade-off curve of one pair, both ways round."""
+    return TradeOff.of(Profile(PLD.of(pair).promises())).group(size).profile().pair()
 
 
 def _listed(alternatives: object) -> Iterable[Iterable[tuple[Pair, int]]]:

@@ -14,7 +14,7 @@ from typing import TypeAlias, final, overload
 from sfumato.accounting.losses.amounts import less, multiple, sum_of_largest, total
 from sfumato.accounting.losses.measures import Loss
 from sfumato.accounting.renyi.curves import Curve, Orders
-from sfumato.accounting.renyi.mechanism_curves import Linear, PureCurve, Tabulated
+from sfumato.accounting.renyi.mechanism_curves import Affine, Linear, PureCurve, Tabulated
 from sfumato.errors import BadArgument, NoProvenRoute
 from sfumato.exact import Extended, Number, ball, digits_up, integer, upper
 from sfumato.guarantee import guarantee
@@ -64,6 +64,16 @@ class Renyi(Loss):
     def of(cls, curve: Curve, *, times: int = 1) -> Renyi:
         """Makes the loss of a number of uses of one curve."""
         return cls(((curve, times),))
+
+    @classmethod
+    def concentrated(cls, offset: Number, rho: Number) -> Renyi:
+        """(ξ, ρ)-zCDP: divergences of at most ξ + ρα at every order α. Without an offset it is `ZCDP`.
+
+        >>> Renyi.concentrated("0.1", "0.5").at(2)
+        Fraction(11, 10)
+        """
+        curve = Affine(offset, rho)
+        return cls.of(curve if curve.offset else Linear(curve.rho))
 
     @overload
     def at(self, order: Number) -> Extended: ...

@@ -1,4 +1,5 @@
-from .attacker import Attacker, explain
+from .attacker import Attacker
+from .explanation import explain
 from .guidance import (
     believed_in_hundred,
     delta_warning,

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from decimal import ROUND_CEILING
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import TypeAlias, final
@@ -25,14 +24,11 @@ from sfumato.accounting.losses.profile import Profile
 from sfumato.accounting.losses.profile_points import coarse
 from sfumato.accounting.losses.trade_off import TradeOff, least_gaussian_misses, least_misses
 from sfumato.accounting.meaning.guidance import posterior_cap
-from sfumato.accounting.plans.account import CostReport
 from sfumato.accounting.pld.evaluate import end_of
 from sfumato.errors import BadArgument, NoProvenRoute
 from sfumato.exact import (
     Extended,
     Number,
-    decimal_of,
-    digits_up,
     exp_up,
     positive,
     probability,
@@ -55,9 +51,6 @@ FAR = 64.0
 
 LOOKS, ROUGH, LITTLE = 6, 1e-2, Fraction(1, 10**12)
 """A distribution is sketched by so many rough looks, up to the ε at which δ is so little."""
-
-FACTORS = tuple(10**power for power in range(1, 10))
-"""By how much odds may be multiplied before it is called a surprise; the least with a small probability is told."""
 
 
 @final
@@ -297,77 +290,3 @@ def _room(place: float, factor: Fraction) -> float:
 
 def _power(value: Fraction) -> float:
     return math.log(value.numerator) - math.log(value.denominator) if value else -math.inf
-
-
-def explain(
-    loss: Tested | CostReport, *, prior: Number = Fraction(1, 10), false_alarms: Number = Fraction(1, 20)
-) -> str:
-    """Says in plain words what a loss promises to one unit, all numbers rounded to the safe side.
-
-    The prior and the rate of false alarms are taken with three digits, as they are printed.
-
-    >>> print(explain(Pure(1)))
-    ε = 1: how well the best attacker can tell from a release whether one unit is in the data.
-    The attacker knows everybody else's data and how the release was made.
-    · A test that accuses 5 % of the innocent finds at most 13.6 % of the others (5 % by blind guessing).
-    · A guess between two equally likely cases is right at most 73.2 % of the time (50 % by a coin).
-    · A suspicion of 10 % becomes one of at most 23.2 %, if such a test raises alarm.
-    · No outcome whatsoever can raise it above 23.2 %.
-    What the release says about people in general it may say about this one too.
-    To ask which of two values a unit has, explain the loss of a changed unit: loss.group(2) of one added or removed.
-    """
-    stated = loss.loss if isinstance(loss, CostReport) else loss
-    best = Attacker(stated)
-    rate, belief = _printed(false_alarms, "the rate of false alarms"), _printed(prior, "prior")
-    after = best.after_alarm(rate)
-    lines = [
-        f"{stated}: how well the best attacker can tell from a release whether one unit is in the data.",
-        "The attacker knows everybody else's data and how the release was made.",
-        f"· A test that accuses {percent(rate)} of the innocent finds at most {percent(best.detects(rate))} of the "
-        f"others ({percent(rate)} by blind guessing).",
-        f"· A guess between two equally likely cases is right at most {percent(best.accuracy())} of the time "
-        "(50 % by a coin).",
-        f"· A suspicion of {percent(belief)} becomes one of at most {percent(after(belief))}, if such a test raises "
-        "alarm.",
-        _worst_outcome(best, belief),
-        "What the release says about people in general it may say about this one too.",
-        "To ask which of two values a unit has, explain the loss of a changed unit: loss."
-        "group(2) of one added or removed.",
-    ]
-    return "\n".join(lines)
-
-
-def _printed(share: Number, name: str) -> Fraction:
-    """Reads a probability and rounds it to what `percent` prints."""
-    return Fraction(decimal_of(probability(share, name), 3, ROUND_CEILING))
-
-
-def _worst_outcome(best: Attacker, prior: Fraction) -> str:
-    cap = best.belief(prior=prior)
-    if cap < 1 or prior == 1:
-        return f"· No outcome whatsoever can raise it above {percent(cap)}."
-    for factor in FACTORS:
-        if (chance := best.surprises(factor)) <= Fraction(1, 100):
-            return (
-                f"· Outcomes that multiply the odds by more than {factor} have probability at most "
-                f"{scientific(chance)}; about those, nothing more is promised."
-            )
-    return "· Nothing is promised about single outcomes: with a probability that matters, one may give the unit away."
-
-
-def percent(share: Fraction) -> str:
-    """Writes a share in percent with three digits, rounded up.
-
-    >>> percent(Fraction(2, 3)), percent(Fraction(1, 20))
-    ('66.7 %', '5 %')
-    """
-    return f"{scientific(100 * share)} %"
-
-
-def scientific(value: Fraction) -> str:
-    """Writes a number with three digits, rounded up.
-
-    >>> scientific(Fraction(1, 3)), scientific(Fraction(2, 3 * 10**7))
-    ('0.334', '6.67e-08')
-    """
-    return digits_up(value, digits=3)

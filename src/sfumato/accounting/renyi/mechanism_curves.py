@@ -51,6 +51,36 @@ class Linear(Curve):
         return order * up(self.rho)
 
 
+@final
+@record("Affine")
+class Affine(Curve):
+    """An offset ξ and ρ times the order: (ξ, ρ)-zero-concentrated differential privacy.
+
+    >>> Affine(1, 2).at(3)
+    Fraction(7, 1)
+    """
+
+    offset: Extended
+    rho: Extended
+
+    def __init__(self, offset: Number, rho: Number) -> None:
+        object.__setattr__(self, "offset", amount(offset, "offset"))
+        object.__setattr__(self, "rho", amount(rho, "rho"))
+
+    @guarantee(claim="offset + order · rho", proof="proofs/renyi.md#linear", reviewed="7e22c0333ab6")
+    def bound(self, order: Fraction) -> Extended:
+        return self.offset + order * self.rho
+
+    def orders(self) -> Orders:
+        return REAL
+
+    def ceiling(self) -> Extended:
+        return math.inf if self.rho else self.offset
+
+    def near(self, order: float) -> float:
+        return up(self.offset) + order * up(self.rho)
+
+
 @guarantee(
     claim="epsilon + ln((1 + exp(-(2 order - 1) epsilon) + (options - 2) exp(-order epsilon)) / "
     "(1 + (options - 1) exp(-epsilon))) / (order - 1), rounded up",

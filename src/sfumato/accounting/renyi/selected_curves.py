@@ -1,10 +1,10 @@
-"""Rényi curves of the best of a random number of runs (Papernot and Steinke 2022)."""
+"""Rényi curves of the best of a random number of runs, sharper than those of Papernot and Steinke 2022."""
 
 from __future__ import annotations
 
 import math
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import final
 
 from flint import arb
@@ -14,12 +14,46 @@ from sfumato.accounting.events import Event, PoissonRuns, TruncatedNegativeBinom
 from sfumato.accounting.facts.repeat_and_select import mean_runs, poisson_selected_epsilon, selected_epsilon
 from sfumato.accounting.losses.renyi import Renyi
 from sfumato.accounting.renyi.curves import Curve, Orders
+from sfumato.accounting.renyi.mechanism_curves import PureCurve
 from sfumato.accounting.renyi.order_search import best_order
 from sfumato.accounting.tables import Total, selector
 from sfumato.errors import BadArgument, Several
-from sfumato.exact import Extended, ball, log_down, log_up, up, upper
+from sfumato.exact import Extended, ball, exp_up, log_up, lower, up, upper
 from sfumato.guarantee import guarantee
 from sfumato.plain import record
+
+SAFE = Fraction(2**64 + 1, 2**64)
+"""Odds are taken this much too large, so that rounding cannot undo what they are chosen for."""
+
+
+@guarantee(
+    claim="ln(1 + M (exp((order - 1) D) - 1)) / (order - 1), rounded up, M = exp(log_weight)",
+    proof="proofs/repeat_and_select.md#renyi",
+    reviewed="1b522d11469a",
+)
+def weighted_divergence(divergence: Extended, log_weight: Extended, order: Fraction) -> Extended:
+    """What a selection makes of a divergence of one run, from the largest weight that it gives to a test."""
+    if math.inf in (divergence, log_weight):
+        return math.inf if divergence else Fraction(0)
+    power, weight = (order - 1) * Fraction(divergence), Fraction(log_weight)
+
+    def enclosed() -> arb:
+        if power + weight < 1:
+            return (ball(weight).exp() * ball(power).expm1()).log1p() / ball(order - 1)
+        # Equal, and it cannot overflow: M exp(x) comes out of the logarithm.
+        rest = -ball(-power).expm1() + ball(-power - weight).exp()
+        return (ball(power + weight) + rest.log()) / ball(order - 1)
+
+    return max(Fraction(0), upper(enclosed))
+
+
+def near_weighted(divergence: float, log_weight: float, order: float) -> float:
+    """A float near `weighted_divergence`."""
+    power = (order - 1) * divergence
+    if power <= 0:
+        return 0.0
+    grown = log_weight + (power if power > 30 else math.log(math.expm1(power)))
+    return (grown if grown > 30 else math.log1p(math.exp(grown))) / (order - 1)
 
 
 @final
@@ -34,14 +68,20 @@ class SelectedCurve(Curve):
         _check(self.inner, self.runs, TruncatedNegativeBinomial)
 
     @guarantee(
-        claim="D + (1 + shape) penalty + ln(mean) / (order - 1), at most the pure loss",
+        claim="the least weighted divergence of this order and a higher one, M = mean exp((1 + shape) (order - 1) "
+        "penalty); at most that of the pure loss",
         proof="proofs/repeat_and_select.md#renyi",
-        reviewed="1f0a1e638091",
+        reviewed="7274d06183cc",
     )
     def bound(self, order: Fraction) -> Extended:
         """A certified upper bound at an order."""
         extra = (1 + self.runs.shape) * selection_penalty(self.inner, self.runs.stop)
-        return min(self.inner.at(order) + extra + log_up(mean_runs(self.runs)) / (order - 1), self.ceiling())
+        mean = log_up(mean_runs(self.runs))
+        tried = (
+            weighted_divergence(self.inner.at(at_least), mean + (at_least - 1) * extra, at_least)
+            for at_least in {order, max(order, self._best)}
+        )
+        return min(*tried, PureCurve(self.ceiling()).bound(order))
 
     def orders(self) -> Orders:
         """The orders of one run."""
@@ -53,9 +93,16 @@ class SelectedCurve(Curve):
 
     def near(self, order: float) -> float:
         """A float near the bound."""
+        return self._near_alone(max(order, up(self._best)))
+
+    @cached_property
+    def _best(self) -> Fraction:
+        """The order whose bound is least: it holds at all lower ones too."""
+        return best_order(lambda more: self._near_alone(1 + more), self.inner.orders().between())
+
+    def _near_alone(self, order: float) -> float:
         extra = up((1 + self.runs.shape) * selection_penalty(self.inner, self.runs.stop))
-        runs = math.log(up(mean_runs(self.runs)))
-        return min(self.inner.near(order) + extra + runs / (order - 1), up(self.ceiling()))
+        return near_weighted(self.inner.near(order), math.log(up(mean_runs(self.runs))) + (order - 1) * extra, order)
 
 
 @lru_cache(maxsize=64)
@@ -84,25 +131,20 @@ class PoissonSelectedCurve(Curve):
         _check(self.inner, self.runs, PoissonRuns)
 
     @guarantee(
-        claim="ln(exp(-mean) + mean exp((order - 1) (D + mean delta))) / (order - 1), delta that of one run at "
-        "ln(order / (order - 1)); at most the pure loss",
+        claim="the least weighted divergence of this order and higher ones, M = mean exp(mean (order - 1) delta), "
+        "delta that of one run at ln(order / (order - 1)); at most that of the pure loss",
         proof="proofs/repeat_and_select.md#renyi-poisson",
-        reviewed="a82e1dba488f",
+        reviewed="d4618387df8e",
     )
     def bound(self, order: Fraction) -> Extended:
         """A certified upper bound at an order."""
-        mean, once = self.runs.mean, self.inner.at(order)
-        if once == math.inf:
-            return self.ceiling()
-        epsilon = Fraction(log_down(order / (order - 1)))
-        delta = Fraction(0) if self.inner.ceiling() <= epsilon else renyi_delta(self.inner, epsilon=epsilon)
-        exponent = (order - 1) * (Fraction(once) + mean * delta)
+        tried = {order, *(max(order, better) for better in self._best)}
+        return min(PureCurve(self.ceiling()).bound(order), *map(self._alone, tried))
 
-        def compute() -> arb:
-            # ln(exp(-mean) + mean exp(x)) = x + ln(mean + exp(-mean - x)), which cannot overflow.
-            return (ball(exponent) + (ball(mean) + ball(-mean - exponent).exp()).log()) / ball(order - 1)
-
-        return min(upper(compute), self.ceiling())
+    def _alone(self, order: Fraction) -> Extended:
+        epsilon = max(Fraction(0), Fraction(lower(lambda: ball(1 / (order - 1)).log1p())))
+        weight = log_up(self.runs.mean) + self.runs.mean * (order - 1) * renyi_delta(self.inner, epsilon=epsilon)
+        return weighted_divergence(self.inner.at(order), weight, order)
 
     def orders(self) -> Orders:
         """The orders of one run."""
@@ -113,12 +155,22 @@ class PoissonSelectedCurve(Curve):
         return poisson_selected_epsilon(self.inner.ceiling(), self.runs.mean)
 
     def near(self, order: float) -> float:
-        """A float near the bound."""
+        """A float near the bound; not capped by the pure loss, or a search could not tell which way is down."""
+        return min(self._near_alone(max(order, up(better))) for better in self._best)
+
+    @cached_property
+    def _best(self) -> tuple[Fraction, ...]:
+        """Orders whose bounds are low, and hold at all lower ones too: the best, and where a pure loss leaves no δ."""
+        orders = self.inner.orders()
+        best = best_order(lambda more: self._near_alone(1 + more), orders.between())
+        growth = exp_up(Fraction(pure)) if (pure := self.inner.ceiling()) < math.inf else math.inf
+        last = None if growth == math.inf else orders.from_above(1 + 1 / (Fraction(growth) * SAFE - 1))
+        return (best,) if last is None else (best, last)
+
+    def _near_alone(self, order: float) -> float:
         mean, epsilon = up(self.runs.mean), math.log1p(1 / (order - 1))
         delta = 0.0 if self.inner.ceiling() <= epsilon else _near_delta(self.inner, epsilon)
-        exponent = (order - 1) * (self.inner.near(order) + mean * delta)
-        divergence = (exponent + math.log(mean + math.exp(-mean - exponent))) / (order - 1)
-        return min(divergence, up(self.ceiling()))
+        return near_weighted(self.inner.near(order), math.log(mean) + mean * (order - 1) * delta, order)
 
 
 def _near_delta(loss: Renyi, epsilon: float) -> float:

@@ -30,7 +30,8 @@ class ShiftedNoise:
     ``lines`` are the pair's supporting lines, ``hints`` losses that show where its mass lies (with the chance that may
     be left out), ``largest`` its largest loss, ``pitch`` the distance between two losses, or half of it where they
     straddle 0. With a rate, ``cut`` gives the outcome, whole or not, at which a loss is met after an exchange in a
-    Poisson sample; without it there is no such pair. Masses must be symmetric and log-concave (proofs/events.md#noise).
+    Poisson sample; without it there is no such pair. Masses must be symmetric and log-concave (proofs/events.md#noise);
+    ``covers`` tells of which noises of the kind that is true.
     """
 
     lines: Callable[[Any, int], Lines]
@@ -38,6 +39,7 @@ class ShiftedNoise:
     largest: Callable[[Any, int], Fraction | None]
     pitch: Callable[[Any, int], Fraction | None]
     cut: Callable[[Any, int, Fraction], Callable[[arb], arb]] | None = None
+    covers: Callable[[Any], bool] = lambda noise: True
 
 
 SHIFTED: dict[type, ShiftedNoise] = {}
@@ -46,7 +48,8 @@ SHIFTED: dict[type, ShiftedNoise] = {}
 
 def shifted(noise: object) -> ShiftedNoise | None:
     """Looks up what is known of the pair of a noise."""
-    return registered(SHIFTED, type(noise))
+    known = registered(SHIFTED, type(noise))
+    return known if known is not None and known.covers(noise) else None
 
 
 @final
