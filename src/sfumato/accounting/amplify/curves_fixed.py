@@ -17,6 +17,7 @@ from sfumato.accounting.amplify.moments import (
     near_log_sum,
     near_rest,
     rest_of_terms,
+    whole_orders,
 )
 from sfumato.accounting.amplify.rates import sampled_epsilon
 from sfumato.accounting.losses.renyi import Renyi
@@ -60,9 +61,9 @@ class FixedSizeCurve(Curve):
     def bound(self, order: Fraction) -> Extended:
         if self.rate in (0, 1):
             return self.inner.at(order) if self.rate else Fraction(0)
-        pure, inner = self.inner.ceiling(), self.inner.at
+        pure, inner = self.inner.ceiling(), whole_orders(self.inner).at
         whole = interpolated(order, lambda n: ternary_log_moment(n, self.rate, inner, pure))
-        return min(whole / (order - 1), inner(order), PureCurve(self.ceiling()).bound(order))
+        return min(whole / (order - 1), self.inner.at(order), PureCurve(self.ceiling()).bound(order))
 
     def orders(self) -> Orders:
         high = self.inner.orders().high
@@ -75,18 +76,18 @@ class FixedSizeCurve(Curve):
         rate, pure = up(self.rate), up(self.inner.ceiling())
         if rate in (0, 1):
             return self.inner.near(order) if rate else 0.0
-        cap = math.expm1(min(pure, 50)) if pure else 0.0
+        cap, inner = math.expm1(min(pure, 50)) if pure else 0.0, whole_orders(self.inner).near
 
         def moment(whole: int) -> float:
-            top = self.inner.near(whole)
+            top = inner(whole)
             last = last_term(whole, rate, top)
             if last > MOST_TERMS:
                 return math.inf
-            second = math.exp(min(700, self.inner.near(2)))
+            second = math.exp(min(700, inner(2)))
             logs = [0.0, -math.inf, 2 * math.log(rate) + math.log(max(1e-300, min(4 * second - 4, 2 * second)))]
             for j in range(3, last + 1):
                 least = min(math.log(2), j * math.log(cap)) if cap else -math.inf
-                logs.append(j * math.log(rate) + (j - 1) * self.inner.near(j) + least)
+                logs.append(j * math.log(rate) + (j - 1) * inner(j) + least)
             return near_log_sum(whole, logs, near_rest(whole, last, rate, top) + math.log(2))
 
         sampled = near_interpolated(order, moment) / (order - 1)
