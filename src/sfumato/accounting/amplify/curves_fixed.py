@@ -56,7 +56,7 @@ class FixedSizeCurve(Curve):
         claim="between whole orders n linear in ln(1 + q² C(n,2) least(4 (e^D2 - 1), e^D2 c_2) + sum over j > 2 of "
         "q^j C(n,j) e^((j-1) D_j) c_j), c_j = least(2, (e^pure - 1)^j); at most the curve itself and the pure loss's",
         proof="proofs/sampled_renyi.md#without-replacement",
-        reviewed="0acb0f69a940",
+        reviewed="fa3b0ca5a865",
     )
     def bound(self, order: Fraction) -> Extended:
         if self.rate in (0, 1):
@@ -166,24 +166,3 @@ class TruncatedCurve(Curve):
         if gap > 600 and self.chance:
             return rare + math.log(up(self.chance)) / (order - 1)
         return usual + math.log1p(up(self.chance) * math.expm1(min(gap, 600))) / (order - 1)
-
-
-@guarantee(
-    claim="P(Bin(N, q) >= m) <= P(Bin(N, q) = m) / (1 - r), r = (N - m) q / ((m + 1)(1 - q)) < 1; else 1",
-    proof="proofs/sampled_renyi.md#truncated",
-    reviewed="0677b91ccc50",
-)
-def chance_of_cut(rate: Fraction, most: int, population: int) -> Fraction:
-    """Bounds the chance that a Poisson sample of a population has ``most`` units or more."""
-    if rate == 1 or most > population:
-        return Fraction(1 if most <= population else 0)
-    ratio = (population - most) * rate / ((most + 1) * (1 - rate))
-    if rate == 0 or ratio >= 1:
-        return Fraction(1 if rate else 0)
-
-    def enclosed() -> arb:
-        choose = arb(population + 1).lgamma() - arb(most + 1).lgamma() - arb(population - most + 1).lgamma()
-        mass = (choose + most * ball(rate).log() + (population - most) * ball(1 - rate).log()).exp()
-        return mass / ball(1 - ratio)
-
-    return min(Fraction(1), Fraction(upper(enclosed)))

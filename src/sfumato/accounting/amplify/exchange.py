@@ -1,4 +1,4 @@
-"""Two ways in which one unit can matter to a sample, by being in it or not and by being exchanged; samples of samples."""
+"""Two ways in which one unit can matter to a sample, by being in it and by being exchanged; samples of samples."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def counts_alike(event: Event) -> bool:
 @guarantee(
     claim="a Poisson sample of one is one at the product of the rates, n of m of N units are n of N: the same law",
     proof="proofs/amplification.md#nested",
-    reviewed="",
+    reviewed="11ad3216e846",
 )
 def one_sample(event: Sampled) -> Sampled:
     """An event on a sample of a sample as one on a single sample, where the two have the same law.

@@ -159,7 +159,7 @@ def _laplace_above(value: arb) -> arb:
     claim="the best test rejects whole numbers above the outcome at which the loss is met; for Gaussian noise that is "
     "ln(u) sigma²/s, u the positive root of qcu² + (1-q)(1-x)u = xqc, c = exp(-s²/2 sigma²)",
     proof="proofs/pairs.md#exchanged",
-    reviewed="58cc327201d0",
+    reviewed="d038b1593d21",
 )
 def exchanged_integer_lines(pair: IntegerNoisePair, rate: Fraction) -> Lines:
     """Prepares the lines of two mixtures of integer noise whose rarer parts lie on opposite sides."""
