@@ -279,10 +279,7 @@ class WithoutReplacement(Sampling):
 @final
 @record("WithReplacement")
 class WithReplacement(Sampling):
-    """``draws`` independent uniform draws from a population of public size; a unit may be drawn more than once.
-
-    Shifts are for the presence of one draw of a unit, as in `WithoutReplacement`.
-    """
+    """``draws`` independent uniform draws from a population of public size; a unit may be drawn more than once."""
 
     draws: int
     population: int
