@@ -23,7 +23,7 @@ MOST_BITS = 10**6
 @guarantee(
     claim="the limit of h(x) for large x: exactly, or None where that is not known",
     proof="proofs/pairs.md#leaks",
-    reviewed="925cf1e65df3",
+    reviewed="73edea8545f7",
 )
 def leak(pair: Pair) -> Fraction | None:
     """The exact chance of an infinite loss."""
@@ -38,9 +38,9 @@ def leak(pair: Pair) -> Fraction | None:
         case MixedPair(pairs=pairs, weights=weights):
             chances = [leak(part) for part in pairs]
             parts = [weight * chance for weight, chance in zip(weights, chances, strict=True) if chance is not None]
-            return 1 - sum(weights) + sum(parts) if len(parts) == len(pairs) else None
+            return sum(parts, 1 - sum(weights, Fraction(0))) if len(parts) == len(pairs) else None
         case EitherPair(pairs=pairs):
-            known = [chance for part in pairs if (chance := leak(part)) is not None]
+            known = [most for part in pairs if (most := leak(part)) is not None]
             return max(known) if len(known) == len(pairs) else None
     return Fraction(0) if pair.lines()(arb(SURE)).here.is_zero() else None
 
