@@ -11,8 +11,9 @@ from fractions import Fraction
 import pytest
 from flint import acb, arb
 
-from sfumato.accounting.amplify.curves_fixed import FixedSizeCurve, TruncatedCurve, chance_of_cut
+from sfumato.accounting.amplify.curves_fixed import FixedSizeCurve, TruncatedCurve
 from sfumato.accounting.amplify.curves_poisson import PoissonCurve, SampledGaussianCurve
+from sfumato.accounting.amplify.cut import chance_of_cut
 from sfumato.accounting.amplify.population import chance_drawn, cluster_amplified
 from sfumato.accounting.amplify.rates import fixed_size_loss, poisson_loss, redrawn_loss, truncated_loss
 from sfumato.accounting.compose import total

@@ -214,4 +214,6 @@ def test_a_rare_cut_costs_nearly_nothing() -> None:
         RemovedPair(GaussianPair(1), "0.01")
     )
     always = TruncatedPoisson(1, most=10, population=100)
-    assert total(Sampled(Gaussian(1), always), PLD, relation=Relation.ADD_REMOVE) == PLD.of(GaussianPair(4))
+    assert total(Sampled(Gaussian(1), always), PLD, relation=Relation.ADD_REMOVE) == PLD.of(
+        RemovedPair(GaussianPair(4), "0.1")
+    )

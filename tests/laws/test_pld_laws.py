@@ -22,6 +22,7 @@ from sfumato.accounting.pld.pairs.laplace import LaplacePair
 from sfumato.accounting.pld.pairs.mixed import MixedPair
 from sfumato.accounting.pld.pairs.order import dominates, either
 from sfumato.accounting.pld.pairs.pair import Pair
+from sfumato.accounting.pld.pairs.redrawn import RedrawnGaussianPair
 from sfumato.accounting.pld.pairs.sampled import AddedPair, ExchangedPair, RemovedPair
 from sfumato.accounting.pld.pairs.table import TablePair
 from sfumato.exact import ball, precision
@@ -118,6 +119,16 @@ MADE: dict[type[Pair], st.SearchStrategy[Two]] = {
         ),
         rates,
         rates,
+    ),
+    RedrawnGaussianPair: st.builds(
+        lambda one, more, rate, other: (
+            RedrawnGaussianPair(one, [(1, rate / 2), (3, rate / 4)]),
+            RedrawnGaussianPair(one + more, [(1, rate / 2), (3, rate / 4 + other / 4)]),
+        ),
+        amounts,
+        extras,
+        rates,
+        more_rates,
     ),
     ExchangedNoisePair: st.builds(
         lambda one, more, rate, other: (

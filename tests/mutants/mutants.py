@@ -185,6 +185,24 @@ ACCOUNTS = (
         new="IntegerNoisePair(DiscreteLaplace(1 / epsilon), max(1, size - 1))",
         killers=("tests/exact/test_groups.py::test_groups_of_stepped_pairs_are_chains_of_their_curves",),
     ),
+    Mutant(
+        name="a unit drawn often moves answers half as far",
+        trap="C.4 accounting: the assumption is bound to the sampler",
+        path="accounting/pld/pairs/redrawn.py",
+        old=".min(middle + shift)",
+        new=".min(middle + shift / 2)",
+        killers=(
+            "tests/exact/test_sampling_pairs.py::test_no_draws_with_replacement_exceed_the_pair_and_some_reach_it",
+        ),
+    ),
+    Mutant(
+        name="a cut that spares a unit too often",
+        trap="C.4 accounting: the assumption is bound to the sampler",
+        path="accounting/amplify/pld_rows.py",
+        old="rate * Fraction(most, size + 1)",
+        new="rate * Fraction(most, size + most + 1)",
+        killers=("tests/exact/test_exchanged.py::test_samples_that_are_cut_never_exceed_their_pair",),
+    ),
 )
 """Losses, filters, amplification, rounding."""
 

@@ -276,7 +276,7 @@ def test_which_curve_each_event_gets() -> None:
     cut = curve(Gaussian(1), TruncatedPoisson(0.1, most=40, population=100), MORE)
     assert isinstance(cut, TruncatedCurve)
     assert cut.whole == Renyi.of(SampledGaussianCurve(0.1, 1))
-    assert cut.cut == Renyi.of(SampledGaussianCurve(0.1, 4))
+    assert cut.cut == Renyi.of(SampledGaussianCurve(Fraction(4, 41), 4))
     assert 0 < cut.chance < Fraction(1, 10**12)
     never = curve(Gaussian(1), TruncatedPoisson(0.1, most=100, population=100), MORE)
     assert never == SampledGaussianCurve(0.1, 1)

@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import TypeVar
 
 from sfumato.accounting import amplify, leaf_losses
+from sfumato.accounting.amplify.exchange import one_sample
 from sfumato.accounting.convert.convert import convert, routes
 from sfumato.accounting.events import (
     Event,
@@ -191,8 +192,9 @@ def _rows_for(
         return lambda part: _fold(part, kind, held_to)
 
     match event:
-        case Sampled(event=part, sampling=sampling):
+        case Sampled():
             whole = _needed(relation, event)
+            part, sampling = (once := one_sample(event)).event, once.sampling
             rows = {kind: row for (filed, kind), row in AMPLIFIERS.items() if filed is type(sampling)}
             return rows, lambda row, kind: row(part, sampling, whole, inner(kind, Relation.ADD_REMOVE))
         case Shuffled(event=part, reports=reports):

@@ -253,7 +253,11 @@ class TruncatedPoisson(Sampling):
 @final
 @record("WithoutReplacement")
 class WithoutReplacement(Sampling):
-    """A uniformly random subset of exactly ``sample`` of a population of public size."""
+    """A uniformly random subset of exactly ``sample`` of a population of public size; one unit is exchanged.
+
+    As in every `Sampled`, shifts are for a unit's *presence*: an exchange moves answers by up to twice that. A noise
+    multiplier that peers state for "replace-one" is for the exchange itself: write `Gaussian(1.1, shift=1/2)` for 1.1.
+    """
 
     sample: int
     population: int

@@ -14,7 +14,7 @@ from flint import arb, ctx, fmpq
 from sfumato.exact import ball
 from sfumato.guarantee import guarantee
 
-SUMMED_BELOW = 64
+SUMMED_BELOW = 24
 """Term-by-term sums are used below this σ; above, Euler-Maclaurin needs few terms."""
 
 STEEP = 4

@@ -17,6 +17,7 @@ from sfumato.accounting.amplify.moments import (
     near_log_sum,
     near_rest,
     rest_of_terms,
+    whole_orders,
 )
 from sfumato.accounting.amplify.rates import sampled_epsilon
 from sfumato.accounting.losses.renyi import Renyi
@@ -55,14 +56,14 @@ class FixedSizeCurve(Curve):
         claim="between whole orders n linear in ln(1 + q² C(n,2) least(4 (e^D2 - 1), e^D2 c_2) + sum over j > 2 of "
         "q^j C(n,j) e^((j-1) D_j) c_j), c_j = least(2, (e^pure - 1)^j); at most the curve itself and the pure loss's",
         proof="proofs/sampled_renyi.md#without-replacement",
-        reviewed="0acb0f69a940",
+        reviewed="fa3b0ca5a865",
     )
     def bound(self, order: Fraction) -> Extended:
         if self.rate in (0, 1):
             return self.inner.at(order) if self.rate else Fraction(0)
-        pure, inner = self.inner.ceiling(), self.inner.at
+        pure, inner = self.inner.ceiling(), whole_orders(self.inner).at
         whole = interpolated(order, lambda n: ternary_log_moment(n, self.rate, inner, pure))
-        return min(whole / (order - 1), inner(order), PureCurve(self.ceiling()).bound(order))
+        return min(whole / (order - 1), self.inner.at(order), PureCurve(self.ceiling()).bound(order))
 
     def orders(self) -> Orders:
         high = self.inner.orders().high
@@ -75,18 +76,18 @@ class FixedSizeCurve(Curve):
         rate, pure = up(self.rate), up(self.inner.ceiling())
         if rate in (0, 1):
             return self.inner.near(order) if rate else 0.0
-        cap = math.expm1(min(pure, 50)) if pure else 0.0
+        cap, inner = math.expm1(min(pure, 50)) if pure else 0.0, whole_orders(self.inner).near
 
         def moment(whole: int) -> float:
-            top = self.inner.near(whole)
+            top = inner(whole)
             last = last_term(whole, rate, top)
             if last > MOST_TERMS:
                 return math.inf
-            second = math.exp(min(700, self.inner.near(2)))
+            second = math.exp(min(700, inner(2)))
             logs = [0.0, -math.inf, 2 * math.log(rate) + math.log(max(1e-300, min(4 * second - 4, 2 * second)))]
             for j in range(3, last + 1):
                 least = min(math.log(2), j * math.log(cap)) if cap else -math.inf
-                logs.append(j * math.log(rate) + (j - 1) * self.inner.near(j) + least)
+                logs.append(j * math.log(rate) + (j - 1) * inner(j) + least)
             return near_log_sum(whole, logs, near_rest(whole, last, rate, top) + math.log(2))
 
         sampled = near_interpolated(order, moment) / (order - 1)
@@ -165,24 +166,3 @@ class TruncatedCurve(Curve):
         if gap > 600 and self.chance:
             return rare + math.log(up(self.chance)) / (order - 1)
         return usual + math.log1p(up(self.chance) * math.expm1(min(gap, 600))) / (order - 1)
-
-
-@guarantee(
-    claim="P(Bin(N, q) >= m) <= P(Bin(N, q) = m) / (1 - r), r = (N - m) q / ((m + 1)(1 - q)) < 1; else 1",
-    proof="proofs/sampled_renyi.md#truncated",
-    reviewed="0677b91ccc50",
-)
-def chance_of_cut(rate: Fraction, most: int, population: int) -> Fraction:
-    """Bounds the chance that a Poisson sample of a population has ``most`` units or more."""
-    if rate == 1 or most > population:
-        return Fraction(1 if most <= population else 0)
-    ratio = (population - most) * rate / ((most + 1) * (1 - rate))
-    if rate == 0 or ratio >= 1:
-        return Fraction(1 if rate else 0)
-
-    def enclosed() -> arb:
-        choose = arb(population + 1).lgamma() - arb(most + 1).lgamma() - arb(population - most + 1).lgamma()
-        mass = (choose + most * ball(rate).log() + (population - most) * ball(1 - rate).log()).exp()
-        return mass / ball(1 - ratio)
-
-    return min(Fraction(1), Fraction(upper(enclosed)))

@@ -17,6 +17,7 @@ from sfumato.accounting.amplify.moments import (
     near_log_sum,
     near_rest,
     rest_of_terms,
+    whole_orders,
 )
 from sfumato.accounting.amplify.quadrature import log_moment, near_log_moment
 from sfumato.accounting.amplify.rates import sampled_epsilon
@@ -108,11 +109,12 @@ class PoissonCurve(Curve):
         return min(whole / (order - 1), self.inner.at(order), PureCurve(self.ceiling()).bound(order))
 
     def _log_moment(self, order: int) -> Extended:
-        with_unit = mixture_log_moment(order, self.rate, self.inner.at)
+        inner = whole_orders(self.inner).at
+        with_unit = mixture_log_moment(order, self.rate, inner)
         return (
             with_unit
             if self.symmetric or with_unit == math.inf
-            else max(with_unit, other_log_moment(order, self.rate, self.inner.at))
+            else max(with_unit, other_log_moment(order, self.rate, inner))
         )
 
     def orders(self) -> Orders:
@@ -126,27 +128,28 @@ class PoissonCurve(Curve):
         rate = up(self.rate)
         if rate in (0, 1):
             return self.inner.near(order) if rate else 0.0
+        inner = whole_orders(self.inner).near
 
         def moment(whole: int) -> float:
-            odds, top = rate / (1 - rate), self.inner.near(whole)
+            odds, top = rate / (1 - rate), inner(whole)
             last = last_term(whole, odds, top)
             if last > MOST_TERMS:
                 return math.inf
             rest = near_rest(whole, last, odds, top) + whole * math.log1p(-rate)
             logs = (k * math.log(rate) + (whole - k) * math.log1p(-rate) for k in range(last + 1))
-            first = near_log_sum(whole, [at + _grown(self.inner, k) for k, at in enumerate(logs)], rest)
-            return first if self.symmetric else max(first, _near_other(whole, rate, self.inner))
+            first = near_log_sum(whole, [at + _grown(inner, k) for k, at in enumerate(logs)], rest)
+            return first if self.symmetric else max(first, _near_other(whole, rate, inner))
 
         sampled = near_interpolated(order, moment) / (order - 1)
         return min(sampled, self.inner.near(order), PureCurve(self.ceiling()).near(order))
 
 
-def _grown(inner: Renyi, order: int) -> float:
-    return (order - 1) * inner.near(order) if order > 1 else 0.0
+def _grown(inner: Callable[[int], float], order: int) -> float:
+    return (order - 1) * inner(order) if order > 1 else 0.0
 
 
-def _near_other(order: int, rate: float, inner: Renyi) -> float:
-    crude, second = (1 - order) * math.log1p(-rate), inner.near(2)
+def _near_other(order: int, rate: float, inner: Callable[[int], float]) -> float:
+    crude, second = (1 - order) * math.log1p(-rate), inner(2)
     if crude > 600 or second > 600:
         return min(crude, rate * _grown(inner, order))
     curved = (math.expm1(crude) - (order - 1) * rate) * math.expm1(second)

@@ -1,4 +1,4 @@
-"""Two ways in which one unit can matter to a sample: by being in it or not, and by being exchanged for another."""
+"""Two ways in which one unit can matter to a sample, by being in it and by being exchanged; samples of samples."""
 
 from __future__ import annotations
 
@@ -6,7 +6,19 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Protocol, TypeVar
 
-from sfumato.accounting.events import Event, Gaussian, Laplace, Noise, Repeat, Response, Selection, Sequence
+from sfumato.accounting.events import (
+    Event,
+    Gaussian,
+    Laplace,
+    Noise,
+    Poisson,
+    Repeat,
+    Response,
+    Sampled,
+    Selection,
+    Sequence,
+    WithoutReplacement,
+)
 from sfumato.accounting.losses.measures import Loss
 from sfumato.guarantee import guarantee
 
@@ -66,3 +78,24 @@ def counts_alike(event: Event) -> bool:
     (True, False)
     """
     return twice_as_far(event) == event
+
+
+@guarantee(
+    claim="a Poisson sample of one is one at the product of the rates, n of m of N units are n of N: the same law",
+    proof="proofs/amplification.md#nested",
+    reviewed="11ad3216e846",
+)
+def one_sample(event: Sampled) -> Sampled:
+    """An event on a sample of a sample as one on a single sample, where the two have the same law.
+
+    >>> one_sample(Sampled(Sampled(Laplace(1), Poisson("0.5")), Poisson("0.1"))).sampling
+    Poisson(rate=Fraction(1, 20))
+    """
+    match event.sampling, event.event:
+        case Poisson(rate=rate), Sampled(event=inner, sampling=Poisson(rate=again)):
+            return one_sample(Sampled(inner, Poisson(rate * again)))
+        case WithoutReplacement(sample=first, population=population), Sampled(
+            event=inner, sampling=WithoutReplacement(sample=sample, population=within)
+        ) if within == first:
+            return one_sample(Sampled(inner, WithoutReplacement(sample, population)))
+    return event

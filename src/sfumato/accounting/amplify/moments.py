@@ -6,9 +6,12 @@ import math
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import cache, lru_cache
+from typing import NamedTuple
 
 from flint import arb
 
+from sfumato.accounting.losses.renyi import Renyi
 from sfumato.exact import Extended, ball
 from sfumato.guarantee import guarantee
 
@@ -20,6 +23,19 @@ FAR, FARTHER = 18, 64
 
 NEGLIGIBLE = -80.0
 """Of a sum that is at least 1, terms are formed until their bounds are below exp of this, if that is not too long."""
+
+
+class WholeOrders(NamedTuple):
+    """A loss at whole orders, certified and in floats."""
+
+    at: Callable[[int], Extended]
+    near: Callable[[int], float]
+
+
+@lru_cache(maxsize=64)
+def whole_orders(loss: Renyi) -> WholeOrders:
+    """Prepares a loss for sums that ask at all whole orders up to a place, again and again: each is worked out once."""
+    return WholeOrders(cache(loss.at), cache(loss.near))
 
 
 def last_term(order: int, odds: float, top: float) -> int:

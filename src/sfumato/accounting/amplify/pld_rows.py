@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 
-from sfumato.accounting.amplify.curves_fixed import chance_of_cut
+from sfumato.accounting.amplify.cut import cut_sizes
 from sfumato.accounting.amplify.draws import drawn_often
 from sfumato.accounting.amplify.exchange import exchange
 from sfumato.accounting.amplify.rates import REDRAWN, exchanged_only
@@ -18,6 +18,7 @@ from sfumato.accounting.pld.pairs.integer import IntegerNoisePair
 from sfumato.accounting.pld.pairs.laplace import LaplacePair
 from sfumato.accounting.pld.pairs.mixed import MixedPair
 from sfumato.accounting.pld.pairs.pair import Pair
+from sfumato.accounting.pld.pairs.redrawn import RedrawnGaussianPair
 from sfumato.accounting.pld.pairs.sampled import ExchangedPair, RemovedPair
 from sfumato.accounting.relation import Relation
 from sfumato.accounting.tables import amplifier
@@ -92,31 +93,38 @@ def fixed_size_pld(inner: Event, sampling: WithoutReplacement, relation: Relatio
 
 @amplifier(TruncatedPoisson, PLD)
 @guarantee(
-    claim="Poisson sampling's pair and, with at least the chance that a sample is cut, the pair for an exchange in its "
-    "place, sampled at the same rate",
+    claim="Poisson sampling's pair with the chance of fewer than m others, that for an exchange at rate q m/(k + 1) "
+    "with that of k or more; what rounding leaves, at rate q",
     proof="proofs/pairs.md#sampling-rows",
-    reviewed="fbf38e2029ad",
+    reviewed="935498dbbf58",
 )
 def truncated_pld(inner: Event, sampling: TruncatedPoisson, relation: Relation, total: Total) -> PLD:
     """The dominating pair under Poisson sampling when samples above a size are cut to it at random."""
     whole = poisson_pld(inner, Poisson(sampling.rate), relation, total)
-    usual, chance = only_pair(whole), chance_of_cut(sampling.rate, sampling.most, sampling.population)
-    if usual is None or chance == 0 or sampling.most >= sampling.population:
+    usual, most, rate, population = only_pair(whole), sampling.most, sampling.rate, sampling.population
+    if usual is None or most >= population:
         return whole
-    cut = exchange(inner, total)
-    cut = _exchanged(cut, sampling.rate) if relation is Relation.CHANGE_ONE else _removed(cut, sampling.rate)
-    rare = only_pair(cut)
-    if rare is None or rare == usual or chance == 1:
-        return cut
-    return PLD.of(MixedPair((usual, rare), (1 - chance, chance)))
+    exchanged, sample = exchange(inner, total), _exchanged if relation is Relation.CHANGE_ONE else _removed
+    dearest = only_pair(sample(exchanged, rate))
+    if dearest is None or dearest == usual:
+        return whole
+    parts: dict[Pair, Fraction] = {}
+    others = (population - 1,) if relation is Relation.CHANGE_ONE else (population - 1, population)
+    for size, chance in cut_sizes(rate, most, others):
+        rarely = usual if size < most else only_pair(sample(exchanged, rate * Fraction(most, size + 1)))
+        if rarely is not None:
+            parts[rarely] = parts.get(rarely, Fraction(0)) + chance
+    parts[dearest] = parts.get(dearest, Fraction(0)) + 1 - sum(parts.values(), Fraction(0))
+    kept = {pair: chance for pair, chance in parts.items() if chance}
+    return PLD.of(MixedPair(kept, kept.values()) if len(kept) > 1 else next(iter(kept)))
 
 
 @amplifier(WithReplacement, PLD)
 @guarantee(
-    claim="one exchanged: g h(1 + (x-1)/g) and its mirror image, g the chance to be drawn at all, h the mean over how "
-    "often, k times at k times the shift of an exchange",
+    claim="one exchanged: Gaussian noise that hides how often a unit is drawn, each time a shift of an exchange; "
+    "other noise: g h(1 + (x-1)/g) and its mirror image, g the chance to be drawn, h the mean over how often",
     proof="proofs/pairs.md#sampling-rows",
-    reviewed="7ad896db445b",
+    reviewed="8b3324cc6bd0",
 )
 def redrawn_pld(inner: Event, sampling: WithReplacement, relation: Relation, total: Total) -> PLD:
     """The dominating pair of noise on independent uniform draws, in which a unit may come up several times."""
@@ -124,9 +132,12 @@ def redrawn_pld(inner: Event, sampling: WithReplacement, relation: Relation, tot
     pair = only_pair(exchange(inner, total))
     if pair is None or sampling.draws == 0:
         return PLD.nothing()
-    if pair.largest is not None:  # what is pure has a better theorem, in Pure
+    if pair.largest is not None:  # what is pure has a theorem of its own, in Pure
         raise NoProvenRoute(REDRAWN)
     rate, often = drawn_often(sampling.draws, Fraction(1, sampling.population))
+    if isinstance(pair, GaussianPair) and rate < 1:
+        chances = [(times, rate * weight) for times, weight in often]
+        return PLD.of(RedrawnGaussianPair(pair.square, chances, rate - sum(chance for _, chance in chances)))
     mixed = MixedPair((_moved(pair, times) for times, _ in often), (weight for _, weight in often))
     return PLD.of(mixed if rate == 1 else ExchangedPair(mixed, rate))
 

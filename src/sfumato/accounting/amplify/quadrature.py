@@ -61,8 +61,10 @@ def near_log_moment(order: float, rate: float, shift: float) -> float:
     rate = min(max(rate, 1e-300), math.nextafter(1, 0))
     grid = Grid.of(order, shift, 52) if order <= HUGE and shift**2 <= HUGE else None
     if grid is None or grid.points > MOST_POINTS:
-        grown = order * (order - 1) * shift**2 / 2  # as the simpler bound has it
-        return math.log(rate) + grown if grown > 500 else math.log1p(rate * math.expm1(grown))
+        grown, rise = order * (order - 1) * shift**2 / 2, (order - 1) * shift**2 / 2  # as the simpler bound has it
+        chord = math.log(rate) + grown if grown > 500 else math.log1p(rate * math.expm1(grown))
+        norms = rise + math.log(rate) + math.log1p((1 - rate) / rate * math.exp(-min(rise, 700.0)))
+        return min(chord, order * norms)
     x = np.arange(grid.first, grid.last + 1) * grid.step
     loss = shift * x - shift**2 / 2
     scale, half = grid.step / math.sqrt(2 * math.pi), x * x / 2
@@ -122,14 +124,20 @@ def _rule_error(step: arb, mean: arb) -> arb:
 
 
 @guarantee(
-    claim="ln(1 - q + q exp(order (order - 1) mu²/2)), rounded up",
+    claim="at order n: least of n (n - 1) mu²/2, ln(1 - q + q exp of that), n ln(1 - q + q exp((n - 1) mu²/2))",
     proof="proofs/sampled_renyi.md#chord",
-    reviewed="7751dc996b38",
+    reviewed="8981eaeb5263",
 )
 def chord_log_moment(order: Fraction, rate: Fraction, square: Fraction) -> Extended:
-    """A simple upper bound of ln of the moment: that of always knowing whether the unit was drawn."""
-    grown = order * (order - 1) * square / 2
-    return min(grown, upper(lambda: (ball(rate) * ball(grown).expm1()).log1p()))
+    """A simple upper bound of ln of the moment: that of always knowing whether the unit was drawn, or of norms."""
+    grown, rise = order * (order - 1) * square / 2, (order - 1) * square / 2
+    if rate in (0, 1):
+        return grown if rate else Fraction(0)
+
+    def norms() -> arb:
+        return ball(order) * (ball(rise) + ball(rate).log() + (ball((1 - rate) / rate) * (-ball(rise)).exp()).log1p())
+
+    return min(grown, upper(lambda: (ball(rate) * ball(grown).expm1()).log1p()), upper(norms))
 
 
 def _normal_above(value: arb) -> arb:

@@ -6,8 +6,9 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 
-from sfumato.accounting.amplify.curves_fixed import FixedSizeCurve, TruncatedCurve, chance_of_cut
+from sfumato.accounting.amplify.curves_fixed import FixedSizeCurve, TruncatedCurve
 from sfumato.accounting.amplify.curves_poisson import PoissonCurve, SampledGaussianCurve
+from sfumato.accounting.amplify.cut import chance_of_cut
 from sfumato.accounting.amplify.exchange import counts_alike, exchange, twice_as_far
 from sfumato.accounting.amplify.rates import exchanged_only
 from sfumato.accounting.events import (
@@ -116,21 +117,19 @@ def fixed_size_renyi(inner: Event, sampling: WithoutReplacement, relation: Relat
 
 @amplifier(TruncatedPoisson, Renyi)
 @guarantee(
-    claim="Poisson sampling's loss, mixed with that of a fixed size for the chance that a sample is cut",
+    claim="Poisson sampling's loss, mixed with that of an exchange at rate q m/(m + 1) for the chance of a cut",
     proof="proofs/sampled_renyi.md#truncated",
-    reviewed="0af9a976bf4d",
+    reviewed="d0f6687aeb0a",
 )
 def truncated_renyi(inner: Event, sampling: TruncatedPoisson, relation: Relation, total: Total) -> Renyi:
     """The Rényi loss under Poisson sampling when samples above a size are cut to it at random."""
     whole = poisson_renyi(inner, Poisson(sampling.rate), relation, total)
     if sampling.most >= sampling.population or not whole.terms:
         return whole
-    exchanged = exchange(inner, total)
-    if sampling.rate == 1:
-        cut = exchanged
-    elif relation is Relation.CHANGE_ONE:
-        cut = Renyi.of(FixedSizeCurve(exchanged, sampling.rate))
+    exchanged, rate = exchange(inner, total), sampling.rate * Fraction(sampling.most, sampling.most + 1)
+    if relation is Relation.CHANGE_ONE:
+        cut = three_laws(exchanged, rate)
     else:
-        cut = present_or_not(twice_as_far(inner), sampling.rate, exchanged)
+        cut = present_or_not(twice_as_far(inner), rate, exchanged)
     chance = chance_of_cut(sampling.rate, sampling.most, sampling.population)
     return Renyi.of(TruncatedCurve(whole, cut, chance))

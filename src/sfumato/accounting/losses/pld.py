@@ -16,6 +16,7 @@ from sfumato.accounting.losses.profile_points import Promise
 from sfumato.accounting.losses.trade_off import TradeOff
 from sfumato.accounting.plans.search import least
 from sfumato.accounting.pld.evaluate import TOLERANCE, delta_bracket, end_of, epsilon_bracket
+from sfumato.accounting.pld.leaks import last_epsilon
 from sfumato.accounting.pld.pairs.gaussian import GaussianPair
 from sfumato.accounting.pld.pairs.grouped import grouped_pair
 from sfumato.accounting.pld.pairs.order import dominates, either
@@ -312,7 +313,8 @@ def _epsilon(parts: Composition, delta: Fraction, tolerance: float) -> Bracket:
         return Bracket(Fraction(0), Fraction(0))
     if len(parts) == 1 and isinstance(parts[0][0], GaussianPair):
         return gaussian_epsilon_bracket(parts[0][0].square, delta)
-    return epsilon_bracket(parts, delta, tolerance=tolerance)
+    bracket = epsilon_bracket(parts, delta, tolerance=tolerance)
+    return bracket if bracket.upper < math.inf else Bracket(bracket.lower, last_epsilon(parts, delta))
 
 
 def _delta(parts: Composition, epsilon: Fraction, tolerance: float) -> Bracket:

@@ -6,6 +6,7 @@ smaller number is true of the description; where the pairs only bound it, their 
 
 from __future__ import annotations
 
+from sfumato.accounting.amplify.exchange import one_sample
 from sfumato.accounting.events import (
     Event,
     Gaussian,
@@ -53,8 +54,9 @@ def _composed(event: Event, relation: Relation) -> bool:
                 waiting.extend(set(parts))
             case Repeat(event=inner):
                 waiting.append(inner)
-            case Sampled(event=inner, sampling=Poisson()):
-                if not _sampled(inner, relation):
+            case Sampled() as drawn:
+                once = one_sample(drawn)
+                if not (isinstance(once.sampling, Poisson) and _sampled(once.event, relation)):
                     return False
             case other:
                 if not _basic(other):

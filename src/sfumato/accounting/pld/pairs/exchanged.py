@@ -11,12 +11,12 @@ from typing import final
 import numpy as np
 from flint import arb, ctx
 
-from sfumato.accounting.pld.pairs.integer import IntegerNoisePair
+from sfumato.accounting.pld.pairs.integer import IntegerNoisePair, whole_above
 from sfumato.accounting.pld.pairs.laplace import LaplacePair
 from sfumato.accounting.pld.pairs.pair import ALL, NONE, Line, Lines, Pair
 from sfumato.accounting.pld.pairs.sampled import STEEP
 from sfumato.errors import BadArgument, NoProvenRoute
-from sfumato.exact import Number, ball, endpoints, probability, up, upper
+from sfumato.exact import Number, ball, probability, up, upper
 from sfumato.guarantee import guarantee
 from sfumato.plain import record
 
@@ -80,8 +80,8 @@ class ExchangedNoisePair(Pair):
 
     @property
     def smooth(self) -> bool:
-        """No: ends or points carry mass."""
-        return False
+        """When the points of the noise lie close; else ends or points carry mass."""
+        return self.pair.dense
 
     @property
     def pitch(self) -> None:
@@ -159,7 +159,7 @@ def _laplace_above(value: arb) -> arb:
     claim="the best test rejects whole numbers above the outcome at which the loss is met; for Gaussian noise that is "
     "ln(u) sigma²/s, u the positive root of qcu² + (1-q)(1-x)u = xqc, c = exp(-s²/2 sigma²)",
     proof="proofs/pairs.md#exchanged",
-    reviewed="58cc327201d0",
+    reviewed="d038b1593d21",
 )
 def exchanged_integer_lines(pair: IntegerNoisePair, rate: Fraction) -> Lines:
     """Prepares the lines of two mixtures of integer noise whose rarer parts lie on opposite sides."""
@@ -177,7 +177,7 @@ def exchanged_integer_lines(pair: IntegerNoisePair, rate: Fraction) -> Lines:
             return NONE
         if end is not None and loss < -end:
             return ALL
-        first = math.ceil(endpoints(cut(loss))[0])  # a point that the ball cannot be told from is taken
+        first = whole_above(cut(loss).lower())  # a point that the ball cannot be told from is taken
         base = kept * below(-first)
         return Line(base + taken * below(shift - first), base + taken * below(-shift - first))
 

@@ -21,6 +21,9 @@ from sfumato.plain import record
 MOST_HINTS = 512
 """No more hints than this are listed, however many points the noise falls on."""
 
+DENSE = 16
+"""Noise that spreads this far beyond one point is taken for smooth once it is sampled; any choice is sound."""
+
 
 @final
 @dataclass(frozen=True)
@@ -101,6 +104,11 @@ class IntegerNoisePair(Pair):
         return False
 
     @property
+    def dense(self) -> bool:
+        """When the points lie close beside its spread, and none has much of the mass for itself."""
+        return self.largest is None and self.noise.variance() > DENSE**2
+
+    @property
     def pitch(self) -> Fraction | None:
         """The distance between two losses, or half of it where they straddle 0."""
         return self.known.pitch(self.noise, self.shift)
@@ -113,7 +121,13 @@ def thinned(places: range) -> list[int]:
 
 def ceiling(value: arb) -> int:
     """The ceiling of the ball's upper end: a point that the ball cannot be told from is taken."""
-    return math.ceil(endpoints(value)[1])
+    return whole_above(value.upper())
+
+
+def whole_above(point: arb) -> int:
+    """The least whole number that is not below an exact ball."""
+    whole = point.ceil().unique_fmpz()
+    return math.ceil(endpoints(point)[1]) if whole is None else int(whole)
 
 
 def masses_below(noise: Noise) -> Callable[[int], arb]:

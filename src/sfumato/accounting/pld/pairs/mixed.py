@@ -65,6 +65,11 @@ class MixedPair(Pair):
         return all(pair.smooth for pair in self.pairs)
 
     @property
+    def dense(self) -> bool:
+        """Yes: what is sampled from several bounds, and a bound need not be sharp from below."""
+        return True
+
+    @property
     def pitch(self) -> None:
         """None: their losses need have nothing in common."""
         return None

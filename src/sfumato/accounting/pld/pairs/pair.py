@@ -51,6 +51,11 @@ class Pair(ABC):
         """Tells whether the profile bends smoothly but for a kink at 1; else the losses may sit on single points."""
 
     @property
+    def dense(self) -> bool:
+        """Tells whether it is as good as smooth once sampling has bent its losses off every lattice."""
+        return self.smooth
+
+    @property
     @abstractmethod
     def pitch(self) -> Fraction | None:
         """A step of which every loss is a whole multiple, if there is one."""

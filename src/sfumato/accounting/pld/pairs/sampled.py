@@ -66,7 +66,7 @@ class RemovedPair(Pair):
     @property
     def smooth(self) -> bool:
         """When the unsampled pair is."""
-        return self.pair.smooth
+        return self.pair.dense
 
     @property
     def pitch(self) -> None:
@@ -112,7 +112,7 @@ class AddedPair(Pair):
     @property
     def smooth(self) -> bool:
         """When the unsampled pair is."""
-        return self.pair.smooth
+        return self.pair.dense
 
     @property
     def pitch(self) -> None:
@@ -158,7 +158,7 @@ class ExchangedPair(Pair):
     @property
     def smooth(self) -> bool:
         """When the unsampled pair is: the mirror leaves a kink at 1, which is allowed."""
-        return self.pair.smooth
+        return self.pair.dense
 
     @property
     def pitch(self) -> None:
