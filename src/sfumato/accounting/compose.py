@@ -122,7 +122,7 @@ def _once(event: Event, kind: type[L], relation: Relation | None) -> L:
 @guarantee(
     claim="a draw among mechanisms on one sample is a draw among samples, each with its own mechanism",
     proof="proofs/plan_loss.md#mixture",
-    reviewed="",
+    reviewed="5caff78e97dc",
 )
 def drawn_first(draw: Mixture, sampling: Sampling) -> Mixture:
     """The same plan with the draw made before the sample."""

@@ -87,8 +87,8 @@ class PLD(Loss):
 
         Both ways round are covered. Of several pairs of neighbours take `PLD.widest`.
 
-        >>> PLD.of_table([0.5, 0.25, 0.25], [0.25, 0.5, 0.25]).delta(0)
-        Bracket(0.25, 0.25)
+        >>> round(float(PLD.of_table([0.5, 0.4, 0.1], [0.4, 0.5, 0.1]).delta(0).upper), 9)
+        0.1
         """
         return cls.of(TablePair(here, there))
 
