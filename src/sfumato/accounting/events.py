@@ -40,14 +40,10 @@ class Event(ABC):  # noqa: B024  (a mark of kind; the tables of `compose` hold w
     """Something that ran, or is planned."""
 
 
-def _event(value: object, name: str) -> None:
-    if not isinstance(value, Event):
-        raise BadArgument(name, "an event such as sf.events.Gaussian(scale=1)", value)
-
-
-def _events(parts: tuple[Event, ...]) -> tuple[Event, ...]:
+def _events(*parts: Event, name: str = "each of the parts") -> tuple[Event, ...]:
     for part in parts:
-        _event(part, "each of the parts")
+        if not isinstance(part, Event):
+            raise BadArgument(name, "an event such as sf.events.Gaussian(scale=1)", part)
     return parts
 
 
@@ -157,7 +153,7 @@ class Sequence(Event):
     parts: tuple[Event, ...]
 
     def __init__(self, *parts: Event) -> None:
-        object.__setattr__(self, "parts", _events(parts))
+        object.__setattr__(self, "parts", _events(*parts))
 
     def __repr__(self) -> str:
         return f"Sequence({_listed(self.parts)})"
@@ -172,7 +168,7 @@ class Repeat(Event):
     times: int
 
     def __post_init__(self) -> None:
-        _event(self.event, "event")
+        _events(self.event, name="event")
         object.__setattr__(self, "times", integer(self.times, "times", least=0))
         if self.times > MOST_TIMES:
             raise BadArgument("times", f"at most {MOST_TIMES}", "more")
@@ -190,7 +186,7 @@ class Parallel(Event):
     overlap: int
 
     def __init__(self, *parts: Event, overlap: int = 1) -> None:
-        object.__setattr__(self, "parts", _events(parts))
+        object.__setattr__(self, "parts", _events(*parts))
         object.__setattr__(self, "overlap", integer(overlap, "overlap", least=1))
 
     def __repr__(self) -> str:
@@ -206,7 +202,7 @@ class Mixture(Event):
     weights: tuple[Fraction, ...]
 
     def __init__(self, *parts: Event, weights: tuple[Number, ...]) -> None:
-        events = _events(parts)
+        events = _events(*parts)
         if not isinstance(weights, tuple | list):
             raise BadArgument("weights", "one for each part, adding up to 1", weights)
         with elements():
@@ -291,7 +287,7 @@ class Sampled(Event):
     sampling: Sampling
 
     def __post_init__(self) -> None:
-        _event(self.event, "event")
+        _events(self.event, name="event")
         if not isinstance(self.sampling, Sampling):
             raise BadArgument("sampling", "a way to sample such as sf.events.Poisson(0.01)", self.sampling)
 
@@ -305,7 +301,7 @@ class Shuffled(Event):
     reports: int
 
     def __post_init__(self) -> None:
-        _event(self.event, "event")
+        _events(self.event, name="event")
         object.__setattr__(self, "reports", integer(self.reports, "reports", least=1))
 
 
@@ -398,6 +394,6 @@ class RepeatAndSelect(Event):
     runs: Runs
 
     def __post_init__(self) -> None:
-        _event(self.event, "event")
+        _events(self.event, name="event")
         if not isinstance(self.runs, Runs):
             raise BadArgument("runs", "a law of runs such as sf.events.PoissonRuns(10)", self.runs)
