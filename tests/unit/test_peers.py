@@ -15,6 +15,7 @@ from sfumato.accounting.compose import total
 from sfumato.accounting.facts.selection import ExponentialSelection, NoisyMaximum, PermuteAndFlip, TopSelection
 from sfumato.accounting.losses.concentrated import GDP
 from sfumato.accounting.losses.measures import ZCDP, Approx, BoundedRange, Pure
+from sfumato.accounting.losses.renyi import Renyi
 from sfumato.accounting.peers.forms import FIELDS, MODULE
 from sfumato.accounting.peers.reading import READERS, from_dp_accounting, stop_of
 from sfumato.accounting.peers.writing import to_dp_accounting_json
@@ -119,7 +120,6 @@ def test_every_class_is_read_or_refused_by_name() -> None:
 
 REFUSED: dict[str, tuple[object, Relation, str]] = {
     "unsupported": (theirs("Unsupported"), ADD_REMOVE, "UnsupportedDpEvent"),
-    "xi": (theirs("ZC", rho=0.1, xi=0.1), ADD_REMOVE, "ZCDpEvent"),
     "a response of those who come and go": (
         theirs("RandomizedResponse", noise_parameter=0.5, num_buckets=4),
         ADD_REMOVE,
@@ -215,18 +215,24 @@ def test_randomized_response_by_its_probabilities() -> None:
     assert coming["class_name"] == "EpsilonDeltaDpEvent" and coming["epsilon"] >= read.epsilon
 
 
+def test_an_offset_of_concentrated_privacy_is_read() -> None:
+    read = from_dp_accounting(theirs("ZC", rho=0.1, xi=0.2))
+    assert read == ev.Stated(Renyi.concentrated("0.2", "0.1")) and read.loss.at(2) == Fraction("0.4")
+
+
 def test_trees_of_which_a_unit_is_in_one() -> None:
     one = from_dp_accounting(theirs("SingleEpochTreeAggregation", noise_multiplier=3.0, step_counts=100))
-    assert one == ev.Tree(3, steps=100)
+    assert one == ev.CompletedNodes(ev.Tree(3, steps=100))
     several = from_dp_accounting(
         theirs("SingleEpochTreeAggregation", noise_multiplier=3.0, step_counts=[100, 7]), relation=CHANGE_ONE
     )
-    assert several == ev.Parallel(ev.Tree(3, steps=100, shift=2), ev.Tree(3, steps=7, shift=2))
+    both = (ev.CompletedNodes(ev.Tree(3, steps=steps, shift=2)) for steps in (100, 7))
+    assert several == ev.Parallel(*both)
     written = json.loads(to_dp_accounting_json(one))
     assert written["class_name"] == "GaussianDpEvent"
     assert (
         Fraction(written["noise_multiplier"]) ** 2
-        <= Fraction(9, 8)
+        <= Fraction(9, 7)
         < Fraction(written["noise_multiplier"] + 1e-15) ** 2
     )
 

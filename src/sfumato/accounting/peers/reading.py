@@ -13,6 +13,7 @@ from fractions import Fraction
 from typing import Any, TypeAlias, final
 
 from sfumato.accounting.events import (
+    CompletedNodes,
     Event,
     Gaussian,
     Laplace,
@@ -37,6 +38,7 @@ from sfumato.accounting.events import (
 from sfumato.accounting.facts.repeat_and_select import mean_runs
 from sfumato.accounting.facts.selection import ExponentialSelection, PermuteAndFlip
 from sfumato.accounting.losses.measures import ZCDP, Approx, Pure
+from sfumato.accounting.losses.renyi import Renyi
 from sfumato.accounting.peers.forms import DEEPEST, is_infinite, opened
 from sfumato.accounting.plans.search import greatest
 from sfumato.accounting.relation import Relation
@@ -183,9 +185,8 @@ def _stated(fields: Fields, place: Place) -> Event:
 
 def _zcdp(fields: Fields, place: Place) -> Event:
     place.stated("ZCDpEvent")
-    if non_negative(fields["xi"], "xi"):
-        return _refuse("ZCDpEvent", "with xi > 0: (ξ, ρ)-zCDP is no loss on file")
-    return Stated(ZCDP(non_negative(fields["rho"], "rho")))
+    offset, rho = non_negative(fields["xi"], "xi"), non_negative(fields["rho"], "rho")
+    return Stated(Renyi.concentrated(offset, rho) if offset else ZCDP(rho))
 
 
 def _selection(name: str, make: Callable[[Fraction], Any]) -> Reader:
@@ -201,7 +202,7 @@ def _sampled(make: Callable[[Fields], Sampling]) -> Reader:
     return lambda fields, place: Sampled(read_event(fields["event"], replace(place, sampled=True)), make(fields))
 
 
-@guarantee(claim="each unit in one leaf of one tree", proof="proofs/peers.md#reading", reviewed="706b65e1160d")
+@guarantee(claim="each unit in one leaf of one tree", proof="proofs/peers.md#reading", reviewed="069f6130971b")
 def _tree(fields: Fields, place: Place) -> Event:
     scale, steps = fields["noise_multiplier"], fields["step_counts"]
     lengths = [
@@ -209,7 +210,8 @@ def _tree(fields: Fields, place: Place) -> Event:
     ]
     if not non_negative(scale, "noise_multiplier"):
         return NO_PRIVACY
-    trees = [Tree(scale, steps=length, shift=place.moved) for length in dict.fromkeys(lengths) if length]
+    whole = [Tree(scale, steps=length, shift=place.moved) for length in dict.fromkeys(lengths) if length]
+    trees = [CompletedNodes(tree) for tree in whole]
     return trees[0] if len(trees) == 1 else Parallel(*trees)
 
 

@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from sfumato.accounting.events import (
+    CompletedNodes,
     Event,
     Gaussian,
     Laplace,
@@ -79,13 +80,13 @@ def _written(event: Event, relation: Relation) -> Foreign:
 @guarantee(
     claim="what dp_accounting describes by this costs at least as much as the event, between the same neighbours",
     proof="proofs/peers.md#writing",
-    reviewed="f059f5544324",
+    reviewed="515da9ba6c0c",
 )
 def write_event(event: Event, place: Place) -> Foreign:
     """Writes one event, and those inside it."""
     place = place.inside()
     match event:
-        case Gaussian() | Tree():
+        case Gaussian() | Tree() | CompletedNodes():
             return _gaussian(square(event), place)
         case Laplace(scale=scale, shift=shift):
             return _multiplied("LaplaceDpEvent", scale * place.moved, shift)
