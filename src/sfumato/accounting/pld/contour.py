@@ -1,0 +1,254 @@
+"""Where to invert: tilt, period, nodes and frequencies for a wanted width, in floats.
+
+Nothing here is certified, and nothing needs to be: a poor choice makes a bracket wide, never wrong.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.accounting.pld.inversion import Contour
+from sfumato.accounting.pld.sampled_moments import Line, Part
+
+Floats = NDArray[np.float64]
+
+MOST = 1 << 14
+"""No more frequencies than this are worked out."""
+
+FEW = 512
+"""Up to this many frequencies nothing is smoothed."""
+
+TILTS, FREQUENCIES = 144, 160
+"""How many tilts, and last frequencies, are compared."""
+
+GRID = 0.05
+"""The distance of outcomes, in standard deviations of the noise, at which laws are looked at."""
+
+MOST_NODES = 1 << 12
+"""No line has more nodes than this."""
+
+HEIGHTS = (1.0, 0.7, 0.5, 0.35, 0.25, 0.15, 0.08, 0.04)
+"""Shares of the largest height of a line of nodes that are tried."""
+
+LAPSES = 21
+"""How many places between which a law may hold a uniform part are compared."""
+
+
+@final
+class Look:
+    """One part's law on a grid of outcomes: logarithms of its weights, and its losses."""
+
+    def __init__(self, part: Part, rare: float) -> None:
+        self.part = part
+        self.mu, self.rate, self.down = math.sqrt(part.square), float(part.above), float(part.below)
+        far = math.sqrt(2 * max(1.0, rare + 40)) + 1
+        self.end = math.sqrt(2 * max(1.0, rare))
+        if part.above:
+            self.end = max(self.end, self.mu + math.sqrt(2 * max(1.0, rare + math.log(self.rate))))
+        self.x = np.append(np.arange(-far, self.end - GRID / 2, GRID), self.end)
+        self.first = log_mixed(self.mu * self.x - self.mu**2 / 2, self.rate)
+        self.second = log_mixed(-self.mu * self.x - self.mu**2 / 2, self.down)
+        self.losses = self.first - self.second
+        self.base = self.first - self.x**2 / 2 - math.log(2 * math.pi) / 2
+
+    def moments(self, tilts: Floats) -> tuple[Floats, Floats, Floats]:
+        """ln E e^(tilt·Z) of one use, and its first two derivatives, at each of several tilts."""
+        grown = tilts[:, None] * self.losses
+        powers = grown + self.base
+        most = np.max(powers, axis=1)
+        weights = np.exp(powers - most[:, None])
+        total = np.sum(weights, axis=1)
+        means = np.sum(weights * self.losses, axis=1) / total
+        spreads = np.sum(weights * (self.losses - means[:, None]) ** 2, axis=1) / total
+        with np.errstate(over="ignore", invalid="ignore"):
+            small = np.log1p(GRID * np.sum(np.exp(self.base) * np.expm1(np.minimum(grown, 600.0)), axis=1))
+        large = most + np.log(total * GRID)
+        return np.where(np.abs(large) < 0.5, small, large), means, spreads
+
+    def line(self, tilts: Sequence[float], totals: Sequence[float], wanted: float) -> Line | None:
+        """A line of few nodes that misses about exp(−wanted) of E e^(tilt·Z), at several tilts."""
+        largest = min(1.5, 0.98 * math.pi / self.mu / (2 if self.down else 1)) / 2
+        best: tuple[float, Line] | None = None
+        for height in (share * largest for share in HEIGHTS):
+            bend = 1.3 * height * 4 / math.pi
+            envelopes = [self.envelope(tilt, height) - total for tilt, total in zip(tilts, totals, strict=True)]
+            tops = [float(np.max(envelope)) for envelope in envelopes]
+            areas = [top + math.log(np.sum(np.exp(one - top)) * GRID) for one, top in zip(envelopes, tops, strict=True)]
+            step = 2 * math.pi * height / (wanted + max(0.0, *areas) + 2)
+            lefts, rights = zip(*(self.ends(one, -wanted, bend) for one in envelopes), strict=True)
+            left, right = min(-1.0, *lefts), max(rights)
+            if best is None or (right - left) / step < best[0]:
+                best = (right - left) / step, Line(*map(Fraction, (left, right, step, height, self.end, bend)))
+        return best[1] if best is not None and best[0] < MOST_NODES else None
+
+    def envelope(self, tilt: float, height: float) -> Floats:
+        """The logarithm of a bound of the integrand on lines up to twice a height."""
+        grown = self.down * np.exp(-self.mu * self.x - self.mu**2 / 2)
+        kept, turned = 1 - self.down, math.cos(2 * self.mu * height)
+        second = np.log(kept**2 + 2 * kept * grown * turned + grown**2) / 2 if self.down else np.zeros(self.x.size)
+        envelope: Floats = self.base + tilt * self.first - tilt * second + 2 * height**2
+        return envelope
+
+    def ends(self, envelope: Floats, negligible: float, bend: float) -> tuple[float, float]:
+        """Between which u the integrand is not negligible."""
+        seen = np.nonzero(envelope > negligible)[0]
+        left, last = self.x[max(0, seen[0] - 1)], seen[-1] + 1
+        if last < self.x.size - 1 and self.end - self.x[last] > 5 * bend:
+            return float(left), float(self.x[last]) + bend
+        return float(left), self.end + bend * (max(0.0, float(np.max(envelope[-40:])) - negligible) + 2)
+
+    def uniform_parts(self, tilt: float, total: float) -> tuple[Floats, Floats, list[tuple[float, float]]]:
+        """Masses and lengths of uniform laws of the loss that are parts of the tilted law, and the places between."""
+        slope = self.mu * (self.rate * np.exp(self.mu * self.x - self.mu**2 / 2 - self.first))
+        slope = slope + self.mu * self.down * np.exp(-self.mu * self.x - self.mu**2 / 2 - self.second)
+        density = self.base + tilt * self.losses - total - np.log(slope)
+        weight = np.cumsum(np.exp(self.base + tilt * self.losses - total)) * GRID
+        marks = np.unique(np.searchsorted(weight, np.linspace(0.002, 0.998, 2 * LAPSES + 1) * weight[-1]))
+        marks = np.minimum(marks, self.x.size - 1)
+        masses, lengths, places = [], [], []
+        for number, first in enumerate(marks):
+            lowest = np.minimum.accumulate(density[first:])
+            for last in marks[number + 1 :]:
+                length = float(self.losses[last] - self.losses[first])
+                masses.append(0.9 * math.exp(lowest[last - first]) * length)
+                lengths.append(length)
+                places.append((float(self.x[first]), float(self.x[last])))
+        return np.array(masses), np.array(lengths), places
+
+
+def log_mixed(powers: Floats, rate: float) -> Floats:
+    """ln(1 − q + q·exp(power))."""
+    if rate == 0:
+        return np.zeros(powers.size)
+    small = rate * np.expm1(np.minimum(powers, 700.0))
+    large = np.logaddexp(math.log1p(-rate), math.log(rate) + powers)
+    return np.where(small < 0.5, np.log1p(np.minimum(small, 0.5)), large)
+
+
+def log_largest(tilts: Floats) -> Floats:
+    """The logarithm of the largest value of (1 − e^−u)·e^(−tilt·u)."""
+    return tilts * np.log(tilts) - (1 + tilts) * np.log1p(tilts)
+
+
+@final
+class Survey:
+    """A whole composition's K(tilt), with derivatives, at many tilts."""
+
+    def __init__(self, parts: Sequence[Part], square: Fraction, rare: float) -> None:
+        self.parts, self.square = tuple(parts), square
+        self.looks = [Look(part, rare) for part in parts]
+        counts = [part.count for part in parts]
+        self.extra = float(square)
+        apart = (count * float(np.sum(np.exp(look.base) * -np.expm1(-np.maximum(look.losses, 0.0)))) * GRID for look, count in zip(self.looks, counts))
+        self.variation = min(1.0, sum(apart) + 0.4 * math.sqrt(self.extra))
+        start = np.array([1e-9])
+        wide = math.sqrt(sum(count * float(look.moments(start)[2][0]) for look, count in zip(self.looks, counts)) + self.extra)
+        self.tilts = np.exp(np.linspace(math.log(0.002 / wide), math.log(1e3 * (1 + rare) / wide), TILTS))
+        self.singles = [look.moments(self.tilts) for look in self.looks]
+        self.value, self.mean, self.spread = (
+            sum(count * single[order] for single, count in zip(self.singles, counts)) for order in range(3)
+        )
+        self.value = self.value + self.tilts * (1 + self.tilts) * self.extra / 2
+        self.mean = self.mean + (self.tilts + 0.5) * self.extra
+        self.spread = self.spread + self.extra
+
+    def estimate(self, log_delta: float) -> float:
+        """About the ε at a δ, by the saddle point, and no more than Chernoff's."""
+        tilts = self.tilts
+        width = np.sqrt(2 * math.pi * self.spread) + 1 / (1 + tilts)
+        saddle = self.value - tilts * self.mean - np.log(tilts) - np.log1p(tilts) - np.log(width)
+        rare = np.nonzero((saddle <= log_delta) & (self.mean > 0) & np.isfinite(self.value))[0]
+        chernoff = float(np.min((self.value + log_largest(tilts) - log_delta) / tilts))
+        return max(1e-300, min(chernoff, float(self.mean[rare[0]]) if rare.size else chernoff, self.jump(log_delta)))
+
+    def jump(self, log_delta: float) -> float:
+        """About the ε at a δ where one large loss makes it, beside the rest of them."""
+        height, spread = 0.0, self.extra
+        for look, part in zip(self.looks, self.parts, strict=True):
+            weights = np.exp(look.base) * GRID
+            heights = np.array([np.sum(weights * -np.expm1(-np.maximum(look.losses - loss, 0.0))) for loss in look.losses])
+            over = np.nonzero(part.count * heights > math.exp(log_delta) / len(self.parts))[0]
+            if over.size:
+                height = max(height, float(look.losses[over[-1]]))
+                spread += part.count * float(np.sum(weights * np.minimum(look.losses, 2 * abs(height)) ** 2))
+        return 2 * height + max(0.0, float(self.mean[0])) + math.sqrt(2 * max(1.0, -log_delta) * spread)
+
+    def log_delta(self, epsilon: float) -> float:
+        """About ln δ(ε), by Chernoff's bound."""
+        return float(np.min(self.value + log_largest(self.tilts) - self.tilts * epsilon))
+
+    def period(self, epsilon: float, least: float, log_delta: float, sharp: float) -> tuple[int, int, float]:
+        """The tilt, and the steeper one, under which aliases exp(−sharp) as large as δ need the shortest period."""
+        tilts, need = self.tilts, sharp - log_delta
+        known = np.maximum(epsilon, (need + epsilon + math.log(self.variation)) / (tilts + 1))
+        below = np.minimum(need / tilts, known)
+        high = self.value - tilts * least + log_largest(tilts) + need
+        gaps = tilts[None, :] - tilts[:, None]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            above = np.where(gaps > 0, np.maximum(high[None, :], 0) / gaps, np.inf)
+        steeper = np.argmin(above, axis=1)
+        periods = np.maximum(below, above[np.arange(tilts.size), steeper])
+        cost = periods * np.sqrt(np.maximum(self.excess(epsilon, log_delta), 0) + sharp)
+        best = int(np.argmin(np.where(np.isfinite(cost), cost, np.inf)))
+        return best, int(steeper[best]), float(periods[best])
+
+    def excess(self, epsilon: float, log_delta: float) -> Floats:
+        """How much larger than δ the terms of the sum are, at each tilt, on a logarithmic scale."""
+        broad = np.minimum(1 + self.tilts, 1 / np.sqrt(self.spread + 1e-300))
+        return self.value - self.tilts * epsilon - log_delta - np.log(self.tilts) - np.log1p(self.tilts) + np.log(broad)
+
+    def contour(
+        self, epsilon: float, log_delta: float, *, least: float, sharp: float, moved: float
+    ) -> Contour | None:
+        """Plans an inversion about an ε and its δ: aliases and errors are exp(−sharp) of δ, smoothing moves ε so much."""
+        best, steep, period = self.period(epsilon, least, log_delta, sharp)
+        if not math.isfinite(period):
+            return None
+        tilt, steeper = float(self.tilts[best]), float(self.tilts[steep])
+        deep = sharp + max(0.0, float(self.excess(epsilon, log_delta)[best])) + 4
+        lines = []
+        for look, single, part in zip(self.looks, self.singles, self.parts, strict=True):
+            line = look.line((tilt, steeper), (single[0][best], single[0][steep]), deep + math.log(part.count))
+            if line is None:
+                return None
+            lines.append(line)
+        saddle = float(self.tilts[min(int(np.searchsorted(self.mean, epsilon)), TILTS - 1)])
+        hazard = max(tilt, min(saddle, -log_delta / max(epsilon, 1e-300)))
+        last, smoothing, places = self.last(best, deep, moved / (2 * hazard), period)
+        size = last * period / (2 * math.pi) + 2
+        columns = max(4, math.ceil(math.sqrt(size)))
+        bits = 80 + int((deep + math.log(sum(part.count for part in self.parts) + 1)) / math.log(2))
+        numbers = map(Fraction, (tilt, steeper, period))
+        rows = math.ceil(size / columns)
+        return Contour(*numbers, rows, columns, self.square, Fraction(smoothing), tuple(lines), tuple(places), bits)
+
+    def last(
+        self, best: int, deep: float, square: float, period: float
+    ) -> tuple[float, float, list[tuple[Fraction, ...]]]:
+        """The last frequency, how much is smoothed, and where each part is wide."""
+        unit = 2 * math.pi / period
+        ends = np.exp(np.linspace(math.log(4 * unit), math.log(MOST * unit), FREQUENCIES))
+        powers = self.extra * ends**2 / 2
+        chosen = []
+        for look, single, part in zip(self.looks, self.singles, self.parts, strict=True):
+            masses, lengths, places = look.uniform_parts(float(self.tilts[best]), float(single[0][best]))
+            angle = ends[:, None] * lengths / 2
+            ripple = np.where(angle <= 2, np.sin(angle) / angle, np.minimum(1, 1 / angle))
+            gained = -part.count * np.log1p(-np.minimum(0.99, masses) * (1 - ripple))
+            most = np.argmax(gained, axis=1)
+            powers += gained[np.arange(ends.size), most]
+            chosen.append([places[index] for index in most])
+        plain = int(np.searchsorted(np.maximum.accumulate(powers), deep))
+        smooth = int(np.searchsorted(np.maximum.accumulate(powers + square * ends**2 / 2), deep))
+        if smooth == ends.size:  # no more frequencies are affordable: smooth as much as it takes
+            smooth, square = ends.size - 1, 2 * deep / float(ends[-1]) ** 2
+        smoothed = plain == ends.size or (ends[plain] > FEW * unit and ends[smooth] < ends[plain] / 2)
+        index = smooth if smoothed else plain
+        cuts = [tuple(Fraction(value) for value in np.linspace(*places[index], 33)) for places in chosen]
+        return float(ends[index]), square if smoothed else 0.0, cuts

@@ -1,0 +1,240 @@
+"""Moments E e^(sZ) of the privacy loss of sampled Gaussian noise, for complex s, with a proved error.
+
+The integral over the outcome is taken by the trapezoidal rule along a line above the real axis: there the integrand
+of every frequency t ≥ 0 is damped, and a few hundred nodes serve all of them, whatever the rate and the count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import final
+
+from flint import acb, acb_mat, arb
+
+from sfumato.accounting.facts.gaussian import gaussian_upper_tail
+from sfumato.accounting.pld.pairs.gaussian import ExchangedGaussianPair, GaussianPair
+from sfumato.accounting.pld.pairs.pair import Pair
+from sfumato.accounting.pld.pairs.sampled import AddedPair, RemovedPair
+from sfumato.exact import ball
+from sfumato.guarantee import guarantee
+
+CELLS = 8
+"""Bounds of integrals use this many cells to a standard deviation of the noise."""
+
+INFINITE = arb("inf")
+
+
+@final
+@dataclass(frozen=True)
+class Part:
+    """Uses of one sampled Gaussian pair: its loss is ln g(y) − ln g′(−y), g(y) = 1 − q + q·exp(μy − μ²/2).
+
+    ``above`` is the rate q of the first, ``below`` that of the second; y is standard normal with density g·φ.
+    """
+
+    square: Fraction
+    above: Fraction
+    below: Fraction
+    count: int
+
+
+@guarantee(
+    claim="removed: g at rate q against 1; added: 1 against g(-y); exchanged: both",
+    proof="proofs/inversion_by_contour.md#parts",
+    reviewed="",
+)
+def part_of(pair: Pair, count: int) -> Part | None:
+    """The part of a pair of sampled Gaussian noise; None for any other."""
+    nothing = Fraction(0)
+    match pair:
+        case RemovedPair(pair=GaussianPair(square=square), rate=rate):
+            return Part(square, rate, nothing, count)
+        case AddedPair(pair=GaussianPair(square=square), rate=rate):
+            return Part(square, nothing, rate, count)
+        case ExchangedGaussianPair(square=square, rate=rate) if rate < 1:
+            return Part(square, rate, rate, count)
+    return None
+
+
+@final
+@dataclass(frozen=True)
+class Line:
+    """A line of nodes u = ``left`` + jη + i·``height`` up to ``right``, and the ``end`` beyond which outcomes are cut off.
+
+    Nodes stand for the outcomes y = end − s·ln(1 + exp((end − u)/s)), which bend down to the end; s is ``bend``.
+    """
+
+    left: Fraction
+    right: Fraction
+    step: Fraction
+    height: Fraction
+    end: Fraction
+    bend: Fraction
+
+
+@final
+class Quadrature:
+    """The nodes of one part, with their losses, weights, and bounds of what they miss; used inside one `precision`."""
+
+    def __init__(self, part: Part, line: Line) -> None:
+        self.part, self.line = part, line
+        self.mu = ball(part.square).sqrt()
+        self.half = ball(part.square) / 2
+        self.end, self.bend = ball(line.end), ball(line.bend)
+        height, unit = ball(line.height), ball(line.step) / (2 * arb.pi()).sqrt()
+        self.losses: list[acb] = []
+        self.weights: list[acb] = []
+        for place in range(int((line.right - line.left) / line.step) + 1):
+            grown = ((self.end - acb(ball(line.left + place * line.step), height)) / self.bend).exp()
+            outcome = self.end - self.bend * (1 + grown).log()
+            first = self._logarithm(outcome, self.part.above)
+            self.losses.append(first - self._logarithm(-outcome, self.part.below))
+            self.weights.append((first - outcome * outcome / 2).exp() * (unit * grown / (1 + grown)))
+        self._cells = self._envelope()
+
+    def _logarithm(self, outcome: acb, rate: Fraction) -> acb:
+        """ln g at an outcome; 0 at a rate of 0."""
+        if rate == 0:
+            return acb(0)
+        return (ball(1 - rate) + ball(rate) * (self.mu * outcome - self.half).exp()).log()
+
+    @guarantee(
+        claim="the mass above the end: (1-q) P(N > end) + q P(N > end - mu)",
+        proof="proofs/inversion_by_contour.md#cut",
+        reviewed="",
+    )
+    def lost(self) -> arb:
+        """Encloses the mass that one use has above the end."""
+        rate = ball(self.part.above)
+        return (1 - rate) * gaussian_upper_tail(self.end) + rate * gaussian_upper_tail(self.end - self.mu)
+
+    def _real(self, place: arb, rate: Fraction) -> arb:
+        """g at a real outcome."""
+        return ball(1 - rate) + ball(rate) * (self.mu * place - self.half).exp()
+
+    def _modulus(self, place: arb) -> arb:
+        """The least ln |g′| at outcomes −(place + iv), v up to twice the height."""
+        rate = self.part.below
+        if rate == 0:
+            return arb(0)
+        grown, kept = ball(rate) * (-self.mu * place - self.half).exp(), ball(1 - rate)
+        turned = (2 * self.mu * ball(self.line.height)).cos()
+        return (kept * kept + 2 * kept * grown * turned + grown * grown).log() / 2
+
+    def _envelope(self) -> list[tuple[arb, arb, arb]]:
+        """For each cell bounds of ln g, of −ln|g′|, and of the logarithm of the density's integral."""
+        line, width = self.line, Fraction(1, CELLS)
+        ends = [ball(line.left + place * width) for place in range(int((line.right - line.left) / width) + 2)]
+        twice = 2 * ball(line.height)
+        unit = (ball(width) / (2 * arb.pi()).sqrt()).log() + twice * twice / 2
+        cells = []
+        for left, right in pairwise(ends):
+            low, slow = self._outcomes(left)[0], ((self.end - left) / self.bend).exp()
+            high = self._outcomes(right)[1]
+            nearest = arb(0) if low <= 0 <= high else low.abs_lower().min(high.abs_lower())
+            base = unit - nearest * nearest / 2 - (1 + slow**-2).log() / 2
+            cells.append((self._real(high, self.part.above).log(), -self._modulus(high), base))
+        return cells
+
+    def _outcomes(self, place: arb) -> tuple[arb, arb]:
+        """Bounds of the real parts of the outcomes that belong to place + iv, v up to twice the height."""
+        grown = ((self.end - place) / self.bend).exp()
+        return self.end - self.bend * (1 + grown).log(), self.end - self.bend * (1 + grown * grown).log() / 2
+
+    @guarantee(
+        claim="the integral differs from the sum by at most 2 A / (exp(2 pi height / step) - 1) and what lies beyond "
+        "the ends, for every t >= 0",
+        proof="proofs/inversion_by_contour.md#quadrature",
+        reviewed="",
+    )
+    def missed(self, tilt: arb) -> arb:
+        """Bounds the error of the sum for E e^((tilt + it)Z), the same for all t ≥ 0."""
+        if not self._legal():
+            return INFINITE
+        beyond, inside = self._beyond(tilt), arb(0)
+        for first, second, base in self._cells:
+            inside += ((tilt + 1) * first + tilt * second + base).exp()
+        turns = (2 * arb.pi() * ball(self.line.height / self.line.step)).expm1()
+        return arb(((inside + beyond) * 2 / turns + beyond).upper())
+
+    def _legal(self) -> bool:
+        """Tells whether the strip up to twice the height is free of singularities, and bends to the right side."""
+        twice = 2 * ball(self.line.height)
+        angle = twice * self.mu * (2 if self.part.below else 1)
+        return bool(angle < arb.pi() and twice < self.bend * arb.pi() / 2)
+
+    @guarantee(
+        claim="left of the ends the integrand falls with the normal density, right of them with exp(-u/bend)",
+        proof="proofs/inversion_by_contour.md#beyond",
+        reviewed="",
+    )
+    def _beyond(self, tilt: arb) -> arb:
+        """Bounds what integral and sum have beyond the ends, on any line up to twice the height."""
+        left, right = ball(self.line.left), ball(self.line.right)
+        lowest = self._outcomes(right)[0]
+        if not (left < 0 < lowest):
+            return INFINITE
+        step, twice = ball(self.line.step), 2 * ball(self.line.height)
+        total = arb(0)
+        for place, nearest, length in (
+            (left, left, 1 / -left + step),
+            (self.end, lowest, ((self.end - right) / self.bend).exp() * (self.bend + step)),
+        ):
+            high = (tilt + 1) * self._real(place, self.part.above).log() - tilt * self._modulus(place)
+            total += (high + (twice * twice - nearest * nearest) / 2).exp() * length
+        return total
+
+    def moment(self, tilt: arb) -> arb:
+        """Encloses E e^(tilt·Z) of what is not cut off."""
+        terms = (weight * (tilt * loss).exp() for weight, loss in zip(self.weights, self.losses, strict=True))
+        return sum(terms, acb(0)).real + self.missed(tilt) * arb(0, 1)
+
+    def spectrum(self, tilt: arb, *, spacing: arb, rows: int, columns: int) -> list[acb]:
+        """Encloses E e^((tilt + ik·spacing)Z), of what is not cut off, for k = 0 … rows·columns − 1."""
+        fine, coarse = [], []
+        for weight, loss in zip(self.weights, self.losses, strict=True):
+            turn = acb(-loss.imag, loss.real) * spacing
+            fine.append(geometric(turn.exp(), weight * (tilt * loss).exp(), columns))
+            coarse.append(geometric((turn * columns).exp(), acb(1), rows))
+        product = acb_mat(coarse).transpose() * acb_mat(fine)
+        missed = self.missed(tilt)
+        slack = acb(arb(0, missed), arb(0, missed))
+        return [value + slack for value in product.entries()]
+
+    @guarantee(
+        claim="the tilted loss has at least the density of kappa times a uniform law of this length",
+        proof="proofs/inversion_by_contour.md#decay",
+        reviewed="",
+    )
+    def uniform_part(self, tilt: arb, total: arb, places: Sequence[Fraction]) -> tuple[arb, arb]:
+        """(mass, length) of a uniform law of the loss that is part of the tilted law, between the first and last place."""
+        least: arb | None = None
+        ends = [ball(place) for place in places]
+        for left, right in pairwise(ends):
+            farthest = left.abs_upper().max(right.abs_upper())
+            weight = (tilt + 1) * self._real(left, self.part.above).log() - farthest * farthest / 2
+            weight -= tilt * self._real(-left, self.part.below).log()
+            slope = self._share(right, self.part.above) + self._share(-left, self.part.below)
+            density = weight.exp() / (slope * self.mu)
+            least = density if least is None else least.min(density)
+        first, last = (
+            (self._real(end, self.part.above) / self._real(-end, self.part.below)).log() for end in (ends[0], ends[-1])
+        )
+        length = arb((last - first).lower())
+        mass = (least or arb(0)) * length / (total * (2 * arb.pi()).sqrt())
+        return arb(mass.lower()).max(arb(0)).min(arb(1)), length
+
+    def _share(self, place: arb, rate: Fraction) -> arb:
+        """How much of g at a real outcome is due to the unit."""
+        return 1 - ball(1 - rate) / self._real(place, rate)
+
+
+def geometric(ratio: acb, first: acb, count: int) -> list[acb]:
+    """The first numbers of a geometric series."""
+    values = [first]
+    for _ in range(count - 1):
+        values.append(values[-1] * ratio)
+    return values
