@@ -25,10 +25,10 @@ from sfumato.guarantee import guarantee
 
 QUICK: tuple[Kind, ...] = tuple(kind for kind in WAYS if kind is not PLD)
 
-ROUGH, CLOSER, SHARP = 1e-2, 1e-3, 1e-6
+ROUGH, CLOSER, SHARP = 1e-2, 5e-3, 1e-6
 """The relative accuracy of the quick answer, of the one that is found from it with wide brackets, and of the last."""
 
-WIDE, NARROW = 1e-3, 5e-6
+WIDE, NARROW = 1e-2, 5e-6
 """How wide brackets may be while the search closes in, and at its end."""
 
 FARTHEST = 100.0
@@ -36,9 +36,9 @@ FARTHEST = 100.0
 
 MOST_TRIES = 60
 
-LONGEST_STEP, FLATTEST = 3.0, -1e-3
-"""How far the second try may lie from the first (later ones farther), and the least slope that is believed; on a
-logarithmic scale both ways."""
+LONGEST_STEP, SHORTER, FLATTEST = 3.0, 0.4, -1e-3
+"""How far the second try may lie from the first (later ones farther), how far it may where a quick answer is known, and
+the least slope that is believed; on a logarithmic scale both ways."""
 
 
 @final
@@ -59,6 +59,7 @@ class _Search:
     ways: tuple[Kind, ...] = QUICK
     tolerance: float = ROUGH
     width: float = WIDE
+    longest: float = LONGEST_STEP
 
     def parameter(self, place: float) -> Fraction:
         """The parameter at a place."""
@@ -137,7 +138,7 @@ def _next(
     tries: int,
 ) -> float:
     """The next place to try: where the secant meets the limit, and then right beside the best answer."""
-    longest = LONGEST_STEP * (1 + tries)
+    longest = search.longest * (1 + tries)
     guess = place - value / slope if math.isfinite(value) else place - longest
     guess = min(max(guess, place - longest), place + longest)
     aimed = guess if search.whole else guess + search.tolerance / 4
@@ -161,6 +162,7 @@ def _solved(search: _Search) -> Fraction:
     ]
     try:
         place, slope = _least(search, place, slope)
+        stages = [replace(stage, longest=SHORTER) for stage in stages]
         if _gaussian_only(search.build(search.parameter(place))):
             stages = [replace(stages[1], ways=(GDP,))]
     except NoProvenRoute:

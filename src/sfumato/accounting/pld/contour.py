@@ -76,7 +76,7 @@ class Look:
         largest = min(1.5, 0.98 * math.pi / self.mu / (2 if self.down else 1)) / 2
         best: tuple[float, Line] | None = None
         for height in (share * largest for share in HEIGHTS):
-            bend = 1.3 * height * 4 / math.pi
+            bend = 1.01 * height * 4 / math.pi
             envelopes = [self.envelope(tilt, height) - total for tilt, total in zip(tilts, totals, strict=True)]
             tops = [float(np.max(envelope)) for envelope in envelopes]
             areas = [top + math.log(np.sum(np.exp(one - top)) * GRID) for one, top in zip(envelopes, tops, strict=True)]
@@ -238,7 +238,7 @@ class Survey:
         chosen = []
         for look, single, part in zip(self.looks, self.singles, self.parts, strict=True):
             masses, lengths, places = look.uniform_parts(float(self.tilts[best]), float(single[0][best]))
-            angle = ends[:, None] * lengths / 2
+            angle = np.maximum(ends[:, None] * lengths / 2, 1e-12)
             ripple = np.where(angle <= 2, np.sin(angle) / angle, np.minimum(1, 1 / angle))
             gained = -part.count * np.log1p(-np.minimum(0.99, masses) * (1 - ripple))
             most = np.argmax(gained, axis=1)

@@ -267,8 +267,10 @@ class Answer:
         return min(Fraction(1), delta_bounds(self.law, epsilon)[1] + possible)
 
 
-def epsilon_bracket(composition: Composition, delta: Fraction, *, tolerance: float = TOLERANCE) -> Bracket:
-    """Encloses ε(δ), the least ε at which δ(ε) is at most δ."""
+def epsilon_bracket(
+    composition: Composition, delta: Fraction, *, tolerance: float = TOLERANCE, near: Bracket | None = None
+) -> Bracket:
+    """Encloses ε(δ), the least ε at which δ(ε) is at most δ; it is found sooner near where it is known to lie."""
     highest = total_variation(composition)
     if highest <= delta:
         return Bracket(Fraction(0), Fraction(0))
@@ -276,7 +278,8 @@ def epsilon_bracket(composition: Composition, delta: Fraction, *, tolerance: flo
     if _single(composition) and delta > PLAIN:
         bracket = epsilon_once(composition[0][0], delta)
         return Bracket(bracket.lower, min(bracket.upper, end[0])) if end is not None and end[2] <= delta else bracket
-    inverted = inverted_epsilon(composition, delta, Fraction(min(Fraction(1), highest)), tolerance=tolerance)
+    apart = Fraction(min(Fraction(1), highest))
+    inverted = inverted_epsilon(composition, delta, apart, tolerance=tolerance, near=near)
     bracket = inverted if inverted is not None else _on_lattice(composition, delta, tolerance)
     if end is not None and end[2] <= delta:
         return Bracket(bracket.lower, min(bracket.upper, end[0]))

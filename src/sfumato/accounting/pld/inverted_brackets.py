@@ -27,6 +27,9 @@ FIRST, NEXT = 0.7, 0.97
 FAR, RAREST = 10**12, -600.0
 """No larger ε, and no smaller ln δ, is asked for."""
 
+MOVED = 5e-3
+"""No smoothing moves ε by more than this share of it."""
+
 MOST_PARTS = 256
 """Plans with more different samples than this are put on a lattice."""
 
@@ -47,7 +50,12 @@ def split(composition: Sequence[tuple[Pair, int]]) -> tuple[list[Part], Fraction
 
 
 def inverted_epsilon(
-    composition: Sequence[tuple[Pair, int]], delta: Fraction, variation: Fraction, *, tolerance: float
+    composition: Sequence[tuple[Pair, int]],
+    delta: Fraction,
+    variation: Fraction,
+    *,
+    tolerance: float,
+    near: Bracket | None = None,
 ) -> Bracket | None:
     """Encloses ε(δ) about as closely as asked for; None where a composition cannot be inverted."""
     known = split(composition)
@@ -55,8 +63,9 @@ def inverted_epsilon(
         return None
     log_delta, sharp = log_ratio(delta, Fraction(1)), SLACK - math.log(tolerance)
     survey = Survey(*known, sharp - log_delta + _log_uses(known[0]))
-    epsilon, moved, sure = survey.estimate(log_delta), tolerance, FIRST
-    best: Bracket | None = None
+    best = near if near is not None and near.lower > 0 and near.upper != math.inf else None
+    epsilon, sure = (survey.estimate(log_delta), FIRST) if best is None else (float(best.upper), NEXT)
+    moved = min(tolerance, MOVED)
     for _ in range(TRIES):
         contour = survey.contour(epsilon, log_delta, least=sure * epsilon, sharp=sharp, moved=moved * epsilon)
         if contour is None:

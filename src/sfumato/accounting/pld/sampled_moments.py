@@ -6,20 +6,25 @@ of every frequency t ≥ 0 is damped, and a few hundred nodes serve all of them,
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from typing import final
 
-from flint import acb, acb_mat, arb
+from flint import acb, arb, ctx, fmpz_mat
 
 from sfumato.accounting.facts.gaussian import gaussian_upper_tail
 from sfumato.accounting.pld.pairs.gaussian import ExchangedGaussianPair, GaussianPair
 from sfumato.accounting.pld.pairs.pair import Pair
 from sfumato.accounting.pld.pairs.sampled import AddedPair, RemovedPair
+from sfumato.errors import NoProvenRoute
 from sfumato.exact import ball
 from sfumato.guarantee import guarantee
+
+SPARE = 24
+"""Whole numbers are so many bits shorter than balls, whose radii are then much smaller than their unit."""
 
 CELLS = 8
 """Bounds of integrals use this many cells to a standard deviation of the noise."""
@@ -194,15 +199,11 @@ class Quadrature:
 
     def spectrum(self, tilt: arb, *, spacing: arb, rows: int, columns: int) -> list[acb]:
         """Encloses E e^((tilt + ik·spacing)Z), of what is not cut off, for k = 0 … rows·columns − 1."""
-        fine, coarse = [], []
-        for weight, loss in zip(self.weights, self.losses, strict=True):
-            turn = acb(-loss.imag, loss.real) * spacing
-            fine.append(geometric(turn.exp(), weight * (tilt * loss).exp(), columns))
-            coarse.append(geometric((turn * columns).exp(), acb(1), rows))
-        product = acb_mat(coarse).transpose() * acb_mat(fine)
-        missed = self.missed(tilt)
-        slack = acb(arb(0, missed), arb(0, missed))
-        return [value + slack for value in product.entries()]
+        turns = [acb(-loss.imag, loss.real) * spacing for loss in self.losses]
+        weights = [weight * (tilt * loss).exp() for weight, loss in zip(self.weights, self.losses, strict=True)]
+        sums, missed = summed_powers(weights, turns, rows=rows, columns=columns)
+        slack = arb(0, (self.missed(tilt) + missed).upper())
+        return [acb(value.real + slack, value.imag + slack) for value in sums]
 
     @guarantee(
         claim="the tilted loss has at least the density of kappa times a uniform law of this length",
@@ -230,6 +231,47 @@ class Quadrature:
     def _share(self, place: arb, rate: Fraction) -> arb:
         """How much of g at a real outcome is due to the unit."""
         return 1 - ball(1 - rate) / self._real(place, rate)
+
+
+@guarantee(
+    claim="sums over j of w_j exp(k turn_j), k < rows columns, within 2^(top - bits) J (8 (rows + columns) + 32); turns "
+    "have no positive real part",
+    proof="proofs/inversion_by_contour.md#powers",
+    reviewed="",
+)
+def summed_powers(weights: Sequence[acb], turns: Sequence[acb], *, rows: int, columns: int) -> tuple[list[acb], arb]:
+    """Sums of weighted powers, in whole numbers of a small unit, and how far each part of a sum may be off."""
+    bits = int(ctx.prec) - SPARE
+    top = max(0, *(math.frexp(float(weight.abs_upper()))[1] for weight in weights))
+    shrunk = arb(2) ** -top
+    fine = [fixed_powers(turn.exp(), one * shrunk, columns, bits) for one, turn in zip(weights, turns, strict=True)]
+    coarse = [fixed_powers((turn * columns).exp(), acb(1), rows, bits) for turn in turns]
+    right_real, right_imag = (fmpz_mat([one[part] for one in fine]) for part in (0, 1))
+    left_real, left_imag = (fmpz_mat([one[part] for one in coarse]).transpose() for part in (0, 1))
+    real = left_real * right_real - left_imag * right_imag
+    imag = left_real * right_imag + left_imag * right_real
+    size = arb(2) ** (top - 2 * bits)
+    sums = [acb(arb(x) * size, arb(y) * size) for x, y in zip(real.entries(), imag.entries(), strict=True)]
+    return sums, arb(2) ** (top - bits) * (len(weights) * (8 * (rows + columns) + 32))
+
+
+def fixed_powers(ratio: acb, first: acb, count: int, bits: int) -> tuple[list[int], list[int]]:
+    """Real and imaginary parts of first·ratioᵏ in whole numbers of 2^−bits, each rounded down."""
+    unit = arb(2) ** bits
+    x, y, right, up = (_whole(value * unit) for value in (first.real, first.imag, ratio.real, ratio.imag))
+    reals, imags = [x], [y]
+    for _ in range(count - 1):
+        x, y = (x * right - y * up) >> bits, (x * up + y * right) >> bits
+        reals.append(x)
+        imags.append(y)
+    return reals, imags
+
+
+def _whole(value: arb) -> int:
+    """The whole number below the middle of a ball, which is narrower than 1/2 unless its numbers are astronomical."""
+    if not value.rad() < 0.5:
+        raise NoProvenRoute("these losses are too large to be inverted. Account in ZCDP, Renyi or Approx instead.")
+    return int(value.mid().floor().unique_fmpz())
 
 
 def geometric(ratio: acb, first: acb, count: int) -> list[acb]:
