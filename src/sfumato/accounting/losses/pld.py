@@ -146,7 +146,9 @@ class PLD(Loss):
         allowed = rational(delta, "delta")
         if not 0 < allowed < 1:
             raise BadArgument("delta", "greater than 0 and less than 1", delta)
-        return _worst(self._directions(), lambda parts, width, near: _epsilon(parts, allowed, width, near), _width(tolerance))
+        return _worst(
+            self._directions(), lambda parts, width, near: _epsilon(parts, allowed, width, near), _width(tolerance)
+        )
 
     def delta(self, epsilon: Number, *, tolerance: float = TOLERANCE) -> Bracket:
         """Encloses the least δ at which (ε, δ) holds."""

@@ -6,6 +6,7 @@ Nothing here is certified, and nothing needs to be: a poor choice makes a bracke
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import final
@@ -36,8 +37,8 @@ MOST_NODES = 1 << 12
 HEIGHTS = (1.0, 0.7, 0.5, 0.35, 0.25, 0.15, 0.08, 0.04)
 """Shares of the largest height of a line of nodes that are tried."""
 
-LAPSES = 21
-"""How many places between which a law may hold a uniform part are compared."""
+CELLS = 48
+"""Into how many cells the middle of a law is cut to see how its spectrum decays."""
 
 
 @final
@@ -71,6 +72,11 @@ class Look:
         large = most + np.log(total * GRID)
         return np.where(np.abs(large) < 0.5, small, large), means, spreads
 
+    def heights(self, losses: Floats) -> Floats:
+        """About δ of one use at each of several losses."""
+        weights = np.exp(self.base) * GRID
+        return np.array([np.sum(weights * -np.expm1(-np.maximum(self.losses - loss, 0.0))) for loss in losses])
+
     def line(self, tilts: Sequence[float], totals: Sequence[float], wanted: float) -> Line | None:
         """A line of few nodes that misses about exp(−wanted) of E e^(tilt·Z), at several tilts."""
         largest = min(1.5, 0.98 * math.pi / self.mu / (2 if self.down else 1)) / 2
@@ -103,23 +109,23 @@ class Look:
             return float(left), float(self.x[last]) + bend
         return float(left), self.end + bend * (max(0.0, float(np.max(envelope[-40:])) - negligible) + 2)
 
-    def uniform_parts(self, tilt: float, total: float) -> tuple[Floats, Floats, list[tuple[float, float]]]:
-        """Masses and lengths of uniform laws of the loss that are parts of the tilted law, and the places between."""
-        slope = self.mu * (self.rate * np.exp(self.mu * self.x - self.mu**2 / 2 - self.first))
-        slope = slope + self.mu * self.down * np.exp(-self.mu * self.x - self.mu**2 / 2 - self.second)
-        density = self.base + tilt * self.losses - total - np.log(slope)
-        weight = np.cumsum(np.exp(self.base + tilt * self.losses - total)) * GRID
-        marks = np.unique(np.searchsorted(weight, np.linspace(0.002, 0.998, 2 * LAPSES + 1) * weight[-1]))
-        marks = np.minimum(marks, self.x.size - 1)
-        masses, lengths, places = [], [], []
-        for number, first in enumerate(marks):
-            lowest = np.minimum.accumulate(density[first:])
-            for last in marks[number + 1 :]:
-                length = float(self.losses[last] - self.losses[first])
-                masses.append(0.9 * math.exp(lowest[last - first]) * length)
-                lengths.append(length)
-                places.append((float(self.x[first]), float(self.x[last])))
-        return np.array(masses), np.array(lengths), places
+    def layers(self, tilt: float, total: float) -> tuple[Floats, Floats, tuple[Fraction, ...]]:
+        """Masses and lengths of uniform laws that make up most of the tilted law, and the outcomes between them."""
+        weights = np.cumsum(np.exp(self.base + tilt * self.losses - total)) * GRID
+        low, high = (float(self.x[np.searchsorted(weights, share * weights[-1])]) for share in (1e-3, 1 - 1e-3))
+        places = np.linspace(low - GRID, min(high + GRID, self.end), CELLS + 1)
+        losses = np.interp(places, self.x, self.losses)
+        slope = np.maximum(np.diff(losses), 1e-300)
+        mass = np.diff(np.interp(places, self.x, weights))
+        heights = np.maximum(0.85 * mass / slope, 1e-300)
+        top = int(np.argmax(heights))
+        heights[top:] = np.minimum.accumulate(heights[top:])
+        heights[: top + 1] = np.minimum.accumulate(heights[: top + 1][::-1])[::-1]
+        levels = np.sort(heights)
+        first = np.array([int(np.argmax(heights >= level)) for level in levels])
+        last = np.array([CELLS - int(np.argmax(heights[::-1] >= level)) for level in levels])
+        lengths = losses[last] - losses[first]
+        return np.diff(levels, prepend=0.0) * lengths, lengths, tuple(map(Fraction, places))
 
 
 def log_mixed(powers: Floats, rate: float) -> Floats:
@@ -145,18 +151,18 @@ class Survey:
         self.looks = [Look(part, rare) for part in parts]
         counts = [part.count for part in parts]
         self.extra = float(square)
-        apart = (count * float(np.sum(np.exp(look.base) * -np.expm1(-np.maximum(look.losses, 0.0)))) * GRID for look, count in zip(self.looks, counts))
+        apart = [part.count * float(look.heights(np.zeros(1))[0]) for look, part in zip(self.looks, parts, strict=True)]
         self.variation = min(1.0, sum(apart) + 0.4 * math.sqrt(self.extra))
-        start = np.array([1e-9])
-        wide = math.sqrt(sum(count * float(look.moments(start)[2][0]) for look, count in zip(self.looks, counts)) + self.extra)
+        start = [float(look.moments(np.array([1e-9]))[2][0]) for look in self.looks]
+        wide = math.sqrt(sum(map(operator.mul, counts, start)) + self.extra)
         self.tilts = np.exp(np.linspace(math.log(0.002 / wide), math.log(1e3 * (1 + rare) / wide), TILTS))
         self.singles = [look.moments(self.tilts) for look in self.looks]
-        self.value, self.mean, self.spread = (
-            sum(count * single[order] for single, count in zip(self.singles, counts)) for order in range(3)
-        )
-        self.value = self.value + self.tilts * (1 + self.tilts) * self.extra / 2
-        self.mean = self.mean + (self.tilts + 0.5) * self.extra
-        self.spread = self.spread + self.extra
+        totals = [np.zeros(TILTS), np.zeros(TILTS), np.zeros(TILTS)]
+        for single, count in zip(self.singles, counts, strict=True):
+            totals = [total + count * moment for total, moment in zip(totals, single, strict=True)]
+        self.value: Floats = totals[0] + self.tilts * (1 + self.tilts) * self.extra / 2
+        self.mean: Floats = totals[1] + (self.tilts + 0.5) * self.extra
+        self.spread: Floats = totals[2] + self.extra
 
     def estimate(self, log_delta: float) -> float:
         """About the ε at a δ, by the saddle point, and no more than Chernoff's."""
@@ -172,7 +178,9 @@ class Survey:
         height, spread = 0.0, self.extra
         for look, part in zip(self.looks, self.parts, strict=True):
             weights = np.exp(look.base) * GRID
-            heights = np.array([np.sum(weights * -np.expm1(-np.maximum(look.losses - loss, 0.0))) for loss in look.losses])
+            heights = np.array(
+                [np.sum(weights * -np.expm1(-np.maximum(look.losses - loss, 0.0))) for loss in look.losses]
+            )
             over = np.nonzero(part.count * heights > math.exp(log_delta) / len(self.parts))[0]
             if over.size:
                 height = max(height, float(look.losses[over[-1]]))
@@ -201,12 +209,11 @@ class Survey:
     def excess(self, epsilon: float, log_delta: float) -> Floats:
         """How much larger than δ the terms of the sum are, at each tilt, on a logarithmic scale."""
         broad = np.minimum(1 + self.tilts, 1 / np.sqrt(self.spread + 1e-300))
-        return self.value - self.tilts * epsilon - log_delta - np.log(self.tilts) - np.log1p(self.tilts) + np.log(broad)
+        size: Floats = self.value - self.tilts * epsilon - np.log(self.tilts) - np.log1p(self.tilts) + np.log(broad)
+        return size - log_delta
 
-    def contour(
-        self, epsilon: float, log_delta: float, *, least: float, sharp: float, moved: float
-    ) -> Contour | None:
-        """Plans an inversion about an ε and its δ: aliases and errors are exp(−sharp) of δ, smoothing moves ε so much."""
+    def contour(self, epsilon: float, log_delta: float, *, least: float, sharp: float, moved: float) -> Contour | None:
+        """Plans an inversion about an ε and its δ, with errors of exp(−sharp) of δ and so much smoothing."""
         best, steep, period = self.period(epsilon, least, log_delta, sharp)
         if not math.isfinite(period):
             return None
@@ -223,10 +230,20 @@ class Survey:
         last, smoothing, places = self.last(best, deep, moved / (2 * hazard), period)
         size = last * period / (2 * math.pi) + 2
         columns = max(4, math.ceil(math.sqrt(size)))
-        bits = 80 + int((deep + math.log(sum(part.count for part in self.parts) + 1)) / math.log(2))
-        numbers = map(Fraction, (tilt, steeper, period))
-        rows = math.ceil(size / columns)
-        return Contour(*numbers, rows, columns, self.square, Fraction(smoothing), tuple(lines), tuple(places), bits)
+        uses = sum(part.count for part in self.parts)
+        bits = 80 + int((deep + math.log1p(uses) + math.log1p(steeper) + math.log1p(1 / period)) / math.log(2))
+        return Contour(
+            tilt=Fraction(tilt),
+            steeper=Fraction(steeper),
+            period=Fraction(period),
+            rows=math.ceil(size / columns),
+            columns=columns,
+            square=self.square,
+            smoothing=Fraction(smoothing),
+            lines=tuple(lines),
+            places=tuple(places),
+            bits=bits,
+        )
 
     def last(
         self, best: int, deep: float, square: float, period: float
@@ -235,20 +252,17 @@ class Survey:
         unit = 2 * math.pi / period
         ends = np.exp(np.linspace(math.log(4 * unit), math.log(MOST * unit), FREQUENCIES))
         powers = self.extra * ends**2 / 2
-        chosen = []
+        places = []
         for look, single, part in zip(self.looks, self.singles, self.parts, strict=True):
-            masses, lengths, places = look.uniform_parts(float(self.tilts[best]), float(single[0][best]))
+            masses, lengths, between = look.layers(float(self.tilts[best]), float(single[0][best]))
             angle = np.maximum(ends[:, None] * lengths / 2, 1e-12)
             ripple = np.where(angle <= 2, np.sin(angle) / angle, np.minimum(1, 1 / angle))
-            gained = -part.count * np.log1p(-np.minimum(0.99, masses) * (1 - ripple))
-            most = np.argmax(gained, axis=1)
-            powers += gained[np.arange(ends.size), most]
-            chosen.append([places[index] for index in most])
+            powers -= part.count * np.log1p(-np.minimum(0.999, np.sum(masses * (1 - ripple), axis=1)))
+            places.append(between)
         plain = int(np.searchsorted(np.maximum.accumulate(powers), deep))
         smooth = int(np.searchsorted(np.maximum.accumulate(powers + square * ends**2 / 2), deep))
         if smooth == ends.size:  # no more frequencies are affordable: smooth as much as it takes
             smooth, square = ends.size - 1, 2 * deep / float(ends[-1]) ** 2
         smoothed = plain == ends.size or (ends[plain] > FEW * unit and ends[smooth] < ends[plain] / 2)
         index = smooth if smoothed else plain
-        cuts = [tuple(Fraction(value) for value in np.linspace(*places[index], 33)) for places in chosen]
-        return float(ends[index]), square if smoothed else 0.0, cuts
+        return float(ends[index]), square if smoothed else 0.0, places

@@ -23,7 +23,7 @@ from sfumato.exact import Extended, ball, endpoints, precision
 from sfumato.guarantee import guarantee
 
 REACH, FARTHER = 3, (4, 6, 9, 16)
-"""Chords reach this many standard deviations of the smoothing; where further moves are counted, before they are lost."""
+"""How many standard deviations of the smoothing chords reach, and where moves beyond that are counted."""
 
 
 @final
@@ -81,7 +81,7 @@ class Inverted:
             table.append(value if place else value / 2)
         self.table = acb_mat(contour.rows, contour.columns, table)
         wide = [
-            one.uniform_part(self.tilt, total, places)
+            one.layers(self.tilt, total, places)
             for one, total, places in zip(made, moments, contour.places, strict=True)
         ]
         self.rest = beyond_last(wide, parts, square, self.spacing, size)
@@ -89,8 +89,8 @@ class Inverted:
 
     @guarantee(
         claim="delta plus its aliases = exp(K - a eps) (1/period) sum over k of exp(-i t eps) Phi(a + it) / (s (s+1))",
-        proof="proofs/inversion_by_contour.md#inversion",
-        reviewed="",
+        proof="proofs/contour.md#inversion",
+        reviewed="1237f6fcc5f7",
     )
     def summed(self, epsilon: arb) -> arb:
         """Encloses δ(ε) of what is kept and smoothed, with all its aliases."""
@@ -104,8 +104,8 @@ class Inverted:
     @guarantee(
         claim="below: between (1 - lost) / (e^(aw) - 1) - e^eps / (e^((a+1)w) - 1) and that with all that is lost and "
         "the total variation, w the period, if it is at least eps; above: Chernoff's bound at the steeper tilt",
-        proof="proofs/inversion_by_contour.md#aliases",
-        reviewed="",
+        proof="proofs/contour.md#aliases",
+        reviewed="8f57256f3d63",
     )
     def aliases(self, epsilon: arb) -> tuple[arb, arb]:
         """(lower, upper) bounds of the sum of all aliases at ε."""
@@ -141,27 +141,30 @@ def log_total(moments: Sequence[arb], parts: Sequence[Part], tilt: arb, square: 
 
 
 @guarantee(
-    claim="sum over k > m of |Phi| / |s (s+1)| <= D / (spacing² m), D = prod (1 - kappa (1 - sup sinc))^count e^(-t²/2 square)",
-    proof="proofs/inversion_by_contour.md#decay",
-    reviewed="",
+    claim="sum over k > m of |Phi| / |s (s+1)| <= D / (spacing² m), D = e^(-t² square/2) times the product of all "
+    "(1 - sum of mass (1 - sup sinc))^count",
+    proof="proofs/contour.md#decay",
+    reviewed="d5a5bbfe1cfc",
 )
 def beyond_last(
-    wide: Sequence[tuple[arb, arb]], parts: Sequence[Part], square: arb, spacing: arb, size: int
+    wide: Sequence[Sequence[tuple[arb, arb]]], parts: Sequence[Part], square: arb, spacing: arb, size: int
 ) -> arb:
     """Bounds the terms of the sum that are left out."""
     last = spacing * size
     power = -square * last * last / 2
-    for (mass, length), part in zip(wide, parts, strict=True):
-        angle = last * length / 2
-        ripple = angle.sin() / angle if angle <= 2 else arb(1).min(1 / angle)
-        power += (1 - mass * (1 - ripple)).log() * part.count
+    for layers, part in zip(wide, parts, strict=True):
+        kept = arb(1)
+        for mass, length in layers:
+            angle = last * length / 2
+            kept -= mass * (1 - (angle.sin() / angle if angle <= 2 else arb(1).min(1 / angle)))
+        power += arb(kept.upper()).log() * part.count
     return arb((power.exp() / (spacing * spacing * (size - 1))).upper())
 
 
 @guarantee(
     claim="masses of N(h²/2, h²), gathered outwards, as those of coins",
-    proof="proofs/inversion_by_contour.md#smoothing",
-    reviewed="",
+    proof="proofs/contour.md#smoothing",
+    reviewed="4d302b0101ae",
 )
 def spread(square: Fraction) -> Coins:
     """The law of the loss of the Gaussian pair that smooths, in the form in which it can be taken off again."""

@@ -65,11 +65,12 @@ def inverted_epsilon(
     survey = Survey(*known, sharp - log_delta + _log_uses(known[0]))
     best = near if near is not None and near.lower > 0 and near.upper != math.inf else None
     epsilon, sure = (survey.estimate(log_delta), FIRST) if best is None else (float(best.upper), NEXT)
-    moved = min(tolerance, MOVED)
+    moved, smoothing = min(tolerance, MOVED), Fraction(1 << 60)
     for _ in range(TRIES):
         contour = survey.contour(epsilon, log_delta, least=sure * epsilon, sharp=sharp, moved=moved * epsilon)
-        if contour is None:
-            break
+        if contour is None or contour.smoothing >= smoothing:
+            break  # there is nothing to gain
+        smoothing = contour.smoothing or smoothing
         bracket = _searched(Inverted(known[0], contour, variation=variation), delta, epsilon)
         if bracket.upper == math.inf:
             break

@@ -19,12 +19,11 @@ from sfumato.accounting.facts.gaussian import gaussian_upper_tail
 from sfumato.accounting.pld.pairs.gaussian import ExchangedGaussianPair, GaussianPair
 from sfumato.accounting.pld.pairs.pair import Pair
 from sfumato.accounting.pld.pairs.sampled import AddedPair, RemovedPair
-from sfumato.errors import NoProvenRoute
 from sfumato.exact import ball
 from sfumato.guarantee import guarantee
 
-SPARE = 24
-"""Whole numbers are so many bits shorter than balls, whose radii are then much smaller than their unit."""
+NARROW = 2.0**-48
+"""Balls that are wider than this are not worth to be added up."""
 
 CELLS = 8
 """Bounds of integrals use this many cells to a standard deviation of the noise."""
@@ -48,8 +47,8 @@ class Part:
 
 @guarantee(
     claim="removed: g at rate q against 1; added: 1 against g(-y); exchanged: both",
-    proof="proofs/inversion_by_contour.md#parts",
-    reviewed="",
+    proof="proofs/contour.md#parts",
+    reviewed="681c39e85005",
 )
 def part_of(pair: Pair, count: int) -> Part | None:
     """The part of a pair of sampled Gaussian noise; None for any other."""
@@ -67,7 +66,7 @@ def part_of(pair: Pair, count: int) -> Part | None:
 @final
 @dataclass(frozen=True)
 class Line:
-    """A line of nodes u = ``left`` + jη + i·``height`` up to ``right``, and the ``end`` beyond which outcomes are cut off.
+    """A line of nodes u = ``left`` + jη + i·``height`` up to ``right``, and the ``end`` above which outcomes are cut.
 
     Nodes stand for the outcomes y = end − s·ln(1 + exp((end − u)/s)), which bend down to the end; s is ``bend``.
     """
@@ -107,12 +106,14 @@ class Quadrature:
         return (ball(1 - rate) + ball(rate) * (self.mu * outcome - self.half).exp()).log()
 
     @guarantee(
-        claim="the mass above the end: (1-q) P(N > end) + q P(N > end - mu)",
-        proof="proofs/inversion_by_contour.md#cut",
-        reviewed="",
+        claim="the mass above the end: (1-q) P(N > end) + q P(N > end - mu), which is at least that of the other law",
+        proof="proofs/contour.md#cut",
+        reviewed="0b63a4d30265",
     )
     def lost(self) -> arb:
-        """Encloses the mass that one use has above the end."""
+        """Bounds the mass that one use has above the end, under either law."""
+        if not (self.end > 0 and (self.part.above == 0 or self.end > self.mu / 2)):
+            return arb(1)
         rate = ball(self.part.above)
         return (1 - rate) * gaussian_upper_tail(self.end) + rate * gaussian_upper_tail(self.end - self.mu)
 
@@ -152,8 +153,8 @@ class Quadrature:
     @guarantee(
         claim="the integral differs from the sum by at most 2 A / (exp(2 pi height / step) - 1) and what lies beyond "
         "the ends, for every t >= 0",
-        proof="proofs/inversion_by_contour.md#quadrature",
-        reviewed="",
+        proof="proofs/contour.md#quadrature",
+        reviewed="a7f4c4a0bbee",
     )
     def missed(self, tilt: arb) -> arb:
         """Bounds the error of the sum for E e^((tilt + it)Z), the same for all t ≥ 0."""
@@ -173,8 +174,8 @@ class Quadrature:
 
     @guarantee(
         claim="left of the ends the integrand falls with the normal density, right of them with exp(-u/bend)",
-        proof="proofs/inversion_by_contour.md#beyond",
-        reviewed="",
+        proof="proofs/contour.md#beyond",
+        reviewed="9778be9a3e01",
     )
     def _beyond(self, tilt: arb) -> arb:
         """Bounds what integral and sum have beyond the ends, on any line up to twice the height."""
@@ -206,27 +207,42 @@ class Quadrature:
         return [acb(value.real + slack, value.imag + slack) for value in sums]
 
     @guarantee(
-        claim="the tilted loss has at least the density of kappa times a uniform law of this length",
-        proof="proofs/inversion_by_contour.md#decay",
-        reviewed="",
+        claim="the tilted loss has at least the density of these uniform laws together: level sets of a step function",
+        proof="proofs/contour.md#decay",
+        reviewed="ed93e3e38ddc",
     )
-    def uniform_part(self, tilt: arb, total: arb, places: Sequence[Fraction]) -> tuple[arb, arb]:
-        """(mass, length) of a uniform law of the loss that is part of the tilted law, between the first and last place."""
-        least: arb | None = None
-        ends = [ball(place) for place in places]
-        for left, right in pairwise(ends):
-            farthest = left.abs_upper().max(right.abs_upper())
-            weight = (tilt + 1) * self._real(left, self.part.above).log() - farthest * farthest / 2
-            weight -= tilt * self._real(-left, self.part.below).log()
-            slope = self._share(right, self.part.above) + self._share(-left, self.part.below)
-            density = weight.exp() / (slope * self.mu)
-            least = density if least is None else least.min(density)
-        first, last = (
-            (self._real(end, self.part.above) / self._real(-end, self.part.below)).log() for end in (ends[0], ends[-1])
-        )
-        length = arb((last - first).lower())
-        mass = (least or arb(0)) * length / (total * (2 * arb.pi()).sqrt())
-        return arb(mass.lower()).max(arb(0)).min(arb(1)), length
+    def layers(self, tilt: arb, total: arb, places: Sequence[Fraction]) -> list[tuple[arb, arb]]:
+        """(mass, length) of uniform laws of the loss that are, together, part of the tilted law between outcomes."""
+        ends = [ball(place) for place in places if place <= self.line.end]
+        heights = [arb((self._least_density(tilt, *cell) / total).lower()) for cell in pairwise(ends)]
+        top = max(range(len(heights)), key=lambda place: float(heights[place].mid()))
+        first, last, level = top, top, heights[top]
+        uniform = []
+        while first <= last and level > 0:
+            wider = [heights[place] for place in (first - 1, last + 1) if 0 <= place < len(heights)]
+            following = max(wider, key=lambda height: float(height.mid()), default=arb(0)).min(level)
+            length = arb((self._loss(ends[last + 1]) - self._loss(ends[first])).lower())
+            uniform.append((arb((length * (level - following)).lower()).nonnegative_part(), length))
+            if first > 0 and (last + 2 > len(heights) or heights[first - 1].mid() >= heights[last + 1].mid()):
+                first -= 1
+            elif last + 1 < len(heights):
+                last += 1
+            else:
+                break
+            level = following
+        return uniform
+
+    def _least_density(self, tilt: arb, left: arb, right: arb) -> arb:
+        """A number that the density of the loss, tilted but not normalised, is not below between two outcomes."""
+        farthest = left.abs_upper().max(right.abs_upper())
+        power = (tilt + 1) * self._real(left, self.part.above).log() - farthest * farthest / 2
+        power -= tilt * self._real(-left, self.part.below).log()
+        slope = self._share(right, self.part.above) + self._share(-left, self.part.below)
+        return arb((power.exp() / (slope * self.mu * (2 * arb.pi()).sqrt())).lower())
+
+    def _loss(self, place: arb) -> arb:
+        """The loss at a real outcome."""
+        return (self._real(place, self.part.above) / self._real(-place, self.part.below)).log()
 
     def _share(self, place: arb, rate: Fraction) -> arb:
         """How much of g at a real outcome is due to the unit."""
@@ -234,18 +250,22 @@ class Quadrature:
 
 
 @guarantee(
-    claim="sums over j of w_j exp(k turn_j), k < rows columns, within 2^(top - bits) J (8 (rows + columns) + 32); turns "
-    "have no positive real part",
-    proof="proofs/inversion_by_contour.md#powers",
-    reviewed="",
+    claim="sums over j of w_j exp(k turn_j), k < rows columns, within 2^(top - bits) J (8 (rows + columns) + 32), for "
+    "turns with no positive real part",
+    proof="proofs/contour.md#powers",
+    reviewed="8edf82f79b57",
 )
 def summed_powers(weights: Sequence[acb], turns: Sequence[acb], *, rows: int, columns: int) -> tuple[list[acb], arb]:
     """Sums of weighted powers, in whole numbers of a small unit, and how far each part of a sum may be off."""
-    bits = int(ctx.prec) - SPARE
     top = max(0, *(math.frexp(float(weight.abs_upper()))[1] for weight in weights))
-    shrunk = arb(2) ** -top
-    fine = [fixed_powers(turn.exp(), one * shrunk, columns, bits) for one, turn in zip(weights, turns, strict=True)]
-    coarse = [fixed_powers((turn * columns).exp(), acb(1), rows, bits) for turn in turns]
+    firsts, ratios = [weight * arb(2) ** -top for weight in weights], [turn.exp() for turn in turns]
+    leaps = [(turn * columns).exp() for turn in turns]
+    widest = max(float(part.rad()) for one in (*firsts, *ratios, *leaps) for part in (one.real, one.imag))
+    if not widest < NARROW:
+        return [acb(0)] * (rows * columns), INFINITE
+    bits = min(int(ctx.prec), -math.frexp(widest)[1] - 2)
+    fine = [fixed_powers(ratio, first, columns, bits) for ratio, first in zip(ratios, firsts, strict=True)]
+    coarse = [fixed_powers(leap, acb(1), rows, bits) for leap in leaps]
     right_real, right_imag = (fmpz_mat([one[part] for one in fine]) for part in (0, 1))
     left_real, left_imag = (fmpz_mat([one[part] for one in coarse]).transpose() for part in (0, 1))
     real = left_real * right_real - left_imag * right_imag
@@ -258,7 +278,8 @@ def summed_powers(weights: Sequence[acb], turns: Sequence[acb], *, rows: int, co
 def fixed_powers(ratio: acb, first: acb, count: int, bits: int) -> tuple[list[int], list[int]]:
     """Real and imaginary parts of first·ratioᵏ in whole numbers of 2^−bits, each rounded down."""
     unit = arb(2) ** bits
-    x, y, right, up = (_whole(value * unit) for value in (first.real, first.imag, ratio.real, ratio.imag))
+    numbers = (first.real, first.imag, ratio.real, ratio.imag)
+    x, y, right, up = (_floor(number.mid() * unit) for number in numbers)
     reals, imags = [x], [y]
     for _ in range(count - 1):
         x, y = (x * right - y * up) >> bits, (x * up + y * right) >> bits
@@ -267,11 +288,12 @@ def fixed_powers(ratio: acb, first: acb, count: int, bits: int) -> tuple[list[in
     return reals, imags
 
 
-def _whole(value: arb) -> int:
-    """The whole number below the middle of a ball, which is narrower than 1/2 unless its numbers are astronomical."""
-    if not value.rad() < 0.5:
-        raise NoProvenRoute("these losses are too large to be inverted. Account in ZCDP, Renyi or Approx instead.")
-    return int(value.mid().floor().unique_fmpz())
+def _floor(value: arb) -> int:
+    """The whole number not above an exact one."""
+    whole = value.floor().unique_fmpz()
+    if whole is None:
+        raise ArithmeticError("a number without radius has a whole part")
+    return int(whole)
 
 
 def geometric(ratio: acb, first: acb, count: int) -> list[acb]:
