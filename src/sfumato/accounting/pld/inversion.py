@@ -164,7 +164,7 @@ def beyond_last(
 @guarantee(
     claim="masses of N(h²/2, h²), gathered outwards, as those of coins",
     proof="proofs/contour.md#smoothing",
-    reviewed="4d302b0101ae",
+    reviewed="d01a9077dcff",
 )
 def spread(square: Fraction) -> Coins:
     """The law of the loss of the Gaussian pair that smooths, in the form in which it can be taken off again."""
@@ -183,5 +183,5 @@ def spread(square: Fraction) -> Coins:
     down = (mass(-reach, zero, -1) - mass(-reach, zero, 1)) / end.expm1()
     stay = mass(-reach, reach, 1) - up - down
     far = [(high, mass(low, high, 1)) for low, high in pairwise((reach, *farther))]
-    lost = 1 - mass(None, farther[-1], 1)
-    return Coins(reach, stay, up, down, ((-reach, mass(None, -reach, 1)), *far), lost.nonnegative_part())
+    lost = gaussian_upper_tail((ball(farther[-1]) - ball(square) / 2) / width)
+    return Coins(reach, stay, up, down, ((-reach, mass(None, -reach, 1)), *far), lost)
