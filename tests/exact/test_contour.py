@@ -115,9 +115,7 @@ def twice(pair: Pair, epsilon: float) -> float:
     total = 0.0
     for place in range(int(-10 / step), int(13 / step)):
         y = place * step
-        here, there = (
-            1 - rate + rate * math.exp(sign * mu * y - mu * mu / 2) for rate, sign in ((up, 1), (down, -1))
-        )
+        here, there = (1 - rate + rate * math.exp(sign * mu * y - mu * mu / 2) for rate, sign in ((up, 1), (down, -1)))
         height = once(prepared(pair), Fraction(epsilon - math.log(here / there)))[1]
         total += float(height) * here * math.exp(-y * y / 2) / math.sqrt(2 * math.pi) * step
     return total
