@@ -14,7 +14,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.accounting.pld.inversion import Contour
+from sfumato.accounting.pld.inversion import FEW_USES, Contour
 from sfumato.accounting.pld.sampled_moments import Line, Part
 
 Floats = NDArray[np.float64]
@@ -36,6 +36,9 @@ MOST_NODES = 1 << 12
 
 HEIGHTS = (1.0, 0.7, 0.5, 0.35, 0.25, 0.15, 0.08, 0.04)
 """Shares of the largest height of a line of nodes that are tried."""
+
+SLACK = 1.2
+"""What bounds lose to looking at cells."""
 
 CELLS = 48
 """Into how many cells the middle of a law is cut to see how its spectrum decays."""
@@ -126,6 +129,18 @@ class Look:
         last = np.array([CELLS - int(np.argmax(heights[::-1] >= level)) for level in levels])
         lengths = losses[last] - losses[first]
         return np.diff(levels, prepend=0.0) * lengths, lengths, tuple(map(Fraction, places))
+
+    def damped(self, tilt: float, total: float, line: Line, ends: Floats) -> Floats:
+        """About how much is left, along a line of nodes, from each of several frequencies on."""
+        end, bend = float(line.end), float(line.bend)
+        grown = np.exp((end - np.arange(float(line.left), float(line.right), GRID) - 1j * float(line.height)) / bend)
+        y = end - bend * np.log1p(grown)
+        first = np.log(1 - self.rate + self.rate * np.exp(self.mu * y - self.mu**2 / 2))
+        loss = first - np.log(1 - self.down + self.down * np.exp(-self.mu * y - self.mu**2 / 2))
+        power = (first + tilt * loss - y * y / 2).real - total - math.log(2 * math.pi) / 2
+        weights = np.exp(power) * np.abs(grown / (1 + grown)) * GRID
+        left: Floats = SLACK * np.sum(weights * np.exp(-0.95 * ends[:, None] * loss.imag), axis=1)
+        return left + 1e-300
 
 
 def log_mixed(powers: Floats, rate: float) -> Floats:
@@ -227,7 +242,7 @@ class Survey:
             lines.append(line)
         saddle = float(self.tilts[min(int(np.searchsorted(self.mean, epsilon)), TILTS - 1)])
         hazard = max(tilt, min(saddle, -log_delta / max(epsilon, 1e-300)))
-        last, smoothing, places = self.last(best, deep, moved / (2 * hazard), period)
+        last, smoothing, places = self.last(best, deep, moved / (2 * hazard), period, lines)
         size = last * period / (2 * math.pi) + 2
         columns = max(4, math.ceil(math.sqrt(size)))
         uses = sum(part.count for part in self.parts)
@@ -246,18 +261,21 @@ class Survey:
         )
 
     def last(
-        self, best: int, deep: float, square: float, period: float
+        self, best: int, deep: float, square: float, period: float, lines: Sequence[Line]
     ) -> tuple[float, float, list[tuple[Fraction, ...]]]:
         """The last frequency, how much is smoothed, and where each part is wide."""
         unit = 2 * math.pi / period
         ends = np.exp(np.linspace(math.log(4 * unit), math.log(MOST * unit), FREQUENCIES))
         powers = self.extra * ends**2 / 2
         places = []
-        for look, single, part in zip(self.looks, self.singles, self.parts, strict=True):
+        for look, single, part, line in zip(self.looks, self.singles, self.parts, lines, strict=True):
             masses, lengths, between = look.layers(float(self.tilts[best]), float(single[0][best]))
             angle = np.maximum(ends[:, None] * lengths / 2, 1e-12)
             ripple = np.where(angle <= 2, np.sin(angle) / angle, np.minimum(1, 1 / angle))
-            powers -= part.count * np.log1p(-np.minimum(0.999, np.sum(masses * (1 - ripple), axis=1)))
+            kept = 1 - np.minimum(0.999, np.sum(masses * (1 - ripple), axis=1))
+            if part.count <= FEW_USES:
+                kept = np.minimum(kept, look.damped(float(self.tilts[best]), float(single[0][best]), line, ends))
+            powers -= part.count * np.log(kept)
             places.append(between)
         plain = int(np.searchsorted(np.maximum.accumulate(powers), deep))
         smooth = int(np.searchsorted(np.maximum.accumulate(powers + square * ends**2 / 2), deep))

@@ -26,6 +26,10 @@ REACH, FARTHER = 3, (4, 6, 9, 16)
 """How many standard deviations of the smoothing chords reach, and where moves beyond that are counted."""
 
 
+FEW_USES = 1000
+"""A part that is used more often than this is not damped but wide, where its frequencies end."""
+
+
 @final
 @dataclass(frozen=True)
 class Contour:
@@ -84,7 +88,12 @@ class Inverted:
             one.layers(self.tilt, total, places)
             for one, total, places in zip(made, moments, contour.places, strict=True)
         ]
-        self.rest = beyond_last(wide, parts, square, self.spacing, size)
+        last = self.spacing * size
+        least = [
+            one.damped(self.tilt, total, last) if part.count <= FEW_USES else arb(1)
+            for one, total, part in zip(made, moments, parts, strict=True)
+        ]
+        self.rest = beyond_last(wide, least, parts, square, self.spacing, size)
         self.coins = spread(contour.smoothing) if contour.smoothing else None
 
     @guarantee(
@@ -142,22 +151,27 @@ def log_total(moments: Sequence[arb], parts: Sequence[Part], tilt: arb, square: 
 
 @guarantee(
     claim="sum over k > m of |Phi| / |s (s+1)| <= D / (spacing² m), D = e^(-t² square/2) times the product of all "
-    "(1 - sum of mass (1 - sup sinc))^count",
+    "min(1 - sum of mass (1 - sup sinc), damped)^count",
     proof="proofs/contour.md#decay",
-    reviewed="d5a5bbfe1cfc",
+    reviewed="7f96bd636d12",
 )
 def beyond_last(
-    wide: Sequence[Sequence[tuple[arb, arb]]], parts: Sequence[Part], square: arb, spacing: arb, size: int
+    wide: Sequence[Sequence[tuple[arb, arb]]],
+    damped: Sequence[arb],
+    parts: Sequence[Part],
+    square: arb,
+    spacing: arb,
+    size: int,
 ) -> arb:
     """Bounds the terms of the sum that are left out."""
     last = spacing * size
     power = -square * last * last / 2
-    for layers, part in zip(wide, parts, strict=True):
+    for layers, least, part in zip(wide, damped, parts, strict=True):
         kept = arb(1)
         for mass, length in layers:
             angle = last * length / 2
             kept -= mass * (1 - (angle.sin() / angle if angle <= 2 else arb(1).min(1 / angle)))
-        power += arb(kept.upper()).log() * part.count
+        power += arb(kept.upper()).min(least).log() * part.count
     return arb((power.exp() / (spacing * spacing * (size - 1))).upper())
 
 

@@ -145,6 +145,30 @@ class Quadrature:
             cells.append((self._real(high, self.part.above).log(), -self._modulus(high), base))
         return cells
 
+    @guarantee(
+        claim="from a frequency T on, |E e^((tilt + it)Z)| is at most the integral of |F| along the line, damped by "
+        "exp(-T Im Z)",
+        proof="proofs/contour.md#damping",
+        reviewed="f5f0235d24d6",
+    )
+    def damped(self, tilt: arb, total: arb, last: arb) -> arb:
+        """Bounds |E e^((tilt + it)Z)| / E e^(tilt·Z) for all t from ``last`` on: sharp where uses are few."""
+        line, width = self.line, Fraction(1, CELLS)
+        height, inside = ball(line.height), self._beyond(tilt)
+        for place, (first, second, base) in enumerate(self._cells):
+            left, right = (ball(line.left + (place + end) * width) for end in (0, 1))
+            above = self._bent(acb(right, height)).imag
+            lowest, highest = self._outcomes(left)[0], self._outcomes(right)[1]
+            turns = [self._logarithm(acb(lowest, turn), self.part.above).imag for turn in (above, height)]
+            angle = turns[0].min(turns[1]) - self._logarithm(-acb(highest, above), self.part.below).imag
+            power = (tilt + 1) * first + tilt * second + base - 3 * height * height / 2
+            inside += (power - last * angle.nonnegative_part()).exp()
+        return arb((inside / total).upper()) if self._legal() else INFINITE
+
+    def _bent(self, place: acb) -> acb:
+        """The outcome that a node stands for."""
+        return self.end - self.bend * (1 + ((self.end - place) / self.bend).exp()).log()
+
     def _outcomes(self, place: arb) -> tuple[arb, arb]:
         """Bounds of the real parts of the outcomes that belong to place + iv, v up to twice the height."""
         grown = ((self.end - place) / self.bend).exp()
