@@ -48,18 +48,34 @@ CELLS = 48
 class Look:
     """One part's law on a grid of outcomes: logarithms of its weights, and its losses."""
 
-    def __init__(self, part: Part, rare: float) -> None:
+    def __init__(self, part: Part, rare: float, above: float, apart: float) -> None:
         self.part = part
         self.mu, self.rate, self.down = math.sqrt(part.square), float(part.above), float(part.below)
         far = math.sqrt(2 * max(1.0, rare + 40)) + 1
         self.end = math.sqrt(2 * max(1.0, rare))
         if part.above:
             self.end = max(self.end, self.mu + math.sqrt(2 * max(1.0, rare + math.log(self.rate))))
+            self.end = min(self.end, self.jump_end(rare, above, apart))
         self.x = np.append(np.arange(-far, self.end - GRID / 2, GRID), self.end)
         self.first = log_mixed(self.mu * self.x - self.mu**2 / 2, self.rate)
         self.second = log_mixed(-self.mu * self.x - self.mu**2 / 2, self.down)
         self.losses = self.first - self.second
         self.base = self.first - self.x**2 / 2 - math.log(2 * math.pi) / 2
+
+    def jump_end(self, rare: float, above: float, apart: float) -> float:
+        """An end with losses well above an ε, such that two of them, or one beside other differences, hardly matter.
+
+        ``rare`` is −ln of the mass that may be neglected, for one use; ``apart`` bounds the total variation.
+        """
+        places = np.arange(max(0.0, self.mu / 2), self.end, GRID)
+        loss = log_mixed(self.mu * places - self.mu**2 / 2, self.rate)
+        loss -= log_mixed(-self.mu * places - self.mu**2 / 2, self.down)
+        tail = np.array([math.erfc(place / math.sqrt(2)) / 2 for place in places])
+        moved = np.array([math.erfc((place - self.mu) / math.sqrt(2)) / 2 for place in places])
+        here = tail * (1 - self.rate) + moved * self.rate
+        seldom = self.part.count * here * here + tail * apart <= math.exp(-rare)
+        known = np.nonzero((loss >= 2 * above) & seldom)[0]
+        return float(places[known[0]]) if known.size else self.end
 
     def moments(self, tilts: Floats) -> tuple[Floats, Floats, Floats]:
         """ln E e^(tilt·Z) of one use, and its first two derivatives, at each of several tilts."""
@@ -161,9 +177,11 @@ def log_largest(tilts: Floats) -> Floats:
 class Survey:
     """A whole composition's K(tilt), with derivatives, at many tilts."""
 
-    def __init__(self, parts: Sequence[Part], square: Fraction, rare: float) -> None:
+    def __init__(
+        self, parts: Sequence[Part], square: Fraction, rare: float, *, above: float = math.inf, apart: float = 1.0
+    ) -> None:
         self.parts, self.square = tuple(parts), square
-        self.looks = [Look(part, rare) for part in parts]
+        self.looks = [Look(part, rare, above, apart) for part in parts]
         counts = [part.count for part in parts]
         self.extra = float(square)
         apart = [part.count * float(look.heights(np.zeros(1))[0]) for look, part in zip(self.looks, parts, strict=True)]

@@ -68,7 +68,9 @@ class Inverted:
         square = ball(contour.square + contour.smoothing)
         size = contour.rows * contour.columns
         made = [Quadrature(part, line) for part, line in zip(parts, contour.lines, strict=True)]
-        self.lost = sum((one.lost() * part.count for one, part in zip(made, parts, strict=True)), arb(0))
+        masses = [(one, one.lost(), part.count) for one, part in zip(made, parts, strict=True)]
+        self.cuts = [(one.loss(one.end), here * count, there * count) for one, (here, there), count in masses]
+        self.lost = sum((here for _, here, _ in self.cuts), arb(0))
         moments = [one.moment(self.tilt) for one in made]
         self.level = log_total(moments, parts, self.tilt, square)
         steeper = ball(contour.steeper)
@@ -127,11 +129,26 @@ class Inverted:
         again = epsilon.exp() / ((self.tilt + 1) * period).expm1()
         return (1 - self.lost) * once - again, once - (1 - self.lost - self.variation) * again + above
 
+    @guarantee(
+        claim="one use with a loss z above the end adds between p (1 - lost) - e^eps q and, for z >= eps, "
+        "p - e^eps q (1 - T)",
+        proof="proofs/contour.md#cut",
+        reviewed="0f25c35c5f0b",
+    )
+    def beyond_ends(self, epsilon: arb) -> tuple[arb, arb]:
+        """(lower, upper) bounds of what outcomes above the ends add to δ(ε)."""
+        low = high = arb(0)
+        grown = epsilon.exp()
+        for loss, here, there in self.cuts:
+            low += (here * (1 - self.lost) - grown * there).lower().max(arb(0))
+            high += here - grown * there * (1 - self.variation) if loss >= epsilon else here
+        return low, high
+
     def above(self, epsilon: Fraction) -> Extended:
         """An upper bound of δ(ε)."""
         with precision(self.contour.bits):
             place = ball(epsilon)
-            high = endpoints(self.summed(place) - self.aliases(place)[0] + self.lost)[1]
+            high = endpoints(self.summed(place) - self.aliases(place)[0] + self.beyond_ends(place)[1])[1]
             return min(Fraction(1), max(Fraction(0), high)) if high == high else Fraction(1)
 
     def below(self, epsilon: Fraction) -> Extended:
@@ -139,7 +156,8 @@ class Inverted:
         with precision(self.contour.bits):
             place = ball(epsilon)
             low = endpoints(self.summed(place) - self.aliases(place)[1])[0]
-            low = min(Fraction(1), max(Fraction(0), low)) if low == low else Fraction(0)
+            low = max(Fraction(0), low) if low == low else Fraction(0)
+            low = min(Fraction(1), low + endpoints(self.beyond_ends(place)[0])[0])
             return low if self.coins is None else unspread(self.coins, low, lambda move: self.above(epsilon - move))
 
 

@@ -62,11 +62,13 @@ def inverted_epsilon(
     if known is None:
         return None
     log_delta, sharp = log_ratio(delta, Fraction(1)), SLACK - math.log(tolerance)
-    survey = Survey(*known, sharp - log_delta + _log_uses(known[0]))
+    rare, apart = sharp - log_delta + _log_uses(known[0]), up(variation)
+    survey = Survey(*known, rare)
     best = near if near is not None and near.lower > 0 and near.upper != math.inf else None
     epsilon, sure = (survey.estimate(log_delta), FIRST) if best is None else (float(best.upper), NEXT)
-    moved, smoothing = min(tolerance, MOVED), Fraction(1 << 60)
+    moved, smoothing = min(0.7 * tolerance, MOVED), Fraction(1 << 60)
     for _ in range(TRIES):
+        survey = Survey(*known, rare, above=epsilon, apart=apart)
         contour = survey.contour(epsilon, log_delta, least=sure * epsilon, sharp=sharp, moved=moved * epsilon)
         if contour is None or contour.smoothing >= smoothing:
             break  # there is nothing to gain
@@ -79,7 +81,7 @@ def inverted_epsilon(
         if width <= tolerance * best.upper:
             break
         epsilon, sure = float(bracket.upper), NEXT
-        moved *= min(0.5, max(0.1, tolerance * epsilon / float(width)))
+        moved *= min(0.5, max(0.1, 0.7 * tolerance * epsilon / float(width)))
         sharp += 3
     return best
 
@@ -109,7 +111,7 @@ def inverted_delta(
     moved, best = tolerance, Bracket(Fraction(0), variation)
     log_delta = max(RAREST, Survey(*known, sharp - RAREST / 8 + uses).log_delta(place))
     for _ in range(TRIES):
-        survey = Survey(*known, sharp - log_delta + uses)
+        survey = Survey(*known, sharp - log_delta + uses, above=place, apart=up(variation))
         size = max(place, math.sqrt(survey.spread[0]) / 4)
         contour = survey.contour(place, log_delta, least=place, sharp=sharp, moved=moved * size)
         if contour is None:

@@ -106,16 +106,21 @@ class Quadrature:
         return (ball(1 - rate) + ball(rate) * (self.mu * outcome - self.half).exp()).log()
 
     @guarantee(
-        claim="the mass above the end: (1-q) P(N > end) + q P(N > end - mu), which is at least that of the other law",
+        claim="the masses above the end: (1-q) P(N > end) + q P(N > end - mu) under the first law, the same with q' "
+        "and -mu under the second, which is no larger",
         proof="proofs/contour.md#cut",
-        reviewed="0b63a4d30265",
+        reviewed="8993d4d15cae",
     )
-    def lost(self) -> arb:
-        """Bounds the mass that one use has above the end, under either law."""
+    def lost(self) -> tuple[arb, arb]:
+        """Encloses the masses that one use has above the end, under the first law and under the second."""
         if not (self.end > 0 and (self.part.above == 0 or self.end > self.mu / 2)):
-            return arb(1)
-        rate = ball(self.part.above)
-        return (1 - rate) * gaussian_upper_tail(self.end) + rate * gaussian_upper_tail(self.end - self.mu)
+            return arb(1), arb(0, 1)
+        first, second = ball(self.part.above), ball(self.part.below)
+        plain = gaussian_upper_tail(self.end)
+        return (
+            (1 - first) * plain + first * gaussian_upper_tail(self.end - self.mu),
+            (1 - second) * plain + second * gaussian_upper_tail(self.end + self.mu),
+        )
 
     def _real(self, place: arb, rate: Fraction) -> arb:
         """g at a real outcome."""
@@ -233,7 +238,7 @@ class Quadrature:
     @guarantee(
         claim="the tilted loss has at least the density of these uniform laws together: level sets of a step function",
         proof="proofs/contour.md#decay",
-        reviewed="ed93e3e38ddc",
+        reviewed="94d2ccb9edbd",
     )
     def layers(self, tilt: arb, total: arb, places: Sequence[Fraction]) -> list[tuple[arb, arb]]:
         """(mass, length) of uniform laws of the loss that are, together, part of the tilted law between outcomes."""
@@ -245,7 +250,7 @@ class Quadrature:
         while first <= last and level > 0:
             wider = [heights[place] for place in (first - 1, last + 1) if 0 <= place < len(heights)]
             following = max(wider, key=lambda height: float(height.mid()), default=arb(0)).min(level)
-            length = arb((self._loss(ends[last + 1]) - self._loss(ends[first])).lower())
+            length = arb((self.loss(ends[last + 1]) - self.loss(ends[first])).lower())
             uniform.append((arb((length * (level - following)).lower()).nonnegative_part(), length))
             if first > 0 and (last + 2 > len(heights) or heights[first - 1].mid() >= heights[last + 1].mid()):
                 first -= 1
@@ -264,7 +269,7 @@ class Quadrature:
         slope = self._share(right, self.part.above) + self._share(-left, self.part.below)
         return arb((power.exp() / (slope * self.mu * (2 * arb.pi()).sqrt())).lower())
 
-    def _loss(self, place: arb) -> arb:
+    def loss(self, place: arb) -> arb:
         """The loss at a real outcome."""
         return (self._real(place, self.part.above) / self._real(-place, self.part.below)).log()
 
