@@ -109,7 +109,8 @@ def inverted_delta(
         return None
     place, sharp, uses = up(epsilon), SLACK - math.log(tolerance), _log_uses(known[0])
     moved, best = tolerance, Bracket(Fraction(0), variation)
-    log_delta = max(RAREST, Survey(*known, sharp - RAREST / 8 + uses).log_delta(place))
+    chernoff = Survey(*known, sharp - RAREST / 8 + uses).log_delta(place)
+    log_delta = max(RAREST, min(chernoff, math.log(up(variation)), -1e-3))
     for _ in range(TRIES):
         survey = Survey(*known, sharp - log_delta + uses, above=place, apart=up(variation))
         size = max(place, math.sqrt(survey.spread[0]) / 4)
