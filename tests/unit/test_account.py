@@ -79,7 +79,7 @@ SMALL_RATES = [
     ("0.1", "1", 3, "1e-20", 9.17165),
     ("1e-6", "1", 10, "1e-12", 0.00020969),
 ]
-"""Rate, noise, steps, δ, and about ε; dp_accounting's upper bounds for the first four are 0.0575, 0.0155, 0.2043, 3.44."""
+"""Rate, noise, steps, δ, and about ε; dp_accounting says 0.0575, 0.0155, 0.2043 and 3.44 for the first four."""
 
 
 @pytest.mark.parametrize(("rate", "noise", "steps", "delta", "about"), SMALL_RATES)

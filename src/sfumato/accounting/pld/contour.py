@@ -37,6 +37,9 @@ MOST_NODES = 1 << 12
 HEIGHTS = (1.0, 0.7, 0.5, 0.35, 0.25, 0.15, 0.08, 0.04)
 """Shares of the largest height of a line of nodes that are tried."""
 
+DOUBT = 0.01
+"""How far, relatively, K may be off at steep tilts, where the end of a law counts more than the grid shows."""
+
 SLACK = 1.2
 """What bounds lose to looking at cells."""
 
@@ -184,8 +187,8 @@ class Survey:
         self.looks = [Look(part, rare, above, apart) for part in parts]
         counts = [part.count for part in parts]
         self.extra = float(square)
-        apart = [part.count * float(look.heights(np.zeros(1))[0]) for look, part in zip(self.looks, parts, strict=True)]
-        self.variation = min(1.0, sum(apart) + 0.4 * math.sqrt(self.extra))
+        heights = [float(look.heights(np.zeros(1))[0]) for look in self.looks]
+        self.variation = min(1.0, sum(map(operator.mul, counts, heights)) + 0.4 * math.sqrt(self.extra))
         start = [float(look.moments(np.array([1e-9]))[2][0]) for look in self.looks]
         wide = math.sqrt(sum(map(operator.mul, counts, start)) + self.extra)
         self.tilts = np.exp(np.linspace(math.log(0.002 / wide), math.log(1e3 * (1 + rare) / wide), TILTS))
@@ -229,7 +232,7 @@ class Survey:
         tilts, need = self.tilts, sharp - log_delta
         known = np.maximum(epsilon, (need + epsilon + math.log(self.variation)) / (tilts + 1))
         below = np.minimum(need / tilts, known)
-        high = self.value - tilts * least + log_largest(tilts) + need
+        high = (1 + DOUBT) * self.value - tilts * least + log_largest(tilts) + need
         gaps = tilts[None, :] - tilts[:, None]
         with np.errstate(divide="ignore", invalid="ignore"):
             above = np.where(gaps > 0, np.maximum(high[None, :], 0) / gaps, np.inf)
