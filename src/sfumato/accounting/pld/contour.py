@@ -37,6 +37,9 @@ MOST_NODES = 1 << 12
 HEIGHTS = (1.0, 0.7, 0.5, 0.35, 0.25, 0.15, 0.08, 0.04)
 """Shares of the largest height of a line of nodes that are tried."""
 
+STEEPER = 16.0
+"""How many times the tilt the steeper one may be: much steeper ones need many more nodes."""
+
 DOUBT = 0.01
 """How far, relatively, K may be off at steep tilts, where the end of a law counts more than the grid shows."""
 
@@ -234,8 +237,9 @@ class Survey:
         below = np.minimum(need / tilts, known)
         high = (1 + DOUBT) * self.value - tilts * least + log_largest(tilts) + need
         gaps = tilts[None, :] - tilts[:, None]
+        usable = (gaps > 0) & (tilts[None, :] <= STEEPER * tilts[:, None])
         with np.errstate(divide="ignore", invalid="ignore"):
-            above = np.where(gaps > 0, np.maximum(high[None, :], 0) / gaps, np.inf)
+            above = np.where(usable, np.maximum(high[None, :], 0) / gaps, np.inf)
         steeper = np.argmin(above, axis=1)
         periods = np.maximum(below, above[np.arange(tilts.size), steeper])
         cost = periods * np.sqrt(np.maximum(self.excess(epsilon, log_delta), 0) + sharp)

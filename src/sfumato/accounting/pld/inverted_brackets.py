@@ -114,7 +114,7 @@ def inverted_delta(
     for _ in range(TRIES):
         survey = Survey(*known, sharp - log_delta + uses, above=place, apart=up(variation))
         size = max(place, math.sqrt(survey.spread[0]) / 4)
-        contour = survey.contour(place, log_delta, least=place, sharp=sharp, moved=moved * size)
+        contour = survey.contour(place, log_delta, least=NEXT * place, sharp=sharp, moved=moved * size)
         if contour is None:
             return None
         answer = Inverted(known[0], contour, variation=variation)
