@@ -18,6 +18,7 @@ from sfumato.accounting.losses.concentrated import GDP
 from sfumato.accounting.losses.measures import Approx
 from sfumato.accounting.losses.pld import PLD
 from sfumato.accounting.plans.account import WAYS, Kind, account
+from sfumato.accounting.pld.evaluate import TOLERANCE
 from sfumato.accounting.relation import Relation
 from sfumato.errors import BadArgument, CannotCalibrate, NoProvenRoute
 from sfumato.exact import Number, integer, positive, probability, up
@@ -172,7 +173,15 @@ def _solved(search: _Search) -> Fraction:
             raise
     for stage in stages:
         place, slope = _least(stage, place, slope)
-    return search.parameter(place)
+    return search.parameter(place if search.whole else _agreed(search, place))
+
+
+def _agreed(search: _Search, place: float) -> float:
+    """A place no further than needed from an answer, at which `account` keeps the limit with its usual brackets too."""
+    usual, further = replace(search, ways=WAYS, width=TOLERANCE), SHARP
+    while further < CLOSER and usual.excess(place) > 0:
+        place, further = min(place + further, search.high), 2 * further
+    return place
 
 
 def _gaussian_only(event: Event) -> bool:
