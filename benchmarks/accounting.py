@@ -4,7 +4,9 @@ Run it with `make bench-accounting`, after `make peers`; it takes some minutes, 
 answers are certified brackets; of the peers, prv_accountant gives a bracket and dp_accounting an upper bound, both up
 to rounding that they do not count. The last line gives our worst error on Gaussians, the two ends for DP-SGD, the upper
 end and the width for a thousand different mechanisms, the calibrated noise, and our times over those of dp_accounting's
-fastest setting that is as tight as ours.
+fastest setting that is as tight as ours; then, over a grid of 200 settings of DP-SGD, the worst relative width, the
+worst ratio of our upper end to dp_accounting's where that is no lower than what is certain, the longest time, and the
+longest search for noise.
 """
 
 from __future__ import annotations
@@ -79,6 +81,40 @@ def sigma_figures(contest: Contest) -> dict[str, float | None]:
     return {"sigma": ours[0]["upper"], "sigma_time": ratio}
 
 
+def grid_figures(contest: Contest) -> dict[str, float | None]:
+    """Gives the worst of the grid: width, upper end over the peer's, seconds; and the longest calibration."""
+    ours = contest.where(contender=OURS, kind="grid")
+    pairs = [
+        (facts, peer)
+        for facts in ours
+        for peer in contest.where(contender=PEER, kind="grid", case=facts["case"], delta=facts["delta"])
+        if peer["upper"] >= facts["lower"] and peer["upper"] > 0
+    ]
+    searches = contest.where(contender=OURS, kind="calibration")
+    return {
+        "grid_worst_width": max(
+            (1 - facts["lower"] / facts["upper"] for facts in ours if facts["upper"]), default=None
+        ),
+        "grid_worst_vs_peer": max((facts["upper"] / peer["upper"] for facts, peer in pairs), default=None),
+        "grid_worst_s": max((facts["seconds"] for facts in ours), default=None),
+        "calibrate_worst_s": max((facts["seconds"] for facts in searches), default=None),
+    }
+
+
+def worst_settings(contest: Contest) -> Table:
+    """Draws the settings of the grid that are widest, slowest, or farthest above the peer."""
+    table = Table("setting", title="The grid of DP-SGD: our widest and slowest brackets, and all calibrations")
+    for heading in ("δ", "lower", "upper", "seconds"):
+        table.add_column(heading, justify="right")
+    ours = contest.where(contender=OURS, kind="grid")
+    widest = sorted(ours, key=lambda facts: -(facts["upper"] - facts["lower"]) / max(facts["upper"], 1e-300))[:5]
+    slowest = sorted(ours, key=lambda facts: -facts["seconds"])[:5]
+    for facts in (*widest, *slowest, *contest.where(contender=OURS, kind="calibration")):
+        lower = "–" if facts.get("lower") is None else f"{facts['lower']:.7g}"
+        table.add_row(facts["case"], f"{facts['delta']:g}", lower, f"{facts['upper']:.7g}", f"{facts['seconds']:.3g}")
+    return table
+
+
 def figures(contest: Contest) -> dict[str, float | None]:
     """Gives the figures of the last line."""
     training, mixed = our_bracket(contest, DPSGD) or {}, our_bracket(contest, HETERO) or {}
@@ -91,6 +127,7 @@ def figures(contest: Contest) -> dict[str, float | None]:
         "hetero_width": mixed["upper"] - mixed["lower"] if mixed else None,
         "hetero_time": time_ratio(contest, HETERO),
         **sigma_figures(contest),
+        **grid_figures(contest),
     }
 
 
@@ -146,6 +183,7 @@ def main() -> int:
     contest = hold(CONTENDERS, console=console, label=label)
     console.print(answers(contest))
     console.print(calibrations(contest))
+    console.print(worst_settings(contest))
     print(last_line(contest))
     return 1 if OURS in contest.missing else 0
 

@@ -78,6 +78,26 @@ def test_training_in_a_bracket_that_meets_what_peers_say() -> None:
     assert curve.epsilon.lower == 0
 
 
+SMALL_RATES = [
+    ("1e-4", "1", 10**4, "1e-7", 0.0549185),
+    ("1e-5", "0.6", 10**4, "1e-5", 0.0141434),
+    ("1e-5", "0.5", 10**5, "1e-5", 0.203588),
+    ("1e-4", "0.6", 10**6, "1e-9", 3.41210),
+    ("1e-6", "1", 10**9, "1e-5", 0.130422),
+    ("0.02", "20", 10**9, "1e-13", 732.2376),
+    ("0.1", "1", 3, "1e-20", 9.17165),
+    ("1e-6", "1", 10, "1e-12", 0.00020969),
+]
+"""Rate, noise, steps, δ, and about ε; dp_accounting says 0.0575, 0.0155, 0.2043 and 3.44 for the first four."""
+
+
+@pytest.mark.parametrize(("rate", "noise", "steps", "delta", "about"), SMALL_RATES)
+def test_training_at_small_rates_and_long(rate: str, noise: str, steps: int, delta: str, about: float) -> None:
+    found = account(training(noise, rate, steps), delta=delta, ways=(PLD,)).epsilon
+    assert found.width <= 1e-4 * found.upper
+    assert float(found.lower) == pytest.approx(about, rel=1e-4) == float(found.upper)
+
+
 def test_defect_1_and_2_by_every_way() -> None:
     """Peers report 1.0 and 0.506 where composing one by one gives 18.84 and 15.32."""
     responses = account(Repeat(Response(1, options=4), 20), delta=1e-6)
@@ -311,6 +331,17 @@ def test_whole_parameters() -> None:
 def test_a_kind_that_noise_has_not_is_refused() -> None:
     with pytest.raises(NoProvenRoute, match="Pure"):
         calibrate_plan(Gaussian, limit=Pure(1))
+
+
+def test_noise_of_training_at_small_rates() -> None:
+    """dp_accounting gives 0.631; 16,500 steps or so."""
+    rate = Fraction(1024, 10**7)
+    scale = noise_multiplier(1, delta=1e-8, rate=rate, steps=9765)
+    assert 0.63113 <= scale <= 0.631134
+    assert kept(training(scale, rate, 9765), Approx(1, 1e-8), (PLD,))
+    assert not kept(training(scale * Fraction(99_999, 100_000), rate, 9765), Approx(1, 1e-8), (PLD,))
+    most = most_steps(0.5, delta=1e-8, rate=1e-4, multiplier=0.7)
+    assert kept(training(0.7, 1e-4, most), Approx(0.5, 1e-8), (PLD,)) and abs(most - 16544) <= 1
 
 
 def test_everything_may_be_within_the_limit() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 import accounting as benchmark
 from contenders.accounting.answers import cold, timed
-from contenders.accounting.cases import DPSGD, EXACT, EXCHANGE, GAUSS, HETERO, QUESTIONS, SWEEP, Question
+from contenders.accounting.cases import DPSGD, EXACT, EXCHANGE, GAUSS, GRID, HETERO, QUESTIONS, SWEEP, Question
 from sfumato.accounting.facts.gaussian import gaussian_epsilon
 from sfumato.exact import Root, up
 from side_by_side.contest import Contest, Facts
@@ -18,6 +18,7 @@ from side_by_side.contest import Contest, Facts
 NAMES = (
     *("gauss_err", "dpsgd_low", "dpsgd_high", "dpsgd_time"),
     *("hetero_high", "hetero_width", "hetero_time", "sigma", "sigma_time"),
+    *("grid_worst_width", "grid_worst_vs_peer", "grid_worst_s", "calibrate_worst_s"),
 )
 
 
@@ -75,6 +76,28 @@ def test_the_last_line_has_the_agreed_names_and_the_digits_of_a_bracket() -> Non
     assert re.fullmatch("ratios: " + " ".join(rf"{name}=[\d.e?-]+" for name in NAMES), line)
     assert "dpsgd_low=6.187701 dpsgd_high=6.187723 dpsgd_time=0.5 " in line
     assert "hetero_width=0.0004 hetero_time=? sigma=?" in line
+
+
+def test_the_grid_is_judged_by_its_worst() -> None:
+    def at(contender: str, case: str, ends: tuple[float | None, float], seconds: float, kind: str = "grid") -> Facts:
+        facts = {"contender": contender, "kind": kind, "way": "any", "case": case, "delta": 1e-6, "seconds": seconds}
+        return {**facts, "lower": ends[0], "upper": ends[1]}
+
+    ours = (at("sfumato", "a", (0.99, 1.0), 0.1), at("sfumato", "b", (2.0, 2.0), 0.4), at("sfumato", "c", (0, 0), 0.2))
+    theirs = (at("dp_accounting", "a", (None, 0.98), 9), at("dp_accounting", "b", (None, 1.25 * 2), 9))
+    search = at("sfumato", "noise", (None, 0.7), 1.5, kind="calibration")
+    worst = benchmark.grid_figures(Contest((*ours, *theirs, search), ()))
+    assert worst == pytest.approx(
+        {"grid_worst_width": 0.01, "grid_worst_vs_peer": 0.8, "grid_worst_s": 0.4, "calibrate_worst_s": 1.5}
+    ), "an answer of the peer below what is certain is no rival"
+    assert benchmark.worst_settings(Contest((*ours, *theirs, search), ())).row_count == 7
+
+
+def test_the_grid_fills_the_range() -> None:
+    assert len(set(GRID)) == 200
+    rates = [setting.training.rate for setting in GRID]
+    assert min(rates) < 1.1e-6 and max(rates) > 0.9 and all(0 < rate <= 1 for rate in rates)
+    assert max(setting.training.steps for setting in GRID) > 9e8 and min(setting.delta for setting in GRID) < 1.3e-20
 
 
 def test_every_answer_and_refusal_is_in_the_table() -> None:

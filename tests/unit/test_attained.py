@@ -12,7 +12,7 @@ import sfumato as sf
 from sfumato.accounting.amplify.draws import drawn_often
 from sfumato.accounting.losses.pld import PLD, covering
 from sfumato.accounting.plans.attainability import attained
-from sfumato.accounting.pld.evaluate import crossing
+from sfumato.accounting.pld.crossing import crossing
 from sfumato.accounting.pld.lattice import lattice_law
 from sfumato.accounting.pld.pairs.either import EitherPair, RangePair
 from sfumato.accounting.pld.pairs.finite import ApproxPair, FinitePair, ResponsePair

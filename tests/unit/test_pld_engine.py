@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from flint import arb
 
-from sfumato.accounting.pld.evaluate import compose_on, crossing, planned, sketched
+from sfumato.accounting.pld.crossing import crossing
+from sfumato.accounting.pld.evaluate import compose_on, planned, sketched
 from sfumato.accounting.pld.lattice import Law, hull_masses, joined_masses, lattice_law, profile_values
 from sfumato.accounting.pld.pairs.either import EitherPair, RangePair
 from sfumato.accounting.pld.pairs.finite import ApproxPair, FinitePair, ResponsePair

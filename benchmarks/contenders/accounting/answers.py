@@ -7,7 +7,7 @@ import gc
 from collections.abc import Callable
 from typing import TypeVar
 
-from contenders.accounting.cases import SIGMA_DELTA, Question
+from contenders.accounting.cases import SIGMA_DELTA, Calibration, Question, Setting
 from side_by_side.stopwatch import ROUNDS, SECONDS, Timing, best_round, report
 
 Ends = tuple[float | None, float]
@@ -45,6 +45,20 @@ def answer(question: Question, *, way: str, work: Callable[[], Ends], rounds: in
     best, (lower, upper) = timed(work, rounds=rounds)
     facts = {"way": way, "delta": question.delta, "relation": question.relation, "lower": lower, "upper": upper}
     report(question.case, kind="epsilon", seconds=best.seconds, share=best.share, **facts)
+
+
+def answer_setting(setting: Setting, *, way: str, work: Callable[[], Ends]) -> None:
+    """Reports the ends for one setting of the grid, and the time of one round."""
+    best, (lower, upper) = timed(work, rounds=1)
+    facts = {"way": way, "delta": setting.delta, "lower": lower, "upper": upper, "seconds": best.seconds}
+    report(setting.name, kind="grid", **facts)
+
+
+def answer_calibration(asked: Calibration, *, way: str, work: Callable[[], float]) -> None:
+    """Reports calibrated noise, and the time of one search."""
+    best, sigma = timed(work, rounds=1)
+    facts = {"way": way, "delta": asked.delta, "upper": sigma, "seconds": best.seconds}
+    report(f"ε = {asked.epsilon:g}, rate {asked.rate:.4g}, {asked.steps} steps", kind="calibration", **facts)
 
 
 def answer_sigma(*, way: str, work: Callable[[], float], rounds: int = ROUNDS) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import final
 
@@ -27,6 +28,55 @@ class Training:
     noise: float
     steps: int
 
+
+@final
+@dataclass(frozen=True)
+class Setting:
+    """Is one point of the grid: DP-SGD, and the δ at which ε is asked for."""
+
+    training: Training
+    delta: float
+
+    @property
+    def name(self) -> str:
+        """Gives the setting in words."""
+        asked = self.training
+        return f"rate {asked.rate:g}, noise {asked.noise:g}, {asked.steps} steps"
+
+
+@final
+@dataclass(frozen=True)
+class Calibration:
+    """Is one question for the least noise of DP-SGD."""
+
+    epsilon: float
+    delta: float
+    rate: float
+    steps: int
+
+
+def spread(place: int) -> Setting:
+    """Gives one of many settings that fill the whole range evenly: multiples of irrational numbers, modulo 1."""
+    rate, noise, steps, delta = (place * math.sqrt(prime) % 1 for prime in (2, 3, 5, 7))
+    asked = Training(rounded(10 ** (6 * rate - 6)), rounded(0.4 * 250**noise), round(10 ** (9 * steps)))
+    return Setting(asked, rounded(10 ** (17 * delta - 20)))
+
+
+def rounded(value: float) -> float:
+    """Gives three digits."""
+    return float(f"{value:.3g}")
+
+
+GRID = tuple(spread(place) for place in range(1, 201))
+"""DP-SGD with rates from 1e-6 to 1, noise from 0.4 to 100, up to a billion steps, at δ from 1e-20 to 1e-3."""
+
+CALIBRATIONS = (
+    Calibration(1.0, 1e-8, 1024 / 1e7, 9765),
+    Calibration(1.0, 1e-7, 256 / 1e6, 3907),
+    Calibration(0.5, 1e-5, 16 / 60_000, 3750),
+    Calibration(1.0, 1e-5, 0.01, 1000),
+    Calibration(8.0, 1e-6, 0.001, 100_000),
+)
 
 COUNT = 1000
 SCALE = 30.0

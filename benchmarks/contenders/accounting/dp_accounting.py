@@ -12,13 +12,14 @@ from dp_accounting.pld import privacy_loss_distribution
 from dp_accounting.pld.pld_privacy_accountant import PLDAccountant
 from dp_accounting.rdp.rdp_privacy_accountant import RdpAccountant
 
-from contenders.accounting.answers import Ends, answer, answer_sigma
+from contenders.accounting.answers import Ends, answer, answer_setting, answer_sigma
 from contenders.accounting.cases import (
     CHANGE_ONE,
     COUNT,
     EXCHANGE,
     GAUSS,
     GAUSSIANS,
+    GRID,
     HETERO,
     LAPLACES,
     QUESTIONS,
@@ -29,6 +30,7 @@ from contenders.accounting.cases import (
     SIGMA_STEPS,
     TRAININGS,
     Question,
+    Setting,
 )
 from side_by_side.stopwatch import report_version
 
@@ -75,6 +77,28 @@ def by_renyi(question: Question) -> Ends:
     return None, float(RdpAccountant().compose(plan(question.case)).get_epsilon(question.delta))
 
 
+LARGEST, FINEST, PLACES = 20.0, 2e-6, 10_000
+"""Up to which ε (by Rényi curves) it is asked in the grid, how fine its own grid may be, and how many places ε has."""
+
+
+def by_fine_distribution(setting: Setting) -> Ends | None:
+    """Works ε out on a grid that is fine next to it; None where that would not fit into memory."""
+    asked = setting.training
+    described = training(asked.noise, rate=asked.rate, steps=asked.steps)
+    rough = float(RdpAccountant().compose(described).get_epsilon(setting.delta))
+    if not 1e-3 < rough < LARGEST:
+        return None
+    grid = min(GRIDS[-1], max(FINEST, rough / PLACES))
+    return None, PLDAccountant(value_discretization_interval=grid).compose(described).get_epsilon(setting.delta)
+
+
+def ask_setting(setting: Setting) -> None:
+    """Answers one setting of the grid, where it can."""
+    found = by_fine_distribution(setting)
+    if found is not None:
+        answer_setting(setting, way="PLD", work=lambda: found)
+
+
 def sigma(fresh: Callable[[], Any]) -> float:
     """Calibrates the noise of DP-SGD."""
     describe = partial(training, rate=SIGMA_RATE, steps=SIGMA_STEPS)
@@ -96,6 +120,8 @@ def main() -> None:
         fresh = partial(PLDAccountant, value_discretization_interval=grid)
         answer_sigma(way=f"PLD {grid:g}", work=partial(sigma, fresh))
     answer_sigma(way="RDP", work=partial(sigma, RdpAccountant))
+    for setting in GRID:
+        ask_setting(setting)
 
 
 main()

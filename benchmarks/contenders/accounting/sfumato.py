@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from functools import partial
 
-from contenders.accounting.answers import Ends, answer, answer_sigma
+from contenders.accounting.answers import Ends, answer, answer_calibration, answer_setting, answer_sigma
 from contenders.accounting.cases import (
+    CALIBRATIONS,
     CHANGE_ONE,
     COUNT,
     EXCHANGE,
     GAUSSIANS,
+    GRID,
     LAPLACES,
     QUESTIONS,
     SCALE,
@@ -18,7 +20,10 @@ from contenders.accounting.cases import (
     SIGMA_RATE,
     SIGMA_STEPS,
     TRAININGS,
+    Calibration,
     Question,
+    Setting,
+    Training,
 )
 from sfumato.accounting import events
 from sfumato.accounting.losses.renyi import Renyi
@@ -29,12 +34,15 @@ from sfumato.exact import down, up
 from side_by_side.stopwatch import report_version
 
 
+def training(asked: Training) -> events.Event:
+    """Describes DP-SGD."""
+    return events.Repeat(events.Sampled(events.Gaussian(asked.noise), events.Poisson(asked.rate)), asked.steps)
+
+
 def plan(case: str) -> events.Event:
     """Describes a case."""
     if case in TRAININGS:
-        asked = TRAININGS[case]
-        step = events.Sampled(events.Gaussian(asked.noise), events.Poisson(asked.rate))
-        return events.Repeat(step, asked.steps)
+        return training(TRAININGS[case])
     if case == "gauss":
         return events.Repeat(events.Gaussian(SCALE), COUNT)
     return events.Sequence(*map(events.Gaussian, GAUSSIANS), *map(events.Laplace, LAPLACES))
@@ -62,6 +70,17 @@ def sigma() -> float:
     return up(noise_multiplier(SIGMA_EPSILON, delta=SIGMA_DELTA, rate=SIGMA_RATE, steps=SIGMA_STEPS))
 
 
+def setting_bracket(setting: Setting) -> Ends:
+    """Works ε out for one setting of the grid."""
+    found = account(training(setting.training), delta=setting.delta).epsilon
+    return down(found.lower), up(found.upper)
+
+
+def calibrated(asked: Calibration) -> float:
+    """Calibrates noise."""
+    return up(noise_multiplier(asked.epsilon, delta=asked.delta, rate=asked.rate, steps=asked.steps))
+
+
 def main() -> None:
     """Answers every question."""
     report_version("sfumato")
@@ -70,6 +89,10 @@ def main() -> None:
         if question != EXCHANGE:
             answer(question, way="RDP", work=partial(by_renyi, question))
     answer_sigma(way="bracket", work=sigma)
+    for setting in GRID:
+        answer_setting(setting, way="bracket", work=partial(setting_bracket, setting))
+    for asked in CALIBRATIONS:
+        answer_calibration(asked, way="bracket", work=partial(calibrated, asked))
 
 
 main()

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from itertools import combinations, product
-from typing import Self, TypeVar, final
+from typing import Self, TypeAlias, TypeVar, final
 
 from sfumato.accounting.facts.gaussian import TINY, exact_gaussian_delta
 from sfumato.accounting.losses.bracket import Bracket
@@ -34,6 +34,12 @@ DOUBT = Fraction(1, 1 << 60)
 """More than the relative doubt that `exact_gaussian_delta` leaves, above `TINY`."""
 
 L = TypeVar("L", bound=Loss)
+
+Ask: TypeAlias = Callable[[Composition, float, Bracket | None], Bracket]
+"""Encloses what is asked of a composition, to a width, where a wider bracket may be known."""
+
+ROUGH = 1e-2
+"""How wide a first look at several directions is, unless wider brackets are asked for."""
 
 WANTED = "one or more lists of (pair, count)"
 
@@ -159,12 +165,14 @@ class PLD(Loss):
         allowed = rational(delta, "delta")
         if not 0 < allowed < 1:
             raise BadArgument("delta", "greater than 0 and less than 1", delta)
-        return _worst(self._directions(), lambda parts, width: _epsilon(parts, allowed, width), _width(tolerance))
+        return _worst(
+            self._directions(), lambda parts, width, near: _epsilon(parts, allowed, width, near), _width(tolerance)
+        )
 
     def delta(self, epsilon: Number, *, tolerance: float = TOLERANCE) -> Bracket:
         """Encloses the least δ at which (ε, δ) holds."""
         at = non_negative(epsilon, "epsilon")
-        return _worst(self._directions(), lambda parts, width: _delta(parts, at, width), _width(tolerance))
+        return _worst(self._directions(), lambda parts, width, _: _delta(parts, at, width), _width(tolerance))
 
     @guarantee(
         claim="promises at chosen deltas, each the upper end of a bracket, and where all finite losses end",
@@ -294,26 +302,27 @@ def _width(tolerance: float) -> float:
     return max(float(positive(tolerance, "tolerance")), FINEST)
 
 
-def _worst(
-    directions: Sequence[Composition], ask: Callable[[Composition, float], Bracket], tolerance: float
-) -> Bracket:
+def _worst(directions: Sequence[Composition], ask: Ask, tolerance: float) -> Bracket:
     """The largest of several brackets; those that a rough look shows to be below another are left at that."""
     if len(directions) == 1:
-        return ask(directions[0], tolerance)
-    rough = sorted(((ask(parts, 64 * tolerance), parts) for parts in directions), key=lambda it: -it[0].upper)
-    best = ask(rough[0][1], tolerance)
-    for bracket, parts in rough[1:]:
-        sharper = bracket if bracket.upper <= best.lower else ask(parts, tolerance)
-        best = Bracket(max(best.lower, sharper.lower), max(best.upper, sharper.upper))
-    return best
+        return ask(directions[0], tolerance, None)
+    wide = max(tolerance, ROUGH)
+    rough = sorted(((ask(parts, wide, None), parts) for parts in directions), key=lambda it: -it[0].upper)
+    best: Bracket | None = None
+    for bracket, parts in rough:
+        if best is None or bracket.upper > best.lower:
+            narrow = bracket.upper != math.inf and bracket.upper - bracket.lower <= tolerance * bracket.upper
+            bracket = bracket if narrow else ask(parts, tolerance, bracket)
+        best = bracket if best is None else Bracket(max(best.lower, bracket.lower), max(best.upper, bracket.upper))
+    return best or Bracket(Fraction(0), Fraction(0))
 
 
-def _epsilon(parts: Composition, delta: Fraction, tolerance: float) -> Bracket:
+def _epsilon(parts: Composition, delta: Fraction, tolerance: float, near: Bracket | None) -> Bracket:
     if not parts:
         return Bracket(Fraction(0), Fraction(0))
     if len(parts) == 1 and isinstance(parts[0][0], GaussianPair):
         return gaussian_epsilon_bracket(parts[0][0].square, delta)
-    bracket = epsilon_bracket(parts, delta, tolerance=tolerance)
+    bracket = epsilon_bracket(parts, delta, tolerance=tolerance, near=near)
     return bracket if bracket.upper < math.inf else Bracket(bracket.lower, last_epsilon(parts, delta))
 
 

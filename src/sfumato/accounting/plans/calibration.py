@@ -20,6 +20,7 @@ from sfumato.accounting.losses.pld import PLD
 from sfumato.accounting.plans.account import WAYS, Kind, account
 from sfumato.accounting.plans.search import greatest, greatest_integer, least, least_integer
 from sfumato.accounting.plans.training import number_of_steps, sampling_rate, training
+from sfumato.accounting.pld.evaluate import TOLERANCE
 from sfumato.accounting.relation import Relation
 from sfumato.errors import BadArgument, CannotCalibrate, NoProvenRoute
 from sfumato.exact import Number, integer, positive, rational, up
@@ -27,10 +28,10 @@ from sfumato.guarantee import guarantee
 
 QUICK: tuple[Kind, ...] = tuple(kind for kind in WAYS if kind is not PLD)
 
-ROUGH, CLOSER, SHARP = 1e-2, 1e-3, 1e-6
+ROUGH, CLOSER, SHARP = 1e-2, 5e-3, 1e-6
 """The relative accuracy of the quick answer, of the one that is found from it with wide brackets, and of the last."""
 
-WIDE, NARROW = 1e-3, 5e-6
+WIDE, NARROW = 1e-2, 5e-6
 """How wide brackets may be while the search closes in, and at its end."""
 
 FARTHEST = 100.0
@@ -41,9 +42,9 @@ MOST_WHOLE = 1 << 40
 
 MOST_TRIES = 60
 
-LONGEST_STEP, FLATTEST = 3.0, -1e-3
-"""How far the second try may lie from the first (later ones farther), and the least slope that is believed; on a
-logarithmic scale both ways."""
+LONGEST_STEP, SHORTER, FLATTEST = 3.0, 0.4, -1e-3
+"""How far the second try may lie from the first (later ones farther), how far it may where a quick answer is known, and
+the least slope that is believed; on a logarithmic scale both ways."""
 
 
 @final
@@ -64,6 +65,7 @@ class _Search:
     ways: tuple[Kind, ...] = QUICK
     tolerance: float = ROUGH
     width: float = WIDE
+    longest: float = LONGEST_STEP
 
     def parameter(self, place: float) -> float | int:
         """The parameter at a place."""
@@ -140,7 +142,7 @@ def _next(
     tries: int,
 ) -> float:
     """The next place to try: where the secant meets the limit, and then right beside the best answer."""
-    longest = LONGEST_STEP * (1 + tries)
+    longest = search.longest * (1 + tries)
     guess = place - value / slope if math.isfinite(value) else place - longest
     guess = min(max(guess, place - longest), place + longest)
     aimed = guess if search.whole else guess + search.tolerance / 4
@@ -164,6 +166,7 @@ def _solved(search: _Search) -> float | int:
     ]
     try:
         place, slope = _least(search, place, slope)
+        stages = [replace(stage, longest=SHORTER) for stage in stages]
         if _gaussian_only(search.build(search.parameter(place))):
             stages = [replace(stages[1], ways=(GDP,))]
     except NoProvenRoute:
@@ -173,7 +176,15 @@ def _solved(search: _Search) -> float | int:
             raise
     for stage in stages:
         place, slope = _least(stage, place, slope)
-    return search.parameter(place)
+    return search.parameter(place if search.whole else _agreed(search, place))
+
+
+def _agreed(search: _Search, place: float) -> float:
+    """A place no further than needed from an answer, at which `account` keeps the limit with its usual brackets too."""
+    usual, further = replace(search, ways=WAYS, width=TOLERANCE), SHARP
+    while further < CLOSER and usual.excess(place) > 0:
+        place, further = min(place + further, search.high), 2 * further
+    return place
 
 
 def _gaussian_only(event: Event) -> bool:

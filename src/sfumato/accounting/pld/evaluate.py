@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -12,6 +12,8 @@ from typing import final
 from flint import arb
 
 from sfumato.accounting.losses.bracket import Bracket
+from sfumato.accounting.pld.crossing import crossing
+from sfumato.accounting.pld.inverted_brackets import inverted_delta, inverted_epsilon
 from sfumato.accounting.pld.lattice import BITS, Law, lattice_law, profile_values
 from sfumato.accounting.pld.pairs.pair import Lines, Pair
 from sfumato.accounting.pld.pairs.sampled import SURE
@@ -44,9 +46,6 @@ PLAIN = Fraction(1, 1 << 70)
 
 RAREST = 1e-280
 """A tilt is sought for no smaller δ than this."""
-
-CLOSE = 1e-9
-"""The search for ε ends at this relative width."""
 
 TAIL = 1e-12
 """Sketches reach to losses that the mechanism exceeds with this probability, relative to the wanted δ and all uses."""
@@ -229,10 +228,13 @@ def delta_bracket(composition: Composition, epsilon: Fraction, *, tolerance: flo
         return Bracket(end[1], end[2])
     if _single(composition) and epsilon < FAR:
         return Bracket(*once(prepared(composition[0][0]), epsilon))
+    highest = Fraction(min(Fraction(1), total_variation(composition)))
+    inverted = inverted_delta(composition, epsilon, highest, tolerance=tolerance)
+    if inverted is not None:
+        return inverted
     sketches = sketched(composition, 1e-20)
     steep = tilt_for_epsilon(sketches, float(min(epsilon, Fraction(FAR))))
     plan = planned(sketches, composition, GENTLE * steep, tolerance * scale_of(sketches, steep))
-    highest = Fraction(min(Fraction(1), total_variation(composition)))
     if plan is None:
         return Bracket(Fraction(0), highest)
     answer = compose_on(composition, sketches, plan)
@@ -265,14 +267,27 @@ class Answer:
         return min(Fraction(1), delta_bounds(self.law, epsilon)[1] + possible)
 
 
-def epsilon_bracket(composition: Composition, delta: Fraction, *, tolerance: float = TOLERANCE) -> Bracket:
-    """Encloses ε(δ), the least ε at which δ(ε) is at most δ."""
-    if total_variation(composition) <= delta:
+def epsilon_bracket(
+    composition: Composition, delta: Fraction, *, tolerance: float = TOLERANCE, near: Bracket | None = None
+) -> Bracket:
+    """Encloses ε(δ), the least ε at which δ(ε) is at most δ; it is found sooner near where it is known to lie."""
+    highest = total_variation(composition)
+    if highest <= delta:
         return Bracket(Fraction(0), Fraction(0))
     end = end_of(composition)
     if _single(composition) and delta > PLAIN:
         bracket = epsilon_once(composition[0][0], delta)
         return Bracket(bracket.lower, min(bracket.upper, end[0])) if end is not None and end[2] <= delta else bracket
+    apart = Fraction(min(Fraction(1), highest))
+    inverted = inverted_epsilon(composition, delta, apart, tolerance=tolerance, near=near)
+    bracket = inverted if inverted is not None else _on_lattice(composition, delta, tolerance)
+    if end is not None and end[2] <= delta:
+        return Bracket(bracket.lower, min(bracket.upper, end[0]))
+    return bracket
+
+
+def _on_lattice(composition: Composition, delta: Fraction, tolerance: float) -> Bracket:
+    """Encloses ε(δ) by composing lattice laws."""
     sketches = sketched(composition, float(delta))
     bracket = _sought(composition, sketches, delta, delta, tolerance)
     if bracket.upper == math.inf:
@@ -281,8 +296,6 @@ def epsilon_bracket(composition: Composition, delta: Fraction, *, tolerance: flo
             spent = sum(count * float(pair.lines()(arb(SURE)).here.mid()) for pair, count in composition)
         if 0 < spent < delta:
             bracket = _sought(composition, sketches, delta, delta - Fraction(spent), tolerance)
-    if end is not None and end[2] <= delta:
-        return Bracket(bracket.lower, min(bracket.upper, end[0]))
     return bracket
 
 
@@ -302,66 +315,3 @@ def _sought(composition: Composition, sketches: Sketches, delta: Fraction, aim: 
     if lower > upper:
         raise RuntimeError("the two ends of a bracket contradict each other; please report the plan")
     return Bracket(lower, upper)
-
-
-def crossing(
-    bound: Callable[[Fraction], Extended], delta: Fraction, *, start: float, scale: float
-) -> tuple[Extended, Extended]:
-    """Finds two floats, close to each other, at which a falling bound is above δ and not above it.
-
-    The bound is asked at both, so that they hold however the search went. Where the bound is nowhere above δ the first
-    is 0; where it is nowhere at most δ the second is infinite.
-    """
-
-    def height(epsilon: float) -> float:
-        # The exact comparison decides; the logarithm only steers.
-        value = bound(Fraction(epsilon))
-        steered = log_ratio(value, delta) if 0 < value < math.inf else math.copysign(1e9, value - 1)
-        return max(steered, 5e-324) if value > delta else min(steered, 0.0)
-
-    left = right = max(0.0, start)
-    high = low = height(left)
-    stride = 1e-6 * max(scale, start, 1e-12)
-    while high <= 0:
-        if left <= 0 or start - left > 40 * scale + 1:
-            return Fraction(0), Fraction(left)
-        right, low = left, high
-        left, stride = max(0.0, left - stride), stride * 8
-        high = height(left)
-    while low > 0:
-        if right - start > 40 * scale + 1:
-            return Fraction(left), math.inf
-        left, high = right, low
-        right, stride = right + stride, stride * 8
-        low = height(right)
-    return narrowed(height, left, right, high, low)
-
-
-def log_ratio(value: Extended, other: Fraction) -> float:
-    """About ln(value / other), however large or small the two are.
-
-    >>> round(log_ratio(Fraction(1, 10**400), Fraction(1, 10**399)), 6)
-    -2.302585
-    """
-    ratio = Fraction(value) / other
-    return math.log(ratio.numerator) - math.log(ratio.denominator)
-
-
-def narrowed(
-    height: Callable[[float], float], left: float, right: float, high: float, low: float
-) -> tuple[Fraction, Fraction]:
-    """Brings two floats together about a zero of a falling function, by false position with halved weights."""
-    side = 0
-    for turn in range(60):
-        close = CLOSE * right
-        if right - left <= close:
-            break
-        halved = turn > 20 or high > 1e6 or low < -1e6 or high == low
-        middle = left + (right - left) * (0.5 if halved else high / (high - low))
-        middle = min(max(middle, left + close / 4), right - close / 4)
-        value = height(middle)
-        if value > 0:
-            left, high, low, side = middle, value, low / 2 if side > 0 else low, 1
-        else:
-            right, low, high, side = middle, value, high / 2 if side < 0 else high, -1
-    return Fraction(left), Fraction(right)

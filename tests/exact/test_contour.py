@@ -1,0 +1,207 @@
+"""The inversion along a line against integrals of the definition, and against the lattice that knows nothing of it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+from typing import NamedTuple
+
+import pytest
+from flint import acb, arb
+
+from sfumato.accounting.pld.contour import Survey
+from sfumato.accounting.pld.evaluate import _on_lattice, once, prepared, total_variation
+from sfumato.accounting.pld.inversion import Inverted, spread
+from sfumato.accounting.pld.inverted_brackets import inverted_delta, inverted_epsilon
+from sfumato.accounting.pld.pairs.gaussian import ExchangedGaussianPair, GaussianPair
+from sfumato.accounting.pld.pairs.pair import Pair
+from sfumato.accounting.pld.pairs.sampled import AddedPair, RemovedPair
+from sfumato.accounting.pld.sampled_moments import Line, Part, Quadrature, part_of, summed_powers
+from sfumato.exact import ball, precision
+
+TENTH, RARE = Fraction(1, 10), Fraction(1, 500)
+PAIRS = {
+    "removed": RemovedPair(GaussianPair(1), TENTH),
+    "added": AddedPair(GaussianPair(1), TENTH),
+    "exchanged": ExchangedGaussianPair(1, TENTH),
+    "rare": RemovedPair(GaussianPair(Fraction(9, 4)), RARE),
+}
+LINE = Line(Fraction(-10), Fraction(40), Fraction(1, 16), Fraction(3, 8), Fraction(7), Fraction(1))
+
+
+def part(name: str) -> Part:
+    known = part_of(PAIRS[name], 1)
+    assert known is not None
+    return known
+
+
+def integrated(one: Part, s: acb, end: Fraction) -> acb:
+    """E e^(sZ) over outcomes up to an end, by the definition, along the real axis."""
+    mu, half = ball(one.square).sqrt(), ball(one.square) / 2
+
+    def mixed(outcome: acb, rate: Fraction) -> acb:
+        return ball(1 - rate) + ball(rate) * (mu * outcome - half).exp()
+
+    def integrand(y: acb, _: object) -> acb:
+        here, there = mixed(y, one.above).log(), mixed(-y, one.below).log()
+        return (here + s * (here - there) - y * y / 2).exp() / (2 * arb.pi()).sqrt()
+
+    return acb.integral(integrand, -15, ball(end))
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_nodes_miss_no_more_than_they_say(name: str) -> None:
+    """Every frequency is enclosed, and so closely that an error of 10⁻¹² would show."""
+    with precision(160):
+        nodes = Quadrature(part(name), LINE)
+        spacing = arb(3)
+        for tilt in (arb(1) / 2, arb(5)):
+            spectrum = nodes.spectrum(tilt, spacing=spacing, rows=3, columns=4)
+            for place in (0, 11):
+                truth = integrated(part(name), acb(tilt, spacing * place), LINE.end)
+                assert spectrum[place].overlaps(truth) and abs(spectrum[place] - truth) < 1e-12
+                assert not (spectrum[place] * (1 + arb(10) ** -12)).overlaps(truth) or abs(truth) < 1e-3
+            assert nodes.moment(tilt).overlaps(spectrum[0].real)
+
+
+def test_lines_that_leave_the_strip_bound_nothing() -> None:
+    high = Line(LINE.left, LINE.right, LINE.step, Fraction(2), LINE.end, LINE.bend)
+    right = Line(Fraction(1), LINE.right, LINE.step, LINE.height, LINE.end, LINE.bend)
+    with precision(128):
+        for line in (high, right):
+            assert not Quadrature(part("removed"), line).missed(arb(1)).is_finite()
+        low = Line(LINE.left, LINE.right, LINE.step, LINE.height, Fraction(1, 4), LINE.bend)
+        assert Quadrature(part("removed"), low).lost()[0] == 1
+
+
+def test_what_is_cut_off_is_counted() -> None:
+    with precision(128):
+        for name in PAIRS:
+            nodes = Quadrature(part(name), LINE)
+            here, there = nodes.lost()
+            assert (1 - integrated(part(name), acb(0), LINE.end).real).overlaps(here)
+            assert (1 - integrated(part(name), acb(-1), LINE.end).real).overlaps(there) and there <= here
+
+
+def test_layers_lie_below_the_law() -> None:
+    """Their masses add up to most of the law, and the spectrum decays at least as they say."""
+    places = [Fraction(place, 8) for place in range(-24, 33)]
+    with precision(128):
+        for name in PAIRS:
+            nodes, tilt = Quadrature(part(name), LINE), arb(2)
+            total = nodes.moment(tilt)
+            layers = nodes.layers(tilt, total, places)
+            assert 0.6 < sum(mass for mass, _ in layers) <= 1
+            for place, value in enumerate(nodes.spectrum(tilt, spacing=arb(2), rows=5, columns=5)):
+                bound = arb(1)
+                for mass, length in layers:
+                    angle = arb(2 * place) * length / 2
+                    bound -= mass * (1 - (angle.sinc() if angle <= 2 else 1 / angle))
+                assert abs(value / total) <= bound or place == 0
+
+
+def test_frequencies_are_damped() -> None:
+    """From each frequency on, the spectrum is below what damping says, and that is of use."""
+    with precision(128):
+        for name in PAIRS:
+            nodes, tilt = Quadrature(part(name), LINE), arb(2)
+            total = nodes.moment(tilt)
+            spectrum = nodes.spectrum(tilt, spacing=arb(8), rows=4, columns=4)
+            for first in (3, 8):
+                bound = nodes.damped(tilt, total, arb(8 * first))
+                assert all(abs(value / total) <= bound for value in spectrum[first:])
+            assert bound < 1 or name == "rare"
+
+
+@pytest.mark.parametrize("end", [3, 5, 8])
+def test_any_end_encloses_the_same(end: int) -> None:
+    """What is cut off is counted as it was: brackets of different ends meet, about the integral of the definition."""
+    pair, epsilon = PAIRS["rare"], Fraction(3, 100)
+    one = part_of(pair, 2)
+    assert one is not None
+    survey = Survey([one], Fraction(0), 40.0)
+    contour = survey.contour(float(epsilon), -8.0, least=0.02, sharp=16.0, moved=1e-4)
+    assert contour is not None
+    line = replace(contour.lines[0], end=Fraction(end), right=Fraction(end + 40))
+    cut = Inverted([one], replace(contour, lines=(line,)), variation=Fraction(1, 100))
+    truth = twice(pair, float(epsilon))
+    assert cut.below(epsilon) <= truth * (1 + 1e-8) and truth * (1 - 1e-8) <= cut.above(epsilon)
+    assert cut.above(epsilon) - cut.below(epsilon) <= Fraction(1, 20 if end > 3 else 4) * cut.above(epsilon)
+
+
+def test_powers_in_whole_numbers() -> None:
+    with precision(128):
+        weights = [acb(arb(1) / 3, 5), acb(-7, arb(1) / 9)]
+        turns = [acb(-arb(1) / 50, arb(1) / 7), acb(0, arb(5) / 3)]
+        sums, missed = summed_powers(weights, turns, rows=7, columns=9)
+        for place, value in enumerate(sums):
+            truth = weights[0] * (turns[0] * place).exp() + weights[1] * (turns[1] * place).exp()
+            assert abs(value - truth) <= missed < 1e-24
+
+
+def twice(pair: Pair, epsilon: float) -> float:
+    """δ(ε) of two uses: the mean of one use's profile over the other's loss."""
+    one, step = part_of(pair, 1), 1 / 96
+    assert one is not None
+    mu, up, down = math.sqrt(one.square), float(one.above), float(one.below)
+    total = 0.0
+    for place in range(int(-8 / step), int(12 / step)):
+        y = place * step
+        here, there = (1 - rate + rate * math.exp(sign * mu * y - mu * mu / 2) for rate, sign in ((up, 1), (down, -1)))
+        height = once(prepared(pair), Fraction(epsilon - math.log(here / there)))[1]
+        total += float(height) * here * math.exp(-y * y / 2) / math.sqrt(2 * math.pi) * step
+    return total
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_two_uses_are_one_integral(name: str) -> None:
+    pair = PAIRS[name]
+    composition, epsilon = [(pair, 2)], 0.03 if name == "rare" else 0.15
+    truth = twice(pair, epsilon)
+    variation = Fraction(min(Fraction(1), total_variation(composition)))
+    delta = inverted_delta(composition, Fraction(epsilon), variation, tolerance=1e-3)
+    assert delta is not None
+    assert float(delta.lower) <= truth * (1 + 1e-8) and truth * (1 - 1e-8) <= float(delta.upper)
+    assert delta.upper - delta.lower <= Fraction(1, 50) * delta.upper
+    back = inverted_epsilon(composition, Fraction(truth), variation, tolerance=1e-3)
+    assert back is not None
+    assert back.lower <= epsilon * (1 + 1e-7) and epsilon * (1 - 1e-7) <= back.upper <= epsilon * 1.002
+
+
+class Setting(NamedTuple):
+    """A composition for which the lattice is sharp too."""
+
+    composition: list[tuple[Pair, int]]
+    delta: str
+
+
+SETTINGS = [
+    Setting([(RemovedPair(GaussianPair(1), "0.01"), 1000)], "1e-6"),
+    Setting([(AddedPair(GaussianPair(4), "0.2"), 30)], "1e-9"),
+    Setting([(ExchangedGaussianPair("0.5", "0.05"), 200)], "1e-4"),
+    Setting([(RemovedPair(GaussianPair(1), "0.1"), 40), (RemovedPair(GaussianPair(3), "0.02"), 9)], "1e-5"),
+    Setting([(AddedPair(GaussianPair(1), "0.05"), 100), (GaussianPair("0.01"), 1)], "1e-7"),
+]
+
+
+@pytest.mark.parametrize("setting", SETTINGS, ids=[str(place) for place in range(len(SETTINGS))])
+def test_the_lattice_agrees(setting: Setting) -> None:
+    delta = Fraction(setting.delta)
+    variation = Fraction(min(Fraction(1), total_variation(setting.composition)))
+    found = inverted_epsilon(setting.composition, delta, variation, tolerance=1e-4)
+    lattice = _on_lattice(setting.composition, delta, 1e-3)
+    assert found is not None and found.upper - found.lower <= Fraction(1, 10**4) * found.upper
+    assert lattice.lower <= found.upper and found.lower <= lattice.upper <= lattice.lower * Fraction(101, 100)
+
+
+def test_smoothing_is_a_law() -> None:
+    with precision(128):
+        law = spread(Fraction(1, 100))
+        total = law.stay + law.up + law.down + law.lost + sum((weight for _, weight in law.far), arb(0))
+        assert total.overlaps(arb(1)) and law.stay > 0.6 and law.lost < 1e-50
+
+
+def test_other_pairs_are_not_inverted() -> None:
+    assert part_of(ExchangedGaussianPair(1, 1), 1) is None
+    assert inverted_epsilon([(GaussianPair(1), 3)], Fraction(1, 100), Fraction(1), tolerance=1e-4) is None
