@@ -203,8 +203,8 @@ def up(value: Distance | int) -> float:
         while near > 0 and Fraction(below := math.nextafter(near, 0)) ** 2 >= value.square:
             near = below
         return near
-    if value == math.inf:
-        return math.inf
+    if value in (math.inf, -math.inf):
+        return float(value)
     exact = Fraction(value)
     try:
         near = exact.numerator / exact.denominator
@@ -302,8 +302,8 @@ def digits_up(value: Distance, digits: int = 6) -> str:
     >>> digits_up(Fraction(1, 3)), digits_up(Fraction(5)), digits_up(Fraction(2, 3 * 10**400), digits=3)
     ('0.333334', '5', '6.67e-401')
     """
-    if value == math.inf:
-        return "inf"
+    if value in (math.inf, -math.inf):
+        return f"{value}"
     rounded = decimal_of(Fraction(rational_up(value)), digits, ROUND_CEILING)
     beyond_floats = abs(rounded.adjusted()) > FLOAT_POWER
     return f"{rounded:g}" if beyond_floats else f"{float(rounded):.{digits}g}"

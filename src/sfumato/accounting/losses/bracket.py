@@ -88,8 +88,8 @@ def digits_down(value: Extended, digits: int = 6) -> str:
     >>> digits_down(Fraction(2, 3)), digits_down(Fraction(5)), digits_down(Fraction(2, 3 * 10**400), digits=3)
     ('0.666666', '5', '6.66e-401')
     """
-    if value == math.inf:
-        return "inf"
+    if value in (math.inf, -math.inf):
+        return f"{value}"
     rounded = decimal_of(Fraction(value), digits, ROUND_FLOOR)
     beyond_floats = abs(rounded.adjusted()) > FLOAT_POWER
     return f"{rounded:g}" if beyond_floats else f"{float(rounded):.{digits}g}"

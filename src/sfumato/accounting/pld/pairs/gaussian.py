@@ -15,7 +15,7 @@ from sfumato.exact import Number, ball, positive, probability, up
 from sfumato.guarantee import guarantee
 from sfumato.plain import record
 
-SPACING = 0.5
+SPACING = 0.25
 """Hints are this far apart, in standard deviations of the noise."""
 
 
