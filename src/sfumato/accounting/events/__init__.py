@@ -1,0 +1,58 @@
+"""Events: public, frozen descriptions of what ran, for one accountant to add up.
+
+An event holds public numbers only: it may be printed, stored and published. The format is versioned (`codec`): an event
+is never removed, never gains a required field, never changes its meaning; an unknown one is refused.
+
+A *shift* is the largest distance between the exact answers of two neighbours, in the unit of the noise. It belongs to
+the relation that the plan is held to, with three exceptions. Inside `Sampled` it is what the presence of one unit
+changes, whatever the relation. Inside `Parallel` it covers both, the presence of a unit in the part and, where units
+may be exchanged, its replacement. Inside `Shuffled` it lies between any two inputs of one unit's local event.
+"""
+
+from sfumato.accounting.events.composed import MOST_TIMES, Mixture, Parallel, Repeat, Sequence
+from sfumato.accounting.events.event import Event
+from sfumato.accounting.events.noises import Gaussian, Laplace, Noise, Response, Selection, Stated
+from sfumato.accounting.events.runs import PoissonRuns, RepeatAndSelect, Runs, TruncatedNegativeBinomial
+from sfumato.accounting.events.samples import (
+    Poisson,
+    Sampled,
+    Sampling,
+    Shuffled,
+    TruncatedPoisson,
+    WithoutReplacement,
+    WithReplacement,
+)
+from sfumato.accounting.events.streams import CompletedNodes, Tree
+from sfumato.accounting.facts.selection import ExponentialSelection, NoisyMaximum, PermuteAndFlip, TopSelection
+
+__all__ = [
+    "MOST_TIMES",
+    "CompletedNodes",
+    "Event",
+    "ExponentialSelection",
+    "Gaussian",
+    "Laplace",
+    "Mixture",
+    "Noise",
+    "NoisyMaximum",
+    "Parallel",
+    "PermuteAndFlip",
+    "Poisson",
+    "PoissonRuns",
+    "Repeat",
+    "RepeatAndSelect",
+    "Response",
+    "Runs",
+    "Sampled",
+    "Sampling",
+    "Selection",
+    "Sequence",
+    "Shuffled",
+    "Stated",
+    "TopSelection",
+    "Tree",
+    "TruncatedNegativeBinomial",
+    "TruncatedPoisson",
+    "WithReplacement",
+    "WithoutReplacement",
+]

@@ -1,0 +1,101 @@
+"""Ways to draw a secret part of the data, and events on what was drawn or shuffled."""
+
+from __future__ import annotations
+
+from abc import ABC
+from fractions import Fraction
+from typing import final
+
+from sfumato.accounting.events.event import Event, check_events
+from sfumato.errors import BadArgument
+from sfumato.exact import Number, integer, probability
+from sfumato.plain import record
+
+
+class Sampling(ABC):  # noqa: B024  (a mark of kind; the tables of `compose` hold what is done with it)
+    """A way to draw a secret random part of the data, before an event runs on it."""
+
+
+@final
+@record("Poisson")
+class Poisson(Sampling):
+    """Each unit kept independently with a probability."""
+
+    rate: Fraction
+
+    def __init__(self, rate: Number) -> None:
+        object.__setattr__(self, "rate", probability(rate, "rate"))
+
+
+@final
+@record("TruncatedPoisson")
+class TruncatedPoisson(Sampling):
+    """`Poisson` sampling of a population whose size is public, cut at random to at most ``most`` units."""
+
+    rate: Fraction
+    most: int
+    population: int
+
+    def __init__(self, rate: Number, *, most: int, population: int) -> None:
+        object.__setattr__(self, "rate", probability(rate, "rate"))
+        object.__setattr__(self, "most", integer(most, "most", least=1))
+        object.__setattr__(self, "population", integer(population, "population", least=1))
+
+
+@final
+@record("WithoutReplacement")
+class WithoutReplacement(Sampling):
+    """A uniformly random subset of exactly ``sample`` of a population of public size; one unit is exchanged.
+
+    As in every `Sampled`, shifts are for a unit's *presence*: an exchange moves answers by up to twice that. A noise
+    multiplier that peers state for "replace-one" is for the exchange itself: write `Gaussian(1.1, shift=1/2)` for 1.1.
+    """
+
+    sample: int
+    population: int
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "population", integer(self.population, "population", least=1))
+        object.__setattr__(self, "sample", integer(self.sample, "sample", least=0))
+        if self.sample > self.population:
+            raise BadArgument("sample", "at most the population", self.sample)
+
+
+@final
+@record("WithReplacement")
+class WithReplacement(Sampling):
+    """``draws`` independent uniform draws from a population of public size; a unit may be drawn more than once."""
+
+    draws: int
+    population: int
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "population", integer(self.population, "population", least=1))
+        object.__setattr__(self, "draws", integer(self.draws, "draws", least=0))
+
+
+@final
+@record("Sampled")
+class Sampled(Event):
+    """An event on a random sample that stays secret."""
+
+    event: Event
+    sampling: Sampling
+
+    def __post_init__(self) -> None:
+        check_events(self.event, name="event")
+        if not isinstance(self.sampling, Sampling):
+            raise BadArgument("sampling", "a way to sample such as sf.events.Poisson(0.01)", self.sampling)
+
+
+@final
+@record("Shuffled")
+class Shuffled(Event):
+    """A local event run by each of ``reports`` units on their own, the reports then put in random order."""
+
+    event: Event
+    reports: int
+
+    def __post_init__(self) -> None:
+        check_events(self.event, name="event")
+        object.__setattr__(self, "reports", integer(self.reports, "reports", least=1))
