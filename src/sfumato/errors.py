@@ -39,9 +39,10 @@ it never carries data.
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from decimal import Decimal
+from difflib import get_close_matches
 from fractions import Fraction
 from numbers import Integral, Real
 from typing import Any, final
@@ -332,6 +333,12 @@ class Unseen:
 
 LONGEST_SHOWN = 60
 """Letters of a public value that an error message repeats at most."""
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """A sentence that hints at the known name nearest to another; nothing where none is near."""
+    near = get_close_matches(name[:100], list(known), n=1)
+    return f" Did you mean {near[0]!r}?" if near else ""
 
 
 def shown(value: object) -> str:

@@ -12,7 +12,7 @@ t, accounts, sites = table("visits"), table("accounts"), table("sites")
 
 
 def daily() -> Query:
-    return t.where(t.minutes > 0).group_by("day").agg(n=count_rows(), m=t.minutes.mean())
+    return t.filter(t.minutes > 0).group_by("day").agg(n=count_rows(), m=t.minutes.mean())
 
 
 PAIRS: dict[str, tuple[Callable[[], Query], str]] = {
@@ -22,20 +22,20 @@ PAIRS: dict[str, tuple[Callable[[], Query], str]] = {
     ),
     "no groups": (lambda: t.agg(n=count_rows()), "SELECT COUNT(*) AS n FROM visits"),
     "people": (
-        lambda: t.agg(a=count_units(), b=t.user_id.count_distinct(where=t.paid)),
+        lambda: t.agg(a=count_units(), b=t.user_id.n_unique(where=t.paid)),
         "SELECT COUNT(DISTINCT user_id) AS a, COUNT(DISTINCT user_id) FILTER (WHERE paid) AS b FROM visits",
     ),
     "counts": (
-        lambda: t.agg(a=t.note.count(), b=t.note.count_distinct(), c=count_rows(where=t.pages > 3)),
+        lambda: t.agg(a=t.note.count(), b=t.note.n_unique(), c=count_rows(where=t.pages > 3)),
         "SELECT COUNT(note) AS a, COUNT(DISTINCT note) AS b, COUNT(*) FILTER (WHERE pages > 3) AS c FROM visits",
     ),
     "moments": (
         lambda: t.agg(
             a=t.minutes.sum(),
-            b=t.minutes.variance(),
-            c=t.minutes.variance(sample=False),
-            d=t.minutes.standard_deviation(),
-            e=t.minutes.standard_deviation(sample=False),
+            b=t.minutes.var(),
+            c=t.minutes.var(sample=False),
+            d=t.minutes.std(),
+            e=t.minutes.std(sample=False),
             f=t.minutes.covariance(t.pages),
             g=t.minutes.covariance(t.pages, sample=False),
             h=t.minutes.correlation(t.pages),
@@ -58,10 +58,10 @@ PAIRS: dict[str, tuple[Callable[[], Query], str]] = {
         "HISTOGRAM(minutes, [0, 30, 90]) AS e, TOP_K(site, 1) AS f FROM visits",
     ),
     "conditions": (
-        lambda: t.where(
+        lambda: t.filter(
             (t.pages >= 1) & (t.pages <= 5) & ~t.note.is_null(),
             t.site.is_in(["north"]) | t.note.like("a%") | (t.pages != 2),
-        ).count(),
+        ).len(),
         "SELECT COUNT(*) AS count FROM visits WHERE pages BETWEEN 1 AND 5 AND note IS NOT NULL "
         "AND (site IN ('north') OR note LIKE 'a%' OR pages <> 2)",
     ),
@@ -80,16 +80,16 @@ PAIRS: dict[str, tuple[Callable[[], Query], str]] = {
         "FROM visits GROUP BY use",
     ),
     "clamped sums": (
-        lambda: t.agg(s=t.wait.clamp(0, 10).sum(), m=t.wait.least(5).greatest(0).mean()),
+        lambda: t.agg(s=t.wait.clip(0, 10).sum(), m=t.wait.least(5).greatest(0).mean()),
         "SELECT SUM(CLAMP(wait, 0, 10)) AS s, AVG(GREATEST(LEAST(wait, 5), 0)) AS m FROM visits",
     ),
     "what is made of the answer": (
         lambda: (
             t.group_by("site")
             .agg(n=count_rows(), hours=t.minutes.sum() / 60)
-            .having(col("n") > 10, t.pages.mean() > 1)
-            .order_by(col("hours").descending(), "site")
-            .limit(5)
+            .filter(col("n") > 10, t.pages.mean() > 1)
+            .sort("hours", "site", descending=[True, False])
+            .head(5)
         ),
         "SELECT site, COUNT(*) AS n, SUM(minutes) / 60 AS hours FROM visits GROUP BY site "
         "HAVING COUNT(*) > 10 AND AVG(pages) > 1 ORDER BY hours DESC, site LIMIT 5",
@@ -107,7 +107,7 @@ PAIRS: dict[str, tuple[Callable[[], Query], str]] = {
         "SELECT day, site, COUNT(*) AS n FROM visits GROUP BY GROUPING SETS ((day, site), (site))",
     ),
     "a join with a public table": (
-        lambda: t.join(sites, on="site").where(col("size") > 3).group_by("region").agg(m=t.minutes.mean()),
+        lambda: t.join(sites, on="site").filter(col("size") > 3).group_by("region").agg(m=t.minutes.mean()),
         "SELECT region, AVG(minutes) AS m FROM visits JOIN sites USING (site) WHERE size > 3 GROUP BY region",
     ),
     "a left join": (
@@ -119,16 +119,16 @@ PAIRS: dict[str, tuple[Callable[[], Query], str]] = {
         "SELECT home, AVG(minutes) AS m FROM visits JOIN accounts ON visits.user_id = accounts.user_id GROUP BY home",
     ),
     "sums within a unit": (
-        lambda: t.per_unit(total=t.minutes.sum()).agg(m=col("total").clamp(0, 300).mean()),
+        lambda: t.per_unit(total=t.minutes.sum()).agg(m=col("total").clip(0, 300).mean()),
         "SELECT AVG(CLAMP(total, 0, 300)) AS m FROM "
         "(SELECT user_id, SUM(minutes) AS total FROM visits GROUP BY user_id)",
     ),
     "sums within a unit and group": (
         lambda: (
-            t.per_unit(by="site", days=t.day.count_distinct(), n=count_rows(where=t.paid))
-            .where(col("days") > 1)
+            t.per_unit(by="site", days=t.day.n_unique(), n=count_rows(where=t.paid))
+            .filter(col("days") > 1)
             .group_by("site")
-            .agg(m=col("n").clamp(0, 9).mean())
+            .agg(m=col("n").clip(0, 9).mean())
         ),
         "WITH each AS (SELECT user_id, site, COUNT(DISTINCT day) AS days, COUNT(*) FILTER (WHERE paid) AS n "
         "FROM visits GROUP BY user_id, site) "
@@ -146,9 +146,9 @@ PAIRS: dict[str, tuple[Callable[[], Query], str]] = {
     ),
     "an inner query": (
         lambda: (
-            t.where(t.paid)
+            t.filter(t.paid)
             .select("day", hours=t.minutes / 60)
-            .where(col("hours") > 1)
+            .filter(col("hours") > 1)
             .group_by("day")
             .agg(n=count_rows())
         ),

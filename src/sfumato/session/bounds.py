@@ -128,7 +128,7 @@ def buy_bounds(table: Frame, columns: Sequence[str] = (), *, loss: Loss) -> dict
             raise BadArgument("a column to buy bounds for", "one of numbers", column.name)
         ends = edges(whole=column.kind is Kind.INT)
         number = col(column.name)
-        asked = table.where(~number.is_null()).group_by(band=_place(number, ends)).agg(people=count_rows())
+        asked = table.filter(~number.is_null()).group_by(band=_place(number, ends)).agg(people=count_rows())
         sure = 1 - SURELY / (len(ends) + 1)
         release = asked.release(loss=part, max_groups=1, max_rows_per_group=1, confidence=sure)
         bounds = bounds_in(release.value, ends)

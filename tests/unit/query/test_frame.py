@@ -92,7 +92,7 @@ def said(make: Callable[[], object], kind: type[Exception] = QueryRefused) -> st
         (~t.paid, call("not", PAID)),
         (t.paid & t.paid & t.paid, call("and", PAID, PAID, PAID)),
         (t.paid | (t.paid | t.paid), call("or", PAID, PAID, PAID)),
-        (t.pages.clamp(0, 5), call("clamp", PAGES, one(0), one(5))),
+        (t.pages.clip(0, 5), call("clamp", PAGES, one(0), one(5))),
         (t.pages.between(1, 2), call("and", call("ge", PAGES, one(1)), call("le", PAGES, one(2)))),
         (t.pages.is_in([1, 2]), call("in", PAGES, one(1), one(2))),
         (t.pages.is_in(np.array([1, 2])), call("in", PAGES, one(1), one(2))),
@@ -156,7 +156,14 @@ def test_methods_of_one_operand(name: str) -> None:
 
 def test_every_operator_can_be_written() -> None:
     by_symbol = {"neg", "add", "sub", "mul", "div", "mod", "eq", "ne", "lt", "le", "gt", "ge", "and", "or", "not"}
-    other_names = {"in": "is_in", "case": "cut", "coalesce": "fill_null", "nullif": "null_if", "date_trunc": "truncate"}
+    other_names = {
+        "case": "cut",
+        "clamp": "clip",
+        "coalesce": "fill_null",
+        "date_trunc": "truncate",
+        "in": "is_in",
+        "nullif": "null_if",
+    }
     for name in OPERATORS.keys() - by_symbol:
         assert callable(getattr(Expr, other_names.get(name, name)))
 
@@ -175,7 +182,7 @@ def test_a_missing_value_takes_the_kind_of_its_neighbours() -> None:
 
 def test_expressions_are_written_out() -> None:
     assert repr(~((t.pages + 1) / 2 > 3)) == "~(((col('pages') + 1) / 2) > 3)"
-    assert repr(t.minutes.clamp(0, 5).mean() / count_rows()) == "(col('minutes').clamp(0, 5).mean() / count_rows())"
+    assert repr(t.minutes.clip(0, 5).mean() / count_rows()) == "(col('minutes').clip(0, 5).mean() / count_rows())"
 
 
 @pytest.mark.parametrize(
@@ -236,27 +243,27 @@ def test_bad_arguments(make: Callable[[], object], text: str) -> None:
 
 def test_columns_by_attribute_and_by_name() -> None:
     assert row(t.minutes) == row(t["minutes"]) == row(col("minutes")) == row(col("MINUTES")) == MINUTES
-    assert "minutes" in dir(t) and "where" in dir(t)
+    assert "minutes" in dir(t) and "filter" in dir(t)
     assert t.columns == tuple(FIELDS)
 
 
 def test_an_unknown_column_lists_those_there_are() -> None:
     assert "'mintes'; there are the columns user_id, day, at, site" in said(lambda: t.mintes, AttributeError)
     assert "there is no column 'mintes' in this table; there are: user_id, day" in said(lambda: t["mintes"])
-    assert "there is no column 'mintes'" in said(lambda: t.where(col("mintes") > 0))
+    assert "there is no column 'mintes'" in said(lambda: t.filter(col("mintes") > 0))
     assert "there is no column 'mintes'" in said(lambda: t.group_by("mintes"))
     assert not hasattr(t, "__array__")
 
 
 def test_a_column_that_is_called_like_a_method_is_reached_by_its_name() -> None:
-    odd = t.select(count=t.pages, **{"two words": t.pages})
-    assert callable(odd.count)
-    assert odd.where(odd["count"] > 0, odd["two words"] > 0).columns == ("count", "two words")
+    odd = t.select(len=t.pages, **{"two words": t.pages})
+    assert callable(odd.len)
+    assert odd.filter(odd["len"] > 0, odd["two words"] > 0).columns == ("len", "two words")
     assert "two words" not in dir(odd)
 
 
 def test_frames_are_values() -> None:
-    assert t.where(t.pages > 0) == t.where(t.pages > 0) != t.where(t.pages > 1)
+    assert t.filter(t.pages > 0) == t.filter(t.pages > 0) != t.filter(t.pages > 1)
     assert copy.copy(t) == t
     assert pickle.loads(pickle.dumps(Frame(t.relation, None))).columns == t.columns  # type: ignore[arg-type]
     assert repr(sites) == "Frame(site text, region text, size int; public)"
@@ -266,7 +273,7 @@ def test_frames_are_values() -> None:
 
 
 def test_where_select_rename_and_drop() -> None:
-    assert t.where(t.paid, t.pages > 1).relation == Where(t.relation, call("and", PAID, call("gt", PAGES, one(1))))
+    assert t.filter(t.paid, t.pages > 1).relation == Where(t.relation, call("and", PAID, call("gt", PAGES, one(1))))
     assert t.select("day", t.pages, hours=t.minutes / 60).relation == Select(
         t.relation, (("day", DAY), ("pages", PAGES), ("hours", call("div", MINUTES, one(60))))
     )
@@ -295,7 +302,7 @@ def test_an_expression_of_an_older_table_means_the_column_as_it_now_is() -> None
 def test_join_with_a_public_table() -> None:
     made = t.join(sites, on="site")
     assert made.columns == (*t.columns, "region", "size")
-    source = made.group_by("region").count().question.source
+    source = made.group_by("region").len().question.source
     assert isinstance(source, Join)
     assert source.on == (("site", "sites.site"),) and source.match is Match.INNER
     assert [column.name for column in source.fields] == ["site", "sites.site", "region"]
@@ -330,9 +337,9 @@ def test_join_of_private_tables_on_the_id() -> None:
         (lambda: t.select("day").union(t.select(day=t.pages)), "day (date) and day (int)"),
         (lambda: t.union(Frame(t.relation, Recorder())), "of different sessions"),
         (lambda: t.join(Frame(sites.relation, Recorder()), on="site"), "of different sessions"),
-        (lambda: t.where(t.pages), "where takes a condition, which is true or false; got int"),
-        (lambda: t.where(t.pages & t.paid), "and takes conditions; got int, bool"),
-        (lambda: t.where(t.minutes.mean() > 1), "mean() is about many rows"),
+        (lambda: t.filter(t.pages), "where takes a condition, which is true or false; got int"),
+        (lambda: t.filter(t.pages & t.paid), "and takes conditions; got int, bool"),
+        (lambda: t.filter(t.minutes.mean() > 1), "mean() is about many rows"),
         (lambda: t.select(x=t.note + 1), "add takes two numbers; got text, int"),
         (lambda: t.select(x=t.pages).select(), "nothing is selected"),
         (lambda: t.select("day", day=t.pages), "two columns are called 'day'"),
@@ -346,9 +353,60 @@ def test_steps_that_are_refused(make: Callable[[], object], text: str) -> None:
 
 def test_how_is_inner_or_left() -> None:
     assert "'inner' or 'left'; got 'outer'" in said(lambda: t.join(sites, on="site", how="outer"), BadArgument)  # type: ignore[arg-type]
-    assert "at least one condition" in said(lambda: t.where(), BadArgument)
-    assert "given a name, as in month=" in said(lambda: t.select(t.pages + 1), BadArgument)
-    assert "a column must be its name or an expression" in said(lambda: t.group_by(["day"]), BadArgument)  # type: ignore[arg-type]
+    assert "at least one condition" in said(lambda: t.filter(), BadArgument)
+    assert "given a name, as in one=" in said(lambda: t.select(sf.lit(1)), BadArgument)
+    assert "a column must be its name or an expression" in said(lambda: t.group_by(3), BadArgument)  # type: ignore[arg-type]
+    assert "in one list" in said(lambda: t.group_by(["day"], ["site"]), BadArgument)
+
+
+def test_what_polars_users_write_is_understood() -> None:
+    assert t.group_by(["day", "site"]).len().question == t.group_by("day", "site").agg(count_rows()).question
+    assert t.select(t.pages + 1, (t.minutes / 60).alias("hours")).columns == ("pages", "hours")
+    assert t.with_columns((t.minutes / 60).alias("hours")) == t.with_columns(hours=t.minutes / 60)
+    positional = t.group_by("day").agg(t.minutes.mean(), [t.pages.sum()][0].alias("all"), n=count_rows())
+    assert (
+        positional.question
+        == t.group_by("day").agg(minutes=t.minutes.mean(), all=t.pages.sum(), n=count_rows()).question
+    )
+    assert t.agg([t.pages.sum(), count_rows()]).question == t.agg(pages=t.pages.sum(), count=count_rows()).question
+    counted = t.value_counts("site").question
+    assert counted == t.group_by("site").len().sort("count", descending=True).question
+    assert repr(t.pages.mean().alias("m")) == "col('pages').mean().alias('m')"
+
+
+def test_a_summary_of_columns() -> None:
+    names = [name for name, _ in t.describe("pages").question.columns]
+    assert names == [f"pages_{what}" for what in ("count", "mean", "std", "min", "25%", "50%", "75%", "max")]
+    bounded = [one.name for one in t.relation.fields if one.kind.numeric and one.facts.numbers is not None]
+    assert len(t.describe().question.columns) == 8 * len(bounded) > 8
+    assert "no column of numbers has bounds" in said(lambda: t.select("note").describe())
+    assert "there is no column 'mintes'" in said(lambda: t.describe("mintes"))
+
+
+@pytest.mark.parametrize(
+    ("make", "text"),
+    [
+        (lambda: t.groupby("day"), "Did you mean 'group_by'?"),
+        (lambda: t.where(t.paid), "Did you mean 'filter'?"),
+        (lambda: t.mintes, "Did you mean 'minutes'?"),
+        (lambda: t.minutes.standard_deviation(), "Did you mean 'std'?"),
+        (lambda: t.minutes.clamp(0, 1), "Did you mean 'clip'?"),
+        (lambda: t.minutes.meen(), "Did you mean 'mean'?"),
+        (lambda: t.minutes.zzz, "an expression has no method 'zzz'."),
+    ],
+)
+def test_an_unknown_method_is_told_by_its_name_here(make: Callable[[], object], text: str) -> None:
+    assert text in said(make, AttributeError)
+
+
+def test_answers_are_sorted_as_polars_sorts() -> None:
+    query = t.group_by("site").agg(n=count_rows())
+    assert [one.descending for one in query.sort(["n", "site"], descending=True).question.order] == [True, True]
+    assert "one of them for each column" in said(lambda: query.sort("n", "site", descending=[True]), BadArgument)
+    assert "what is missing comes last" in said(lambda: query.sort("n", nulls_last=False), BadArgument)
+    assert "'site' is grouped by" in said(lambda: t.group_by("site").agg(site=count_rows()))
+    assert "two statistics are called 'pages'" in said(lambda: t.agg(t.pages.min(), t.pages.max()))
+    assert "alias must be a name" in said(lambda: t.pages.alias(""), BadArgument)
 
 
 def test_union_puts_columns_into_one_order() -> None:
@@ -365,7 +423,7 @@ def test_per_unit() -> None:
     made = t.per_unit(
         by="site",
         n=count_rows(),
-        days=t.day.count_distinct(),
+        days=t.day.n_unique(),
         total=t.minutes.sum(),
         pages=t.pages.sum(),
         mean=t.minutes.mean(),
@@ -418,7 +476,7 @@ def test_per_unit_refusals(make: Callable[[], object], text: str) -> None:
 
 def test_a_sum_of_floats_within_a_unit_needs_bounds() -> None:
     assert "sum('wait') has no bounds" in said(lambda: t.per_unit(x=t.wait.sum()), UnboundedColumn)
-    assert t.per_unit(x=t.wait.clamp(-1, 1).sum()).relation.field("x") is not None
+    assert t.per_unit(x=t.wait.clip(-1, 1).sum()).relation.field("x") is not None
 
 
 def test_where_each_row_is_a_unit_there_is_nothing_to_sum_up() -> None:
@@ -438,16 +496,16 @@ def test_where_each_row_is_a_unit_there_is_nothing_to_sum_up() -> None:
         (count_rows(where=t.paid), Count(None, PAID)),
         (t.note.count(), Count(NOTE)),
         (count_units(), CountUnits()),
-        (t.user_id.count_distinct(), CountUnits()),
-        (t.user_id.count_distinct(where=t.paid), CountUnits(PAID)),
-        (t.note.count_distinct(), CountDistinct(NOTE)),
+        (t.user_id.n_unique(), CountUnits()),
+        (t.user_id.n_unique(where=t.paid), CountUnits(PAID)),
+        (t.note.n_unique(), CountDistinct(NOTE)),
         (t.minutes.sum(), Sum(MINUTES)),
         (t.minutes.sum(where=t.paid), Sum(MINUTES, PAID)),
         (t.paid.mean(), Mean(call("to_int", PAID))),
-        (t.minutes.clamp(0, 60).mean(), Mean(call("clamp", MINUTES, one(0), one(60)))),
-        (t.minutes.variance(), Variance(MINUTES)),
-        (t.minutes.variance(sample=False), Variance(MINUTES, sample=False)),
-        (t.minutes.standard_deviation(), Variance(MINUTES, root=True)),
+        (t.minutes.clip(0, 60).mean(), Mean(call("clamp", MINUTES, one(0), one(60)))),
+        (t.minutes.var(), Variance(MINUTES)),
+        (t.minutes.var(sample=False), Variance(MINUTES, sample=False)),
+        (t.minutes.std(), Variance(MINUTES, root=True)),
         (t.minutes.covariance(t.pages), Covariance(MINUTES, PAGES)),
         (t.minutes.covariance(t.paid, sample=False), Covariance(MINUTES, call("to_int", PAID), sample=False)),
         (t.minutes.correlation(t.pages), Covariance(MINUTES, PAGES, scaled=True)),
@@ -465,7 +523,7 @@ def test_statistics(written: Expr, statistic: Statistic) -> None:
 
 
 def test_a_question() -> None:
-    asked = t.where(t.minutes > 0).group_by("day").agg(n=count_rows(), m=t.minutes.mean()).question
+    asked = t.filter(t.minutes > 0).group_by("day").agg(n=count_rows(), m=t.minutes.mean()).question
     scan = t.relation
     assert isinstance(scan, Scan)
     read = Scan("visits", (DAY, MINUTES), scan.owner)
@@ -479,10 +537,10 @@ def test_what_is_computed_from_released_numbers() -> None:
     query = (
         t.group_by("site", month=t.day.month())
         .agg(n=count_rows(), hours=t.minutes.sum() / 60)
-        .having(col("n") > 10, t.minutes.mean() > 1)
-        .having(col("site") != "south")
-        .order_by(col("hours").descending(), "month", -col("n"))
-        .limit(5)
+        .filter(col("n") > 10, t.minutes.mean() > 1)
+        .filter(col("site") != "south")
+        .sort(col("hours"), "month", -col("n"), descending=[True, False, False])
+        .head(5)
     )
     asked, count, total = query.question, StatisticValue(Count()), StatisticValue(Sum(MINUTES))
     assert asked.having == call(
@@ -499,9 +557,9 @@ def test_what_is_computed_from_released_numbers() -> None:
 
 def test_grouping_sets() -> None:
     grouped = t.group_by("day", "site")
-    assert grouped.rollup().count().question.sets == ((0, 1), (0,), ())
-    assert grouped.cube().count().question.sets == ((0, 1), (0,), (1,), ())
-    sets = grouped.grouping_sets(["site", "day", "day"], [], ["site"], ["day", "site"]).count().question.sets
+    assert grouped.rollup().len().question.sets == ((0, 1), (0,), ())
+    assert grouped.cube().len().question.sets == ((0, 1), (0,), (1,), ())
+    sets = grouped.grouping_sets(["site", "day", "day"], [], ["site"], ["day", "site"]).len().question.sets
     assert sets == ((0, 1), (), (1,))
     assert "every key is in one; got (a list of 1)" in said(lambda: grouped.grouping_sets(["site"]), BadArgument)
     assert "grouping sets must be at least one" in said(lambda: t.group_by().grouping_sets(), BadArgument)
@@ -511,7 +569,7 @@ def test_grouping_sets() -> None:
 
 
 def test_without_groups_there_is_one() -> None:
-    asked = t.count().question
+    asked = t.len().question
     assert asked.keys == () and asked.sets == ((),)
     assert asked.columns == (("count", StatisticValue(Count())),)
 
@@ -519,23 +577,23 @@ def test_without_groups_there_is_one() -> None:
 @pytest.mark.parametrize(
     ("make", "text"),
     [
-        (lambda: t.group_by("user_id").count(), "grouping by 'user_id' would make a group of each person"),
-        (lambda: t.group_by(who=t.user_id).count(), "grouping by 'who' would make a group of each person"),
-        (lambda: t.per_unit(n=count_rows()).group_by("user_id").count(), "a group of each person"),
+        (lambda: t.group_by("user_id").len(), "grouping by 'user_id' would make a group of each person"),
+        (lambda: t.group_by(who=t.user_id).len(), "grouping by 'who' would make a group of each person"),
+        (lambda: t.per_unit(n=count_rows()).group_by("user_id").len(), "a group of each person"),
         (lambda: t.agg(m=t.minutes), "'minutes' is neither grouped by nor aggregated"),
         (lambda: t.agg(m=col("mintes")), "there is no column 'mintes'"),
         (lambda: t.group_by("day").agg(day=count_rows()), "'day' is grouped by"),
-        (lambda: t.group_by("day", day=t.pages), "two keys have one name"),
+        (lambda: t.group_by("day", day=t.pages), "two columns are called 'day'"),
         (lambda: t.group_by("day").agg(), "nothing is aggregated"),
         (lambda: t.group_by("day").agg(x=col("day")), "nothing is aggregated"),
-        (lambda: sites.count(), "asks only public tables"),
+        (lambda: sites.len(), "asks only public tables"),
         (lambda: t.agg(x=t.note.sum()), "sum takes numbers; got text"),
         (lambda: t.agg(x=t.day.median()), "and so MIN, MAX or MEDIAN, takes numbers; got date"),
         (lambda: t.agg(x=t.minutes.mean().sum()), "mean() is about many rows"),
         (lambda: t.agg(x=count_rows(where=t.pages)), "where takes a condition; got int"),
-        (lambda: t.count().having(col("count")), "having takes a condition; got int"),
-        (lambda: t.count().having(t.minutes > 1), "neither grouped by nor aggregated"),
-        (lambda: t.count().order_by("n"), "there is no column 'n'"),
+        (lambda: t.len().filter(col("count")), "having takes a condition; got int"),
+        (lambda: t.len().filter(t.minutes > 1), "neither grouped by nor aggregated"),
+        (lambda: t.len().sort("n"), "there is no column 'n'"),
     ],
 )
 def test_questions_that_are_refused(make: Callable[[], object], text: str) -> None:
@@ -545,19 +603,19 @@ def test_questions_that_are_refused(make: Callable[[], object], text: str) -> No
 def test_bad_arguments_of_questions() -> None:
     assert "n must be an expression" in said(lambda: t.agg(n="minutes"), BadArgument)  # type: ignore[arg-type]
     assert "n must be an expression" in said(lambda: t.agg(n=sf.count()), BadArgument)  # type: ignore[arg-type]
-    assert "limit must be" in said(lambda: t.count().limit(-1), BadArgument)
+    assert "head must be" in said(lambda: t.len().head(-1), BadArgument)
 
 
 def test_a_count_of_ids_counts_units_only_where_units_are_people_for_good() -> None:
     scan = CATALOG.table("visits")
     owner: Any = type(scan.owner)("user_id", window=("day", "month"))
     monthly = Frame(Scan("visits", scan.columns, owner), t.asker)
-    assert isinstance(monthly.agg(n=t.user_id.count_distinct()).question.statistics[0], CountDistinct)
+    assert isinstance(monthly.agg(n=t.user_id.n_unique()).question.statistics[0], CountDistinct)
 
 
 def test_release_and_explain_pass_settings_on() -> None:
     asker = Recorder()
-    query = Frame(t.relation, asker).group_by("day").count()
+    query = Frame(t.relation, asker).group_by("day").len()
     assert isinstance(query, Query)
     query.release(loss=sf.Pure(1), max_groups=3)
     query.explain(accuracy=(5, 0.95))

@@ -95,7 +95,7 @@ def test_half_characters() -> None:
         assert "half a character" in refused(one)
     given: dict[str, Callable[[Session], object]] = {
         "parameter": lambda s: s.sql(f"{COUNT} WHERE s = ?", [HALF], loss=sf.Pure(1), **KEPT),
-        "frame": lambda s: s.table("t").where(s.table("t").s == HALF).count(),
+        "frame": lambda s: s.table("t").filter(s.table("t").s == HALF).len(),
         "keys": lambda _: sf.KeySet.of(s=[HALF, "a"]),
     }
     for one in given.values():
@@ -127,7 +127,7 @@ def test_deep_questions_are_answered_or_refused(depth: int) -> None:
         made = table.x
         for _ in range(depth):
             made = made + table.x
-        return table.where(made > 1).agg(n=sf.count_rows()).release(loss=sf.Pure(1), **KEPT)
+        return table.filter(made > 1).agg(n=sf.count_rows()).release(loss=sf.Pure(1), **KEPT)
 
     def released(asking: Session) -> object:
         made = sf.count_rows()
@@ -138,7 +138,7 @@ def test_deep_questions_are_answered_or_refused(depth: int) -> None:
     def steps(asking: Session) -> object:
         table = asking.table("t")
         for _ in range(depth):
-            table = table.where(table.x > 0.1)
+            table = table.filter(table.x > 0.1)
         return table.agg(n=sf.count_rows()).release(loss=sf.Pure(1), **KEPT)
 
     def sums(asking: Session) -> object:

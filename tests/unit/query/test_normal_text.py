@@ -109,12 +109,12 @@ def test_texts_that_look_alike_are_told_apart_in_every_form() -> None:
 
 def test_what_only_data_frames_say_is_written_too() -> None:
     visits = table("visits")
-    several = visits.where(visits.pages > 1).where(visits.pages > 2).join(table("accounts"), on="user_id")
+    several = visits.filter(visits.pages > 1).filter(visits.pages > 2).join(table("accounts"), on="user_id")
     texts = {
         normal_text(made.question, CATALOG.tables)
         for made in (
             several.agg(n=sf.count_rows()),
-            visits.where(visits.pages > 1, visits.pages > 2).agg(n=sf.count_rows()),
+            visits.filter(visits.pages > 1, visits.pages > 2).agg(n=sf.count_rows()),
             visits.agg(n=visits.note.concat(visits.note, visits.note).count()),
             visits.agg(n=visits.note.concat(visits.note).concat(visits.note).count()),
             visits.agg(q=visits.minutes.quantile("1/3")),
@@ -129,7 +129,7 @@ def test_a_column_is_named_with_the_table_that_it_is_from() -> None:
     visits, accounts = (Frame(catalog().table(name), Recorder()) for name in ("visits", "accounts"))
     accounts = replace(accounts, asker=visits.asker)
     few = visits.select("user_id", "site").join(accounts, on="user_id")
-    text = normal_text(few.where(few.age > 3).agg(n=sf.count_rows()).question, catalog().tables)
+    text = normal_text(few.filter(few.age > 3).agg(n=sf.count_rows()).question, catalog().tables)
     assert "WHERE t.age > 3" in text and "AS t ON" in text  # visits has an age too, which nothing looks at
 
 

@@ -204,7 +204,7 @@ def every(relation: Relation) -> list[Relation]:
 def test_a_column_that_is_left_out_before_a_join_stays_out() -> None:
     visits, sites = table("visits"), table("sites")
     named = sites.select(place=sites.site, region=sites.region, note=sites.region)
-    named = named.where(col("note") != "x").drop("note")
+    named = named.filter(col("note") != "x").drop("note")
     made = visits.join(named, on={"site": "place"}).group_by("note", "region").agg(n=count_rows()).question.source
     assert isinstance(made, Join)
     assert [column.name for column in made.fields].count("note") == 1

@@ -27,7 +27,7 @@ from sfumato.query.nodes.relations import Fold
 class Aggregates(ABC):
     """A value for each row, from which statistics are made; with ``where``, of rows for which that is true.
 
-    Sums, means and other moments need values between public bounds: those of the codebook, or of `Values.clamp` before.
+    Sums, means and other moments need values between public bounds: those of the codebook, or of `Values.clip` before.
     """
 
     @abstractmethod
@@ -45,9 +45,9 @@ class Aggregates(ABC):
         """Counts the values that are not missing."""
         return self.aggregated("count", Count, where=where, fold=Fold.COUNT)
 
-    def count_distinct(self, *, where: Self | None = None) -> Self:
+    def n_unique(self, *, where: Self | None = None) -> Self:
         """Counts the different values; of the column that identifies units, the units."""
-        return self.aggregated("count_distinct", CountDistinct, where=where, fold=Fold.DISTINCT)
+        return self.aggregated("n_unique", CountDistinct, where=where, fold=Fold.DISTINCT)
 
     def sum(self, *, where: Self | None = None) -> Self:
         """Adds numbers up."""
@@ -57,13 +57,13 @@ class Aggregates(ABC):
         """Averages numbers."""
         return self.aggregated("mean", Mean, where=where, fold=Fold.MEAN)
 
-    def variance(self, *, sample: bool = True, where: Self | None = None) -> Self:
+    def var(self, *, sample: bool = True, where: Self | None = None) -> Self:
         """The variance: of a sample (over n − 1), or else of all there are (over n)."""
-        return self.aggregated("variance", partial(Variance, sample=sample), where=where)
+        return self.aggregated("var", partial(Variance, sample=sample), where=where)
 
-    def standard_deviation(self, *, sample: bool = True, where: Self | None = None) -> Self:
+    def std(self, *, sample: bool = True, where: Self | None = None) -> Self:
         """The root of the variance."""
-        return self.aggregated("standard_deviation", partial(Variance, sample=sample, root=True), where=where)
+        return self.aggregated("std", partial(Variance, sample=sample, root=True), where=where)
 
     def covariance(self, other: Self, *, sample: bool = True, where: Self | None = None) -> Self:
         """The covariance with another number, over the rows that have both."""

@@ -1,4 +1,4 @@
-"""Expressions about columns, as people write them: ``t.minutes.clamp(0, 90) / 60``, ``sf.col("minutes").mean()``.
+"""Expressions about columns, as people write them: ``t.minutes.clip(0, 90) / 60``, ``sf.col("minutes").mean()``.
 
 What is about a value in each row, and what is a statistic of many rows, are both methods of an expression: there is
 one way to write each, it completes in an editor, and the names ``sf.sum``, ``sf.mean``, ``sf.count`` … stay those of
@@ -8,10 +8,10 @@ the transformations. What has no expression to be a method of is a function: `co
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NoReturn, TypeAlias, final
 
-from sfumato.errors import BadArgument, NoTruthValue
+from sfumato.errors import BadArgument, NoTruthValue, did_you_mean
 from sfumato.query.frame.aggregates import Aggregates
 from sfumato.query.frame.drafts import Aggregate, Applied, Draft, Named, written
 from sfumato.query.frame.values import Constant, Values
@@ -35,6 +35,14 @@ class Expr(Values, Aggregates):
     """
 
     draft: Draft
+    name: str = ""
+    """What it is called in an answer, where `alias` said so."""
+
+    def alias(self, name: str) -> Expr:
+        """Names it: `agg`, `select` and others then take it so: ``t.minutes.mean().alias("m")``."""
+        if not isinstance(name, str) or not name:
+            raise BadArgument("alias", "a name", name)
+        return replace(self, name=name)
 
     def applied(self, operator: str, *others: Given) -> Expr:
         return Expr(Applied(operator, (self.draft, *(read(other).draft for other in others))))
@@ -50,12 +58,13 @@ class Expr(Values, Aggregates):
         operands = (self.draft, *(read(other).draft for other in others))
         return Expr(Aggregate(name, build, operands, _condition(where), fold))
 
-    def descending(self) -> Descending:
-        """Sorts the greatest first, in ``order_by``."""
-        return Descending(self)
-
     def __repr__(self) -> str:
-        return written(self.draft)
+        return written(self.draft) + (f".alias({self.name!r})" if self.name else "")
+
+    def __getattr__(self, name: str) -> NoReturn:
+        methods = [one for one in dir(type(self)) if not one.startswith("_")]
+        hint = "" if name.startswith("_") else f".{did_you_mean(OTHER_WORDS.get(name, name), methods)}"
+        raise AttributeError(f"an expression has no method {name!r}{hint}")
 
     def __bool__(self) -> NoReturn:
         raise NoTruthValue(self)
@@ -131,12 +140,20 @@ class Expr(Values, Aggregates):
         return self.applied("not")
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class Descending:
-    """An expression to sort by, the greatest value first."""
-
-    by: Expr
+OTHER_WORDS = {
+    **dict.fromkeys(("nunique", "count_distinct", "approx_n_unique"), "n_unique"),
+    **dict.fromkeys(("stddev", "standard_deviation", "stdev"), "std"),
+    **dict.fromkeys(("clamp", "limit"), "clip"),
+    **dict.fromkeys(("isin", "in_"), "is_in"),
+    **dict.fromkeys(("isna", "isnull", "is_nan"), "is_null"),
+    **dict.fromkeys(("fillna", "coalesce"), "fill_null"),
+    **dict.fromkeys(("avg", "average"), "mean"),
+    **dict.fromkeys(("cov", "covar"), "covariance"),
+    "corr": "correlation",
+    "strip": "trim",
+    "value_counts": "top_values",
+}
+"""What other libraries call methods that are here under another name."""
 
 
 def read(given: Given) -> Expr:
@@ -153,12 +170,28 @@ def _condition(where: Expr | None) -> Draft | None:
 def col(name: str) -> Expr:
     """Refers to a column by name, in whatever table it is used on.
 
-    >>> col("minutes").clamp(0, 90).mean()
-    col('minutes').clamp(0, 90).mean()
+    >>> col("minutes").clip(0, 90).mean()
+    col('minutes').clip(0, 90).mean()
     """
     if not isinstance(name, str):
         raise BadArgument("col", "the name of a column", name)
     return Expr(Named(name))
+
+
+def name_of(given: Expr) -> str:
+    """The name of an expression: its alias, or else that of the column it begins with; of counts, ``count``."""
+    draft = given.draft
+    while not given.name:
+        match draft:
+            case Named(name):
+                return name
+            case Applied(parts=(first, *_)) | Aggregate(operands=(first, *_)):
+                draft = first
+            case Aggregate():
+                return "count"
+            case _:
+                raise BadArgument("an expression without a column in it", "given a name, as in one=sf.lit(1)", given)
+    return given.name
 
 
 def lit(value: Constant) -> Expr:

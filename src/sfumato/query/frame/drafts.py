@@ -142,7 +142,7 @@ def fold_of(name: str, draft: Draft, rows: RowScope) -> Folded:
             "with_columns(…)."
         )
     if draft.fold is None:
-        folds = "count, count_distinct, sum, mean, min and max"
+        folds = "count, n_unique, sum, mean, min and max"
         raise QueryRefused(f"{draft.name}() is not made of the rows of one unit; there are {folds}.")
     of = made(draft.operands[0], rows) if draft.operands else None
     if draft.where is not None:
@@ -163,6 +163,8 @@ def written(draft: Draft) -> str:
             return f"{symbol}{written(part)}"
         case Applied(operator, parts) if symbol := OPERATORS[operator].symbol:
             return f"({f' {symbol} '.join(map(written, parts))})"
+        case Applied("clamp", (part, *bounds)):
+            return f"{written(part)}.clip({', '.join(map(written, bounds))})"
         case Applied("case", parts):
             steps = (f"when({written(test)}).then({written(value)})" for test, value in _pairs(parts))
             return f"{'.'.join(steps)}.otherwise({written(parts[-1])})"

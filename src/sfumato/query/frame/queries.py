@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol, final
+from typing import TYPE_CHECKING, Any, Protocol, final
 
 from sfumato.accounting.losses.measures import Loss
 from sfumato.errors import BadArgument, QueryRefused, Several
@@ -13,7 +13,7 @@ from sfumato.exact import Number, integer
 from sfumato.query.build.question import build_question, cube, rollup
 from sfumato.query.build.relation import all_of
 from sfumato.query.build.settings import CONFIDENCE, Accuracy, NoiseChoice, Settings
-from sfumato.query.frame.columns import Descending, Expr, col, count_rows
+from sfumato.query.frame.columns import Expr, col, count_rows, name_of
 from sfumato.query.frame.drafts import AnswerScope, Draft, RowScope, made
 from sfumato.query.nodes.expressions import Expression
 from sfumato.query.nodes.keysets import KeySet
@@ -65,26 +65,31 @@ class Grouped:
         places = (tuple(sorted({names.index(name) for name in chosen})) for chosen in sets)
         return replace(self, sets=tuple(dict.fromkeys(places)))
 
-    def agg(self, **statistics: Expr) -> Query:
-        """Asks for statistics of each group, and for what is computed from them, under names.
+    def agg(self, *statistics: Expr | Sequence[Expr], **named: Expr) -> Query:
+        """Asks for statistics of each group, and for what is computed from them.
 
-        ``t.group_by("day").agg(n=sf.count_rows(), hours=t.minutes.sum() / 60)``
+        ``t.group_by("day").agg(t.minutes.mean(), n=sf.count_rows(), hours=t.minutes.sum() / 60)``; without a name or
+        an ``alias`` it is that of the column.
         """
         everywhere = set(range(len(self.keys))).intersection(*self.sets or ())
         known: dict[str, Expression] = {
             name: renamed(name, key) if place in everywhere else optional(renamed(name, key))
             for place, (name, key) in enumerate(self.keys)
         }
-        clash = [name for name in statistics if name in known]
-        if clash:
-            raise QueryRefused(f"{clash[0]!r} is grouped by: give the statistic another name.")
+        taken = set(known)
+        asked = [*((name_of(one), one) for one in each(statistics, "agg")), *named.items()]
+        for name, _ in asked:
+            if name in taken:
+                what = f"{name!r} is grouped by" if name in known else f"two statistics are called {name!r}"
+                raise QueryRefused(f"{what}: give one of them another name, as in {name}_2=….")
+            taken.add(name)
         scope = AnswerScope(RowScope(self.source), known)
-        columns = [(name, made(_draft(given, name), scope)) for name, given in statistics.items()]
+        columns = [(name, made(_draft(given, name), scope)) for name, given in asked]
         return Query(self, (*known.items(), *columns))
 
-    def count(self) -> Query:
+    def len(self) -> Query:
         """Asks for the number of rows of each group, as ``count``."""
-        return self.agg(count=count_rows())
+        return self.agg(count_rows())
 
 
 @final
@@ -92,7 +97,7 @@ class Grouped:
 class Query:
     """A question that can be explained and released. Get one from `Frame.agg` or `Grouped.agg`.
 
-    ``having``, ``order_by`` and ``limit`` look at released numbers only, and so cost nothing.
+    ``filter``, ``sort`` and ``head`` look at released numbers only, and so cost nothing.
     """
 
     groups: Grouped
@@ -118,18 +123,31 @@ class Query:
             limit=self.most,
         )
 
-    def having(self, *conditions: Expr) -> Query:
-        """Keeps the groups of the answer for which conditions about released numbers are true."""
-        more = [made(_draft(one, "having"), self._scope) for one in conditions]
+    def filter(self, *conditions: Expr) -> Query:
+        """Keeps the groups of the answer for which conditions about released numbers are true (HAVING)."""
+        more = [made(_draft(one, "filter"), self._scope) for one in conditions]
         return replace(self, conditions=(*self.conditions, *more))
 
-    def order_by(self, *by: str | Expr | Descending) -> Query:
-        """Sorts the answer by names of its columns, or by expressions: ``order_by(col("n").descending(), "day")``."""
-        return replace(self, order=tuple(self._order(one) for one in by))
+    def sort(
+        self, *by: str | Expr | Sequence[str | Expr], descending: bool | Sequence[bool] = False, nulls_last: bool = True
+    ) -> Query:
+        """Sorts the answer by names of its columns, or by expressions: ``sort("n", "day", descending=[True, False])``.
 
-    def limit(self, most: int) -> Query:
-        """Keeps at most the first ``most`` groups of the answer, in its order."""
-        return replace(self, most=integer(most, "limit", least=0))
+        What is missing comes last.
+        """
+        if not nulls_last:
+            raise BadArgument("nulls_last", "True: what is missing comes last", nulls_last)
+        given = each(by, "sort")
+        turned = [descending] * len(given) if isinstance(descending, bool) else list(descending)
+        if len(turned) != len(given) or not all(isinstance(one, bool) for one in turned):
+            raise BadArgument("descending", "True or False, or one of them for each column", descending)
+        return replace(
+            self, order=tuple(self._order(one, descending=down) for one, down in zip(given, turned, strict=True))
+        )
+
+    def head(self, most: int = 5) -> Query:
+        """Keeps at most the first ``most`` groups of the answer, in its order (LIMIT)."""
+        return replace(self, most=integer(most, "head", least=0))
 
     def release(
         self,
@@ -191,11 +209,17 @@ class Query:
     def _scope(self) -> AnswerScope:
         return AnswerScope(RowScope(self.groups.source), dict(self.columns))
 
-    def _order(self, by: str | Expr | Descending) -> Order:
-        if isinstance(by, Descending):
-            return Order(self._order(by.by).by, descending=True)
+    def _order(self, by: str | Expr, *, descending: bool) -> Order:
         given = col(by) if isinstance(by, str) else by
-        return Order(made(_draft(given, "order_by"), self._scope))
+        return Order(made(_draft(given, "sort"), self._scope), descending)
+
+
+def each(given: Sequence[Any], what: str) -> list[Any]:
+    """Reads what stands one after another, or in one list."""
+    inner = given[0] if len(given) == 1 and isinstance(given[0], list | tuple) else given
+    if any(isinstance(one, list | tuple) for one in inner):
+        raise BadArgument(what, "given things one after another, or in one list", "several lists")
+    return list(inner)
 
 
 def _draft(given: Expr, what: str) -> Draft:

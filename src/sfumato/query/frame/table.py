@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, final
 
-from sfumato.errors import BadArgument, QueryRefused
+from sfumato.errors import BadArgument, QueryRefused, did_you_mean
 from sfumato.query.build.relation import all_of, joined, kept, per_unit, selected, stacked
-from sfumato.query.frame.columns import Expr, Given, col, read
-from sfumato.query.frame.drafts import Named, RowScope, fold_of, made
-from sfumato.query.frame.queries import Asker, Grouped, Query
+from sfumato.query.frame.columns import Expr, Given, col, count_rows, name_of, read
+from sfumato.query.frame.drafts import RowScope, fold_of, made
+from sfumato.query.frame.queries import Asker, Grouped, Query, each
 from sfumato.query.nodes.catalog import column_named, names_of
 from sfumato.query.nodes.expressions import Column, Expression
 from sfumato.query.nodes.relations import Match, Relation, Scan
@@ -42,8 +42,7 @@ class Frame:
     def __getattr__(self, name: str) -> Expr:
         # Names with an underscore in front are Python's own; asking for them must not look at fields.
         if name.startswith("_") or name not in self.columns:
-            known = "" if name.startswith("_") else f"; there are the columns {', '.join(self.columns)}"
-            raise AttributeError(f"a frame has no column or method {name!r}{known}.")
+            raise AttributeError(f"a frame has no column or method {name!r}{self._near(name)}")
         return col(name)
 
     def __dir__(self) -> list[str]:
@@ -53,20 +52,20 @@ class Frame:
         said = ", ".join(f"{column.name} {column.kind.value}" for column in self.relation.fields)
         return f"Frame({said}; {'private' if self.relation.private else 'public'})"
 
-    def where(self, *conditions: Expr) -> Frame:
+    def filter(self, *conditions: Expr) -> Frame:
         """Keeps the rows for which all conditions are true."""
         if not conditions:
-            raise BadArgument("where", "given at least one condition, such as t.minutes > 0", "none")
+            raise BadArgument("filter", "given at least one condition, such as t.minutes > 0", "none")
         condition = all_of([self._made(one) for one in conditions])
         return self._with(kept(self.relation, condition))
 
-    def select(self, *columns: str | Expr, **named: Given) -> Frame:
+    def select(self, *columns: str | Expr | Sequence[str | Expr], **named: Given) -> Frame:
         """Keeps some columns, and makes others under new names: ``t.select("day", hours=t.minutes / 60)``."""
-        return self._with(selected(self.relation, self._named(columns, named)))
+        return self._with(selected(self.relation, self._named(each(columns, "select"), named)))
 
-    def with_columns(self, **named: Given) -> Frame:
+    def with_columns(self, *columns: Expr | Sequence[Expr], **named: Given) -> Frame:
         """Adds columns, or puts new ones in the place of old ones, of which nothing that was known is then kept."""
-        new = {name: self._made(given) for name, given in named.items()}
+        new = dict(self._named(each(columns, "with_columns"), named))
         old = {column.name: column for column in self.relation.fields}
         return self._with(selected(self.relation, list({**old, **new}.items())))
 
@@ -123,21 +122,40 @@ class Frame:
         keys = dict[str, Expression]([*units, *groups])
         return self._with(per_unit(self.relation, list(keys.items()), made_of))
 
-    def group_by(self, *keys: str | Expr, **named: Expr) -> Grouped:
+    def group_by(self, *keys: str | Expr | Sequence[str | Expr], **named: Expr) -> Grouped:
         """Puts rows into groups, by columns and by named expressions: ``group_by("site", month=t.day.month())``."""
-        by = tuple(self._named(keys, named))
-        names = [name for name, _ in by]
-        if len(set(names)) != len(names):
-            raise QueryRefused("two keys have one name: give one of them another.")
-        return Grouped(self.relation, self.asker, by)
+        return Grouped(self.relation, self.asker, tuple(self._named(each(keys, "group_by"), named)))
 
-    def agg(self, **statistics: Expr) -> Query:
-        """Asks for statistics of all rows: ``t.agg(n=sf.count_rows(), mean=t.minutes.mean())``."""
-        return Grouped(self.relation, self.asker).agg(**statistics)
+    def agg(self, *statistics: Expr | Sequence[Expr], **named: Expr) -> Query:
+        """Asks for statistics of all rows: ``t.agg(t.minutes.mean(), n=sf.count_rows())``."""
+        return Grouped(self.relation, self.asker).agg(*statistics, **named)
 
-    def count(self) -> Query:
+    def len(self) -> Query:
         """Asks for the number of rows, as ``count``."""
-        return Grouped(self.relation, self.asker).count()
+        return Grouped(self.relation, self.asker).len()
+
+    def value_counts(self, *columns: str | Expr) -> Query:
+        """Asks how many rows each value has, or each of several together, the most frequent first."""
+        return self.group_by(*columns).agg(count_rows()).sort("count", descending=True)
+
+    def describe(self, *columns: str) -> Query:
+        """Asks for the count, mean, deviation, least, quartiles and greatest of columns: ``minutes_mean`` and so on.
+
+        Without names, of all columns of numbers that have bounds. They share a loss, so name the few that matter.
+        """
+        numbers = [one.name for one in self.relation.fields if one.kind.numeric and one.facts.numbers is not None]
+        named = [self._column(name).name for name in columns] or numbers
+        if not named:
+            raise QueryRefused("no column of numbers has bounds: state them in the codebook, or clip(…) one.")
+        asked = {f"{name}_{what}": ask(col(name)) for name in named for what, ask in SUMMARY.items()}
+        return self.agg(**asked)
+
+    def _near(self, name: str) -> str:
+        if name.startswith("_"):
+            return "."
+        methods = [one for one in dir(type(self)) if not one.startswith("_")]
+        hint = did_you_mean(OTHER_WORDS.get(name, name), [*self.columns, *methods])
+        return f"; there are the columns {', '.join(self.columns)}.{hint}"
 
     def _with(self, relation: Relation) -> Frame:
         return replace(self, relation=relation)
@@ -161,13 +179,40 @@ class Frame:
         pairs: list[tuple[str, Expression]] = []
         for one in columns:
             if not isinstance(one, str | Expr):
-                raise BadArgument("a column", 'its name or an expression, one after another: "site", t.day', one)
-            draft = col(one).draft if isinstance(one, str) else one.draft
-            if not isinstance(draft, Named):
-                raise BadArgument("what is no plain column", "given a name, as in month=t.day.month()", one)
-            column = self._column(draft.name)
-            pairs.append((column.name, column))
-        return pairs + [(name, self._made(given)) for name, given in named.items()]
+                raise BadArgument("a column", 'its name or an expression, such as "site" or t.day.month()', one)
+            given = col(one) if isinstance(one, str) else one
+            made_one = self._made(given)
+            name = made_one.name if isinstance(made_one, Column) and not given.name else name_of(given)
+            pairs.append((name, made_one))
+        pairs += [(name, self._made(given)) for name, given in named.items()]
+        names = [name for name, _ in pairs]
+        if twice := [name for place, name in enumerate(names) if name in names[:place]]:
+            raise QueryRefused(f"two columns are called {twice[0]!r}: give one of them another name, as in b=….")
+        return pairs
+
+
+SUMMARY: dict[str, Callable[[Expr], Expr]] = {
+    "count": Expr.count,
+    "mean": Expr.mean,
+    "std": Expr.std,
+    "min": Expr.min,
+    "25%": lambda one: one.quantile(0.25),
+    "50%": Expr.median,
+    "75%": lambda one: one.quantile(0.75),
+    "max": Expr.max,
+}
+"""What `Frame.describe` asks of each column."""
+
+OTHER_WORDS = {
+    **dict.fromkeys(("where", "query", "loc"), "filter"),
+    **dict.fromkeys(("groupby", "groupBy"), "group_by"),
+    **dict.fromkeys(("assign", "mutate", "withColumn"), "with_columns"),
+    **dict.fromkeys(("count", "size", "height", "shape"), "len"),
+    **dict.fromkeys(("aggregate", "summarise", "summarize"), "agg"),
+    **dict.fromkeys(("merge",), "join"),
+    **dict.fromkeys(("concat", "vstack"), "union"),
+}
+"""What other libraries call methods that are here under another name."""
 
 
 def _apart(right: Frame, name: str, left: Frame) -> str:

@@ -36,7 +36,7 @@ class Values(ABC):
     def applied(self, operator: str, *others: Constant | Self) -> Self:
         """Applies an operation to this value and others."""
 
-    def clamp(self, low: float, high: float) -> Self:
+    def clip(self, low: float, high: float) -> Self:
         """Moves numbers into bounds, which come from public knowledge and never from the data."""
         return self.applied("clamp", low, high)
 

@@ -13,7 +13,7 @@ from typing import final
 from sfumato.codebook import Codebook
 from sfumato.codebook.columns import Column as Described
 from sfumato.codebook.tables import FACT, TRUNCATION, Table
-from sfumato.errors import BadArgument, QueryRefused, shown
+from sfumato.errors import BadArgument, QueryRefused, did_you_mean, shown
 from sfumato.query.nodes.expressions import Column
 from sfumato.query.nodes.facts import Ends, Facts
 from sfumato.query.nodes.kinds import Kind, Value, kind_of
@@ -61,7 +61,8 @@ class Catalog:
         """Looks up a table by its exact name, or else without regard to case; refuses unknown names."""
         known = name_in(name, self.tables) or self._last_part(name)
         if known is None:
-            raise QueryRefused(f"there is no table {shown(name)}; there are: {', '.join(sorted(self.tables))}.")
+            there = ", ".join(sorted(self.tables))
+            raise QueryRefused(f"there is no table {shown(name)}; there are: {there}.{did_you_mean(name, self.tables)}")
         return self.tables[known]
 
     def _last_part(self, name: str) -> str | None:
@@ -137,7 +138,8 @@ def column_named(name: str, columns: Iterable[Column], where: str) -> Column:
     known = {column.name: column for column in columns}
     match = name_in(name, known)
     if match is None:
-        raise QueryRefused(f"there is no column {shown(name)} in {where}; there are: {', '.join(known)}.")
+        there = f"there are: {', '.join(known)}.{did_you_mean(name, known)}"
+        raise QueryRefused(f"there is no column {shown(name)} in {where}; {there}")
     return known[match]
 
 
