@@ -210,7 +210,7 @@ def test_first_mistakes_with_files_and_options(run: Run, arguments: tuple[str, .
             "codebook (between: [lower, upper], from public knowledge), or ask for the sum of "
             "CLAMP(site, lower, upper).",
         ),
-        ("SELECT COUNT(*) FROM visit", "there is no table 'visit'; there are: visits."),
+        ("SELECT COUNT(*) FROM visit", "there is no table 'visit'; there are: visits. Did you mean 'visits'?"),
     ],
     ids=["rows", "column", "bounds", "table"],
 )
@@ -319,7 +319,7 @@ def test_explain_spends_nothing_and_needs_no_ledger(run: Run) -> None:
         assert f"\n{title}\n" in found.out
     assert "Where it would be paid" not in found.out
     assert run("explain", "visits.parquet", BY_DAY, *options, "-f", "markdown").out.startswith(
-        "**nothing has been spent**"
+        "**SELECT day, COUNT(\\*) AS n, AVG(minutes) AS m FROM visits GROUP BY day ORDER BY day** (explained"
     )
     assert "<table" in run("explain", "visits.parquet", BY_DAY, *options, "-f", "html").out
     assert run("explain", "visits.parquet", BY_DAY, *options, "-f", "pdf").code == 2

@@ -30,7 +30,7 @@ from sfumato.attacks.uniqueness import CURATOR_ONLY
 from sfumato.entropy import Entropy, system
 from sfumato.errors import BadArgument
 from sfumato.exact import Number, integer, non_negative
-from sfumato.release.render import rendered
+from sfumato.release.render.displayed import Displayed
 from sfumato.release.render.document import Document, Table
 
 SHOWN = 20
@@ -65,7 +65,7 @@ class EquivalenceClass:
 
 @final
 @dataclass(frozen=True)
-class Anonymity:
+class Anonymity(Displayed):
     """What k-anonymity amounts to in a table: its classes, the smallest first. For the curator only."""
 
     quasi: tuple[str, ...]
@@ -112,12 +112,6 @@ class Anonymity:
             warnings=(CURATOR_ONLY,),
             tables=(Table(rows, head, right=frozenset({1, 2, 3})),),
         )
-
-    def __str__(self) -> str:
-        return rendered(self.document(), "text")
-
-    def _repr_html_(self) -> str:
-        return rendered(self.document(), "html")
 
 
 def anonymity(table: Given, quasi: Iterable[str], *, sensitive: str | None = None) -> Anonymity:

@@ -29,7 +29,7 @@ from sfumato.exact import Extended, Number, integer, positive, rational, up
 from sfumato.mechanisms.local_reports import local_laplace
 from sfumato.mechanisms.randomized_response import randomized_response
 from sfumato.mechanisms.response_accuracy import response_variance, truth_probability
-from sfumato.release.render import rendered
+from sfumato.release.render.displayed import Displayed
 from sfumato.release.render.document import Document, Table
 from sfumato.release.table import composed
 
@@ -156,7 +156,7 @@ class LocalCost:
 
 @final
 @dataclass(frozen=True)
-class LocalCosts:
+class LocalCosts(Displayed):
     """How the cost of a table of randomised cells grows with the number of its columns."""
 
     epsilon: float
@@ -183,12 +183,6 @@ class LocalCosts:
             warnings=(ADVICE,),
             tables=(Table(rows, head, right=frozenset(range(6))),),
         )
-
-    def __str__(self) -> str:
-        return rendered(self.document(), "text")
-
-    def _repr_html_(self) -> str:
-        return rendered(self.document(), "html")
 
 
 def local_costs(columns: Iterable[int], *, epsilon: Number, people: int) -> LocalCosts:

@@ -12,7 +12,7 @@ from sfumato.charts.canvas import Chart
 from sfumato.errors import BadArgument
 from sfumato.exact import Number, down, integer, positive, up
 from sfumato.release.progress import Progress, reporting
-from sfumato.release.render import rendered
+from sfumato.release.render.displayed import Displayed
 from sfumato.release.render.document import Document, Table
 
 
@@ -67,7 +67,7 @@ class Success:
 
 @final
 @dataclass(frozen=True)
-class Attack:
+class Attack(Displayed):
     """The outcome of an attack: its success against a baseline, and what it found.
 
     ``against`` says what was attacked: "exact answers", "rounding", "ε = 1". ``baseline`` is the share of hits that
@@ -91,16 +91,14 @@ class Attack:
     def chart(self) -> Chart:
         return Comparison((self,)).chart()
 
-    def __str__(self) -> str:
-        return str(Comparison((self,)))
-
-    def _repr_html_(self) -> str:
-        return Comparison((self,))._repr_html_()
+    def document(self) -> Document:
+        """The report, for any form."""
+        return Comparison((self,)).document()
 
 
 @final
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Displayed):
     """One attack against several protections: exact answers, ad-hoc ones, and differential privacy at several ε."""
 
     attacks: tuple[Attack, ...]
@@ -144,12 +142,6 @@ class Comparison:
             aside=f"({deepest.meaning})",
             tables=(Table(rows, head, right=frozenset({1, 2, 3, 4})),),
         )
-
-    def __str__(self) -> str:
-        return rendered(self.document(), "text")
-
-    def _repr_html_(self) -> str:
-        return rendered(self.document(), "html")
 
 
 def sweep(

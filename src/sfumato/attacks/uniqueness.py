@@ -17,7 +17,7 @@ from sfumato.attacks.tables import Cell, Given, Rows, read_table
 from sfumato.errors import BadArgument
 from sfumato.exact import integer
 from sfumato.release.progress import Progress, reporting
-from sfumato.release.render import rendered
+from sfumato.release.render.displayed import Displayed
 from sfumato.release.render.document import Document, Table
 
 Predicate: TypeAlias = Callable[[Mapping[str, Cell]], bool]
@@ -55,7 +55,7 @@ class ClassSizes:
 
 @final
 @dataclass(frozen=True)
-class Uniqueness:
+class Uniqueness(Displayed):
     """A report on quasi-identifiers: the class sizes of each set of columns, the most telling sets first."""
 
     sets: tuple[ClassSizes, ...] = field(repr=False)
@@ -83,12 +83,6 @@ class Uniqueness:
                 Table(studies, ("what studies estimate",)),
             ),
         )
-
-    def __str__(self) -> str:
-        return rendered(self.document(), "text")
-
-    def _repr_html_(self) -> str:
-        return rendered(self.document(), "html")
 
 
 def uniqueness(

@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import final
 
-from sfumato.codebook.columns import Column, Place, Plain
+from sfumato.codebook.columns import COLUMN_HEAD, Column, Place, Plain
 from sfumato.codebook.draft import refuse_draft
 from sfumato.codebook.entries import TOP, Entries, comma_list, source_tree
 from sfumato.codebook.sampling import Sampling
@@ -24,6 +24,8 @@ from sfumato.core.metrics import Unit
 from sfumato.core.space import Space
 from sfumato.errors import BadArgument, BadCodebook, shown
 from sfumato.release.record import Fact
+from sfumato.release.render import document as form
+from sfumato.release.render.displayed import Displayed
 
 FORMAT = 1
 """The version of the format; the first entry of every codebook."""
@@ -33,8 +35,8 @@ SHEET = ("motivation", "composition", "collection", "preprocessing", "uses", "di
 
 
 @final
-@dataclass(frozen=True)
-class Codebook:
+@dataclass(frozen=True, repr=False)
+class Codebook(Displayed):
     """Public facts on one or several tables: who is protected, columns, bounds, and where each fact is from.
 
     None of it may come from the private data; a bound that was read off the data is refused.
@@ -203,6 +205,16 @@ class Codebook:
         stated = {key: value for key, value in self.to_plain().items() if key != "ledger"}
         text = json.dumps(stated, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()
+
+    def document(self) -> form.Document:
+        """The tables and their columns, for any form."""
+        tables = tuple(
+            form.Table(tuple(column.row() for column in table.columns), COLUMN_HEAD, title=table.headline)
+            for table in self.tables
+        )
+        return form.Document(self.title, f"{self.title}: protects {self.protects}", tables=tables)
+
+    __repr__ = Displayed.__str__
 
     def to_plain(self) -> Plain:
         """The codebook as plain data, with decimals as texts; `read` restores it."""

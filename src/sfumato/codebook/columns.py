@@ -45,6 +45,13 @@ class Place(NamedTuple):
         return f"{self.table}.{self.column}"
 
 
+COLUMN_HEAD = ("column", "type", "values", "may be missing", "known from")
+"""What is shown of each column."""
+
+MOST_SHOWN = 12
+"""How many categories are shown of a column."""
+
+
 @final
 @dataclass(frozen=True)
 class Column:
@@ -140,6 +147,13 @@ class Column:
     def written(self) -> str:
         """How texts of this column are written, where that is said: a format or the decimal sign."""
         return self.format or self.decimal
+
+    def row(self) -> tuple[str, ...]:
+        """The column as a row under `COLUMN_HEAD`."""
+        values = "" if self.between is None else f"[{comma_list(self._ends)}]"
+        values = values or comma_list(self.categories[:MOST_SHOWN]) + ", …" * (len(self.categories) > MOST_SHOWN)
+        values = values or (f"those of {self.keys}" if self.keys else "")
+        return self.name, self.type, values, "no" if self.nullable is False else "yes", self.source
 
     @property
     def place(self) -> Place:

@@ -93,6 +93,20 @@ class Table:
     contributions: Contributions | None = None
     public: bool = False
 
+    @property
+    def headline(self) -> str:
+        """The name, and in what way its rows are somebody's."""
+        owned = (
+            "public"
+            if self.public
+            else f"whose: {self.id}"
+            if self.id
+            else f"whose: by {self.link.column} of {self.link.of}"
+            if self.link
+            else ""
+        )
+        return f"{self.name} ({owned})" if owned else self.name
+
     @staticmethod
     def read(name: str, value: object, *, id_column: str) -> Table:
         """Reads a table; ``id_column`` is the one that the unit names for all tables."""

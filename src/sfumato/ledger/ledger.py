@@ -39,13 +39,15 @@ from sfumato.ledger.transaction import Draft, Transaction
 from sfumato.ledger.validation import aware, check_expected, check_said, check_same, read_texts
 from sfumato.ledger.verify import Progress, Verdict, verified
 from sfumato.release.record import Receipt, Release
+from sfumato.release.render.displayed import Displayed
+from sfumato.release.render.document import Document, Table
 
 ROW = Unit(AddRemove().unit(1), AddRemove())
 """Who is protected unless told otherwise: one row, added or removed."""
 
 
 @final
-class Ledger:
+class Ledger(Displayed):
     """The only door to private data: a charge that fits every limit above it is written down, and gives a permit.
 
     One ledger can hold many data sets, and many processes can use one ledger (SQLite on one machine, PostgreSQL from
@@ -372,6 +374,12 @@ class Ledger:
     def close(self) -> None:
         """Closes the files and connections that the store holds open."""
         self._store.close()
+
+    def document(self) -> Document:
+        """All accounts as they stand, for any form."""
+        held = [self[name] for name in self.accounts]
+        rows = tuple((one.name, f"{one.limit}", f"{one.spent}", "closed" if one.closed else "open") for one in held)
+        return Document("Ledger", repr(self), tables=(Table(rows, ("account", "limit", "spent", "")),))
 
     def __repr__(self) -> str:
         return f"Ledger({self._store!r}, {self._replica.state.number} entries)"

@@ -31,6 +31,8 @@ from sfumato.query.engines.registry import is_tabular
 from sfumato.query.plan.open_tables import OpenTables
 from sfumato.release.claim import Claim
 from sfumato.release.record import Fact, Release
+from sfumato.release.render.displayed import Displayed
+from sfumato.release.render.document import Document, Table
 from sfumato.session.members import Members
 from sfumato.session.open_data import Person, default_name, open_tables, protects_people, unit_of
 from sfumato.session.session import Session
@@ -38,7 +40,7 @@ from sfumato.session.vault import Asking, Holding, locked_tables, locked_values
 
 
 @final
-class Dataset:
+class Dataset(Displayed):
     """Data with a unit of privacy and public facts; nothing of it can be seen except through a session.
 
     The data is taken as it is now: what is done to the original afterwards changes nothing. Facts come from a
@@ -274,6 +276,12 @@ class Dataset:
 
     def __reduce__(self) -> NoReturn:
         raise BadArgument("a data set", "opened where it is used: it is not copied with its data", "a copy")
+
+    def document(self) -> Document:
+        """What is public about the data, for any form: nothing in it comes from the data."""
+        described = (("holds", str(self.space)),)
+        tables = (Table(described),) if self.codebook is None else self.codebook.document().tables
+        return Document(self.name, f"{self.name}: protects {self.unit.protects}", tables=tables)
 
     def __repr__(self) -> str:
         return f"Dataset({self.name!r}: {self.space}, protects {self.unit.protects})"

@@ -14,6 +14,8 @@ from sfumato.accounting.plans.shares import largest_within
 from sfumato.errors import BadArgument, NoProvenRoute
 from sfumato.exact import Number, probability
 from sfumato.ledger.accounts import Account
+from sfumato.release.render.displayed import Displayed
+from sfumato.release.render.document import Document, Table
 
 
 @final
@@ -29,7 +31,7 @@ class Shown:
 
 @final
 @dataclass(frozen=True)
-class Overview:
+class Overview(Displayed):
     """Where an account stands, in every kind of loss; ``ways`` is what each of several ways of counting leaves."""
 
     account: str
@@ -37,20 +39,21 @@ class Overview:
     rows: tuple[Shown, ...]
     ways: Mapping[str, Loss] = field(default_factory=dict)
 
-    def __str__(self) -> str:
-        cells = [("", "limit", "spent", "left")]
-        for row in self.rows:
-            left = "—" if row.left is None else row.left.str_down()
-            cells.append((row.kind.__name__, _text(row.limit), _text(row.spent), left))
-        widths = [max(len(line[column]) for line in cells) for column in range(4)]
-        lines = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in cells]
-        told = [f"{self.account}: {self.promise}", *(f"  {line.rstrip()}" for line in lines)]
+    def document(self) -> Document:
+        """The account, what it promises, and where it stands, for any form."""
+        rows = tuple(
+            (one.kind.__name__, _text(one.limit), _text(one.spent), "—" if one.left is None else one.left.str_down())
+            for one in self.rows
+        )
+        tables = [Table(rows, ("", "limit", "spent", "left"))]
         if self.ways:
-            told.append("  losses are counted in several ways at once, and what fits in one of them may be asked:")
-            told += [f"    {way}: {left.str_down()} left" for way, left in self.ways.items()]
-        return "\n".join(told)
+            title = "Losses are counted in several ways at once, and what fits in one of them may be asked"
+            tables.append(
+                Table(tuple((way, f"{left.str_down()} left") for way, left in self.ways.items()), title=title)
+            )
+        return Document(self.account, f"{self.account}: {self.promise}", tables=tuple(tables))
 
-    __repr__ = __str__
+    __repr__ = Displayed.__str__
 
 
 def overview(account: Account, left: Loss, delta: Number) -> Overview:
@@ -67,6 +70,13 @@ def overview(account: Account, left: Loss, delta: Number) -> Overview:
     )
     rule = account.rule
     return Overview(account.name, account.promise, rows, rule.ways if isinstance(rule, ApproxFilter) else {})
+
+
+def session_document(account: Account, left: Loss, data: Document) -> Document:
+    """Writes where an account stands, before what is said of the data that it pays for."""
+    said = f"{account.name}: {account.spent} of {account.limit} spent, for {account.terms.unit}"
+    rows = (("limit", f"{account.limit}"), ("spent", f"{account.spent}"), ("left", left.str_down()))
+    return Document(account.name, said, tables=(Table(rows), *data.tables))
 
 
 def spent_in(loss: Loss, kind: type[Loss], delta: Number | None) -> Loss:

@@ -33,9 +33,11 @@ from sfumato.query.nodes.keysets import KeySet
 from sfumato.release.publication import missing_for_publication
 from sfumato.release.record import Release
 from sfumato.release.registry import RegistryEntry
+from sfumato.release.render.displayed import Displayed
+from sfumato.release.render.document import Document
 from sfumato.release.render.words import clean
 from sfumato.release.table import ReleaseTable
-from sfumato.session.overview import Overview, overview, spent_in
+from sfumato.session.overview import Overview, overview, session_document, spent_in
 
 if TYPE_CHECKING:
     from sfumato.accounting.plans.account import CostReport
@@ -71,7 +73,7 @@ class Prepared:
 
 
 @final
-class Session:
+class Session(Displayed):
     """Asks questions of one data set, and pays for them from one account. Get one from `Dataset.session`."""
 
     def __init__(self, dataset: Dataset, ledger: Ledger, account: Account, *, by: str) -> None:
@@ -393,8 +395,6 @@ class Session:
         if account.above and not account.closed:
             self.close()
 
-    def __str__(self) -> str:
-        return f"{self._name}: {self.spent} of {self.limit} spent, for {self.dataset.unit.protects}"
-
-    def __repr__(self) -> str:
-        return f"Session({self})"
+    def document(self) -> Document:
+        """Where the session stands and what it can be asked about, for any form."""
+        return session_document(*self.ledger.standing(self._name), self.dataset.document())

@@ -355,8 +355,8 @@ def test_how_is_inner_or_left() -> None:
     assert "'inner' or 'left'; got 'outer'" in said(lambda: t.join(sites, on="site", how="outer"), BadArgument)  # type: ignore[arg-type]
     assert "at least one condition" in said(lambda: t.filter(), BadArgument)
     assert "given a name, as in one=" in said(lambda: t.select(sf.lit(1)), BadArgument)
-    assert "a column must be its name or an expression" in said(lambda: t.group_by(3), BadArgument)  # type: ignore[arg-type]
-    assert "in one list" in said(lambda: t.group_by(["day"], ["site"]), BadArgument)
+    assert "group_by must be a column's name or an expression" in said(lambda: t.group_by(3), BadArgument)  # type: ignore[arg-type]
+    assert "several in one list" in said(lambda: t.group_by(["day"], ["site"]), BadArgument)
 
 
 def test_what_polars_users_write_is_understood() -> None:

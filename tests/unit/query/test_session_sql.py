@@ -276,7 +276,7 @@ def test_explaining_looks_at_no_data_and_spends_nothing(monkeypatch: pytest.Monk
     assert isinstance(made, Explanation)
     same = session.explain(f"EXPLAIN PRIVACY {text}", loss=ONE, **KEPT)
     assert str(same) == str(made) and not spied.asked and session.spent == sf.Approx(0, 0)
-    for words in ("nothing has been spent", "2 public keys", "at most 4", "Laplace", "ε = 1", "ρ = ", "left"):
+    for words in ("nothing was spent", "2 public keys", "at most 4", "Laplace", "ε = 1", "ρ = ", "left"):
         assert words in str(made)
     assert "<table" in made.to_html() and "| " in made.to_markdown()
     unpriced = session.explain(text, **KEPT)

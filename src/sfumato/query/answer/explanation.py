@@ -13,7 +13,7 @@ from sfumato.accounting.losses.measures import Approx, Loss
 from sfumato.core.domains import Data
 from sfumato.errors import SfumatoError
 from sfumato.release.record import Cutting, How
-from sfumato.release.render import rendered
+from sfumato.release.render.displayed import Displayed
 from sfumato.release.render.document import Document, Table
 from sfumato.release.render.words import percent, width
 
@@ -31,7 +31,7 @@ Rows = tuple[tuple[str, ...], ...]
 
 @final
 @dataclass(frozen=True)
-class Explanation:
+class Explanation(Displayed):
     """What a question would cost and how it would be answered; nothing is spent. Printing shows text, notebooks HTML.
 
     ``half_width`` is the error bar of a measurement, where it is known. A query has a plan besides: the ``tree`` of
@@ -61,15 +61,13 @@ class Explanation:
         """Tells whether the question can be asked now."""
         return self.refusal is None
 
-    @property
     def document(self) -> Document:
-        """The explanation in a form that all renderers read."""
+        """The question, how it would be answered, and at what price."""
         sizes = tuple(f"± in a group of {size:,}" for size in SIZES)
         cuts = tuple((cut.source, cut.what) for cut in self.how.cuts if cut.cutting is not Cutting.UNITS)
         claims = tuple((str(claim),) for claim in self.how.claims)
         columns = ("noisy number", "one unit moves it (L1, L2)", "noise", "±")
         tables = [
-            Table((("", self.how.asked),) if self.how.asked else (), title="What is asked"),
             Table(self.tree or (("", self.how.made),), title="What is computed"),
             Table(tuple((why,) for why in self.bounds), title="How each unit is bounded"),
             Table(cuts, title="What else is cut, and who says so"),
@@ -86,7 +84,8 @@ class Explanation:
             Table(tuple(self._standing()), title="Where it would be paid"),
             Table(claims, title="What is claimed"),
         ]
-        return Document("Explanation", "nothing has been spent", tables=tuple(one for one in tables if one.rows))
+        shown = tuple(one for one in tables if one.rows)
+        return Document("Explanation", self.how.asked or self.how.made, "(explained: nothing was spent)", tables=shown)
 
     @property
     def _error_bar(self) -> Rows:
@@ -112,22 +111,4 @@ class Explanation:
         if self.refusal is not None:
             yield "no", self.refusal
 
-    def to_text(self) -> str:
-        """Writes plain text."""
-        return rendered(self.document, "text")
-
-    def to_html(self) -> str:
-        """Writes a fragment of HTML, without scripts."""
-        return rendered(self.document, "html")
-
-    def to_markdown(self) -> str:
-        """Writes Markdown."""
-        return rendered(self.document, "markdown")
-
-    def _repr_html_(self) -> str:
-        return self.to_html()
-
-    def __str__(self) -> str:
-        return self.to_text()
-
-    __repr__ = __str__
+    __repr__ = Displayed.__str__

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, final
 
 from sfumato.accounting.losses.measures import Loss
-from sfumato.errors import BadArgument, QueryRefused, Several
+from sfumato.errors import BadArgument, QueryRefused, Several, Unseen
 from sfumato.exact import Number, integer
 from sfumato.query.build.question import build_question, cube, rollup
 from sfumato.query.build.relation import all_of
@@ -77,7 +77,7 @@ class Grouped:
             for place, (name, key) in enumerate(self.keys)
         }
         taken = set(known)
-        asked = [*((name_of(one), one) for one in each(statistics, "agg")), *named.items()]
+        asked = [*((name_of(one), one) for one in each(statistics, "agg", names=False)), *named.items()]
         for name, _ in asked:
             if name in taken:
                 what = f"{name!r} is grouped by" if name in known else f"two statistics are called {name!r}"
@@ -214,15 +214,21 @@ class Query:
         return Order(made(_draft(given, "sort"), self._scope), descending)
 
 
-def each(given: Sequence[Any], what: str) -> list[Any]:
-    """Reads what stands one after another, or in one list."""
-    inner = given[0] if len(given) == 1 and isinstance(given[0], list | tuple) else given
-    if any(isinstance(one, list | tuple) for one in inner):
-        raise BadArgument(what, "given things one after another, or in one list", "several lists")
-    return list(inner)
+def each(given: Sequence[Any], what: str, *, names: bool = True) -> list[Any]:
+    """Reads expressions, or also names of columns, that stand one after another or in one list."""
+    listed = len(given) == 1 and isinstance(given[0], list | tuple)
+    members = list(given[0] if listed else given)
+    must = "a column's name or an expression, such as t.day.month()" if names else EXPRESSION
+    for one in members:
+        if not isinstance(one, (str, Expr) if names else Expr):
+            raise BadArgument(what, f"{must}; several in one list", Unseen() if listed else one)
+    return members
+
+
+EXPRESSION = "an expression, such as sf.count_rows() or t.minutes.mean()"
 
 
 def _draft(given: Expr, what: str) -> Draft:
     if not isinstance(given, Expr):
-        raise BadArgument(what, "an expression, such as sf.count_rows() or t.minutes.mean()", given)
+        raise BadArgument(what, EXPRESSION, given)
     return given.draft

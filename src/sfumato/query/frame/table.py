@@ -65,7 +65,7 @@ class Frame:
 
     def with_columns(self, *columns: Expr | Sequence[Expr], **named: Given) -> Frame:
         """Adds columns, or puts new ones in the place of old ones, of which nothing that was known is then kept."""
-        new = dict(self._named(each(columns, "with_columns"), named))
+        new = dict(self._named(each(columns, "with_columns", names=False), named))
         old = {column.name: column for column in self.relation.fields}
         return self._with(selected(self.relation, list({**old, **new}.items())))
 
@@ -178,8 +178,6 @@ class Frame:
         """Reads columns under the names they have, and others under the names given."""
         pairs: list[tuple[str, Expression]] = []
         for one in columns:
-            if not isinstance(one, str | Expr):
-                raise BadArgument("a column", 'its name or an expression, such as "site" or t.day.month()', one)
             given = col(one) if isinstance(one, str) else one
             made_one = self._made(given)
             name = made_one.name if isinstance(made_one, Column) and not given.name else name_of(given)

@@ -12,7 +12,7 @@ from pkgutil import iter_modules
 from sfumato.errors import BadArgument
 from sfumato.release.render.document import Document
 
-PARTS = frozenset({"answers", "document", "sheet", "words"})
+PARTS = frozenset({"answers", "displayed", "document", "sheet", "words"})
 """The files here that are no forms."""
 
 
