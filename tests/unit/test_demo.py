@@ -227,7 +227,7 @@ def test_the_ledger_from_the_command_line(tmp_path: Path) -> None:
     assert (sound.returncode, sound.stdout.strip()) == (0, "4 entries, 0 signed checkpoints: sound")
     assert run("ledger", "export", "ledger.db", "copy.jsonl", folder=tmp_path).returncode == 0
     assert (tmp_path / "copy.jsonl").read_text() == (tmp_path / "ledger.jsonl").read_text()
-    table = run("ledger", "table", "ledger.db", "exam", "--form", "markdown", folder=tmp_path)
+    table = run("ledger", "table", "ledger.db", "exam", "--format", "markdown", folder=tmp_path)
     assert "| ε | 0.5 |" in table.stdout
     with sqlite3.connect(tmp_path / "ledger.db") as raw:
         raw.execute("DROP TRIGGER no_change")
@@ -243,5 +243,5 @@ def test_a_ledger_that_is_not_there_is_not_made(tmp_path: Path) -> None:
     assert missing.returncode == 1
     assert "there is none at this address" in missing.stderr
     assert not (tmp_path / "nowhere.db").exists()
-    wrong = run("ledger", "table", "nowhere.db", "exam", "--form", "pdf", folder=tmp_path)
+    wrong = run("ledger", "table", "nowhere.db", "exam", "--format", "pdf", folder=tmp_path)
     assert wrong.returncode != 0

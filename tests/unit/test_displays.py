@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import sfumato as sf
+from sfumato.errors import BadArgument
 from sfumato.release.render.displayed import MEDIA, Displayed
 
 BOOK = {
@@ -65,3 +67,35 @@ def test_what_is_shown_is_what_one_wants_to_know() -> None:
     assert "exam     ε = 2  ε = 0.5  open" in str(asked.ledger)
     assert repr(asked.dataset.codebook).startswith("An <exam>: protects a student")
     assert len(repr(asked.dataset.codebook)) < 1000
+
+
+def counted() -> sf.Release:
+    return (sf.vector(int) >> sf.count() >> sf.laplace(scale=2))([1] * 50)
+
+
+def test_a_release_is_a_number_where_one_is_asked_for() -> None:
+    release = counted()
+    assert (
+        float(release) == release.value and f"{release:.1f}" == f"{release.value:.1f}" and f"{release}" == str(release)
+    )
+    asked = session().sql("SELECT AVG(points) AS m FROM scores", loss=sf.Pure(1))
+    assert float(asked) == asked.value.only()
+    several = replace(release, value=np.array([1, 2]))
+    with pytest.raises(BadArgument, match="of one number; read others at release.value"):
+        float(several)
+    with pytest.raises(BadArgument, match="of one row and one column"):
+        float(session().sql("SELECT AVG(points) AS m, COUNT(*) AS n FROM scores", loss=sf.Pure(1)))
+
+
+@pytest.mark.parametrize("use", [lambda r: r > 3, lambda r: 3 <= r, lambda r: r + 1, lambda r: 2 * r, lambda r: 1 / r])
+def test_a_release_is_not_compared_as_if_it_were_exact(use: Callable[[sf.Release], object]) -> None:
+    with pytest.raises(TypeError, match=r"has an error bar. Compare and compute with release\.estimate\(\)"):
+        use(counted())
+
+
+def test_closing_a_session_closes_no_account() -> None:
+    opened = session()
+    opened.close()
+    assert not opened.ledger["exam"].closed
+    opened.close_account()
+    assert opened.ledger["exam"].closed

@@ -117,7 +117,7 @@ def table(
     account: Annotated[str, typer.Argument(help="The data set, or an account under it.")],
     *,
     delta: Annotated[str | None, typer.Option(help="The δ at which to state ε, where the limit is not (ε, δ).")] = None,
-    form: Annotated[str, typer.Option("--form", "-f", help="text, markdown, html, latex, json or csv.")] = "text",
+    form: Annotated[str, typer.Option("--format", "-f", help="text, markdown, html, latex, json or csv.")] = "text",
     steps: Annotated[bool, typer.Option(help="With one row for each step on the way.")] = False,
 ) -> None:
     """Prints the release table of a data set."""
@@ -132,7 +132,7 @@ def table(
         "csv": made.to_csv,
     }
     if form not in writers:
-        raise typer.BadParameter(f"one of {', '.join(writers)}", param_hint="--form")
+        raise typer.BadParameter(f"one of {', '.join(writers)}", param_hint="--format")
     sys.stdout.write(writers[form](steps=steps).rstrip("\n") + "\n")
 
 

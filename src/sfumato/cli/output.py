@@ -38,12 +38,15 @@ class Output:
     form: Form
     path: Path | None = None
     plot: Path | None = None
+    title: str | None = None
 
     def __post_init__(self) -> None:
         if self.form is Form.PARQUET and self.path is None:
             misused("--format parquet needs --output FILE: it is not for a terminal.")
         if self.plot is not None and self.plot.suffix not in PLOTS:
             misused(f"--plot takes a file that ends in {', '.join(PLOTS)}; got {self.plot.name}.")
+        if self.title is not None and self.plot is None:
+            misused("--title is that of a chart: say where to draw it, --plot FILE.")
         for path in (self.path, self.plot):
             if path is not None and (path.is_dir() or not path.resolve().parent.is_dir()):
                 misused(f"{path} cannot be written: there is no such folder, or it is one itself.")
@@ -63,7 +66,7 @@ class Output:
             from sfumato.charts import save
 
             try:
-                tell(f"  chart  {save(release.plot(), self.plot)}")
+                tell(f"  chart  {save(release.plot(title=self.title), self.plot)}")
             except SfumatoError as error:  # it has been paid for, and written: no chart is no refusal
                 tell(f"  chart  none: {error}")
 

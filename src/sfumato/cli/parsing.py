@@ -5,12 +5,13 @@ from __future__ import annotations
 import datetime
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
 from sfumato.accounting.losses.measures import ZCDP, Approx, Loss, Pure
 from sfumato.cli.exits import misused
+from sfumato.query.nodes.keysets import KeySet
 
 WORDS: dict[str, object] = {"true": True, "false": False, "null": None}
 
@@ -42,15 +43,39 @@ def text_of(sql: str) -> str:
 
 def parameters_of(given: Sequence[str]) -> dict[str, object]:
     """Reads values by the names of the parameters that they are for, from texts such as ``site=4``."""
-    settings: dict[str, object] = {}
+    return {name: value_of(value) for name, value in _named(given, "--parameter", "site=4")}
+
+
+def weights_of(given: Sequence[str]) -> dict[str, str] | None:
+    """Reads how columns share a loss, from texts such as ``total=3``; None where nothing was said."""
+    return dict(_named(given, "--weights", "total=3")) or None
+
+
+def keys_of(given: Sequence[str]) -> KeySet | None:
+    """Reads public keys, every combination of them, from texts such as ``site=north,south``; None where there are none.
+
+    >>> list(keys_of(["site=north,south", "year=2026"]))
+    [('north', 2026), ('south', 2026)]
+    """
+    listed = {name: value.split(",") for name, value in _named(given, "--keys", "site=north,south")}
+    return (
+        KeySet.of(**{name: [value_of(one.strip()) for one in values] for name, values in listed.items()})
+        if listed
+        else None
+    )
+
+
+def _named(given: Sequence[str], option: str, example: str) -> Iterator[tuple[str, str]]:
+    """Reads names and texts from the values of an option; refuses others, and a name that comes twice."""
+    names = set()
     for one in given:
         name, sign, value = one.partition("=")
         if not sign or not name.strip():
-            misused(f"--parameter takes a name and a value, as in --parameter site=4; got {one!r}.")
-        if name.strip() in settings:
-            misused(f"--parameter {name.strip()} is given twice.")
-        settings[name.strip()] = value_of(value)
-    return settings
+            misused(f"{option} takes a name and a value, as in {option} {example}; got {one!r}.")
+        if name.strip() in names:
+            misused(f"{option} {name.strip()} is given twice.")
+        names.add(name.strip())
+        yield name.strip(), value
 
 
 def value_of(text: str) -> object:

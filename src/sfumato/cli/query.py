@@ -17,7 +17,7 @@ from sfumato.accounting.losses.measures import Approx, Loss
 from sfumato.cli.exits import BROKE_OFF, interruptible, misused, tell
 from sfumato.cli.inputs import Source, open_session, open_to_explain, shown
 from sfumato.cli.output import Form, Output
-from sfumato.cli.parsing import loss_of, parameters_of, text_of
+from sfumato.cli.parsing import keys_of, loss_of, parameters_of, text_of, weights_of
 from sfumato.errors import NotKept, OnlyPublic
 from sfumato.query.answer.explanation import Explanation
 from sfumato.release.answer import Answer, AnswerColumn, Role
@@ -48,6 +48,10 @@ Confidence = Annotated[str, typer.Option(help="Of error bars and of --accuracy."
 MaxGroups = Annotated[int | None, typer.Option(help="Keep at most so many groups of each unit.", min=1)]
 MaxRowsPerGroup = Annotated[int | None, typer.Option(help="Keep at most so many rows of each unit in a group.", min=1)]
 MaxRows = Annotated[int | None, typer.Option(help="Keep at most so many rows of each unit in all.", min=1)]
+Keys = Annotated[
+    list[str] | None, typer.Option("--keys", help="COLUMN=A,B,…, the public keys to answer, from no data.")
+]
+Weights = Annotated[list[str] | None, typer.Option("--weights", help="COLUMN=3, how columns share what is paid.")]
 Parameter = Annotated[list[str] | None, typer.Option("--parameter", "-p", help="NAME=VALUE, for :name in the query.")]
 Address = Annotated[
     str | None,
@@ -81,6 +85,8 @@ class Asked:
         max_groups: int | None,
         max_rows_per_group: int | None,
         max_rows: int | None,
+        keys: list[str] | None,
+        weights: list[str] | None,
     ) -> Asked:
         """Reads what was typed."""
         if loss is not None and accuracy is not None:
@@ -92,6 +98,8 @@ class Asked:
             "max_groups": max_groups,
             "max_rows_per_group": max_rows_per_group,
             "max_rows": max_rows,
+            "keys": keys_of(keys or ()),
+            "weights": weights_of(weights or ()),
         }
         return Asked(text_of(sql), parameters_of(parameter or ()), settings)
 
@@ -114,6 +122,8 @@ def query(
     max_groups: MaxGroups = None,
     max_rows_per_group: MaxRowsPerGroup = None,
     max_rows: MaxRows = None,
+    keys: Keys = None,
+    weights: Weights = None,
     parameter: Parameter = None,
     ledger: Address = None,
     limit_epsilon: LimitEpsilon = None,
@@ -122,6 +132,7 @@ def query(
     form: Annotated[Form, typer.Option("--format", "-f", help="How the answer is written.")] = Form.TABLE,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="The file to write it to.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Draws it into a file: .svg, .png or .html.")] = None,
+    title: Annotated[str | None, typer.Option(help="The title of what --plot draws.")] = None,
 ) -> None:
     """Answers a question in SQL: pays for it from a ledger first, then looks at the data.
 
@@ -133,13 +144,15 @@ def query(
     address = source.ledger(ledger)
     limit = loss_of(limit_epsilon, limit_delta, limit_rho, prefix="--limit-")
     loss = loss_of(epsilon, delta, rho)
-    asked = Asked.read(sql, parameter, loss, accuracy, confidence, max_groups, max_rows_per_group, max_rows)
+    asked = Asked.read(
+        sql, parameter, loss, accuracy, confidence, max_groups, max_rows_per_group, max_rows, keys, weights
+    )
     if EXPLAINS.match(asked.text):
         sys.stdout.write(explained(source, asked, address, limit, same_data).to_text())
         return
     if loss is None and accuracy is None and not OPTIONS.search(asked.text):
         misused("say what to pay, --epsilon 0.5 (or --rho 0.1), or how near to come, --accuracy 50.")
-    where = Output(form, output, plot)
+    where = Output(form, output, plot, title)
     with interruptible(shown(address)):
         with working("opening the data"):
             session = open_session(source.dataset(), address, limit, same_data)
@@ -165,6 +178,8 @@ def explain(
     max_groups: MaxGroups = None,
     max_rows_per_group: MaxRowsPerGroup = None,
     max_rows: MaxRows = None,
+    keys: Keys = None,
+    weights: Weights = None,
     parameter: Parameter = None,
     ledger: Address = None,
     limit_epsilon: LimitEpsilon = None,
@@ -179,7 +194,16 @@ def explain(
     source = Source(data, codebook, unit, table or (), name, data_version)
     limit = loss_of(limit_epsilon, limit_delta, limit_rho, prefix="--limit-")
     asked = Asked.read(
-        sql, parameter, loss_of(epsilon, delta, rho), accuracy, confidence, max_groups, max_rows_per_group, max_rows
+        sql,
+        parameter,
+        loss_of(epsilon, delta, rho),
+        accuracy,
+        confidence,
+        max_groups,
+        max_rows_per_group,
+        max_rows,
+        keys,
+        weights,
     )
     if form not in ("text", "html", "markdown"):
         misused(f"--format must be text, html or markdown; got {form}.")

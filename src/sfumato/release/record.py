@@ -7,7 +7,10 @@ from enum import Enum
 from fractions import Fraction
 from functools import cache
 from importlib.metadata import version
+from numbers import Real
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, final
+
+import numpy as np
 
 from sfumato.accounting.losses.measures import Loss
 from sfumato.errors import BadArgument, NotChainable
@@ -220,6 +223,29 @@ class Release:
         return short_text(self)
 
     __repr__ = __str__
+
+    def __float__(self) -> float:
+        """The released number, where it is one."""
+        from sfumato.release.answer import Answer
+
+        value = self.value.only() if isinstance(self.value, Answer) else self.value
+        number = value.item() if isinstance(value, np.generic | np.ndarray) and value.size == 1 else value
+        if isinstance(number, bool) or not isinstance(number, Real):
+            raise BadArgument("a release as a number", "of one number; read others at release.value", type(value))
+        return float(number)
+
+    def __format__(self, spec: str) -> str:
+        """The number as a format says, ``f"{release:.1f}"``; without one, all that `print` shows."""
+        return format(float(self), spec) if spec else str(self)
+
+    def _is_no_number(self, _: object) -> NoReturn:
+        raise NotChainable(
+            "a release is a record, whose number has an error bar. Compare and compute with release.estimate(), whose "
+            "results keep right intervals, or with float(release), which has none."
+        )
+
+    __lt__ = __le__ = __gt__ = __ge__ = _is_no_number
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _is_no_number
 
     def __call__(self, *_: object, **__: object) -> NoReturn:
         raise NotChainable(

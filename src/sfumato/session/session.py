@@ -382,6 +382,10 @@ class Session(Displayed):
         return missing_for_publication(self.release_table(delta=delta), releases_now(self.ledger, self._name))
 
     def close(self) -> None:
+        """Closes files and connections of the ledger; the account stays as it is, and `Dataset.session` goes on."""
+        self.ledger.close()
+
+    def close_account(self) -> None:
         """Closes the account permanently; what it held and has not spent goes back to the one above."""
         self.ledger.close_account(self._name, by=self.by)
 
@@ -393,7 +397,7 @@ class Session(Displayed):
     ) -> None:
         account = self.ledger[self._name]
         if account.above and not account.closed:
-            self.close()
+            self.close_account()
 
     def document(self) -> Document:
         """Where the session stands and what it can be asked about, for any form."""
