@@ -1,3 +1,4 @@
+from .bernstein import bernstein_counts
 from .casts import absolute, log
 from .confusion import positives, true_positives
 from .filters import mark
@@ -16,6 +17,7 @@ __all__ = [
     "absolute",
     "accuracy_scores",
     "as_range",
+    "bernstein_counts",
     "count_each",
     "equal_parts",
     "lipschitz",
