@@ -28,9 +28,7 @@ FINE = {1: FINENESS, 2: SQUARE_FINENESS}
     proof="proofs/bernstein.md#map",
     reviewed="6f42f796127b",
 )
-def shares_map(
-    d_in: Distance, *, norm: VectorMetric, metric: DatasetMetric, size: int | None, degree: int
-) -> Distance:
+def shares_map(d_in: Distance, *, norm: VectorMetric, metric: DatasetMetric, size: int | None, degree: int) -> Distance:
     """How far the sums of the shares of all rows can move."""
     return count_by_map(d_in, norm=norm, metric=metric, size=size, bins=degree + 1)
 
@@ -41,7 +39,7 @@ def bernstein_counts(degree: int, *, metric: VectorMetric | None = None) -> Part
 
     A row at the share t of the way from the lower bound to the upper adds 1 − t and t to the bins at degree 1, and
     (1 − t)², 2t(1 − t), t² at degree 2. The number of rows, their sum and their sum of squares are weighted sums of the
-    bins: one noise of scale 1/ε on each pays for all of them, where a count, a sum and a sum of squares would pay thrice.
+    bins: noise of scale 1/ε on each pays for all of them, where a count, a sum and a sum of squares would pay thrice.
 
     Takes:      numbers within bounds that are apart (clamp first), under any distance that counts rows; degree 1 or 2
     Gives:      a vector of degree + 1 exact numbers under the L1 distance, or L2 or L∞ where asked
