@@ -73,8 +73,12 @@ def _array(values: object) -> NDArray[Any] | None:
     if own is None:
         return None
     kind = getattr(getattr(values, "dtype", None), "kind", "")
-    nulls = {"dtype": np.float64, "na_value": math.nan}  # as pandas says it, of numbers: dates would become numbers too
-    for arguments in (*[nulls] * (kind in ("i", "u", "f")), {"zero_copy_only": False}, {}):
+    nulls: dict[str, Any] = {
+        "dtype": np.float64,
+        "na_value": math.nan,
+    }  # as pandas says it, of numbers: dates would become numbers too
+    ways: list[dict[str, Any]] = [{"zero_copy_only": False}, {}]  # the first as Arrow says it
+    for arguments in [nulls, *ways] if kind in ("i", "u", "f") else ways:
         try:
             return _flat(np.asarray(own(**arguments)))
         except TypeError:

@@ -4,6 +4,7 @@ from .confusion import positives, true_positives
 from .filters import mark
 from .histogram import count_each, rows_from_counts
 from .keyed import sizes, sums
+from .mode_gap import mode_gap
 from .moments import vector_variance
 from .parts import equal_parts, random_parts
 from .reshape import repeat
@@ -23,6 +24,7 @@ __all__ = [
     "lipschitz",
     "log",
     "mark",
+    "mode_gap",
     "mode_scores",
     "negated",
     "positives",
