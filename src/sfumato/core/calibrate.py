@@ -27,7 +27,7 @@ Parameter = TypeVar("Parameter", Fraction, int)
 @guarantee(
     claim="the measurement built from the answer keeps the loss at d_in",
     proof="proofs/framework.md#calibration",
-    reviewed="d3179989e27e",
+    reviewed="5b4d0eb1763b",
 )
 def calibrate_parameter(
     build: Callable[[Fraction], Measurement],

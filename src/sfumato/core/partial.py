@@ -126,7 +126,7 @@ def chain(first: Transformation, following: object) -> Transformation | Measurem
 
 
 @guarantee(
-    claim="a function of the outcome keeps the map", proof="proofs/framework.md#postprocessing", reviewed="4706791bcc1d"
+    claim="a function of the outcome keeps the map", proof="proofs/framework.md#postprocessing", reviewed="f9352faed5f0"
 )
 def finish(measurement: Measurement, following: object) -> Measurement:
     """Adds post-processing to a measurement."""

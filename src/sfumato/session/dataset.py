@@ -176,9 +176,9 @@ class Dataset:
     ) -> Session:
         """Opens a session: an account of a ledger with a limit that was set once, and goes on where it was left.
 
-        The limit is a loss, or an ``epsilon`` and perhaps a ``delta``. Where the account is open already, it can be left
-        out; so can the ledger, where the codebook names one.
-        Data that another account of the ledger has is refused, but for a ``claim``, which is written into the book.
+        The limit is a loss, or an ``epsilon`` and perhaps a ``delta``. Where the account is open already, it can be
+        left out; so can the ledger, where the codebook names one. Data that another account of the ledger has is
+        refused, but for a ``claim``, which is written into the book.
         """
         limit = stated_limit(limit, epsilon, delta)
         if not isinstance(ledger, Ledger):
