@@ -8,6 +8,7 @@ from . import (
     codebook,
     combinators,
     datasets,
+    dp,
     entropy,
     errors,
     ledger,
@@ -79,7 +80,6 @@ from .transforms.groups import group_by
 from .transforms.histogram import count_by
 from .transforms.identifiers import count_identifiers, one_each
 from .transforms.linear import linear
-from .transforms.mode_gap import mode_gap
 from .transforms.moments import standard_deviation, variance
 from .transforms.norms import norm_clamp
 from .transforms.query_stream import query_stream
@@ -165,6 +165,7 @@ __all__ = [
     "count_units",
     "datasets",
     "domains",
+    "dp",
     "drop_nan",
     "entropy",
     "errors",
@@ -190,7 +191,6 @@ __all__ = [
     "mechanisms",
     "median",
     "metrics",
-    "mode_gap",
     "noise",
     "noise_multiplier",
     "norm_clamp",

@@ -71,7 +71,7 @@ def further_transformations() -> Iterator[Subject]:
                 space,
                 lambda w=words: sf.transforms.mode_scores(None if w is LETTERS else [0, 1] if w is int else LETTERS),
             )
-            yield on("mode_gap", space, sf.mode_gap)
+            yield on("mode_gap", space, sf.transforms.mode_gap)
             yield on(
                 "group_by",
                 space,

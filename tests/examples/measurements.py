@@ -89,7 +89,7 @@ class Chances:
 def gated() -> sf.Measurement:
     space = sf.vector(letters)
     release = space >> sf.count() >> sf.laplace(scale=2)
-    return sf.propose_test_release(space >> sf.mode_gap(), release, scale=1, delta="0.1", claim=VOUCHED)
+    return sf.propose_test_release(space >> sf.transforms.mode_gap(), release, scale=1, delta="0.1", claim=VOUCHED)
 
 
 def asked_twice() -> sf.Measurement:

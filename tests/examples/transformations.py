@@ -20,6 +20,7 @@ from sfumato.core.transformation import Transformation
 from sfumato.release.claim import claim
 from sfumato.transforms.aggregate import count, count_distinct, mean, sum
 from sfumato.transforms.bands import log_bands
+from sfumato.transforms.bernstein import bernstein_counts
 from sfumato.transforms.casts import absolute, bin_by, cast, log
 from sfumato.transforms.clusters import cluster_totals, squared_distances
 from sfumato.transforms.columns import project, select
@@ -131,6 +132,14 @@ ROWS: list[tuple[str, Data, Callable[[], Partial[Transformation]], st.SearchStra
     ("count_by", Integers(), lambda: count_by([0, 1, 2**53 + 1], metric=L2()), whole),
     ("count_by", TABLE, lambda: count_by([(0, "a"), (1, "b")], other=True), people),
     ("count_each", ANY, lambda: count_each([between(0, 1), is_nan(), between(-9, 9)], metric=L2()), any_float),
+    ("bernstein_counts", Floats(("-0.1", 4)), lambda: bernstein_counts(1), st.floats(-0.1, 4)),
+    (
+        "bernstein_counts",
+        Integers(between=(-(10**30), 10**30)),
+        lambda: bernstein_counts(2),
+        st.integers(-(10**30), 10**30),
+    ),
+    ("bernstein_counts", Floats((0, 1)), lambda: bernstein_counts(2, metric=L2()), unit),
     ("deviations", Floats(infinite=True), lambda: deviations(1000.0), finite),
     ("clamped_deviations", Floats(infinite=True), lambda: clamped_deviations(1.5, 4.0), finite),
     ("moved_up", Floats(infinite=True), lambda: moved_up([0.5, 1.0, 4.0]), finite),

@@ -7,9 +7,10 @@ import datetime
 import json
 import math
 import shutil
+import sqlite3
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -143,6 +144,43 @@ def database(table: pa.Table, path: Path) -> Any:
     return file
 
 
+def rows(table: pa.Table, _: Path) -> Any:
+    return table.to_pylist()
+
+
+def records(table: pa.Table, _: Path) -> Any:
+    return table.to_pandas().to_records(index=False)
+
+
+class Interchange:
+    """Has the protocol of data frames, and nothing else. The protocol has no days: they are texts."""
+
+    def __init__(self, table: pa.Table) -> None:
+        days = [field.with_type(pa.string()) if field.type == pa.date32() else field for field in table.schema]
+        self._table = table.cast(pa.schema(days))
+
+    def __dataframe__(self, **options: Any) -> Any:
+        return self._table.__dataframe__(**options)
+
+
+def sqlite_file(table: pa.Table, path: Path) -> Any:
+    file, names = path.with_suffix(".db"), table.column_names
+    with closing(sqlite3.connect(file)) as writing, writing:
+        writing.execute(f'CREATE TABLE "{path.name}" ({", ".join(map(_named, names))})')
+        cells = ([_stored(row[name]) for name in names] for row in table.to_pylist())
+        writing.executemany(f'INSERT INTO "{path.name}" VALUES ({", ".join("?" * len(names))})', cells)
+    return file
+
+
+def _named(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _stored(value: Any) -> Any:
+    whole = isinstance(value, int) and not isinstance(value, bool) and -(2**63) <= value < 2**63
+    return value if value is None or whole or isinstance(value, str | float | bytes) else _text(value)
+
+
 KINDS: dict[str, Kind] = {
     "Arrow": Kind(lambda table, _: table),
     "Arrow in chunks": Kind(in_chunks),
@@ -161,6 +199,11 @@ KINDS: dict[str, Kind] = {
     "Parquet, several files": Kind(several_files, small=0),
     "Parquet, after a broken cell": Kind(by_pyarrow, small=0, settled=True),
     "DuckDB file": Kind(database),
+    "SQLite file": Kind(sqlite_file),
+    "rows": Kind(rows),
+    "records of NumPy": Kind(records),
+    "lazy frame": Kind(lambda table, _: pl.DataFrame(pl.from_arrow(table)).lazy()),
+    "interchange": Kind(lambda table, _: Interchange(table)),
 }
 TYPED = [name for name in KINDS if name in ("Arrow", "polars") or "Parquet" in name or "DuckDB" in name]
 """Those that hold every type of Arrow as it is."""

@@ -61,7 +61,7 @@ CALLS: list[tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]] = [
     (sf.transforms.sums, (0, 10), {"column": "age", "metric": sf.L1()}),
     (sf.sample_and_aggregate, (len,), {"default": 0, "between": (0, 1), "claim": VOUCHED}),
     (aggregates, (len, sf.Floats()), {"default": 0.0, "claims": ()}),
-    (sf.mode_gap, (), {}),
+    (sf.transforms.mode_gap, (), {}),
     (sf.transforms.vector_mean, (), {"metric": sf.L1()}),
     (sf.query_stream, (1,), {"d_out": 2, "step": 1, "claim": VOUCHED}),
     (sf.transforms.sum_stream, (0, 10), {}),

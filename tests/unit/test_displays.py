@@ -81,13 +81,13 @@ def test_a_release_is_a_number_where_one_is_asked_for() -> None:
     asked = session().sql("SELECT AVG(points) AS m FROM scores", loss=sf.Pure(1))
     assert float(asked) == asked.value.only()
     several = replace(release, value=np.array([1, 2]))
-    with pytest.raises(BadArgument, match="of one number; read others at release.value"):
+    with pytest.raises(BadArgument, match="of one number; read others at"):
         float(several)
     with pytest.raises(BadArgument, match="of one row and one column"):
         float(session().sql("SELECT AVG(points) AS m, COUNT(*) AS n FROM scores", loss=sf.Pure(1)))
 
 
-@pytest.mark.parametrize("use", [lambda r: r > 3, lambda r: 3 <= r, lambda r: r + 1, lambda r: 2 * r, lambda r: 1 / r])
+@pytest.mark.parametrize("use", [lambda r: r > 3, lambda r: r >= 3, lambda r: r + 1, lambda r: 2 * r, lambda r: 1 / r])
 def test_a_release_is_not_compared_as_if_it_were_exact(use: Callable[[sf.Release], object]) -> None:
     with pytest.raises(TypeError, match=r"has an error bar. Compare and compute with release\.estimate\(\)"):
         use(counted())

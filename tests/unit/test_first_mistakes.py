@@ -192,7 +192,7 @@ MISTAKES = [
     (
         "sf.calibrate(lambda s: sf.scalar(int) >> sf.laplace(scale=s), d_in=1, loss=1.0)",
         "BadArgument",
-        "loss must be a privacy loss such as sf.Pure(0.5); got 1.0.",
+        "loss must be a privacy loss: write epsilon=1.0, or loss=sf.Pure(1.0); got 1.0.",
     ),
     (
         "sf.calibrate(lambda s: sf.scalar(int) >> sf.gaussian(scale=s), d_in=1, loss=sf.Pure(1))",

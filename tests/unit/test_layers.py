@@ -36,6 +36,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("ledger",),
     ("datasets",),
     ("query", "local", "stats", "learn", "train", "synth"),
+    ("dp",),
     ("session",),
     ("audit",),
     ("attacks",),

@@ -324,8 +324,8 @@ def test_the_outermost_constructor_is_described() -> None:
 def test_a_refusal_leaves_everything_as_it_was() -> None:
     with pytest.raises(BadArgument):
         sf.laplace(-1)
-    with pytest.raises(TypeError, match="missing 1 required positional argument: 'scale'"):
-        sf.laplace()  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="missing 2 required positional arguments: 'lower' and 'upper'"):
+        sf.clamp()  # type: ignore[call-arg]
     with pytest.raises(NotNoisable):
         sf.scalar(["a"]) >> sf.laplace(1)
     assert sf.laplace(1).plan is not None

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import TypeVar
 
 from sfumato.accounting.losses.measures import Approx, Loss
+from sfumato.accounting.losses.stated import needed_loss
 from sfumato.accounting.plans.search import greatest, least
 from sfumato.core.domains import Data
 from sfumato.core.grouped_distance import DistanceLike
@@ -26,26 +27,31 @@ Parameter = TypeVar("Parameter", Fraction, int)
 @guarantee(
     claim="the measurement built from the answer keeps the loss at d_in",
     proof="proofs/framework.md#calibration",
-    reviewed="d3179989e27e",
+    reviewed="5b4d0eb1763b",
 )
 def calibrate_parameter(
-    build: Callable[[Fraction], Measurement], *, d_in: DistanceLike | Unit, loss: Loss, largest: bool = False
+    build: Callable[[Fraction], Measurement],
+    *,
+    d_in: DistanceLike | Unit,
+    loss: Loss | None = None,
+    epsilon: Number | None = None,
+    delta: Number | None = None,
+    largest: bool = False,
 ) -> Fraction:
     """Finds the least parameter (with ``largest``, the greatest) at which the loss is kept at distance ``d_in``.
 
     The search runs over all positive floats and the answer itself satisfies the bound: rounding can only cost accuracy.
     """
-    if not isinstance(loss, Loss):
-        raise BadArgument("loss", "a privacy loss such as sf.Pure(0.5)", loss)
-    if loss == type(loss).nothing():
+    stated = needed_loss(loss, epsilon, delta)
+    if stated == type(stated).nothing():
         raise CannotCalibrate(
             "a loss of nothing leaves room for no answer that depends on the data; ask for more than 0."
         )
 
-    builder = _priced_builder(_builder(build, "calibrate()"), loss)
+    builder = _priced_builder(_builder(build, "calibrate()"), stated)
 
     def good(parameter: Fraction) -> bool:
-        return _apart(builder(parameter), d_in).check(d_in, loss)
+        return _apart(builder(parameter), d_in).check(d_in, stated)
 
     return greatest(good) if largest else least(good)
 
@@ -80,14 +86,22 @@ def _builder(build: Callable[[Fraction], Measurement], verb: str) -> Callable[[F
 
 
 def calibrate(
-    build: Callable[[Fraction], Measurement], *, d_in: DistanceLike | Unit, loss: Loss, largest: bool = False
+    build: Callable[[Fraction], Measurement],
+    *,
+    d_in: DistanceLike | Unit,
+    loss: Loss | None = None,
+    epsilon: Number | None = None,
+    delta: Number | None = None,
+    largest: bool = False,
 ) -> Measurement:
-    """Builds the measurement with the least noise that keeps a loss.
+    """Builds the measurement with the least noise that keeps a loss, or an ``epsilon`` (and ``delta``).
 
     ``build`` takes one positive parameter and returns a measurement; its loss falls as the parameter grows (with
-    ``largest``: rises, and the greatest parameter is sought).
+    ``largest``: rises, and the greatest parameter is sought). A chain that ends in noise without a scale says the same
+    in fewer words: ``(space >> … >> sf.laplace()).with_loss(…)``.
     """
-    return _priced_builder(build, loss)(calibrate_parameter(build, d_in=d_in, loss=loss, largest=largest))
+    stated = needed_loss(loss, epsilon, delta)
+    return _priced_builder(build, stated)(calibrate_parameter(build, d_in=d_in, loss=stated, largest=largest))
 
 
 def _priced_builder(build: Callable[[Fraction], Measurement], loss: Loss) -> Callable[[Fraction], Measurement]:

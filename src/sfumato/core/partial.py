@@ -12,6 +12,7 @@ from sfumato.core.measurement import Measurement
 from sfumato.core.plan import Described, Plan, extended, followed_by, joined, planned, unplanned
 from sfumato.core.space import Space
 from sfumato.core.transformation import Transformation
+from sfumato.core.unscaled import Unscaled
 from sfumato.errors import CannotJoin, NotChainable
 from sfumato.guarantee import guarantee
 from sfumato.release.record import Release
@@ -35,10 +36,14 @@ class Partial(Described, Generic[Build]):
     @overload
     def __rshift__(self, following: Partial[Next]) -> Partial[Next]: ...
     @overload
+    def __rshift__(self, following: Unscaled) -> Unscaled: ...
+    @overload
     def __rshift__(self, following: Callable[[Data], Data]) -> Partial[Measurement]: ...
 
     def __rshift__(self, following: object) -> object:
         """Joins two waiting components into one, or adds a function of the outcome."""
+        if isinstance(following, Unscaled):
+            return following.begun(self)
         if not callable(following):
             _refuse(following)
         name = following.name if isinstance(following, Partial) else "function"
@@ -58,6 +63,11 @@ class Partial(Described, Generic[Build]):
         return f"{self.name} (waiting for an input space)"
 
 
+def begin(space: Space, following: object) -> Transformation | Measurement | Unscaled:
+    """Puts a space before a component (see `start`), or before a chain whose noise waits for its scale."""
+    return following.begun(space) if isinstance(following, Unscaled) else start(space, following)
+
+
 def start(space: Space, following: object) -> Transformation | Measurement:
     """Completes a component with its input space; refuses what cannot begin there."""
     match following:
@@ -73,8 +83,10 @@ def start(space: Space, following: object) -> Transformation | Measurement:
             return _refuse(following)
 
 
-def join(first: Transformation, following: object) -> Transformation | Measurement:
+def join(first: Transformation, following: object) -> Transformation | Measurement | Unscaled:
     """Joins a transformation and what comes after it (see `chain`), and their plans."""
+    if isinstance(following, Unscaled):
+        return following.begun(first)
     with unplanned():
         both = chain(first, following)
     if isinstance(following, Partial) or (isinstance(following, Described) and _begins(following, first.target)):
@@ -114,11 +126,11 @@ def chain(first: Transformation, following: object) -> Transformation | Measurem
 
 
 @guarantee(
-    claim="a function of the outcome keeps the map", proof="proofs/framework.md#postprocessing", reviewed="4706791bcc1d"
+    claim="a function of the outcome keeps the map", proof="proofs/framework.md#postprocessing", reviewed="f9352faed5f0"
 )
 def finish(measurement: Measurement, following: object) -> Measurement:
     """Adds post-processing to a measurement."""
-    if isinstance(following, Transformation | Measurement | Partial | Space | Release):
+    if isinstance(following, Transformation | Measurement | Partial | Unscaled | Space | Release):
         raise NotChainable(
             "a measurement has been made already: what follows can only be a plain function of its outcome. "
             "A second look at the data is a second measurement and has its own price."
@@ -128,7 +140,7 @@ def finish(measurement: Measurement, following: object) -> Measurement:
     return measurement.then(following)
 
 
-def _follow(first: Transformation | Measurement, following: object) -> Transformation | Measurement:
+def _follow(first: Transformation | Measurement, following: object) -> Transformation | Measurement | Unscaled:
     return finish(first, following) if isinstance(first, Measurement) else join(first, following)
 
 
@@ -140,6 +152,8 @@ def _joins(gives: Space, takes: Space) -> None:
 
 
 def _refuse(following: object) -> NoReturn:
+    if isinstance(following, Unscaled):
+        raise following.unsolved()
     if isinstance(following, Release):
         raise NotChainable(
             "a release is the record of what left: nothing in a chain, and nothing to look at data with."

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from sfumato.core.measurement import Measurement
     from sfumato.core.partial import Build, Partial
     from sfumato.core.transformation import Transformation
+    from sfumato.core.unscaled import Unscaled
 
 
 @final
@@ -73,11 +74,13 @@ class Space(Described):
     def __rshift__(self, following: Measurement) -> Measurement: ...
     @overload
     def __rshift__(self, following: Partial[Build]) -> Build: ...
+    @overload
+    def __rshift__(self, following: Unscaled) -> Unscaled: ...
 
     def __rshift__(self, following: object) -> object:
-        from sfumato.core.partial import start
+        from sfumato.core.partial import begin
 
-        return start(self, following)
+        return begin(self, following)
 
     def __str__(self) -> str:
         return f"{self.domain} under {self.metric}"

@@ -22,6 +22,7 @@ from sfumato.release.claim import Claim
 if TYPE_CHECKING:
     from sfumato.core.measurement import Measurement
     from sfumato.core.partial import Build, Partial
+    from sfumato.core.unscaled import Unscaled
 
 
 @final
@@ -73,6 +74,8 @@ class Transformation(Described):
     def __rshift__(self, following: Measurement) -> Measurement: ...
     @overload
     def __rshift__(self, following: Partial[Build]) -> Build: ...
+    @overload
+    def __rshift__(self, following: Unscaled) -> Unscaled: ...
 
     def __rshift__(self, following: object) -> object:
         from sfumato.core.partial import join

@@ -21,9 +21,10 @@ from sfumato.accounting.adaptive.slots import Slots
 from sfumato.accounting.codec import FORMAT, VERSION, from_plain, plain_record
 from sfumato.accounting.events import Event
 from sfumato.accounting.losses.measures import Loss
+from sfumato.accounting.losses.stated import needed_loss, stated_loss
 from sfumato.accounting.relation import Relation
 from sfumato.errors import BadArgument, LedgerDamaged, UnknownFormat
-from sfumato.exact import Extended
+from sfumato.exact import Extended, Number
 from sfumato.guarantee import guarantee
 from sfumato.ledger.entry import Body, Said
 
@@ -43,11 +44,14 @@ def rule_for(limit: object) -> Rule:
         if state_of(limit) != state_of(anew(limit)):
             raise BadArgument("limit", "one of which nothing is spent yet", limit)
         return limit
-    if not isinstance(limit, Loss):
-        raise BadArgument(
-            "limit", "a privacy loss such as sf.Pure(1), or a filter such as sf.accounting.AdvancedFilter(…)", limit
-        )
-    return filter_for(limit)
+    return filter_for(needed_loss(limit, None, None, name="limit"))
+
+
+def stated_limit(limit: object, epsilon: Number | None, delta: Number | None) -> Loss | Rule | None:
+    """Reads a limit from a loss or a rule, or from an ε and perhaps a δ; None where nothing is said."""
+    if isinstance(limit, Rule) and epsilon is None and delta is None:
+        return limit
+    return stated_loss(limit, epsilon, delta, name="limit")
 
 
 def anew(rule: Rule) -> Rule:

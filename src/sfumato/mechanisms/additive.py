@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from typing import overload
 
 from sfumato.accounting.events import Noise as NoiseEvent
 from sfumato.accounting.facts import loss_of
@@ -19,6 +20,7 @@ from sfumato.core.metrics import L1, L2, Metric
 from sfumato.core.partial import Partial
 from sfumato.core.plan import constructor
 from sfumato.core.space import Space
+from sfumato.core.unscaled import Unscaled
 from sfumato.entropy import Entropy
 from sfumato.exact import Distance, Number, positive, up
 from sfumato.mechanisms.gridding import Gridded, exact_add, gridded
@@ -29,9 +31,15 @@ from sfumato.release.interval import share_of_each
 from sfumato.release.record import How, Noised
 
 
+@overload
+def laplace(scale: Number, *, step: Number | None = ...) -> Partial[Measurement]: ...
+@overload
+def laplace(scale: None = ..., *, step: Number | None = ...) -> Unscaled: ...
 @constructor
-def laplace(scale: Number, *, step: Number | None = None) -> Partial[Measurement]:
+def laplace(scale: Number | None = None, *, step: Number | None = None) -> Partial[Measurement] | Unscaled:
     """Adds Laplace noise of a scale, drawn exactly on the integers or on the values' grid.
+
+    Without a scale it waits for a loss, which then decides it: ``chain.with_loss(sf.Pure(1))`` (`core.unscaled`).
 
     Takes:      a number under the absolute distance, or a vector under the L1 distance
     Gives:      the noisy number or vector: whole numbers for integers, else the floats nearest to grid values
@@ -42,6 +50,8 @@ def laplace(scale: Number, *, step: Number | None = None) -> Partial[Measurement
     >>> (scalar(int) >> laplace(scale=2)).map(1)
     Pure(epsilon=0.5)
     """
+    if scale is None:
+        return Unscaled("laplace", lambda least: laplace(least, step=step))
     size = positive(scale, "scale")
     grid_step = None if step is None else positive(step, "step")
     return Partial(
@@ -52,9 +62,15 @@ def laplace(scale: Number, *, step: Number | None = None) -> Partial[Measurement
     )
 
 
+@overload
+def gaussian(scale: Number, *, step: Number | None = ...) -> Partial[Measurement]: ...
+@overload
+def gaussian(scale: None = ..., *, step: Number | None = ...) -> Unscaled: ...
 @constructor
-def gaussian(scale: Number, *, step: Number | None = None) -> Partial[Measurement]:
+def gaussian(scale: Number | None = None, *, step: Number | None = None) -> Partial[Measurement] | Unscaled:
     """Adds Gaussian noise of a scale (its standard deviation), drawn exactly on the integers or on the values' grid.
+
+    Without a scale it waits for a loss, which then decides it: ``chain.with_loss(sf.Pure(1))`` (`core.unscaled`).
 
     Takes:      a number under the absolute distance, or a vector under the L2 distance
     Gives:      the noisy number or vector: whole numbers for integers, else the floats nearest to grid values
@@ -65,6 +81,8 @@ def gaussian(scale: Number, *, step: Number | None = None) -> Partial[Measuremen
     >>> (scalar(int) >> gaussian(scale=2)).map(1)
     ZCDP(rho=0.125)
     """
+    if scale is None:
+        return Unscaled("gaussian", lambda least: gaussian(least, step=step))
     size = positive(scale, "scale")
     grid_step = None if step is None else positive(step, "step")
     return Partial(

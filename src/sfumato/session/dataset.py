@@ -16,8 +16,9 @@ from sfumato.codebook.tables import FACT
 from sfumato.core.domains import Data, Tables
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import AddRemove, Unit
-from sfumato.core.partial import start
+from sfumato.core.partial import begin
 from sfumato.core.space import Space
+from sfumato.core.unscaled import Unscaled
 from sfumato.entropy import system
 from sfumato.errors import AccountRefused, BadArgument, NotChainable, NotInDomain, Several
 from sfumato.exact import Number
@@ -26,6 +27,7 @@ from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.periods import Period
 from sfumato.ledger.permit import Permit
 from sfumato.ledger.progress import RunPermit, Step
+from sfumato.ledger.rules import stated_limit
 from sfumato.ledger.versions import Identity, label_of, read_version
 from sfumato.query.engines.registry import is_tabular
 from sfumato.query.plan.open_tables import OpenTables
@@ -165,6 +167,8 @@ class Dataset(Displayed):
         self,
         *,
         limit: Loss | Rule | None = None,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
         ledger: Ledger | str | Path | None = None,
         period: Period | str | None = None,
         until: datetime | None = None,
@@ -174,9 +178,11 @@ class Dataset(Displayed):
     ) -> Session:
         """Opens a session: an account of a ledger with a limit that was set once, and goes on where it was left.
 
-        Where the account is open already, the limit can be left out; so can the ledger, where the codebook names one.
-        Data that another account of the ledger has is refused, but for a ``claim``, which is written into the book.
+        The limit is a loss, or an ``epsilon`` and perhaps a ``delta``. Where the account is open already, it can be
+        left out; so can the ledger, where the codebook names one. Data that another account of the ledger has is
+        refused, but for a ``claim``, which is written into the book.
         """
+        limit = stated_limit(limit, epsilon, delta)
         if not isinstance(ledger, Ledger):
             book = Ledger.open(self._address(ledger))
             try:
@@ -218,9 +224,19 @@ class Dataset(Displayed):
         must = "given: where charges are written down, such as 'sqlite:///spent.db' ('memory:' forgets them)"
         raise BadArgument("ledger", must, None)
 
-    def read(self, question: object) -> Measurement:
-        """Reads a question as a measurement on this data; refuses what is none, or shows exact values."""
-        measurement = start(self._space_for(question), question)
+    def read(self, question: object, loss: Loss | None = None) -> Measurement:
+        """Reads a question as a measurement on this data; refuses what is none, or shows exact values.
+
+        Noise that waits for its scale is made as little as a loss allows.
+        """
+        measurement = begin(self._space_for(question), question)
+        if isinstance(measurement, Unscaled):
+            if loss is None:
+                must = (
+                    "given: it decides the scale of the noise, which has none yet: session.run(question, epsilon=0.5)"
+                )
+                raise BadArgument("loss", must, None)
+            measurement = measurement.with_loss(loss, d_in=self.unit)
         if not isinstance(measurement, Measurement):
             raise NotChainable("this shows exact values: a question must end in a mechanism that adds noise to them.")
         return measurement

@@ -3,31 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
-from fractions import Fraction
 from functools import cached_property
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeAlias, final
 
-from sfumato.accounting.adaptive.charge import Rule, in_kind
-from sfumato.accounting.adaptive.costs import Cost
+from sfumato.accounting.adaptive.charge import Rule
 from sfumato.accounting.compose import total
 from sfumato.accounting.events import Event
 from sfumato.accounting.losses.measures import Loss
+from sfumato.accounting.losses.stated import needed_loss, stated_loss
 from sfumato.accounting.plans.shares import largest_within
 from sfumato.core.measurement import Measurement
-from sfumato.core.partial import Partial
-from sfumato.core.restating import cost_of
 from sfumato.errors import BadArgument
 from sfumato.exact import Number, probability
 from sfumato.ledger.accounts import Account, checked_name
-from sfumato.ledger.entry import canonical, digest_of
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.periods import Period
 from sfumato.ledger.permit import Purpose
 from sfumato.ledger.published import registry_entry, release_table, releases_now, releases_of
-from sfumato.ledger.rules import coarse, plain_loss
+from sfumato.ledger.rules import stated_limit
 from sfumato.query.build.settings import CONFIDENCE, Accuracy, NoiseChoice, Settings
 from sfumato.query.nodes.keysets import KeySet
 from sfumato.release.publication import missing_for_publication
@@ -38,6 +34,7 @@ from sfumato.release.render.document import Document
 from sfumato.release.render.words import clean
 from sfumato.release.table import ReleaseTable
 from sfumato.session.overview import Overview, overview, session_document, spent_in
+from sfumato.session.prepared import Question, prepare
 
 if TYPE_CHECKING:
     from sfumato.accounting.plans.account import CostReport
@@ -53,23 +50,8 @@ if TYPE_CHECKING:
 Parameters: TypeAlias = Sequence[object] | Mapping[str, object]
 """Values for the placeholders of a query, in order or by name."""
 
-Question: TypeAlias = Measurement | Partial[Measurement]
-
 LONGEST = 100_000
 """Letters of the description of a question that are written into the book; its release has all of them, always."""
-
-
-@final
-@dataclass(frozen=True)
-class Prepared:
-    """A question that was read and checked, what to charge for it, and the digest by which it is known again.
-
-    Without a digest it is never the same question: something in it has no name that a book could know it by.
-    """
-
-    measurement: Measurement
-    cost: Cost
-    digest: str | None
 
 
 @final
@@ -123,6 +105,8 @@ class Session(Displayed):
         parameters: Parameters = (),
         *,
         loss: Loss | None = None,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
         accuracy: Accuracy | None = None,
         max_groups: int | None = None,
         max_rows_per_group: int | None = None,
@@ -135,13 +119,16 @@ class Session(Displayed):
     ) -> Release:
         """Answers a question in SQL.
 
-        ``loss`` is what to pay, or ``accuracy=(half_width, confidence)`` how near to come; ``max_groups``,
-        ``max_rows_per_group``, ``max_rows`` how much of each unit to keep; ``keys`` the groups to answer; ``weights``
-        how columns share the loss; ``noise`` "laplace" or "gaussian" (or {"count": …, "sum": …}), else the better one;
-        ``confidence`` that of error bars; ``key`` makes a retry safe; ``parameters`` stand for ``?`` and ``:name``.
+        ``loss`` is what to pay (or ``epsilon``, perhaps with ``delta``), or ``accuracy=(half_width, confidence)`` how
+        near to come; ``max_groups``, ``max_rows_per_group``, ``max_rows`` how much of each unit to keep; ``keys`` the
+        groups to answer; ``weights`` how columns share the loss; ``noise`` "laplace" or "gaussian" (or {"count": …,
+        "sum": …}), else the better one; ``confidence`` that of error bars; ``key`` makes a retry safe; ``parameters``
+        stand for ``?`` and ``:name``.
         """
         settings = Settings.read(
             loss=loss,
+            epsilon=epsilon,
+            delta=delta,
             accuracy=accuracy,
             max_groups=max_groups,
             max_rows_per_group=max_rows_per_group,
@@ -168,16 +155,25 @@ class Session(Displayed):
         *,
         by: str | Sequence[str] = (),
         upto: int,
-        loss: Loss,
+        loss: Loss | None = None,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
         share: Number = 0.95,
     ) -> ContributionBounds:
         """Buys bounds: finds how many groups (by columns) and rows in each cover a share of the units, for a loss."""
         from sfumato.session.bounds import buy_contributions
 
-        return buy_contributions(self.table(table), by=by, upto=upto, loss=loss, share=share)
+        paid = needed_loss(loss, epsilon, delta)
+        return buy_contributions(self.table(table), by=by, upto=upto, loss=paid, share=share)
 
     def buy_bounds(
-        self, table: str | None = None, columns: Sequence[str] = (), *, loss: Loss
+        self,
+        table: str | None = None,
+        columns: Sequence[str] = (),
+        *,
+        loss: Loss | None = None,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
     ) -> dict[str, ValueBounds]:
         """Buys bounds on the values of columns that nobody knows bounds for, an equal part of the loss for each.
 
@@ -185,7 +181,7 @@ class Session(Displayed):
         """
         from sfumato.session.bounds import buy_bounds
 
-        return buy_bounds(self.table(table), columns, loss=loss)
+        return buy_bounds(self.table(table), columns, loss=needed_loss(loss, epsilon, delta))
 
     @cached_property
     def _planner(self) -> Planner:
@@ -199,6 +195,8 @@ class Session(Displayed):
         parameters: Parameters = (),
         *,
         loss: Loss | None = None,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
         accuracy: Accuracy | None = None,
         max_groups: int | None = None,
         max_rows_per_group: int | None = None,
@@ -215,6 +213,8 @@ class Session(Displayed):
         """
         settings = Settings.read(
             loss=loss,
+            epsilon=epsilon,
+            delta=delta,
             accuracy=accuracy,
             max_groups=max_groups,
             max_rows_per_group=max_rows_per_group,
@@ -231,7 +231,7 @@ class Session(Displayed):
             raise BadArgument("the settings of a measurement", must, "others")
         from sfumato.query.answer.explanation import Explanation
 
-        measurement, unit = self.dataset.read(question), self.dataset.unit
+        measurement, unit = self.dataset.read(question, settings.loss), self.dataset.unit
         terms = measurement.terms(unit, settings.confidence)
         explanation = Explanation(
             measurement.how, terms.loss, unit.protects, terms.confidence, half_width=terms.half_width
@@ -242,7 +242,7 @@ class Session(Displayed):
         self, explanation: Explanation, measurement: Measurement, *, loss: Loss | None = None
     ) -> Explanation:
         """Adds to an explanation what would be charged, what the account that would pay has left, and if it can."""
-        prepared = self._prepare(measurement, loss, explanation.confidence)
+        prepared = prepare(self.dataset, self._terms, measurement, loss, explanation.confidence)
         purpose = Purpose(prepared.measurement, self.dataset.unit)
         trial = self.ledger.trial(self._name, prepared.cost, question=prepared.digest, purpose=purpose)
         return replace(explanation, price=prepared.cost.loss, **vars(trial))
@@ -252,6 +252,8 @@ class Session(Displayed):
         question: Question,
         *,
         loss: Loss | None = None,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
         key: str | None = None,
         confidence: Number = CONFIDENCE,
     ) -> Release:
@@ -259,10 +261,11 @@ class Session(Displayed):
 
         A question that was asked before, at the same loss, of the same published version of the data or since it was
         opened, is answered from the book and costs nothing. Functions of your own have no name that the book could know
-        them by, so give such a question a ``key`` that makes a retry safe. A ``loss`` may be more than the least.
+        them by, so give such a question a ``key`` that makes a retry safe. A ``loss`` may be more than the least;
+        noise without a scale, ``sf.laplace()``, is made as little as it allows.
         """
         sure = probability(confidence, "confidence")
-        prepared = self._prepare(question, loss, sure)
+        prepared = prepare(self.dataset, self._terms, question, stated_loss(loss, epsilon, delta), sure)
         measurement = prepared.measurement
         answer = self.ledger.ask(
             self._name,
@@ -314,33 +317,13 @@ class Session(Displayed):
         )
         return Run(self, permit, how)
 
-    def _prepare(self, question: object, loss: Loss | None, confidence: Fraction) -> Prepared:
-        """Reads a question on this data, and what to charge for it: decided once, and from public facts alone."""
-        measurement, unit = self.dataset.read(question), self.dataset.unit
-        least = measurement.terms(unit, confidence).loss
-        if loss is not None and not isinstance(loss, Loss):
-            raise BadArgument("loss", "a privacy loss such as sf.Pure(0.1)", loss)
-        if loss is not None and not in_kind(least, type(loss)).within(loss):
-            raise BadArgument("loss", f"at least {least}, which is what the question costs", loss)
-        price = coarse(least) if loss is None else loss
-        self.dataset.check_members(price)
-        exact = (loss is None or loss == coarse(in_kind(least, type(loss)))) and not measurement.interactive
-        cost = cost_of(measurement, unit, price) if exact else Cost.of(price)
-        return Prepared(measurement, cost, self._digest(measurement, price))
-
-    def _digest(self, measurement: Measurement, price: Loss) -> str | None:
-        """Names a question by all that decides its answer; None where something in it has no name."""
-        if measurement.plan is None or measurement.interactive:
-            return None
-        data = [self.dataset.name, *self.dataset.published]
-        unit = list(self._terms.protects)
-        return digest_of(canonical({"plan": measurement.plan, "data": data, "loss": plain_loss(price), "unit": unit}))
-
     def part(
         self,
         name: str,
         *,
         limit: Loss | Rule | None = None,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
         holds: bool = False,
         period: Period | str | None = None,
         until: datetime | None = None,
@@ -351,7 +334,7 @@ class Session(Displayed):
         With ``holds`` the limit is set aside at once, and what is left of it comes back when the part is closed.
         Without a limit it goes on with a part that was opened before, such as a share that was granted.
         """
-        path = f"{self._name}/{checked_name(name)}"
+        path, limit = f"{self._name}/{checked_name(name)}", stated_limit(limit, epsilon, delta)
         if limit is None:
             return Session(self.dataset, self.ledger, self.ledger[path], by=name)
         account = self.ledger.open_account(

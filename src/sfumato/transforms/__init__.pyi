@@ -1,8 +1,10 @@
+from .bernstein import bernstein_counts
 from .casts import absolute, log
 from .confusion import positives, true_positives
 from .filters import mark
 from .histogram import count_each, rows_from_counts
 from .keyed import sizes, sums
+from .mode_gap import mode_gap
 from .moments import vector_variance
 from .parts import equal_parts, random_parts
 from .reshape import repeat
@@ -16,11 +18,13 @@ __all__ = [
     "absolute",
     "accuracy_scores",
     "as_range",
+    "bernstein_counts",
     "count_each",
     "equal_parts",
     "lipschitz",
     "log",
     "mark",
+    "mode_gap",
     "mode_scores",
     "negated",
     "positives",

@@ -69,6 +69,26 @@ def variance_ends(count: Blurred, side: Side, missed: float, *, sample: bool) ->
     return line.solved(numerator, rows - sample, weights, (-(side.reach**2) / 8, 2 * side.reach**2 * (1 + 1e-9)))
 
 
+def shared_variance_ends(bins: Sequence[Blurred], middle: Vector, missed: float, *, sample: bool) -> Ends:
+    """Intervals for variances in [−1, 1], from rows shared among three bins by Bernstein's polynomials.
+
+    The number of rows, their sum and their sum of squares are weighted sums of the bins (proofs/bernstein.md#moments),
+    whose noises are independent; ``middle`` is where the averages are, but for a chance of its own.
+    """
+    low, between, high = (one.values for one in bins)
+    rows, total, squares = low + between + high, high - low, low - between + high
+    average = np.where(rows > 0, total / np.where(rows > 0, rows, 1.0), 0.0)
+    spread = squares - rows * average**2
+
+    def weights(value: Vector) -> list[Vector]:
+        base, linear, one = middle.squared() - value, middle + middle, _constant(1.0, rows)
+        return [base + linear + one, base - one, base - linear + one]
+
+    line = _Line(Together(tuple(bins)), missed)
+    numerator = _around(spread, rows, (middle - Vector.exact(average)).squared())
+    return line.solved(numerator, rows - sample, weights, (0.0, 2 * (1 + 1e-9)))
+
+
 def covariance_ends(count: Blurred, sides: tuple[Side, Side], product: Blurred, missed: float, *, sample: bool) -> Ends:
     """Intervals for the covariances of groups: of a sample (over n − 1), or of all rows (over n)."""
     rows = count.values

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import TypeAlias, cast, final
 
 from sfumato.accounting.losses.measures import Loss
+from sfumato.accounting.losses.stated import stated_loss
 from sfumato.errors import BadArgument, Several, elements
 from sfumato.exact import Number, integer, positive, probability
 from sfumato.query.nodes.keysets import KeySet
@@ -57,6 +58,8 @@ class Settings:
     def read(
         *,
         loss: Loss | None = None,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
         accuracy: Accuracy | None = None,
         max_groups: int | None = None,
         max_rows_per_group: int | None = None,
@@ -68,10 +71,9 @@ class Settings:
         key: str | None = None,
     ) -> Settings:
         """Reads settings as people write them."""
-        if loss is not None and accuracy is not None:
-            raise _unpriced(loss, accuracy)
-        if loss is not None and not isinstance(loss, Loss):
-            raise BadArgument("loss", "a privacy loss such as sf.Pure(0.1)", loss)
+        stated = stated_loss(loss, epsilon, delta)
+        if stated is not None and accuracy is not None:
+            raise _unpriced(stated, accuracy)
         if keys is not None and not isinstance(keys, KeySet):
             raise BadArgument("keys", "an sf.KeySet, such as sf.KeySet.of(site=['a', 'b'])", type(keys).__name__)
         if noise is not None and accuracy is not None:
@@ -79,7 +81,7 @@ class Settings:
         if isinstance(noise, Mapping) and not set(noise) <= {"count", "sum"}:
             raise BadArgument("noise", "for statistics that numbers are made of: 'count' and 'sum'", sorted(noise))
         return Settings(
-            loss=loss,
+            loss=stated,
             accuracy=None if accuracy is None else _targets(accuracy),
             max_groups=_bound(max_groups, "max_groups"),
             max_rows_per_group=_bound(max_rows_per_group, "max_rows_per_group"),
@@ -109,7 +111,7 @@ class Settings:
 
 
 def _unpriced(loss: object, accuracy: object) -> BadArgument:
-    must = "given, one of them: what to pay, loss=sf.Pure(0.1), or how near to come, accuracy=(50, 0.95)"
+    must = "given, one of them: what to pay, epsilon=0.1 or loss=sf.Pure(0.1), or how near to come, accuracy=(50, 0.95)"
     return BadArgument("loss or accuracy", must, Several(loss, accuracy))
 
 

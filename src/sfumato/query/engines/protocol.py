@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from sfumato.query.engines.data_check import TableCheck
 
 Given: TypeAlias = Any
-"""A path or glob, an Arrow table, a data frame, columns of arrays, or any of these for each table."""
+"""A path or glob, an Arrow table, a data frame, rows, columns of arrays, or any of these for each table."""
 
 
 class PublicTables(ABC):
@@ -102,8 +102,8 @@ class Opener(ABC):
         """
 
     @abstractmethod
-    def schema_of(self, path: str) -> Mapping[str, Mapping[str, str]]:
-        """The tables, columns and types that a file states by itself; no value is looked at."""
+    def schema_of(self, data: Given, name: str) -> Mapping[str, Mapping[str, str]]:
+        """The tables, columns and types that data states by itself, a frame under ``name``; no value is looked at."""
 
     @abstractmethod
     def check(self, data: Given, catalog: Catalog) -> Sequence[TableCheck]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import cast, final
 
+from sfumato.query.engines.inputs.tables import is_table
 from sfumato.query.engines.protocol import Given, Opener
 
 
@@ -48,14 +49,17 @@ def opener_of(data: Given) -> Opener:
     return next((entry for entry in ENGINES if entry.claims(data)), ENGINES[-1]).load()
 
 
-def schema_of(path: str) -> Mapping[str, Mapping[str, str]]:
-    """The tables of a file or a pattern, their columns, and the engine's types of these; no value is looked at."""
-    return opener_of(path).schema_of(path)
+def schema_of(data: Given, name: str = "data") -> Mapping[str, Mapping[str, str]]:
+    """The tables of some data, their columns, and the engine's types of these; no value is looked at.
+
+    Files say what their tables are called; a frame is called ``name``.
+    """
+    return opener_of(data).schema_of(data, name)
 
 
 def is_tabular(data: object) -> bool:
     """Tells whether data is a file, a data frame, or several of them by name: what an engine reads where it is."""
-    if isinstance(data, str | os.PathLike) or hasattr(data, "__arrow_c_stream__"):
+    if isinstance(data, str | os.PathLike) or hasattr(data, "__arrow_c_stream__") or is_table(data):
         return True
     if isinstance(data, Mapping):
         return bool(data) and all(is_tabular(part) for part in data.values())

@@ -153,6 +153,8 @@ class Query:
         self,
         *,
         loss: Loss | None = None,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
         accuracy: Accuracy | None = None,
         max_groups: int | None = None,
         max_rows_per_group: int | None = None,
@@ -163,9 +165,11 @@ class Query:
         confidence: Number = CONFIDENCE,
         key: str | None = None,
     ) -> Release:
-        """Pays for the question and gives its answer: ``release(loss=sf.Pure(0.2))``, settings as of `Session.sql`."""
+        """Pays for the question and gives its answer: ``release(epsilon=0.2)``, settings as of `Session.sql`."""
         settings = Settings.read(
             loss=loss,
+            epsilon=epsilon,
+            delta=delta,
             accuracy=accuracy,
             max_groups=max_groups,
             max_rows_per_group=max_rows_per_group,
@@ -182,6 +186,8 @@ class Query:
         self,
         *,
         loss: Loss | None = None,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
         accuracy: Accuracy | None = None,
         max_groups: int | None = None,
         max_rows_per_group: int | None = None,
@@ -194,6 +200,8 @@ class Query:
         """Says what it would cost and how it would be answered; spends nothing."""
         settings = Settings.read(
             loss=loss,
+            epsilon=epsilon,
+            delta=delta,
             accuracy=accuracy,
             max_groups=max_groups,
             max_rows_per_group=max_rows_per_group,

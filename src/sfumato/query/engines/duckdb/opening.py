@@ -31,8 +31,8 @@ class DuckDBOpener(Opener):
     def open_public(self, data: Given, catalog: Catalog, held: Mapping[str, Held]) -> DuckDBEngine:
         return open_source(data, catalog, public=held)
 
-    def schema_of(self, path: str) -> Mapping[str, Mapping[str, str]]:
-        return schema_of(path)
+    def schema_of(self, data: Given, name: str) -> Mapping[str, Mapping[str, str]]:
+        return schema_of(data, name)
 
     def check(self, data: Given, catalog: Catalog) -> Sequence[TableCheck]:
         checks: list[TableCheck] = []

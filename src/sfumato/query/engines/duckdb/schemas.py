@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -9,17 +11,28 @@ from typing import Any
 from sfumato.errors import BadArgument
 from sfumato.query.engines.duckdb.connection import connected, duckdb_module
 from sfumato.query.engines.duckdb.sources import DATABASES, PARQUET, files_of
+from sfumato.query.engines.inputs.frames import schema_table
+from sfumato.query.engines.inputs.tables import SQLITE, is_sqlite, is_table, sqlite_schema
 from sfumato.query.engines.inputs.text_files import SEPARATED, header_of
+from sfumato.query.engines.protocol import Given
 
 NOT_SAID = ""
 """The type of a column of a text file, which has none: to guess one is to look at values."""
 
 
-def schema_of(path: str) -> dict[str, dict[str, str]]:
-    """The tables of a file or a pattern, their columns, and the engine's types of these.
+def schema_of(data: Given, name: str = "data") -> dict[str, dict[str, str]]:
+    """The tables of a file, a pattern or a frame, their columns, and the engine's types of these.
 
-    Of a Parquet file its footer is read, of a CSV file its first line, of a DuckDB file its catalog.
+    Of a Parquet file its footer is read, of a CSV file its first line, of a database its catalog; of a frame its types.
+    A frame is called ``name``; several, in a mapping, are called what they are there.
     """
+    if isinstance(data, Mapping) and data and all(is_table(part) or _is_frame(part) for part in data.values()):
+        return {table: _of_frame(part) for table, part in data.items()}
+    if not isinstance(data, str | os.PathLike):
+        return {name: _of_frame(data)}
+    if is_sqlite(data):
+        return sqlite_schema(data)
+    path = os.fspath(data)
     files = files_of(path)
     suffix = files[0].suffix.lower()
     if suffix in DATABASES and len(files) == 1:
@@ -28,7 +41,7 @@ def schema_of(path: str) -> dict[str, dict[str, str]]:
         return {_named(path, files): _of_parquet(files[0])}
     if suffix in SEPARATED:
         return {_named(path, files): dict.fromkeys(filter(None, header_of(files)), NOT_SAID)}
-    known = (*PARQUET, *SEPARATED, *DATABASES)
+    known = (*PARQUET, *SEPARATED, *DATABASES, *SQLITE)
     must = f"a file that says which columns it has ({', '.join(known)}); of others the codebook is written by hand"
     raise BadArgument("data", must, path)
 
@@ -36,6 +49,23 @@ def schema_of(path: str) -> dict[str, dict[str, str]]:
 def _named(path: str, files: list[Path]) -> str:
     """Names a table after its file, or after the folder of several."""
     return files[0].stem if len(files) == 1 else files[0].parent.name or Path(path).stem
+
+
+def _is_frame(data: object) -> bool:
+    return hasattr(data, "__arrow_c_stream__") and hasattr(data, "columns")
+
+
+def _of_frame(data: Given) -> dict[str, str]:
+    table, names = schema_table(data)
+    module = duckdb_module()
+    try:
+        with closing(connected()) as connection:
+            connection.register("given", table)
+            described = connection.execute("DESCRIBE SELECT * FROM given").fetchall() if table.num_columns else []
+    except module.Error:
+        described = []
+    types = {row[0]: row[1] for row in described}
+    return {name: types.get(name, NOT_SAID) for name in names}
 
 
 def _of_parquet(file: Path) -> dict[str, str]:

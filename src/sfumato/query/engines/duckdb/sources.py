@@ -24,6 +24,7 @@ from sfumato.query.engines.duckdb.engine import DuckDBEngine
 from sfumato.query.engines.duckdb.parquet_cells import InPlace, ParquetTable, footer_of
 from sfumato.query.engines.duckdb.reading import readable
 from sfumato.query.engines.inputs.frames import columns_of
+from sfumato.query.engines.inputs.tables import SQLITE, is_sqlite, sqlite_columns
 from sfumato.query.engines.inputs.text_files import JSON, SEPARATED, header_of
 from sfumato.query.engines.protocol import Given
 from sfumato.query.engines.sql.held import Held
@@ -104,7 +105,7 @@ def _by_table(data: Given, tables: Collection[str]) -> Mapping[str, Given]:
     """For each table of the codebook the data that it is in."""
     if isinstance(data, Mapping) and all(name in data for name in tables):
         return data
-    if len(tables) == 1 or (_is_path(data) and Path(data).suffix.lower() in DATABASES):
+    if len(tables) == 1 or (_is_path(data) and Path(data).suffix.lower() in DATABASES) or is_sqlite(data):
         return dict.fromkeys(tables, data)
     return _refuse(f"given for each table: {{table: …}} with {', '.join(tables)}", data)
 
@@ -144,6 +145,10 @@ class Opening:
         place = f"t{len(self.marks)}"
         if not _is_path(given):
             return self._copied_frame(place, scan, given)
+        if is_sqlite(given):
+            return self._copied_frame(
+                place, scan, sqlite_columns(given, scan.table, [one.name for one in scan.columns])
+            )
         files = files_of(given)
         suffix = files[0].suffix.lower()
         if any(file.suffix.lower() != suffix for file in files):
@@ -154,7 +159,7 @@ class Opening:
             return self._database(place, scan, files)
         if suffix in SEPARATED or suffix in JSON:
             return self._copied_text(place, scan, files)
-        known = (*PARQUET, *SEPARATED, *JSON, *DATABASES)
+        known = (*PARQUET, *SEPARATED, *JSON, *DATABASES, *SQLITE)
         return _refuse(f"files that end in {', '.join(known)}", str(given))
 
     def lock(self) -> None:

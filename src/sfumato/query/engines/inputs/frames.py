@@ -14,11 +14,12 @@ import numpy as np
 
 from sfumato.errors import BadArgument
 from sfumato.query.engines.inputs.python_values import text_of
+from sfumato.query.engines.inputs.tables import plain_table
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-MUST = "a path, an Arrow table, a data frame, or columns of arrays"
+MUST = "a path, a data frame (of pandas, Polars, Arrow or another library), a list of rows, or columns of arrays"
 TO_MICROSECONDS = {"s": 10**6, "ms": 10**3}
 TYPED = "biufM"
 """NumPy's kinds of numbers, truth values and times."""
@@ -28,6 +29,7 @@ def columns_of(given: Any, wanted: list[str]) -> tuple[pa.Table, set[str]]:
     """The wanted columns that there are, and which of them are texts that stand for values of Python."""
     import pyarrow as pa
 
+    given = plain_table(given, wanted)
     columns = _by_name(given)
     if columns is None:
         try:
@@ -45,6 +47,19 @@ def columns_of(given: Any, wanted: list[str]) -> tuple[pa.Table, set[str]]:
     if len({len(column) for column in made.values()}) > 1:
         _refuse("columns of one length", given)
     return pa.table(made), texts
+
+
+def schema_table(given: Any) -> tuple[pa.Table, list[str]]:
+    """A table without rows with the typed columns of a frame, and the names of all columns; no value is looked at."""
+    import pyarrow as pa
+
+    given = plain_table(given)
+    columns = _by_name(given)
+    if columns is None:
+        schema = given.schema if isinstance(given, pa.Table) else pa.schema(given)
+        return schema.empty_table(), list(schema.names)
+    typed = {name: _typed(getattr(column, "iloc", column)[:0]) for name, column in columns.items()}
+    return pa.table({name: column for name, column in typed.items() if column is not None}), list(columns)
 
 
 def _by_name(given: Any) -> Mapping[str, Any] | None:
