@@ -50,6 +50,16 @@ KINDS = (PUBLIC, RELEASE, PREPROCESSING)
 """What a fact can be known from: from public knowledge, an earlier private release, or how the data is prepared."""
 
 
+OTHER_WORDS = {
+    **dict.fromkeys(("text", "string", "varchar", "object", "utf8"), "str"),
+    **dict.fromkeys(("double", "real", "number", "numeric", "decimal"), "float"),
+    **dict.fromkeys(("bigint", "smallint", "int64", "long"), "int"),
+    **dict.fromkeys(("datetime", "timestamp"), "time"),
+    **dict.fromkeys(("category", "enum", "factor"), "categories"),
+}
+"""What other programs call the types of columns."""
+
+
 @final
 @dataclass(frozen=True)
 class Entries:
@@ -142,7 +152,8 @@ class Entries:
         word = self.text(key) or usual
         if word in allowed:
             return word
-        near = get_close_matches(word.casefold(), allowed, n=1)
+        usual_word = OTHER_WORDS.get(word.casefold(), word.casefold())
+        near = get_close_matches(usual_word, allowed, n=1)
         hint = f"; did you mean {near[0]!r}?" if near else ""
         return self.refuse(f"{key} must be one of {comma_list(allowed)}; got {word!r}{hint}")
 

@@ -38,15 +38,22 @@ Edge: TypeAlias = int | Fraction
 class ContributionBounds:
     """How much of each unit to keep, so that it is all of it for about the share of units asked for.
 
-    Give it to a question: ``session.sql(…, max_groups=bought.max_groups, max_rows_per_group=…)``.
+    Give it to a question: ``session.sql(…, **bought)``.
     """
 
     max_groups: int
     max_rows_per_group: int
     releases: tuple[Release, ...]
 
+    def keys(self) -> tuple[str, ...]:
+        """The names of the settings, so that ``**bought`` gives them."""
+        return "max_groups", "max_rows_per_group"
+
+    def __getitem__(self, name: str) -> int:
+        return {"max_groups": self.max_groups, "max_rows_per_group": self.max_rows_per_group}[name]
+
     def __str__(self) -> str:
-        return f"max_groups={self.max_groups}, max_rows_per_group={self.max_rows_per_group}"
+        return ", ".join(f"{name}={self[name]}" for name in self.keys())
 
 
 @final

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 from sqlglot import exp
 
-from sfumato.errors import QueryRefused
+from sfumato.errors import QueryRefused, did_you_mean
 
 OTHER_ROWS = "it would put rows of several people next to each other. Aggregate with GROUP BY instead"
 NOT_A_ROW = "its value is not a function of the row. Give the value as a parameter"
@@ -122,7 +124,8 @@ def unknown(node: exp.Expr, known: str) -> QueryRefused:
         return refused("looking into a value", "values are plain. Name a column")
     if isinstance(node, exp.Func):
         shown = (name or node.sql_name()).upper()[:40]
-        return refused(shown, f"it is no function that is known here. Known are {known}")
+        near = did_you_mean(shown, re.findall("[A-Z][A-Z_0-9]+", known))
+        return refused(shown, f"it is no function that is known here.{near} Known are {known}")
     return refused(type(node).__name__.upper(), "it is no part of the language that is answered")
 
 

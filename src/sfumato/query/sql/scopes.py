@@ -9,7 +9,7 @@ from typing import final
 
 from sqlglot import exp
 
-from sfumato.errors import QueryRefused
+from sfumato.errors import QueryRefused, did_you_mean
 from sfumato.query.nodes.catalog import name_in
 from sfumato.query.nodes.expressions import Column
 from sfumato.query.nodes.relations import Relation
@@ -98,4 +98,5 @@ class Scope:
 
 
 def _unknown(name: str, known: list[str]) -> str:
-    return f"there is no column {name!r}; there are: {', '.join(known)}."
+    hint = did_you_mean(name.rpartition(".")[2], known)
+    return f"there is no column {name!r}; there are: {', '.join(known)}.{hint}"
