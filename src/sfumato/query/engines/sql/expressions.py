@@ -75,7 +75,8 @@ def _value(expression: Expression, scope: Scope) -> Piece:
 
 def _called(call: Call, scope: Scope) -> Piece:
     kind, usual, dialect = _operands(call), _common(call.parts), scope.statement.dialect
-    pieces = [cast(part, kind or (usual if is_missing(part) else part.kind), scope) for part in call.parts]
+    bound = call.parts[:-1] if OPERATORS[call.operator].word else call.parts
+    pieces = [cast(part, kind or (usual if is_missing(part) else part.kind), scope) for part in bound]
     match call.operator:
         case "to_int" | "to_float" | "to_bool" | "to_date" | "to_time" if call.parts[0].kind is Kind.TEXT:
             return dialect.columns.as_kind(pieces[0], dialect.types[Kind.TEXT], call.kind, scope)
@@ -113,7 +114,7 @@ def _templated(call: Call, pieces: Sequence[Piece], scope: Scope) -> Piece:
     dialect, name = scope.statement.dialect, call.operator
     match call.parts[-1]:
         case Literal(str() as word) if OPERATORS[name].word:
-            name, pieces = f"{name} {word}".strip(), pieces[:-1]
+            name = f"{name} {word}".strip()
     made = scope.fill(EVERYWHERE.get(name) or dialect.operators[name], *pieces)
     if call.operator in MAY_BE_INFINITE:
         return scope.fill(dialect.finite, made)

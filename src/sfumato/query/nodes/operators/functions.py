@@ -1,4 +1,4 @@
-"""Functions of floats: roots, logarithms, powers, angles. Their last bits are the engine's affair, their ranges are not.
+"""Functions of floats: roots, logarithms, powers, angles. Last bits are the engine's affair, ranges are not.
 
 A number for which a function has no finite value gives a missing one; no engine is asked for it.
 """

@@ -69,8 +69,9 @@ class Operator:
     operator is ``exact``, only if it does not fit into 64 bits, or an operand is. ``range`` bounds the result by its
     operands, ``listed`` lists all that it can be, ``largest`` is no less whatever they are. Operands in ``constants``
     (from, to) must be constants; ``check`` refuses constants that it does not take. Where the last one is a ``word``,
-    engines have a template for each word. ``sql`` is how it is read, ``infix`` (a sign, and how tightly it holds) or else
-    ``text`` (or else its name) how it is written; ``symbol`` is Python's. ``released`` applies it to released numbers.
+    engines have a template for each word. ``sql`` is how it is read, ``infix`` (a sign, and how tightly it holds) or
+    else ``text`` (or else its name) how it is written; ``symbol`` is Python's. ``released`` applies it to released
+    numbers.
     """
 
     name: str

@@ -43,7 +43,7 @@ def _check_replaced(parts: Sequence[Expression]) -> None:
     old, new = _constant(parts[1]), _constant(parts[2])
     if isinstance(old, str) and isinstance(new, str) and (not old or len(new) > MOST_GROWTH * len(old)):
         raise QueryRefused(
-            f"REPLACE takes a text that is not empty, and one instead of it that is at most {MOST_GROWTH} times as long."
+            f"REPLACE takes a text that is not empty, and another instead, at most {MOST_GROWTH} times as long."
         )
 
 
@@ -70,7 +70,7 @@ def _check_pattern(parts: Sequence[Expression]) -> None:
 def _check_group(parts: Sequence[Expression]) -> None:
     group, most = _constant(parts[2]), min(_shape(parts).groups, MOST_GROUPS)
     if isinstance(group, int) and not 0 <= group <= most:
-        raise QueryRefused(f"REGEXP_EXTRACT takes 0 for all that matches, or a group of the pattern, of which it has {most}.")
+        raise QueryRefused(f"REGEXP_EXTRACT takes 0 for all that matches, or one of the pattern's {most} groups.")
 
 
 def _check_instead(parts: Sequence[Expression]) -> None:

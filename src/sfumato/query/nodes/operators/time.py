@@ -119,13 +119,14 @@ def check_format(form: str) -> None:
 def written(when: Any, form: str) -> str:
     """Writes a day or a time in a format, in English, as every engine must."""
     moment = datetime.datetime.combine(when, datetime.time.min) if type(when) is datetime.date else when
+    year, week, weekday = moment.isocalendar()
+    month, clock = MONTHS[moment.month - 1], f"{moment:%H%M%S%f}"
     names = {
-        "Y": f"{moment.year:04d}", "y": f"{moment.year % 100:02d}", "m": f"{moment.month:02d}", "d": f"{moment.day:02d}",
-        "j": f"{moment.timetuple().tm_yday:03d}", "b": MONTHS[moment.month - 1][:3], "B": MONTHS[moment.month - 1],
-        "a": WEEKDAYS[moment.weekday()][:3], "A": WEEKDAYS[moment.weekday()], "u": f"{moment.isoweekday()}",
-        "w": f"{moment.isoweekday() % 7}", "G": f"{moment.isocalendar()[0]:04d}", "V": f"{moment.isocalendar()[1]:02d}",
-        "H": f"{moment.hour:02d}", "I": f"{(moment.hour + 11) % 12 + 1:02d}", "M": f"{moment.minute:02d}",
-        "S": f"{moment.second:02d}", "f": f"{moment.microsecond:06d}", "p": "AM" if moment.hour < 12 else "PM", "%": "%",
+        "Y": f"{moment.year:04d}", "y": f"{moment.year % 100:02d}", "m": f"{moment.month:02d}", "b": month[:3],
+        "B": month, "d": f"{moment.day:02d}", "j": f"{moment.timetuple().tm_yday:03d}", "G": f"{year:04d}",
+        "V": f"{week:02d}", "a": WEEKDAYS[weekday - 1][:3], "A": WEEKDAYS[weekday - 1], "u": f"{weekday}", "w": f"{weekday % 7}",
+        "H": clock[:2], "I": f"{(moment.hour + 11) % 12 + 1:02d}", "M": clock[2:4], "S": clock[4:6], "f": clock[6:],
+        "p": "AM" if moment.hour < 12 else "PM", "%": "%",
     }  # fmt: skip
     first, *pieces = form.split("%")
     text, percent = first, False
