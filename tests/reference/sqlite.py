@@ -1,8 +1,8 @@
 """SQLite behind the shared SQL back end: an engine for tests, which shows what a second dialect takes.
 
 It has few types and fewer functions, no wide numbers and no days, so that whatever the back end takes for granted shows
-here. Tables are copied and read by the reference's rules, and what SQLite cannot make of a value is the reference's too;
-all the rest is SQL. Wide numbers and days are texts. It is slow, and holds all data in memory: nobody should use it for anything else.
+here. Tables are copied and read by the reference's rules, and what SQLite has no function for is the reference's. Wide
+numbers and days are texts. It is slow, holds all data in memory, and is for nothing else.
 """
 
 from __future__ import annotations
@@ -30,7 +30,20 @@ from sfumato.query.nodes.kinds import Kind, Value
 from sfumato.query.nodes.operators.time import BY_CALENDAR, PERIODS, SHIFTS
 from sfumato.query.nodes.relations import Scan
 
-OF_TEXTS = ("reverse", "trim", "ltrim", "rtrim", "lpad", "rpad", "right", "replace", "split_part", "strpos", "contains")
+OF_TEXTS = (
+    "like",
+    "reverse",
+    "trim",
+    "ltrim",
+    "rtrim",
+    "lpad",
+    "rpad",
+    "right",
+    "replace",
+    "split_part",
+    "strpos",
+    "contains",
+)
 OF_TEXTS += ("starts_with", "ends_with", "regexp_matches", "regexp_full_match", "regexp_extract", "regexp_replace")
 OF_NUMBERS = ("sqrt", "mod", *ROUNDED_BY_ENGINE)
 OF_MOMENTS = ("second", "isoyear", "week", "dayofyear", "periods", "shift", "strftime")
@@ -114,12 +127,6 @@ def start(when: str, word: str) -> str:
     return str(stored(day.date() if len(when) == len("2024-01-01") else day))
 
 
-def like(text: str, pattern: str) -> bool:
-    """Tells whether a text has the form of a pattern; only % and _ stand for others."""
-    parts = (".*" if sign == "%" else "." if sign == "_" else re.escape(sign) for sign in pattern)
-    return re.fullmatch("".join(parts), text, re.DOTALL) is not None
-
-
 def of_moments(name: str) -> Callable[..., Any]:
     """An operation of the reference on a day or a time, which is a text here."""
 
@@ -153,7 +160,6 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "lower": str.lower,
     "upper": str.upper,
     "length": len,
-    "like": like,
     "substring": lambda text, first, many: text[first - 1 : first - 1 + many],
     "part": part,
     "start": start,
@@ -244,7 +250,6 @@ SQLITE = Dialect(
     types=dict.fromkeys(Kind, "TEXT") | {Kind.BOOL: "INTEGER", Kind.INT: "INTEGER", Kind.FLOAT: "REAL"},
     operators={
         "sign": "CASE WHEN {0} > 0 THEN 1 WHEN {0} < 0 THEN -1 WHEN {0} = 0 THEN 0 END",
-        "like": "f_like({0}, {1})",
         "substring": "f_substring({0}, {1}, {2})",
         "to_date": "substr({0}, 1, 10)",
         "to_time": "substr({0} || ' 00:00:00.000000', 1, 26)",

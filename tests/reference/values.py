@@ -179,12 +179,8 @@ def text_of(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, datetime.datetime):
-        text = (
-            value.strftime("%m-%d %H:%M:%S.%f").rstrip("0").rstrip(".")
-            if value.microsecond
-            else f"{value:%m-%d %H:%M:%S}"
-        )
-        return f"{value.year:04d}-{text}"
+        whole = value.replace(microsecond=0).isoformat(" ")
+        return f"{whole}.{value.microsecond:06d}".rstrip("0") if value.microsecond else whole
     return str(value)
 
 

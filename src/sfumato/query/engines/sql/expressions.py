@@ -248,7 +248,9 @@ def truncated(piece: Piece, word: str, kind: Kind, scope: Scope) -> Piece:
     bound = Piece(scope.statement.bind(word, Kind.TEXT))
     dialect = scope.statement.dialect
     cut = scope.fill(dialect.truncated.format("{0}", "{1}", dialect.types[kind]), piece, bound)
-    return scope.fill("greatest({0}, {1})", cut, _years(kind, scope)[0]) if word == "decade" else cut
+    if word != "decade":
+        return cut
+    return scope.fill("CASE WHEN {0} < {1} THEN {1} ELSE {0} END", cut, _years(kind, scope)[0])
 
 
 def steps(of: Expression, grid: Grid, scope: Scope) -> Piece:

@@ -15,9 +15,8 @@ from sfumato.query.nodes.facts import Facts, nullable_if
 from sfumato.query.nodes.kinds import LEAST_INT, MOST_INT, Kind
 from sfumato.query.nodes.operators import arithmetic, functions, logic, text, time  # noqa: F401  # which register theirs
 from sfumato.query.nodes.operators.record import OPERATORS, Kinds, Operator, common, is_missing
-from sfumato.query.nodes.operators.time import TIME_UNITS
 
-__all__ = ["OPERATORS", "TIME_UNITS", "call", "common", "is_missing"]
+__all__ = ["OPERATORS", "call", "common", "is_missing"]
 
 
 def call(operator: str, *parts: Expression) -> Call:

@@ -124,7 +124,8 @@ def written(when: Any, form: str) -> str:
     names = {
         "Y": f"{moment.year:04d}", "y": f"{moment.year % 100:02d}", "m": f"{moment.month:02d}", "b": month[:3],
         "B": month, "d": f"{moment.day:02d}", "j": f"{moment.timetuple().tm_yday:03d}", "G": f"{year:04d}",
-        "V": f"{week:02d}", "a": WEEKDAYS[weekday - 1][:3], "A": WEEKDAYS[weekday - 1], "u": f"{weekday}", "w": f"{weekday % 7}",
+        "V": f"{week:02d}", "a": WEEKDAYS[weekday - 1][:3], "A": WEEKDAYS[weekday - 1], "u": f"{weekday}",
+        "w": f"{weekday % 7}",
         "H": clock[:2], "I": f"{(moment.hour + 11) % 12 + 1:02d}", "M": clock[2:4], "S": clock[4:6], "f": clock[6:],
         "p": "AM" if moment.hour < 12 else "PM", "%": "%",
     }  # fmt: skip
