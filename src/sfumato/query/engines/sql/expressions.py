@@ -28,6 +28,9 @@ SYMBOLS |= {"ge": ">=", "and": "AND", "or": "OR"}
 FLOATING = frozenset({"div", *(one.name for one in FUNCTIONS)})
 """Operators that take floats."""
 
+PASSES_MISSING = ("and", "or", "is_null", "coalesce", "nullif", "least", "greatest")
+"""Operators that are more than missing where an operand is missing."""
+
 MAY_BE_INFINITE = ("exp", "power", "sinh", "cosh", "tan")
 MAY_BE_LONG = ("replace", "regexp_replace")
 
@@ -75,6 +78,8 @@ def _value(expression: Expression, scope: Scope) -> Piece:
 
 def _called(call: Call, scope: Scope) -> Piece:
     kind, usual, dialect = _operands(call), _common(call.parts), scope.statement.dialect
+    if call.operator not in PASSES_MISSING and any(map(is_missing, call.parts)):
+        return Piece(f"CAST(NULL AS {dialect.types[call.kind]})")
     bound = call.parts[:-1] if OPERATORS[call.operator].word else call.parts
     pieces = [cast(part, kind or (usual if is_missing(part) else part.kind), scope) for part in bound]
     match call.operator:
