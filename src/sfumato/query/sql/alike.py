@@ -13,10 +13,13 @@ from sfumato.query.answer.words import expression_words
 from sfumato.query.nodes.expressions import Call, Expression, Literal
 from sfumato.query.nodes.kinds import LEAST_INT, MOST_INT, Kind
 from sfumato.query.nodes.operators import OPERATORS, call, is_missing
+from sfumato.query.nodes.operators.record import Operator
 from sfumato.query.nodes.operators.time import SHIFTS, periods, shifted
 from sfumato.query.sql.constants import decimal, moment, number
 
 ARITHMETIC = ("neg", "add", "sub", "mul", "div", "mod", "int_div")
+WORDS = {Kind.BOOL: "a truth value", Kind.INT: "a number", Kind.FLOAT: "a number", Kind.TEXT: "a text"}
+WORDS |= {Kind.DATE: "a day", Kind.TIME: "a time"}
 TRUTHS = {"true": True, "t": True, "yes": True, "false": False, "f": False, "no": False}
 FOLDED = {"add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": operator.truediv}
 
@@ -28,7 +31,19 @@ def fitted(name: str, *parts: Expression) -> Expression:
         parts = tuple(as_number(part) for part in parts)
     elif rule.result(kinds) is None:
         parts = alike(*parts, compares=rule.sql is not None and rule.sql.compares)
+        _check_compared(rule, parts)
     return folded(call(name, *parts))
+
+
+def _check_compared(rule: Operator, parts: tuple[Expression, ...]) -> None:
+    """Refuses to compare what is of different kinds, and says what to write for either of them."""
+    compares = rule.sql is not None and rule.sql.compares and not any(map(is_missing, parts))
+    if compares and rule.result(tuple(part.kind for part in parts)) is None:
+        said = " and ".join(f"{expression_words(part)} is {WORDS[part.kind]}" for part in parts)
+        texts = next((part for part in parts if part.kind is Kind.TEXT), None)
+        hint = "" if texts is None else f" Put constants in quotes, or write CAST({expression_words(texts)} AS INT)."
+        dates = " Write days as in DATE '2024-01-31'." if any(part.kind.temporal for part in parts) else ""
+        raise QueryRefused(f"{said}: they cannot be compared.{dates or hint}")
 
 
 def alike(*parts: Expression, compares: bool = False) -> tuple[Expression, ...]:

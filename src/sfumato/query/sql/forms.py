@@ -223,14 +223,16 @@ def _cast(scalars: Scalars, node: exp.Expr) -> Expression:
 
 
 def _as_decimal(value: Expression, to: exp.Expr) -> Expression:
-    """Rounds to the places of a decimal; what has more digits before the point is missing."""
+    """Rounds to the places of a decimal; what would have more digits before the point is missing."""
     digits, places = (int(one.name) for one in to.expressions)
     if not 0 <= places <= 15 or digits < places:
         raise refused("CAST to this DECIMAL", "at most 15 places are kept, and no more than there are digits")
-    made = call("to_float", value) if value.kind in (Kind.TEXT, Kind.BOOL) else value
-    made = repeated(call("to_int", made) if not places else to_places("round", made, places))
-    most = Literal(float(10 ** (digits - places)), Kind.FLOAT)
-    return call("case", call("lt", call("abs", made), most), made, NULL)
+    made = repeated(call("to_float", value) if value.kind in (Kind.TEXT, Kind.BOOL) else value)
+    most = 10.0 ** (digits - places) - 10.0**-places / 2
+    ends = (call(name, made, Literal(end, Kind.FLOAT)) for name, end in (("gt", -most), ("lt", most)))
+    return call(
+        "case", all_of(list(ends)), call("to_int", made) if not places else to_places("round", made, places), NULL
+    )
 
 
 CASTS = {

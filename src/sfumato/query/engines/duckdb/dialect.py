@@ -23,7 +23,8 @@ OPERATORS = {
     **{name: f"{name}(CASE WHEN {{0}} > 0 THEN {{0}} END)" for name in ("ln", "log10", "log2")},
     **{name: f"{name}(CASE WHEN abs({{0}}) <= 1 THEN {{0}} END)" for name in ("asin", "acos")},
     **{name: f"{name}({{0}})" for name in ("exp", "sin", "cos", "tan", "atan", "sinh", "cosh", "tanh", "trunc")},
-    "atan2": "atan2({0}, {1})",
+    # −0.0 is 0.0, and has no angle of its own.
+    "atan2": "atan2(CASE WHEN {0} = 0 THEN 0 ELSE {0} END, CASE WHEN {1} = 0 THEN 0 ELSE {1} END)",
     "power": "pow({0}, {1})",
     "floor": "floor({0})",
     "ceil": "ceil({0})",
