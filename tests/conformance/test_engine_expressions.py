@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.examples.engines import Opening
 from tests.profiles import examples
+from tests.reference.values import evaluate
 
 from sfumato.query.engines.duckdb.dialect import DUCKDB
 from sfumato.query.engines.protocol import Engine
@@ -22,6 +23,7 @@ from sfumato.query.nodes.expressions import Column, Expression, Literal
 from sfumato.query.nodes.facts import Facts
 from sfumato.query.nodes.kinds import Kind, Value
 from sfumato.query.nodes.operators import OPERATORS, call
+from sfumato.query.nodes.operators.functions import FUNCTIONS
 
 B, I, F, T, D, M = Kind.BOOL, Kind.INT, Kind.FLOAT, Kind.TEXT, Kind.DATE, Kind.TIME  # noqa: E741
 LEAST, MOST = -(2**63), 2**63 - 1
@@ -72,8 +74,17 @@ WHOLE: list[tuple[str, tuple[Value, ...], Value]] = [
     ("mod", (7, 0), None),
     ("mod", (LEAST, -1), 0),
     ("mod", (None, 0), None),
+    ("int_div", (-7, 2), -3),
+    ("int_div", (7, -2), -3),
+    ("int_div", (7, 0), None),
+    ("int_div", (LEAST, -1), None),
+    ("int_div", (LEAST, 1), LEAST),
     ("floor", (MOST,), MOST),
+    ("trunc", (MOST,), MOST),
     ("round", (5,), 5),
+    ("power", (2, 10), 1024.0),
+    ("to_bool", (-3,), True),
+    ("to_text", (LEAST,), "-9223372036854775808"),
     ("sqrt", (16,), 4.0),
     ("sqrt", (-1,), None),
     ("ln", (0,), None),
@@ -133,6 +144,34 @@ FLOATS: list[tuple[str, tuple[Value, ...], Value]] = [
     ("ln", (-1.0,), None),
     ("ln", (0.0,), None),
     ("exp", (1000.0,), None),
+    ("log10", (1000.0,), 3.0),
+    ("log10", (0.0,), None),
+    ("log2", (8.0,), 3.0),
+    ("log2", (-1.0,), None),
+    ("power", (-8.0, 0.5), None),
+    ("power", (0.0, -1.0), None),
+    ("power", (0.0, 0.0), 1.0),
+    ("power", (1e308, 2.0), None),
+    ("sin", (0.0,), 0.0),
+    ("cos", (0.0,), 1.0),
+    ("tan", (0.0,), 0.0),
+    ("asin", (1.0000000000000002,), None),
+    ("acos", (1.0,), 0.0),
+    ("acos", (-1.5,), None),
+    ("atan", (0.0,), 0.0),
+    ("atan2", (0.0, 1.0), 0.0),
+    ("atan2", (-0.0, -1.0), math.pi),
+    ("sinh", (1000.0,), None),
+    ("sinh", (0.0,), 0.0),
+    ("cosh", (-1000.0,), None),
+    ("tanh", (1000.0,), 1.0),
+    ("trunc", (-2.7,), -2),
+    ("trunc", (1e300,), None),
+    ("mod", (-7.5, 2.0), -1.5),
+    ("mod", (-4.0, 2.0), 0.0),
+    ("mod", (1.0, 0.0), None),
+    ("mod", (1e308, 1e-300), math.fmod(1e308, 1e-300)),
+    ("to_bool", (-0.0,), False),
     ("exp", (-1000.0,), 0.0),
     ("exp", (0.0,), 1.0),
     ("least", (None, 2.5, 1.5), 1.5),
@@ -148,6 +187,26 @@ TEXTS: list[tuple[str, tuple[Value, ...], Value]] = [
     ("upper", ("ab",), "AB"),
     ("trim", ("  a b\t ",), "a b\t"),
     ("trim", ("\u00a0a",), "\u00a0a"),
+    ("ltrim", ("  a ",), "a "),
+    ("rtrim", (" a  ",), " a"),
+    ("reverse", ("e\u0301a",), "a\u0301e"),
+    ("reverse", ("",), ""),
+    ("strpos", ("a🙂b", "b"), 3),
+    ("strpos", ("", ""), 1),
+    ("strpos", ("abc", "d"), 0),
+    ("starts_with", ("a\0b", "a\0"), True),
+    ("ends_with", ("abc", ""), True),
+    ("contains", ("abc", "B"), False),
+    ("to_int", (" 12.5 ",), 12),
+    ("to_int", ("9223372036854775808",), None),
+    ("to_int", ("1,000",), None),
+    ("to_float", ("1e400",), None),
+    ("to_float", ("inf",), None),
+    ("to_bool", ("Yes",), True),
+    ("to_bool", ("2",), None),
+    ("to_date", ("2024-02-30",), None),
+    ("to_date", ("2024-2-9 10:00",), DAY(2024, 2, 9)),
+    ("to_time", ("2024-02-09T10:00Z",), MOMENT(2024, 2, 9, 10)),
     ("length", ("e\u0301",), 2),
     ("length", ("👩‍👩‍👧",), 5),
     ("length", ("",), 0),
@@ -175,6 +234,8 @@ BOOLS: list[tuple[str, tuple[Value, ...], Value]] = [
     ("lt", (False, True), True),
     ("to_int", (True,), 1),
     ("to_float", (False,), 0.0),
+    ("to_text", (True,), "true"),
+    ("to_bool", (None,), None),
     ("coalesce", (None, False), False),
 ]
 DAYS: list[tuple[str, tuple[Value, ...], Value]] = [
@@ -188,6 +249,11 @@ DAYS: list[tuple[str, tuple[Value, ...], Value]] = [
     ("sub", (DAY(2024, 1, 1), None), None),
     ("to_date", (DAY(2024, 1, 1),), DAY(2024, 1, 1)),
     ("to_time", (DAY(1, 1, 1),), MOMENT(1, 1, 1)),
+    ("to_text", (DAY(9, 1, 1),), "0009-01-01"),
+    ("isoyear", (DAY(2021, 1, 3),), 2020),
+    ("week", (DAY(2021, 1, 3),), 53),
+    ("week", (DAY(9999, 12, 31),), 52),
+    ("dayofyear", (DAY(2024, 12, 31),), 366),
     ("least", (None, DAY(2024, 1, 1)), DAY(2024, 1, 1)),
     ("lt", (DAY(1969, 12, 31), DAY(1970, 1, 1)), True),
 ]
@@ -200,6 +266,9 @@ TIMES: list[tuple[str, tuple[Value, ...], Value]] = [
     ("to_date", (MOMENT(1969, 12, 31, 23, 59, 59, 999999),), DAY(1969, 12, 31)),
     ("to_date", (MOMENT(9999, 12, 31, 23, 59, 59, 999999),), DAY(9999, 12, 31)),
     ("greatest", (LATE, None), LATE),
+    ("second", (LATE,), 59),
+    ("to_text", (LATE,), "2024-02-29 23:59:59.999999"),
+    ("to_text", (MOMENT(1, 1, 1, 0, 0, 0, 500000),), "0001-01-01 00:00:00.5"),
     ("eq", (LATE, LATE), True),
 ]
 ALL = [
@@ -251,6 +320,44 @@ CONSTANTS: list[tuple[str, tuple[tuple[Kind, Value], ...], int, Value]] = [
     ("date_trunc", ((M, LATE), (T, "hour")), 1, MOMENT(2024, 2, 29, 23)),
     ("date_trunc", ((M, LATE), (T, "day")), 1, MOMENT(2024, 2, 29)),
     ("date_trunc", ((M, MOMENT(1969, 12, 31, 23, 1)), (T, "week")), 1, MOMENT(1969, 12, 29)),
+    ("date_trunc", ((D, DAY(5, 5, 5)), (T, "decade")), 1, DAY(1, 1, 1)),
+    ("date_trunc", ((D, None), (T, "decade")), 1, None),
+    ("date_trunc", ((M, LATE), (T, "minute")), 1, MOMENT(2024, 2, 29, 23, 59)),
+    ("trim", ((T, "xyaxy"), (T, "yx")), 1, "a"),
+    ("lpad", ((T, "abc"), (I, 2), (T, "x")), 2, "ab"),
+    ("lpad", ((T, "a"), (I, 4), (T, "xy")), 2, "xyxa"),
+    ("rpad", ((T, "🙂"), (I, 1000), (T, "é")), 2, "🙂" + "é" * 999),
+    ("right", ((T, "a🙂b"), (I, 2)), 1, "🙂b"),
+    ("right", ((T, "ab"), (I, 1000)), 1, "ab"),
+    ("replace", ((T, "aaa"), (T, "aa"), (T, "b")), 2, "ba"),
+    ("replace", ((T, "a" * 1000), (T, "a"), (T, "b" * 20)), 2, "b" * 1000),
+    ("split_part", ((T, "a,b,,c"), (T, ","), (I, 3)), 2, ""),
+    ("split_part", ((T, "a,b"), (T, ","), (I, 1000)), 2, ""),
+    ("regexp_matches", ((T, "abc\n"), (T, "c$")), 1, False),
+    ("regexp_matches", ((T, "line\nb"), (T, "e.b")), 1, False),
+    ("regexp_full_match", ((T, "🙂"), (T, ".")), 1, True),
+    ("regexp_full_match", ((T, "AB"), (T, "(?i)ab")), 1, True),
+    ("regexp_extract", ((T, "abcd"), (T, "(b)(c|d)"), (I, 2)), 2, "c"),
+    ("regexp_extract", ((T, "abcd"), (T, "x"), (I, 0)), 2, ""),
+    ("regexp_replace", ((T, "a1b22"), (T, "[0-9]+"), (T, "#"), (T, "g")), 3, "a#b#"),
+    ("regexp_replace", ((T, "a1b22"), (T, "[0-9]"), (T, "#"), (T, "")), 3, "a#b22"),
+    ("periods", ((D, DAY(1, 1, 1)), (T, "week")), 1, 0),
+    ("periods", ((D, DAY(1970, 1, 1)), (T, "day")), 1, 719162),
+    ("periods", ((M, MOMENT.max), (T, "microsecond")), 1, 315537897599999999),
+    ("periods", ((M, LATE), (T, "quarter")), 1, 8092),
+    ("periods", ((D, DAY(1970, 1, 1)), (T, "decade")), 1, 197),
+    ("shift", ((D, DAY(2024, 1, 31)), (I, 1), (T, "month")), 1, DAY(2024, 2, 29)),
+    ("shift", ((D, DAY(9999, 12, 31)), (I, 1), (T, "day")), 1, None),
+    ("shift", ((D, DAY(1, 1, 1)), (I, LEAST), (T, "month")), 1, None),
+    ("shift", ((M, MOMENT(1, 1, 1)), (I, -1), (T, "microsecond")), 1, None),
+    ("shift", ((M, LATE), (I, -12), (T, "month")), 1, LATE.replace(year=2023, day=28)),
+    (
+        "strftime",
+        ((D, DAY(9, 1, 1)), (T, "%Y %y %% %B %A %j %u %w %G-%V %a %b %d %m")),
+        1,
+        "0009 09 % January Thursday 001 4 4 0009-01 Thu Jan 01 01",
+    ),
+    ("strftime", ((M, LATE), (T, "%H:%M:%S.%f %I %p")), 1, "23:59:59.999999 11 PM"),
     ("add", ((I, MOST), (F, 0.0)), 0, 2.0**63),
     ("eq", ((I, MOST), (F, 2.0**63)), 0, True),
     ("case", ((B, None), (I, 1), (B, True), (F, 2.5), (I, 3)), 0, 2.5),
@@ -337,7 +444,8 @@ NASTY: dict[Kind, list[Any]] = {
     M: [MOMENT(1, 1, 1), MOMENT.max, LATE, None],
 }
 LEAVES = [(Column(kind.value, kind), values) for kind, values in NASTY.items()]
-GROWING = ("neg", "abs", "add", "sub", "mul", "div", "mod", "floor", "round", "sqrt", "ln", "exp", "to_int", "to_float")
+GROWING = ("neg", "abs", "add", "sub", "mul", "div", "mod", "floor", "round", "trunc", "to_int", "to_float", "int_div")
+GROWING += tuple(one.name for one in FUNCTIONS)
 
 
 @st.composite
@@ -347,7 +455,7 @@ def expressions(draw: st.DrawFn) -> Expression:
         operator = draw(st.sampled_from(GROWING))
         other = draw(st.sampled_from([Column("int", I), Column("float", F), Literal(0, I), Literal(-1, I), made]))
         parts = [made] if OPERATORS[operator].most == 1 else draw(st.permutations([made, other]))
-        if operator == "mod":
+        if operator == "int_div":
             parts = [call("to_int", part) for part in parts]
         made = call(operator, *parts)
     return made
@@ -361,3 +469,29 @@ def test_nothing_raises_and_what_comes_is_a_number_or_missing(engine: Engine, ma
         assert value is None or math.isfinite(value)  # type: ignore[arg-type]
         assert value is None or isinstance(value, int if made.kind is I else float)
         assert not isinstance(value, int) or LEAST <= value <= MOST
+
+
+ENDS_TRIED = [(0.0, 1.0), (1.0, 1000.0), (-3.0, 2.0), (0.5, 0.5), (1e-300, 1e300), (-1e9, 1e-9), (-745.0, 709.7)]
+
+
+@pytest.mark.parametrize("ends", ENDS_TRIED, ids=str)
+@pytest.mark.parametrize("name", [one.name for one in FUNCTIONS])
+def test_functions_lie_in_their_ranges_and_near_the_reference(
+    engine: Engine, name: str, ends: tuple[float, float]
+) -> None:
+    low, high = ends
+    column = Column("x", F, Facts((Fraction(low), Fraction(high)), nullable=False))
+    points = sorted({low, high, *(low + (high - low) * place / 64 for place in range(65)), math.nextafter(low, high)})
+    points += [math.nextafter(high, low), *([0.0, 1.0] if low <= 0 and high >= 1 else [])]
+    many = OPERATORS[name].most or 1
+    exponents = [Literal(power, F) for power in (-1.0, 0.5, 2.0, 3.0)] if many == 2 else [None]
+    for exponent in exponents:
+        made = call(name, column, *([] if exponent is None else [exponent]))
+        for point, value in engine.images([column, made], [(column, tuple(dict.fromkeys(points)))]):
+            assert isinstance(point, float)
+            expected = evaluate(made, {"x": point})
+            assert (value is None) == (expected is None)
+            if value is not None and isinstance(expected, float):
+                assert isinstance(value, float) and math.isclose(value, expected, rel_tol=1e-13, abs_tol=1e-300)
+                between = made.facts.numbers
+                assert between is None or between[0] <= value <= between[1], (name, point, value)

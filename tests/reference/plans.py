@@ -12,7 +12,8 @@ from tests.reference.worlds import POOLS, ROW, World, world
 
 from sfumato.query.nodes.expressions import Call, Column, Expression, Literal
 from sfumato.query.nodes.kinds import Kind, Value
-from sfumato.query.nodes.operators import TIME_UNITS, call
+from sfumato.query.nodes.operators import call
+from sfumato.query.nodes.operators.time import BY_CALENDAR, DAYS_FROM, PERIODS, SHIFTS, TIME_UNITS
 from sfumato.query.nodes.relations import Fold, Folded, Join, Keep, Match, PerUnit, Relation, Select, Union, Where
 from sfumato.query.plan.engine_plan import Bound, Cells, Distinct, ExactAggregate, PublicKeys, Rows, Term, Total, Units
 from sfumato.query.plan.grids import Grid
@@ -27,36 +28,61 @@ SHAPES: dict[Kind, tuple[tuple[Any, ...], ...]] = {
         ("to_int", I), ("sub", D, D), ("least", I, I), ("greatest", I, I, I), ("clamp", I), ("case", I),
         ("nullif", I, I), ("coalesce", I, I), ("length", T), ("year", D), ("year", M), ("quarter", D), ("quarter", M),
         ("month", D), ("month", M), ("day", D), ("day", M), ("weekday", D), ("weekday", M), ("hour", M), ("minute", M),
+        ("second", M), ("isoyear", D), ("week", M), ("week", D), ("dayofyear", D), ("periods", D), ("periods", M),
+        ("int_div", I, I), ("trunc", F), ("trunc", I), ("strpos", T, T), ("to_int", T),
     ),
     F: (
         ("add", F, F), ("sub", F, F), ("mul", F, F), ("add", I, F), ("mul", F, I), ("sub", I, F), ("div", F, F),
         ("div", I, I), ("div", F, I), ("neg", F), ("abs", F), ("sqrt", F), ("sqrt", I), ("to_float", I),
         ("to_float", B), ("to_float", F), ("least", F, F), ("least", I, F), ("greatest", F, I), ("clamp", F),
         ("case", F), ("coalesce", F, I), ("coalesce", F, F), ("nullif", F, F), ("nullif", I, F), ("greatest", F),
+        ("mod", F, F), ("mod", I, F), ("to_float", T),
     ),
     T: (
         ("lower", T), ("upper", T), ("trim", T), ("substring", T), ("concat", T, T), ("concat", T), ("case", T),
-        ("coalesce", T, T), ("nullif", T, T),
+        ("coalesce", T, T), ("nullif", T, T), ("reverse", T), ("ltrim", T), ("rtrim", T), ("lpad", T), ("rpad", T),
+        ("right", T), ("replace", T), ("split_part", T), ("regexp_extract", T), ("regexp_replace", T), ("to_text", I),
+        ("to_text", B), ("to_text", D), ("to_text", M), ("to_text", T), ("strftime", D), ("strftime", M),
     ),
     B: (
         *((name, kind, kind) for name in ("eq", "ne", "lt", "le", "gt", "ge") for kind in KINDS),
         *((name, *kinds) for name in ("eq", "lt", "ge") for kinds in ((I, F), (F, I))),
         *(("is_null", kind) for kind in KINDS), *(("in", kind) for kind in KINDS),
         *[("and", B, B), ("or", B, B), ("not", B), ("like", T), ("and", B, B, B), ("or", B)] * 2,
-        ("case", B), ("coalesce", B, B), ("nullif", B, B),
+        ("case", B), ("coalesce", B, B), ("nullif", B, B), ("starts_with", T, T), ("ends_with", T, T),
+        ("contains", T, T), ("regexp_matches", T), ("regexp_full_match", T), ("to_bool", I), ("to_bool", F),
+        ("to_bool", B), ("to_bool", T),
     ),
     D: (
         ("date_trunc", D), ("to_date", M), ("to_date", D), ("least", D, D), ("greatest", D, D), ("case", D),
-        ("coalesce", D, D), ("nullif", D, D),
+        ("coalesce", D, D), ("nullif", D, D), ("shift", D, I), ("to_date", T),
     ),
     M: (
         ("date_trunc", M), ("to_time", D), ("to_time", M), ("least", M, M), ("greatest", M, M), ("case", M),
-        ("coalesce", M, M), ("nullif", M, M),
+        ("coalesce", M, M), ("nullif", M, M), ("shift", M, I), ("to_time", T),
     ),
 }  # fmt: skip
 """For each kind the operations that give it, with kinds of operands; constants are added where they are needed."""
 
 PATTERNS = ("%", "a%", "_", "%b", "", "%\0%", "__", "\\%", "%e_%", "a_b", "%🙂%", ".*", "[a]")
+
+
+REGULAR = (
+    "a",
+    "^$",
+    ".",
+    "[a-z]+",
+    "(a|b)c?",
+    "\\s",
+    "^.{2,3}$",
+    "(?i)AB",
+    "[^e-]",
+    "\\bx\\b",
+    "(?s).b",
+    "\\d+$",
+    "(.)e",
+)
+FORMATS = ("%Y-%m-%d", "%B %d, %A", "%H:%M:%S.%f %p %I", "%j %G-W%V-%u %w %y %b %a", "%%%Y%%", "plain")
 
 
 def finite(kind: Kind) -> list[Any]:
@@ -77,7 +103,7 @@ def expression(choices: Choices, fields: Sequence[Column], kind: Kind, depth: in
     if name == "case":
         return branches(choices, fields, kind, depth)
     parts = [expression(choices, fields, operand, depth - 1) for operand in operands]
-    if name not in ("case", "is_null", "in", "like", "substring", "date_trunc", "clamp") and not choices.often(12):
+    if name not in ("case", "is_null", *WITH_CONSTANTS) and not choices.often(12):
         parts[choices.whole(0, len(parts) - 1)] = Literal(None, choices.of(operands))
     made = call(name, *parts, *constants(choices, name, parts[0].kind))
     return made if made.kind is kind else leaf(choices, fields, kind)  # a NULL may have made it another kind
@@ -92,9 +118,44 @@ def branches(choices: Choices, fields: Sequence[Column], kind: Kind, depth: int)
     return call("case", *parts, last)
 
 
+PATTERNED = ("regexp_matches", "regexp_full_match", "regexp_extract", "regexp_replace")
+WITH_CONSTANTS = (
+    "in",
+    "like",
+    "substring",
+    "date_trunc",
+    "clamp",
+    "periods",
+    "shift",
+    "strftime",
+    "lpad",
+    "rpad",
+    "right",
+)
+WITH_CONSTANTS += ("replace", "split_part", *PATTERNED)
+
+
 def constants(choices: Choices, name: str, kind: Kind) -> list[Literal]:
     """Makes the constants that an operation needs."""
+    if name in PATTERNED:
+        new = [Literal(choices.of(("", "x", "🙂" * 20)), T), Literal(choices.of(("", "g")), T)]
+        pattern = Literal(choices.of([one for one in REGULAR if name != "regexp_replace" or one != "^$"]), T)
+        return [pattern, *{"regexp_extract": [Literal(0, I)], "regexp_replace": new}.get(name, [])]
     match name:
+        case "periods":
+            return [Literal(choices.of((*PERIODS, *BY_CALENDAR)), T)]
+        case "shift":
+            return [Literal(choices.of(tuple(SHIFTS) if kind is M else ("month", "day")), T)]
+        case "strftime":
+            return [Literal(choices.of(FORMATS), T)]
+        case "lpad" | "rpad":
+            return [Literal(choices.of((0, 1, 3, 1000)), I), Literal(choices.of((" ", "ab", "🙂")), T)]
+        case "right":
+            return [Literal(choices.of((0, 1, 3, 1000)), I)]
+        case "replace":
+            return [Literal(choices.of(("a", "e", "\0", "ab")), T), Literal(choices.of(("", "b", "xyz" * 6)), T)]
+        case "split_part":
+            return [Literal(choices.of(("a", " ", "ab")), T), Literal(choices.of((1, 2, 1000)), I)]
         case "clamp":
             return [
                 Literal(value, kind) for value in sorted((choices.of(CONSTANTS[kind]), choices.of(CONSTANTS[kind])))
@@ -106,7 +167,7 @@ def constants(choices: Choices, name: str, kind: Kind) -> list[Literal]:
         case "substring":
             return [Literal(choices.of((1, 2, 5, 1000, 2**62)), I), Literal(choices.of((1, 0, 3, 1000, 2**62)), I)]
         case "date_trunc":
-            return [Literal(choices.of(TIME_UNITS if kind is M else TIME_UNITS[1:]), T)]
+            return [Literal(choices.of(TIME_UNITS if kind is M else TIME_UNITS[DAYS_FROM:]), T)]
     return []
 
 

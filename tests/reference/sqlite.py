@@ -1,8 +1,8 @@
 """SQLite behind the shared SQL back end: an engine for tests, which shows what a second dialect takes.
 
 It has few types and fewer functions, no wide numbers and no days, so that whatever the back end takes for granted shows
-here. Tables are copied and read by the reference's rules; all the rest is SQL. Wide numbers and days are texts.
-It is slow, and holds all data in memory: nobody should use it for anything else.
+here. Tables are copied and read by the reference's rules, and what SQLite has no function for is the reference's. Wide
+numbers and days are texts. It is slow, holds all data in memory, and is for nothing else.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import Any, ClassVar, final
 
 from tests.reference.reading import of_kind
 from tests.reference.texts import Written, identity
+from tests.reference.values import OPERATIONS, ROUNDED_BY_ENGINE, held, read, text_of
 
 from sfumato.query.engines.inputs.frames import columns_of
 from sfumato.query.engines.sql.dialect import ColumnTypes, Dialect
@@ -26,7 +27,26 @@ from sfumato.query.engines.sql.engine import Answer, SQLEngine, Tuples
 from sfumato.query.engines.sql.held import Held
 from sfumato.query.engines.sql.statement import Piece, Scope, Statement, listing
 from sfumato.query.nodes.kinds import Kind, Value
+from sfumato.query.nodes.operators.time import BY_CALENDAR, PERIODS, SHIFTS
 from sfumato.query.nodes.relations import Scan
+
+OF_TEXTS = (
+    "like",
+    "reverse",
+    "trim",
+    "ltrim",
+    "rtrim",
+    "lpad",
+    "rpad",
+    "right",
+    "replace",
+    "split_part",
+    "strpos",
+    "contains",
+)
+OF_TEXTS += ("starts_with", "ends_with", "regexp_matches", "regexp_full_match", "regexp_extract", "regexp_replace")
+OF_NUMBERS = ("sqrt", "mod", *ROUNDED_BY_ENGINE)
+OF_MOMENTS = ("second", "isoyear", "week", "dayofyear", "periods", "shift", "strftime")
 
 BROKE_OFF = "SQLite broke off."
 """Which it does for nothing but statements that are nested too deeply for it."""
@@ -100,34 +120,46 @@ def start(when: str, word: str) -> str:
             day = moment.replace(minute=0, second=0, microsecond=0)
         case "minute":
             day = moment.replace(second=0, microsecond=0)
+        case "second":
+            day = moment.replace(microsecond=0)
+        case "decade":
+            day = day.replace(year=max(day.year // 10 * 10, 1), month=1, day=1)
     return str(stored(day.date() if len(when) == len("2024-01-01") else day))
 
 
-def like(text: str, pattern: str) -> bool:
-    """Tells whether a text has the form of a pattern; only % and _ stand for others."""
-    parts = (".*" if sign == "%" else "." if sign == "_" else re.escape(sign) for sign in pattern)
-    return re.fullmatch("".join(parts), text, re.DOTALL) is not None
+def of_moments(name: str) -> Callable[..., Any]:
+    """An operation of the reference on a day or a time, which is a text here."""
+
+    def apply(when: str, *others: Any) -> Any:
+        return OPERATIONS[name](shown(when, Kind.DATE if len(when) == len("2024-01-01") else Kind.TIME), *others)
+
+    return apply
 
 
-def exponential(value: float) -> float | None:
-    """A power of e, missing where it is too large."""
-    try:
-        return math.exp(value)
-    except OverflowError:
-        return None
+def to_text(value: Any) -> str:
+    """The text of a whole number, a day or a time."""
+    moment = re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6}", value) if isinstance(value, str) else None
+    return str(value) if moment is None else str(text_of(shown(value, Kind.TIME)))
+
+
+def or_missing(name: str) -> Callable[..., Any]:
+    """An operation of the reference on numbers, missing where it is not finite."""
+    return lambda *values: held(OPERATIONS[name](*values), Kind.FLOAT)
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "sqrt": lambda value: math.sqrt(value) if value >= 0 else None,
-    "ln": lambda value: math.log(value) if value > 0 else None,
-    "exp": exponential,
+    **{name: OPERATIONS[name] for name in OF_TEXTS},
+    **{name: or_missing(name) for name in OF_NUMBERS},
+    **{name: of_moments(name) for name in OF_MOMENTS},
+    **{f"read_{kind.value}": lambda text, kind=kind: read(text, kind) for kind in Kind if kind is not Kind.LIST},
+    "to_text": to_text,
+    "int_div": OPERATIONS["int_div"],
+    "trunc": math.trunc,
     "floor": lambda value: math.floor(value) if math.isfinite(value) else None,
     "ceil": lambda value: math.ceil(value) if math.isfinite(value) else None,
     "lower": str.lower,
     "upper": str.upper,
-    "trim": lambda text: text.strip(" "),
     "length": len,
-    "like": like,
     "substring": lambda text, first, many: text[first - 1 : first - 1 + many],
     "part": part,
     "start": start,
@@ -189,8 +221,8 @@ def connected(*, by_hash: bool = True) -> sqlite3.Connection:
 
 
 def as_held(raw: Piece, held: str, kind: Kind, scope: Scope, written: str = "") -> Piece:
-    """A column as it is: it was read when it was copied."""
-    return raw
+    """A column as it is: it was read when it was copied; a text that is cast is read now."""
+    return scope.fill(f"f_read_{kind.value}({{0}})", raw) if held == "TEXT" and kind is not Kind.TEXT else raw
 
 
 def exact(raw: Piece, held: str, kind: Kind, wanted: str, scope: Scope, written: str = "") -> Piece:
@@ -198,19 +230,40 @@ def exact(raw: Piece, held: str, kind: Kind, wanted: str, scope: Scope, written:
     raise TypeError(held)
 
 
-PLAIN = ("sqrt", "ln", "exp", "floor", "ceil", "lower", "upper", "trim", "length")
+PLAIN = ("floor", "ceil", "trunc", "lower", "upper", "length")
+
+
+def called(name: str, operands: int, *words: str) -> str:
+    """The template of a function, with words behind its operands."""
+    places = [f"{{{place}}}" for place in range(operands)]
+    return f"f_{name}({listing([*places, *(repr(word) for word in words)])})"
+
+
+SEVERAL = {"lpad": 3, "rpad": 3, "replace": 3, "split_part": 3, "regexp_extract": 3, "reverse": 1}
+MOVED = {
+    **{f"periods {unit}": called("periods", 1, unit) for unit in (*PERIODS, *BY_CALENDAR)},
+    **{f"shift {unit}": called("shift", 2, unit) for unit in SHIFTS},
+}
 PARTS = ("year", "quarter", "month", "day", "weekday", "hour", "minute")
 
 SQLITE = Dialect(
     types=dict.fromkeys(Kind, "TEXT") | {Kind.BOOL: "INTEGER", Kind.INT: "INTEGER", Kind.FLOAT: "REAL"},
     operators={
         "sign": "CASE WHEN {0} > 0 THEN 1 WHEN {0} < 0 THEN -1 WHEN {0} = 0 THEN 0 END",
-        "mod": "({0} % {1})",
-        "like": "f_like({0}, {1})",
         "substring": "f_substring({0}, {1}, {2})",
         "to_date": "substr({0}, 1, 10)",
         "to_time": "substr({0} || ' 00:00:00.000000', 1, 26)",
         "date_sub": "f_days({0}, {1})",
+        **{name: called(name, SEVERAL.get(name, 2)) for name in OF_TEXTS},
+        **{name: called(name, 2 if name in ("atan2", "power") else 1) for name in OF_NUMBERS},
+        **{name: called(name, 1) for name in (*OF_MOMENTS, "to_text")},
+        **MOVED,
+        "mod": "({0} % {1})",
+        "float_mod": called("mod", 2),
+        "int_div": "f_to_whole(f_int_div({0}, {1}))",
+        "regexp_replace": called("regexp_replace", 3, ""),
+        "regexp_replace g": called("regexp_replace", 3, "g"),
+        "strftime": called("strftime", 2),
         **{name: f"f_{name}({{0}})" for name in PLAIN},
         **{name: f"f_part({{0}}, '{name}')" for name in PARTS},
     },

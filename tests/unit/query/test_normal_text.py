@@ -34,6 +34,7 @@ from sfumato.query.nodes.operators import call
 from sfumato.query.nodes.questions import Count, CountUnits, Question, StatisticValue
 from sfumato.query.nodes.relations import Join, Keep, Match, Relation, Scan, Where, renamed
 from sfumato.query.sql import read_sql
+from sfumato.query.sql.alike import folded
 from sfumato.release.render.words import clean
 
 LINES = (Path(__file__).parent / "sql_readings.txt").read_text(encoding="utf-8").splitlines()
@@ -209,7 +210,7 @@ def tidy(node: Any) -> Any:
         parts = [tidy(part) for part in node.parts]
         if node.operator in ("and", "or"):
             return (all_of if node.operator == "and" else any_of)(parts)
-        return parts[0] if node.operator == "concat" and len(parts) == 1 else call(node.operator, *parts)
+        return parts[0] if node.operator == "concat" and len(parts) == 1 else folded(call(node.operator, *parts))
     if isinstance(node, tuple):
         return tuple(tidy(part) for part in node)
     if is_dataclass(node) and isinstance(node, Relation) and not isinstance(node, Scan):

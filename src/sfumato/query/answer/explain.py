@@ -18,12 +18,14 @@ from sfumato.query.answer.assemble import Drawn, finished
 from sfumato.query.answer.error_bars import laws_at
 from sfumato.query.answer.explanation import SIZES, Explanation
 from sfumato.query.answer.reconcile import Agreed, agreeing
+from sfumato.query.answer.spelled import end_text
 from sfumato.query.answer.words import expression_words, noise_words, tally_words
 from sfumato.query.nodes.questions import Question, statistics_in
 from sfumato.query.nodes.relations import Join, Keep, PerUnit, Relation, Scan, Select, Union, Where
 from sfumato.query.plan.decomposition import step_of
 from sfumato.query.plan.engine_plan import ExactAggregate, Total
 from sfumato.query.plan.grouping_sets import Level
+from sfumato.query.plan.infer_bounds import bounds_inferred
 from sfumato.release.answer import AnswerColumn
 from sfumato.release.render.words import width
 
@@ -41,13 +43,24 @@ def explained(
         unit=compiled.who,
         confidence=confidence,
         tree=tuple(_tree(compiled)),
-        bounds=tuple(dict.fromkeys(why for level in compiled.levels for why in level.placed.why)),
+        bounds=tuple(dict.fromkeys((*_units(compiled), *_values(compiled)))),
         noise=tuple(_noise(compiled, confidence)),
         errors=tuple(_errors(compiled, SIZES, confidence)),
         others=tuple(
             (label, *(error for _, error in _errors(other, SIZES[-1:], confidence))) for label, other in others.items()
         ),
     )
+
+
+def _units(compiled: CompiledQuery) -> Iterator[str]:
+    return (why for level in compiled.levels for why in level.placed.why)
+
+
+def _values(compiled: CompiledQuery) -> Iterator[str]:
+    """Says which bounds of values the question itself states."""
+    for name, (low, high) in bounds_inferred(compiled.question):
+        ends = " to ".join(end_text(end) if isinstance(end, Fraction | float) else str(end) for end in (low, high))
+        yield f"{name} lies in {ends} where it is counted, from the conditions (WHERE, FILTER, CASE)"
 
 
 def _tree(compiled: CompiledQuery) -> Iterator[tuple[str, str]]:

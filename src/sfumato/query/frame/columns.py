@@ -96,6 +96,13 @@ class Expr(Values, Aggregates):
     def __rtruediv__(self, other: Given) -> Expr:
         return read(other).applied("div", self)
 
+    def __floordiv__(self, other: Given) -> Expr:
+        """The quotient of whole numbers without its fraction, as in SQL: towards 0."""
+        return self.applied("int_div", other)
+
+    def __rfloordiv__(self, other: Given) -> Expr:
+        return read(other).applied("int_div", self)
+
     def __mod__(self, other: Given) -> Expr:
         """The remainder, with the sign of the dividend as in SQL."""
         return self.applied("mod", other)

@@ -6,7 +6,7 @@ import datetime
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Self, TypeAlias, TypeVar
+from typing import Any, Self, TypeAlias, TypeVar
 
 from sfumato.errors import BadArgument
 from sfumato.exact import integer, positive, rational
@@ -17,6 +17,16 @@ Constant: TypeAlias = bool | int | float | str | datetime.date | None
 
 
 V = TypeVar("V", bound="Values")
+
+
+def _of_several(operator: str, said: str) -> Callable[..., Any]:
+    """Makes the method that applies an operator to this value and others."""
+
+    def method(self: V, *others: Constant | V) -> V:
+        return self.applied(operator, *others)
+
+    method.__name__, method.__qualname__, method.__doc__ = operator, f"Values.{operator}", said
+    return method
 
 
 def _of_one(operator: str, said: str) -> Callable[[V], V]:
@@ -73,11 +83,27 @@ class Values(ABC):
     floor = _of_one("floor", "Rounds down to whole numbers.")
     ceil = _of_one("ceil", "Rounds up to whole numbers.")
     round = _of_one("round", "Rounds to whole numbers, halves to the even one.")
+    trunc = _of_one("trunc", "Rounds towards 0 to whole numbers.")
     sqrt = _of_one("sqrt", "Gives square roots; missing for negative numbers.")
     ln = _of_one("ln", "Gives natural logarithms; missing for what has none.")
+    log10 = _of_one("log10", "Gives logarithms to the base 10; missing for what has none.")
+    log2 = _of_one("log2", "Gives logarithms to the base 2; missing for what has none.")
     exp = _of_one("exp", "Gives powers of e.")
+    power = _of_several("power", "Raises floats to a power; missing where that is no finite number.")
+    sin = _of_one("sin", "Gives sines of angles, in radians.")
+    cos = _of_one("cos", "Gives cosines of angles, in radians.")
+    tan = _of_one("tan", "Gives tangents of angles, in radians.")
+    asin = _of_one("asin", "Gives the angles that have such sines; missing outside −1 to 1.")
+    acos = _of_one("acos", "Gives the angles that have such cosines; missing outside −1 to 1.")
+    atan = _of_one("atan", "Gives the angles that have such tangents.")
+    atan2 = _of_several("atan2", "Gives the angle of the point with this height and another distance.")
+    sinh = _of_one("sinh", "Gives hyperbolic sines.")
+    cosh = _of_one("cosh", "Gives hyperbolic cosines.")
+    tanh = _of_one("tanh", "Gives hyperbolic tangents.")
     to_int = _of_one("to_int", "Gives whole numbers: rounded, and 1 for true.")
     to_float = _of_one("to_float", "Gives floats.")
+    to_bool = _of_one("to_bool", "Gives truth values: of numbers, whether they differ from 0.")
+    to_text = _of_one("to_text", "Gives texts, of anything but floats.")
 
     def bin(self, width: float, origin: float = 0) -> Self:
         """The lower edge of the bin that a number lies in: bins are ``width`` wide, and one begins at ``origin``.
@@ -109,7 +135,23 @@ class Values(ABC):
 
     lower = _of_one("lower", "Gives texts in small letters.")
     upper = _of_one("upper", "Gives texts in capitals.")
-    trim = _of_one("trim", "Takes spaces off both ends.")
+    trim = _of_several("trim", "Takes spaces, or given characters, off both ends.")
+    ltrim = _of_several("ltrim", "Takes spaces, or given characters, off the beginning.")
+    rtrim = _of_several("rtrim", "Takes spaces, or given characters, off the end.")
+    reverse = _of_one("reverse", "Gives texts from the end to the beginning.")
+    lpad = _of_several("lpad", "Fills texts up at the beginning: to a length, with given characters.")
+    rpad = _of_several("rpad", "Fills texts up at the end: to a length, with given characters.")
+    right = _of_several("right", "Takes so many characters from the end.")
+    replace = _of_several("replace", "Puts a text wherever another one is.")
+    split_part = _of_several("split_part", "Takes a part, counted from 1, of what a separator separates.")
+    strpos = _of_several("strpos", "Gives the place of another text, counted from 1; 0 where it is not there.")
+    starts_with = _of_several("starts_with", "Tells whether texts begin with another.")
+    ends_with = _of_several("ends_with", "Tells whether texts end with another.")
+    contains = _of_several("contains", "Tells whether texts contain another.")
+    regexp_matches = _of_several("regexp_matches", "Tells whether a regular expression matches a part of texts.")
+    regexp_full_match = _of_several("regexp_full_match", "Tells whether a regular expression matches all of texts.")
+    regexp_extract = _of_several("regexp_extract", "Takes what a group of a regular expression matches, 0 for all.")
+    regexp_replace = _of_several("regexp_replace", "Puts a text where a regular expression matches: 'g' everywhere.")
     length = _of_one("length", "Counts characters.")
 
     def substring(self, first: int, many: int) -> Self:
@@ -128,6 +170,13 @@ class Values(ABC):
         """The beginning of the hour, day, week, month, quarter or year."""
         return self.applied("date_trunc", to)
 
+    strftime = _of_several("strftime", "Writes days and times in a format, such as ``%Y-%m``.")
+    shift = _of_several("shift", "Moves days and times by a number of ``month``, ``day`` or ``microsecond``.")
+    periods = _of_several("periods", "Counts the hours, days, weeks, months … that began since the year 1 did.")
+    isoyear = _of_one("isoyear", "Gives the year that the week belongs to.")
+    week = _of_one("week", "Gives the week of the year, 1 to 53, as ISO 8601 counts.")
+    dayofyear = _of_one("dayofyear", "Gives the day of the year, 1 to 366.")
+    second = _of_one("second", "Gives the second of a time.")
     year = _of_one("year", "Gives the year of a day or time.")
     quarter = _of_one("quarter", "Gives the quarter, 1 to 4.")
     month = _of_one("month", "Gives the month, 1 to 12.")

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import final
+from typing import Any, final
 
 from sfumato.query.nodes.facts import Facts
 from sfumato.query.nodes.kinds import Kind, Value
@@ -63,10 +63,13 @@ class Literal(Expression):
 
     @cached_property
     def facts(self) -> Facts:  # type: ignore[override]
-        """What a constant says of itself: bounds that are the number, keys that are the value."""
-        number = self.value if self.kind.numeric and self.value is not None else None
-        ends = None if number is None else (Fraction(number), Fraction(number))  # type: ignore[arg-type]
-        return Facts(ends, () if self.value is None else (self.value,), self.value is None)
+        """What a constant says of itself: bounds that are the number or the moment, keys that are the value."""
+        value: Any = self.value
+        if value is None:
+            return Facts(None, (), nullable=True)
+        value = Fraction(value) if self.kind.numeric else value
+        ends = (value, value) if self.kind.numeric or self.kind.temporal else None
+        return Facts(ends, (self.value,), nullable=False)
 
 
 @final

@@ -17,6 +17,7 @@ from sfumato.query.plan.drop_incomplete import drop_incomplete
 from sfumato.query.plan.expand_lists import expand_lists
 from sfumato.query.plan.find_keys import find_keys
 from sfumato.query.plan.find_selections import find_selections
+from sfumato.query.plan.infer_bounds import infer_bounds
 from sfumato.query.plan.keep_rows import keep_rows
 from sfumato.query.plan.open_tables import OpenTables
 from sfumato.query.plan.price import price
@@ -31,6 +32,7 @@ PASSES: tuple[Callable[[QueryPlan], QueryPlan], ...] = (
     bound_joins,
     unify_statistics,
     refuse_impossible,
+    infer_bounds,
     drop_incomplete,
     keep_rows,
     expand_lists,

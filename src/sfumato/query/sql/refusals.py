@@ -11,7 +11,6 @@ from sfumato.errors import QueryRefused, did_you_mean
 OTHER_ROWS = "it would put rows of several people next to each other. Aggregate with GROUP BY instead"
 NOT_A_ROW = "its value is not a function of the row. Give the value as a parameter"
 SUBQUERY = "a query inside an expression is not answered. JOIN the table, or write a literal list"
-PATTERN = "only LIKE is answered, with % and _. Write LIKE, or compare parts with SUBSTRING"
 SHOWS_VALUES = "it would show values of single rows. Use COUNT, SUM, AVG, QUANTILE, HISTOGRAM or TOP_K"
 
 NODES: dict[type[exp.Expr], tuple[str, str]] = {
@@ -26,15 +25,11 @@ NODES: dict[type[exp.Expr], tuple[str, str]] = {
     exp.CurrentTimestamp: ("CURRENT_TIMESTAMP", NOT_A_ROW),
     exp.Localtime: ("LOCALTIME", NOT_A_ROW),
     exp.Localtimestamp: ("LOCALTIMESTAMP", NOT_A_ROW),
-    exp.ILike: ("ILIKE", "case matters here. Write LOWER(x) LIKE 'pattern'"),
-    exp.Escape: ("ESCAPE", "patterns have no escapes. Compare with =, or use SUBSTRING"),
-    exp.RegexpLike: ("a regular expression", PATTERN),
-    exp.SimilarTo: ("SIMILAR TO", PATTERN),
-    exp.NullSafeEQ: ("IS NOT DISTINCT FROM", "write x = y OR (x IS NULL AND y IS NULL)"),
-    exp.NullSafeNEQ: ("IS DISTINCT FROM", "write x <> y, and IS NULL where missing values count"),
-    exp.IntDiv: ("//", "engines disagree on how it rounds. Write FLOOR(x / y)"),
-    exp.Interval: ("INTERVAL", "compute with DATE_DIFF('day', a, b), or compare with a constant date"),
-    exp.DateAdd: ("adding to a date", "compute with DATE_DIFF('day', a, b), or compare with a constant date"),
+    exp.Interval: ("INTERVAL", "add it to a day or a time, as in day + INTERVAL 3 DAY"),
+    exp.Glob: ("GLOB", "write LIKE, with % and _, or REGEXP_MATCHES"),
+    exp.StrToTime: ("STRPTIME", "say in the codebook how the column is written (format), and it is read so"),
+    exp.ToChar: ("TO_CHAR", "write STRFTIME(day, '%Y-%m')"),
+    exp.DateBin: ("TIME_BUCKET", "write DATE_TRUNC('hour', t)"),
     exp.Array: ("a list", "only HISTOGRAM and QUANTILE take one"),
     exp.Tuple: ("a tuple", "compare its parts one by one, with AND"),
     exp.Var: ("ALL", "write the columns"),
@@ -42,7 +37,6 @@ NODES: dict[type[exp.Expr], tuple[str, str]] = {
     exp.Star: ("*", "name a column; COUNT(*) counts rows"),
     exp.Columns: ("COLUMNS", "name each column"),
     exp.Lambda: ("a function of one's own", "write the expression itself"),
-    exp.TimeToStr: ("STRFTIME", "group by DATE_TRUNC('month', day) or EXTRACT(…), and write dates in the answer"),
     exp.Struct: ("{…}", "values are plain. For one from outside, write :name and bind it"),
     exp.AtTimeZone: ("AT TIME ZONE", "times are read in UTC"),
     exp.Collate: ("COLLATE", "texts are compared by code points. Use LOWER"),
@@ -65,6 +59,8 @@ NODES: dict[type[exp.Expr], tuple[str, str]] = {
 
 FUNCTIONS: dict[str, str] = {
     **dict.fromkeys(("now", "today", "get_current_time", "get_current_timestamp", "nextval"), NOT_A_ROW),
+    "date_format": "write STRFTIME(day, '%Y-%m')",
+    "age": "in what unit? Write DATE_DIFF('year', birth, day)",
     **dict.fromkeys(("getenv", "current_setting", "query", "query_table"), "it leaves the data set. Use columns"),
 }
 """Functions that are refused by their names."""
@@ -84,8 +80,6 @@ PARTS: dict[str, tuple[str, str]] = {
     "into": ("INTO", "nothing is ever written"),
     "locks": ("FOR UPDATE", "nothing is ever written"),
     "joins": ("a join in parentheses", "write the joins one after another, or as an inner SELECT"),
-    "decimals": ("rounding up or down to decimals", "write FLOOR(x * 10) / 10"),
-    "position": ("trimming one side", "TRIM(x) takes spaces off both ends"),
     "columns": ("a list of columns after an alias", "name columns with AS inside the query"),
     "recursive": ("WITH RECURSIVE", "only a fixed number of steps can be bounded. Write each step as a CTE"),
     "query": ("IN (SELECT …)", SUBQUERY),

@@ -7,6 +7,7 @@ that the result fits, and otherwise in 128.
 
 from __future__ import annotations
 
+import datetime
 import math
 from collections.abc import Sequence
 from fractions import Fraction
@@ -17,17 +18,28 @@ from sfumato.query.engines.sql.statement import Piece, Scope, listing
 from sfumato.query.nodes.expressions import Call, Column, Expression, Literal
 from sfumato.query.nodes.kinds import LEAST_INT, LONGEST_TEXT, MOST_INT, MOST_ROWS, Kind, Value
 from sfumato.query.nodes.operators import OPERATORS, common, is_missing
+from sfumato.query.nodes.operators.functions import FUNCTIONS
 from sfumato.query.plan.grids import Grid
 
 CLAMPED = "CASE WHEN {0} < {1} THEN {1} WHEN {0} > {2} THEN {2} ELSE {0} END"
 SYMBOLS = {"add": "+", "sub": "-", "mul": "*", "div": "/", "eq": "=", "ne": "<>", "lt": "<", "le": "<=", "gt": ">"}
 SYMBOLS |= {"ge": ">=", "and": "AND", "or": "OR"}
 
+FLOATING = frozenset({"div", *(one.name for one in FUNCTIONS)})
+"""Operators that take floats."""
+
+PASSES_MISSING = ("and", "or", "is_null", "coalesce", "nullif", "least", "greatest")
+"""Operators that are more than missing where an operand is missing."""
+
+MAY_BE_INFINITE = ("exp", "power", "sinh", "cosh", "tan")
+MAY_BE_LONG = ("replace", "regexp_replace")
+
 EVERYWHERE = {
     "clamp": CLAMPED,
     "not": "(NOT {0})",
     "is_null": "({0} IS NULL)",
     "nullif": "CASE WHEN {0} = {1} THEN NULL ELSE {0} END",
+    "to_bool": "({0} <> 0)",
 }
 """Operators that are the same in every dialect."""
 
@@ -66,8 +78,13 @@ def _value(expression: Expression, scope: Scope) -> Piece:
 
 def _called(call: Call, scope: Scope) -> Piece:
     kind, usual, dialect = _operands(call), _common(call.parts), scope.statement.dialect
-    pieces = [cast(part, kind or (usual if is_missing(part) else part.kind), scope) for part in call.parts]
+    if call.operator not in PASSES_MISSING and any(map(is_missing, call.parts)):
+        return Piece(f"CAST(NULL AS {dialect.types[call.kind]})")
+    bound = call.parts[:-1] if OPERATORS[call.operator].word else call.parts
+    pieces = [cast(part, kind or (usual if is_missing(part) else part.kind), scope) for part in bound]
     match call.operator:
+        case "to_int" | "to_float" | "to_bool" | "to_date" | "to_time" if call.parts[0].kind is Kind.TEXT:
+            return dialect.columns.as_kind(pieces[0], dialect.types[Kind.TEXT], call.kind, scope)
         case "least" | "greatest" | "coalesce":
             # Each operand once: DuckDB 2.0 fails to copy a plan in which a function has the same column twice.
             pieces = list({piece.text: piece for piece in pieces}.values())
@@ -78,17 +95,47 @@ def _called(call: Call, scope: Scope) -> Piece:
             return scope.fill(f"({_places(pieces, f' {SYMBOLS[call.operator]} ')})", *pieces)
         case "neg" | "abs" | "add" | "sub" | "mul" | "div" if call.kind.numeric:
             return _arithmetic(call, pieces, scope)
-        case "floor" | "ceil" | "round" | "to_int" if call.parts[0].kind is Kind.FLOAT:
+        case "floor" | "ceil" | "round" | "trunc" | "to_int" if call.parts[0].kind is Kind.FLOAT:
             return scope.fill(dialect.to_whole.format(dialect.operators.get(call.operator, "{0}")), *pieces)
-        case "floor" | "ceil" | "round":
+        case "floor" | "ceil" | "round" | "trunc":
             return pieces[0]
         case "to_int" | "to_float":
             return scope.fill(f"CAST({{0}} AS {dialect.types[call.kind]})", *pieces)
-        case "exp":
-            return scope.fill(dialect.finite, scope.fill(dialect.operators["exp"], *pieces))
+        case "to_bool" | "to_text" if call.parts[0].kind is call.kind:
+            return pieces[0]
+        case "to_text" if call.parts[0].kind is Kind.BOOL:
+            return scope.fill("CASE WHEN {0} THEN 'true' WHEN NOT {0} THEN 'false' END", *pieces)
+        case "trim" | "ltrim" | "rtrim" if len(pieces) == 1:
+            pieces.append(Piece(scope.statement.bind(" ", Kind.TEXT)))
+        case "mod" if call.kind is Kind.FLOAT:
+            return scope.fill(dialect.finite, scope.fill(dialect.operators["float_mod"], *pieces))
     if symbol := SYMBOLS.get(call.operator):
         return scope.fill(f"({{0}} {symbol} {{1}})", *pieces)
-    return scope.fill(EVERYWHERE.get(call.operator) or dialect.operators[call.operator], *pieces)
+    return _templated(call, pieces, scope)
+
+
+def _templated(call: Call, pieces: Sequence[Piece], scope: Scope) -> Piece:
+    """Fills the template of an operator, or of its last word; what may be infinite, too long or in no year is cut."""
+    dialect, name = scope.statement.dialect, call.operator
+    match call.parts[-1]:
+        case Literal(str() as word) if OPERATORS[name].word:
+            name = f"{name} {word}".strip()
+    made = scope.fill(EVERYWHERE.get(name) or dialect.operators[name], *pieces)
+    if call.operator in MAY_BE_INFINITE:
+        return scope.fill(dialect.finite, made)
+    if call.operator in MAY_BE_LONG:
+        return scope.fill(dialect.first_letters.format("{0}", LONGEST_TEXT), made)
+    if call.operator != "shift":
+        return made
+    kept = scope.fill(f"CAST({{0}} AS {dialect.types[call.kind]})", made)
+    return scope.fill("CASE WHEN {0} BETWEEN {1} AND {2} THEN {0} END", kept, *_years(call.kind, scope))
+
+
+def _years(kind: Kind, scope: Scope) -> list[Piece]:
+    """The first and the last day, or moment, that there are."""
+    first, last = datetime.datetime.min, datetime.datetime.max
+    ends = (first.date(), last.date()) if kind is Kind.DATE else (first, last)
+    return [Piece(scope.statement.bind(end, kind)) for end in ends]
 
 
 def _chosen(parts: tuple[Expression, ...], kind: Kind, scope: Scope) -> Piece:
@@ -99,11 +146,11 @@ def _chosen(parts: tuple[Expression, ...], kind: Kind, scope: Scope) -> Piece:
 
 def _operands(call: Call) -> Kind | None:
     """The kind that all operands are read as; None: each as its own."""
-    if call.operator in ("div", "sqrt", "ln", "exp"):
+    if call.operator in FLOATING:
         return Kind.FLOAT
     if call.operator in ("eq", "ne", "lt", "le", "gt", "ge"):
         return _common(call.parts)
-    if call.operator in ("add", "sub", "mul", "clamp", "least", "greatest", "coalesce", "nullif"):
+    if call.operator in ("add", "sub", "mul", "mod", "clamp", "least", "greatest", "coalesce", "nullif"):
         return Kind.DATE if _common(call.parts) is Kind.DATE else call.kind
     return None
 
@@ -205,7 +252,10 @@ def truncated(piece: Piece, word: str, kind: Kind, scope: Scope) -> Piece:
     """The start of the stretch of time that a day or a time lies in, of the same kind."""
     bound = Piece(scope.statement.bind(word, Kind.TEXT))
     dialect = scope.statement.dialect
-    return scope.fill(dialect.truncated.format("{0}", "{1}", dialect.types[kind]), piece, bound)
+    cut = scope.fill(dialect.truncated.format("{0}", "{1}", dialect.types[kind]), piece, bound)
+    if word != "decade":
+        return cut
+    return scope.fill("CASE WHEN {0} < {1} THEN {1} ELSE {0} END", cut, _years(kind, scope)[0])
 
 
 def steps(of: Expression, grid: Grid, scope: Scope) -> Piece:

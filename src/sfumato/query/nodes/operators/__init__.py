@@ -7,16 +7,16 @@ construction. What each operator gives, for every value, is laid down in docs/se
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from sfumato.errors import QueryRefused
 from sfumato.query.nodes.expressions import Call, Expression, Literal
 from sfumato.query.nodes.facts import Facts, nullable_if
 from sfumato.query.nodes.kinds import LEAST_INT, MOST_INT, Kind
-from sfumato.query.nodes.operators import arithmetic, logic, text, time  # noqa: F401  # which register theirs
+from sfumato.query.nodes.operators import arithmetic, functions, logic, text, time  # noqa: F401  # which register theirs
 from sfumato.query.nodes.operators.record import OPERATORS, Kinds, Operator, common, is_missing
-from sfumato.query.nodes.operators.time import TIME_UNITS
 
-__all__ = ["OPERATORS", "TIME_UNITS", "call", "common", "is_missing"]
+__all__ = ["OPERATORS", "call", "common", "is_missing"]
 
 
 def call(operator: str, *parts: Expression) -> Call:
@@ -62,10 +62,9 @@ def _facts(rule: Operator, kind: Kind, parts: Sequence[Expression]) -> Facts:
     operands = [part.facts for part in parts]
     nullable = rule.missing(tuple(part.kind for part in parts), [facts.nullable for facts in operands])
     ends = None if rule.range is None else rule.range(tuple(parts))
-    known = Facts(ends, None, nullable)
+    known = Facts(ends, None if rule.listed is None else rule.listed(tuple(parts)), nullable)
     exact = known.numbers
-    if kind is not Kind.INT or exact is None:
-        return known
-    if exact[0] < LEAST_INT or exact[1] > MOST_INT:
+    if kind is Kind.INT and exact is not None and not LEAST_INT <= exact[0] <= exact[1] <= MOST_INT:
         return Facts(None, None, nullable)
-    return Facts(ends, None, nullable_if(operands)) if rule.exact else known
+    sure = rule.exact and kind is not Kind.FLOAT and (exact is not None or (kind.temporal and ends is not None))
+    return replace(known, nullable=nullable_if(operands)) if sure else known

@@ -6,7 +6,7 @@ import datetime
 import operator
 from collections.abc import Sequence
 from fractions import Fraction
-from math import inf, isqrt
+from math import inf
 
 import numpy as np
 
@@ -31,9 +31,9 @@ from sfumato.query.nodes.operators.record import (
     same,
     sometimes,
 )
-from sfumato.query.nodes.ranges import constant, corners, monotonic, numbers
+from sfumato.query.nodes.ranges import constant, corners, hull, monotonic, numbers
 
-B, I, F, D, M = Kind.BOOL, Kind.INT, Kind.FLOAT, Kind.DATE, Kind.TIME  # noqa: E741
+B, I, F, T, D, M = Kind.BOOL, Kind.INT, Kind.FLOAT, Kind.TEXT, Kind.DATE, Kind.TIME  # noqa: E741
 BOTH = ("this", "expression")
 ALL = ("this", "expressions")
 
@@ -74,25 +74,28 @@ def _mod(parts: tuple[Expression, ...]) -> Ends | None:
     divisor = numbers(parts[1])
     if divisor is None:
         return None
-    most = max(abs(divisor[0]), abs(divisor[1]), Fraction(1)) - 1
+    whole = parts[0].kind is parts[1].kind is I
+    most = max(abs(divisor[0]), abs(divisor[1]), Fraction(1)) - 1 if whole else max(map(abs, divisor))
     dividend = numbers(parts[0])
     low = Fraction(0) if dividend is not None and dividend[0] >= 0 else -most
     return low, Fraction(0) if dividend is not None and dividend[1] <= 0 else most
 
 
-def _sqrt(parts: tuple[Expression, ...]) -> Ends | None:
-    ends = numbers(parts[0])
-    if ends is None or ends[1] < 0:
+def _int_div(parts: tuple[Expression, ...]) -> Ends | None:
+    """Bounds what is left of a quotient without its fraction: no further from 0 than the dividend."""
+    ends = _abs(parts[:1])
+    if ends is None:
         return None
-    low, high = max(ends[0], Fraction(0)), ends[1]
-    return Fraction(isqrt(low.__floor__())), Fraction(isqrt(high.__ceil__()) + 1)
+    exact = corners(lambda a, b: Fraction((a / b).__trunc__()))
+    divisor = numbers(parts[1])
+    return exact(parts) if divisor is not None and not divisor[0] <= 0 <= divisor[1] else (-ends[1], ends[1])  # type: ignore[operator]
 
 
 def _least(parts: tuple[Expression, ...]) -> Ends | None:
     """Bounds the least of several: those that are never missing bound it from above."""
     given = [part for part in parts if not is_missing(part)]
     if not given or given[0].kind.temporal:
-        return None
+        return hull(given) if given else None
     lows, highs = zip(*map(_either, given), strict=True)
     sure = [high for part, high in zip(given, highs, strict=True) if always_there(part)]
     low, high = min(lows), min(sure) if sure else max(highs)
@@ -103,7 +106,7 @@ def _greatest(parts: tuple[Expression, ...]) -> Ends | None:
     """Bounds the greatest of several: those that are never missing bound it from below."""
     given = [part for part in parts if not is_missing(part)]
     if not given or given[0].kind.temporal:
-        return None
+        return hull(given) if given else None
     lows, highs = zip(*map(_either, given), strict=True)
     sure = [low for part, low in zip(given, lows, strict=True) if always_there(part)]
     low, high = max(sure) if sure else min(lows), max(highs)
@@ -123,7 +126,11 @@ def _rounded(value: Fraction) -> Fraction:
 
 
 def _unless_whole(kinds: Kinds, operands: Sequence[bool]) -> bool:
-    return operands[0] or kinds[0] is F
+    return operands[0] or kinds[0] in (F, T)
+
+
+def _unless_read(kinds: Kinds, operands: Sequence[bool]) -> bool:
+    return operands[0] or kinds[0] is T
 
 
 def _clamp(parts: tuple[Expression, ...]) -> Ends | None:
@@ -172,8 +179,12 @@ register(
         released=released.of_two(operator.truediv),
     ),
     Operator(
-        "mod", lambda given: I if given == (I, I) else None, "two whole numbers", 2, 2, sometimes, range=_mod,
+        "mod", same(I, F), TWO_NUMBERS, 2, 2, sometimes, range=_mod,
         sql=Sql(("Mod",), BOTH), infix=("%", MULTIPLIED), symbol="%",
+    ),
+    Operator(
+        "int_div", lambda given: I if given == (I, I) else None, "two whole numbers", 2, 2, sometimes, range=_int_div,
+        sql=Sql(("IntDiv",), BOTH, sign=True), infix=("//", MULTIPLIED), symbol="//",
     ),
     Operator(
         "floor", NUMERIC, A_NUMBER, 1, 1, sometimes, exact=True,
@@ -190,16 +201,8 @@ register(
         released=released.monotonic(np.rint),
     ),
     Operator(
-        "sqrt", one_of(F, I, F), A_NUMBER, 1, 1, sometimes, range=_sqrt,
-        sql=Sql(("Sqrt",)), released=released.monotonic(np.sqrt),
-    ),
-    Operator(
-        "ln", one_of(F, I, F), A_NUMBER, 1, 1, sometimes,
-        sql=Sql(("Ln",)), released=released.monotonic(np.log),
-    ),
-    Operator(
-        "exp", one_of(F, I, F), A_NUMBER, 1, 1, sometimes,
-        sql=Sql(("Exp",)), released=released.monotonic(np.exp),
+        "trunc", NUMERIC, A_NUMBER, 1, 1, sometimes, exact=True,
+        range=monotonic(lambda value: Fraction(value.__trunc__())), released=released.monotonic(np.trunc),
     ),
     Operator(
         "least", same(I, F, D, M), "numbers, or days", 1, missing=if_all, range=_least,
@@ -214,11 +217,14 @@ register(
         sql=Sql(names=("clamp",)), released=released.clamped,
     ),
     Operator(
-        "to_int", one_of(I, I, F, B), A_NUMBER, 1, 1, _unless_whole, range=monotonic(_rounded),
+        "to_int", one_of(I, I, F, B, T), A_NUMBER, 1, 1, _unless_whole, range=monotonic(_rounded),
         text="CAST({0} AS BIGINT)", released=released.monotonic(np.rint),
     ),
     Operator(
-        "to_float", one_of(F, I, F, B), A_NUMBER, 1, 1, range=monotonic(lambda value: value),
+        "to_float", one_of(F, I, F, B, T), A_NUMBER, 1, 1, _unless_read, range=monotonic(lambda value: value),
         text="CAST({0} AS DOUBLE)", released=released.monotonic(lambda values: values),
+    ),
+    Operator(
+        "to_bool", one_of(B, I, F, B, T), "a number or a text", 1, 1, _unless_read, text="CAST({0} AS BOOLEAN)",
     ),
 )  # fmt: skip

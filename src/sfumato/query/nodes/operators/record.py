@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TypeAlias, final
 
 from sfumato.query.nodes.expressions import Call, Expression, Literal
-from sfumato.query.nodes.kinds import Kind
+from sfumato.query.nodes.kinds import Kind, Value
 from sfumato.query.nodes.operators.released import Rule as Released
 from sfumato.query.nodes.ranges import Rule as Range
 
@@ -20,6 +20,9 @@ Result: TypeAlias = Callable[[Kinds], Kind | None]
 
 Missing: TypeAlias = Callable[[Kinds, Sequence[bool]], bool]
 """Tells whether a result can be missing, from the kinds of the operands and whether each of them can be."""
+
+Listed: TypeAlias = Callable[[tuple[Expression, ...]], tuple[Value, ...] | None]
+"""Lists all values that a result can have but missing ones; None where they are not known, or too many."""
 
 OR, AND, NOT, COMPARED, ADDED, MULTIPLIED, SIGNED, WHOLE = range(1, 9)
 """How tightly a text of SQL holds together: one that holds less than its place asks for stands in parentheses."""
@@ -64,9 +67,11 @@ class Operator:
 
     ``result`` says which kinds it takes (``takes``, to people) and gives, ``missing`` when the result can be; where an
     operator is ``exact``, only if it does not fit into 64 bits, or an operand is. ``range`` bounds the result by its
-    operands, ``largest`` whatever they are. Operands in ``constants`` (from, to) must be constants; ``check`` refuses
-    constants that it does not take. ``sql`` is how it is read, ``infix`` (a sign, and how tightly it holds) or else
-    ``text`` (or else its name) how it is written; ``symbol`` is Python's. ``released`` applies it to released numbers.
+    operands, ``listed`` lists all that it can be, ``largest`` is no less whatever they are. Operands in ``constants``
+    (from, to) must be constants; ``check`` refuses constants that it does not take. Where the last one is a ``word``,
+    engines have a template for each word. ``sql`` is how it is read, ``infix`` (a sign, and how tightly it holds) or
+    else ``text`` (or else its name) how it is written; ``symbol`` is Python's. ``released`` applies it to released
+    numbers.
     """
 
     name: str
@@ -77,9 +82,11 @@ class Operator:
     missing: Missing = if_any
     exact: bool = False
     range: Range | None = None
+    listed: Listed | None = None
     largest: int | None = None
     constants: tuple[int, int | None] = (0, 0)
     check: Callable[[Sequence[Expression]], None] | None = None
+    word: bool = False
     sql: Sql | None = None
     infix: tuple[str, int] | None = None
     text: str = ""
