@@ -183,3 +183,24 @@ def test_a_deviation_says_what_it_is_and_what_proves_it() -> None:
     (special,) = ready.specials[0]
     assert special.proofs[0] == "proofs/query_specials.md#deviation"
     assert special.words[0] == "median absolute deviation of k"
+
+
+def test_what_people_have_in_a_group_is_bounded_as_a_whole() -> None:
+    """As BigQuery does: rows are taken together within each person and group, and the result is moved into bounds."""
+    book = {**BOOK, "tables": {"t": {"columns": BOOK["tables"]["t"]["columns"]}}}
+    shared = rows().with_columns(u=pl.Series(np.arange(ROWS) % 500))
+    asking = sf.Dataset({"t": shared}, codebook=book, name="shared").session(limit=sf.Pure(10**12), ledger="memory:")
+    bounds = [f"contribution_bounds_per_group => ({low}, {high})" for low, high in ((0, 25), (0, 6), (10, 30))]
+    text = f"""SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (epsilon = 100000000, max_groups_contributed = 2)
+        name, SUM(k, {bounds[0]}) AS s, COUNT(*, {bounds[1]}) AS n, AVG(x, {bounds[2]}) AS m, COUNT(DISTINCT u) AS p
+        FROM t GROUP BY name"""
+    answer = asking.sql(text).value
+    by_person = shared.group_by("u", "name").agg(
+        s=pl.col("k").sum().clip(0, 25), n=pl.len().cast(int).clip(0, 6), m=pl.col("x").mean().clip(10, 30)
+    )
+    totals = [pl.col("s").sum(), pl.col("n").sum(), pl.col("m").mean(), pl.len().alias("p")]
+    truth = by_person.group_by("name").agg(totals).sort("name")
+    for name in "snmp":
+        assert np.allclose(answer[name].values.astype(float), truth[name].to_numpy(), rtol=1e-4)
+    with pytest.raises(sf.errors.BadArgument, match="said once"):
+        asking.sql(text, loss=sf.Pure(1))

@@ -32,6 +32,7 @@ from sfumato.query.nodes.questions import (
     Variance,
 )
 from sfumato.query.sql.constants import constant, share
+from sfumato.query.sql.options import PER_GROUP, PER_ROW
 from sfumato.query.sql.refusals import only, refused
 from sfumato.query.sql.scalars import Scalars
 
@@ -46,12 +47,13 @@ Rule: TypeAlias = Callable[["Aggregates", exp.Expr], Made]
 class Aggregates:
     """Reads aggregates; their operands are expressions of rows, ``wrap`` makes what stands for a statistic.
 
-    With ``where``, statistics are of the rows for which that is true.
+    With ``where``, statistics are of the rows for which that is true; with ``between``, numbers are moved into bounds.
     """
 
     rows: Scalars
     wrap: Callable[[Statistic], Expression]
     where: Expression | None = None
+    between: tuple[Expression, Expression] | None = None
 
     def read(self, node: exp.Expr) -> Made:
         """Reads what an aggregate asks for; FILTER becomes the condition of its statistics."""
@@ -74,7 +76,30 @@ class Aggregates:
                 "DISTINCT inside this aggregate", "only COUNT(DISTINCT x) is answered. Aggregate an inner query"
             )
         operand = self.rows.read(node)
-        return call("to_int", operand) if operand.kind is Kind.BOOL else operand
+        whole = call("to_int", operand) if operand.kind is Kind.BOOL else operand
+        return whole if self.between is None else call("clamp", whole, *self.between)
+
+
+@final
+@dataclass(frozen=True)
+class PerGroup(Statistic):
+    """A statistic of what each unit has in a group, taken together and moved into bounds: stands while SQL is read."""
+
+    name = "a contribution to a group"
+    of: Statistic
+    between: tuple[Expression, Expression]
+
+    @property
+    def where(self) -> Expression | None:  # type: ignore[override]
+        return self.of.where
+
+    @property
+    def kind(self) -> Kind:  # type: ignore[override]
+        return self.of.kind
+
+    @property
+    def operands(self) -> tuple[Expression, ...]:
+        return self.of.operands
 
 
 def is_aggregate(node: exp.Expr) -> bool:
@@ -87,7 +112,7 @@ def _rule(node: exp.Expr) -> Rule | None:
 
 
 def _where(one: Statistic, condition: Expression) -> Statistic:
-    if isinstance(one, Item):
+    if isinstance(one, Item | PerGroup):
         return replace(one, of=_where(one.of, condition))  # type: ignore[arg-type]  # as it was
     both = condition if one.where is None else all_of([one.where, condition])
     return replace(one, where=both)  # type: ignore[type-var]
@@ -120,7 +145,7 @@ def _operands(node: exp.Expr, many: int) -> list[exp.Expr]:
     operands = [one for one in given if one is not None]
     if len(operands) != many:
         name = node.name if isinstance(node, exp.Anonymous) else type(node).__name__
-        raise refused(name.upper(), "it takes one operand" if many == 1 else "it takes two operands")
+        raise refused(name.upper(), f"it takes {('one operand', 'two operands', 'three operands')[many - 1]}")
     return operands
 
 
@@ -255,6 +280,21 @@ def _mode(of: Expression) -> Item:
     return Item(TopValues(of, 1), 0)
 
 
+def _bounded(aggregates: Aggregates, node: exp.Expr) -> Made:
+    """Reads an aggregate with bounds on what a row, or all rows of a unit in a group, count."""
+    word = node.name.lower()
+    inner, *ends = _operands(node, 3)
+    low, high = (constant(end, aggregates.rows.parameters) for end in ends)
+    if low is None or high is None or not (low.kind.numeric and high.kind.numeric):
+        raise refused(word, "its bounds are two numbers, as in (0, 100)")
+    if word == PER_ROW:
+        if isinstance(inner, exp.Count | exp.CountIf | exp.ApproxDistinct | exp.Mode | exp.ApproxTopK):
+            raise refused(f"{word} of a count", f"each row counts as one. Write {PER_GROUP}, or max_rows_per_group=…")
+        return replace(aggregates, between=(low, high)).read(inner)
+    wrap = aggregates.wrap
+    return replace(aggregates, wrap=lambda one: wrap(PerGroup(one, (low, high)))).read(inner)
+
+
 def _histogram(aggregates: Aggregates, node: exp.Expr) -> Made:
     match node.expressions:
         case [of, exp.Array(expressions=edges)]:
@@ -332,45 +372,6 @@ NAMED: dict[str, Rule] = {
     **dict.fromkeys(("percentile", "approx_percentile"), _quantile),
     "histogram": _histogram,
     "top_k": _top,
+    **dict.fromkeys((PER_GROUP, PER_ROW), _bounded),
 }
 """The rule of each that it has none for."""
-
-WORDS: dict[type[exp.Expr], str] = {
-    exp.Avg: "avg",
-    exp.CountIf: "count",
-    exp.VariancePop: "variance",
-    exp.StddevSamp: "stddev",
-    exp.StddevPop: "stddev",
-    exp.CovarSamp: "covar",
-    exp.CovarPop: "covar",
-    exp.ApproxQuantile: "quantile",
-    exp.PercentileCont: "quantile",
-    exp.PercentileDisc: "quantile",
-    exp.ApproxQuantiles: "quantile",
-    exp.ApproxDistinct: "count",
-    exp.ApproxTopK: "top",
-    exp.TimestampTrunc: "date_trunc",
-    exp.DateTrunc: "date_trunc",
-}
-"""What columns of the answer are called that nobody named, where it is not the name of the function."""
-
-
-def usual_name(node: exp.Expr) -> str:
-    """Makes up a readable name for a column of the answer: what is done, and the first column that it is done to."""
-    match node:
-        case exp.Column():
-            return node.name
-        case exp.Filter() | exp.Paren() | exp.WithinGroup():
-            inner = usual_name(node.this)
-            ordered = node.find(exp.Ordered) if isinstance(node, exp.WithinGroup) else None
-            return inner if ordered is None else _joined(inner, ordered)
-        case exp.Anonymous():
-            return _joined(node.name.lower(), node)
-        case exp.Func() if not isinstance(node, exp.Case | exp.Cast | exp.And | exp.Or):
-            return _joined(WORDS.get(type(node)) or node.sql_name().lower(), node)
-    return "value"
-
-
-def _joined(word: str, node: exp.Expr) -> str:
-    column = node.find(exp.Column)
-    return word if column is None else f"{word}_{column.name}"

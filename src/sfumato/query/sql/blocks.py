@@ -13,13 +13,14 @@ from sfumato.query.build.relation import kept, unused
 from sfumato.query.nodes.expressions import Call, Column, Expression, Literal
 from sfumato.query.nodes.operators import call
 from sfumato.query.nodes.questions import Quantile, Statistic, StatisticValue, statistics_in
-from sfumato.query.sql.aggregates import Aggregates, is_aggregate, usual_name
+from sfumato.query.sql.aggregates import Aggregates, is_aggregate
 from sfumato.query.sql.constants import constant
 from sfumato.query.sql.grouping import grouping
 from sfumato.query.sql.refusals import only, refused
 from sfumato.query.sql.scalars import Scalars
 from sfumato.query.sql.scopes import Scope
 from sfumato.query.sql.tables import Tables, columns_of, is_star, row_reader
+from sfumato.query.sql.usual_names import usual_name
 
 Wrap: TypeAlias = Callable[[Statistic, Scope], Expression]
 """Makes what stands for a statistic in an expression, or refuses the statistic."""
