@@ -25,7 +25,9 @@ from sfumato.noise.selection_laws import exponential_probabilities, top_k_probab
 from sfumato.query.nodes.expressions import Column
 from sfumato.query.nodes.facts import Facts
 from sfumato.query.nodes.kinds import Kind
-from sfumato.query.nodes.questions import Histogram, Quantile, TopValues
+from sfumato.query.nodes.questions import Deviation, Histogram, Quantile, TopValues
+from sfumato.query.plan.bins import Bins
+from sfumato.query.plan.deviations import Deviations, DeviationsAt
 from sfumato.query.plan.expand_lists import items
 from sfumato.query.plan.lists import Binned, BinnedAt, Top, top_loss
 from sfumato.query.plan.quantiles import (
@@ -211,6 +213,55 @@ def test_zcdp_adds_up_along_a_path(name: str, order: int) -> None:
     assert order * Fraction(charged.rho) / 100 < found <= order * charged.rho
 
 
+def deviation_law(heat: Fraction, table: Table, measure: type[Loss] = Pure) -> Law:
+    """Lists the joint law of the median that is chosen and of how far rows are from it."""
+    plan, _ = planned([HALF], heat, measure)
+    cutting, last, law = Cutting(margin=1), len(table) - 1, {}
+    for (middle,), chance in cuts_law(cutting, plan, table, (0, last)).items():  # type: ignore[misc]
+        far = max(middle, last - middle)
+        away = tuple(sum(rows for at, rows in enumerate(table) if abs(at - middle) == d) for d in range(far + 1))
+        for (chosen,), second in cuts_law(cutting, plan, away, (0, far)).items():  # type: ignore[misc]
+            law[middle, chosen] = chance * second
+    return law
+
+
+DEVIATION = Deviations(Bins.read(Column("x", Kind.INT, Facts((Fraction(0), Fraction(3)), None, nullable=False))))
+
+
+@pytest.mark.parametrize("heat", [COLD, Fraction(1)], ids=["cold", "warm"])
+def test_a_deviation_loses_no_more_than_is_charged_and_half_the_temperature_is_caught(heat: Fraction) -> None:
+    charged = DEVIATION.one_row(Pure, heat)
+    assert isinstance(charged, Pure)
+    law = cache(lambda table: deviation_law(heat, table))
+    assert largest_loss((law(left), law(right)) for left, right in one_row_apart(3, 4)) <= charged.epsilon
+    colder = cache(lambda table: deviation_law(heat / 4, table))
+    assert largest_loss((colder(left), colder(right)) for left, right in one_row_apart(3, 4)) > charged.epsilon
+
+
+@pytest.mark.parametrize("order", [2, 9])
+def test_both_choices_of_a_deviation_add_up_in_zcdp(order: int) -> None:
+    charged = DEVIATION.one_row(ZCDP, Fraction(1))
+    assert isinstance(charged, ZCDP)
+    law = cache(lambda table: deviation_law(Fraction(1), table, ZCDP))
+    pairs = ((law(left), law(right)) for left, right in one_row_apart(3, 3))
+    assert largest_divergence(pairs, order) <= order * charged.rho
+
+
+def test_deviations_follow_the_law() -> None:
+    """1,500 draws differ from the enumerated law by no more than chance does; those of another table do not."""
+    special = Special((Deviation(X),), GroupedDistance(1, 1, 1), 1, DEVIATION)
+    priced = DeviationsAt(special, DEVIATION, Pure, Fraction(2))
+    surplus = {}
+    for table in ((2, 0, 3, 1), (0, 1, 0, 5)):
+        entropy, bins = ReplayEntropy(6), np.flatnonzero(table)
+        seen = Counter(priced.far(bins, np.array(table)[bins], entropy) for _ in range(1_500))
+        law: dict[int, float] = {}
+        for (_, far), chance in deviation_law(Fraction(2), (2, 0, 3, 1)).items():  # type: ignore[misc]
+            law[far] = law.get(far, 0.0) + float(chance)
+        surplus[table] = sum((seen[far] - 1_500 * mean) ** 2 / (1_500 * mean) for far, mean in law.items())
+    assert surplus[2, 0, 3, 1] < 4 + 5 * math.sqrt(8) < surplus[0, 1, 0, 5]
+
+
 def score(table: Table, place: int, part: int, parts: int, rank: Fraction) -> Fraction:
     """Gives the score of a part of a bin, from its definition."""
     below, rows = sum(table[:place]), table[place]
@@ -357,6 +408,7 @@ def test_every_special_costs_its_share_and_hardly_less(share: Pure | ZCDP, sprea
     histogram, top = Histogram(X, (0, 1, 3)), TopValues(X, 2)
     specials = [
         Quantiles.special([Quantile(X, at) for at in THREE], spread, apart),
+        Special((Deviation(X),), spread, apart, DEVIATION),
         Special(tuple(item for _, item in items(histogram)), spread, apart, Binned(histogram)),
         Special(tuple(item for _, item in items(top)), spread, apart, Top(top, top.of.facts.listed(top.of.kind) or ())),
     ]

@@ -45,6 +45,18 @@ PAIRS: dict[str, tuple[Callable[[], Query], str]] = {
         "STDDEV_POP(minutes) AS e, COVAR_SAMP(minutes, pages) AS f, COVAR_POP(minutes, pages) AS g, "
         "CORR(minutes, pages) AS h, AVG(paid) AS i FROM visits",
     ),
+    "higher moments and choices": (
+        lambda: t.agg(
+            a=t.minutes.skewness(),
+            b=t.minutes.kurtosis(),
+            c=t.pages.kurtosis(sample=False),
+            d=t.minutes.median_absolute_deviation(),
+            e=t.site.mode(where=t.paid),
+            f=t.day.max(),
+        ),
+        "SELECT SKEWNESS(minutes) AS a, KURTOSIS(minutes) AS b, KURTOSIS_POP(pages) AS c, MAD(minutes) AS d, "
+        "MODE(site) FILTER (WHERE paid) AS e, MAX(day) AS f FROM visits",
+    ),
     "quantiles and lists": (
         lambda: t.agg(
             a=t.minutes.min(),

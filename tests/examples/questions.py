@@ -105,6 +105,7 @@ QUESTIONS: dict[str, tuple[str, dict[str, Any], bool]] = {
     "sum": ("SELECT k, SUM(x) AS s FROM t GROUP BY k", {"max_groups": 1, "max_rows_per_group": 2}, True),
     "mean": ("SELECT k, AVG(x) AS m FROM t GROUP BY k", {"max_groups": 2, "max_rows_per_group": 1}, True),
     "spread": ("SELECT VAR_POP(x) AS v FROM t", {"max_rows_per_group": 2}, True),
+    "tails": ("SELECT SKEWNESS(x) AS s, KURTOSIS(x) AS t FROM t", {"max_rows_per_group": 2}, True),
     "people": ("SELECT k, COUNT(DISTINCT u) AS n FROM t GROUP BY k", {"max_groups": 1}, True),
     "values": ("SELECT k, COUNT(DISTINCT x) AS n FROM t GROUP BY k", {"max_groups": 1, "max_rows_per_group": 2}, True),
     "within": ("SELECT SUM(CLAMP(s, 0, 4)) AS n FROM (SELECT u, SUM(x) AS s FROM t GROUP BY u)", {}, True),

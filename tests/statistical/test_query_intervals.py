@@ -92,6 +92,10 @@ def test_one_noisy_number_is_where_it_says_no_more_and_no_less_often(
 
 # Of 1,000 rows: sum of x around its centre 1, and of its squares; y likewise, around 5.
 ROWS, X, XX = 1000, 600, 5000
+XXX, XXXX = 10_000, 90_000
+M2 = XX / ROWS - (X / ROWS) ** 2
+SKEW = (XXX / ROWS - 3 * (X / ROWS) * (XX / ROWS) + 2 * (X / ROWS) ** 3) / M2**1.5
+TAILS = (XXXX - 4 * XXX * (X / ROWS) + 6 * XX * (X / ROWS) ** 2 - 3 * X * (X / ROWS) ** 3) / ROWS / M2**2 - 3
 
 
 @KINDS
@@ -103,6 +107,7 @@ ROWS, X, XX = 1000, 600, 5000
         ("VAR_POP(x)", [ROWS, X, XX], XX / ROWS - (X / ROWS) ** 2),
         ("VAR_SAMP(x)", [ROWS, X, XX], (XX / ROWS - (X / ROWS) ** 2) * ROWS / (ROWS - 1)),
         ("STDDEV_POP(x)", [ROWS, X, XX], math.sqrt(XX / ROWS - (X / ROWS) ** 2)),
+        ("REGR_SXX(y, x)", [ROWS, X, XX], XX - X**2 / ROWS),
         ("COUNT(*) / COUNT(DISTINCT u)", [ROWS, 400], ROWS / 400),
         ("COUNT(*) - COUNT(DISTINCT u)", [ROWS, 400], ROWS - 400),
         ("SQRT(COUNT(*)) * 2", [ROWS], 2 * math.sqrt(ROWS)),
@@ -115,6 +120,16 @@ def test_what_is_made_of_several_is_where_it_says_at_least_as_often(
 ) -> None:
     ready = planned(f"SELECT g, {column} AS n FROM t GROUP BY g", CATALOG, loss=LOSSES[kind], **BOUNDS)
     assert enough(covered(ready, numbers, "n", exact, confidence=confidence, seed=2), confidence)
+
+
+@KINDS
+@pytest.mark.parametrize("column, exact", [("SKEWNESS_POP(x)", SKEW), ("KURTOSIS_POP(x)", TAILS)])
+def test_higher_moments_are_where_they_say(column: str, exact: float, kind: str) -> None:
+    """Of 100,000 rows in each group; another skewness, or kurtosis, is not there."""
+    numbers = [100 * one for one in (ROWS, X, XX, XXX, XXXX)][: 4 if "SKEW" in column else 5]
+    ready = planned(f"SELECT g, {column} AS n FROM t GROUP BY g", CATALOG, loss=LOSSES[kind], **BOUNDS)
+    assert enough(covered(ready, numbers, "n", exact, confidence=0.9, seed=8), 0.9)
+    assert covered(ready, numbers, "n", exact + 0.2, confidence=0.9, seed=8) < 0.5
 
 
 @SURE

@@ -593,7 +593,7 @@ def test_without_groups_there_is_one() -> None:
         (lambda: t.group_by("day").agg(x=col("day")), "nothing is aggregated"),
         (lambda: sites.len(), "asks only public tables"),
         (lambda: t.agg(x=t.note.sum()), "sum takes numbers; got text"),
-        (lambda: t.agg(x=t.day.median()), "and so MIN, MAX or MEDIAN, takes numbers; got date"),
+        (lambda: t.agg(x=t.note.median()), "and so MIN, MAX or MEDIAN, takes numbers, days or times; got text"),
         (lambda: t.agg(x=t.minutes.mean().sum()), "mean() is about many rows"),
         (lambda: t.agg(x=count_rows(where=t.pages)), "where takes a condition; got int"),
         (lambda: t.len().filter(col("count")), "having takes a condition; got int"),

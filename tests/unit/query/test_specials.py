@@ -21,6 +21,7 @@ from sfumato.query.nodes.expressions import Column
 from sfumato.query.nodes.facts import Facts
 from sfumato.query.nodes.kinds import Kind
 from sfumato.query.nodes.questions import Histogram, Quantile, Question, TopValues
+from sfumato.query.plan.bins import FLOAT_BINS, MOST_VALUES, Bins
 from sfumato.query.plan.bounds import Placed
 from sfumato.query.plan.compile import compile_question
 from sfumato.query.plan.engine_plan import Bound, Cells
@@ -28,7 +29,7 @@ from sfumato.query.plan.expand_lists import expanded, items
 from sfumato.query.plan.find_selections import special_runs
 from sfumato.query.plan.grounding import Ground
 from sfumato.query.plan.keys import KeyFinder
-from sfumato.query.plan.quantiles import FLOAT_BINS, MOST_VALUES, Bins, Quantiles
+from sfumato.query.plan.quantiles import Quantiles
 from sfumato.query.plan.selection_statistics import Counts, counted
 from sfumato.query.sql import read_sql
 from sfumato.session.open_data import open_tables

@@ -163,7 +163,8 @@ def _ungrouped(compiled: CompiledQuery) -> CompiledQuery:
 
 def _made_up(compiled: CompiledQuery, size: int) -> Drawn:
     level = compiled.levels[0]
-    numbers = {tally: np.array([_typical(tally, size)], dtype=np.int64) for tally in level.cells.tallies}
+    typical = {tally: _typical(tally, size) for tally in level.cells.tallies}
+    numbers = {tally: np.array([one], dtype=object if one >> 62 else np.int64) for tally, one in typical.items()}
     chosen = {one: np.zeros(1, dtype=np.int64) for run in level.runs for one in run.special.statistics}
     laws = laws_at(compiled, level.tallies)[0] if agreeing(compiled.levels) else {}
     agreed = {tally: Agreed(numbers[tally], numbers[tally].astype(np.float64), 0.0) for tally in laws}
@@ -173,10 +174,11 @@ def _made_up(compiled: CompiledQuery, size: int) -> Drawn:
 
 
 def _typical(tally: ExactAggregate, size: int) -> int:
-    """Makes up a number: as many rows as there are, sums about 0, squares as of numbers spread evenly."""
+    """Makes up a number: as many rows as there are, sums about 0, even powers as of numbers spread evenly."""
     if isinstance(tally, Total):
-        if len(tally.terms) == 2 and tally.terms[0] == tally.terms[1]:
-            return size * max(map(abs, tally.terms[0].grid.ends)) ** 2 // 3
+        power = len(tally.terms)
+        if power % 2 == 0 and len(set(tally.terms)) == 1:
+            return int(size * max(map(abs, tally.terms[0].grid.ends)) ** power // (power + 1))
         return 0 if tally.terms[0].grid.centre else size * sum(tally.terms[0].grid.ends) // 2
     return int(size / step_of(tally))
 

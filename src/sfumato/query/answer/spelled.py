@@ -20,9 +20,11 @@ from sfumato.query.nodes.questions import (
     CountDistinct,
     CountUnits,
     Covariance,
+    Deviation,
     Histogram,
     Item,
     Mean,
+    Moment,
     Quantile,
     Statistic,
     StatisticValue,
@@ -219,7 +221,7 @@ UNITS = "COUNT_UNITS()"
 
 def statistic_text(statistic: Statistic, leaf: Leaf, unit: str = "") -> str:
     """Writes a statistic; ``unit`` is the column that holds the units' ids, where there is one."""
-    if isinstance(statistic, Item):
+    if isinstance(statistic, Item) and statistic.of != TopValues(statistic.of.of, 1, statistic.where):
         return f"{statistic_text(statistic.of, leaf, unit)}[{statistic.place + 1}]"
     made = _aggregate(statistic, leaf, unit)
     return made if statistic.where is None else f"{made} FILTER (WHERE {spelled(statistic.where, leaf).text})"
@@ -242,6 +244,12 @@ def _aggregate(statistic: Statistic, leaf: Leaf, unit: str) -> str:
             return f"{'STDDEV' if root else 'VAR'}_{'SAMP' if sample else 'POP'}({of})"
         case Covariance(sample=sample, scaled=scaled):
             return f"CORR({of})" if scaled else f"COVAR_{'SAMP' if sample else 'POP'}({of})"
+        case Moment(name=name, sample=sample):
+            return f"{name.upper()}{'' if sample else '_POP'}({of})"
+        case Deviation():
+            return f"MAD({of})"
+        case Item():
+            return f"MODE({of})"
         case Quantile(at=at):
             short = {Fraction(0): "MIN", Fraction(1): "MAX", Fraction(1, 2): "MEDIAN"}.get(at)
             return f"QUANTILE({of}, {_share(at)})" if short is None else f"{short}({of})"

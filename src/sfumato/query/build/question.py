@@ -18,6 +18,7 @@ from sfumato.query.nodes.questions import (
     CountDistinct,
     CountUnits,
     Histogram,
+    Item,
     Order,
     Quantile,
     Question,
@@ -35,7 +36,7 @@ def statistic_value(statistic: Statistic, source: Relation) -> StatisticValue:
     """Checks a statistic and makes its released value; counting ids becomes counting units."""
     if statistic.where is not None and statistic.where.kind is not Kind.BOOL:
         raise QueryRefused(f"where takes a condition; got {statistic.where.kind.value}.")
-    if not isinstance(statistic, Count | CountUnits | CountDistinct | TopValues):
+    if not isinstance(statistic, Count | CountUnits | CountDistinct | TopValues | Item):
         statistic = _of_numbers(statistic)
     if isinstance(statistic, Histogram):
         check_edges(statistic.edges)
@@ -51,9 +52,14 @@ def _of_numbers(statistic: Statistic) -> Statistic:
         operand: Expression | None = getattr(statistic, part, None)
         if operand is not None and operand.kind is Kind.BOOL:
             numeric = replace(numeric, **{part: call("to_int", operand)})  # type: ignore[type-var]
+        elif operand is not None and isinstance(statistic, Quantile):
+            if operand.kind is Kind.TEXT:
+                raise QueryRefused(
+                    "a quantile, and so MIN, MAX or MEDIAN, takes numbers, days or times; got text. For the most "
+                    "frequent value, write MODE(x)."
+                )
         elif operand is not None and not operand.kind.numeric:
-            name = "a quantile, and so MIN, MAX or MEDIAN," if isinstance(statistic, Quantile) else statistic.name
-            raise QueryRefused(f"{name} takes numbers; got {operand.kind.value}.")
+            raise QueryRefused(f"{statistic.name} takes numbers; got {operand.kind.value}.")
     return numeric
 
 

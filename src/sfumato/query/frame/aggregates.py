@@ -9,13 +9,18 @@ from typing import Self
 
 from sfumato.exact import Number, integer, probability
 from sfumato.query.build.question import check_edges
+from sfumato.query.nodes.expressions import Expression
 from sfumato.query.nodes.questions import (
     Count,
     CountDistinct,
     Covariance,
+    Deviation,
     Histogram,
+    Item,
+    Kurtosis,
     Mean,
     Quantile,
+    Skewness,
     Statistic,
     Sum,
     TopValues,
@@ -65,6 +70,14 @@ class Aggregates(ABC):
         """The root of the variance."""
         return self.aggregated("std", partial(Variance, sample=sample, root=True), where=where)
 
+    def skewness(self, *, sample: bool = True, where: Self | None = None) -> Self:
+        """How much further numbers reach above their average than below it."""
+        return self.aggregated("skewness", partial(Skewness, sample=sample), where=where)
+
+    def kurtosis(self, *, sample: bool = True, where: Self | None = None) -> Self:
+        """How heavy the tails are, above those of the normal distribution."""
+        return self.aggregated("kurtosis", partial(Kurtosis, sample=sample), where=where)
+
     def covariance(self, other: Self, *, sample: bool = True, where: Self | None = None) -> Self:
         """The covariance with another number, over the rows that have both."""
         return self.aggregated("covariance", partial(Covariance, sample=sample), other, where=where)
@@ -85,6 +98,10 @@ class Aggregates(ABC):
         """A number that about half of the numbers lie below."""
         return self.aggregated("median", _quantile("1/2"), where=where)
 
+    def median_absolute_deviation(self, *, where: Self | None = None) -> Self:
+        """The median of how far numbers are from their median."""
+        return self.aggregated("median_absolute_deviation", Deviation, where=where)
+
     def quantile(self, at: Number, *, where: Self | None = None) -> Self:
         """A number that about this share of the numbers lies below; several of one column are found together."""
         return self.aggregated("quantile", _quantile(at), where=where)
@@ -93,9 +110,17 @@ class Aggregates(ABC):
         """Counts numbers between public edges, as a list: from each edge, included, to the next; the last is closed."""
         return self.aggregated("histogram", partial(Histogram, edges=check_edges(edges)), where=where)
 
+    def mode(self, *, where: Self | None = None) -> Self:
+        """The most frequent value, out of the public keys that the codebook has for it."""
+        return self.aggregated("mode", _mode, where=where)
+
     def top_values(self, most: int, *, where: Self | None = None) -> Self:
         """The most frequent values, as a list, out of the public keys that the codebook has for them."""
         return self.aggregated("top_values", partial(TopValues, most=integer(most, "most", least=1)), where=where)
+
+
+def _mode(of: Expression, where: Expression | None = None) -> Statistic:
+    return Item(TopValues(of, 1, where), 0)
 
 
 def _quantile(at: Number) -> Callable[..., Statistic]:

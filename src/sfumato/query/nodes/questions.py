@@ -126,10 +126,41 @@ class Covariance(Statistic):
         return (self.of, self.other)
 
 
+class Moment(OfOne):
+    """A number that says how values lie about their average, whatever their scale; of a ``sample``, or of all."""
+
+    order: ClassVar[int]
+    """The highest power that is added up."""
+
+    sample: bool
+
+
+@final
+@dataclass(frozen=True)
+class Skewness(Moment):
+    """How much further values reach above their average than below it: 0 where they lie evenly."""
+
+    name, kind, order = "skewness", Kind.FLOAT, 3
+    of: Expression
+    sample: bool = True
+    where: Expression | None = None
+
+
+@final
+@dataclass(frozen=True)
+class Kurtosis(Moment):
+    """How heavy the tails are, above those of the normal distribution."""
+
+    name, kind, order = "kurtosis", Kind.FLOAT, 4
+    of: Expression
+    sample: bool = True
+    where: Expression | None = None
+
+
 @final
 @dataclass(frozen=True)
 class Quantile(OfOne):
-    """A value below which the share ``at`` of the numbers lies: 0 is about the least, 1 about the greatest one.
+    """A value below which the share ``at`` of the values lies: 0 is about the least, 1 about the greatest one.
 
     All quantiles of one expression in a question are found together.
     """
@@ -137,6 +168,20 @@ class Quantile(OfOne):
     name = "quantile"
     of: Expression
     at: Fraction
+    where: Expression | None = None
+
+    @property
+    def kind(self) -> Kind:  # type: ignore[override]
+        return self.of.kind
+
+
+@final
+@dataclass(frozen=True)
+class Deviation(OfOne):
+    """The median of how far numbers are from their median."""
+
+    name = "median absolute deviation"
+    of: Expression
     where: Expression | None = None
 
     @property

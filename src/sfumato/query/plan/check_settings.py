@@ -8,8 +8,11 @@ from dataclasses import replace
 from sfumato.errors import BadArgument, QueryRefused, Several
 from sfumato.query.answer.released_expressions import check_released
 from sfumato.query.nodes.keysets import KeySet
-from sfumato.query.nodes.questions import Histogram, Quantile, TopValues
+from sfumato.query.nodes.questions import Deviation, Histogram, Item, Quantile, TopValues
 from sfumato.query.plan.query_plan import QueryPlan
+
+CHOSEN = Quantile | Deviation | Histogram | TopValues | Item
+"""Statistics whose errors hang on the data."""
 
 
 def check_settings(plan: QueryPlan) -> QueryPlan:
@@ -19,7 +22,7 @@ def check_settings(plan: QueryPlan) -> QueryPlan:
         check_released(released)
     if settings.keys is not None:
         settings = replace(settings, keys=_given_keys(settings.keys, [name for name, _ in question.keys]))
-    if settings.loss is None and any(isinstance(one, Quantile | Histogram | TopValues) for one in question.statistics):
+    if settings.loss is None and any(isinstance(one, CHOSEN) for one in question.statistics):
         raise QueryRefused(
             "how near quantiles, histograms and top values come cannot be asked for: say what to pay, loss=…"
         )

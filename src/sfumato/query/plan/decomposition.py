@@ -11,6 +11,7 @@ import numpy as np
 
 from sfumato.errors import QueryRefused
 from sfumato.query.answer.moments import Side, average_ends, correlation_ends, covariance_ends, variance_ends
+from sfumato.query.answer.standardized import counted, falling, reach_of, standardized
 from sfumato.query.nodes.expressions import Column, Expression
 from sfumato.query.nodes.kinds import Kind
 from sfumato.query.nodes.operators import call
@@ -20,12 +21,13 @@ from sfumato.query.nodes.questions import (
     CountUnits,
     Covariance,
     Mean,
+    Moment,
     Statistic,
     Sum,
     Variance,
 )
 from sfumato.query.plan.engine_plan import Distinct, ExactAggregate, Rows, Term, Total, Units
-from sfumato.query.plan.grids import COUNT_BITS, SQUARE_BITS, SUM_BITS, Grid, float_grid, whole_grid
+from sfumato.query.plan.grids import COUNT_BITS, FOURTH_BITS, SQUARE_BITS, SUM_BITS, Grid, float_grid, whole_grid
 from sfumato.release.blurred import Blurred, Ends
 from sfumato.release.vectors import Vector
 
@@ -87,6 +89,8 @@ def recipe(statistic: Statistic, *, centred: bool, fine: bool = False) -> Recipe
             return _variance(statistic, fine=fine)
         case Covariance():
             return _covariance(statistic, fine=fine)
+        case Moment():
+            return _moment(statistic, fine=fine)
     raise QueryRefused(f"{statistic.name} is not made of sums.")
 
 
@@ -138,15 +142,10 @@ def _mean(statistic: Mean, *, fine: bool) -> Recipe:
     centre, ends = float(term.grid.centre), (float(term.grid.low), float(term.grid.high))
 
     def sharp(noisy: Mapping[ExactAggregate, Blurred], missed: float) -> Ends:
-        low, high = average_ends(noisy[rows], Side(noisy[total], _reach(term.grid)), missed)
+        low, high = average_ends(noisy[rows], Side(noisy[total], reach_of(term.grid)), missed)
         return np.clip(low + centre, *ends), np.clip(high + centre, *ends)
 
     return Recipe((rows, total), lambda noisy: _average(noisy[total], noisy[rows], term.grid), sharp=sharp)
-
-
-def _reach(*grids: Grid) -> float:
-    """How far a number on a grid is from its centre at most, of several grids the furthest."""
-    return max(float(max(map(abs, grid.ends)) * grid.step) for grid in grids)
 
 
 def _side(noisy: Mapping[ExactAggregate, Blurred], total: Total, squares: Total | None, term: Term) -> Side:
@@ -154,19 +153,13 @@ def _side(noisy: Mapping[ExactAggregate, Blurred], total: Total, squares: Total 
     plain = total.terms[0].grid
     shift = float(plain.centre) - float(term.grid.centre)
     held = None if squares is None else noisy[squares]
-    return Side(noisy[total], _reach(plain, term.grid) + abs(shift), shift, held)
+    return Side(noisy[total], reach_of(plain, term.grid) + abs(shift), shift, held)
 
 
 def _average(total: Vector, rows: Vector, grid: Grid) -> Vector:
     """Makes an average of a centred sum and a count, which is taken to be at least 1: else nothing is averaged."""
     centre = Vector.exact(np.full(len(rows.values), float(grid.centre)))
-    return (centre + total / _counted(rows)).within(float(grid.low), float(grid.high))
-
-
-def _counted(rows: Vector) -> Vector:
-    """A count that is known to be at least 1; NaN where the noisy one is not above 0."""
-    values = np.where(rows.floats > 0, rows.floats, np.nan)
-    return Vector(values, np.maximum(rows.low, 1.0), np.maximum(rows.high, 1.0))
+    return (centre + total / counted(rows)).within(float(grid.low), float(grid.high))
 
 
 def _variance(statistic: Variance, *, fine: bool) -> Recipe:
@@ -177,7 +170,7 @@ def _variance(statistic: Variance, *, fine: bool) -> Recipe:
     off = _off(term.grid, term.grid)
 
     def make(noisy: Mapping[ExactAggregate, Vector]) -> Vector:
-        count = _counted(noisy[rows])
+        count = counted(noisy[rows])
         middle = _around(noisy[total] / count, plain.grid, term.grid)
         spread = (noisy[squares] / count - middle.squared()).widened(off).within(0.0, radius**2)
         spread = _of_sample(spread, count).within(0.0, 2 * radius**2) if statistic.sample else spread
@@ -218,11 +211,21 @@ def _off(one: Grid, other: Grid) -> float:
 
 def _of_sample(spread: Vector, count: Vector) -> Vector:
     """Turns a variance of all into that of a sample, times n / (n − 1); NaN where there is only one row."""
-    below = count - Vector.exact(np.ones(len(count.values)))
-    values = np.where(count.floats > 1, below.floats, np.nan)
-    fewer = Vector(values, np.maximum(below.low, 0.0), below.high)
-    factor = Vector.exact(np.ones(len(values))) + Vector.exact(np.ones(len(values))) / fewer
-    return spread * Vector(factor.values, np.maximum(factor.low, 1.0), factor.high)
+    return spread * falling(count, 1, lambda rows: rows / (rows - 1))
+
+
+def _moment(statistic: Moment, *, fine: bool) -> Recipe:
+    plain, square = _terms(statistic.of, statistic.name, fine=fine)
+    fourth = term_of(statistic.of, statistic.name, centred=True, bits=FOURTH_BITS, fine=fine)
+    terms = (plain, square, square, fourth)[: statistic.order]
+    rows = counts_of(statistic, fine=fine)
+    totals = [Total((term,) * power, statistic.where) for power, term in enumerate(terms, start=1)]
+
+    def make(noisy: Mapping[ExactAggregate, Vector]) -> Vector:
+        summed = [(noisy[total], total.terms[0].grid) for total in totals]
+        return standardized(summed, counted(noisy[rows]), sample=statistic.sample)
+
+    return Recipe((rows, *totals), make)
 
 
 def _covariance(statistic: Covariance, *, fine: bool) -> Recipe:
@@ -236,7 +239,7 @@ def _covariance(statistic: Covariance, *, fine: bool) -> Recipe:
     sides = [(float(one.grid.high) - float(one.grid.low)) / 2 for one in (first, second)]
 
     def make(noisy: Mapping[ExactAggregate, Vector]) -> Vector:
-        count = _counted(noisy[rows])
+        count = counted(noisy[rows])
         product = noisy[sums[2]] / count
         one, other = (
             _around(noisy[total] / count, total.terms[0].grid, term.grid)
@@ -302,6 +305,11 @@ def unbounded(verb: str, of: Expression) -> str:
     """Says what to do about numbers without bounds."""
     what = f"of {of.name} " if isinstance(of, Column) else ""
     name = of.name if isinstance(of, Column) else "…"
+    if of.kind.temporal:
+        return (
+            f"the {verb} {what}needs the first and the last day there can be. State them in the codebook "
+            "(between: [first, last], from public knowledge)."
+        )
     return (
         f"the {verb} {what}has no bounds on its values, so one unit could move it without limit. State them in the "
         f"codebook (between: [lower, upper], from public knowledge), or ask for the {verb} of "

@@ -13,7 +13,7 @@ from dataclasses import replace
 from sfumato.query.nodes.expressions import Expression
 from sfumato.query.nodes.operators import call
 from sfumato.query.nodes.operators.record import always_there
-from sfumato.query.nodes.questions import Count, Covariance, Mean, Question, Sum, Variance
+from sfumato.query.nodes.questions import Count, Covariance, Mean, Moment, Question, Sum, Variance
 from sfumato.query.nodes.relations import Where
 from sfumato.query.plan.query_plan import QueryPlan
 
@@ -28,6 +28,6 @@ def drop_incomplete(plan: QueryPlan) -> QueryPlan:
 
 def gaps(question: Question) -> Sequence[Expression]:
     """What is added up and never missing by the codebook, but would be missing should the codebook be wrong."""
-    added = (one for one in question.statistics if isinstance(one, Count | Sum | Mean | Variance | Covariance))
+    added = (one for one in question.statistics if isinstance(one, Count | Sum | Mean | Variance | Covariance | Moment))
     operands = dict.fromkeys(of for one in added for of in one.operands)
     return [of for of in operands if not of.facts.nullable and not always_there(of)]

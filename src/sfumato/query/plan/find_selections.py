@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from sfumato.query.nodes.questions import Histogram, Item, Quantile, Statistic, TopValues
+from sfumato.query.nodes.questions import Deviation, Histogram, Item, Quantile, Statistic, TopValues
+from sfumato.query.plan.bins import Bins
 from sfumato.query.plan.bounds import Placed
+from sfumato.query.plan.deviations import Deviations
 from sfumato.query.plan.engine_plan import Cells
 from sfumato.query.plan.find_keys import key_finder
 from sfumato.query.plan.grids import COUNT_BITS
@@ -32,7 +34,7 @@ def special_runs(
     """Makes one special of statistics that are found together, with what the engine computes for it in each group."""
     together: dict[object, list[Statistic]] = {}
     for one in statistics:
-        of = (one.of, one.where) if isinstance(one, Quantile) else getattr(one, "of", None)
+        of = (one.of, one.where) if isinstance(one, Quantile) else one.of if isinstance(one, Item) else one
         together.setdefault(of, []).append(one)
     made = [_special(tuple(ones), placed, d_in, keys) for ones in together.values()]
     return tuple(Run(one, one.cells(cells.source, cells.keys, cells.listed, placed)) for one in made)
@@ -43,6 +45,8 @@ def _special(statistics: tuple[Statistic, ...], placed: Placed, d_in: int, keys:
     match statistics[0]:
         case Quantile():
             return Quantiles.special([one for one in statistics if isinstance(one, Quantile)], spread, d_in)
+        case Deviation(of=of, name=name):
+            return Special(statistics, spread, d_in, Deviations(Bins.read(of, name)))
         case Item(of=Histogram() as of):
             return Special(statistics, spread, d_in, Binned(of, bits))
         case Item(of=TopValues() as of):

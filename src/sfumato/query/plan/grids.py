@@ -15,6 +15,9 @@ SUM_BITS = 32
 SQUARE_BITS = 20
 """The bits of a number that is squared or multiplied before it is added up: it has at most about 2²⁰ steps."""
 
+FOURTH_BITS = 15
+"""The bits of a number that is raised to the fourth power: 60 bits in all, as those of a cube of `SQUARE_BITS`."""
+
 COUNT_BITS = 20
 """A row counts as 2²⁰ steps, where units are scaled down: what rounding takes away is a millionth of a row a unit."""
 

@@ -22,7 +22,6 @@ import numpy as np
 from sfumato.accounting.losses.measures import ZCDP, Loss, Pure
 from sfumato.core.grouped_distance import GroupedDistance
 from sfumato.entropy import Entropy
-from sfumato.errors import QueryRefused
 from sfumato.exact import log_up, up
 from sfumato.guarantee import guarantee
 from sfumato.mechanisms.cut_plans import Cut, RangeSensitivity, added_loss, balanced, halving
@@ -32,20 +31,12 @@ from sfumato.mechanisms.selection import exponential_shortfall
 from sfumato.noise.selection import interval_index
 from sfumato.query.answer.words import expression_words
 from sfumato.query.nodes.expressions import Expression
-from sfumato.query.nodes.kinds import Kind, Value
-from sfumato.query.nodes.literals import literal
-from sfumato.query.nodes.operators import call
+from sfumato.query.nodes.kinds import Value
 from sfumato.query.nodes.operators.released import Released
 from sfumato.query.nodes.questions import Quantile, Statistic
-from sfumato.query.plan.decomposition import unbounded
-from sfumato.query.plan.selection_statistics import Choosing, ChosenAt, Counts, Special, whole_places
-from sfumato.release.vectors import Array, Vector
-
-MOST_VALUES = 1 << 16
-"""Whole numbers between bounds with no more values than this are bins by themselves."""
-
-FLOAT_BINS = 1 << 14
-"""Other numbers are put into this many bins of equal width."""
+from sfumato.query.plan.bins import Bins
+from sfumato.query.plan.selection_statistics import Choosing, ChosenAt, Counts, Special
+from sfumato.release.vectors import Array
 
 PARTS = 16
 """Where rows go on to both sides, a bin is cut into this many parts."""
@@ -58,77 +49,6 @@ SURE = 20
 
 PIECE = 1 << 24
 """Coins are flipped for this many rows at a time."""
-
-
-@final
-@dataclass(frozen=True)
-class Bins:
-    """A public grid of bins between the bounds of an expression."""
-
-    of: Expression
-    low: Fraction
-    high: Fraction
-    many: int
-
-    @staticmethod
-    def read(of: Expression) -> Bins:
-        """Lays bins over the bounds of an expression; refuses one without bounds, and says which it needs."""
-        ends = of.facts.numbers
-        if not of.kind.numeric:
-            raise QueryRefused(f"quantile takes numbers; got {of.kind.value}.")
-        if ends is None:
-            raise QueryRefused(unbounded("quantile", of))
-        if of.kind is Kind.INT:
-            low, high = Fraction(math.ceil(ends[0])), Fraction(math.floor(ends[1]))
-            if low > high:
-                raise QueryRefused(f"there is no whole number between {ends[0]} and {ends[1]}.")
-            if high - low < MOST_VALUES:
-                return Bins(of, low, high, int(high - low) + 1)
-            ends = low, high
-        made = Bins(of, *ends, 1 if ends[0] == ends[1] else FLOAT_BINS)
-        if not made.exact and made.many > 1 and not math.isfinite(made._factor):
-            raise QueryRefused("these bounds are too wide or too narrow to be cut into bins: give others.")
-        return made
-
-    @property
-    def exact(self) -> bool:
-        """Tells whether every bin is one whole number."""
-        return self.of.kind is Kind.INT and self.many == self.high - self.low + 1
-
-    @property
-    def expression(self) -> Expression:
-        """The value itself, or the number of its bin, worked out in floats."""
-        if self.exact:
-            return self.of
-        number = self.of if self.of.kind is Kind.FLOAT else call("to_float", self.of)
-        steps = call("mul", call("sub", number, literal(float(self.low))), literal(self._factor))
-        return call("floor", steps)
-
-    @property
-    def _factor(self) -> float:
-        """The number of bins to a unit; infinite, or 0, where floats cannot hold the bounds."""
-        try:
-            width = float(self.high) - float(self.low)
-            factor = self.many / width
-        except (OverflowError, ZeroDivisionError):
-            return math.inf
-        return factor if math.isfinite(width) else math.inf
-
-    def places(self, values: Sequence[Value]) -> Array:
-        """The places of bins as the engine names them; what is rounded beyond the last is moved into it."""
-        return whole_places(values, int(self.low) if self.exact else 0, self.many)
-
-    def middles(self, places: Array) -> Array:
-        """The value in the middle of each bin: a whole number for whole numbers."""
-        step = (self.high - self.low) / self.many
-        if self.exact:
-            middles = [int(self.low) + int(place) for place in places]
-        elif self.of.kind is Kind.INT:
-            middles = [math.floor(self.low + (2 * int(place) + 1) * step / 2) for place in places]
-        else:
-            return np.array([float(self.low + (2 * int(place) + 1) * step / 2) for place in places], dtype=np.float64)
-        large = max(abs(self.low), abs(self.high)) >= 1 << 62
-        return np.array(middles, dtype=object if large else np.int64)
 
 
 @guarantee(
@@ -300,13 +220,7 @@ class QuantilesAt(ChosenAt):
         return tuple(made[:, place] for place in at)
 
     def released(self, drawn: Sequence[Array], confidence: Fraction) -> dict[Statistic, Released]:
-        """Values without intervals: how far off they are depends on where the rows are."""
-        released: dict[Statistic, Released] = {}
-        for statistic, places in zip(self.special.statistics, drawn, strict=True):
-            nowhere = np.full(len(places), math.inf)
-            whole = self.way.bins.of.kind is Kind.INT
-            released[statistic] = Vector(self.way.bins.middles(places), -nowhere, nowhere, whole)
-        return released
+        return dict(zip(self.special.statistics, map(self.way.bins.released, drawn), strict=True))
 
     def error(self, confidence: Fraction) -> str:
         """Says how many rows the rank is off, at most; of several quantiles, each of which rests on others, nothing."""
@@ -324,4 +238,4 @@ class QuantilesAt(ChosenAt):
         levels = ", ".join(f"{float(level):g}" for level in self.way.levels)
         ends = f"; {self.margin} rows beyond an end" if any(map(near_an_end, self.way.levels)) else ""
         how = f"exponential, temperature {up(self.temperature):.6g}, among {self.way.bins.many} bins{ends}"
-        return f"quantiles {levels} of {expression_words(self.way.bins.of)}", how
+        return f"quantiles {levels} of {expression_words(self.special.statistics[0].operands[0])}", how

@@ -11,7 +11,7 @@ from sfumato.accounting.losses.measures import Loss
 from sfumato.query.build.settings import Settings
 from sfumato.query.nodes.catalog import Catalog
 from sfumato.query.nodes.expressions import Expression
-from sfumato.query.nodes.questions import Item, Quantile, Question, Statistic
+from sfumato.query.nodes.questions import Deviation, Item, Quantile, Question, Statistic
 from sfumato.query.plan.bounds import Wanted, wanted
 from sfumato.query.plan.contribution_facts import Reach
 from sfumato.query.plan.decomposition import Recipe, all_tallies
@@ -67,7 +67,7 @@ class QueryPlan:
     @property
     def chosen(self) -> tuple[Statistic, ...]:
         """The statistics that are no sums: private choices and histograms, once lists are expanded."""
-        return tuple(one for one in self.question.statistics if isinstance(one, Quantile | Item))
+        return tuple(one for one in self.question.statistics if isinstance(one, Quantile | Deviation | Item))
 
     @cached_property
     def tallies(self) -> tuple[ExactAggregate, ...]:

@@ -13,13 +13,14 @@ from sfumato.query.build.relation import kept, unused
 from sfumato.query.nodes.expressions import Call, Column, Expression, Literal
 from sfumato.query.nodes.operators import call
 from sfumato.query.nodes.questions import Quantile, Statistic, StatisticValue, statistics_in
-from sfumato.query.sql.aggregates import Aggregates, is_aggregate, usual_name
+from sfumato.query.sql.aggregates import Aggregates, is_aggregate
 from sfumato.query.sql.constants import constant
 from sfumato.query.sql.grouping import grouping
 from sfumato.query.sql.refusals import only, refused
 from sfumato.query.sql.scalars import Scalars
 from sfumato.query.sql.scopes import Scope
 from sfumato.query.sql.tables import Tables, columns_of, is_star, row_reader
+from sfumato.query.sql.usual_names import usual_name
 
 Wrap: TypeAlias = Callable[[Statistic, Scope], Expression]
 """Makes what stands for a statistic in an expression, or refuses the statistic."""
@@ -96,12 +97,16 @@ class _Reader:
             return self.named(node, items, keys)
         if not is_aggregate(node):
             return None
-        statistics = Aggregates(self.rows).read(node)
-        if len(statistics) > 1:
+        made = self._aggregates.read(node)
+        if len(made) > 1:
             raise refused(
                 "a list of quantiles inside an expression", "it makes several columns. Write one QUANTILE for each"
             )
-        return self.wrap(statistics[0], self.scope)
+        return made[0]
+
+    @property
+    def _aggregates(self) -> Aggregates:
+        return Aggregates(self.rows, lambda statistic: self.wrap(statistic, self.scope))
 
     def named(self, node: exp.Column, items: Sequence[Item], keys: Sequence[Expression] | None = None) -> Expression:
         """Looks up a name: one given in SELECT, or a column; refuses one that may be either.
@@ -140,9 +145,8 @@ class _Reader:
             inner, named = node.this, True
         name = str(node.alias) if named else usual_name(inner)
         if is_aggregate(inner):
-            statistics = Aggregates(self.rows).read(inner)
-            names = [name] if len(statistics) == 1 else [_quantile_name(name, one) for one in statistics]
-            made = (self.wrap(one, self.scope) for one in statistics)
+            made = self._aggregates.read(inner)
+            names = [name] if len(made) == 1 else [_quantile_name(name, one) for one in made]
             return [Item(one, value, named) for one, value in zip(names, made, strict=True)]
         made_one = Scalars(self.leaf, self.rows.parameters).read(inner)
         return [Item(name, made_one, named or isinstance(inner, exp.Column))]
@@ -172,8 +176,11 @@ class _Reader:
         return made
 
 
-def _quantile_name(name: str, one: Statistic) -> str:
-    return f"{name}_{float(one.at):g}" if isinstance(one, Quantile) else name
+def _quantile_name(name: str, made: Expression) -> str:
+    match made:
+        case StatisticValue(statistic=Quantile(at=at)):
+            return f"{name}_{float(at):g}"
+    return name
 
 
 def named_keys(keys: Iterable[Expression], items: Sequence[Item]) -> tuple[tuple[str, Expression], ...]:

@@ -1,4 +1,8 @@
-"""Options: what WITH DIFFERENTIAL_PRIVACY OPTIONS (…) says beside the question."""
+"""Options: what WITH DIFFERENTIAL_PRIVACY OPTIONS (…) says beside the question, and bounds inside its aggregates.
+
+``AVG(x, contribution_bounds_per_group => (0, 9))`` and ``ANON_AVG(x CLAMPED BETWEEN 0 AND 9)`` become
+``contribution_bounds_per_group(AVG(x), 0, 9)``, which is a function call like any other to what reads it.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, final
 
+from sqlglot import exp
 from sqlglot.tokens import Token, TokenType  # type: ignore[attr-defined]
 
 from sfumato.accounting.losses.measures import Approx, Pure
@@ -38,6 +43,8 @@ class Options:
         """Reads the tokens between the parentheses."""
         said: dict[str, str] = {}
         for name, value in _pairs(tokens):
+            if name in REFUSED:
+                raise QueryRefused(f"the option {name!r} is refused: {REFUSED[name]}.")
             if name not in NAMES:
                 raise QueryRefused(f"there is no option {name!r}; there are: {', '.join(NAMES)}.")
             if NAMES[name] in said:
@@ -76,6 +83,11 @@ class Options:
                 raise BadArgument(name, "said once: in the query's OPTIONS, or beside it", getattr(settings, name))
         return replace(settings, **known) if known else settings
 
+    def by_group(self, tree: exp.Expr) -> Options:
+        """Adds that a unit has one row in a group, where the query sums up what it has there first."""
+        summed = any(node.name.lower() == PER_GROUP for node in tree.find_all(exp.Anonymous))
+        return replace(self, max_rows_per_group=1) if summed else self
+
     def check_unit(self, source: Relation) -> None:
         """Checks that the column that is named as the unit is the one that the codebook names."""
         if self.unit is None:
@@ -92,10 +104,96 @@ NAMES = {
     "delta": "delta",
     "privacy_unit_column": "unit",
     "max_groups_contributed": "max_groups",
+    "kappa": "max_groups",
     "max_rows_contributed": "max_rows",
     "max_rows_per_group": "max_rows_per_group",
 }
 """The options that are known, and what they are called here."""
+
+
+THRESHOLD = "which keys are shown follows from ε and δ. Leave it out, or drop small groups with HAVING COUNT(*) >= 50"
+REFUSED = {
+    **dict.fromkeys(("k_threshold", "min_privacy_units_per_group"), THRESHOLD),
+    "group_selection_strategy": "keys that the codebook lists are public, others are chosen at a δ. Leave it out",
+}
+"""Options of others that are refused, and why."""
+
+PER_GROUP, PER_ROW = "contribution_bounds_per_group", "contribution_bounds_per_row"
+"""What bounds are of: of all that a unit has in a group, or of each of its rows."""
+
+ANONYMOUS = "ANON_"
+CALLED = {"QUANTILES": "APPROX_QUANTILES"}
+"""What functions after ``ANON_`` are called here, where it is not the rest of their names."""
+
+BY_UNIT = {"COUNT", "SUM", "AVG"}
+"""The functions whose CLAMPED BETWEEN is of all that a unit has in a group."""
+
+
+def plain_calls(tokens: Sequence[Token]) -> list[Token]:
+    """Writes bounds that stand inside aggregates as calls around them, and ANON_ functions as what they are."""
+    rest = list(tokens)
+    while (place := next((at for at in range(len(rest)) if _bounds(rest, at)), None)) is not None:
+        rest = _around(rest, place)
+    return [_renamed(token, after) for token, after in zip(rest, [*rest[1:], None], strict=True)]
+
+
+def _renamed(token: Token, after: Token | None) -> Token:
+    name = token.text.upper()
+    if token.token_type is not TokenType.VAR or not name.startswith(ANONYMOUS) or not _is(after, TokenType.L_PAREN):
+        return token
+    inner = name.removeprefix(ANONYMOUS)
+    return _token(token, TokenType.VAR, CALLED.get(inner, inner))
+
+
+def _bounds(tokens: Sequence[Token], at: int) -> bool:
+    """Tells whether bounds begin at a place: a comma and a name, or CLAMPED BETWEEN."""
+    after = tokens[at + 1] if at + 1 < len(tokens) else None
+    if _is(tokens[at], TokenType.COMMA):
+        return _is(tokens[at + 2] if at + 2 < len(tokens) else None, TokenType.FARROW)
+    return tokens[at].text.upper() == "CLAMPED" and _is(after, TokenType.BETWEEN)
+
+
+def _around(tokens: list[Token], at: int) -> list[Token]:
+    """Moves the bounds that begin at a place out of their call, and makes them a call around it."""
+    start, end = _unmatched(tokens[:at][::-1], TokenType.L_PAREN), _unmatched(tokens[at:], TokenType.R_PAREN)
+    if start is None or end is None or start + 2 > at:
+        raise QueryRefused("bounds of contributions stand inside an aggregate, which ends with a parenthesis.")
+    start, end = at - 1 - start, at + end
+    name = tokens[start - 1].text.upper().removeprefix(ANONYMOUS)
+    if _is(tokens[at], TokenType.COMMA):
+        word, given, between = tokens[at + 1].text.lower(), tokens[at + 3 : end], TokenType.COMMA
+        given = given[1:-1]
+    else:
+        word, given, between = PER_GROUP if name in BY_UNIT else PER_ROW, tokens[at + 2 : end], TokenType.AND
+    cut = [place for place, token in enumerate(given) if _is(token, between)]
+    if word not in (PER_GROUP, PER_ROW) or len(cut) != 1:
+        raise QueryRefused(
+            f"{word[:40]} is refused: beside the operands of an aggregate stands {PER_GROUP} => (low, high), or "
+            f"{PER_ROW} => (low, high)."
+        )
+    comma, close = (_token(tokens[at], kind, sign) for kind, sign in ((TokenType.COMMA, ","), (TokenType.R_PAREN, ")")))
+    before = [_token(tokens[start], TokenType.VAR, word), tokens[start]]
+    bounds = [comma, *given[: cut[0]], comma, *given[cut[0] + 1 :], close]
+    return [*tokens[: start - 1], *before, *tokens[start - 1 : at], close, *bounds, *tokens[end + 1 :]]
+
+
+def _unmatched(tokens: Sequence[Token], kind: TokenType) -> int | None:
+    """The place of the first parenthesis of a kind that has no partner before it."""
+    depth = 0
+    for place, token in enumerate(tokens):
+        if token.token_type in (TokenType.L_PAREN, TokenType.R_PAREN):
+            if token.token_type is kind and not depth:
+                return place
+            depth += -1 if token.token_type is kind else 1
+    return None
+
+
+def _is(token: Token | None, kind: TokenType) -> bool:
+    return token is not None and token.token_type is kind
+
+
+def _token(like: Token, kind: TokenType, text: str) -> Token:
+    return Token(kind, text, like.line, like.col, like.start, like.end)
 
 
 def _pairs(tokens: Sequence[Token]) -> Iterator[tuple[str, str]]:

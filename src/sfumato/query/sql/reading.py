@@ -28,10 +28,13 @@ from sfumato.query.nodes.questions import (
     statistics_in,
 )
 from sfumato.query.nodes.relations import Fold, Folded, Owner, Relation, optional, renamed
+from sfumato.query.sql.aggregates import PerGroup
 from sfumato.query.sql.blocks import Block, block, keyed
+from sfumato.query.sql.contributions import summed_by_unit
 from sfumato.query.sql.options import Options
 from sfumato.query.sql.parameters import Given, Parameters
 from sfumato.query.sql.refusals import PARTS, only, refused
+from sfumato.query.sql.scopes import Scope
 from sfumato.query.sql.tables import Tables
 from sfumato.query.sql.text import TOO_DEEP, parse
 
@@ -50,7 +53,7 @@ class Statement:
 def read(text: str, catalog: Catalog, parameters: Given = ()) -> Statement:
     """Reads one SELECT; see `sfumato.query.sql.read_sql`."""
     parsed = parse(text)
-    options = Options.read(parsed.options)
+    options = Options.read(parsed.options).by_group(parsed.tree)
     try:
         bound = Parameters.read(parameters, parsed.tree)
         asked = _asked(_select(parsed.tree), Tables(catalog, bound, _relation, {}))
@@ -76,7 +79,7 @@ def _select(tree: exp.Expr) -> exp.Select:
 
 def _asked(select: exp.Select, outer: Tables) -> Question | Relation:
     tables = outer.with_names(select)
-    read = block(select, tables, lambda statistic, scope: statistic_value(statistic, scope.relation))
+    read = summed_by_unit(block(select, tables, _checked))
     source = read.scope.relation
     if read.keys is None and not source.private:
         if read.order or read.limit is not None:
@@ -98,6 +101,14 @@ def _asked(select: exp.Select, outer: Tables) -> Question | Relation:
         order=[Order(keyed(made, replaced), descending) for made, descending in read.order],
         limit=read.limit,
     )
+
+
+def _checked(statistic: Statistic, scope: Scope) -> StatisticValue:
+    """Makes the value of a statistic, which is checked."""
+    if isinstance(statistic, PerGroup):
+        statistic_value(statistic.of, scope.relation)
+        return StatisticValue(statistic)
+    return statistic_value(statistic, scope.relation)
 
 
 def _by_rows(read: Block) -> Relation:

@@ -12,6 +12,8 @@ OTHER_ROWS = "it would put rows of several people next to each other. Aggregate 
 NOT_A_ROW = "its value is not a function of the row. Give the value as a parameter"
 SUBQUERY = "a query inside an expression is not answered. JOIN the table, or write a literal list"
 SHOWS_VALUES = "it would show values of single rows. Use COUNT, SUM, AVG, QUANTILE, HISTOGRAM or TOP_K"
+ONE_ROW = "it shows the value of one row, which is somebody's own. Write MODE(x), or GROUP BY x where it has one value"
+FARTHEST = "it shows the row of whoever is farthest out. Write MAX(y), or AVG(y) with GROUP BY x"
 
 NODES: dict[type[exp.Expr], tuple[str, str]] = {
     exp.Window: ("OVER", OTHER_ROWS),
@@ -41,15 +43,13 @@ NODES: dict[type[exp.Expr], tuple[str, str]] = {
     exp.AtTimeZone: ("AT TIME ZONE", "times are read in UTC"),
     exp.Collate: ("COLLATE", "texts are compared by code points. Use LOWER"),
     exp.IgnoreNulls: ("IGNORE NULLS", "missing values are passed over anyway; leave it out"),
-    exp.Mode: ("MODE", "write TOP_K(x, 1)"),
-    exp.ApproxDistinct: ("APPROX_COUNT_DISTINCT", "write COUNT(DISTINCT x)"),
     exp.ArrayAgg: ("ARRAY_AGG", SHOWS_VALUES),
     exp.GroupConcat: ("STRING_AGG", SHOWS_VALUES),
-    exp.AnyValue: ("ANY_VALUE", SHOWS_VALUES),
-    exp.First: ("FIRST", SHOWS_VALUES),
-    exp.Last: ("LAST", SHOWS_VALUES),
-    exp.ArgMax: ("ARG_MAX", SHOWS_VALUES),
-    exp.ArgMin: ("ARG_MIN", SHOWS_VALUES),
+    exp.AnyValue: ("ANY_VALUE", ONE_ROW),
+    exp.First: ("FIRST", ONE_ROW),
+    exp.Last: ("LAST", ONE_ROW),
+    exp.ArgMax: ("ARG_MAX", FARTHEST),
+    exp.ArgMin: ("ARG_MIN", FARTHEST),
     exp.LogicalAnd: ("BOOL_AND", "write COUNT_IF(NOT x), or AVG(CASE WHEN x THEN 1 ELSE 0 END)"),
     exp.LogicalOr: ("BOOL_OR", "write COUNT_IF(x), or AVG(CASE WHEN x THEN 1 ELSE 0 END)"),
     exp.Grouping: ("GROUPING", "keys that a total is over are NULL in its row"),
@@ -61,6 +61,10 @@ FUNCTIONS: dict[str, str] = {
     **dict.fromkeys(("now", "today", "get_current_time", "get_current_timestamp", "nextval"), NOT_A_ROW),
     "date_format": "write STRFTIME(day, '%Y-%m')",
     "age": "in what unit? Write DATE_DIFF('year', birth, day)",
+    **dict.fromkeys(("first_value", "last_value", "arbitrary"), ONE_ROW),
+    "product": "one row can multiply it by anything. Write GEOMETRIC_MEAN(x), or SUM(LN(x))",
+    "every": "write COUNT_IF(NOT x), or AVG(CASE WHEN x THEN 1 ELSE 0 END)",
+    "approx_top_count": "write TOP_K(x, 3); with counts, GROUP BY x ORDER BY COUNT(*) DESC LIMIT 3",
     **dict.fromkeys(("getenv", "current_setting", "query", "query_table"), "it leaves the data set. Use columns"),
 }
 """Functions that are refused by their names."""

@@ -18,6 +18,7 @@ from sqlglot.tokens import Token, TokenType  # type: ignore[attr-defined]
 
 from sfumato.errors import BadArgument, QueryRefused
 from sfumato.query.nodes.literals import halved
+from sfumato.query.sql.options import plain_calls
 
 LONGEST_QUESTION = 100_000
 """Texts with more characters are refused before they are read."""
@@ -25,6 +26,9 @@ LONGEST_QUESTION = 100_000
 DIALECT = DuckDB()
 BEGINNINGS = (TokenType.SELECT, TokenType.WITH, TokenType.FROM, TokenType.L_PAREN)
 TOO_DEEP = "the text is nested too deeply to be read; write inner parts as WITH name AS (…)."
+
+CLAUSES = ("DIFFERENTIAL_PRIVACY", "ANONYMIZATION")
+"""What stands after SELECT WITH, before the options."""
 
 Tokens: TypeAlias = Sequence[Token]
 
@@ -65,7 +69,7 @@ def _parsed(text: str) -> Parsed:
             f"{tokens[0].text.upper()[:40]!r} begins no question: only SELECT is answered, and nothing is ever written."
         )
     rest, options = _without_clause(tokens)
-    tree = _tree(_numbered(rest), text)
+    tree = _tree(_numbered(plain_calls(rest)), text)
     if _depth(rest):  # the parser lets some of them pass
         raise QueryRefused("the text cannot be read: a parenthesis is opened and never closed.")
     return Parsed(tree, explain, options)
@@ -104,7 +108,8 @@ def _without_clause(tokens: Tokens) -> tuple[list[Token], tuple[Token, ...]]:
         for place in range(len(tokens) - 2)
         if tokens[place].token_type is TokenType.SELECT
         and tokens[place + 1].token_type is TokenType.WITH
-        and _is_word(tokens[place + 2], "DIFFERENTIAL_PRIVACY")
+        and tokens[place + 2].token_type is TokenType.VAR
+        and tokens[place + 2].text.upper() in CLAUSES
     ]
     if not places:
         return list(tokens), ()
