@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import TypeVar
 
 from sfumato.accounting import amplify, leaf_losses
+from sfumato.accounting.amplify.bands import sampled_bands
 from sfumato.accounting.amplify.exchange import one_sample
 from sfumato.accounting.convert.convert import convert, routes
 from sfumato.accounting.events import (
@@ -21,6 +22,7 @@ from sfumato.accounting.events import (
     Repeat,
     RepeatAndSelect,
     Sampled,
+    SampledFactorization,
     Sampling,
     Shuffled,
     Stated,
@@ -116,6 +118,8 @@ def _once(event: Event, kind: type[L], relation: Relation | None) -> L:
             return mixture_loss([(_fold(part, kind, relation), weight) for part, weight in drawn.items()], kind)
         case Sampled(event=Mixture() as draw, sampling=sampling):
             return _once(drawn_first(draw, sampling), kind, relation)
+        case SampledFactorization():
+            return _fold(sampled_bands(event), kind, relation)
     return _looked_up(event, kind, relation)
 
 

@@ -22,20 +22,34 @@ from sfumato.accounting.events.samples import (
     WithoutReplacement,
     WithReplacement,
 )
-from sfumato.accounting.events.streams import CompletedNodes, Tree
+from sfumato.accounting.events.streams import CompletedNodes, MatrixFactorization, SampledFactorization, Tree
 from sfumato.accounting.facts.selection import ExponentialSelection, NoisyMaximum, PermuteAndFlip, TopSelection
+from sfumato.accounting.facts.strategies import (
+    Cyclic,
+    Dense,
+    MinSeparation,
+    Participation,
+    SquareRoot,
+    Strategy,
+    Toeplitz,
+)
 
 __all__ = [
     "MOST_TIMES",
     "CompletedNodes",
+    "Cyclic",
+    "Dense",
     "Event",
     "ExponentialSelection",
     "Gaussian",
     "Laplace",
+    "MatrixFactorization",
+    "MinSeparation",
     "Mixture",
     "Noise",
     "NoisyMaximum",
     "Parallel",
+    "Participation",
     "PermuteAndFlip",
     "Poisson",
     "PoissonRuns",
@@ -44,11 +58,15 @@ __all__ = [
     "Response",
     "Runs",
     "Sampled",
+    "SampledFactorization",
     "Sampling",
     "Selection",
     "Sequence",
     "Shuffled",
+    "SquareRoot",
     "Stated",
+    "Strategy",
+    "Toeplitz",
     "TopSelection",
     "Tree",
     "TruncatedNegativeBinomial",
