@@ -60,9 +60,7 @@ def signed(rows: Rows, chosen: tuple[int, ...]) -> Fraction:
 
 def absolute(rows: Rows, chosen: tuple[int, ...]) -> Fraction:
     """The sum of the magnitudes of all inner products of the columns of a pattern."""
-    products = (
-        abs(sum((row[one] * row[other] for row in rows), Fraction(0))) for one in chosen for other in chosen
-    )
+    products = (abs(sum((row[one] * row[other] for row in rows), Fraction(0))) for one in chosen for other in chosen)
     return sum(products, Fraction(0))
 
 

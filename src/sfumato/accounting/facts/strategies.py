@@ -7,9 +7,10 @@ vectors, each of norm at most 1, stand at the steps of a *pattern*.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from functools import lru_cache
+from itertools import pairwise
 from math import lcm
 from typing import Any, final
 
@@ -49,6 +50,10 @@ class Participation(ABC):
     def most(self, steps: int) -> int:
         """The most steps of a pattern, among so many."""
 
+    @abstractmethod
+    def allows(self, places: Sequence[int]) -> bool:
+        """Tells whether these places, in rising order, lie in one pattern."""
+
 
 @final
 @record("MinSeparation")
@@ -71,6 +76,10 @@ class MinSeparation(Participation):
         """The most steps of a pattern."""
         return min(self.times, -(-steps // self.separation))
 
+    def allows(self, places: Sequence[int]) -> bool:
+        """Tells whether these places, in rising order, lie in one pattern."""
+        return len(places) <= self.times and all(later - one >= self.separation for one, later in pairwise(places))
+
 
 @final
 @record("Cyclic")
@@ -90,6 +99,10 @@ class Cyclic(Participation):
     def most(self, steps: int) -> int:
         """The most steps of a pattern."""
         return -(-steps // self.period)
+
+    def allows(self, places: Sequence[int]) -> bool:
+        """Tells whether these places, in rising order, lie in one pattern."""
+        return len({place % self.period for place in places}) <= 1
 
 
 class Strategy(ABC):
@@ -207,7 +220,7 @@ def reach_square(strategy: Strategy, participation: Participation) -> Fraction:
     if isinstance(strategy, Dense):
         whole, bottom = _rows_in_wholes(strategy)
         return Fraction(written_square(whole, participation), bottom**2)
-    column, bottom = _column_in_wholes(strategy)
+    column, bottom = column_in_wholes(strategy)
     if _starts_worst(column, participation):
         return Fraction(falling_square(column, strategy.length, participation), bottom**2)
     if strategy.length <= MOST_WRITTEN:
@@ -231,12 +244,12 @@ def is_reached(strategy: Strategy, participation: Participation) -> bool:
     """Tells whether `reach_square` is known to be exact."""
     if participation.most(strategy.length) == 1:
         return True
-    return not isinstance(strategy, Dense) and _starts_worst(_column_in_wholes(strategy)[0], participation)
+    return not isinstance(strategy, Dense) and _starts_worst(column_in_wholes(strategy)[0], participation)
 
 
 @guarantee(
-    claim="the squared norm of the sum of columns 0, b, 2b, …: no pattern has more, where the coefficients fall and are "
-    "at least 0, or there are at most b of them",
+    claim="the squared norm of the sum of columns 0, b, 2b, …: no pattern has more, where the coefficients fall and "
+    "are at least 0, or there are at most b of them",
     proof="proofs/factorization.md#toeplitz",
     reviewed="",
 )
@@ -297,17 +310,19 @@ def best_sums(weights: Wholes, apart: int, times: int) -> Wholes:
 def column_square(strategy: Strategy) -> tuple[Fraction, int]:
     """How far one step moves what is released, squared, and how many rows it moves: the width of the band."""
     if isinstance(strategy, Dense):
-        columns = list(zip(*(row + (Fraction(0),) * (strategy.length - len(row)) for row in strategy.rows), strict=True))
+        columns = list(
+            zip(*(row + (Fraction(0),) * (strategy.length - len(row)) for row in strategy.rows), strict=True)
+        )
         largest = max(sum((entry**2 for entry in column), Fraction(0)) for column in columns)
         filled = [(step, row) for step, column in enumerate(columns) for row, entry in enumerate(column) if entry]
         if any(row < step for step, row in filled):
             raise BadArgument("strategy", "lower triangular: a row moves with its own step and earlier ones", "another")
         return largest, max((row - step + 1 for step, row in filled), default=0)
-    column, bottom = _column_in_wholes(strategy)
+    column, bottom = column_in_wholes(strategy)
     return Fraction(sum(int(each) ** 2 for each in column.tolist()), bottom**2), int(np.flatnonzero(column)[-1]) + 1
 
 
-def _column_in_wholes(strategy: Strategy) -> tuple[Wholes, int]:
+def column_in_wholes(strategy: Strategy) -> tuple[Wholes, int]:
     """The numbers down a column as whole numbers, and what they are to be divided by."""
     if isinstance(strategy, SquareRoot):
         return root_weights(strategy.band).astype(object), 1 << GRID_BITS
