@@ -64,6 +64,9 @@ BASIC: tuple[ev.Event, ...] = (
     ev.Stated(BoundedRange(0.5)),
     ev.Tree(10, steps=9, participations=3, separation=2),
     ev.CompletedNodes(ev.Tree(10, steps=9)),
+    ev.MatrixFactorization(10, ev.SquareRoot(9), participation=ev.MinSeparation(2, times=3)),
+    ev.MatrixFactorization(10, ev.Toeplitz([1, HALF], steps=9), participation=ev.Cyclic(3), shift=2),
+    ev.MatrixFactorization(10, ev.Dense([[1], [HALF, 1]])),
 )
 
 COMPOSITE: tuple[ev.Event, ...] = (
@@ -77,6 +80,7 @@ COMPOSITE: tuple[ev.Event, ...] = (
     ev.Sampled(ev.Laplace(2), ev.WithoutReplacement(10, 100)),
     ev.Sampled(ev.Stated(Pure(0.5)), ev.WithReplacement(3, 100)),
     ev.Sampled(ev.Laplace(2), ev.TruncatedPoisson(0.01, most=40, population=1000)),
+    ev.SampledFactorization(2, ev.SquareRoot(9, band=3), period=3, rate=0.1),
     ev.Shuffled(ev.Response(1), 1000),
     ev.RepeatAndSelect(ev.Laplace(2), ev.TruncatedNegativeBinomial(0, 0.1)),
     ev.RepeatAndSelect(ev.Gaussian(5), ev.TruncatedNegativeBinomial(1, 0.01)),

@@ -186,6 +186,24 @@ ACCOUNTS = (
         killers=("tests/exact/test_groups.py::test_groups_of_stepped_pairs_are_chains_of_their_curves",),
     ),
     Mutant(
+        name="a unit that returns counts once",
+        trap="C.4 accounting: the assumption is bound to the sampler",
+        path="accounting/facts/strategies.py",
+        old="return Fraction(falling_square(column, strategy.length, participation), bottom**2)",
+        new="return Fraction(falling_square(column, strategy.length, MinSeparation()), bottom**2)",
+        killers=("tests/exact/test_factorization.py::test_one_factorisation_costs_one_gaussian_vector",),
+    ),
+    Mutant(
+        name="bands without the last draw",
+        trap="C.4 accounting: the assumption is bound to the sampler",
+        path="accounting/amplify/bands.py",
+        old="-(-event.strategy.length // event.period)",
+        new="event.strategy.length // event.period",
+        killers=(
+            "tests/exact/test_factorization.py::test_sampled_bands_cost_no_more_than_is_claimed_and_as_much_where_they_fit",
+        ),
+    ),
+    Mutant(
         name="a unit drawn often moves answers half as far",
         trap="C.4 accounting: the assumption is bound to the sampler",
         path="accounting/pld/pairs/redrawn.py",

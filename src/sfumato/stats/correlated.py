@@ -103,7 +103,7 @@ def step_vectors(
     claim="vectors d_in apart at each step of a pattern have whole entries at most d_in · root(reach) · denominator "
     "apart in L2",
     proof=PROOF,
-    reviewed="",
+    reviewed="915b4faf0627",
 )
 def factorized_distance(d_in: Distance, *, strategy: Strategy, participation: Participation) -> Distance:
     """How far apart the whole entries of neighbours are, where the vectors are so far apart in steps of their grid."""

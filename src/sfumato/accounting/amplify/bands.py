@@ -14,7 +14,7 @@ from sfumato.guarantee import guarantee
     claim="a unit's candidate steps move separate rows, each once and by chance: at most ceil(steps / period) sampled "
     "Gaussian mechanisms, each with the largest norm of a column times the shift",
     proof="proofs/factorization.md#sampled",
-    reviewed="",
+    reviewed="bd719ddcd57e",
 )
 def sampled_bands(event: SampledFactorization) -> Repeat:
     """The plan of sampled Gaussian noise that costs at least as much.
@@ -31,7 +31,7 @@ def sampled_bands(event: SampledFactorization) -> Repeat:
 @guarantee(
     claim="where it says yes, every candidate step of the first part has a column of the largest norm",
     proof="proofs/factorization.md#attained",
-    reviewed="",
+    reviewed="822be3862d23",
 )
 def all_bands_fit(event: SampledFactorization) -> bool:
     """Tells whether some mechanism that fits the event costs as much as `sampled_bands`."""

@@ -207,7 +207,7 @@ def root_weights(count: int) -> NDArray[np.int64]:
     claim="at least the largest squared L2 norm of C·u over vectors u of norm at most 1 on the steps of a pattern; "
     "equal where separated columns are orthogonal, for one step, and for falling coefficients of at least 0",
     proof="proofs/factorization.md#sensitivity",
-    reviewed="",
+    reviewed="a63bfa97de1a",
 )
 def reach_square(strategy: Strategy, participation: Participation) -> Fraction:
     """How far one unit moves what is released, squared, where each of its vectors has norm at most 1.
@@ -238,7 +238,7 @@ def _starts_worst(column: Wholes, participation: Participation) -> bool:
 @guarantee(
     claim="where it says yes, some vectors of norm 1 on a pattern move what is released by the root of `reach_square`",
     proof="proofs/factorization.md#attained",
-    reviewed="",
+    reviewed="b0aea63453b0",
 )
 def is_reached(strategy: Strategy, participation: Participation) -> bool:
     """Tells whether `reach_square` is known to be exact."""
@@ -251,7 +251,7 @@ def is_reached(strategy: Strategy, participation: Participation) -> bool:
     claim="the squared norm of the sum of columns 0, b, 2b, …: no pattern has more, where the coefficients fall and "
     "are at least 0, or there are at most b of them",
     proof="proofs/factorization.md#toeplitz",
-    reviewed="",
+    reviewed="559949273c41",
 )
 def falling_square(column: Wholes, steps: int, participation: Participation) -> int:
     """The reach of a matrix that has the same whole numbers down every column."""
@@ -268,7 +268,7 @@ def falling_square(column: Wholes, steps: int, participation: Participation) -> 
     claim="at least the largest sum of |X_ij| over the steps i, j of a pattern, X the inner products of the columns; "
     "equal for cycles, for one step, and where X_ij = 0 for all i, j as far apart as steps of a pattern are",
     proof="proofs/factorization.md#written",
-    reviewed="",
+    reviewed="6858d8a16f86",
 )
 def written_square(rows: fmpz_mat, participation: Participation) -> int:
     """The reach of a matrix of whole numbers that is written out."""
@@ -288,7 +288,7 @@ def written_square(rows: fmpz_mat, participation: Participation) -> int:
 @guarantee(
     claim="for each row of weights of at least 0 the largest sum of at most so many of them, any two so far apart",
     proof="proofs/factorization.md#written",
-    reviewed="",
+    reviewed="036e4db82dae",
 )
 def best_sums(weights: Wholes, apart: int, times: int) -> Wholes:
     """The best choices of separated places, one for each row."""
@@ -305,7 +305,7 @@ def best_sums(weights: Wholes, apart: int, times: int) -> Wholes:
     claim="the largest squared norm of a column, and the number of steps from the first row in which a column is not 0 "
     "to the last",
     proof="proofs/factorization.md#sampled",
-    reviewed="",
+    reviewed="ef4a7e9fde71",
 )
 def column_square(strategy: Strategy) -> tuple[Fraction, int]:
     """How far one step moves what is released, squared, and how many rows it moves: the width of the band."""

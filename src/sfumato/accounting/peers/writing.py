@@ -11,11 +11,13 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+from sfumato.accounting.amplify.bands import sampled_bands
 from sfumato.accounting.events import (
     CompletedNodes,
     Event,
     Gaussian,
     Laplace,
+    MatrixFactorization,
     Noise,
     Parallel,
     Poisson,
@@ -24,6 +26,7 @@ from sfumato.accounting.events import (
     RepeatAndSelect,
     Response,
     Sampled,
+    SampledFactorization,
     Selection,
     Sequence,
     Stated,
@@ -80,13 +83,13 @@ def _written(event: Event, relation: Relation) -> Foreign:
 @guarantee(
     claim="what dp_accounting describes by this costs at least as much as the event, between the same neighbours",
     proof="proofs/peers.md#writing",
-    reviewed="515da9ba6c0c",
+    reviewed="bfd3e341d86d",
 )
 def write_event(event: Event, place: Place) -> Foreign:
     """Writes one event, and those inside it."""
     place = place.inside()
     match event:
-        case Gaussian() | Tree() | CompletedNodes():
+        case Gaussian() | Tree() | CompletedNodes() | MatrixFactorization():
             return _gaussian(square(event), place)
         case Laplace(scale=scale, shift=shift):
             return _multiplied("LaplaceDpEvent", scale * place.moved, shift)
@@ -110,6 +113,8 @@ def write_event(event: Event, place: Place) -> Foreign:
             return Foreign("SelfComposedDpEvent", {"event": write_event(part, place), "count": times})
         case Sampled():
             return _sampled(event, place)
+        case SampledFactorization():
+            return write_event(sampled_bands(event), place)
         case Parallel(parts=parts, overlap=1) if len(set(parts)) == 1 and place.relation is Relation.ADD_REMOVE:
             return write_event(parts[0], place)
         case RepeatAndSelect():
