@@ -25,6 +25,7 @@ from sfumato.accounting.pld.pairs.either import EitherPair, RangePair
 from sfumato.accounting.pld.pairs.exchanged import ExchangedNoisePair
 from sfumato.accounting.pld.pairs.finite import ApproxPair, FinitePair, ResponsePair
 from sfumato.accounting.pld.pairs.gaussian import ExchangedGaussianPair, GaussianPair
+from sfumato.accounting.pld.pairs.gaussian_mixture import GaussianMixturePair
 from sfumato.accounting.pld.pairs.integer import IntegerNoisePair
 from sfumato.accounting.pld.pairs.laplace import LaplacePair
 from sfumato.accounting.pld.pairs.mixed import MixedPair
@@ -42,6 +43,7 @@ HALF = Fraction(1, 2)
 BASIC: tuple[ev.Event, ...] = (
     ev.Gaussian(3),
     ev.Gaussian(Root(Fraction(7)), shift=Root(Fraction(2))),
+    ev.GaussianMixture(3, [0, 1, 2], chances=["1/2", "1/4", "1/4"]),
     ev.Laplace(4, shift=2),
     ev.Noise(DiscreteLaplace(Fraction(5)), shift=2),
     ev.Noise(DiscreteLaplace(Fraction(5)), shift=2, coordinates=3),
@@ -112,6 +114,7 @@ BARE = (
     Renyi.of(MixedCurve((Renyi.of(Linear(1)), Renyi.of(PureCurve(1))), (HALF, HALF))),
     Renyi.of(PoissonSelectedCurve(Renyi.of(Linear(1)), ev.PoissonRuns(3))),
     GaussianPair(HALF),
+    GaussianMixturePair([1, 2], ["1/4", "1/4"], turned=True),
     ExchangedGaussianPair(HALF, HALF),
     ExchangedNoisePair(IntegerNoisePair(DiscreteLaplace(Fraction(3)), 2), HALF),
     LaplacePair(HALF),

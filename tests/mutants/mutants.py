@@ -186,6 +186,14 @@ ACCOUNTS = (
         killers=("tests/exact/test_groups.py::test_groups_of_stepped_pairs_are_chains_of_their_curves",),
     ),
     Mutant(
+        name="a unit that moves by chance, by the least",
+        trap="C.4 accounting: weights",
+        path="accounting/leaf_losses.py",
+        old="(max(drawn) / event.scale) ** 2",
+        new="(min(drawn) / event.scale) ** 2",
+        killers=("tests/exact/test_gaussian_mixture.py::test_renyi_curves_bound_both_directions",),
+    ),
+    Mutant(
         name="a unit that returns counts once",
         trap="C.4 accounting: the assumption is bound to the sampler",
         path="accounting/facts/strategies.py",

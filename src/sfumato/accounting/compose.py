@@ -17,6 +17,7 @@ from sfumato.accounting.amplify.exchange import one_sample
 from sfumato.accounting.convert.convert import convert, routes
 from sfumato.accounting.events import (
     Event,
+    GaussianMixture,
     Mixture,
     Parallel,
     Repeat,
@@ -118,6 +119,8 @@ def _once(event: Event, kind: type[L], relation: Relation | None) -> L:
             return mixture_loss([(_fold(part, kind, relation), weight) for part, weight in drawn.items()], kind)
         case Sampled(event=Mixture() as draw, sampling=sampling):
             return _once(drawn_first(draw, sampling), kind, relation)
+        case GaussianMixture():
+            return stated_loss(_looked_up(event, kind, relation), relation, kind)
         case SampledFactorization():
             return _fold(sampled_bands(event), kind, relation)
     return _looked_up(event, kind, relation)

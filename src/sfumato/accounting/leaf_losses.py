@@ -7,9 +7,11 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, TypeAlias
 
+from sfumato.accounting.amplify.curves_poisson import SampledGaussianCurve
 from sfumato.accounting.events import (
     CompletedNodes,
     Gaussian,
+    GaussianMixture,
     Laplace,
     MatrixFactorization,
     Noise,
@@ -25,8 +27,10 @@ from sfumato.accounting.losses.pld import PLD
 from sfumato.accounting.losses.renyi import Renyi
 from sfumato.accounting.pld.pairs.finite import ResponsePair
 from sfumato.accounting.pld.pairs.gaussian import GaussianPair
+from sfumato.accounting.pld.pairs.gaussian_mixture import GaussianMixturePair
 from sfumato.accounting.pld.pairs.integer import IntegerNoisePair, shifted
 from sfumato.accounting.pld.pairs.laplace import LaplacePair
+from sfumato.accounting.pld.pairs.sampled import RemovedPair
 from sfumato.accounting.renyi.mechanism_curves import LaplaceCurve, Linear, ResponseCurve
 from sfumato.accounting.tables import leaf
 from sfumato.errors import NoProvenRoute
@@ -128,6 +132,38 @@ def gaussian_pld(event: GaussianNoise) -> PLD:
     """The dominating pair of Gaussian noise."""
     moved = square(event)
     return PLD.of(GaussianPair(moved)) if moved else PLD.nothing()
+
+
+@leaf(GaussianMixture, PLD)
+@guarantee(
+    claim="sum of p_i N(mu_i, 1) against N(0, 1), mu_i = shift / scale: the worst where all moves go one way",
+    proof="proofs/events.md#gaussian-mixture",
+    reviewed="c67ed4b4e7ea",
+)
+def gaussian_mixture_pld(event: GaussianMixture) -> PLD:
+    """The dominating pair of Gaussian noise on what a unit moves by chance, the unit's presence first."""
+    drawn = {shift / event.scale: chance for shift, chance in event.drawn.items()}
+    match list(drawn.items()):
+        case []:
+            return PLD.nothing()
+        case [(moved, chance)]:
+            alone = GaussianPair(moved**2)
+            return PLD.of(alone if chance == 1 else RemovedPair(alone, chance))
+    return PLD.of(GaussianMixturePair(drawn.keys(), drawn.values()))
+
+
+@leaf(GaussianMixture, Renyi)
+@guarantee(
+    claim="the sampled Gaussian curve at the largest shift and the chance of any",
+    proof="proofs/events.md#gaussian-mixture",
+    reviewed="14db0827bbd7",
+)
+def gaussian_mixture_renyi(event: GaussianMixture) -> Renyi:
+    """A bound of the Rényi curve: as if every move were the largest."""
+    drawn = event.drawn
+    if not drawn:
+        return Renyi.nothing()
+    return Renyi.of(SampledGaussianCurve(sum(drawn.values(), Fraction(0)), (max(drawn) / event.scale) ** 2))
 
 
 @leaf(Laplace, Pure)

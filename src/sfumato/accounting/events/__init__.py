@@ -11,7 +11,7 @@ may be exchanged, its replacement. Inside `Shuffled` it lies between any two inp
 
 from sfumato.accounting.events.composed import MOST_TIMES, Mixture, Parallel, Repeat, Sequence
 from sfumato.accounting.events.event import Event
-from sfumato.accounting.events.noises import Gaussian, Laplace, Noise, Response, Selection, Stated
+from sfumato.accounting.events.noises import Gaussian, GaussianMixture, Laplace, Noise, Response, Selection, Stated
 from sfumato.accounting.events.runs import PoissonRuns, RepeatAndSelect, Runs, TruncatedNegativeBinomial
 from sfumato.accounting.events.samples import (
     Poisson,
@@ -42,6 +42,7 @@ __all__ = [
     "Event",
     "ExponentialSelection",
     "Gaussian",
+    "GaussianMixture",
     "Laplace",
     "MatrixFactorization",
     "MinSeparation",

@@ -16,6 +16,7 @@ from sfumato.accounting.events import (
     CompletedNodes,
     Event,
     Gaussian,
+    GaussianMixture,
     Laplace,
     MatrixFactorization,
     Noise,
@@ -83,7 +84,7 @@ def _written(event: Event, relation: Relation) -> Foreign:
 @guarantee(
     claim="what dp_accounting describes by this costs at least as much as the event, between the same neighbours",
     proof="proofs/peers.md#writing",
-    reviewed="bfd3e341d86d",
+    reviewed="cf2487bbca56",
 )
 def write_event(event: Event, place: Place) -> Foreign:
     """Writes one event, and those inside it."""
@@ -91,6 +92,8 @@ def write_event(event: Event, place: Place) -> Foreign:
     match event:
         case Gaussian() | Tree() | CompletedNodes() | MatrixFactorization():
             return _gaussian(square(event), place)
+        case GaussianMixture():
+            return _mixture(event, place)
         case Laplace(scale=scale, shift=shift):
             return _multiplied("LaplaceDpEvent", scale * place.moved, shift)
         case Noise():
@@ -133,6 +136,23 @@ def _gaussian(moved: Extended, place: Place) -> Foreign:
     if moved == 0:
         return NOTHING
     return Foreign("GaussianDpEvent", {"noise_multiplier": as_read(root(place.moved**2 / Fraction(moved)), down)})
+
+
+def _mixture(event: GaussianMixture, place: Place) -> Foreign:
+    """A mixture of Gaussians; the shifts, each with its chance, rounded up, and the least takes what is left of 1."""
+    if place.relation is not Relation.ADD_REMOVE:
+        return _refuse(event, " between exchanged units")
+    if place.sampled:
+        return _refuse(event, " on a sample")
+    if not event.drawn:
+        return NOTHING
+    chances = [as_read(chance) for chance in event.drawn.values()]
+    fields = {
+        "standard_deviation": as_read(event.scale, down),
+        "sensitivities": [0.0, *map(as_read, event.drawn)],
+        "sampling_probs": [max(0.0, 1 - math.fsum(chances)), *chances],
+    }
+    return Foreign("MixtureOfGaussiansDpEvent", fields)
 
 
 def _multiplied(name: str, scale: Fraction, shift: Distance) -> Foreign:

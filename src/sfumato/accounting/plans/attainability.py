@@ -11,6 +11,7 @@ from sfumato.accounting.amplify.exchange import one_sample
 from sfumato.accounting.events import (
     Event,
     Gaussian,
+    GaussianMixture,
     Laplace,
     MatrixFactorization,
     Noise,
@@ -70,7 +71,7 @@ def _composed(event: Event, relation: Relation) -> bool:
 
 def _basic(event: Event) -> bool:
     match event:
-        case Gaussian() | Laplace() | Response():
+        case Gaussian() | GaussianMixture() | Laplace() | Response():
             return True
         case Noise(noise=noise, coordinates=1):
             return shifted(noise) is not None
