@@ -114,7 +114,8 @@ def test_a_sample_of_a_mixture_is_a_mixture() -> None:
 
 def test_an_exchange_may_stand_either_way_round() -> None:
     twice = ev.Repeat(THREE, 3)
-    presence, exchange = (account(twice, delta=1e-3, relation=each).epsilon.upper for each in Relation)
+    relations = (Relation.ADD_REMOVE, Relation.CHANGE_ONE)
+    presence, exchange = (account(twice, delta=1e-3, relation=each).epsilon.upper for each in relations)
     assert exchange >= presence
     with pytest.raises(BadArgument, match="adding up to 1"):
         ev.GaussianMixture(1, [0, 1], chances=["1/2", "1/4"])

@@ -21,6 +21,7 @@ from sfumato.accounting.losses.profile import Profile
 from sfumato.accounting.losses.renyi import Renyi
 from sfumato.accounting.losses.trade_off import TradeOff
 from sfumato.accounting.plans.account import CostReport, Way
+from sfumato.accounting.pld.pairs.blanked import BlankedGaussianPair
 from sfumato.accounting.pld.pairs.either import EitherPair, RangePair
 from sfumato.accounting.pld.pairs.exchanged import ExchangedNoisePair
 from sfumato.accounting.pld.pairs.finite import ApproxPair, FinitePair, ResponsePair
@@ -114,6 +115,7 @@ BARE = (
     Renyi.of(MixedCurve((Renyi.of(Linear(1)), Renyi.of(PureCurve(1))), (HALF, HALF))),
     Renyi.of(PoissonSelectedCurve(Renyi.of(Linear(1)), ev.PoissonRuns(3))),
     GaussianPair(HALF),
+    BlankedGaussianPair(HALF, HALF),
     GaussianMixturePair([1, 2], ["1/4", "1/4"], turned=True),
     ExchangedGaussianPair(HALF, HALF),
     ExchangedNoisePair(IntegerNoisePair(DiscreteLaplace(Fraction(3)), 2), HALF),

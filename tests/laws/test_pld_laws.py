@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato.accounting.losses.bracket import Bracket
 from sfumato.accounting.losses.pld import PLD
+from sfumato.accounting.pld.pairs.blanked import BlankedGaussianPair
 from sfumato.accounting.pld.pairs.either import EitherPair, RangePair
 from sfumato.accounting.pld.pairs.exchanged import ExchangedNoisePair
 from sfumato.accounting.pld.pairs.finite import ApproxPair, FinitePair, ResponsePair
@@ -125,6 +126,16 @@ MADE: dict[type[Pair], st.SearchStrategy[Two]] = {
         lambda one, more, rate, other: (
             RedrawnGaussianPair(one, [(1, rate / 2), (3, rate / 4)]),
             RedrawnGaussianPair(one + more, [(1, rate / 2), (3, rate / 4 + other / 4)]),
+        ),
+        amounts,
+        extras,
+        rates,
+        more_rates,
+    ),
+    BlankedGaussianPair: st.builds(
+        lambda one, more, rate, other: (
+            BlankedGaussianPair(one, rate / 2),
+            BlankedGaussianPair(one + more, rate / 2 + other / 4),
         ),
         amounts,
         extras,

@@ -186,6 +186,14 @@ ACCOUNTS = (
         killers=("tests/exact/test_groups.py::test_groups_of_stepped_pairs_are_chains_of_their_curves",),
     ),
     Mutant(
+        name="a sample of fixed size as a Poisson one",
+        trap="C.4 accounting: the assumption is bound to the sampler",
+        path="accounting/pld/pairs/blanked.py",
+        old="return blank_first(loss) if turned else unit_first(loss)",
+        new="return blank_first(loss)",
+        killers=("tests/exact/test_zero_out.py::test_no_subset_exceeds_the_pair_and_some_reach_it",),
+    ),
+    Mutant(
         name="a unit that moves by chance, by the least",
         trap="C.4 accounting: weights",
         path="accounting/leaf_losses.py",

@@ -104,9 +104,7 @@ def from_dp_accounting(event: object, *, relation: Relation = Relation.ADD_REMOV
     Gaussian(scale=Fraction(11, 10), shift=Fraction(1, 1))
     """
     if not isinstance(relation, Relation):
-        raise BadArgument(
-            "relation", "sf.accounting.Relation.ADD_REMOVE or sf.accounting.Relation.CHANGE_ONE", relation
-        )
+        raise BadArgument("relation", "sf.accounting.Relation.ADD_REMOVE, CHANGE_ONE or ZERO_OUT", relation)
     return read_event(event, Place(relation))
 
 
@@ -247,11 +245,11 @@ def stop_of(shape: Fraction, mean: Fraction) -> Fraction:
 @guarantee(
     claim="the magnitudes of the sensitivities, all the same way; the least of them takes what rounding leaves of 1",
     proof="proofs/peers.md#reading",
-    reviewed="2fdcd24e1d07",
+    reviewed="caaede69729c",
 )
 def _mixture(fields: Fields, place: Place) -> Event:
     name, scale = "MixtureOfGaussiansDpEvent", non_negative(fields["standard_deviation"], "standard_deviation")
-    if place.relation is not Relation.ADD_REMOVE:
+    if place.relation is Relation.CHANGE_ONE:
         return _refuse(name, "for an exchanged unit: it describes one unit more or fewer")
     with elements():
         chances = [probability(each, "sampling_probs") for each in _listed(fields, "sampling_probs")]

@@ -75,9 +75,7 @@ def to_dp_accounting_json(event: Event, *, relation: Relation = Relation.ADD_REM
 
 def _written(event: Event, relation: Relation) -> Foreign:
     if not isinstance(relation, Relation):
-        raise BadArgument(
-            "relation", "sf.accounting.Relation.ADD_REMOVE or sf.accounting.Relation.CHANGE_ONE", relation
-        )
+        raise BadArgument("relation", "sf.accounting.Relation.ADD_REMOVE, CHANGE_ONE or ZERO_OUT", relation)
     return write_event(event, Place(relation))
 
 
@@ -140,7 +138,7 @@ def _gaussian(moved: Extended, place: Place) -> Foreign:
 
 def _mixture(event: GaussianMixture, place: Place) -> Foreign:
     """A mixture of Gaussians; the shifts, each with its chance, rounded up, and the least takes what is left of 1."""
-    if place.relation is not Relation.ADD_REMOVE:
+    if place.relation is Relation.CHANGE_ONE:
         return _refuse(event, " between exchanged units")
     if place.sampled:
         return _refuse(event, " on a sample")
