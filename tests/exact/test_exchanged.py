@@ -98,7 +98,7 @@ def only(loss: PLD) -> Pair:
 def test_samples_that_are_cut_never_exceed_their_pair(rate: Fraction, most: int) -> None:
     sampling = TruncatedPoisson(rate, most=most, population=3)
     plan = Sampled(Noise(DiscreteLaplace(SCALE)), sampling)
-    more, other = (only(total(plan, PLD, relation=relation)) for relation in Relation)
+    more, other = (only(total(plan, PLD, relation=relation)) for relation in (Relation.ADD_REMOVE, Relation.CHANGE_ONE))
     assert isinstance(more, MixedPair) and isinstance(other, MixedPair)
     exceeded = []
     for rest in product((-1, 0, 1), repeat=2):

@@ -21,10 +21,12 @@ from sfumato.accounting.losses.profile import Profile
 from sfumato.accounting.losses.renyi import Renyi
 from sfumato.accounting.losses.trade_off import TradeOff
 from sfumato.accounting.plans.account import CostReport, Way
+from sfumato.accounting.pld.pairs.blanked import BlankedGaussianPair
 from sfumato.accounting.pld.pairs.either import EitherPair, RangePair
 from sfumato.accounting.pld.pairs.exchanged import ExchangedNoisePair
 from sfumato.accounting.pld.pairs.finite import ApproxPair, FinitePair, ResponsePair
 from sfumato.accounting.pld.pairs.gaussian import ExchangedGaussianPair, GaussianPair
+from sfumato.accounting.pld.pairs.gaussian_mixture import GaussianMixturePair
 from sfumato.accounting.pld.pairs.integer import IntegerNoisePair
 from sfumato.accounting.pld.pairs.laplace import LaplacePair
 from sfumato.accounting.pld.pairs.mixed import MixedPair
@@ -42,6 +44,7 @@ HALF = Fraction(1, 2)
 BASIC: tuple[ev.Event, ...] = (
     ev.Gaussian(3),
     ev.Gaussian(Root(Fraction(7)), shift=Root(Fraction(2))),
+    ev.GaussianMixture(3, [0, 1, 2], chances=["1/2", "1/4", "1/4"]),
     ev.Laplace(4, shift=2),
     ev.Noise(DiscreteLaplace(Fraction(5)), shift=2),
     ev.Noise(DiscreteLaplace(Fraction(5)), shift=2, coordinates=3),
@@ -64,6 +67,9 @@ BASIC: tuple[ev.Event, ...] = (
     ev.Stated(BoundedRange(0.5)),
     ev.Tree(10, steps=9, participations=3, separation=2),
     ev.CompletedNodes(ev.Tree(10, steps=9)),
+    ev.MatrixFactorization(10, ev.SquareRoot(9), participation=ev.MinSeparation(2, times=3)),
+    ev.MatrixFactorization(10, ev.Toeplitz([1, HALF], steps=9), participation=ev.Cyclic(3), shift=2),
+    ev.MatrixFactorization(10, ev.Dense([[1], [HALF, 1]])),
 )
 
 COMPOSITE: tuple[ev.Event, ...] = (
@@ -77,6 +83,7 @@ COMPOSITE: tuple[ev.Event, ...] = (
     ev.Sampled(ev.Laplace(2), ev.WithoutReplacement(10, 100)),
     ev.Sampled(ev.Stated(Pure(0.5)), ev.WithReplacement(3, 100)),
     ev.Sampled(ev.Laplace(2), ev.TruncatedPoisson(0.01, most=40, population=1000)),
+    ev.SampledFactorization(2, ev.SquareRoot(9, band=3), period=3, rate=0.1),
     ev.Shuffled(ev.Response(1), 1000),
     ev.RepeatAndSelect(ev.Laplace(2), ev.TruncatedNegativeBinomial(0, 0.1)),
     ev.RepeatAndSelect(ev.Gaussian(5), ev.TruncatedNegativeBinomial(1, 0.01)),
@@ -108,6 +115,8 @@ BARE = (
     Renyi.of(MixedCurve((Renyi.of(Linear(1)), Renyi.of(PureCurve(1))), (HALF, HALF))),
     Renyi.of(PoissonSelectedCurve(Renyi.of(Linear(1)), ev.PoissonRuns(3))),
     GaussianPair(HALF),
+    BlankedGaussianPair(HALF, HALF),
+    GaussianMixturePair([1, 2], ["1/4", "1/4"], turned=True),
     ExchangedGaussianPair(HALF, HALF),
     ExchangedNoisePair(IntegerNoisePair(DiscreteLaplace(Fraction(3)), 2), HALF),
     LaplacePair(HALF),

@@ -96,6 +96,7 @@ CALLS: list[tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]] = [
     (sf.stats.mean_without_bounds, (), {"loss": sf.Pure(1), "d_in": 1}),
     (sf.stats.quantiles, (["0.25", 0.5],), {"loss": sf.Pure(1), "d_in": 1, "between": (0, 1), "step": 0.1}),
     (sf.stats.bounds_by_quantiles, (0.1, 0.9), {"loss": sf.Pure(1), "between": (0, 1), "slack": 0.5, "step": 0.1}),
+    (sf.stats.correlated_noise, (), {"loss": sf.ZCDP(1), "strategy": sf.events.SquareRoot(9, band=3), "d_in": 2}),
     (sf.stats.running_counts, (), {"loss": sf.Pure(1), "steps": 4, "method": "tree", "d_in": 2}),
     (sf.stats.tree, ([0, 1, 2.5],), {"loss": sf.Pure(1), "branching": 2, "d_in": 1}),
 ]
@@ -223,6 +224,7 @@ def variants(value: Any) -> Iterator[Any]:
         float,
         int,
     )
+    yield from (sf.ZCDP(2), sf.events.SquareRoot(5))
     yield from (sf.Pure(2), sf.Approx(1, 0.5), sf.between(0, 3), [sf.is_nan()], sf.laplace(9), [sf.laplace(9)])
     yield from ("joint", "last", "max")
     yield from (sf.events.PoissonRuns(7), sf.noise.DiscreteLaplace(3), [[3, 4], [1, 2]], {"a": 1}, np.array([[9]]))

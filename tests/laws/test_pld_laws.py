@@ -13,10 +13,12 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato.accounting.losses.bracket import Bracket
 from sfumato.accounting.losses.pld import PLD
+from sfumato.accounting.pld.pairs.blanked import BlankedGaussianPair
 from sfumato.accounting.pld.pairs.either import EitherPair, RangePair
 from sfumato.accounting.pld.pairs.exchanged import ExchangedNoisePair
 from sfumato.accounting.pld.pairs.finite import ApproxPair, FinitePair, ResponsePair
 from sfumato.accounting.pld.pairs.gaussian import ExchangedGaussianPair, GaussianPair
+from sfumato.accounting.pld.pairs.gaussian_mixture import GaussianMixturePair
 from sfumato.accounting.pld.pairs.integer import IntegerNoisePair
 from sfumato.accounting.pld.pairs.laplace import LaplacePair
 from sfumato.accounting.pld.pairs.mixed import MixedPair
@@ -124,6 +126,26 @@ MADE: dict[type[Pair], st.SearchStrategy[Two]] = {
         lambda one, more, rate, other: (
             RedrawnGaussianPair(one, [(1, rate / 2), (3, rate / 4)]),
             RedrawnGaussianPair(one + more, [(1, rate / 2), (3, rate / 4 + other / 4)]),
+        ),
+        amounts,
+        extras,
+        rates,
+        more_rates,
+    ),
+    BlankedGaussianPair: st.builds(
+        lambda one, more, rate, other: (
+            BlankedGaussianPair(one, rate / 2),
+            BlankedGaussianPair(one + more, rate / 2 + other / 4),
+        ),
+        amounts,
+        extras,
+        rates,
+        more_rates,
+    ),
+    GaussianMixturePair: st.builds(
+        lambda one, more, rate, other: (
+            GaussianMixturePair([one, 2 * one], [rate / 2, rate / 4]),
+            GaussianMixturePair([one, 2 * one + more], [rate / 2, rate / 4 + other / 4]),
         ),
         amounts,
         extras,

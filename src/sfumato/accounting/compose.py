@@ -12,15 +12,18 @@ from functools import lru_cache
 from typing import TypeVar
 
 from sfumato.accounting import amplify, leaf_losses
-from sfumato.accounting.amplify.exchange import one_sample
+from sfumato.accounting.amplify.bands import sampled_bands
+from sfumato.accounting.amplify.exchange import drawn_under, one_sample
 from sfumato.accounting.convert.convert import convert, routes
 from sfumato.accounting.events import (
     Event,
+    GaussianMixture,
     Mixture,
     Parallel,
     Repeat,
     RepeatAndSelect,
     Sampled,
+    SampledFactorization,
     Sampling,
     Shuffled,
     Stated,
@@ -63,9 +66,7 @@ def total(event: Event, kind: type[L], *, relation: Relation | None = None) -> L
     if not (isinstance(kind, type) and issubclass(kind, Loss)):
         raise BadArgument("kind", "a kind of loss such as sf.Pure or sf.ZCDP", kind)
     if relation is not None and not isinstance(relation, Relation):
-        raise BadArgument(
-            "relation", "sf.accounting.Relation.ADD_REMOVE or sf.accounting.Relation.CHANGE_ONE", relation
-        )
+        raise BadArgument("relation", "sf.accounting.Relation.ADD_REMOVE, CHANGE_ONE or ZERO_OUT", relation)
     _check_size(event)
     return _fold(event, kind, relation)
 
@@ -116,6 +117,10 @@ def _once(event: Event, kind: type[L], relation: Relation | None) -> L:
             return mixture_loss([(_fold(part, kind, relation), weight) for part, weight in drawn.items()], kind)
         case Sampled(event=Mixture() as draw, sampling=sampling):
             return _once(drawn_first(draw, sampling), kind, relation)
+        case GaussianMixture():
+            return stated_loss(_looked_up(event, kind, relation), relation, kind)
+        case SampledFactorization():
+            return _fold(sampled_bands(event), kind, relation)
     return _looked_up(event, kind, relation)
 
 
@@ -138,13 +143,14 @@ def _weighed(parts: Sequence[Event], weights: Sequence[Fraction]) -> dict[Event,
 
 
 @guarantee(
-    claim="the loss itself; of a distribution whose sides differ both ways round, unless units are added or removed",
+    claim="the loss itself; of a distribution whose sides differ both ways round, unless units are added, removed or "
+    "blanked",
     proof="proofs/plan_loss.md#stated",
-    reviewed="6d7799fedbec",
+    reviewed="fa0d55575c70",
 )
 def stated_loss(loss: L, relation: Relation | None, kind: type[L]) -> L:
     """A stated loss as it may be met: an exchange may go either way, each time anew."""
-    if isinstance(loss, PLD) and relation is not Relation.ADD_REMOVE:
+    if isinstance(loss, PLD) and relation not in (Relation.ADD_REMOVE, Relation.ZERO_OUT):
         return _of_kind(PLD.widest([loss, loss.turned()]), kind)
     return loss
 
@@ -193,8 +199,8 @@ def _rows_for(
 
     match event:
         case Sampled():
-            whole = _needed(relation, event)
             part, sampling = (once := one_sample(event)).event, once.sampling
+            whole = drawn_under(sampling, _needed(relation, event))
             rows = {kind: row for (filed, kind), row in AMPLIFIERS.items() if filed is type(sampling)}
             return rows, lambda row, kind: row(part, sampling, whole, inner(kind, Relation.ADD_REMOVE))
         case Shuffled(event=part, reports=reports):
@@ -207,9 +213,9 @@ def _rows_for(
 
 
 def _parallel(event: Parallel, kind: type[L], relation: Relation) -> L:
+    if relation is not Relation.CHANGE_ONE:
+        return parallel_loss(_costs(event, kind, relation), event.overlap, kind)
     present = _costs(event, kind, Relation.ADD_REMOVE)
-    if relation is Relation.ADD_REMOVE:
-        return parallel_loss(present, event.overlap, kind)
     return exchange_loss(present, _costs(event, kind, Relation.CHANGE_ONE), event.overlap, kind)
 
 
@@ -251,8 +257,8 @@ def exchange_loss(present: Sequence[L], replaced: Sequence[L], overlap: int, kin
 
 def _needed(relation: Relation | None, event: Event) -> Relation:
     if relation is None:
-        why = f"given, for {type(event).__name__} costs differ: sf.accounting.Relation.ADD_REMOVE or .CHANGE_ONE"
-        raise BadArgument("relation", why, None)
+        known = "sf.accounting.Relation.ADD_REMOVE, CHANGE_ONE or ZERO_OUT"
+        raise BadArgument("relation", f"given, for {type(event).__name__} costs differ: {known}", None)
     return relation
 
 

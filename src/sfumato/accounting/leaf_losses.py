@@ -7,7 +7,19 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from sfumato.accounting.events import CompletedNodes, Gaussian, Laplace, Noise, Response, Selection, Tree
+from sfumato.accounting.amplify.curves_poisson import SampledGaussianCurve
+from sfumato.accounting.events import (
+    CompletedNodes,
+    Gaussian,
+    GaussianMixture,
+    Laplace,
+    MatrixFactorization,
+    Noise,
+    Response,
+    Selection,
+    Tree,
+)
+from sfumato.accounting.facts.strategies import reach_square
 from sfumato.accounting.facts.table import IN_VECTORS, loss_of
 from sfumato.accounting.losses.concentrated import GDP
 from sfumato.accounting.losses.measures import ZCDP, Approx, BoundedRange, Loss, Pure
@@ -15,8 +27,10 @@ from sfumato.accounting.losses.pld import PLD
 from sfumato.accounting.losses.renyi import Renyi
 from sfumato.accounting.pld.pairs.finite import ResponsePair
 from sfumato.accounting.pld.pairs.gaussian import GaussianPair
+from sfumato.accounting.pld.pairs.gaussian_mixture import GaussianMixturePair
 from sfumato.accounting.pld.pairs.integer import IntegerNoisePair, shifted
 from sfumato.accounting.pld.pairs.laplace import LaplacePair
+from sfumato.accounting.pld.pairs.sampled import RemovedPair
 from sfumato.accounting.renyi.mechanism_curves import LaplaceCurve, Linear, ResponseCurve
 from sfumato.accounting.tables import leaf
 from sfumato.errors import NoProvenRoute
@@ -25,7 +39,7 @@ from sfumato.guarantee import guarantee
 from sfumato.noise.discrete_gaussian import DiscreteGaussian
 from sfumato.noise.discrete_laplace import DiscreteLaplace
 
-GaussianNoise: TypeAlias = Gaussian | Tree | CompletedNodes
+GaussianNoise: TypeAlias = Gaussian | Tree | CompletedNodes | MatrixFactorization
 """What comes down to one Gaussian vector."""
 
 
@@ -39,10 +53,15 @@ def ratio(event: Laplace) -> Fraction:
 
 
 def square(event: GaussianNoise) -> Fraction:
-    """The squared distance between neighbours in scales of the noise, exactly."""
+    """The squared distance between neighbours in scales of the noise; never below it."""
     leaf_event = event.tree if isinstance(event, CompletedNodes) else event
     moved = Fraction(squared(_bounded(leaf_event.shift))) / Fraction(squared(leaf_event.scale))
-    return moved if isinstance(event, Gaussian) else moved * tree_square(event)
+    match event:
+        case Gaussian():
+            return moved
+        case MatrixFactorization(strategy=strategy, participation=participation):
+            return moved * reach_square(strategy, participation)
+    return moved * tree_square(event)
 
 
 @guarantee(
@@ -77,6 +96,7 @@ def tree_square(event: Tree | CompletedNodes) -> int:
 @leaf(Gaussian, GDP)
 @leaf(Tree, GDP)
 @leaf(CompletedNodes, GDP)
+@leaf(MatrixFactorization, GDP)
 @guarantee(claim="mu = L2 distance / scale", proof="proofs/events.md#gaussian", reviewed="394a57119687")
 def gaussian_gdp(event: GaussianNoise) -> GDP:
     """The Gaussian loss of Gaussian noise, exactly."""
@@ -86,6 +106,7 @@ def gaussian_gdp(event: GaussianNoise) -> GDP:
 @leaf(Gaussian, ZCDP)
 @leaf(Tree, ZCDP)
 @leaf(CompletedNodes, ZCDP)
+@leaf(MatrixFactorization, ZCDP)
 @guarantee(claim="rho = L2 distance² / (2 scale²)", proof="proofs/events.md#gaussian", reviewed="36edd6c1e60c")
 def gaussian_zcdp(event: GaussianNoise) -> ZCDP:
     """The zCDP loss of Gaussian noise, exactly."""
@@ -95,6 +116,7 @@ def gaussian_zcdp(event: GaussianNoise) -> ZCDP:
 @leaf(Gaussian, Renyi)
 @leaf(Tree, Renyi)
 @leaf(CompletedNodes, Renyi)
+@leaf(MatrixFactorization, Renyi)
 @guarantee(claim="order · L2 distance² / (2 scale²)", proof="proofs/events.md#gaussian", reviewed="9da752ecfa34")
 def gaussian_renyi(event: GaussianNoise) -> Renyi:
     """The Rényi curve of Gaussian noise, exactly."""
@@ -104,11 +126,44 @@ def gaussian_renyi(event: GaussianNoise) -> Renyi:
 @leaf(Gaussian, PLD)
 @leaf(Tree, PLD)
 @leaf(CompletedNodes, PLD)
+@leaf(MatrixFactorization, PLD)
 @guarantee(claim="N(mu, 1) against N(0, 1)", proof="proofs/events.md#gaussian", reviewed="dee075774e77")
 def gaussian_pld(event: GaussianNoise) -> PLD:
     """The dominating pair of Gaussian noise."""
     moved = square(event)
     return PLD.of(GaussianPair(moved)) if moved else PLD.nothing()
+
+
+@leaf(GaussianMixture, PLD)
+@guarantee(
+    claim="sum of p_i N(mu_i, 1) against N(0, 1), mu_i = shift / scale: the worst where all moves go one way",
+    proof="proofs/events.md#gaussian-mixture",
+    reviewed="c67ed4b4e7ea",
+)
+def gaussian_mixture_pld(event: GaussianMixture) -> PLD:
+    """The dominating pair of Gaussian noise on what a unit moves by chance, the unit's presence first."""
+    drawn = {shift / event.scale: chance for shift, chance in event.drawn.items()}
+    match list(drawn.items()):
+        case []:
+            return PLD.nothing()
+        case [(moved, chance)]:
+            alone = GaussianPair(moved**2)
+            return PLD.of(alone if chance == 1 else RemovedPair(alone, chance))
+    return PLD.of(GaussianMixturePair(drawn.keys(), drawn.values()))
+
+
+@leaf(GaussianMixture, Renyi)
+@guarantee(
+    claim="the sampled Gaussian curve at the largest shift and the chance of any",
+    proof="proofs/events.md#gaussian-mixture",
+    reviewed="14db0827bbd7",
+)
+def gaussian_mixture_renyi(event: GaussianMixture) -> Renyi:
+    """A bound of the Rényi curve: as if every move were the largest."""
+    drawn = event.drawn
+    if not drawn:
+        return Renyi.nothing()
+    return Renyi.of(SampledGaussianCurve(sum(drawn.values(), Fraction(0)), (max(drawn) / event.scale) ** 2))
 
 
 @leaf(Laplace, Pure)

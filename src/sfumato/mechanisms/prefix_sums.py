@@ -17,17 +17,12 @@ import numpy as np
 from flint import fmpz_poly
 from numpy.typing import NDArray
 
+from sfumato.accounting.facts.strategies import GRID_BITS, SAFE, root_weights
 from sfumato.core.domains import Array
 from sfumato.guarantee import guarantee
 from sfumato.mechanisms.gridding import in_64_bits
 
 Floats = NDArray[np.float64]
-
-GRID_BITS = 20
-"""The square root's entries are whole numbers of 2⁻²⁰."""
-
-SAFE = 1 << 61
-"""Sums of magnitudes below this stay exact in 64 bits."""
 
 
 @guarantee(
@@ -205,10 +200,7 @@ class SquareRoot(PrefixSums):
     @cached_property
     def weights(self) -> NDArray[np.int64]:
         """The first column of the matrix, in whole numbers of 2^−20."""
-        later = np.arange(1, self.steps)
-        root = np.concatenate(([1.0], np.cumprod(1 - 1 / (2 * later))))
-        whole: NDArray[np.int64] = np.rint(root * 2**GRID_BITS).astype(np.int64)
-        return whole
+        return root_weights(self.steps)
 
     @cached_property
     def reading(self) -> Floats:

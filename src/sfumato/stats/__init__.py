@@ -4,6 +4,7 @@ from sfumato.mechanisms.unknown_keys import histogram, select_keys
 from sfumato.stats.bounds import bounds_by_histogram
 from sfumato.stats.clustering import Clustering, clustering_score, k_means, scored_k_means
 from sfumato.stats.consistency import consistent_layers
+from sfumato.stats.correlated import AtSteps, correlated_noise, step_vectors, sums_error
 from sfumato.stats.hierarchies import hierarchical_counts
 from sfumato.stats.histograms import consistent_counts
 from sfumato.stats.keys import top_keys
@@ -15,6 +16,7 @@ from sfumato.stats.truncation import TruncationError, covering, mape, truncation
 from sfumato.transforms.bands import log_bands
 
 __all__ = [
+    "AtSteps",
     "Clustering",
     "LocatedMean",
     "Tree",
@@ -24,6 +26,7 @@ __all__ = [
     "clustering_score",
     "consistent_counts",
     "consistent_layers",
+    "correlated_noise",
     "covering",
     "hierarchical_counts",
     "histogram",
@@ -35,6 +38,8 @@ __all__ = [
     "running_counts",
     "scored_k_means",
     "select_keys",
+    "step_vectors",
+    "sums_error",
     "top_keys",
     "tree",
     "truncation_errors",

@@ -158,9 +158,24 @@ def test_methods_of_one_operand(name: str) -> None:
 
 
 def test_every_operator_can_be_written() -> None:
-    by_symbol = set(
-        ["neg", "add", "sub", "mul", "div", "mod", "int_div", "eq", "ne", "lt", "le", "gt", "ge", "and", "or", "not"]
-    )
+    by_symbol = {
+        "neg",
+        "add",
+        "sub",
+        "mul",
+        "div",
+        "mod",
+        "int_div",
+        "eq",
+        "ne",
+        "lt",
+        "le",
+        "gt",
+        "ge",
+        "and",
+        "or",
+        "not",
+    }
     other_names = {
         "case": "cut",
         "clamp": "clip",

@@ -15,11 +15,13 @@ from sfumato.accounting.events import (
     Repeat,
     Response,
     Sampled,
+    Sampling,
     Selection,
     Sequence,
     WithoutReplacement,
 )
 from sfumato.accounting.losses.measures import Loss
+from sfumato.accounting.relation import Relation
 from sfumato.guarantee import guarantee
 
 L = TypeVar("L", bound=Loss)
@@ -78,6 +80,18 @@ def counts_alike(event: Event) -> bool:
     (True, False)
     """
     return twice_as_far(event) == event
+
+
+@guarantee(
+    claim="a blank record in a Poisson sample is none at all; elsewhere to be blanked is to be exchanged",
+    proof="proofs/amplification.md#zero-out",
+    reviewed="adbd1f33155c",
+)
+def drawn_under(sampling: Sampling, relation: Relation) -> Relation:
+    """The relation under which a sample is looked up; only of subsets of fixed size more is known for blank records."""
+    if relation is not Relation.ZERO_OUT or isinstance(sampling, WithoutReplacement):
+        return relation
+    return Relation.ADD_REMOVE if isinstance(sampling, Poisson) else Relation.CHANGE_ONE
 
 
 @guarantee(

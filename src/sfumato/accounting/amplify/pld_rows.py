@@ -12,6 +12,7 @@ from sfumato.accounting.amplify.exchange import exchange
 from sfumato.accounting.amplify.rates import REDRAWN, exchanged_only
 from sfumato.accounting.events import Event, Poisson, TruncatedPoisson, WithoutReplacement, WithReplacement
 from sfumato.accounting.losses.pld import PLD
+from sfumato.accounting.pld.pairs.blanked import BlankedGaussianPair
 from sfumato.accounting.pld.pairs.exchanged import ExchangedNoisePair
 from sfumato.accounting.pld.pairs.gaussian import ExchangedGaussianPair, GaussianPair
 from sfumato.accounting.pld.pairs.integer import IntegerNoisePair
@@ -81,14 +82,20 @@ def _moved(pair: Pair, times: int) -> Pair:
 
 @amplifier(WithoutReplacement, PLD)
 @guarantee(
-    claim="one exchanged: g h(1 + (x-1)/g) from the pair for an exchange, and its mirror image",
+    claim="one exchanged: g h(1 + (x-1)/g) from the pair for an exchange, and its mirror image; one blanked, Gaussian "
+    "noise: the worst place for the others of a sample; where all are drawn, presence",
     proof="proofs/pairs.md#sampling-rows",
-    reviewed="b48738e45cbc",
+    reviewed="2b862b06994f",
 )
 def fixed_size_pld(inner: Event, sampling: WithoutReplacement, relation: Relation, total: Total) -> PLD:
     """The dominating pair of a mechanism on a random subset of fixed size."""
     exchanged_only(sampling, relation)
-    return _exchanged(exchange(inner, total), Fraction(sampling.sample, sampling.population))
+    rate = Fraction(sampling.sample, sampling.population)
+    if relation is Relation.ZERO_OUT and rate == 1:
+        return total(inner)
+    if relation is Relation.ZERO_OUT and rate and isinstance(pair := only_pair(total(inner)), GaussianPair):
+        return PLD.of(BlankedGaussianPair(pair.square, rate))
+    return _exchanged(exchange(inner, total), rate)
 
 
 @amplifier(TruncatedPoisson, PLD)

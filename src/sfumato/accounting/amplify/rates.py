@@ -131,10 +131,10 @@ def redrawn_loss(exchanged: Approx, sampling: WithReplacement, relation: Relatio
 
 def exchanged_only(sampling: Sampling, relation: Relation) -> None:
     """Refuses neighbours with one unit more or fewer where the size of the population is public."""
-    if relation is not Relation.CHANGE_ONE:
+    if relation is Relation.ADD_REMOVE:
         raise NoProvenRoute(
             f"{type(sampling).__name__} draws from a population of public size, so one unit more or fewer would show. "
-            "Ask under sf.accounting.Relation.CHANGE_ONE, or sample with sf.events.Poisson."
+            "Ask under sf.accounting.Relation.CHANGE_ONE or ZERO_OUT, or sample with sf.events.Poisson."
         )
 
 

@@ -11,7 +11,7 @@ may be exchanged, its replacement. Inside `Shuffled` it lies between any two inp
 
 from sfumato.accounting.events.composed import MOST_TIMES, Mixture, Parallel, Repeat, Sequence
 from sfumato.accounting.events.event import Event
-from sfumato.accounting.events.noises import Gaussian, Laplace, Noise, Response, Selection, Stated
+from sfumato.accounting.events.noises import Gaussian, GaussianMixture, Laplace, Noise, Response, Selection, Stated
 from sfumato.accounting.events.runs import PoissonRuns, RepeatAndSelect, Runs, TruncatedNegativeBinomial
 from sfumato.accounting.events.samples import (
     Poisson,
@@ -22,20 +22,35 @@ from sfumato.accounting.events.samples import (
     WithoutReplacement,
     WithReplacement,
 )
-from sfumato.accounting.events.streams import CompletedNodes, Tree
+from sfumato.accounting.events.streams import CompletedNodes, MatrixFactorization, SampledFactorization, Tree
 from sfumato.accounting.facts.selection import ExponentialSelection, NoisyMaximum, PermuteAndFlip, TopSelection
+from sfumato.accounting.facts.strategies import (
+    Cyclic,
+    Dense,
+    MinSeparation,
+    Participation,
+    SquareRoot,
+    Strategy,
+    Toeplitz,
+)
 
 __all__ = [
     "MOST_TIMES",
     "CompletedNodes",
+    "Cyclic",
+    "Dense",
     "Event",
     "ExponentialSelection",
     "Gaussian",
+    "GaussianMixture",
     "Laplace",
+    "MatrixFactorization",
+    "MinSeparation",
     "Mixture",
     "Noise",
     "NoisyMaximum",
     "Parallel",
+    "Participation",
     "PermuteAndFlip",
     "Poisson",
     "PoissonRuns",
@@ -44,11 +59,15 @@ __all__ = [
     "Response",
     "Runs",
     "Sampled",
+    "SampledFactorization",
     "Sampling",
     "Selection",
     "Sequence",
     "Shuffled",
+    "SquareRoot",
     "Stated",
+    "Strategy",
+    "Toeplitz",
     "TopSelection",
     "Tree",
     "TruncatedNegativeBinomial",

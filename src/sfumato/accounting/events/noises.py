@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from fractions import Fraction
 from typing import final
 
@@ -10,8 +10,8 @@ from sfumato.accounting.events.event import Event
 from sfumato.accounting.facts.selection import read_exactly
 from sfumato.accounting.facts.table import FACTS
 from sfumato.accounting.losses.measures import Loss
-from sfumato.errors import BadArgument
-from sfumato.exact import Distance, Number, Root, as_distance, integer, non_negative, positive
+from sfumato.errors import BadArgument, elements
+from sfumato.exact import Distance, Number, Root, as_distance, integer, non_negative, positive, probability
 from sfumato.plain import record
 
 
@@ -29,6 +29,42 @@ class Gaussian(Event):
     def __init__(self, scale: Number | Root, shift: Number | Root = 1) -> None:
         object.__setattr__(self, "scale", scale if isinstance(scale, Root) else positive(scale, "scale"))
         object.__setattr__(self, "shift", as_distance(shift, "shift"))
+
+
+@final
+@record("GaussianMixture")
+class GaussianMixture(Event):
+    """Continuous Gaussian noise on an answer (number or vector) that one unit moves by chance.
+
+    Where the unit is there, the answer moves by at most ``shifts[i]`` in L2 with probability ``chances[i]``; which of
+    them it was stays secret. The chances add up to 1: a shift of 0 stands for a unit that was not drawn.
+    """
+
+    scale: Fraction
+    shifts: tuple[Fraction, ...]
+    chances: tuple[Fraction, ...]
+
+    def __init__(self, scale: Number, shifts: Iterable[Number], *, chances: Iterable[Number]) -> None:
+        for name, listed in (("shifts", shifts), ("chances", chances)):
+            if isinstance(listed, str) or not isinstance(listed, Iterable):
+                raise BadArgument(name, "a list of numbers", listed)
+        with elements():
+            moved = tuple(non_negative(shift, "each of the shifts") for shift in shifts)
+            shares = tuple(probability(chance, "each of the chances") for chance in chances)
+        if len(moved) != len(shares) or sum(shares) != 1:
+            raise BadArgument("chances", "one for each shift, adding up to 1", shares)
+        object.__setattr__(self, "scale", positive(scale, "scale"))
+        object.__setattr__(self, "shifts", moved)
+        object.__setattr__(self, "chances", shares)
+
+    @property
+    def drawn(self) -> dict[Fraction, Fraction]:
+        """The chance of each shift above 0, in rising order."""
+        together: dict[Fraction, Fraction] = {}
+        for shift, chance in sorted(zip(self.shifts, self.chances, strict=True)):
+            if shift and chance:
+                together[shift] = together.get(shift, Fraction(0)) + chance
+        return together
 
 
 @final

@@ -16,6 +16,7 @@ from sfumato.accounting.events import (
     CompletedNodes,
     Event,
     Gaussian,
+    GaussianMixture,
     Laplace,
     Noise,
     Parallel,
@@ -103,9 +104,7 @@ def from_dp_accounting(event: object, *, relation: Relation = Relation.ADD_REMOV
     Gaussian(scale=Fraction(11, 10), shift=Fraction(1, 1))
     """
     if not isinstance(relation, Relation):
-        raise BadArgument(
-            "relation", "sf.accounting.Relation.ADD_REMOVE or sf.accounting.Relation.CHANGE_ONE", relation
-        )
+        raise BadArgument("relation", "sf.accounting.Relation.ADD_REMOVE, CHANGE_ONE or ZERO_OUT", relation)
     return read_event(event, Place(relation))
 
 
@@ -243,25 +242,32 @@ def stop_of(shape: Fraction, mean: Fraction) -> Fraction:
     )
 
 
-@guarantee(claim="Poisson sampling of one shift", proof="proofs/peers.md#reading", reviewed="a6b2fb781efc")
+@guarantee(
+    claim="the magnitudes of the sensitivities, all the same way; the least of them takes what rounding leaves of 1",
+    proof="proofs/peers.md#reading",
+    reviewed="caaede69729c",
+)
 def _mixture(fields: Fields, place: Place) -> Event:
     name, scale = "MixtureOfGaussiansDpEvent", non_negative(fields["standard_deviation"], "standard_deviation")
-    if place.relation is not Relation.ADD_REMOVE:
+    if place.relation is Relation.CHANGE_ONE:
         return _refuse(name, "for an exchanged unit: it describes one unit more or fewer")
     with elements():
         chances = [probability(each, "sampling_probs") for each in _listed(fields, "sampling_probs")]
         shifts = [abs(rational(each, "sensitivities")) for each in _listed(fields, "sensitivities")]
-    if len(chances) != len(shifts) or abs(sum(chances, Fraction(0)) - 1) > SLACK:
+    if not shifts or len(chances) != len(shifts) or abs(sum(chances, Fraction(0)) - 1) > SLACK:
         raise BadArgument("sampling_probs", "one for each of the sensitivities, adding up to 1", "others")
-    moved = {shift: chance for shift, chance in zip(shifts, chances, strict=True) if shift}
-    if len(moved) != len([shift for shift in shifts if shift]) or len(moved) > 1:
-        return _refuse(name, "unless one of at most two sensitivities is 0, which is Poisson sampling")
-    if not moved:
+    [(least, _), *larger] = sorted(zip(shifts, chances, strict=True))
+    rest = 1 - sum((chance for _, chance in larger), Fraction(0))
+    moved = [(least, max(rest, Fraction(0))), *larger]
+    if not any(shift for shift, _ in moved):
         return NOTHING
-    [(shift, chance)] = moved.items()
     if not scale:
         return NO_PRIVACY
-    return Sampled(Gaussian(scale, shift), Poisson(chance)) if len(shifts) > 1 else Gaussian(scale, shift)
+    if len(moved) == 1:
+        return Gaussian(scale, least)
+    if len(moved) == 2 and not least:
+        return Sampled(Gaussian(scale, moved[1][0]), Poisson(moved[1][1]))
+    return GaussianMixture(scale, [shift for shift, _ in moved], chances=[chance for _, chance in moved])
 
 
 def _truncated(fields: Fields, place: Place) -> Event:

@@ -11,11 +11,14 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+from sfumato.accounting.amplify.bands import sampled_bands
 from sfumato.accounting.events import (
     CompletedNodes,
     Event,
     Gaussian,
+    GaussianMixture,
     Laplace,
+    MatrixFactorization,
     Noise,
     Parallel,
     Poisson,
@@ -24,6 +27,7 @@ from sfumato.accounting.events import (
     RepeatAndSelect,
     Response,
     Sampled,
+    SampledFactorization,
     Selection,
     Sequence,
     Stated,
@@ -71,23 +75,23 @@ def to_dp_accounting_json(event: Event, *, relation: Relation = Relation.ADD_REM
 
 def _written(event: Event, relation: Relation) -> Foreign:
     if not isinstance(relation, Relation):
-        raise BadArgument(
-            "relation", "sf.accounting.Relation.ADD_REMOVE or sf.accounting.Relation.CHANGE_ONE", relation
-        )
+        raise BadArgument("relation", "sf.accounting.Relation.ADD_REMOVE, CHANGE_ONE or ZERO_OUT", relation)
     return write_event(event, Place(relation))
 
 
 @guarantee(
     claim="what dp_accounting describes by this costs at least as much as the event, between the same neighbours",
     proof="proofs/peers.md#writing",
-    reviewed="515da9ba6c0c",
+    reviewed="cf2487bbca56",
 )
 def write_event(event: Event, place: Place) -> Foreign:
     """Writes one event, and those inside it."""
     place = place.inside()
     match event:
-        case Gaussian() | Tree() | CompletedNodes():
+        case Gaussian() | Tree() | CompletedNodes() | MatrixFactorization():
             return _gaussian(square(event), place)
+        case GaussianMixture():
+            return _mixture(event, place)
         case Laplace(scale=scale, shift=shift):
             return _multiplied("LaplaceDpEvent", scale * place.moved, shift)
         case Noise():
@@ -110,6 +114,8 @@ def write_event(event: Event, place: Place) -> Foreign:
             return Foreign("SelfComposedDpEvent", {"event": write_event(part, place), "count": times})
         case Sampled():
             return _sampled(event, place)
+        case SampledFactorization():
+            return write_event(sampled_bands(event), place)
         case Parallel(parts=parts, overlap=1) if len(set(parts)) == 1 and place.relation is Relation.ADD_REMOVE:
             return write_event(parts[0], place)
         case RepeatAndSelect():
@@ -128,6 +134,23 @@ def _gaussian(moved: Extended, place: Place) -> Foreign:
     if moved == 0:
         return NOTHING
     return Foreign("GaussianDpEvent", {"noise_multiplier": as_read(root(place.moved**2 / Fraction(moved)), down)})
+
+
+def _mixture(event: GaussianMixture, place: Place) -> Foreign:
+    """A mixture of Gaussians; the shifts, each with its chance, rounded up, and the least takes what is left of 1."""
+    if place.relation is Relation.CHANGE_ONE:
+        return _refuse(event, " between exchanged units")
+    if place.sampled:
+        return _refuse(event, " on a sample")
+    if not event.drawn:
+        return NOTHING
+    chances = [as_read(chance) for chance in event.drawn.values()]
+    fields = {
+        "standard_deviation": as_read(event.scale, down),
+        "sensitivities": [0.0, *map(as_read, event.drawn)],
+        "sampling_probs": [max(0.0, 1 - math.fsum(chances)), *chances],
+    }
+    return Foreign("MixtureOfGaussiansDpEvent", fields)
 
 
 def _multiplied(name: str, scale: Fraction, shift: Distance) -> Foreign:

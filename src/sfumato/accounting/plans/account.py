@@ -165,9 +165,7 @@ def account(
     if (delta is None) == (epsilon is None):
         raise BadArgument("delta and epsilon", "given one of them: the other is the answer", Several(delta, epsilon))
     if not isinstance(relation, Relation):
-        raise BadArgument(
-            "relation", "sf.accounting.Relation.ADD_REMOVE or sf.accounting.Relation.CHANGE_ONE", relation
-        )
+        raise BadArgument("relation", "sf.accounting.Relation.ADD_REMOVE, CHANGE_ONE or ZERO_OUT", relation)
     if not isinstance(ways, tuple) or not ways or not all(kind in WAYS for kind in ways):
         names = ", ".join(kind.__name__ for kind in WAYS)
         raise BadArgument("ways", f"a tuple of one or more of the kinds {names}", ways)

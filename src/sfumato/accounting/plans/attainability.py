@@ -6,21 +6,26 @@ smaller number is true of the description; where the pairs only bound it, their 
 
 from __future__ import annotations
 
+from sfumato.accounting.amplify.bands import all_bands_fit
 from sfumato.accounting.amplify.exchange import one_sample
 from sfumato.accounting.events import (
     Event,
     Gaussian,
+    GaussianMixture,
     Laplace,
+    MatrixFactorization,
     Noise,
     Parallel,
     Poisson,
     Repeat,
     Response,
     Sampled,
+    SampledFactorization,
     Sequence,
     Stated,
     Tree,
 )
+from sfumato.accounting.facts.strategies import is_reached
 from sfumato.accounting.losses.measures import Approx, Pure
 from sfumato.accounting.losses.pld import MOST_ALTERNATIVES
 from sfumato.accounting.pld.pairs.integer import shifted
@@ -66,7 +71,7 @@ def _composed(event: Event, relation: Relation) -> bool:
 
 def _basic(event: Event) -> bool:
     match event:
-        case Gaussian() | Laplace() | Response():
+        case Gaussian() | GaussianMixture() | Laplace() | Response():
             return True
         case Noise(noise=noise, coordinates=1):
             return shifted(noise) is not None
@@ -76,12 +81,16 @@ def _basic(event: Event) -> bool:
             while separation % branching == 0:
                 separation //= branching
             return separation == 1
+        case MatrixFactorization(strategy=strategy, participation=participation):
+            return is_reached(strategy, participation)
+        case SampledFactorization():
+            return all_bands_fit(event)
     return False
 
 
 def _sampled(inner: Event, relation: Relation) -> bool:
     match inner:
-        case Gaussian() | Tree() | Laplace() | Noise():
+        case Gaussian() | Tree() | MatrixFactorization() | Laplace() | Noise():
             return _basic(inner)
         case Response() | Stated():
             return relation is Relation.ADD_REMOVE and _basic(inner)
