@@ -26,6 +26,7 @@ The tree::
     ├── AccountRefused (ValueError)       an account that is unknown, closed, expired, or opened already on other terms
     ├── PermitUsed (RuntimeError)         a permit works once, for what it was charged for, in the process that charged
     ├── NotKept (RuntimeError)            a release was paid for and made, but could not be stored; the error carries it
+    ├── NotWorkedOut (RuntimeError)       released numbers could not be put together as asked; the error carries them
     ├── ClockWentBack (RuntimeError)      the clock is behind the last entry of a ledger
     ├── LedgerUnavailable (RuntimeError)  a ledger that cannot be read or written now; nothing was charged
     ├── LedgerDamaged (ValueError)        a ledger with entries that were changed, removed or cannot be read
@@ -254,6 +255,21 @@ class NotKept(SfumatoError, RuntimeError):
         super().__init__(
             "the release was charged and made, but the ledger could not store it, so that asking again would cost "
             "again. It is not lost: this error carries it as `release`."
+        )
+
+
+class NotWorkedOut(SfumatoError, RuntimeError):
+    """Reports numbers that were paid for and released, and could not be put together as was asked.
+
+    ``release`` is their release, which the ledger keeps.
+    """
+
+    def __init__(self, release: Any) -> None:
+        self.release = release
+        super().__init__(
+            "the numbers were released and are kept, but what was to be made of them failed: an inner query gave more "
+            "rows than one, a value was too large, or it took too long. They are not lost: this error carries them as "
+            "`release`, and the same inner queries cost nothing when they are asked again."
         )
 
 

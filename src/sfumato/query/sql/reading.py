@@ -28,8 +28,11 @@ from sfumato.query.nodes.questions import (
     statistics_in,
 )
 from sfumato.query.nodes.relations import Fold, Folded, Owner, Relation, optional, renamed
+from sfumato.query.nodes.worked_out import WorkedOut
 from sfumato.query.sql.blocks import Block, block, keyed
+from sfumato.query.sql.finished import Splitter, State, is_by_rows, only_table
 from sfumato.query.sql.options import Options
+from sfumato.query.sql.outer import worked_out
 from sfumato.query.sql.parameters import Given, Parameters
 from sfumato.query.sql.refusals import PARTS, only, refused
 from sfumato.query.sql.tables import Tables
@@ -39,12 +42,16 @@ from sfumato.query.sql.text import TOO_DEEP, parse
 @final
 @dataclass(frozen=True)
 class Statement:
-    """What a text asks: a question, or rows of public tables; or what the question would cost (``explain``)."""
+    """What a text asks: a question, rows of public tables, or what is worked out from several of these.
 
-    question: Question | None
-    rows: Relation | None
+    With ``explain`` it asks what that would cost.
+    """
+
     explain: bool
     options: Options
+    question: Question | None = None
+    rows: Relation | None = None
+    worked: WorkedOut | None = None
 
 
 def read(text: str, catalog: Catalog, parameters: Given = ()) -> Statement:
@@ -53,34 +60,41 @@ def read(text: str, catalog: Catalog, parameters: Given = ()) -> Statement:
     options = Options.read(parsed.options)
     try:
         bound = Parameters.read(parameters, parsed.tree)
-        asked = _asked(_select(parsed.tree), Tables(catalog, bound, _relation, {}))
+        asked = _read(parsed.tree, Tables(catalog, bound, _relation, {}))
     except RecursionError:
         raise QueryRefused(TOO_DEEP) from None
-    if isinstance(asked, Question):
-        options.check_unit(asked.source)
-        return Statement(asked, None, parsed.explain, options)
-    return Statement(None, asked, parsed.explain, options)
+    match asked:
+        case Question():
+            options.check_unit(asked.source)
+            return Statement(parsed.explain, options, question=asked)
+        case WorkedOut():
+            for one in asked.answers:
+                options.check_unit(one.question.source)
+            return Statement(parsed.explain, options, worked=asked)
+    return Statement(parsed.explain, options, rows=asked)
 
 
-def _select(tree: exp.Expr) -> exp.Select:
-    match tree:
-        case exp.Select():
-            return tree
-        case exp.Subquery():
-            only(tree, "this")
-            return _select(tree.this)
-        case exp.SetOperation():
-            raise refused(f"{tree.key.upper()} of answers", "ask each SELECT by itself, or write FROM (… UNION ALL …)")
-    raise QueryRefused("the text is no SELECT, and only questions are answered.")
+def _read(tree: exp.Expr, tables: Tables) -> Question | Relation | WorkedOut:
+    """Reads a whole text: as one question or as public rows where it is just that, else as what is worked out."""
+    if not isinstance(tree, exp.Query):
+        raise QueryRefused("the text is no SELECT, and only questions are answered.")
+    while isinstance(tree, exp.Subquery) and not any(value for name, value in tree.args.items() if name != "this"):
+        tree = tree.this
+    splitter = Splitter(tree.copy(), tables, _asked)
+    if splitter.whole is State.PUBLIC and is_by_rows(tree):
+        return _asked(tree, tables)
+    outer = splitter.split()
+    answers = list(splitter.answers.values())
+    if len(answers) == 1 and only_table(outer) == answers[0].name:
+        return answers[0].question
+    return worked_out(outer, tables.parameters, answers, splitter.tables)
 
 
-def _asked(select: exp.Select, outer: Tables) -> Question | Relation:
+def _asked(select: exp.Expr, outer: Tables) -> Question | Relation:
     tables = outer.with_names(select)
     read = block(select, tables, lambda statistic, scope: statistic_value(statistic, scope.relation))
     source = read.scope.relation
     if read.keys is None and not source.private:
-        if read.order or read.limit is not None:
-            raise refused("sorting or cutting public rows", "they are all given. Leave it out, and sort them yourself")
         return pruned(_by_rows(read), {item.name for item in read.items}, spare=False)
     keys = read.keys or ()
     everywhere = set.intersection(*map(set, read.sets))
