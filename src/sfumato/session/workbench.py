@@ -55,7 +55,7 @@ class Workbench:
             name: released_table(one, answer) for (name, one), answer in zip(compiled.items(), own, strict=True)
         }
         try:
-            answer = worked_answer(worked, {**others, **released}, sure)
+            answer = worked_answer(worked, released, others, sure)
         except QueryRefused:
             failed = NotWorkedOut(replace(release, value=own[0] if len(own) == 1 else tuple(own), confidence=sure))
         else:
@@ -106,7 +106,7 @@ class Workbench:
     def _public(self, worked: WorkedOut, tables: Tables, confidence: Fraction) -> Release:
         rehearsed(worked, {}, tables)
         asked = whole_text(worked, self._opened.catalog.tables)
-        return public_release(self._session, worked_answer(worked, tables, confidence), asked)
+        return public_release(self._session, worked_answer(worked, {}, tables, confidence), asked)
 
 
 def public_release(session: Session, answer: Answer, asked: str) -> Release:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import final
 
@@ -35,3 +36,29 @@ class WorkedOut:
     run: str
     answers: tuple[Finished, ...]
     tables: tuple[tuple[str, Relation], ...] = ()
+
+
+@final
+@dataclass(frozen=True)
+class Released:
+    """What is known of a column of a finished answer: its name, whether it is a key, and whether it has error bars."""
+
+    name: str
+    key: bool
+    barred: bool
+
+
+@final
+@dataclass(frozen=True)
+class Barred:
+    """A SELECT that takes error bars along.
+
+    ``tables`` are further tables that it needs: for each finished answer what the table is called, and which columns in
+    it hold the low and high ends of which of the answer's. ``ends`` are the hidden columns of the result that hold the
+    ends of others, ``keys`` the columns that are made of keys alone; both by names without case.
+    """
+
+    run: str
+    tables: Mapping[str, tuple[str, Mapping[str, tuple[str, str]]]]
+    ends: Mapping[str, tuple[str, str]]
+    keys: frozenset[str]

@@ -63,7 +63,7 @@ def worked_out(text: str, tables: Mapping[str, Sequence[Given]]) -> list[tuple[s
             done = connection.execute(text)
             names, rows = [column[0] for column in done.description or ()], done.fetchall()
         except (duckdb.Error, MemoryError):
-            raise QueryRefused("the engine refused it") from None
+            raise QueryRefused("a name, a type or an operation in it does not fit") from None
         finally:
             clock.cancel()
     cells = list(zip(*rows, strict=True)) if rows else [()] * len(names)
