@@ -13,6 +13,7 @@ from sfumato.errors import BadArgument, OnlyPublic, QueryRefused
 from sfumato.query.answer.assemble import drawn_from
 from sfumato.query.answer.explain import explained, other_losses
 from sfumato.query.answer.explanation import Explanation
+from sfumato.query.answer.normal_text import rows_text
 from sfumato.query.answer.working import public_answer
 from sfumato.query.build.settings import Settings
 from sfumato.query.frame import Frame
@@ -61,13 +62,17 @@ class Planner:
             return self._workbench.release(asked.worked, said)
         if asked.question is not None:
             return self.release(asked.question, said)
-        return public_release(self._session, public_answer(self.public(text, parameters)), text)
+        tables = self._opened.catalog.tables
+        words = " ".join(text.split()) if asked.rows is None else rows_text(asked.rows, tables)
+        return public_release(self._session, public_answer(self.public(text, parameters)), words)
 
     def public(self, text: str, parameters: Parameters) -> Mapping[str, Sequence[Value]]:
         """The rows of a SELECT from public tables alone; refuses one that asks private tables."""
         asked = self._read(text, parameters)
         if asked.rows is not None:
             return self._opened.engine.rows(asked.rows)
+        if asked.facts is not None:
+            return asked.facts
         if asked.worked is None or not self._workbench.is_free(asked.worked, Settings()):
             raise QueryRefused("this asks private tables, and costs something: session.sql(…) pays for it and answers.")
         answer: Answer = self._workbench.release(asked.worked, Settings()).value
@@ -77,7 +82,7 @@ class Planner:
         """Explains a question in SQL."""
         asked = self._read(text, parameters)
         said = asked.options.added_to(settings)
-        if asked.question is not None:
+        if asked.question is not None and asked.worked is None:
             return self.explain(asked.question, said)
         if asked.worked is None or self._workbench.is_free(asked.worked, said):
             raise OnlyPublic("this asks only what is public, so there is nothing to pay and nothing to explain.")

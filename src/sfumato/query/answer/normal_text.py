@@ -56,6 +56,11 @@ def normal_text(question: Question, tables: Tables) -> str:
     return " ".join([*before, *_after(question, released)])
 
 
+def rows_text(relation: Relation, tables: Tables) -> str:
+    """Writes what gives the rows of a relation."""
+    return _query(relation, tables)[0]
+
+
 def whole_text(worked: WorkedOut, tables: Tables) -> str:
     """Writes a question of several blocks: every finished answer under its name, then what is worked out."""
     parts = []

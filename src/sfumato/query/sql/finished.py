@@ -72,6 +72,7 @@ class Splitter:
             self._root = self._root.this
         self.answers: dict[tuple[Question, bool], Finished] = {}
         self.tables: dict[str, Relation] = {}
+        self.question: Question | None = None
 
     @property
     def whole(self) -> State:
@@ -127,9 +128,9 @@ class Splitter:
             for part in clause.expressions:
                 self._names[id(part)] = names
                 names = self._with(part, names)
-            twice = [str(part.alias).casefold() for part in clause.expressions]
-            for place, name in enumerate(twice):
-                if name in twice[:place]:
+            given = [str(part.alias) for part in clause.expressions]
+            for place, name in enumerate(given):
+                if name_in(name, given[:place]) is not None:
                     raise QueryRefused(f"two tables are called {name!r}: give one of them another name.")
             self._names[id(query)] = names
         return self._names[id(query)]
@@ -194,6 +195,7 @@ class Splitter:
             question = self._question(select, names)
             if all(map(_is_released, question.released)):
                 return over(self._finished(question, wish))
+            self.question = question if select is self._root else None
         apart = lifted(select, names.tables.scope(select))
         question = self._question(apart.inner, names)
         if apart.keys_only:

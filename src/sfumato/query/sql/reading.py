@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 from sqlglot import exp
@@ -31,6 +31,7 @@ from sfumato.query.nodes.relations import Fold, Folded, Owner, Relation, optiona
 from sfumato.query.nodes.worked_out import WorkedOut
 from sfumato.query.sql.blocks import Block, block, keyed
 from sfumato.query.sql.finished import Splitter, State, is_by_rows, only_table
+from sfumato.query.sql.listing import Facts, facts_of
 from sfumato.query.sql.options import Options
 from sfumato.query.sql.outer import worked_out
 from sfumato.query.sql.parameters import Given, Parameters
@@ -42,9 +43,10 @@ from sfumato.query.sql.text import TOO_DEEP, parse
 @final
 @dataclass(frozen=True)
 class Statement:
-    """What a text asks: a question, rows of public tables, or what is worked out from several of these.
+    """What a text asks: a question, rows of public tables, what is worked out from several of these, or public facts.
 
-    With ``explain`` it asks what that would cost.
+    With ``explain`` it asks what that would cost. A question with something in it that no rule for released numbers
+    works out is also there as what works it out.
     """
 
     explain: bool
@@ -52,42 +54,40 @@ class Statement:
     question: Question | None = None
     rows: Relation | None = None
     worked: WorkedOut | None = None
+    facts: Facts | None = None
 
 
 def read(text: str, catalog: Catalog, parameters: Given = ()) -> Statement:
     """Reads one SELECT; see `sfumato.query.sql.read_sql`."""
     parsed = parse(text)
-    options = Options.read(parsed.options)
+    statement = Statement(parsed.explain, Options.read(parsed.options))
     try:
         bound = Parameters.read(parameters, parsed.tree)
-        asked = _read(parsed.tree, Tables(catalog, bound, _relation, {}))
+        return _read(parsed.tree, Tables(catalog, bound, _relation, {}), statement)
     except RecursionError:
         raise QueryRefused(TOO_DEEP) from None
-    match asked:
-        case Question():
-            options.check_unit(asked.source)
-            return Statement(parsed.explain, options, question=asked)
-        case WorkedOut():
-            for one in asked.answers:
-                options.check_unit(one.question.source)
-            return Statement(parsed.explain, options, worked=asked)
-    return Statement(parsed.explain, options, rows=asked)
 
 
-def _read(tree: exp.Expr, tables: Tables) -> Question | Relation | WorkedOut:
+def _read(tree: exp.Expr, tables: Tables, statement: Statement) -> Statement:
     """Reads a whole text: as one question or as public rows where it is just that, else as what is worked out."""
+    if isinstance(tree, exp.Show | exp.Describe | exp.Command):
+        return replace(statement, facts=facts_of(tree, tables.catalog))
     if not isinstance(tree, exp.Query):
         raise QueryRefused("the text is no SELECT, and only questions are answered.")
     while isinstance(tree, exp.Subquery) and not any(value for name, value in tree.args.items() if name != "this"):
         tree = tree.this
     splitter = Splitter(tree.copy(), tables, _asked)
     if splitter.whole is State.PUBLIC and is_by_rows(tree):
-        return _asked(tree, tables)
+        rows = _asked(tree, tables)
+        return replace(statement, rows=rows) if isinstance(rows, Relation) else statement
     outer = splitter.split()
     answers = list(splitter.answers.values())
+    for one in answers:
+        statement.options.check_unit(one.question.source)
     if len(answers) == 1 and only_table(outer) == answers[0].name:
-        return answers[0].question
-    return worked_out(outer, tables.parameters, answers, splitter.tables)
+        return replace(statement, question=answers[0].question)
+    worked = worked_out(outer, tables.parameters, answers, splitter.tables)
+    return replace(statement, question=splitter.question, worked=worked)
 
 
 def _asked(select: exp.Expr, outer: Tables) -> Question | Relation:
