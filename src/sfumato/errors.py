@@ -259,17 +259,13 @@ class NotKept(SfumatoError, RuntimeError):
 
 
 class NotWorkedOut(SfumatoError, RuntimeError):
-    """Reports numbers that were paid for and released, and could not be put together as was asked.
-
-    ``release`` is their release, which the ledger keeps.
-    """
+    """Reports numbers that were released and could not be put together as asked; ``release`` has them."""
 
     def __init__(self, release: Any) -> None:
         self.release = release
         super().__init__(
-            "the numbers were released and are kept, but what was to be made of them failed: an inner query gave more "
-            "rows than one, a value was too large, or it took too long. They are not lost: this error carries them as "
-            "`release`, and the same inner queries cost nothing when they are asked again."
+            "the numbers were released, paid for and kept, but putting them together failed: one row too many in an "
+            "inner query, a value too large, or too long a run. This error carries them as `release`."
         )
 
 

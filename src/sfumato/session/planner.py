@@ -148,4 +148,3 @@ class Planner:
         except RecursionError:
             deep = QueryRefused("the question is nested too deeply to be planned: ask in fewer steps.")
         raise deep
-

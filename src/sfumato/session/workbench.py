@@ -74,7 +74,12 @@ class Workbench:
         measurement = self._measurement(compiled, settings.confidence)
         unit = self._session.dataset.unit
         explanation = explained_together(
-            compiled, worked, measurement, d_in=int(unit.metric.read(unit)), confidence=settings.confidence
+            compiled,
+            worked,
+            measurement,
+            asked=whole_text(worked, self._opened.catalog.tables),
+            d_in=int(unit.metric.read(unit)),
+            confidence=settings.confidence,
         )
         return standing(explanation, measurement)
 
@@ -84,9 +89,7 @@ class Workbench:
 
     def _tables(self, worked: WorkedOut, settings: Settings) -> tuple[Tables, list[Finished]]:
         """The public tables, public lists of keys among them, and the answers that must be asked for."""
-        tables = {
-            name: public_table(relation, self._opened.engine.rows(relation)) for name, relation in worked.tables
-        }
+        tables = {name: public_table(relation, self._opened.engine.rows(relation)) for name, relation in worked.tables}
         private = []
         for one in worked.answers:
             groups = public_groups(one.question, settings, self._opened) if one.keys_only else None

@@ -21,8 +21,8 @@ from sfumato.query.answer.explanation import SIZES, Explanation, Rows
 from sfumato.query.answer.reconcile import Agreed, agreeing
 from sfumato.query.answer.words import expression_words, noise_words, tally_words
 from sfumato.query.nodes.questions import Question, statistics_in
-from sfumato.query.nodes.worked_out import WorkedOut
 from sfumato.query.nodes.relations import Join, Keep, PerUnit, Relation, Scan, Select, Union, Where
+from sfumato.query.nodes.worked_out import WorkedOut
 from sfumato.query.plan.decomposition import step_of
 from sfumato.query.plan.engine_plan import ExactAggregate, Total
 from sfumato.query.plan.grouping_sets import Level
@@ -57,6 +57,7 @@ def explained_together(
     worked: WorkedOut,
     measurement: Measurement,
     *,
+    asked: str,
     d_in: int,
     confidence: Fraction,
 ) -> Explanation:
@@ -73,7 +74,7 @@ def explained_together(
         return rows if only else tuple((f"{name}: {first}", *rest) for first, *rest in rows)
 
     return Explanation(
-        how=measurement.how,
+        how=replace(measurement.how, asked=asked),
         price=measurement.map(d_in),
         unit=next(iter(parts.values())).unit,
         confidence=confidence,

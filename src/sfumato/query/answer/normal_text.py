@@ -17,8 +17,8 @@ from sfumato.query.build.relation import owner_of, unused
 from sfumato.query.nodes.expressions import Call, Column, Expression, Literal
 from sfumato.query.nodes.operators.record import NOT
 from sfumato.query.nodes.questions import CountUnits, Question, StatisticValue
-from sfumato.query.nodes.worked_out import WorkedOut
 from sfumato.query.nodes.relations import Fold, Folded, Join, Match, PerUnit, Relation, Scan, Select, Union, Where
+from sfumato.query.nodes.worked_out import WorkedOut
 
 Tables = Mapping[str, Scan]
 """All tables there are, each with all of its columns: a name is clear or not among these."""

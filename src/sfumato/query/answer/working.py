@@ -131,7 +131,10 @@ def worked_answer(worked: WorkedOut, answers: Mapping[str, Table], others: Table
     from sfumato.query.sql.bars import barred  # which loads sqlglot
 
     known = {
-        name: [Released(one.name, role is Role.KEY, one.name in table.ends) for one, role in zip(table.columns, table.roles, strict=True)]
+        name: [
+            Released(one.name, role is Role.KEY, one.name in table.ends)
+            for one, role in zip(table.columns, table.roles, strict=True)
+        ]
         for name, table in answers.items()
     }
     plan = barred(worked.run, known, {name: [one.name for one in columns] for name, columns in others.items()})
@@ -140,11 +143,11 @@ def worked_answer(worked: WorkedOut, answers: Mapping[str, Table], others: Table
         table = answers[name]
         pairs = [(hidden, end) for one, both in ends.items() for hidden, end in zip(both, table.ends[one], strict=True)]
         tables[held] = (*table.columns, *(Given(hidden, end.type, end.values) for hidden, end in pairs))
-    found = worked_out(plan.run, tables)
+    columns = worked_out(plan.run, tables)
     hidden = {name for pair in plan.ends.values() for name in pair}
-    shown = [(name, cells) for name, cells in found if not name.startswith("§")]
+    shown = [(name, cells) for name, cells in columns if not name.startswith("§")]
     _check_names([name for name, _ in shown])
-    ends = {name: cells for name, cells in found if name in hidden}
+    ends = {name: cells for name, cells in columns if name in hidden}
     return Answer(tuple(_column(name, cells, plan, ends, public=not answers) for name, cells in shown), confidence)
 
 

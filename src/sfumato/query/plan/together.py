@@ -68,7 +68,9 @@ def how_together(parts: Sequence[How], names: Sequence[str]) -> How:
         return parts[0]
     return How(
         "; ".join(dict.fromkeys(part.mechanism for part in parts)),
-        tuple((f"{name}: {what}", how) for name, part in zip(names, parts, strict=True) for what, how in part.parameters),
+        tuple(
+            (f"{name}: {what}", how) for name, part in zip(names, parts, strict=True) for what, how in part.parameters
+        ),
         steps=tuple(dict.fromkeys(step for part in parts for step in part.steps)),
         claims=tuple(dict.fromkeys(claim for part in parts for claim in part.claims)),
         proofs=tuple(dict.fromkeys(proof for part in parts for proof in (*part.proofs, PROOF))),

@@ -216,7 +216,9 @@ def _follows(made: exp.Expr) -> tuple[exp.Column, bool] | None:
             if isinstance(made, exp.Sub):
                 return _turned(inner, falls=left is not None)
             return None if not factor else _turned(inner, falls=factor < 0)
-    if isinstance(made, KEEP_ORDER) and all(_number(one) is not None for one in made.iter_expressions() if one is not made.this):
+    if isinstance(made, KEEP_ORDER) and all(
+        _number(one) is not None for one in made.iter_expressions() if one is not made.this
+    ):
         return _follows(made.this)
     return None
 

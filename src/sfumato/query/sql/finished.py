@@ -66,7 +66,9 @@ class Splitter:
         self._ask, self._outermost = ask, Names(tables, {})
         self._taken = {node.name.casefold() for node in tree.find_all(exp.Identifier)}
         self._names: dict[int, Names] = {}
-        self._states: dict[int, tuple[exp.Expr, State]] = {}  # with the nodes: while they are held, no other has their id
+        self._states: dict[
+            int, tuple[exp.Expr, State]
+        ] = {}  # with the nodes: while they are held, no other has their id
         self._root = self._tree = tree
         while isinstance(self._root, exp.Subquery):
             self._root = self._root.this
@@ -225,7 +227,9 @@ class Splitter:
 
     def _public(self, table: exp.Table, names: Names) -> None:
         """Names a public table of the catalog, whatever else its name was written with."""
-        if not isinstance(table.this, exp.Identifier) or name_in(table.name, names.states) and not table.args.get("db"):
+        if not isinstance(table.this, exp.Identifier) or (
+            name_in(table.name, names.states) and not table.args.get("db")
+        ):
             return
         scan = names.tables.catalog.table(table.name)
         self.tables[scan.table] = scan

@@ -15,26 +15,194 @@ from sfumato.query.sql.refusals import refused, unknown
 from sfumato.query.sql.syntax import QUERIES, aliased
 
 SHAPES = frozenset(
-    """
-    Alias All And Any Between Boolean CTE Case Cast Column Cube DataType DataTypeParam Distinct Exists Filter From Group
-    GroupingSets Having Identifier If IgnoreNulls In Interval Is Join Limit Literal Not Null Offset Or Order Ordered
-    Paren Qualify RespectNulls Rollup Select Star Subquery Table TableAlias TryCast Tuple Values Var Where Window
-    WindowSpec With WithinGroup Union Intersect Except Add Sub Mul Div IntDiv Mod Neg DPipe EQ NEQ GT GTE LT LTE
-    NullSafeEQ NullSafeNEQ Like ILike SimilarTo
-    """.split()
+    [
+        "Alias",
+        "All",
+        "And",
+        "Any",
+        "Between",
+        "Boolean",
+        "CTE",
+        "Case",
+        "Cast",
+        "Column",
+        "Cube",
+        "DataType",
+        "DataTypeParam",
+        "Distinct",
+        "Exists",
+        "Filter",
+        "From",
+        "Group",
+        "GroupingSets",
+        "Having",
+        "Identifier",
+        "If",
+        "IgnoreNulls",
+        "In",
+        "Interval",
+        "Is",
+        "Join",
+        "Limit",
+        "Literal",
+        "Not",
+        "Null",
+        "Offset",
+        "Or",
+        "Order",
+        "Ordered",
+        "Paren",
+        "Qualify",
+        "RespectNulls",
+        "Rollup",
+        "Select",
+        "Star",
+        "Subquery",
+        "Table",
+        "TableAlias",
+        "TryCast",
+        "Tuple",
+        "Values",
+        "Var",
+        "Where",
+        "Window",
+        "WindowSpec",
+        "With",
+        "WithinGroup",
+        "Union",
+        "Intersect",
+        "Except",
+        "Add",
+        "Sub",
+        "Mul",
+        "Div",
+        "IntDiv",
+        "Mod",
+        "Neg",
+        "DPipe",
+        "EQ",
+        "NEQ",
+        "GT",
+        "GTE",
+        "LT",
+        "LTE",
+        "NullSafeEQ",
+        "NullSafeNEQ",
+        "Like",
+        "ILike",
+        "SimilarTo",
+    ]
 )
 """The parts of SQL that have a meaning over any table, by the parser's names for them."""
 
 KNOWN = frozenset(
-    """
-    Abs Acos AnyValue ArgMax ArgMin Asin Atan Avg Cbrt Ceil Coalesce Concat ConcatWs Contains Corr Cos Count CountIf
-    CovarPop CovarSamp CumeDist DateAdd DateDiff DateSub DateTrunc Day DayOfMonth DayOfWeek DayOfYear Dayname Degrees
-    DenseRank EndsWith Exp Extract First FirstValue Floor Greatest GroupConcat Grouping Hour IsNan Lag Last LastDay
-    LastValue Lead Least Left Length Ln Log LogicalAnd LogicalOr Lower Max Median Min Minute Mode Month Monthname
-    NthValue Ntile Nullif Pad PercentRank PercentileCont PercentileDisc Pi Pow Quantile Quarter Radians Rank RegexpLike
-    Replace Reverse Right Round RowNumber Second Sign Sin SplitPart Sqrt StartsWith Stddev StddevPop StddevSamp
-    StrPosition Substring Sum Tan TimeToStr TimestampTrunc Trim Trunc Upper Variance VariancePop Week WeekOfYear Year
-    """.split()
+    [
+        "Abs",
+        "Acos",
+        "AnyValue",
+        "ArgMax",
+        "ArgMin",
+        "Asin",
+        "Atan",
+        "Avg",
+        "Cbrt",
+        "Ceil",
+        "Coalesce",
+        "Concat",
+        "ConcatWs",
+        "Contains",
+        "Corr",
+        "Cos",
+        "Count",
+        "CountIf",
+        "CovarPop",
+        "CovarSamp",
+        "CumeDist",
+        "DateAdd",
+        "DateDiff",
+        "DateSub",
+        "DateTrunc",
+        "Day",
+        "DayOfMonth",
+        "DayOfWeek",
+        "DayOfYear",
+        "Dayname",
+        "Degrees",
+        "DenseRank",
+        "EndsWith",
+        "Exp",
+        "Extract",
+        "First",
+        "FirstValue",
+        "Floor",
+        "Greatest",
+        "GroupConcat",
+        "Grouping",
+        "Hour",
+        "IsNan",
+        "Lag",
+        "Last",
+        "LastDay",
+        "LastValue",
+        "Lead",
+        "Least",
+        "Left",
+        "Length",
+        "Ln",
+        "Log",
+        "LogicalAnd",
+        "LogicalOr",
+        "Lower",
+        "Max",
+        "Median",
+        "Min",
+        "Minute",
+        "Mode",
+        "Month",
+        "Monthname",
+        "NthValue",
+        "Ntile",
+        "Nullif",
+        "Pad",
+        "PercentRank",
+        "PercentileCont",
+        "PercentileDisc",
+        "Pi",
+        "Pow",
+        "Quantile",
+        "Quarter",
+        "Radians",
+        "Rank",
+        "RegexpLike",
+        "Replace",
+        "Reverse",
+        "Right",
+        "Round",
+        "RowNumber",
+        "Second",
+        "Sign",
+        "Sin",
+        "SplitPart",
+        "Sqrt",
+        "StartsWith",
+        "Stddev",
+        "StddevPop",
+        "StddevSamp",
+        "StrPosition",
+        "Substring",
+        "Sum",
+        "Tan",
+        "TimeToStr",
+        "TimestampTrunc",
+        "Trim",
+        "Trunc",
+        "Upper",
+        "Variance",
+        "VariancePop",
+        "Week",
+        "WeekOfYear",
+        "Year",
+    ]
 )
 """The functions that may be applied to released numbers and public values, by the parser's names for them."""
 
@@ -62,7 +230,9 @@ def checked(tree: exp.Expr) -> None:
         raise unknown(node, f"the functions of SQL for numbers, texts, days and windows, such as {', '.join(SHOWN)}")
     for table in tree.find_all(exp.Table):
         if not isinstance(table.this, exp.Identifier):
-            raise refused("a function or a parameter in FROM", "only tables of the codebook are asked. Name one of them")
+            raise refused(
+                "a function or a parameter in FROM", "only tables of the codebook are asked. Name one of them"
+            )
     for node in tree.find_all(*DOMAINS):
         depth, above = 0, node.parent
         while above is not None:
@@ -71,7 +241,20 @@ def checked(tree: exp.Expr) -> None:
             raise refused(f"more than {DEEPEST} roots and logarithms in one another", "name one in an inner query")
 
 
-SHOWN = ("ABS", "AVG", "COALESCE", "COUNT", "DATE_TRUNC", "GREATEST", "LAG", "MAX", "RANK", "ROUND", "ROW_NUMBER", "SUM")
+SHOWN = (
+    "ABS",
+    "AVG",
+    "COALESCE",
+    "COUNT",
+    "DATE_TRUNC",
+    "GREATEST",
+    "LAG",
+    "MAX",
+    "RANK",
+    "ROUND",
+    "ROW_NUMBER",
+    "SUM",
+)
 
 
 def bound(tree: exp.Expr, parameters: Parameters) -> exp.Expr:

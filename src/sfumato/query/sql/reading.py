@@ -35,7 +35,7 @@ from sfumato.query.sql.listing import Facts, facts_of
 from sfumato.query.sql.options import Options
 from sfumato.query.sql.outer import worked_out
 from sfumato.query.sql.parameters import Given, Parameters
-from sfumato.query.sql.refusals import PARTS, only, refused
+from sfumato.query.sql.refusals import PARTS, refused
 from sfumato.query.sql.tables import Tables
 from sfumato.query.sql.text import TOO_DEEP, parse
 
