@@ -19,7 +19,6 @@ The tree::
     ├── BadCodebook (ValueError)          a codebook that says what it must not, or leaves out what it must say
     ├── Exhausted (RuntimeError)          an interactive mechanism that has given its last answer
     ├── QueryRefused (ValueError)         an interactive mechanism declines one query and goes on
-    │   └── OnlyPublic                    a query of public tables alone, which has nothing to pay for
     ├── NoTruthValue (TypeError)          an expression about rows stands where Python wants true or false
     ├── RunFailed (RuntimeError)          a measurement broke off while it looked at the data; what it costs is spent
     ├── LimitReached (RuntimeError)       a charge does not fit an account of a ledger; says what is left
@@ -203,11 +202,6 @@ class QueryRefused(SfumatoError, ValueError):
     """Reports one query that an interactive mechanism declines; nothing is spent and it goes on."""
 
 
-@final
-class OnlyPublic(QueryRefused):
-    """Reports a query of public tables alone where one of private tables is wanted: its rows are free."""
-
-
 class NoTruthValue(SfumatoError, TypeError):
     """Reports an expression about rows that stands where Python wants true or false: in ``if``, ``and``, ``not`` …."""
 
@@ -264,7 +258,7 @@ class NotWorkedOut(SfumatoError, RuntimeError):
     def __init__(self, release: Any) -> None:
         self.release = release
         super().__init__(
-            "the numbers were released, paid for and kept, but putting them together failed: one row too many in an "
+            "the numbers were released, paid for and kept, but putting them together failed: a row too many in an "
             "inner query, a value too large, or too long a run. This error carries them as `release`."
         )
 

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, final
 
 from sfumato.core.measurement import Measurement
-from sfumato.errors import BadArgument, OnlyPublic, QueryRefused
+from sfumato.errors import BadArgument, QueryRefused
 from sfumato.query.answer.assemble import drawn_from
 from sfumato.query.answer.explain import explained, other_losses
 from sfumato.query.answer.explanation import Explanation
@@ -85,7 +85,7 @@ class Planner:
         if asked.question is not None and asked.worked is None:
             return self.explain(asked.question, said)
         if asked.worked is None or self._workbench.is_free(asked.worked, said):
-            raise OnlyPublic("this asks only what is public, so there is nothing to pay and nothing to explain.")
+            raise QueryRefused("this asks only what is public, so there is nothing to pay and nothing to explain.")
         return self._workbench.explain(asked.worked, self._assumed(said), self._with_standing)
 
     def release(self, question: Question, settings: Settings) -> Release:

@@ -20,7 +20,7 @@ from sfumato.query.engines.duckdb.scratch import Given, worked_out
 from sfumato.query.nodes.kinds import Kind, Value
 from sfumato.query.nodes.questions import Question
 from sfumato.query.nodes.relations import Relation
-from sfumato.query.nodes.worked_out import Barred, Released, WorkedOut
+from sfumato.query.nodes.worked_out import HIDDEN, Barred, Released, WorkedOut
 from sfumato.query.plan.compiled_query import CompiledQuery
 from sfumato.query.plan.rehearse import SURE, made_up
 from sfumato.release.answer import Answer, AnswerColumn, Cells, Role
@@ -145,10 +145,10 @@ def worked_answer(worked: WorkedOut, answers: Mapping[str, Table], others: Table
         tables[held] = (*table.columns, *(Given(hidden, end.type, end.values) for hidden, end in pairs))
     columns = worked_out(plan.run, tables)
     hidden = {name for pair in plan.ends.values() for name in pair}
-    shown = [(name, cells) for name, cells in columns if not name.startswith("§")]
+    shown = [(name, cells) for name, cells in columns if not name.startswith(HIDDEN)]
     _check_names([name for name, _ in shown])
-    ends = {name: cells for name, cells in columns if name in hidden}
-    return Answer(tuple(_column(name, cells, plan, ends, public=not answers) for name, cells in shown), confidence)
+    carried = {name: cells for name, cells in columns if name in hidden}
+    return Answer(tuple(_column(name, cells, plan, carried, public=not answers) for name, cells in shown), confidence)
 
 
 def _check_names(names: Sequence[str]) -> None:

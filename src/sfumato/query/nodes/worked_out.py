@@ -9,6 +9,9 @@ from typing import final
 from sfumato.query.nodes.questions import Question
 from sfumato.query.nodes.relations import Relation
 
+HIDDEN = "§"
+"""What the names of tables and columns begin with that carry error bars, and that nobody sees."""
+
 
 @final
 @dataclass(frozen=True)

@@ -66,15 +66,14 @@ def how_together(parts: Sequence[How], names: Sequence[str]) -> How:
     """Describes several questions as one: all that each of them says."""
     if len(parts) == 1:
         return parts[0]
+    named = list(zip(names, parts, strict=True))
     return How(
         "; ".join(dict.fromkeys(part.mechanism for part in parts)),
-        tuple(
-            (f"{name}: {what}", how) for name, part in zip(names, parts, strict=True) for what, how in part.parameters
-        ),
+        tuple((f"{name}: {what}", how) for name, part in named for what, how in part.parameters),
         steps=tuple(dict.fromkeys(step for part in parts for step in part.steps)),
         claims=tuple(dict.fromkeys(claim for part in parts for claim in part.claims)),
         proofs=tuple(dict.fromkeys(proof for part in parts for proof in (*part.proofs, PROOF))),
         failure=max((part.failure for part in parts), key=list(Failure).index),
-        asked="; ".join(f"{name}: {part.asked}" for name, part in zip(names, parts, strict=True)),
+        asked="; ".join(f"{name}: {part.asked}" for name, part in named),
         cuts=tuple(dict.fromkeys(cut for part in parts for cut in part.cuts)),
     )

@@ -14,7 +14,7 @@ from typing import final
 
 from sqlglot import exp, parse_one
 
-from sfumato.query.nodes.worked_out import Barred, Released
+from sfumato.query.nodes.worked_out import HIDDEN, Barred, Released
 from sfumato.query.sql.lifting import is_grouped
 from sfumato.query.sql.syntax import QUERIES, aliased, identifier, nearest, sources_of
 from sfumato.query.sql.tables import is_star
@@ -39,17 +39,17 @@ class Shape:
 
 def barred(run: str, tables: Mapping[str, Sequence[Released]], public: Mapping[str, Sequence[str]]) -> Barred:
     """What a throw-away engine runs so that the ends of error bars come along, in hidden columns."""
-    hidden = (f"§{number}" for number in count())
+    hidden = (f"{HIDDEN}{number}" for number in count())
     known: dict[str, Shape] = {}
     given: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {}
     for name, columns in tables.items():
         ends = {one.name: (next(hidden), next(hidden)) for one in columns if one.barred}
-        given[name] = f"§{name}", ends
+        given[name] = f"{HIDDEN}{name}", ends
         known[name.casefold()] = Shape(
             tuple(one.name.casefold() for one in columns),
             frozenset(one.name.casefold() for one in columns if one.key),
             {one.casefold(): pair for one, pair in ends.items()},
-            f"§{name}",
+            f"{HIDDEN}{name}",
         )
     for name, names in public.items():
         folded = tuple(one.casefold() for one in names)
@@ -75,7 +75,7 @@ class _Barring:
             if part.args["alias"].args.get("columns"):
                 shape = Shape()
             elif shape.ends:
-                shape = Shape(shape.names, shape.keys, shape.ends, f"§{part.alias}")
+                shape = Shape(shape.names, shape.keys, shape.ends, f"{HIDDEN}{part.alias}")
                 parts.append(exp.CTE(this=made, alias=exp.TableAlias(this=identifier(shape.held))))
             known = {**known, part.alias.casefold(): shape}
         if clause is not None:
@@ -180,10 +180,10 @@ class _Scope:
 
     def ends(self, made: exp.Expr) -> tuple[exp.Expr, exp.Expr] | None:
         """The ends of the bar of an expression: where it is a number that has one, or follows such a number."""
-        found = _follows(made)
-        if found is None:
+        followed = _follows(made)
+        if followed is None:
             return None
-        node, rises = found
+        node, rises = followed
         shape = self._shape(node)
         pair = None if shape is None else shape.ends.get(node.name.casefold())
         if pair is None:
@@ -216,11 +216,9 @@ def _follows(made: exp.Expr) -> tuple[exp.Column, bool] | None:
             if isinstance(made, exp.Sub):
                 return _turned(inner, falls=left is not None)
             return None if not factor else _turned(inner, falls=factor < 0)
-    if isinstance(made, KEEP_ORDER) and all(
-        _number(one) is not None for one in made.iter_expressions() if one is not made.this
-    ):
-        return _follows(made.this)
-    return None
+    others = [one for one in made.iter_expressions() if one is not made.this]
+    keeps = isinstance(made, KEEP_ORDER) and all(_number(one) is not None for one in others)
+    return _follows(made.this) if keeps else None
 
 
 def _turned(inner: tuple[exp.Column, bool] | None, *, falls: bool) -> tuple[exp.Column, bool] | None:

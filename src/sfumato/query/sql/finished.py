@@ -1,8 +1,8 @@
 """Finished answers: which inner queries are answers by themselves, so that all that is done with them is free.
 
-A query is *rows*, where each row of it is one unit's: it looks at a private table and sums nothing up, or sums up within
-each unit, GROUP BY the id. It is an *answer*, where it sums up over people: then it is released first, and whatever
-stands around it is post-processing. And it is *public*, where it looks at public tables alone.
+A query is *rows*, where each row of it is one unit's: it looks at a private table and sums nothing up, or sums up
+within each unit, GROUP BY the id. It is an *answer*, where it sums up over people: then it is released first, and
+whatever stands around it is post-processing. And it is *public*, where it looks at public tables alone.
 """
 
 from __future__ import annotations
@@ -29,7 +29,10 @@ from sfumato.query.sql.tables import Tables
 Ask: TypeAlias = Callable[[exp.Select, Tables], Question | Relation]
 """Reads a SELECT about rows as a question."""
 
-MIXED = "rows are looked at before noise, answers after it. Aggregate the rows in an inner query of their own, and join that"
+MIXED = "rows are looked at before noise, answers after it. Aggregate the rows in an inner query of their own first"
+
+
+ROWS_LEAVE = ("rows of a private table as an answer", "they never leave. Ask for an aggregate: COUNT, SUM, AVG …")
 
 
 class State(IntEnum):
@@ -49,9 +52,11 @@ class Names:
     states: Mapping[str, State]
 
     def state(self, table: exp.Expr) -> State:
-        """The state of a table that is named in FROM; what is no name is refused where rows are read."""
+        """The state of a table that is named in FROM."""
         if not isinstance(table.this, exp.Identifier):
-            return State.ROWS
+            raise refused(
+                "a function or a parameter in FROM", "only tables of the codebook are asked. Name one of them"
+            )
         known = None if table.args.get("db") else name_in(table.name, self.states)
         if known is not None:
             return self.states[known]
@@ -227,11 +232,12 @@ class Splitter:
 
     def _public(self, table: exp.Table, names: Names) -> None:
         """Names a public table of the catalog, whatever else its name was written with."""
-        if not isinstance(table.this, exp.Identifier) or (
-            name_in(table.name, names.states) and not table.args.get("db")
-        ):
+        named = name_in(table.name, names.states) is not None and not table.args.get("db")
+        if named or not isinstance(table.this, exp.Identifier):
             return
         scan = names.tables.catalog.table(table.name)
+        if scan.private:
+            raise refused(*ROWS_LEAVE)
         self.tables[scan.table] = scan
         if not table.alias and table.name != scan.table:
             table.set("alias", exp.TableAlias(this=identifier(table.name)))

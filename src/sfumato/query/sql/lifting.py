@@ -1,8 +1,8 @@
 """Lifting: a grouped SELECT that says more than a question can, as a question and a SELECT over its answer.
 
-``SELECT day, SUM(COUNT(*)) OVER (ORDER BY day) FROM visits GROUP BY day`` is the question ``SELECT day, COUNT(*) …`` and
-``SELECT day, SUM(count) OVER (ORDER BY day)`` over its answer: windows, QUALIFY, DISTINCT, OFFSET, inner queries and
-functions that released numbers have no rule for look at the answer alone.
+``SELECT day, SUM(COUNT(*)) OVER (ORDER BY day) FROM visits GROUP BY day`` is the question ``SELECT day, COUNT(*) …``,
+and ``SELECT day, SUM(count) OVER (ORDER BY day)`` over its answer: windows, QUALIFY, DISTINCT, OFFSET, inner queries
+and functions that released numbers have no rule for look at the answer alone.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ def _resolved_group(select: exp.Expr) -> exp.Group:
             return same[0].copy() if same else node
         return node
 
-    group = select.args["group"].copy()
+    group: exp.Group = select.args["group"].copy()
     if group.args.get("all"):
         return exp.Group(expressions=[key.copy() for key in keys_of(select)])
     for part in [leaf for one in group.expressions for leaf in _group_leaves(one)]:
@@ -171,7 +171,7 @@ class _Lifting:
                 self.sums.setdefault(node, self._name(node) if node not in self.sums else "")
 
     def _name(self, made: exp.Expr) -> str:
-        """A name for a column of the answer: the one that SELECT gives it, or a usual one that SELECT gives no other."""
+        """A name for a column of the answer: the one that SELECT gives it, or a usual one that it gives no other."""
         own = next((name for name, item in self._items if name and item == made), "")
         name = own or usual_name(made)
         taken = self._taken if own else self._taken | self._given
@@ -206,7 +206,7 @@ class _Lifting:
 
     def moved(self, node: exp.Expr) -> exp.Expr:
         """A copy of an expression over the columns of the answer; refuses columns of rows that are left."""
-        names = {key: name for key, name in self.keys}
+        names = dict(self.keys)
         name = names.get(node) or (self.sums.get(node) if sums_up(node) else None)
         if name is not None:
             return column(name)

@@ -25,9 +25,7 @@ def facts_of(tree: exp.Expr, catalog: Catalog) -> Facts:
         case exp.Describe(this=exp.Table(this=exp.Identifier(this=str(name)))):
             return _columns(name, catalog)
         case exp.Describe():
-            raise refused(
-                "DESCRIBE of a query", "it describes a table: DESCRIBE visits. session.explain(…) describes a query"
-            )
+            raise refused("DESCRIBE of a query", "it describes a table. For a query, ask session.explain(…)")
     raise QueryRefused("after SHOW stands TABLES; DESCRIBE and the name of a table lists its columns.")
 
 

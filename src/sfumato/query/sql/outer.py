@@ -8,202 +8,37 @@ from sqlglot import exp
 
 from sfumato.errors import QueryRefused
 from sfumato.query.nodes.relations import Relation
-from sfumato.query.nodes.worked_out import Finished, WorkedOut
+from sfumato.query.nodes.worked_out import HIDDEN, Finished, WorkedOut
 from sfumato.query.sql.aggregates import usual_name
 from sfumato.query.sql.parameters import Parameters
 from sfumato.query.sql.refusals import refused, unknown
 from sfumato.query.sql.syntax import QUERIES, aliased
 
-SHAPES = frozenset(
-    [
-        "Alias",
-        "All",
-        "And",
-        "Any",
-        "Between",
-        "Boolean",
-        "CTE",
-        "Case",
-        "Cast",
-        "Column",
-        "Cube",
-        "DataType",
-        "DataTypeParam",
-        "Distinct",
-        "Exists",
-        "Filter",
-        "From",
-        "Group",
-        "GroupingSets",
-        "Having",
-        "Identifier",
-        "If",
-        "IgnoreNulls",
-        "In",
-        "Interval",
-        "Is",
-        "Join",
-        "Limit",
-        "Literal",
-        "Not",
-        "Null",
-        "Offset",
-        "Or",
-        "Order",
-        "Ordered",
-        "Paren",
-        "Qualify",
-        "RespectNulls",
-        "Rollup",
-        "Select",
-        "Star",
-        "Subquery",
-        "Table",
-        "TableAlias",
-        "TryCast",
-        "Tuple",
-        "Values",
-        "Var",
-        "Where",
-        "Window",
-        "WindowSpec",
-        "With",
-        "WithinGroup",
-        "Union",
-        "Intersect",
-        "Except",
-        "Add",
-        "Sub",
-        "Mul",
-        "Div",
-        "IntDiv",
-        "Mod",
-        "Neg",
-        "DPipe",
-        "EQ",
-        "NEQ",
-        "GT",
-        "GTE",
-        "LT",
-        "LTE",
-        "NullSafeEQ",
-        "NullSafeNEQ",
-        "Like",
-        "ILike",
-        "SimilarTo",
-    ]
-)
+
+def words(text: str) -> frozenset[str]:
+    """The words of a text."""
+    return frozenset(text.split())
+
+
+SHAPES = words("""
+    Alias All And Any Between Boolean CTE Case Cast Column Cube DataType DataTypeParam Distinct Exists Filter
+    From Group GroupingSets Having Identifier If IgnoreNulls In Interval Is Join Limit Literal Not Null Offset
+    Or Order Ordered Paren Qualify RespectNulls Rollup Select Star Subquery Table TableAlias TryCast Tuple
+    Values Var Where Window WindowSpec With WithinGroup Union Intersect Except Add Sub Mul Div IntDiv Mod Neg
+    DPipe EQ NEQ GT GTE LT LTE NullSafeEQ NullSafeNEQ Like ILike SimilarTo
+""")
 """The parts of SQL that have a meaning over any table, by the parser's names for them."""
 
-KNOWN = frozenset(
-    [
-        "Abs",
-        "Acos",
-        "AnyValue",
-        "ArgMax",
-        "ArgMin",
-        "Asin",
-        "Atan",
-        "Avg",
-        "Cbrt",
-        "Ceil",
-        "Coalesce",
-        "Concat",
-        "ConcatWs",
-        "Contains",
-        "Corr",
-        "Cos",
-        "Count",
-        "CountIf",
-        "CovarPop",
-        "CovarSamp",
-        "CumeDist",
-        "DateAdd",
-        "DateDiff",
-        "DateSub",
-        "DateTrunc",
-        "Day",
-        "DayOfMonth",
-        "DayOfWeek",
-        "DayOfYear",
-        "Dayname",
-        "Degrees",
-        "DenseRank",
-        "EndsWith",
-        "Exp",
-        "Extract",
-        "First",
-        "FirstValue",
-        "Floor",
-        "Greatest",
-        "GroupConcat",
-        "Grouping",
-        "Hour",
-        "IsNan",
-        "Lag",
-        "Last",
-        "LastDay",
-        "LastValue",
-        "Lead",
-        "Least",
-        "Left",
-        "Length",
-        "Ln",
-        "Log",
-        "LogicalAnd",
-        "LogicalOr",
-        "Lower",
-        "Max",
-        "Median",
-        "Min",
-        "Minute",
-        "Mode",
-        "Month",
-        "Monthname",
-        "NthValue",
-        "Ntile",
-        "Nullif",
-        "Pad",
-        "PercentRank",
-        "PercentileCont",
-        "PercentileDisc",
-        "Pi",
-        "Pow",
-        "Quantile",
-        "Quarter",
-        "Radians",
-        "Rank",
-        "RegexpLike",
-        "Replace",
-        "Reverse",
-        "Right",
-        "Round",
-        "RowNumber",
-        "Second",
-        "Sign",
-        "Sin",
-        "SplitPart",
-        "Sqrt",
-        "StartsWith",
-        "Stddev",
-        "StddevPop",
-        "StddevSamp",
-        "StrPosition",
-        "Substring",
-        "Sum",
-        "Tan",
-        "TimeToStr",
-        "TimestampTrunc",
-        "Trim",
-        "Trunc",
-        "Upper",
-        "Variance",
-        "VariancePop",
-        "Week",
-        "WeekOfYear",
-        "Year",
-    ]
-)
+KNOWN = words("""
+    Abs Acos AnyValue ArgMax ArgMin Asin Atan Avg Cbrt Ceil Coalesce Concat ConcatWs Contains Corr Cos Count
+    CountIf CovarPop CovarSamp CumeDist DateAdd DateDiff DateSub DateTrunc Day DayOfMonth DayOfWeek DayOfYear
+    Dayname Degrees DenseRank EndsWith Exp Extract First FirstValue Floor Greatest GroupConcat Grouping Hour
+    IsNan Lag Last LastDay LastValue Lead Least Left Length Ln Log LogicalAnd LogicalOr Lower Max Median Min
+    Minute Mode Month Monthname NthValue Ntile Nullif Pad PercentRank PercentileCont PercentileDisc Pi Pow
+    Quantile Quarter Radians Rank RegexpLike Replace Reverse Right Round RowNumber Second Sign Sin SplitPart
+    Sqrt StartsWith Stddev StddevPop StddevSamp StrPosition Substring Sum Tan TimeToStr TimestampTrunc Trim
+    Trunc Upper Variance VariancePop Week WeekOfYear Year
+""")
 """The functions that may be applied to released numbers and public values, by the parser's names for them."""
 
 
@@ -215,6 +50,9 @@ def worked_out(
         raise QueryRefused("there is no FROM: say which table is asked.")
     tree = bound(tree, parameters)
     checked(tree)
+    own = [name for one in answers for name, _ in one.question.columns]
+    if any(name.startswith(HIDDEN) for name in (*own, *(node.name for node in tree.find_all(exp.Identifier)))):
+        raise refused(f"a name that begins with {HIDDEN}", "the ends of error bars are called so. Give another name")
     named(tree)
     used = {table.name for table in tree.find_all(exp.Table)}
     kept = tuple((name, relation) for name, relation in tables.items() if name in used)
@@ -268,7 +106,7 @@ def bound(tree: exp.Expr, parameters: Parameters) -> exp.Expr:
 
 
 def named(query: exp.Expr) -> None:
-    """Gives every column of a query, and of the queries in it, the name that it would have in an answer."""
+    """Names every column of a query, and of the queries in it, as an answer would."""
     for select in query.find_all(exp.Select):
         taken = {node.alias_or_name.casefold() for node in select.expressions if node.alias_or_name}
         for node in list(select.expressions):
@@ -298,7 +136,7 @@ def _total(node: exp.Expr) -> exp.Expr:
         case exp.Literal() if not node.is_string and "." in node.name and "e" not in node.name.lower():
             return exp.Literal(this=f"{node.name}e0", is_string=False)  # a float, as everywhere here, and no decimal
         case exp.Cast() if not isinstance(node, exp.TryCast):
-            return exp.TryCast(**{name: value for name, value in node.args.items()})
+            return exp.TryCast(**node.args)
     within = DOMAINS.get(type(node))
     argument = None if within is None else node.expression or node.this if isinstance(node, exp.Log) else node.this
     if within is not None and argument is not None and not isinstance(argument, exp.Case):

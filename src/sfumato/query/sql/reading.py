@@ -30,7 +30,7 @@ from sfumato.query.nodes.questions import (
 from sfumato.query.nodes.relations import Fold, Folded, Owner, Relation, optional, renamed
 from sfumato.query.nodes.worked_out import WorkedOut
 from sfumato.query.sql.blocks import Block, block, keyed
-from sfumato.query.sql.finished import Splitter, State, is_by_rows, only_table
+from sfumato.query.sql.finished import ROWS_LEAVE, Splitter, State, is_by_rows, only_table
 from sfumato.query.sql.listing import Facts, facts_of
 from sfumato.query.sql.options import Options
 from sfumato.query.sql.outer import worked_out
@@ -77,6 +77,8 @@ def _read(tree: exp.Expr, tables: Tables, statement: Statement) -> Statement:
     while isinstance(tree, exp.Subquery) and not any(value for name, value in tree.args.items() if name != "this"):
         tree = tree.this
     splitter = Splitter(tree.copy(), tables, _asked)
+    if splitter.whole is State.ROWS:
+        raise refused(*ROWS_LEAVE)
     if splitter.whole is State.PUBLIC and is_by_rows(tree):
         rows = _asked(tree, tables)
         return replace(statement, rows=rows) if isinstance(rows, Relation) else statement
