@@ -47,7 +47,7 @@ AS_WRITTEN = [
     "SELECT note, COUNT(*) AS n FROM visits GROUP BY note ORDER BY note NULLS FIRST",
     "SELECT DISTINCT note FROM visits ORDER BY note NULLS LAST",
     "SELECT COUNT(*) AS kinds FROM (SELECT DISTINCT note FROM visits)",
-    "SELECT site, pages FROM visits WHERE pages < 2 GROUP BY site, pages ORDER BY 1, 2",
+    "SELECT pages FROM visits WHERE pages < 2 GROUP BY pages ORDER BY 1",
     f"WITH a AS ({BY_SITE}), b AS (SELECT site, SUM(pages) AS s FROM visits GROUP BY site) SELECT a.site, s / n AS m "
     "FROM a JOIN b ON a.site = b.site ORDER BY m",
     f"SELECT t.site, region, n FROM ({BY_SITE}) t JOIN sites USING (site) WHERE size > 1 ORDER BY region",
@@ -75,7 +75,9 @@ def session() -> Session:
 
 def exactly(text: str) -> list[tuple[Any, ...]]:
     """Gives what DuckDB says of the tables themselves."""
-    with duckdb.connect(config={"error_on_division_by_zero": "false", "ieee_floating_point_ops": "false"}) as connection:
+    with duckdb.connect(
+        config={"error_on_division_by_zero": "false", "ieee_floating_point_ops": "false"}
+    ) as connection:
         connection.register("visits", VISITS)
         connection.register("sites", PUBLIC)
         total = text.replace("SQRT(n - 1000)", "NULL").replace("LN(n - 1000)", "NULL")
@@ -99,7 +101,8 @@ def rows_of(release: Release) -> list[tuple[Any, ...]]:
 def test_it_means_what_it_means_to_any_engine(rich: Session, text: str) -> None:
     given, expected = rows_of(rich.sql(text, **ALL)), exactly(text)
     assert expected
-    assert given == expected if "ORDER BY" in text else sorted(given, key=str) == sorted(expected, key=str)
+    in_order = "ORDER BY" in text.rpartition(")")[2]
+    assert given == expected if in_order else sorted(given, key=str) == sorted(expected, key=str)
 
 
 def test_within_a_person_it_still_means_a_sum_within_each(rich: Session) -> None:
@@ -150,7 +153,7 @@ def test_the_same_answer_is_bought_once_whatever_is_made_of_it(session: Session)
     )
     assert session.spent == sf.Approx(1, 0)
     numbers = inner.value["n"].values.tolist()
-    assert ranked.value["n"].values.tolist() == window.value["n"].values.tolist() == numbers
+    assert sorted(ranked.value["n"].values) == sorted(window.value["n"].values) == sorted(numbers)
     assert highest.value.only() == max(numbers)
     assert ranked.receipt == inner.receipt
 
@@ -159,7 +162,7 @@ def test_several_answers_are_one_charge(session: Session) -> None:
     before = len(list(session.ledger.entries()))
     release = session.sql(RATIO, loss=ONE, **KEPT)
     assert session.spent == sf.Approx(1, 0) and release.loss == ONE
-    charges = [entry for entry in list(session.ledger.entries())[before:] if entry.kind == "charge"]
+    charges = [entry for entry in list(session.ledger.entries())[before:] if entry.kind == "charged"]
     assert len(charges) == 1
     again = session.sql(RATIO, loss=ONE, **KEPT)
     other = session.sql(RATIO.replace("n / s AS r", "n * s AS r"), loss=ONE, **KEPT)
@@ -219,7 +222,7 @@ def test_keys_that_nobody_listed_cost_a_choice(session: Session) -> None:
     with pytest.raises(sf.errors.BadArgument, match="only be shown with a δ"):
         session.sql(text, loss=ONE, max_groups=4)
     release = session.sql(text, loss=sf.Approx(20, 1e-6), max_groups=4)
-    assert session.spent == release.loss == sf.Approx(20, 1e-6)
+    assert session.spent.within(sf.Approx(20, 1e-6)) and release.loss.delta > 0
     assert sorted(map(str, release.value["note"].values)) == ["None", "n0", "n1", "n2"]
     listed = session.sql(text, keys=sf.KeySet.of(note=["n0", "n9"]))
     assert listed.value.to_dict() == {"note": ["n0", "n9"]} and not listed.charged

@@ -130,6 +130,8 @@ def worked_answer(worked: WorkedOut, answers: Mapping[str, Table], others: Table
     """The table that was asked for, of finished answers and of other tables, which are public."""
     from sfumato.query.sql.bars import barred  # which loads sqlglot
 
+    keys_only = {one.name for one in worked.answers if one.keys_only}
+    answers = {name: _without_count(table) if name in keys_only else table for name, table in answers.items()}
     known = {
         name: [
             Released(one.name, role is Role.KEY, one.name in table.ends)
@@ -149,6 +151,11 @@ def worked_answer(worked: WorkedOut, answers: Mapping[str, Table], others: Table
     _check_names([name for name, _ in shown])
     carried = {name: cells for name, cells in columns if name in hidden}
     return Answer(tuple(_column(name, cells, plan, carried, public=not answers) for name, cells in shown), confidence)
+
+
+def _without_count(table: Table) -> Table:
+    """The keys of an answer of which nothing else was asked for: its last column only counts."""
+    return Table(table.columns[:-1], table.roles[:-1], {})
 
 
 def _check_names(names: Sequence[str]) -> None:

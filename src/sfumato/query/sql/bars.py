@@ -96,8 +96,10 @@ class _Barring:
     def _select(self, select: exp.Select, known: Mapping[str, Shape]) -> tuple[exp.Expr, Shape]:
         starred = any(is_star(item) for item in select.expressions)
         order = select.args.get("order")
-        placed = order is not None and any(isinstance(one.this, exp.Literal) for one in order.expressions)
-        plain = is_grouped(select) or (starred and placed)
+        by = [] if order is None else [one.this for one in order.expressions]
+        places = [one.name for one in by if isinstance(one, exp.Literal)]  # hidden columns must not be among them
+        beyond = any(not one.isdecimal() or int(one) > len(select.expressions) for one in places)
+        plain = is_grouped(select) or (starred and bool(places)) or beyond
         sources: dict[str, Shape] = {}
         for source in list(sources_of(select)):
             name, shape = self._source(source, known, plain=plain)

@@ -21,7 +21,7 @@ from sfumato.query.nodes.catalog import name_in
 from sfumato.query.nodes.questions import CountUnits, Question, StatisticValue
 from sfumato.query.nodes.relations import Relation
 from sfumato.query.nodes.worked_out import Finished
-from sfumato.query.sql.lifting import is_grouped, is_plain, keys_of, lifted, over
+from sfumato.query.sql.lifting import is_all_of, is_grouped, is_plain, keys_of, lifted, over
 from sfumato.query.sql.refusals import only, refused
 from sfumato.query.sql.syntax import QUERIES, identifier, queries_in, sources_of, tables_in
 from sfumato.query.sql.tables import Tables
@@ -157,7 +157,7 @@ class Splitter:
                     raise
         return Names(tables, {**names.states, name: state})
 
-    def _split(self, query: exp.Expr, names: Names, wish: str = "answer") -> exp.Expr:
+    def _split(self, query: exp.Expr, names: Names, wish: str = "") -> exp.Expr:
         """Puts names in the place of finished answers, from the inside out."""
         here = self._named(query, names)
         clause = query.args.get("with_")
@@ -169,7 +169,7 @@ class Splitter:
             for table in tables_in(query):
                 self._public(table, here)
             for inner in queries_in(query, everywhere=True):
-                inner.replace(self._in_place(inner, here, wish if isinstance(query, exp.Subquery) else "answer"))
+                inner.replace(self._in_place(inner, here, wish if isinstance(query, exp.Subquery) else ""))
             made = query
         if parts:
             made.set("with_", exp.With(expressions=parts))
@@ -210,9 +210,11 @@ class Splitter:
             units = StatisticValue(CountUnits()) if owner is not None and owner.id else rows
             question = replace(question, columns=(*keys, (counted, units)))
         name = self._finished(question, wish, keys_only=apart.keys_only)
+        if apart.keys_only and is_all_of(apart.outer, [key for key, _ in question.keys]):
+            return over(name)
         for inner in queries_in(apart.outer, everywhere=True):
             self.state(inner, names)
-            inner.replace(self._in_place(inner, names, "answer"))
+            inner.replace(self._in_place(inner, names, ""))
         return over(name, apart.outer)
 
     def _question(self, select: exp.Select, names: Names) -> Question:
@@ -226,8 +228,8 @@ class Splitter:
         known = self.answers.get((question, keys_only))
         if known is None:
             used = {one.name.casefold() for one in self.answers.values()} | set(self.tables)
-            taken = used if wish.casefold() in self._taken and wish != "answer" else used | self._taken
-            known = self.answers[question, keys_only] = Finished(unused(wish, taken), question, keys_only)
+            name = unused(wish or "answer", used if wish else used | self._taken)
+            known = self.answers[question, keys_only] = Finished(name, question, keys_only)
         return known.name
 
     def _public(self, table: exp.Table, names: Names) -> None:

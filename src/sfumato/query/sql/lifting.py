@@ -76,6 +76,12 @@ def over(name: str, outer: exp.Select | None = None) -> exp.Select:
     return select
 
 
+def is_all_of(outer: exp.Select, names: Sequence[str]) -> bool:
+    """Tells whether a SELECT gives columns of these names as they are, in this order, and does nothing else."""
+    plain = [node.name for node in outer.expressions if isinstance(node, exp.Column)]
+    return plain == list(names) and not any(value for part, value in outer.args.items() if part != "expressions")
+
+
 def _item(node: exp.Expr) -> tuple[str, exp.Expr]:
     """What a column of SELECT is called, if somebody named it, and what it is."""
     return (str(node.alias), node.this) if isinstance(node, exp.Alias) else ("", node)

@@ -86,7 +86,7 @@ def _read(tree: exp.Expr, tables: Tables, statement: Statement) -> Statement:
     answers = list(splitter.answers.values())
     for one in answers:
         statement.options.check_unit(one.question.source)
-    if len(answers) == 1 and only_table(outer) == answers[0].name:
+    if len(answers) == 1 and not answers[0].keys_only and only_table(outer) == answers[0].name:
         return replace(statement, question=answers[0].question)
     worked = worked_out(outer, tables.parameters, answers, splitter.tables)
     return replace(statement, question=splitter.question, worked=worked)
