@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
@@ -12,7 +13,6 @@ import pyarrow as pa
 import pytest
 from tests.examples.sql import catalog
 from tests.unit.query.opened import session_of
-from tests.unit.query.test_session_sql import DATA, KEPT, ONE, PUBLIC, VISITS, book
 
 import sfumato as sf
 from sfumato.errors import NotWorkedOut, QueryRefused
@@ -25,6 +25,39 @@ from sfumato.release.record import Release
 from sfumato.session import workbench
 from sfumato.session.session import Session
 
+SURE = {"nullable": False, "source": "a test"}
+BOOK: dict[str, Any] = {
+    "codebook": 1,
+    "title": "Visits",
+    "unit": {"protects": "a person", "id": "user_id"},
+    "tables": {
+        "visits": {
+            "columns": {
+                "user_id": {"type": "str"},
+                "day": {"type": "date", "between": ["2024-01-01", "2024-01-31"], **SURE},
+                "site": {"categories": ["north", "south"], **SURE},
+                "pages": {"type": "int", "between": [0, 9], **SURE},
+                "note": {"type": "str", "nullable": True},
+            }
+        },
+        "sites": {
+            "public": True,
+            "columns": {"site": {"type": "str"}, "region": {"type": "str"}, "size": {"type": "int"}},
+        },
+    },
+}
+VISITS = pa.table(
+    {
+        "user_id": [f"u{place % 60}" for place in range(240)],
+        "day": [datetime.date(2024, 1, 1 + place % 31) for place in range(240)],
+        "site": [("north", "south")[place % 2] for place in range(240)],
+        "pages": [place % 10 for place in range(240)],
+        "note": [None if place % 5 == 0 else f"n{place % 3}" for place in range(240)],
+    }
+)
+PUBLIC = pa.table({"site": ["north", "south", "south"], "region": ["a", "b", "c"], "size": [1, 2, 3]})
+KEPT = {"max_groups": 2, "max_rows_per_group": 4}
+ONE = sf.Pure(1)
 ALL = {"loss": sf.Approx(10**5, 1e-6), "max_groups": 31, "max_rows_per_group": 50}
 BY_SITE = "SELECT site, COUNT(*) AS n FROM visits GROUP BY site"
 BY_DAY = "SELECT day, COUNT(*) AS n, SUM(pages) AS pages FROM visits GROUP BY day"
@@ -35,15 +68,18 @@ AS_WRITTEN = [
     f"SELECT SUM(n) AS s, MAX(n) AS m, AVG(n) AS a, COUNT(*) AS c FROM ({BY_DAY})",
     f"SELECT day, n FROM ({BY_DAY}) t WHERE n > 7 AND MONTH(day) = 1 ORDER BY day DESC LIMIT 4 OFFSET 2",
     f"WITH d AS ({BY_DAY}) SELECT day, SUM(n) OVER (ORDER BY day) AS s, LAG(n) OVER (ORDER BY day) AS b FROM d",
-    f"WITH d AS ({BY_DAY}), e AS (SELECT *, ROW_NUMBER() OVER (ORDER BY pages, day) AS r FROM d) SELECT * FROM e WHERE r < 4",
+    f"WITH d AS ({BY_DAY}), e AS (SELECT *, ROW_NUMBER() OVER (ORDER BY pages, day) AS r FROM d) "
+    "SELECT * FROM e WHERE r < 4",
     f"SELECT DAYOFWEEK(day) AS w, SUM(n) AS s FROM ({BY_DAY}) GROUP BY w HAVING SUM(n) > 30 ORDER BY w",
     f"{BY_SITE} UNION ALL SELECT 'all', COUNT(*) FROM visits ORDER BY 1",
     f"SELECT site FROM ({BY_SITE}) INTERSECT SELECT site FROM sites ORDER BY site",
     "SELECT site, COUNT(*) / (SELECT COUNT(*) FROM visits) AS share FROM visits GROUP BY 1 ORDER BY 1",
     "SELECT site, COUNT(*) AS n, n / SUM(n) OVER () AS share FROM visits GROUP BY site ORDER BY n, site",
-    "SELECT day, SUM(COUNT(*)) OVER (ORDER BY day ROWS BETWEEN 2 PRECEDING AND CURRENT ROW) AS s FROM visits GROUP BY day",
+    "SELECT day, SUM(COUNT(*)) OVER (ORDER BY day ROWS BETWEEN 2 PRECEDING AND CURRENT ROW) AS s FROM visits "
+    "GROUP BY day",
     "SELECT day FROM visits GROUP BY day QUALIFY ROW_NUMBER() OVER (ORDER BY SUM(pages), day) <= 3 ORDER BY day",
-    "SELECT CASE WHEN COUNT(*) > 100 THEN 'many' ELSE 'few' END AS w, UPPER(site) AS u FROM visits GROUP BY site ORDER BY u",
+    "SELECT CASE WHEN COUNT(*) > 100 THEN 'many' ELSE 'few' END AS w, UPPER(site) AS u FROM visits GROUP BY site "
+    "ORDER BY u",
     "SELECT note, COUNT(*) AS n FROM visits GROUP BY note ORDER BY note NULLS FIRST",
     "SELECT DISTINCT note FROM visits ORDER BY note NULLS LAST",
     "SELECT COUNT(*) AS kinds FROM (SELECT DISTINCT note FROM visits)",
@@ -52,8 +88,9 @@ AS_WRITTEN = [
     "FROM a JOIN b ON a.site = b.site ORDER BY m",
     f"SELECT t.site, region, n FROM ({BY_SITE}) t JOIN sites USING (site) WHERE size > 1 ORDER BY region",
     f"SELECT site, SQRT(n - 1000) AS root, LN(n - 1000) AS log, n / (n - n) AS none, n * 1.5 AS half FROM ({BY_SITE})",
-    f"SELECT n, w FROM ({BY_SITE}) JOIN (VALUES ('north', 'cold'), ('south', 'warm')) v(site, w) USING (site) ORDER BY w",
-    f"WITH v AS (SELECT * FROM visits WHERE pages > 3), c AS (SELECT site, COUNT(*) AS n FROM v GROUP BY site) "
+    f"SELECT n, w FROM ({BY_SITE}) JOIN (VALUES ('north', 'cold'), ('south', 'warm')) v(site, w) USING (site) "
+    "ORDER BY w",
+    "WITH v AS (SELECT * FROM visits WHERE pages > 3), c AS (SELECT site, COUNT(*) AS n FROM v GROUP BY site) "
     "SELECT site FROM c WHERE n >= (SELECT AVG(n) FROM c) ORDER BY site",
     "SELECT site, COUNT(*) AS n FROM visits GROUP BY ROLLUP (site) ORDER BY n DESC, site LIMIT 1 OFFSET 0",
     "SELECT region, SUM(size) AS s FROM sites GROUP BY region ORDER BY s DESC",
@@ -61,6 +98,14 @@ AS_WRITTEN = [
     "SELECT a + b AS c FROM (VALUES (1, 2), (3, 4)) v(a, b) ORDER BY c",
 ]
 """Queries that mean what they mean to any engine, once there is no noise to speak of."""
+
+
+def dataset(visits: pa.Table = VISITS) -> sf.Dataset:
+    """Opens visits to public sites."""
+    return sf.Dataset({"visits": visits, "sites": PUBLIC}, codebook=BOOK, name="visits")
+
+
+DATA = dataset()
 
 
 @pytest.fixture(scope="module")
@@ -192,8 +237,7 @@ def test_neighbours_are_asked_alike_and_pay_alike() -> None:
     without = VISITS.filter(pa.compute.not_equal(VISITS["user_id"], "u3"))
     told = []
     for visits in (VISITS, without):
-        data = sf.Dataset({"visits": visits, "sites": PUBLIC}, codebook=book(), name="visits")
-        session = session_of(data, sf.Approx(100, 0.5))
+        session = session_of(dataset(visits), sf.Approx(100, 0.5))
         for text in (RANKED, RATIO, f"SELECT SUM(n) AS s FROM ({BY_DAY})"):
             plan, release = session.explain(text, loss=ONE, **KEPT), session.sql(text, loss=ONE, **KEPT)
             kinds = [(column.name, column.role, column.low is None) for column in release.value.columns]
