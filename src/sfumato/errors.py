@@ -19,13 +19,13 @@ The tree::
     ├── BadCodebook (ValueError)          a codebook that says what it must not, or leaves out what it must say
     ├── Exhausted (RuntimeError)          an interactive mechanism that has given its last answer
     ├── QueryRefused (ValueError)         an interactive mechanism declines one query and goes on
-    │   └── OnlyPublic                    a query of public tables alone, which has nothing to pay for
     ├── NoTruthValue (TypeError)          an expression about rows stands where Python wants true or false
     ├── RunFailed (RuntimeError)          a measurement broke off while it looked at the data; what it costs is spent
     ├── LimitReached (RuntimeError)       a charge does not fit an account of a ledger; says what is left
     ├── AccountRefused (ValueError)       an account that is unknown, closed, expired, or opened already on other terms
     ├── PermitUsed (RuntimeError)         a permit works once, for what it was charged for, in the process that charged
     ├── NotKept (RuntimeError)            a release was paid for and made, but could not be stored; the error carries it
+    ├── NotWorkedOut (RuntimeError)       released numbers could not be put together as asked; the error carries them
     ├── ClockWentBack (RuntimeError)      the clock is behind the last entry of a ledger
     ├── LedgerUnavailable (RuntimeError)  a ledger that cannot be read or written now; nothing was charged
     ├── LedgerDamaged (ValueError)        a ledger with entries that were changed, removed or cannot be read
@@ -203,11 +203,6 @@ class QueryRefused(SfumatoError, ValueError):
     """Reports one query that an interactive mechanism declines; nothing is spent and it goes on."""
 
 
-@final
-class OnlyPublic(QueryRefused):
-    """Reports a query of public tables alone where one of private tables is wanted: its rows are free."""
-
-
 class NoTruthValue(SfumatoError, TypeError):
     """Reports an expression about rows that stands where Python wants true or false: in ``if``, ``and``, ``not`` …."""
 
@@ -255,6 +250,17 @@ class NotKept(SfumatoError, RuntimeError):
         super().__init__(
             "the release was charged and made, but the ledger could not store it, so that asking again would cost "
             "again. It is not lost: this error carries it as `release`."
+        )
+
+
+class NotWorkedOut(SfumatoError, RuntimeError):
+    """Reports numbers that were released and could not be put together as asked; ``release`` has them."""
+
+    def __init__(self, release: Any) -> None:
+        self.release = release
+        super().__init__(
+            "the numbers were released, paid for and kept, but putting them together failed: a row too many in an "
+            "inner query, a value too large, or too long a run. This error carries them as `release`."
         )
 
 

@@ -24,11 +24,12 @@ from sfumato.query.build.settings import CONFIDENCE, Accuracy, Settings
 from sfumato.query.engines.registry import is_tabular
 from sfumato.query.frame.queries import Query
 from sfumato.query.nodes.keysets import KeySet
-from sfumato.query.nodes.questions import Question
 from sfumato.query.nodes.relations import Scan
+from sfumato.query.nodes.worked_out import Finished
 from sfumato.query.plan.compile import compile_question
 from sfumato.query.plan.engine_plan import Cells, Rows
 from sfumato.query.plan.open_tables import OpenTables, Unlocked
+from sfumato.query.plan.together import measured_together, settings_of
 from sfumato.session.dataset import Dataset
 from sfumato.session.open_data import open_tables, protects_people, unit_of
 
@@ -155,19 +156,24 @@ def _plan(
     parameters: Sequence[object] | Mapping[str, object],
     settings: Settings,
 ) -> Measurement:
-    asked: Question | None
     if isinstance(question, str):
         from sfumato.query.sql import read_sql  # which loads sqlglot
 
         parsed = read_sql(question, data.opened.catalog, parameters)
-        asked, settings = parsed.question, parsed.options.added_to(settings)
+        settings, own = parsed.options.added_to(settings), parsed.question
+        answers = [] if own is None else [Finished("answer", own)]
+        answers = answers if parsed.worked is None else list(parsed.worked.answers)
     else:
-        asked = question.question
-    if asked is None:
+        answers = [Finished("answer", question.question)]
+    if not answers:
         raise BadArgument("the question", "one about private tables", question)
     limit = Pure if settings.loss is None else type(settings.loss)
     apart = int(data.unit.metric.read(data.unit))
-    return compile_question(asked, settings.priced, data.opened, limit=limit, d_in=apart).measurement(CONFIDENCE)
+    compiled = [
+        compile_question(one.question, said.priced, data.opened, limit=limit, d_in=apart)
+        for one, said in zip(answers, settings_of(answers, settings), strict=True)
+    ]
+    return measured_together(compiled, [one.name for one in answers], CONFIDENCE)
 
 
 def _alike(left: Measurement, right: Measurement) -> bool:

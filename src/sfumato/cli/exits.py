@@ -19,6 +19,7 @@ from sfumato.errors import (
     LimitReached,
     MissingExtra,
     NotKept,
+    NotWorkedOut,
     RunFailed,
     SfumatoError,
 )
@@ -27,7 +28,7 @@ FAILED, USAGE, REFUSED, LIMIT, BROKE_OFF, VIOLATED, INTERRUPTED = 1, 2, 3, 4, 5,
 
 CODES: tuple[tuple[tuple[type[SfumatoError], ...], int], ...] = (
     ((LimitReached,), LIMIT),
-    ((RunFailed, NotKept), BROKE_OFF),
+    ((RunFailed, NotKept, NotWorkedOut), BROKE_OFF),
     ((LedgerUnavailable, LedgerDamaged, ClockWentBack, MissingExtra), FAILED),
 )
 """Whatever is not named here was refused, from public facts alone."""

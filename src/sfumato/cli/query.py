@@ -18,9 +18,9 @@ from sfumato.cli.exits import BROKE_OFF, interruptible, misused, tell
 from sfumato.cli.inputs import Source, open_session, open_to_explain, shown
 from sfumato.cli.output import Form, Output
 from sfumato.cli.parsing import keys_of, loss_of, parameters_of, text_of, weights_of
-from sfumato.errors import NotKept, OnlyPublic
+from sfumato.errors import NotKept
 from sfumato.query.answer.explanation import Explanation
-from sfumato.release.answer import Answer, AnswerColumn, Role
+from sfumato.release.answer import Answer
 from sfumato.release.record import Release
 from sfumato.release.render.text import asked_and_cut
 from sfumato.session.session import Session
@@ -225,20 +225,15 @@ def ask(session: Session, asked: Asked, where: Output, address: str) -> int:
     try:
         with working("asking"):
             release = session.sql(asked.text, asked.parameters, **asked.settings)
-    except OnlyPublic:
-        where.write(public_rows(session.public(asked.text, asked.parameters)), None, "")
-        return 0
     except NotKept as lost:
         tell(f"sfumato: {lost} It follows.")
         release, code = lost.release, BROKE_OFF
     answer: Answer = release.value
+    if not release.charged:  # it is public, and there is nothing to note
+        where.write(answer, None, "")
+        return code
     where.write(answer, release, notes_of(release, session, address, free=session.spent == before))
     return code
-
-
-def public_rows(rows: Mapping[str, Any]) -> Answer:
-    """Puts rows of public tables into the form of an answer; every column is a key."""
-    return Answer(tuple(AnswerColumn(name, list(cells), Role.KEY) for name, cells in rows.items()))
 
 
 def notes_of(release: Release, session: Session, address: str, *, free: bool) -> str:

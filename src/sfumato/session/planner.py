@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING, final
 
 from sfumato.core.measurement import Measurement
-from sfumato.errors import BadArgument, OnlyPublic, QueryRefused
+from sfumato.errors import BadArgument, QueryRefused
 from sfumato.query.answer.assemble import drawn_from
 from sfumato.query.answer.explain import explained, other_losses
 from sfumato.query.answer.explanation import Explanation
+from sfumato.query.answer.normal_text import rows_text
+from sfumato.query.answer.working import public_answer
 from sfumato.query.build.settings import Settings
 from sfumato.query.frame import Frame
 from sfumato.query.nodes.kinds import Value
@@ -21,6 +24,7 @@ from sfumato.query.plan.compiled_query import CompiledQuery
 from sfumato.query.plan.open_tables import OpenTables
 from sfumato.release.answer import Answer
 from sfumato.release.record import Release
+from sfumato.session.workbench import Workbench, public_release
 
 if TYPE_CHECKING:
     from sfumato.query.sql.reading import Statement
@@ -49,23 +53,40 @@ class Planner:
         return Frame(catalog.table(private[0] if name is None else name), self)
 
     def sql(self, text: str, parameters: Parameters, settings: Settings) -> Release:
-        """Answers a question in SQL; refuses what is none about private tables, and says what to call for it."""
+        """Answers a question in SQL; what public tables alone answer is exact and free."""
         asked = self._read(text, parameters)
         if asked.explain:
             raise QueryRefused("this asks for an explanation, which is no release: ask session.explain(…).")
-        return self.release(_question(asked, "session.public(…) gives its rows"), asked.options.added_to(settings))
+        said = asked.options.added_to(settings)
+        if asked.worked is not None:
+            return self._workbench.release(asked.worked, said)
+        if asked.question is not None:
+            return self.release(asked.question, said)
+        tables = self._opened.catalog.tables
+        words = " ".join(text.split()) if asked.rows is None else rows_text(asked.rows, tables)
+        return public_release(self._session, public_answer(self.public(text, parameters)), words)
 
     def public(self, text: str, parameters: Parameters) -> Mapping[str, Sequence[Value]]:
         """The rows of a SELECT from public tables alone; refuses one that asks private tables."""
         asked = self._read(text, parameters)
-        if asked.rows is None:
+        if asked.rows is not None:
+            return self._opened.engine.rows(asked.rows)
+        if asked.facts is not None:
+            return asked.facts
+        if asked.worked is None or not self._workbench.is_free(asked.worked, Settings()):
             raise QueryRefused("this asks private tables, and costs something: session.sql(…) pays for it and answers.")
-        return self._opened.engine.rows(asked.rows)
+        answer: Answer = self._workbench.release(asked.worked, Settings()).value
+        return answer.to_dict()
 
     def explain_sql(self, text: str, parameters: Parameters, settings: Settings) -> Explanation:
         """Explains a question in SQL."""
         asked = self._read(text, parameters)
-        return self.explain(_question(asked, "there is nothing to explain"), asked.options.added_to(settings))
+        said = asked.options.added_to(settings)
+        if asked.question is not None and asked.worked is None:
+            return self.explain(asked.question, said)
+        if asked.worked is None or self._workbench.is_free(asked.worked, said):
+            raise QueryRefused("this asks only what is public, so there is nothing to pay and nothing to explain.")
+        return self._workbench.explain(asked.worked, self._assumed(said), self._with_standing)
 
     def release(self, question: Question, settings: Settings) -> Release:
         """Answers a question."""
@@ -82,10 +103,7 @@ class Planner:
 
         Where nothing is said of the price, it is a tenth of what is left, or of the limit.
         """
-        if settings.loss is None and settings.accuracy is None:
-            left = self._session.left
-            whole = self._session.limit if left == left.nothing() else left
-            settings = replace(settings, loss=whole.scaled(Fraction(1, 10)))
+        settings = self._assumed(settings)
         compiled, sure = self._planned(question, settings), settings.confidence
         others = {
             label: self._planned(question, replace(settings, loss=loss))
@@ -93,6 +111,18 @@ class Planner:
         }
         explanation = explained(compiled, others, d_in=self._d_in, confidence=sure)
         return self._with_standing(explanation, compiled.measurement(sure))
+
+    def _assumed(self, settings: Settings) -> Settings:
+        """Settings with a price: a tenth of what is left, or of the limit, where they say none."""
+        if settings.loss is not None or settings.accuracy is not None:
+            return settings
+        left = self._session.left
+        whole = self._session.limit if left == left.nothing() else left
+        return replace(settings, loss=whole.scaled(Fraction(1, 10)))
+
+    @cached_property
+    def _workbench(self) -> Workbench:
+        return Workbench(self._session, self._opened, self._planned)
 
     @property
     def _d_in(self) -> int:
@@ -118,9 +148,3 @@ class Planner:
         except RecursionError:
             deep = QueryRefused("the question is nested too deeply to be planned: ask in fewer steps.")
         raise deep
-
-
-def _question(asked: Statement, instead: str) -> Question:
-    if asked.question is None:
-        raise OnlyPublic(f"this asks only public tables, so there is nothing to pay: {instead}.")
-    return asked.question

@@ -122,7 +122,7 @@ class Spied:
         ("SELECT user_id, COUNT(*) AS n FROM visits GROUP BY user_id", KEPT, "make a group of each person"),
         ("SELECT COUNT(*) AS n FROM visits a JOIN visits b ON a.day = b.day", KEPT, "belong to two units"),
         ("SELECT COUNT(*) AS n, SUM(pages) AS n FROM visits", KEPT, "two columns are called 'n'"),
-        ("SELECT site FROM visits GROUP BY site", KEPT, "nothing is aggregated"),
+        ("SELECT 1 FROM visits", KEPT, "nothing is aggregated"),
     ],
 )
 def test_a_refusal_says_what_to_write_and_costs_nothing(
@@ -391,7 +391,6 @@ def test_a_public_table_is_free(session: Session) -> None:
 @pytest.mark.parametrize(
     ("ask", "told"),
     [
-        (lambda session: session.sql("SELECT region FROM sites"), r"session\.public\(…\) gives its rows"),
         (lambda session: session.explain("SELECT region FROM sites"), "nothing to pay"),
         (lambda session: session.public(COUNT), r"session\.sql\(…\) pays for it"),
         (lambda session: session.sql(f"EXPLAIN PRIVACY {COUNT}", loss=ONE, **KEPT), r"ask session\.explain\(…\)"),

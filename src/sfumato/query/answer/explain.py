@@ -13,15 +13,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sfumato.accounting.losses.measures import Additive, Loss
+from sfumato.core.measurement import Measurement
 from sfumato.exact import digits_up, up
 from sfumato.query.answer.assemble import Drawn, finished
 from sfumato.query.answer.error_bars import laws_at
-from sfumato.query.answer.explanation import SIZES, Explanation
+from sfumato.query.answer.explanation import SIZES, Explanation, Rows
 from sfumato.query.answer.reconcile import Agreed, agreeing
 from sfumato.query.answer.spelled import end_text
 from sfumato.query.answer.words import expression_words, noise_words, tally_words
 from sfumato.query.nodes.questions import Question, statistics_in
 from sfumato.query.nodes.relations import Join, Keep, PerUnit, Relation, Scan, Select, Union, Where
+from sfumato.query.nodes.worked_out import WorkedOut
 from sfumato.query.plan.decomposition import step_of
 from sfumato.query.plan.engine_plan import ExactAggregate, Total
 from sfumato.query.plan.grouping_sets import Level
@@ -61,6 +63,39 @@ def _values(compiled: CompiledQuery) -> Iterator[str]:
     for name, (low, high) in bounds_inferred(compiled.question):
         ends = " to ".join(end_text(end) if isinstance(end, Fraction | float) else str(end) for end in (low, high))
         yield f"{name} lies in {ends} where it is counted, from the conditions (WHERE, FILTER, CASE)"
+
+
+def explained_together(
+    compiled: Mapping[str, CompiledQuery],
+    worked: WorkedOut,
+    measurement: Measurement,
+    *,
+    asked: str,
+    d_in: int,
+    confidence: Fraction,
+) -> Explanation:
+    """Explains finished answers and what is worked out from them; the second costs nothing."""
+    parts = {name: explained(one, {}, d_in=d_in, confidence=confidence) for name, one in compiled.items()}
+    only = len(parts) == 1
+    tree = [("worked out", f"{worked.text}: from released numbers, which costs nothing")]
+    for name, part in parts.items():
+        price = "" if only else f", for {part.price}"
+        tree.append((f"finished answer {name}", f"it sums up over people, so it is released first{price}"))
+        tree += [(f"  {what}", why) for what, why in part.tree]
+
+    def labelled(name: str, rows: Rows) -> Rows:
+        return rows if only else tuple((f"{name}: {first}", *rest) for first, *rest in rows)
+
+    return Explanation(
+        how=replace(measurement.how, asked=asked),
+        price=measurement.map(d_in),
+        unit=next(iter(parts.values())).unit,
+        confidence=confidence,
+        tree=tuple(tree),
+        bounds=tuple(dict.fromkeys(why for part in parts.values() for why in part.bounds)),
+        noise=tuple(row for name, part in parts.items() for row in labelled(name, part.noise)),
+        errors=tuple(row for name, part in parts.items() for row in labelled(name, part.errors)),
+    )
 
 
 def _tree(compiled: CompiledQuery) -> Iterator[tuple[str, str]]:

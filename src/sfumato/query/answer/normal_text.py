@@ -18,6 +18,7 @@ from sfumato.query.nodes.expressions import Call, Column, Expression, Literal
 from sfumato.query.nodes.operators.record import NOT
 from sfumato.query.nodes.questions import CountUnits, Question, StatisticValue
 from sfumato.query.nodes.relations import Fold, Folded, Join, Match, PerUnit, Relation, Scan, Select, Union, Where
+from sfumato.query.nodes.worked_out import WorkedOut
 
 Tables = Mapping[str, Scan]
 """All tables there are, each with all of its columns: a name is clear or not among these."""
@@ -53,6 +54,23 @@ def normal_text(question: Question, tables: Tables) -> str:
     selected = _select(list(zip(names, pieces, rows, strict=True)))
     before = [selected, scope.clause, *_where(where, scope.leaf), *_group(question, scope.leaf)]
     return " ".join([*before, *_after(question, released)])
+
+
+def rows_text(relation: Relation, tables: Tables) -> str:
+    """Writes what gives the rows of a relation."""
+    return _query(relation, tables)[0]
+
+
+def whole_text(worked: WorkedOut, tables: Tables) -> str:
+    """Writes a question of several blocks: every finished answer under its name, then what is worked out."""
+    parts = []
+    for one in worked.answers:
+        shown = one.question.columns[:-1] if one.keys_only else one.question.columns  # the last one only counts
+        parts.append(f"{named(one.name)} AS ({normal_text(replace(one.question, columns=shown), tables)})")
+    if not parts:
+        return worked.text
+    rest = worked.text.removeprefix("WITH ")
+    return f"WITH {', '.join(parts)}{', ' if rest != worked.text else ' '}{rest}"
 
 
 def _after(question: Question, released: Leaf) -> Iterator[str]:

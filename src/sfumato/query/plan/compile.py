@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import reduce
 
-from sfumato.accounting.losses.measures import Loss
+from sfumato.accounting.losses.measures import Approx, Loss
 from sfumato.query.build.settings import Settings
+from sfumato.query.nodes.kinds import Value
 from sfumato.query.nodes.questions import Question
 from sfumato.query.plan.bound_joins import bound_joins
 from sfumato.query.plan.bound_units import bound_units
@@ -15,7 +16,7 @@ from sfumato.query.plan.compiled_query import CompiledQuery
 from sfumato.query.plan.decompose import decompose
 from sfumato.query.plan.drop_incomplete import drop_incomplete
 from sfumato.query.plan.expand_lists import expand_lists
-from sfumato.query.plan.find_keys import find_keys
+from sfumato.query.plan.find_keys import find_keys, key_finder
 from sfumato.query.plan.find_selections import find_selections
 from sfumato.query.plan.infer_bounds import infer_bounds
 from sfumato.query.plan.keep_rows import keep_rows
@@ -57,3 +58,23 @@ def compile_question(
     ready = CompiledQuery.of(reduce(lambda plan, step: step(plan), PASSES, begun))
     rehearse(ready, opened.engine)
     return ready
+
+
+def public_groups(question: Question, settings: Settings, opened: OpenTables) -> list[tuple[Value, ...]] | None:
+    """The groups that a question would answer, where they are public: nobody needs to be asked for these.
+
+    None where one grouping set has keys that are not listed. Keys that a set is not about are missing.
+    """
+    begun = QueryPlan(question, question, settings, opened, Approx)
+    plan = reduce(lambda made, step: step(made), PASSES[: PASSES.index(find_keys) + 1], begun)
+    finder, groups = key_finder(plan), []
+    for one in plan.question.grouping_sets:
+        named = [plan.question.keys[place] for place in one]
+        keys = plan.settings.keys
+        listed = finder.listed(named, keys.select([name for name, _ in named]) if keys is not None and named else None)
+        if listed is None:
+            return None
+        for cells in zip(*listed.columns, strict=True) if named else [()]:
+            row = dict(zip(one, cells, strict=True))
+            groups.append(tuple(row.get(place) for place in range(len(question.keys))))
+    return groups

@@ -34,7 +34,7 @@ def rehearse(ready: CompiledQuery, engine: PublicTables) -> None:
         for run in level.runs:
             engine.prepare(run.cells)
     try:
-        columns_of(ready, [_made_up(ready)], SURE)
+        columns_of(ready, [made_up(ready)], SURE)
     except RecursionError:
         why = "what is made of the released numbers is nested too deeply: ask for its parts."
     except OverflowError:
@@ -50,7 +50,7 @@ def _check_names(question: Question) -> None:
         raise QueryRefused("the name of a column holds half a character (a lone surrogate): name it otherwise, AS.")
 
 
-def _made_up(ready: CompiledQuery) -> Drawn:
+def made_up(ready: CompiledQuery) -> Drawn:
     """Makes up two groups of the first level, both with the first key, where keys are listed.
 
     The numbers of one are 0, those of the other as far out as noise will never be: a thousand half-widths.

@@ -108,6 +108,11 @@ class _Reader:
     def _aggregates(self) -> Aggregates:
         return Aggregates(self.rows, lambda statistic: self.wrap(statistic, self.scope))
 
+    def _early(self, node: exp.Expr, before: Sequence[Item]) -> Expression | None:
+        """Reads a column or an aggregate in SELECT itself, where columns of the tables come first."""
+        known = isinstance(node, exp.Column) and not is_star(node) and self.scope.called(node.name)
+        return self.leaf(node, () if known else before)
+
     def named(self, node: exp.Column, items: Sequence[Item], keys: Sequence[Expression] | None = None) -> Expression:
         """Looks up a name: one given in SELECT, or a column; refuses one that may be either.
 
@@ -126,7 +131,9 @@ class _Reader:
 
     def items(self, nodes: Iterable[exp.Expr]) -> tuple[Item, ...]:
         """Reads the columns of SELECT, under names that differ."""
-        items = [item for node in nodes for item in self._item(node)]
+        items: list[Item] = []
+        for node in nodes:
+            items += self._item(node, items)
         if len(items) > MOST_COLUMNS:
             raise QueryRefused(f"SELECT has {len(items)} columns; at most {MOST_COLUMNS} are answered.")
         taken = [item.name.casefold() for item in items if item.named]
@@ -136,7 +143,8 @@ class _Reader:
         names = set(taken)
         return tuple(item if item.named else Item(unused(item.name, names), item.made, named=False) for item in items)
 
-    def _item(self, node: exp.Expr) -> list[Item]:
+    def _item(self, node: exp.Expr, before: Sequence[Item]) -> list[Item]:
+        """Reads one column of SELECT; names that were given before it are known, where no column has them."""
         if is_star(node):
             return [Item(name, column, named=True) for name, column in columns_of(node, self.scope)]
         inner, named = node, False
@@ -148,7 +156,7 @@ class _Reader:
             made = self._aggregates.read(inner)
             names = [name] if len(made) == 1 else [_quantile_name(name, one) for one in made]
             return [Item(one, value, named) for one, value in zip(names, made, strict=True)]
-        made_one = Scalars(self.leaf, self.rows.parameters).read(inner)
+        made_one = Scalars(lambda node: self._early(node, before), self.rows.parameters).read(inner)
         return [Item(name, made_one, named or isinstance(inner, exp.Column))]
 
     def keys(
@@ -166,8 +174,10 @@ class _Reader:
         return by, tuple(sets)
 
     def _key(self, node: exp.Expr, items: Sequence[Item]) -> Expression:
-        made = _position(node, items, "GROUP BY")
-        if made is None:
+        at = position(node, len(items), "GROUP BY")
+        if at is not None:
+            made = items[at].made
+        else:
             made = self.named(node, items) if isinstance(node, exp.Column) else self.rows.read(node)
         if any(True for _ in statistics_in(made)):
             raise refused("grouping by an aggregate", "group an inner query, or filter groups with HAVING")
@@ -200,15 +210,21 @@ def keyed(made: Expression, replaced: Mapping[Expression, Expression]) -> Expres
     match made:
         case Call(operator, parts):
             return call(operator, *(keyed(part, replaced) for part in parts))
-        case Column(name):
-            instead = f"COUNT(DISTINCT {name})" if made.unit == 0 else f"COUNT({name}), or put it into GROUP BY"
-            raise QueryRefused(
-                f"{name!r} would show rows: it is neither aggregated nor grouped by, and rows of private tables never "
-                f"leave. Write an aggregate of it, such as {instead}."
-            )
+        case Column():
+            raise shows_rows(made)
         case StatisticValue():
             raise TypeError(made)
     return made
+
+
+def shows_rows(column: Column) -> QueryRefused:
+    """The refusal of a column of rows among released numbers, to be raised."""
+    name = column.name
+    instead = f"COUNT(DISTINCT {name})" if column.unit == 0 else f"COUNT({name}), or put it into GROUP BY"
+    return QueryRefused(
+        f"{name!r} would show rows: it is neither aggregated nor grouped by, and rows of private tables never "
+        f"leave. Write an aggregate of it, such as {instead}."
+    )
 
 
 def _orders(order: exp.Expr | None) -> list[exp.Expr]:
@@ -219,20 +235,18 @@ def _orders(order: exp.Expr | None) -> list[exp.Expr]:
 
 
 def _ordered(node: exp.Expr, late: Scalars, items: Sequence[Item]) -> tuple[Expression, bool]:
-    if node.args.get("nulls_first"):
-        raise refused("NULLS FIRST", "missing values come last. Sort the answer yourself")
     only(node, "this", "desc")
-    made = _position(node.this, items, "ORDER BY")
-    return late.read(node.this) if made is None else made, bool(node.args.get("desc"))
+    at = position(node.this, len(items), "ORDER BY")
+    return late.read(node.this) if at is None else items[at].made, bool(node.args.get("desc"))
 
 
-def _position(node: exp.Expr, items: Sequence[Item], clause: str) -> Expression | None:
-    """The column of SELECT that a number means; None where it is not a number."""
+def position(node: exp.Expr, many: int, clause: str) -> int | None:
+    """The place of the column of SELECT that a number means, from 0; None where it is not a number."""
     if not isinstance(node, exp.Literal) or node.is_string:
         return None
-    if not node.name.isdecimal() or len(node.name) > 9 or not 1 <= int(node.name) <= len(items):
-        raise QueryRefused(f"{clause} {node.name[:40]}: SELECT has the columns 1 to {len(items)}.")
-    return items[int(node.name) - 1].made
+    if not node.name.isdecimal() or len(node.name) > 9 or not 1 <= int(node.name) <= many:
+        raise QueryRefused(f"{clause} {node.name[:40]}: SELECT has the columns 1 to {many}.")
+    return int(node.name) - 1
 
 
 def _limit(node: exp.Expr | None, tables: Tables) -> int | None:

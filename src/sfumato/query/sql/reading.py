@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 from sqlglot import exp
@@ -28,12 +28,16 @@ from sfumato.query.nodes.questions import (
     statistics_in,
 )
 from sfumato.query.nodes.relations import Fold, Folded, Owner, Relation, optional, renamed
+from sfumato.query.nodes.worked_out import WorkedOut
 from sfumato.query.sql.aggregates import PerGroup
 from sfumato.query.sql.blocks import Block, block, keyed
 from sfumato.query.sql.contributions import summed_by_unit
+from sfumato.query.sql.finished import ROWS_LEAVE, Splitter, State, is_by_rows, only_table
+from sfumato.query.sql.listing import Facts, facts_of
 from sfumato.query.sql.options import Options
+from sfumato.query.sql.outer import worked_out
 from sfumato.query.sql.parameters import Given, Parameters
-from sfumato.query.sql.refusals import PARTS, only, refused
+from sfumato.query.sql.refusals import PARTS, refused
 from sfumato.query.sql.scopes import Scope
 from sfumato.query.sql.tables import Tables
 from sfumato.query.sql.text import TOO_DEEP, parse
@@ -42,48 +46,60 @@ from sfumato.query.sql.text import TOO_DEEP, parse
 @final
 @dataclass(frozen=True)
 class Statement:
-    """What a text asks: a question, or rows of public tables; or what the question would cost (``explain``)."""
+    """What a text asks: a question, rows of public tables, what is worked out from several of these, or public facts.
 
-    question: Question | None
-    rows: Relation | None
+    With ``explain`` it asks what that would cost. A question with something in it that no rule for released numbers
+    works out is also there as what works it out.
+    """
+
     explain: bool
     options: Options
+    question: Question | None = None
+    rows: Relation | None = None
+    worked: WorkedOut | None = None
+    facts: Facts | None = None
 
 
 def read(text: str, catalog: Catalog, parameters: Given = ()) -> Statement:
     """Reads one SELECT; see `sfumato.query.sql.read_sql`."""
     parsed = parse(text)
-    options = Options.read(parsed.options).by_group(parsed.tree)
+    statement = Statement(parsed.explain, Options.read(parsed.options).by_group(parsed.tree))
     try:
         bound = Parameters.read(parameters, parsed.tree)
-        asked = _asked(_select(parsed.tree), Tables(catalog, bound, _relation, {}))
+        return _read(parsed.tree, Tables(catalog, bound, _relation, {}), statement)
     except RecursionError:
         raise QueryRefused(TOO_DEEP) from None
-    if isinstance(asked, Question):
-        options.check_unit(asked.source)
-        return Statement(asked, None, parsed.explain, options)
-    return Statement(None, asked, parsed.explain, options)
 
 
-def _select(tree: exp.Expr) -> exp.Select:
-    match tree:
-        case exp.Select():
-            return tree
-        case exp.Subquery():
-            only(tree, "this")
-            return _select(tree.this)
-        case exp.SetOperation():
-            raise refused(f"{tree.key.upper()} of answers", "ask each SELECT by itself, or write FROM (… UNION ALL …)")
-    raise QueryRefused("the text is no SELECT, and only questions are answered.")
+def _read(tree: exp.Expr, tables: Tables, statement: Statement) -> Statement:
+    """Reads a whole text: as one question or as public rows where it is just that, else as what is worked out."""
+    if isinstance(tree, exp.Show | exp.Describe | exp.Command):
+        return replace(statement, facts=facts_of(tree, tables.catalog))
+    if not isinstance(tree, exp.Query):
+        raise QueryRefused("the text is no SELECT, and only questions are answered.")
+    while isinstance(tree, exp.Subquery) and not any(value for name, value in tree.args.items() if name != "this"):
+        tree = tree.this
+    splitter = Splitter(tree.copy(), tables, _asked)
+    if splitter.whole is State.ROWS:
+        raise refused(*ROWS_LEAVE)
+    if splitter.whole is State.PUBLIC and is_by_rows(tree):
+        rows = _asked(tree, tables)
+        return replace(statement, rows=rows) if isinstance(rows, Relation) else statement
+    outer = splitter.split()
+    answers = list(splitter.answers.values())
+    for one in answers:
+        statement.options.check_unit(one.question.source)
+    if len(answers) == 1 and not answers[0].keys_only and only_table(outer) == answers[0].name:
+        return replace(statement, question=answers[0].question)
+    worked = worked_out(outer, tables.parameters, answers, splitter.tables)
+    return replace(statement, question=splitter.question, worked=worked)
 
 
-def _asked(select: exp.Select, outer: Tables) -> Question | Relation:
+def _asked(select: exp.Expr, outer: Tables) -> Question | Relation:
     tables = outer.with_names(select)
     read = summed_by_unit(block(select, tables, _checked))
     source = read.scope.relation
     if read.keys is None and not source.private:
-        if read.order or read.limit is not None:
-            raise refused("sorting or cutting public rows", "they are all given. Leave it out, and sort them yourself")
         return pruned(_by_rows(read), {item.name for item in read.items}, spare=False)
     keys = read.keys or ()
     everywhere = set.intersection(*map(set, read.sets))

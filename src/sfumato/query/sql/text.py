@@ -25,6 +25,7 @@ LONGEST_QUESTION = 100_000
 
 DIALECT = DuckDB()
 BEGINNINGS = (TokenType.SELECT, TokenType.WITH, TokenType.FROM, TokenType.L_PAREN)
+LISTINGS = (TokenType.SHOW, TokenType.DESCRIBE, TokenType.DESC)
 TOO_DEEP = "the text is nested too deeply to be read; write inner parts as WITH name AS (…)."
 
 CLAUSES = ("DIFFERENTIAL_PRIVACY", "ANONYMIZATION")
@@ -64,7 +65,7 @@ def _parsed(text: str) -> Parsed:
         raise QueryRefused("the text asks nothing. A question begins with SELECT.")
     if any(token.token_type is TokenType.SEMICOLON for token in tokens):
         raise QueryRefused("the text holds several statements; ask one question at a time.")
-    if tokens[0].token_type not in BEGINNINGS:
+    if tokens[0].token_type not in (*BEGINNINGS, *LISTINGS):
         raise QueryRefused(
             f"{tokens[0].text.upper()[:40]!r} begins no question: only SELECT is answered, and nothing is ever written."
         )

@@ -1,0 +1,89 @@
+"""A throw-away engine: works SQL out over released numbers and public tables, and can reach nothing else.
+
+Each run is a new database in memory that is given its tables, is closed to files, extensions and settings before it
+sees the text, and is gone afterwards. No private table is ever in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from threading import Timer
+from typing import Any, final
+
+from sfumato.errors import QueryRefused
+from sfumato.query.engines.duckdb.connection import SETTINGS, duckdb_module
+
+LIMITS = {
+    **SETTINGS,
+    "enable_external_access": "false",
+    "error_on_division_by_zero": "false",  # what has no value is missing
+    "ieee_floating_point_ops": "false",
+    "memory_limit": "1GB",
+    "preserve_insertion_order": "true",
+    "temp_directory": "",
+    "threads": "1",
+}
+"""No files, no extensions, little memory, one thread: the same tables and the same text give the same rows."""
+
+LONGEST_RUN = 60
+"""Seconds after which a run is broken off."""
+
+
+@final
+@dataclass(frozen=True)
+class Given:
+    """A column of a table that is handed in: its name, DuckDB's type for it, and its values."""
+
+    name: str
+    type: str
+    values: Sequence[Any]
+
+
+def quoted(name: str) -> str:
+    """Writes a name so that it is read as nothing else."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def worked_out(text: str, tables: Mapping[str, Sequence[Given]]) -> list[tuple[str, list[Any]]]:
+    """Runs one SELECT over some tables; gives its columns in order, as names and Python values.
+
+    Refuses a SELECT that fails, and says nothing of why: what an engine says may quote what it holds.
+    """
+    duckdb = duckdb_module()
+    with closing(duckdb.connect(":memory:", config=LIMITS)) as connection:
+        for name, columns in tables.items():
+            _load(connection, name, columns)
+        connection.execute("SET lock_configuration = true")
+        clock = Timer(LONGEST_RUN, connection.interrupt)
+        clock.daemon = True
+        clock.start()
+        try:
+            done = connection.execute(text)
+            names, rows = [column[0] for column in done.description or ()], done.fetchall()
+        except (duckdb.Error, MemoryError):
+            raise QueryRefused("a name, a type or an operation in it does not fit") from None
+        finally:
+            clock.cancel()
+    cells = list(zip(*rows, strict=True)) if rows else [()] * len(names)
+    return [(name, list(column)) for name, column in zip(names, cells, strict=True)]
+
+
+def _load(connection: Any, name: str, columns: Sequence[Given]) -> None:
+    """Makes a table with stated types: they follow from the question, never from what happens to be in it."""
+    import pyarrow as pa
+
+    arrays = [_array(pa, column) for column in columns]
+    connection.register("handed in", pa.table(arrays, names=[f"c{place}" for place in range(len(columns))]))
+    made = ", ".join(
+        f"CAST(c{place} AS {column.type}) AS {quoted(column.name)}" for place, column in enumerate(columns)
+    )
+    connection.execute(f'CREATE TABLE {quoted(name)} AS SELECT {made} FROM "handed in"')
+    connection.unregister("handed in")
+
+
+def _array(pa: Any, column: Given) -> Any:
+    types = {"BOOLEAN": pa.bool_(), "BIGINT": pa.int64(), "DOUBLE": pa.float64(), "VARCHAR": pa.string()}
+    types |= {"DATE": pa.date32(), "TIMESTAMP": pa.timestamp("us"), "HUGEINT": pa.decimal128(38, 0)}
+    return pa.array(list(column.values), types[column.type])
