@@ -111,8 +111,10 @@ def _relation(node: Relation) -> str:
             return f"where({shown(source)}, {shown(condition)})"
         case Select(source, columns):
             return f"select({shown(source)}, {_named(columns)})"
-        case Join(left, right, on, match):
-            equal = " ".join(f"{one}={other}" for one, other in on)
+        case Join(left, right, on, match, compared):
+            equal = " ".join(
+                [*(f"{one}={other}" for one, other in on), *(f"{one} {how} {other}" for one, how, other in compared)]
+            )
             return f"{match.value}({shown(left)}, {shown(right)}, {equal})"
         case Keep(source, rows):
             return f"keep({shown(source)}, {rows})"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import operator
 from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -197,10 +198,18 @@ class Reference:
                 for owner, other in right
                 if (not join.right.private or owner == unit)
                 and all(row[a] is not None and row[a] == other[b] for a, b in on)
+                and all(self.compare(how, row[a], other[b]) for a, how, b in join.compared)
             ]
+            if join.match.filters:
+                yield from [Owned(unit, row)] if bool(found) is (join.match is Match.SEMI) else []
+                continue
             if not found and join.match is Match.LEFT:
                 found = [nothing]
             yield from (Owned(unit, {**row, **other}) for other in found)
+
+    def compare(self, how: str, one: Any, other: Any) -> bool:
+        """Tells whether two values compare in a way; missing ones never do."""
+        return one is not None and other is not None and getattr(operator, how)(one, other)
 
     def are_ids(self, join: Join, left: str, right: str) -> bool:
         """Tells whether two columns hold ids: those of one unit are the same, whatever was read of them."""

@@ -13,7 +13,19 @@ from tests.reference.worlds import POOLS, ROW, World, world
 from sfumato.query.nodes.expressions import Call, Column, Expression, Literal
 from sfumato.query.nodes.kinds import Kind, Value
 from sfumato.query.nodes.operators import TIME_UNITS, call
-from sfumato.query.nodes.relations import Fold, Folded, Join, Keep, Match, PerUnit, Relation, Select, Union, Where
+from sfumato.query.nodes.relations import (
+    COMPARISONS,
+    Fold,
+    Folded,
+    Join,
+    Keep,
+    Match,
+    PerUnit,
+    Relation,
+    Select,
+    Union,
+    Where,
+)
 from sfumato.query.plan.engine_plan import Bound, Cells, Distinct, ExactAggregate, PublicKeys, Rows, Term, Total, Units
 from sfumato.query.plan.grids import Grid
 
@@ -177,7 +189,8 @@ def join(choices: Choices, here: World, source: Relation) -> Relation:
     if not pairs:
         return source
     on = tuple(dict.fromkeys(choices.some(pairs, 1 if public else 0, 2)))
-    return Join(source, right, on, choices.of((Match.INNER, Match.LEFT)))
+    compared = [(a, how, b) for a, b in choices.some(pairs, 0, 1) for how in choices.some(tuple(COMPARISONS), 1, 1)]
+    return Join(source, right, on, choices.of(tuple(Match)), tuple(compared))
 
 
 def union(choices: Choices, here: World, source: Relation) -> Relation:

@@ -17,7 +17,19 @@ from sfumato.query.build.relation import owner_of, unused
 from sfumato.query.nodes.expressions import Call, Column, Expression, Literal
 from sfumato.query.nodes.operators.record import NOT
 from sfumato.query.nodes.questions import CountUnits, Question, StatisticValue
-from sfumato.query.nodes.relations import Fold, Folded, Join, Match, PerUnit, Relation, Scan, Select, Union, Where
+from sfumato.query.nodes.relations import (
+    COMPARISONS,
+    Fold,
+    Folded,
+    Join,
+    Match,
+    PerUnit,
+    Relation,
+    Scan,
+    Select,
+    Union,
+    Where,
+)
 
 Tables = Mapping[str, Scan]
 """All tables there are, each with all of its columns: a name is clear or not among these."""
@@ -165,16 +177,25 @@ def _from(relation: Relation, tables: Tables) -> _From:
         right, own = _right(join)
         source = _renamed(right, name, sources, tables) if name else None
         source = source or _source(right, unused(_usual(right), taken), tables)
-        sources.append(source)
-        scope = _From(tuple(sources), full=True)
+        scope = _From((*sources, source), full=True)
+        compared = (*((ours, "=", theirs) for ours, theirs in join.on),)
+        compared += tuple((ours, COMPARISONS[how], theirs) for ours, how, theirs in join.compared)
         pairs = [
-            f"{scope.leaf(_named(join.left, ours)).text} = {scope.leaf(_named(right, theirs)).text}"
-            for ours, theirs in join.on
+            f"{scope.leaf(_named(join.left, ours)).text} {symbol} {scope.leaf(_named(right, theirs)).text}"
+            for ours, symbol, theirs in compared
         ]
         conditions = [spelled(one, scope.leaf).at(NOT) for one in (*_conjuncts(own), *_conjuncts(extra))]
-        word = "LEFT JOIN" if join.match is Match.LEFT else "JOIN"
-        texts.append(f" {word} {source.listed} ON {' AND '.join((*pairs, *conditions))}")
+        texts.append(_join_text(join.match, source.listed, [*pairs, *conditions]))
+        sources += [] if join.match.filters else [source]
     return _From(tuple(sources), "".join(texts), full=bool(steps))
+
+
+def _join_text(match: Match, right: str, conditions: Sequence[str]) -> str:
+    """Writes a join; one without a condition is of every row with every public one."""
+    word = "" if match is Match.INNER else f"{match.value.upper()} "
+    if not conditions and match is Match.INNER:
+        return f" CROSS JOIN {right}"
+    return f" {word}JOIN {right} ON {' AND '.join(conditions) or 'TRUE'}"
 
 
 def _chain(relation: Relation) -> tuple[Relation, list[tuple[Join, Expression | None]]]:
@@ -194,7 +215,7 @@ def _chain(relation: Relation) -> tuple[Relation, list[tuple[Join, Expression | 
 def _right(join: Join) -> tuple[Relation, Expression | None]:
     """The right side of a join, and what the condition of a left join says of it alone."""
     match join:
-        case Join(right=Where(source, condition), match=Match.LEFT):
+        case Join(right=Where(source, condition), match=match) if match is not Match.INNER:
             return source, condition
     return join.right, None
 
@@ -348,7 +369,7 @@ def _identified(relation: Relation, tables: Tables) -> tuple[Relation, Column] |
             return None if inner is None else _selected(inner[0], list(named_columns), inner[1])
         case Join(left=left, right=right):
             inner = _identified(left, tables)
-            clash = inner is None or right.field(inner[1].name) is not None
+            clash = inner is None or (not relation.match.filters and right.field(inner[1].name) is not None)
             return None if inner is None or clash else (replace(relation, left=inner[0]), inner[1])
         case Union(parts=parts):
             return _all_identified(

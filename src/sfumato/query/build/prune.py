@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from dataclasses import replace
 
 from sfumato.query.nodes.expressions import Expression
 from sfumato.query.nodes.relations import Join, Keep, PerUnit, Relation, Scan, Select, Union, Where
@@ -22,9 +23,11 @@ def pruned(relation: Relation, needed: Collection[str], *, spare: bool = True) -
         case Select(source, columns):
             kept = tuple((name, made) for name, made in columns if name in needed)
             return _selected(pruned(source, used(made for _, made in kept), spare=True), kept, spare=spare)
-        case Join(left, right, on, match):
-            ours, theirs = {*needed, *(name for name, _ in on)}, {*needed, *(name for _, name in on)}
-            return Join(pruned(left, ours, spare=False), pruned(right, theirs, spare=False), on, match)
+        case Join(left=left, right=right, on=on, match=match, compared=compared):
+            ours = {*needed, *(name for name, _ in on), *(name for name, _, _ in compared)}
+            theirs = {*(name for _, name in on), *(name for _, _, name in compared)}
+            theirs |= set() if match.filters else set(needed)
+            return replace(relation, left=pruned(left, ours, spare=False), right=pruned(right, theirs, spare=False))
         case Union(parts):
             names = [column.name for column in relation.fields if column.name in needed]
             return Union(tuple(_exactly(pruned(part, names, spare=False), names) for part in parts))

@@ -130,10 +130,21 @@ class Select(OfOne):
 
 
 class Match(Enum):
-    """Says what becomes of rows on the left that match nothing."""
+    """Says what becomes of rows on the left: each with every match, also with none, or once if it has one or none."""
 
     INNER = "inner"
     LEFT = "left"
+    SEMI = "semi"
+    ANTI = "anti"
+
+    @property
+    def filters(self) -> bool:
+        """Tells whether rows of the left are kept or not, and nothing of the right is."""
+        return self in (Match.SEMI, Match.ANTI)
+
+
+COMPARISONS = {"ne": "<>", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
+"""How columns on two sides of a join can be compared, besides being equal, as SQL writes it."""
 
 
 @final
@@ -144,16 +155,20 @@ class Join(Relation):
     Private with public gives private rows, each as often as it matches. Private with private joins the rows of one unit
     with one another: equality of the units' identities is part of the condition, whatever ``on`` says. A join of public
     with private is written the other way round; a left join with a private right side keeps unmatched rows of the left
-    one, which belong to their unit as before. The right side's columns may be missing after a left join.
+    one, which belong to their unit as before. The right side's columns may be missing after a left join. ``compared``
+    are further comparisons (``lt``, ``ne`` …) of a column on the left with one on the right that a match must meet.
     """
 
     left: Relation
     right: Relation
     on: tuple[tuple[str, str], ...]
     match: Match = Match.INNER
+    compared: tuple[tuple[str, str, str], ...] = ()
 
     @property
     def fields(self) -> tuple[Column, ...]:
+        if self.match.filters:
+            return self.left.fields
         right = (optional(column) if self.match is Match.LEFT else column for column in self.right.fields)
         return (*self.left.fields, *right)
 

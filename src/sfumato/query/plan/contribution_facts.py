@@ -105,6 +105,8 @@ def reach_of(relation: Relation, tables: Mapping[str, Reach], matches: Matches) 
             return tables[table]
         case Where(source=source) | Select(source=source):
             return reach_of(source, tables, matches)
+        case Join(left=left, match=match) if match.filters:
+            return reach_of(left, tables, matches)
         case Join(left=left, right=right):
             # A table on both sides gives two columns of one origin, which pair anyhow: its facts hold for neither.
             ours = reach_of(left, tables, matches).without(_tables(right))

@@ -113,9 +113,10 @@ def _rows(relation: Relation) -> Iterator[Cut]:
         case Where(source=source, condition=condition):
             what = "units" if isinstance(source, PerUnit) else "rows"
             yield Cut(Cutting.ROWS, f"{what} are kept where {spelled(condition).text}", THE_QUESTION)
-        case Join(right=right, match=Match.INNER):
+        case Join(right=right, match=match) if match is not Match.LEFT:
             tables = " and ".join(dict.fromkeys(named(scan.table) for scan in scans(right)))
-            yield Cut(Cutting.ROWS, f"rows that match none of {tables} are left out", THE_QUESTION)
+            which = "a row" if match is Match.ANTI else "none"
+            yield Cut(Cutting.ROWS, f"rows that match {which} of {tables} are left out", THE_QUESTION)
 
 
 def _keys(keys: KeySet) -> Cut:

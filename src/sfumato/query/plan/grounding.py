@@ -58,6 +58,8 @@ def ground(relation: Relation, path: str = "") -> Ground:
             return Ground({**own, **{name: below.told(made) or own[name] for name, made in by}}, below.conditions)
         case Join(left=left, right=right, match=match):
             one = ground(left, f"{path}l")
+            if match.filters:
+                return one
             if match is Match.LEFT:  # what matches nothing has no columns of the right, and met none of its conditions
                 own = {column.name: _fresh(column, f"{path}r") for column in relation.fields}
                 return Ground({**own, **one.fields}, one.conditions)

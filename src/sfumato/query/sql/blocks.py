@@ -9,17 +9,18 @@ from typing import TypeAlias, final
 from sqlglot import exp
 
 from sfumato.errors import QueryRefused
-from sfumato.query.build.relation import kept, unused
+from sfumato.query.build.relation import unused
 from sfumato.query.nodes.expressions import Call, Column, Expression, Literal
 from sfumato.query.nodes.operators import call
 from sfumato.query.nodes.questions import Quantile, Statistic, StatisticValue, statistics_in
 from sfumato.query.sql.aggregates import Aggregates, is_aggregate, usual_name
 from sfumato.query.sql.constants import constant
 from sfumato.query.sql.grouping import grouping
+from sfumato.query.sql.joins import row_reader
 from sfumato.query.sql.refusals import only, refused
 from sfumato.query.sql.scalars import Scalars
 from sfumato.query.sql.scopes import Scope
-from sfumato.query.sql.tables import Tables, columns_of, is_star, row_reader
+from sfumato.query.sql.tables import Tables, columns_of, is_star
 
 Wrap: TypeAlias = Callable[[Statistic, Scope], Expression]
 """Makes what stands for a statistic in an expression, or refuses the statistic."""
@@ -64,8 +65,6 @@ def block(select: exp.Expr, tables: Tables, wrap: Wrap) -> Block:
     only(select, *CLAUSES)
     scope = tables.scope(select)
     rows = row_reader(scope, tables.parameters)
-    if (where := select.args.get("where")) is not None:
-        scope = scope.over(kept(scope.relation, rows.condition(where.this)))
     reader = _Reader(scope, rows, wrap)
     items = reader.items(select.expressions)
     keys, sets = reader.keys(select.args.get("group"), items)

@@ -19,6 +19,7 @@ from sfumato.query.engines.sql.statement import Ends, Piece, Scope, Statement, l
 from sfumato.query.nodes.expressions import Column, Expression
 from sfumato.query.nodes.kinds import Kind
 from sfumato.query.nodes.relations import (
+    COMPARISONS,
     Fold,
     Folded,
     Join,
@@ -190,23 +191,39 @@ class Relations:
         left, right = self.source(join.left), self.source(join.right)
         if join.right.private and not (left.units and left.units == right.units):
             raise TypeError(join)
-        same = [f"a.{name} = b.{name}" for name in right.identity]
-        for ours, theirs in join.on:
-            if _is_id(join.left, ours) and _is_id(join.right, theirs):
-                continue  # the identities are equal already, and what was read of them may not be
-            kinds = {_kind(join.left, ours), _kind(join.right, theirs)}
-            one, other = f"a.{left.fields[ours]}", f"b.{right.fields[theirs]}"
-            if len(kinds) > 1:
-                one, other = (f"CAST({side} AS {self._dialect.types[Kind.FLOAT]})" for side in (one, other))
-            same.append(f"{one} = {other}")
+        if join.match.filters:
+            return self._filtered(join, left, right)
         columns = [f"a.{name}" for name in (*left.identity, *left.fields.values())]
         columns += [f"b.{name} AS f{len(left.fields) + place}" for place, name in enumerate(right.fields.values())]
         how = "LEFT JOIN" if join.match is Match.LEFT else "JOIN"
         text = (
             f"SELECT {listing(columns) or '1 AS one'} FROM ({left.text}) AS a {how} ({right.text}) AS b"
-            f" ON {' AND '.join(same) or 'TRUE'}"
+            f" ON {self._matched(join, left, right, ('a', 'b'))}"
         )
         return _made(text, left.units, join.fields, {**left.held, **right.held})
+
+    def _filtered(self, join: Join, left: Source, right: Source) -> Source:
+        """The rows of the left that match something on the right, or nothing."""
+        names = (self.statement.name("left"), self.statement.name("right"))
+        template = self._dialect.semi_join if join.match is Match.SEMI else self._dialect.anti_join
+        text = template.format(*names, self._matched(join, left, right, names))
+        text = f"WITH {names[0]} AS ({left.text}), {names[1]} AS ({right.text}) {text}"
+        return Source(text, left.units, left.fields, left.held)
+
+    def _matched(self, join: Join, left: Source, right: Source, names: tuple[str, str]) -> str:
+        """The condition that two rows match, of tables with these names."""
+        ours, theirs = names
+        same = [f"{ours}.{name} = {theirs}.{name}" for name in right.identity]
+        pairs = [(one, "=", other) for one, other in join.on]
+        for one, symbol, other in (*pairs, *((one, COMPARISONS[how], other) for one, how, other in join.compared)):
+            if symbol == "=" and _is_id(join.left, one) and _is_id(join.right, other):
+                continue  # the identities are equal already, and what was read of them may not be
+            kinds = {_kind(join.left, one), _kind(join.right, other)}
+            sides = [f"{ours}.{left.fields[one]}", f"{theirs}.{right.fields[other]}"]
+            if len(kinds) > 1:
+                sides = [f"CAST({side} AS {self._dialect.types[Kind.FLOAT]})" for side in sides]
+            same.append(f" {symbol} ".join(sides))
+        return " AND ".join(same) or "TRUE"
 
     def _union(self, union: Union) -> Source:
         below = [self.source(part) for part in union.parts]
