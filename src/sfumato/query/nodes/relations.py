@@ -277,9 +277,9 @@ def optional(column: Column) -> Column:
 
 
 def merged(columns: tuple[Column, ...]) -> Column:
-    """The column of a union: with bounds and keys only where every part has them."""
+    """The column of a union: with bounds and keys only where every part has them, or no value at all."""
     first = columns[0]
-    ends = [column.facts.between for column in columns]
+    ends = [column.facts.between for column in columns if column.facts.keys != ()]
     keys = [column.facts.keys for column in columns]
     lists = [listed for listed in keys if listed is not None]
     same = len({(column.origin, column.unit) for column in columns}) == 1
@@ -294,6 +294,6 @@ def merged(columns: tuple[Column, ...]) -> Column:
 
 def _hull(ends: list[Ends | None]) -> Ends | None:
     known: list[Any] = [one for one in ends if one is not None]
-    if len(known) != len(ends):
+    if len(known) != len(ends) or not ends:
         return None
     return min(low for low, _ in known), max(high for _, high in known)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import NamedTuple, TypeAlias, final
 
 from sqlglot import exp
@@ -97,7 +98,8 @@ def joined_scopes(
         parts = [*(conjuncts(node.args["on"]) if node.args.get("on") else ()), *equal]
         reader = row_reader(both, parameters)
         for part in parts:
-            condition = condition.also(reader.condition(part), how)
+            pair = _pair(part, both, condition)
+            condition = condition.also(reader.condition(part), how) if pair is None else condition.equal([pair])
     if how.full:
         return _full(condition, left, right, merged)
     relation = condition.joined(how)
@@ -154,17 +156,11 @@ class _Condition:
 
     def also(self, said: Expression, how: Joining) -> _Condition:
         """Adds a condition: where unmatched rows stay, only by what can be decided of two rows side by side."""
-        match said:
-            case Call("and", parts):
-                made = self
-                for part in parts:
-                    made = made.also(part, how)
-                return made
-            case Call("eq", (Column() as one, Column() as other)) if self._side(one) != self._side(other):
-                return self.equal([(one, other) if self._side(one) == "left" else (other, one)])
+        if isinstance(said, Call) and said.operator == "and":
+            return reduce(lambda made, part: made.also(part, how), said.parts, self)
         if how.match is Match.INNER and not how.right and not how.full:
             return replace(self, rest=(*self.rest, said))
-        side, other_side = self._side(said), "left" if how.right else "right"
+        side, other_side = self.side(said), "left" if how.right else "right"
         if side == other_side and not how.full:
             return replace(self, **{side: kept(getattr(self, side), said)})
         if side != "both":
@@ -172,7 +168,7 @@ class _Condition:
             return self.equal([(one, flag) if side == "right" else (flag, one)])
         match said:
             case Call("eq" | "ne" | "lt" | "le" | "gt" | "ge" as operator, (one, other)):
-                match self._side(one), self._side(other):
+                match self.side(one), self.side(other):
                     case ("left", "right"):
                         return self.compare(one, operator, other)
                     case ("right", "left"):
@@ -224,15 +220,15 @@ class _Condition:
         return [
             one
             for one in self.rest
-            if isinstance(one, Call) and one.operator == "eq" and {*map(self._side, one.parts)} == {"left", "right"}
+            if isinstance(one, Call) and one.operator == "eq" and {*map(self.side, one.parts)} == {"left", "right"}
         ]
 
     def _by_equal_values(self) -> _Condition:
         values = self._equal_values()
-        pairs = [(one, two) if self._side(one) == "left" else (two, one) for one, two in (v.parts for v in values)]
+        pairs = [(one, two) if self.side(one) == "left" else (two, one) for one, two in (v.parts for v in values)]
         return replace(self, rest=tuple(one for one in self.rest if one not in values)).equal(pairs)
 
-    def _side(self, made: Expression) -> str:
+    def side(self, made: Expression) -> str:
         """Which side an expression looks at: left, right, both, or none of them."""
         theirs = {column.name for column in self.right.fields}
         sides = {"right" if column.name in theirs else "left" for column in made.columns()}
@@ -245,6 +241,15 @@ class _Condition:
         taken = {column.name.casefold() for side in (self.left, self.right) for column in side.fields}
         name = unused("joined", taken)
         return selected(relation, [*((column.name, column) for column in relation.fields), (name, made)]), name
+
+
+def _pair(part: exp.Expr, both: Scope, condition: _Condition) -> tuple[Column, Column] | None:
+    """The columns of two sides that a condition says are equal, the left one first; None where it says other things."""
+    match part:
+        case exp.EQ(this=exp.Column() as one, expression=exp.Column() as other):
+            left, right = sorted((both.column(one), both.column(other)), key=condition.side)
+            return (left, right) if (condition.side(left), condition.side(right)) == ("left", "right") else None
+    return None
 
 
 def _full(condition: _Condition, left: Scope, right: Scope, merged: list[tuple[str, Column, Column]]) -> Scope:

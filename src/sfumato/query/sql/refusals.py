@@ -9,6 +9,7 @@ from sfumato.errors import QueryRefused
 OTHER_ROWS = "it would put rows of several people next to each other. Aggregate with GROUP BY instead"
 NOT_A_ROW = "its value is not a function of the row. Give the value as a parameter"
 SUBQUERY = "a query inside an expression is not answered. JOIN the table, or write a literal list"
+BY_ITSELF = "it may stand in WHERE by itself, beside others with AND. Ask about each branch of an OR by itself"
 PATTERN = "only LIKE is answered, with % and _. Write LIKE, or compare parts with SUBSTRING"
 SHOWS_VALUES = "it would show values of single rows. Use COUNT, SUM, AVG, QUANTILE, HISTOGRAM or TOP_K"
 
@@ -16,7 +17,7 @@ NODES: dict[type[exp.Expr], tuple[str, str]] = {
     exp.Window: ("OVER", OTHER_ROWS),
     exp.Subquery: ("a scalar subquery", SUBQUERY),
     exp.Select: ("a scalar subquery", SUBQUERY),
-    exp.Exists: ("EXISTS", SUBQUERY),
+    exp.Exists: ("EXISTS inside an expression", BY_ITSELF),
     exp.Rand: ("RANDOM", NOT_A_ROW),
     exp.Uuid: ("UUID", NOT_A_ROW),
     exp.CurrentDate: ("CURRENT_DATE", NOT_A_ROW),
@@ -86,7 +87,7 @@ PARTS: dict[str, tuple[str, str]] = {
     "position": ("trimming one side", "TRIM(x) takes spaces off both ends"),
     "columns": ("a list of columns after an alias", "name columns with AS inside the query"),
     "recursive": ("WITH RECURSIVE", "only a fixed number of steps can be bounded. Write each step as a CTE"),
-    "query": ("IN (SELECT …)", SUBQUERY),
+    "query": ("IN (SELECT …) inside an expression", BY_ITSELF),
     "unnest": ("UNNEST", "write IN (a, b, …)"),
     "limit_options": ("LIMIT with PERCENT or TIES", "write LIMIT and a number of rows"),
     "symmetric": ("BETWEEN SYMMETRIC", "write the lower bound first"),
