@@ -20,7 +20,18 @@ from sfumato.query.answer.explanation import SIZES, Explanation
 from sfumato.query.answer.reconcile import Agreed, agreeing
 from sfumato.query.answer.words import expression_words, noise_words, tally_words
 from sfumato.query.nodes.questions import Question, statistics_in
-from sfumato.query.nodes.relations import COMPARISONS, Join, Keep, PerUnit, Relation, Scan, Select, Union, Where
+from sfumato.query.nodes.relations import (
+    COMPARISONS,
+    Join,
+    Keep,
+    PerUnit,
+    Relation,
+    Scan,
+    Select,
+    Union,
+    Where,
+    Windowed,
+)
 from sfumato.query.plan.decomposition import step_of
 from sfumato.query.plan.engine_plan import ExactAggregate, Total
 from sfumato.query.plan.grouping_sets import Level
@@ -88,6 +99,9 @@ def _steps(relation: Relation, depth: int, who: str) -> Iterator[tuple[str, str]
         case Keep(rows=rows, work=work):
             why = "so that joins stay small, " if work else ""
             yield f"{indent}at most {rows:,} rows of each unit", f"{why}by its own rows: {same}"
+        case Windowed(added=added):
+            names = ", ".join(one.column.name for one in added)
+            yield f"{indent}by the unit's other rows: {names}", f"within each unit: {same}"
         case PerUnit(by=by, folds=folds):
             made = ", ".join(folded.column.name for folded in folds)
             yield f"{indent}per unit by {', '.join(name for name, _ in by)}: {made}", f"within each unit: {same}"

@@ -86,7 +86,7 @@ def _select(items: Items) -> str:
         else f"{piece.text} AS {named(name)}"
         for name, piece, row in items
     )
-    return f"SELECT {', '.join(written)}"
+    return f"SELECT {', '.join(written) or '1 AS one'}"
 
 
 def _where(condition: Expression | None, leaf: Leaf) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from sfumato.query.nodes.expressions import Expression
-from sfumato.query.nodes.relations import Join, Keep, PerUnit, Relation, Scan, Select, Union, Where
+from sfumato.query.nodes.relations import Join, Keep, PerUnit, Relation, Scan, Select, Union, Where, Windowed
 
 
 def pruned(relation: Relation, needed: Collection[str], *, spare: bool = True) -> Relation:
@@ -33,6 +33,12 @@ def pruned(relation: Relation, needed: Collection[str], *, spare: bool = True) -
             return Union(tuple(_exactly(pruned(part, names, spare=False), names) for part in parts))
         case Keep(source, rows, work):  # which rows are kept hangs on all of their columns
             return Keep(pruned(source, [column.name for column in source.fields], spare=False), rows, work)
+        case Windowed(source=source, added=added):
+            wanted = tuple(one for one in added if one.column.name in needed)
+            if not wanted:
+                return pruned(source, needed, spare=spare)
+            whole = pruned(source, [column.name for column in source.fields], spare=False)  # which breaks ties
+            return replace(relation, source=whole, added=wanted)
         case PerUnit(source, by, folds):
             kept_folds = tuple(folded for folded in folds if folded.column.name in needed)
             made = (*(made for _, made in by), *(folded.of for folded in kept_folds if folded.of is not None))

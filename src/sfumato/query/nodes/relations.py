@@ -250,6 +250,63 @@ class PerUnit(OfOne):
         return True
 
 
+class Placing(Enum):
+    """Says what a row gets by its place among the rows of its unit."""
+
+    ROW_NUMBER = "row_number"
+    RANK = "rank"
+    DENSE_RANK = "dense_rank"
+    LAG = "lag"
+    LEAD = "lead"
+    FIRST = "first_value"
+    LAST = "last_value"
+
+    @property
+    def numbers(self) -> bool:
+        """Tells whether it is a number of rows, and no value of one."""
+        return self in (Placing.ROW_NUMBER, Placing.RANK, Placing.DENSE_RANK)
+
+
+@final
+@dataclass(frozen=True)
+class Placed:
+    """One column by the place of a row: its number, or the value that another row of the unit has, ``steps`` away.
+
+    Rows before the first and after the last have missing values. FIRST and LAST are those of all rows of the part.
+    """
+
+    placing: Placing
+    of: Expression | None
+    column: Column
+    steps: int = 1
+
+
+@final
+@dataclass(frozen=True)
+class Windowed(OfOne):
+    """Adds columns to each row by the other rows of its unit: window functions with PARTITION BY the id.
+
+    The rows of a unit that agree in ``by`` are put in order: by ``order`` (each with whether it descends), then by all
+    fields; missing values come last, and rows that are alike are interchangeable. RANK and DENSE_RANK look at ``order``
+    alone. Folds are of all rows of the part or, where there is an order, of those up to the row, with the ones that are
+    equal in it.
+    """
+
+    source: Relation
+    by: tuple[Expression, ...]
+    order: tuple[tuple[Expression, bool], ...]
+    added: tuple[Placed | Folded, ...]
+
+    @property
+    def fields(self) -> tuple[Column, ...]:
+        return (*self.source.fields, *(one.column for one in self.added))
+
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        """All that it looks at in a row, besides that all fields break ties."""
+        return (*self.by, *(made for made, _ in self.order), *(one.of for one in self.added if one.of is not None))
+
+
 @final
 @dataclass(frozen=True)
 class Keep(OfOne):

@@ -17,7 +17,7 @@ from dataclasses import replace
 
 from sfumato.core.grouped_distance import Whole
 from sfumato.errors import QueryRefused
-from sfumato.query.nodes.relations import Join, Keep, PerUnit, Relation, Scan, Select, Union, Where
+from sfumato.query.nodes.relations import Join, Keep, OfOne, PerUnit, Relation, Scan, Union
 from sfumato.query.plan.contribution_facts import Matches, reach_of
 from sfumato.query.plan.query_plan import QueryPlan
 from sfumato.release.record import Cut, Cutting
@@ -142,8 +142,8 @@ def _cut(relation: Relation, most: Whole, rows: Rows, bounded: Callable[[Relatio
 def _mapped(relation: Relation, change: Callable[[Relation], Relation]) -> Relation:
     """Rebuilds a relation with its sources changed."""
     match relation:
-        case Where(source=source) | Select(source=source) | PerUnit(source=source) | Keep(source=source):
-            return replace(relation, source=change(source))
+        case OfOne(source=source):
+            return replace(relation, source=change(source))  # type: ignore[type-var]  # every one is a record
         case Join(left=left, right=right):
             return replace(relation, left=change(left), right=change(right))
         case Union(parts=parts):

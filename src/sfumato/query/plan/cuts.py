@@ -14,7 +14,7 @@ from sfumato.query.build.relation import scans
 from sfumato.query.nodes.expressions import Call, Expression
 from sfumato.query.nodes.kinds import LONGEST_TEXT, Kind
 from sfumato.query.nodes.questions import Histogram, Question
-from sfumato.query.nodes.relations import Join, Match, Owner, PerUnit, Relation, Scan, Select, Where
+from sfumato.query.nodes.relations import Join, Match, Owner, PerUnit, Relation, Scan, Select, Where, Windowed
 from sfumato.query.plan.bounds import THE_CODEBOOK, THE_QUESTION
 from sfumato.query.plan.drop_incomplete import gaps
 from sfumato.release.record import Cut, Cutting
@@ -91,6 +91,8 @@ def _of_rows(relation: Relation) -> Iterator[Expression]:
             yield condition
         case Select(columns=columns):
             yield from (made for _, made in columns)
+        case Windowed():
+            yield from relation.expressions
         case PerUnit(by=by, folds=folds):
             yield from (made for _, made in by)
             yield from (folded.of for folded in folds if folded.of is not None)

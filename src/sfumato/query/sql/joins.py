@@ -156,6 +156,8 @@ class _Condition:
 
     def also(self, said: Expression, how: Joining) -> _Condition:
         """Adds a condition: where unmatched rows stay, only by what can be decided of two rows side by side."""
+        if said == Literal(True, Kind.BOOL):
+            return self
         if isinstance(said, Call) and said.operator == "and":
             return reduce(lambda made, part: made.also(part, how), said.parts, self)
         if how.match is Match.INNER and not how.right and not how.full:
