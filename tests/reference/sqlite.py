@@ -160,9 +160,15 @@ class WideSum:
         """Adds a number that is there."""
         self.sum += 0 if number is None else int(number)
 
-    def finalize(self) -> int | str:
-        """Gives the sum."""
+    def inverse(self, number: int | str | None) -> None:
+        """Takes a number away."""
+        self.sum -= 0 if number is None else int(number)
+
+    def value(self) -> int | str:
+        """Gives the sum so far."""
         return stored(self.sum)  # type: ignore[no-any-return]
+
+    finalize = value
 
 
 def present(values: Iterable[Any]) -> list[Any]:
@@ -184,7 +190,7 @@ def connected(*, by_hash: bool = True) -> sqlite3.Connection:
     connection.create_function("greatest", -1, lambda *given: max(present(given), default=None), deterministic=True)
     connection.create_function("f_hash", -1, hashed if by_hash else lambda *given: 0, deterministic=True)
     connection.create_function("f_tuple", -1, lambda *given: repr(given), deterministic=True)
-    connection.create_aggregate("f_sum", 1, WideSum)  # type: ignore[arg-type]
+    connection.create_window_function("f_sum", 1, WideSum)  # type: ignore[arg-type]
     return connection
 
 

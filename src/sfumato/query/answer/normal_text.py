@@ -12,11 +12,13 @@ from dataclasses import dataclass, replace
 from typing import final
 
 from sfumato.query.answer.spelled import Leaf, Piece, named, spelled, statistic_text
+from sfumato.query.answer.unit_column import Tables, with_unit
+from sfumato.query.answer.window_text import over_text, placed_text
 from sfumato.query.build.question import cube, rollup
-from sfumato.query.build.relation import owner_of, unused
+from sfumato.query.build.relation import unused
 from sfumato.query.nodes.expressions import Call, Column, Expression, Literal
 from sfumato.query.nodes.operators.record import NOT
-from sfumato.query.nodes.questions import CountUnits, Question, StatisticValue
+from sfumato.query.nodes.questions import Question, StatisticValue
 from sfumato.query.nodes.relations import (
     COMPARISONS,
     Fold,
@@ -29,13 +31,11 @@ from sfumato.query.nodes.relations import (
     Select,
     Union,
     Where,
+    Windowed,
 )
 
-Tables = Mapping[str, Scan]
-"""All tables there are, each with all of its columns: a name is clear or not among these."""
-
-Items = Sequence[tuple[str, Piece, Expression | None]]
-"""Columns of a SELECT: what each is called, what it is, and which column of rows that is, if it is just that."""
+Item = tuple[str, Piece, Expression | None]
+"""A column of a SELECT: what it is called, what it is, and which column of rows that is, if it is just that."""
 
 
 def normal_text(question: Question, tables: Tables) -> str:
@@ -48,7 +48,7 @@ def normal_text(question: Question, tables: Tables) -> str:
     >>> normal_text(counted, {})
     'SELECT day, COUNT(*) AS n FROM visits GROUP BY day'
     """
-    source, unit = _with_unit(question, tables)
+    source, unit = with_unit(question, tables)
     inner, where = (source.source, source.condition) if isinstance(source, Where) else (source, None)
     keys = dict(question.keys)
     rows = [keys.get(made.name) if isinstance(made, Column) else None for _, made in question.columns]
@@ -78,7 +78,7 @@ def _after(question: Question, released: Leaf) -> Iterator[str]:
         yield f"LIMIT {question.limit}"
 
 
-def _select(items: Items) -> str:
+def _select(items: Sequence[Item]) -> str:
     """Writes SELECT: a column of rows under its own name by itself, all else with the name that it gets."""
     written = (
         piece.text
@@ -298,6 +298,8 @@ def _query(relation: Relation, tables: Tables) -> tuple[str, list[str]]:
             for part in relation.parts
         )
         return " UNION ALL ".join(texts), [column.name for column in relation.fields]
+    if isinstance(relation, Windowed):
+        return _windowed(relation, tables)
     select, inner = (relation, relation.source) if isinstance(relation, Select) else (None, relation)
     below, condition = (inner.source, inner.condition) if isinstance(inner, Where) else (inner, None)
     if isinstance(below, PerUnit):
@@ -334,62 +336,31 @@ def _per_unit(made: PerUnit, select: Select | None, having: Expression | None, t
     ]
 
 
+def _windowed(window: Windowed, tables: Tables) -> tuple[str, list[str]]:
+    """Writes rows with columns by the other rows of their unit, whose id is among them."""
+    source = window.source
+    inner, where = (source.source, source.condition) if isinstance(source, Where) else (source, None)
+    columns = [(column.name, column) for column in source.fields]
+    scope = _from(inner, tables).qualified([*columns, *((one.column.name, None) for one in window.added)])
+    items: list[Item] = [(name, scope.leaf(column), column) for name, column in columns]
+
+    def spell(made: Expression) -> str:
+        return spelled(made, scope.leaf).text
+
+    over = over_text(window, spell)
+    for one in window.added:
+        of = (
+            _fold(one, scope.leaf)
+            if isinstance(one, Folded)
+            else placed_text(one, lambda o: spelled(o, scope.leaf).text)
+        )
+        items.append((one.column.name, Piece(f"{of} OVER ({over(one)})"), None))
+    return " ".join((_select(items), scope.clause, *_where(where, scope.leaf))), [name for name, *_ in items]
+
+
 FOLDS = {Fold.COUNT: "COUNT", Fold.SUM: "SUM", Fold.MEAN: "AVG", Fold.MIN: "MIN", Fold.MAX: "MAX"}
 
 
 def _fold(folded: Folded, leaf: Leaf) -> str:
     of = "*" if folded.of is None else spelled(folded.of, leaf).text
     return f"COUNT(DISTINCT {of})" if folded.fold is Fold.DISTINCT else f"{FOLDS[folded.fold]}({of})"
-
-
-def _with_unit(question: Question, tables: Tables) -> tuple[Relation, Column | None]:
-    """Adds a column that identifies units to the source, where units are counted and such a column can be had."""
-    source, owner = question.source, owner_of(question.source)
-    if not any(isinstance(one, CountUnits) for one in question.statistics) or owner is None or owner.window is not None:
-        return source, None
-    identified = _identified(source, tables)
-    return (source, None) if identified is None else identified
-
-
-def _identified(relation: Relation, tables: Tables) -> tuple[Relation, Column] | None:
-    """Finds or adds a column that identifies units; None where the tables have none."""
-    own = next((column for column in relation.fields if column.unit == 0), None)
-    if own is not None:
-        return relation, own
-    match relation:
-        case Scan(table=table, columns=columns):
-            known = tables.get(table, relation).columns
-            held = next((column for column in known if column.unit == 0), None)
-            return None if held is None else (replace(relation, columns=(*columns, held)), held)
-        case Where(source=source):
-            inner = _identified(source, tables)
-            return None if inner is None else (replace(relation, source=inner[0]), inner[1])
-        case Select(source=source, columns=named_columns):
-            inner = _identified(source, tables)
-            return None if inner is None else _selected(inner[0], list(named_columns), inner[1])
-        case Join(left=left, right=right):
-            inner = _identified(left, tables)
-            clash = inner is None or (not relation.match.filters and right.field(inner[1].name) is not None)
-            return None if inner is None or clash else (replace(relation, left=inner[0]), inner[1])
-        case Union(parts=parts):
-            return _all_identified(
-                [_identified(part, tables) for part in parts], [column.name for column in relation.fields]
-            )
-    return None
-
-
-def _all_identified(
-    identified: Sequence[tuple[Relation, Column] | None], names: Sequence[str]
-) -> tuple[Relation, Column] | None:
-    parts = []
-    for one in identified:
-        if one is None:
-            return None
-        columns: list[tuple[str, Expression]] = [(name, _named(one[0], name)) for name in names]
-        parts.append(_selected(one[0], columns, one[1]))
-    return Union(tuple(part for part, _ in parts)), parts[0][1]
-
-
-def _selected(source: Relation, columns: list[tuple[str, Expression]], unit: Column) -> tuple[Relation, Column]:
-    name = unused(unit.name, {name.casefold() for name, _ in columns})
-    return Select(source, (*columns, (name, unit))), replace(unit, name=name)

@@ -19,11 +19,14 @@ from sfumato.query.nodes.relations import (
     Match,
     Owner,
     PerUnit,
+    Placed,
+    Placing,
     Relation,
     Scan,
     Select,
     Union,
     Where,
+    Windowed,
 )
 from sfumato.query.plan.grids import Grid, float_grid
 
@@ -206,6 +209,29 @@ def per_unit(source: Relation, by: Sequence[tuple[str, Expression]], folds: Sequ
         raise QueryRefused("each row is a unit by itself here, so there is nothing to sum up within a unit.")
     _check_names([*(name for name, _ in by), *(folded.column.name for folded in folds)])
     return PerUnit(source, tuple(by), tuple(folds))
+
+
+def windowed(
+    source: Relation,
+    by: Sequence[Expression],
+    order: Sequence[tuple[Expression, bool]],
+    added: Sequence[Placed | Folded],
+) -> Windowed:
+    """Adds columns by the other rows of a unit; refuses where rows are the units."""
+    owner = owner_of(source)
+    if owner is None or not owner.id:
+        raise QueryRefused("a window needs rows of one unit, and here rows belong to nobody or are units themselves.")
+    _check_names([*(column.name for column in source.fields), *(one.column.name for one in added)])
+    return Windowed(source, tuple(by), tuple(order), tuple(added))
+
+
+def placed(placing: Placing, of: Expression | None, name: str, steps: int = 1) -> Placed:
+    """Says what a row gets by its place among those of its unit, with the kind and the facts that follow."""
+    if of is None:
+        return Placed(placing, None, Column(name, Kind.INT, Facts((Fraction(1), inf), None, nullable=False)))
+    beyond = placing in (Placing.LAG, Placing.LEAD)  # where there is no such row, the value is missing
+    facts = Facts(of.facts.between, of.facts.keys, nullable=of.facts.nullable or beyond)
+    return Placed(placing, of, Column(name, of.kind, facts), steps)
 
 
 def folded(fold: Fold, of: Expression | None, name: str) -> Folded:

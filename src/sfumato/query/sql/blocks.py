@@ -21,6 +21,7 @@ from sfumato.query.sql.refusals import only, refused
 from sfumato.query.sql.scalars import Scalars
 from sfumato.query.sql.scopes import Scope
 from sfumato.query.sql.tables import Tables, columns_of, is_star
+from sfumato.query.sql.within import Windows, with_windows
 
 Wrap: TypeAlias = Callable[[Statistic, Scope], Expression]
 """Makes what stands for a statistic in an expression, or refuses the statistic."""
@@ -57,15 +58,15 @@ class Block:
 MOST_COLUMNS = 1000
 """A SELECT has at most this many columns."""
 
-CLAUSES = ("expressions", "from_", "joins", "where", "group", "having", "order", "limit", "with_")
+CLAUSES = ("expressions", "from_", "joins", "where", "group", "having", "order", "limit", "with_", "windows", "qualify")
 
 
 def block(select: exp.Expr, tables: Tables, wrap: Wrap) -> Block:
     """Reads a SELECT."""
     only(select, *CLAUSES)
-    scope = tables.scope(select)
+    scope, windows = with_windows(select, tables.scope(select), tables.parameters)
     rows = row_reader(scope, tables.parameters)
-    reader = _Reader(scope, rows, wrap)
+    reader = _Reader(scope, rows, wrap, windows)
     items = reader.items(select.expressions)
     keys, sets = reader.keys(select.args.get("group"), items)
     late = Scalars(lambda node: reader.leaf(node, items, keys), tables.parameters)
@@ -86,6 +87,7 @@ class _Reader:
     scope: Scope
     rows: Scalars
     wrap: Wrap
+    windows: Windows
 
     def leaf(
         self, node: exp.Expr, items: Sequence[Item] = (), keys: Sequence[Expression] | None = None
@@ -94,7 +96,7 @@ class _Reader:
         if isinstance(node, exp.Column) and not is_star(node):
             return self.named(node, items, keys)
         if not is_aggregate(node):
-            return None
+            return self.windows.get(id(node))
         statistics = Aggregates(self.rows).read(node)
         if len(statistics) > 1:
             raise refused(
