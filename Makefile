@@ -11,6 +11,7 @@
 # make bench-ledger      charges a second, next to bare rows of the same durability
 # make bench-limits      how many questions a limit answers, next to adding up and to its peers
 # make bench-query       private SQL, next to SQL by hand and to its peers (some minutes)
+# make bench-fixtures    other people's questions: which are answered
 # make bench-audit       audits, attacks, and the tests against broken copies (some minutes)
 
 PYTHON ?= python3
@@ -26,7 +27,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 PEERS := $(patsubst benchmarks/peers/%.txt,%,$(wildcard benchmarks/peers/*.txt))
 
-.PHONY: demo test test-all coverage lint format peers bench-noise bench-accounting bench-algorithms bench-ledger bench-limits bench-query bench-audit debian-packages clean
+.PHONY: demo test test-all coverage lint format peers bench-noise bench-accounting bench-algorithms bench-ledger bench-limits bench-query bench-fixtures bench-audit debian-packages clean
 .DELETE_ON_ERROR:
 
 demo: .venv/installed-plot,sql
@@ -77,6 +78,9 @@ bench-limits: .venv/installed-dev
 
 bench-query: .venv/installed-dev
 	$(BIN)/python benchmarks/query.py
+
+bench-fixtures: .venv/installed-dev
+	$(BIN)/python benchmarks/fixtures.py
 
 bench-audit: .venv/installed-dev
 	$(BIN)/python benchmarks/audit.py

@@ -9,7 +9,7 @@ from sfumato.codebook import Codebook
 from sfumato.query.nodes.catalog import Catalog
 from sfumato.query.nodes.expressions import Call, Column, Expression, Literal
 from sfumato.query.nodes.questions import Histogram, Item, Quantile, Question, Statistic, StatisticValue, TopValues
-from sfumato.query.nodes.relations import Join, Keep, PerUnit, Relation, Scan, Select, Union, Where
+from sfumato.query.nodes.relations import Join, Keep, PerUnit, Relation, Scan, Select, Union, Where, Windowed
 from sfumato.query.sql import read_sql
 
 SOURCE = "made up"
@@ -111,13 +111,23 @@ def _relation(node: Relation) -> str:
             return f"where({shown(source)}, {shown(condition)})"
         case Select(source, columns):
             return f"select({shown(source)}, {_named(columns)})"
-        case Join(left, right, on, match):
-            equal = " ".join(f"{one}={other}" for one, other in on)
+        case Join(left, right, on, match, compared):
+            equal = " ".join(
+                [*(f"{one}={other}" for one, other in on), *(f"{one} {how} {other}" for one, how, other in compared)]
+            )
             return f"{match.value}({shown(left)}, {shown(right)}, {equal})"
         case Keep(source, rows):
             return f"keep({shown(source)}, {rows})"
         case Union(parts):
             return f"union({', '.join(map(shown, parts))})"
+        case Windowed(source, by, order, added):
+            said = [shown(one) for one in by] + [f"order {shown(one)}{' desc' * down}" for one, down in order]
+            words = [getattr(one, "placing", None) or one.fold for one in added]  # type: ignore[union-attr]
+            said += [
+                f"{one.column.name}={word.value}({'' if one.of is None else shown(one.of)})"
+                for one, word in zip(added, words, strict=True)
+            ]
+            return f"windowed({shown(source)}, {', '.join(said)})"
         case PerUnit(source, by, folds):
             made = [f"{one.column.name}={one.fold.value}({'' if one.of is None else shown(one.of)})" for one in folds]
             return f"perunit({shown(source)}, {_named(by)}{''.join(', ' + one for one in made)})"

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import itertools
 import math
+import operator
 from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
 from tests.reference.reading import read
@@ -28,11 +30,14 @@ from sfumato.query.nodes.relations import (
     Match,
     Owner,
     PerUnit,
+    Placed,
+    Placing,
     Relation,
     Scan,
     Select,
     Union,
     Where,
+    Windowed,
 )
 from sfumato.query.plan.engine_plan import Bound, Cells, Distinct, ExactAggregate, Rows, Total, Units
 from sfumato.query.plan.grids import Grid
@@ -93,6 +98,11 @@ def ordered(key: Key) -> Any:
     return tuple((value is not None, 0 if value is None else value) for value in key)
 
 
+def last_missing(key: Iterable[Value]) -> Any:
+    """Gives values as something that can be sorted: missing values come last."""
+    return tuple((value is None, 0 if value is None else value) for value in key)
+
+
 class Reference:
     """Computes what a query means."""
 
@@ -119,6 +129,8 @@ class Reference:
                 return list(self.first(self.rows(source), rows))
             case PerUnit(source, by, folds):
                 return list(self.folded(self.rows(source), by, folds))
+            case Windowed():
+                return list(self.windowed(relation))
         raise TypeError(relation)
 
     def first(self, owned: list[Owned], most: int) -> Iterable[Owned]:
@@ -197,10 +209,18 @@ class Reference:
                 for owner, other in right
                 if (not join.right.private or owner == unit)
                 and all(row[a] is not None and row[a] == other[b] for a, b in on)
+                and all(self.compare(how, row[a], other[b]) for a, how, b in join.compared)
             ]
+            if join.match.filters:
+                yield from [Owned(unit, row)] if bool(found) is (join.match is Match.SEMI) else []
+                continue
             if not found and join.match is Match.LEFT:
                 found = [nothing]
             yield from (Owned(unit, {**row, **other}) for other in found)
+
+    def compare(self, how: str, one: Any, other: Any) -> bool:
+        """Tells whether two values compare in a way; missing ones never do."""
+        return one is not None and other is not None and getattr(operator, how)(one, other)
 
     def are_ids(self, join: Join, left: str, right: str) -> bool:
         """Tells whether two columns hold ids: those of one unit are the same, whatever was read of them."""
@@ -217,6 +237,39 @@ class Reference:
         for (unit, key), members in groups.items():
             keys = dict(zip((name for name, _ in by), key, strict=True))
             yield Owned(unit, {**keys, **{one.column.name: self.fold(one, members) for one in folds}})
+
+    def windowed(self, window: Windowed) -> Iterable[Owned]:
+        """Gives each row with what the rows of its unit make of its place among them."""
+        parts: dict[tuple[Identity, Key], list[Row]] = defaultdict(list)
+        for unit, row in self.rows(window.source):
+            parts[unit, self.key(window.by, row)].append(row)
+        for (unit, _), rows in parts.items():
+            rows.sort(key=lambda row: last_missing(row.values()))
+            for made, down in reversed(window.order):  # sorting keeps the order of what is equal
+                there = [row for row in rows if self.value(made, row) is not None]
+                missing = [row for row in rows if self.value(made, row) is None]
+                values: Any = partial(self.value, made)
+                rows = [*sorted(there, key=values, reverse=down), *missing]
+            keys = [self.key([made for made, _ in window.order], row) for row in rows]
+            for place, row in enumerate(rows):
+                added = {one.column.name: self.placed(one, place, rows, keys) for one in window.added}
+                yield Owned(unit, {**row, **added})
+
+    def placed(self, one: Placed | Folded, place: int, rows: list[Row], keys: list[Key]) -> Value:
+        """Gives what a row gets by its place among rows, of which ``keys`` are what they were sorted by."""
+        first = keys.index(keys[place])
+        if isinstance(one, Folded):
+            return self.fold(one, [row for row, key in zip(rows, keys, strict=True) if keys.index(key) <= first])
+        match one.placing:
+            case Placing.ROW_NUMBER:
+                return place + 1
+            case Placing.RANK:
+                return first + 1
+            case Placing.DENSE_RANK:
+                return len(set(keys[: first + 1]))
+        where = {Placing.FIRST: 0, Placing.LAST: len(rows) - 1, Placing.LAG: place - one.steps}
+        there = where.get(one.placing, place + one.steps)
+        return self.value(one.of, rows[there]) if one.of is not None and 0 <= there < len(rows) else None
 
     def fold(self, folded: Folded, rows: list[Row]) -> Value:
         """Gives one value for the rows of one unit and group."""

@@ -14,7 +14,22 @@ from sfumato.query.nodes.expressions import Call, Column, Expression, Literal
 from sfumato.query.nodes.kinds import Kind, Value
 from sfumato.query.nodes.operators import call
 from sfumato.query.nodes.operators.time import BY_CALENDAR, DAYS_FROM, PERIODS, SHIFTS, TIME_UNITS
-from sfumato.query.nodes.relations import Fold, Folded, Join, Keep, Match, PerUnit, Relation, Select, Union, Where
+from sfumato.query.nodes.relations import (
+    COMPARISONS,
+    Fold,
+    Folded,
+    Join,
+    Keep,
+    Match,
+    PerUnit,
+    Placed,
+    Placing,
+    Relation,
+    Select,
+    Union,
+    Where,
+    Windowed,
+)
 from sfumato.query.plan.engine_plan import Bound, Cells, Distinct, ExactAggregate, PublicKeys, Rows, Term, Total, Units
 from sfumato.query.plan.grids import Grid
 
@@ -238,7 +253,8 @@ def join(choices: Choices, here: World, source: Relation) -> Relation:
     if not pairs:
         return source
     on = tuple(dict.fromkeys(choices.some(pairs, 1 if public else 0, 2)))
-    return Join(source, right, on, choices.of((Match.INNER, Match.LEFT)))
+    compared = [(a, how, b) for a, b in choices.some(pairs, 0, 1) for how in choices.some(tuple(COMPARISONS), 1, 1)]
+    return Join(source, right, on, choices.of(tuple(Match)), tuple(compared))
 
 
 def union(choices: Choices, here: World, source: Relation) -> Relation:
@@ -271,7 +287,38 @@ def folded(choices: Choices, source: Relation, name: str) -> Folded:
     return Folded(fold, made, Column(name, I if fold in (Fold.COUNT, Fold.DISTINCT) else made.kind))
 
 
-STEPS: tuple[Callable[[Choices, World, Relation], Relation], ...] = (where, select, join, union, per_unit, keep)
+def windowed(choices: Choices, here: World, source: Relation) -> Relation:
+    """Adds columns by the other rows of a unit."""
+    if here.unit == ROW:
+        return source
+    by = tuple(any_expression(choices, source.fields, 1) for _ in range(choices.whole(0, 1)))
+    order = tuple((any_expression(choices, source.fields, 1), choices.often(2)) for _ in range(choices.whole(0, 2)))
+    places = range(choices.whole(1, 2))
+    added = tuple(placed(choices, source, f"w{len(source.fields)}{place}") for place in places)
+    return Windowed(source, by, order, added)
+
+
+def placed(choices: Choices, source: Relation, name: str) -> Placed | Folded:
+    """Makes one column by the place of a row, or of the rows up to it."""
+    if choices.often(3):
+        placing = choices.of(tuple(Placing))
+        if placing.numbers:
+            return Placed(placing, None, Column(name, I))
+        made = any_expression(choices, source.fields, 1)
+        return Placed(placing, made, Column(name, made.kind), choices.whole(1, 2))
+    made_fold = folded(choices, source, name)
+    return made_fold if made_fold.fold is not Fold.DISTINCT else Folded(Fold.COUNT, None, Column(name, I))
+
+
+STEPS: tuple[Callable[[Choices, World, Relation], Relation], ...] = (
+    where,
+    select,
+    join,
+    union,
+    per_unit,
+    keep,
+    windowed,
+)
 
 
 # Cells

@@ -192,9 +192,15 @@ class WideSum:
         """Adds a number that is there."""
         self.sum += 0 if number is None else int(number)
 
-    def finalize(self) -> int | str:
-        """Gives the sum."""
+    def inverse(self, number: int | str | None) -> None:
+        """Takes a number away."""
+        self.sum -= 0 if number is None else int(number)
+
+    def value(self) -> int | str:
+        """Gives the sum so far."""
         return stored(self.sum)  # type: ignore[no-any-return]
+
+    finalize = value
 
 
 def present(values: Iterable[Any]) -> list[Any]:
@@ -216,7 +222,7 @@ def connected(*, by_hash: bool = True) -> sqlite3.Connection:
     connection.create_function("greatest", -1, lambda *given: max(present(given), default=None), deterministic=True)
     connection.create_function("f_hash", -1, hashed if by_hash else lambda *given: 0, deterministic=True)
     connection.create_function("f_tuple", -1, lambda *given: repr(given), deterministic=True)
-    connection.create_aggregate("f_sum", 1, WideSum)  # type: ignore[arg-type]
+    connection.create_window_function("f_sum", 1, WideSum)  # type: ignore[arg-type]
     return connection
 
 
@@ -295,6 +301,7 @@ SQLITE = Dialect(
     # A limit keeps SQLite from writing expressions out again where they are named.
     layer="SELECT *, {0} FROM ({1}) LIMIT -1",
     numbered="SELECT {0}, row_number() OVER (PARTITION BY {0}) AS j FROM ({1})",
+    wide_sum_over="coalesce(f_sum({0}) OVER peers, 0)",
     semi_join="SELECT {0}.* FROM {0} WHERE EXISTS (SELECT 1 FROM {1} WHERE {2})",
     anti_join="SELECT {0}.* FROM {0} WHERE NOT EXISTS (SELECT 1 FROM {1} WHERE {2})",
 )

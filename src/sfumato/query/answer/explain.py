@@ -22,7 +22,18 @@ from sfumato.query.answer.reconcile import Agreed, agreeing
 from sfumato.query.answer.spelled import end_text
 from sfumato.query.answer.words import expression_words, noise_words, tally_words
 from sfumato.query.nodes.questions import Question, statistics_in
-from sfumato.query.nodes.relations import Join, Keep, PerUnit, Relation, Scan, Select, Union, Where
+from sfumato.query.nodes.relations import (
+    COMPARISONS,
+    Join,
+    Keep,
+    PerUnit,
+    Relation,
+    Scan,
+    Select,
+    Union,
+    Where,
+    Windowed,
+)
 from sfumato.query.nodes.worked_out import WorkedOut
 from sfumato.query.plan.decomposition import step_of
 from sfumato.query.plan.engine_plan import ExactAggregate, Total
@@ -128,20 +139,28 @@ def _steps(relation: Relation, depth: int, who: str) -> Iterator[tuple[str, str]
             yield f"{indent}where {expression_words(condition)}", f"row by row: {same}"
         case Select(columns=columns):
             yield f"{indent}columns {', '.join(name for name, _ in columns)}", f"row by row: {same}"
-        case Join(on=on, match=match_kind, right=right):
-            kept = "within each unit" if right.private else "each row as often as it matches"
-            names = ", ".join(f"{left} = {right}" for left, right in on)
-            yield f"{indent}{match_kind.value} join on {names}", f"{kept}: {same}"
+        case Join(right=right):
+            once = "row by row" if relation.match.filters else "each row as often as it matches"
+            yield f"{indent}{_join_words(relation)}", f"{'within each unit' if right.private else once}: {same}"
         case Union(parts=parts):
             yield f"{indent}union of {len(parts)}", same
         case Keep(rows=rows, work=work):
             why = "so that joins stay small, " if work else ""
             yield f"{indent}at most {rows:,} rows of each unit", f"{why}by its own rows: {same}"
+        case Windowed(added=added):
+            names = ", ".join(one.column.name for one in added)
+            yield f"{indent}by the unit's other rows: {names}", f"within each unit: {same}"
         case PerUnit(by=by, folds=folds):
             made = ", ".join(folded.column.name for folded in folds)
             yield f"{indent}per unit by {', '.join(name for name, _ in by)}: {made}", f"within each unit: {same}"
     for source in relation.sources:
         yield from _steps(source, depth + 1, who)
+
+
+def _join_words(join: Join) -> str:
+    said = [f"{left} = {right}" for left, right in join.on]
+    said += [f"{left} {COMPARISONS[operator]} {right}" for left, operator, right in join.compared]
+    return f"{join.match.value} join on {', '.join(said)}" if said else "every row with every public one"
 
 
 def _noise(compiled: CompiledQuery, confidence: Fraction) -> Iterator[tuple[str, ...]]:

@@ -12,19 +12,31 @@ from dataclasses import dataclass, replace
 from typing import final
 
 from sfumato.query.answer.spelled import Leaf, Piece, named, spelled, statistic_text
+from sfumato.query.answer.unit_column import Tables, with_unit
+from sfumato.query.answer.window_text import over_text, placed_text
 from sfumato.query.build.question import cube, rollup
-from sfumato.query.build.relation import owner_of, unused
+from sfumato.query.build.relation import unused
 from sfumato.query.nodes.expressions import Call, Column, Expression, Literal
 from sfumato.query.nodes.operators.record import NOT
-from sfumato.query.nodes.questions import CountUnits, Question, StatisticValue
-from sfumato.query.nodes.relations import Fold, Folded, Join, Match, PerUnit, Relation, Scan, Select, Union, Where
+from sfumato.query.nodes.questions import Question, StatisticValue
+from sfumato.query.nodes.relations import (
+    COMPARISONS,
+    Fold,
+    Folded,
+    Join,
+    Match,
+    PerUnit,
+    Relation,
+    Scan,
+    Select,
+    Union,
+    Where,
+    Windowed,
+)
 from sfumato.query.nodes.worked_out import WorkedOut
 
-Tables = Mapping[str, Scan]
-"""All tables there are, each with all of its columns: a name is clear or not among these."""
-
-Items = Sequence[tuple[str, Piece, Expression | None]]
-"""Columns of a SELECT: what each is called, what it is, and which column of rows that is, if it is just that."""
+Item = tuple[str, Piece, Expression | None]
+"""A column of a SELECT: what it is called, what it is, and which column of rows that is, if it is just that."""
 
 
 def normal_text(question: Question, tables: Tables) -> str:
@@ -37,7 +49,7 @@ def normal_text(question: Question, tables: Tables) -> str:
     >>> normal_text(counted, {})
     'SELECT day, COUNT(*) AS n FROM visits GROUP BY day'
     """
-    source, unit = _with_unit(question, tables)
+    source, unit = with_unit(question, tables)
     inner, where = (source.source, source.condition) if isinstance(source, Where) else (source, None)
     keys = dict(question.keys)
     rows = [keys.get(made.name) if isinstance(made, Column) else None for _, made in question.columns]
@@ -84,7 +96,7 @@ def _after(question: Question, released: Leaf) -> Iterator[str]:
         yield f"LIMIT {question.limit}"
 
 
-def _select(items: Items) -> str:
+def _select(items: Sequence[Item]) -> str:
     """Writes SELECT: a column of rows under its own name by itself, all else with the name that it gets."""
     written = (
         piece.text
@@ -92,7 +104,7 @@ def _select(items: Items) -> str:
         else f"{piece.text} AS {named(name)}"
         for name, piece, row in items
     )
-    return f"SELECT {', '.join(written)}"
+    return f"SELECT {', '.join(written) or '1 AS one'}"
 
 
 def _where(condition: Expression | None, leaf: Leaf) -> list[str]:
@@ -183,16 +195,25 @@ def _from(relation: Relation, tables: Tables) -> _From:
         right, own = _right(join)
         source = _renamed(right, name, sources, tables) if name else None
         source = source or _source(right, unused(_usual(right), taken), tables)
-        sources.append(source)
-        scope = _From(tuple(sources), full=True)
+        scope = _From((*sources, source), full=True)
+        compared = (*((ours, "=", theirs) for ours, theirs in join.on),)
+        compared += tuple((ours, COMPARISONS[how], theirs) for ours, how, theirs in join.compared)
         pairs = [
-            f"{scope.leaf(_named(join.left, ours)).text} = {scope.leaf(_named(right, theirs)).text}"
-            for ours, theirs in join.on
+            f"{scope.leaf(_named(join.left, ours)).text} {symbol} {scope.leaf(_named(right, theirs)).text}"
+            for ours, symbol, theirs in compared
         ]
         conditions = [spelled(one, scope.leaf).at(NOT) for one in (*_conjuncts(own), *_conjuncts(extra))]
-        word = "LEFT JOIN" if join.match is Match.LEFT else "JOIN"
-        texts.append(f" {word} {source.listed} ON {' AND '.join((*pairs, *conditions))}")
+        texts.append(_join_text(join.match, source.listed, [*pairs, *conditions]))
+        sources += [] if join.match.filters else [source]
     return _From(tuple(sources), "".join(texts), full=bool(steps))
+
+
+def _join_text(match: Match, right: str, conditions: Sequence[str]) -> str:
+    """Writes a join; one without a condition is of every row with every public one."""
+    word = "" if match is Match.INNER else f"{match.value.upper()} "
+    if not conditions and match is Match.INNER:
+        return f" CROSS JOIN {right}"
+    return f" {word}JOIN {right} ON {' AND '.join(conditions) or 'TRUE'}"
 
 
 def _chain(relation: Relation) -> tuple[Relation, list[tuple[Join, Expression | None]]]:
@@ -212,7 +233,7 @@ def _chain(relation: Relation) -> tuple[Relation, list[tuple[Join, Expression | 
 def _right(join: Join) -> tuple[Relation, Expression | None]:
     """The right side of a join, and what the condition of a left join says of it alone."""
     match join:
-        case Join(right=Where(source, condition), match=Match.LEFT):
+        case Join(right=Where(source, condition), match=match) if match is not Match.INNER:
             return source, condition
     return join.right, None
 
@@ -295,6 +316,8 @@ def _query(relation: Relation, tables: Tables) -> tuple[str, list[str]]:
             for part in relation.parts
         )
         return " UNION ALL ".join(texts), [column.name for column in relation.fields]
+    if isinstance(relation, Windowed):
+        return _windowed(relation, tables)
     select, inner = (relation, relation.source) if isinstance(relation, Select) else (None, relation)
     below, condition = (inner.source, inner.condition) if isinstance(inner, Where) else (inner, None)
     if isinstance(below, PerUnit):
@@ -331,62 +354,31 @@ def _per_unit(made: PerUnit, select: Select | None, having: Expression | None, t
     ]
 
 
+def _windowed(window: Windowed, tables: Tables) -> tuple[str, list[str]]:
+    """Writes rows with columns by the other rows of their unit, whose id is among them."""
+    source = window.source
+    inner, where = (source.source, source.condition) if isinstance(source, Where) else (source, None)
+    columns = [(column.name, column) for column in source.fields]
+    scope = _from(inner, tables).qualified([*columns, *((one.column.name, None) for one in window.added)])
+    items: list[Item] = [(name, scope.leaf(column), column) for name, column in columns]
+
+    def spell(made: Expression) -> str:
+        return spelled(made, scope.leaf).text
+
+    over = over_text(window, spell)
+    for one in window.added:
+        of = (
+            _fold(one, scope.leaf)
+            if isinstance(one, Folded)
+            else placed_text(one, lambda o: spelled(o, scope.leaf).text)
+        )
+        items.append((one.column.name, Piece(f"{of} OVER ({over(one)})"), None))
+    return " ".join((_select(items), scope.clause, *_where(where, scope.leaf))), [name for name, *_ in items]
+
+
 FOLDS = {Fold.COUNT: "COUNT", Fold.SUM: "SUM", Fold.MEAN: "AVG", Fold.MIN: "MIN", Fold.MAX: "MAX"}
 
 
 def _fold(folded: Folded, leaf: Leaf) -> str:
     of = "*" if folded.of is None else spelled(folded.of, leaf).text
     return f"COUNT(DISTINCT {of})" if folded.fold is Fold.DISTINCT else f"{FOLDS[folded.fold]}({of})"
-
-
-def _with_unit(question: Question, tables: Tables) -> tuple[Relation, Column | None]:
-    """Adds a column that identifies units to the source, where units are counted and such a column can be had."""
-    source, owner = question.source, owner_of(question.source)
-    if not any(isinstance(one, CountUnits) for one in question.statistics) or owner is None or owner.window is not None:
-        return source, None
-    identified = _identified(source, tables)
-    return (source, None) if identified is None else identified
-
-
-def _identified(relation: Relation, tables: Tables) -> tuple[Relation, Column] | None:
-    """Finds or adds a column that identifies units; None where the tables have none."""
-    own = next((column for column in relation.fields if column.unit == 0), None)
-    if own is not None:
-        return relation, own
-    match relation:
-        case Scan(table=table, columns=columns):
-            known = tables.get(table, relation).columns
-            held = next((column for column in known if column.unit == 0), None)
-            return None if held is None else (replace(relation, columns=(*columns, held)), held)
-        case Where(source=source):
-            inner = _identified(source, tables)
-            return None if inner is None else (replace(relation, source=inner[0]), inner[1])
-        case Select(source=source, columns=named_columns):
-            inner = _identified(source, tables)
-            return None if inner is None else _selected(inner[0], list(named_columns), inner[1])
-        case Join(left=left, right=right):
-            inner = _identified(left, tables)
-            clash = inner is None or right.field(inner[1].name) is not None
-            return None if inner is None or clash else (replace(relation, left=inner[0]), inner[1])
-        case Union(parts=parts):
-            return _all_identified(
-                [_identified(part, tables) for part in parts], [column.name for column in relation.fields]
-            )
-    return None
-
-
-def _all_identified(
-    identified: Sequence[tuple[Relation, Column] | None], names: Sequence[str]
-) -> tuple[Relation, Column] | None:
-    parts = []
-    for one in identified:
-        if one is None:
-            return None
-        columns: list[tuple[str, Expression]] = [(name, _named(one[0], name)) for name in names]
-        parts.append(_selected(one[0], columns, one[1]))
-    return Union(tuple(part for part, _ in parts)), parts[0][1]
-
-
-def _selected(source: Relation, columns: list[tuple[str, Expression]], unit: Column) -> tuple[Relation, Column]:
-    name = unused(unit.name, {name.casefold() for name, _ in columns})
-    return Select(source, (*columns, (name, unit))), replace(unit, name=name)

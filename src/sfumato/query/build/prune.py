@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from dataclasses import replace
 
 from sfumato.query.nodes.expressions import Expression
-from sfumato.query.nodes.relations import Join, Keep, PerUnit, Relation, Scan, Select, Union, Where
+from sfumato.query.nodes.relations import Join, Keep, PerUnit, Relation, Scan, Select, Union, Where, Windowed
 
 
 def pruned(relation: Relation, needed: Collection[str], *, spare: bool = True) -> Relation:
@@ -22,14 +23,22 @@ def pruned(relation: Relation, needed: Collection[str], *, spare: bool = True) -
         case Select(source, columns):
             kept = tuple((name, made) for name, made in columns if name in needed)
             return _selected(pruned(source, used(made for _, made in kept), spare=True), kept, spare=spare)
-        case Join(left, right, on, match):
-            ours, theirs = {*needed, *(name for name, _ in on)}, {*needed, *(name for _, name in on)}
-            return Join(pruned(left, ours, spare=False), pruned(right, theirs, spare=False), on, match)
+        case Join(left=left, right=right, on=on, match=match, compared=compared):
+            ours = {*needed, *(name for name, _ in on), *(name for name, _, _ in compared)}
+            theirs = {*(name for _, name in on), *(name for _, _, name in compared)}
+            theirs |= set() if match.filters else set(needed)
+            return replace(relation, left=pruned(left, ours, spare=False), right=pruned(right, theirs, spare=False))
         case Union(parts):
             names = [column.name for column in relation.fields if column.name in needed]
             return Union(tuple(_exactly(pruned(part, names, spare=False), names) for part in parts))
         case Keep(source, rows, work):  # which rows are kept hangs on all of their columns
             return Keep(pruned(source, [column.name for column in source.fields], spare=False), rows, work)
+        case Windowed(source=source, added=added):
+            wanted = tuple(one for one in added if one.column.name in needed)
+            if not wanted:
+                return pruned(source, needed, spare=spare)
+            whole = pruned(source, [column.name for column in source.fields], spare=False)  # which breaks ties
+            return replace(relation, source=whole, added=wanted)
         case PerUnit(source, by, folds):
             kept_folds = tuple(folded for folded in folds if folded.column.name in needed)
             made = (*(made for _, made in by), *(folded.of for folded in kept_folds if folded.of is not None))

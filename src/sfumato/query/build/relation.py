@@ -8,7 +8,7 @@ from itertools import chain
 from math import ceil, floor, inf
 
 from sfumato.errors import QueryRefused, UnboundedColumn, shown
-from sfumato.query.nodes.expressions import Column, Expression
+from sfumato.query.nodes.expressions import Column, Expression, Literal
 from sfumato.query.nodes.facts import Facts
 from sfumato.query.nodes.kinds import LEAST_INT, MOST_INT, Kind
 from sfumato.query.nodes.operators import call, common
@@ -19,11 +19,14 @@ from sfumato.query.nodes.relations import (
     Match,
     Owner,
     PerUnit,
+    Placed,
+    Placing,
     Relation,
     Scan,
     Select,
     Union,
     Where,
+    Windowed,
 )
 from sfumato.query.plan.grids import Grid, float_grid
 
@@ -83,20 +86,26 @@ def _check_names(names: Sequence[str]) -> None:
         raise QueryRefused(f"two columns are called {twice[0]!r}: give one of them another name.")
 
 
-def joined(left: Relation, right: Relation, on: Sequence[tuple[str, str]], match: Match = Match.INNER) -> Join:
+def joined(
+    left: Relation,
+    right: Relation,
+    on: Sequence[tuple[str, str]],
+    match: Match = Match.INNER,
+    compared: Sequence[tuple[str, str, str]] = (),
+) -> Join:
     """Joins on equal columns, so that each row of the result belongs to one unit.
 
     Public rows go to the right; two private tables are joined on the columns that identify their units.
     """
     if right.private and not left.private:
         raise QueryRefused(
-            "a public table cannot be joined with a private one on its right, because public rows belong to nobody. "
-            "Write the private table first."
+            "public rows that depend on private ones would belong to nobody: a public table cannot be joined with a "
+            "private one on its right. Write the private table first."
         )
-    if not on:
+    if not on and right.private:
         raise QueryRefused("a join needs columns that are equal: without them, every row would meet every other.")
     pairs = [(_field(left, one), _field(right, other)) for one, other in on]
-    for one, other in pairs:
+    for one, other in (*pairs, *((_field(left, one), _field(right, other)) for one, _, other in compared)):
         if common((one.kind, other.kind)) is None:
             raise QueryRefused(
                 f"{one.name!r} is {one.kind.value} and {other.name!r} is {other.kind.value}: they are never equal."
@@ -107,7 +116,38 @@ def joined(left: Relation, right: Relation, on: Sequence[tuple[str, str]], match
             f"could cut those. {_instead(left)}"
         )
     _check_names([column.name for column in (*left.fields, *right.fields)])
-    return Join(left, right, tuple(on), match)
+    return Join(left, right, tuple(on), match, tuple(compared))
+
+
+def full_join(
+    left: Relation,
+    right: Relation,
+    on: Sequence[tuple[str, str]],
+    compared: Sequence[tuple[str, str, str]] = (),
+    either: Sequence[tuple[str, str, str]] = (),
+) -> Relation:
+    """Joins two relations and keeps unmatched rows of both, each with its unit: a left join, and what it leaves out.
+
+    ``either`` names further columns with the value of a column on the left, or of one on the right where that is there.
+    """
+    if left.private != right.private:
+        raise QueryRefused(
+            "FULL JOIN of a private and a public table is refused: public rows that match nothing belong to nobody. "
+            "Write LEFT JOIN, with the private table first."
+        )
+    flipped = [(other, FLIPPED[operator], one) for one, operator, other in compared]
+    matched = joined(left, right, on, Match.LEFT, compared)
+    others = joined(right, left, [(other, one) for one, other in on], Match.ANTI, flipped)
+    fields = {column.name: column for column in matched.fields}
+    ours = [(name, fields[name]) for name in fields] + [(name, fields[one]) for name, one, _ in either]
+    missing: list[tuple[str, Expression]] = [(column.name, Literal(None, column.kind)) for column in left.fields]
+    theirs = [(column.name, column) for column in right.fields]
+    found = [(name, _field(right, other)) for name, _, other in either]
+    return stacked([selected(matched, ours), selected(others, [*missing, *theirs, *found])])
+
+
+FLIPPED = {"ne": "ne", "lt": "gt", "le": "ge", "gt": "lt", "ge": "le"}
+"""Comparisons with their sides exchanged."""
 
 
 def _field(relation: Relation, name: str) -> Column:
@@ -119,16 +159,19 @@ def _field(relation: Relation, name: str) -> Column:
 
 
 def _same_unit(left: Relation, right: Relation, pairs: Sequence[tuple[Column, Column]]) -> bool:
-    """Tells whether equal columns mean equal ids: they hold them, or are a foreign key that leads there."""
+    """Tells whether equal columns mean equal ids: they hold them, or lead there by the same key of a table."""
     if any(one.unit == other.unit == 0 for one, other in pairs):
         return True
-    links = {
-        frozenset((f"{scan.table}.{hop.column}", f"{hop.table}.{hop.key}"))
+    keys = {
+        f"{scan.table}.{hop.column}": f"{hop.table}.{hop.key}"
         for scan in chain(scans(left), scans(right))
         if scan.owner is not None
         for hop in scan.owner.hops[:1]
     }
-    return any(frozenset((one.origin, other.origin)) in links for one, other in pairs)
+    return any(
+        keys.get(one.origin, one.origin) == keys.get(other.origin, other.origin) in keys.values()
+        for one, other in pairs
+    )
 
 
 def _instead(relation: Relation) -> str:
@@ -166,6 +209,29 @@ def per_unit(source: Relation, by: Sequence[tuple[str, Expression]], folds: Sequ
         raise QueryRefused("each row is a unit by itself here, so there is nothing to sum up within a unit.")
     _check_names([*(name for name, _ in by), *(folded.column.name for folded in folds)])
     return PerUnit(source, tuple(by), tuple(folds))
+
+
+def windowed(
+    source: Relation,
+    by: Sequence[Expression],
+    order: Sequence[tuple[Expression, bool]],
+    added: Sequence[Placed | Folded],
+) -> Windowed:
+    """Adds columns by the other rows of a unit; refuses where rows are the units."""
+    owner = owner_of(source)
+    if owner is None or not owner.id:
+        raise QueryRefused("a window needs rows of one unit, and here rows belong to nobody or are units themselves.")
+    _check_names([*(column.name for column in source.fields), *(one.column.name for one in added)])
+    return Windowed(source, tuple(by), tuple(order), tuple(added))
+
+
+def placed(placing: Placing, of: Expression | None, name: str, steps: int = 1) -> Placed:
+    """Says what a row gets by its place among those of its unit, with the kind and the facts that follow."""
+    if of is None:
+        return Placed(placing, None, Column(name, Kind.INT, Facts((Fraction(1), inf), None, nullable=False)))
+    beyond = placing in (Placing.LAG, Placing.LEAD)  # where there is no such row, the value is missing
+    facts = Facts(of.facts.between, of.facts.keys, nullable=of.facts.nullable or beyond)
+    return Placed(placing, of, Column(name, of.kind, facts), steps)
 
 
 def folded(fold: Fold, of: Expression | None, name: str) -> Folded:

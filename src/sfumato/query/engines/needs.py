@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from sfumato.errors import QueryRefused
 from sfumato.query.nodes.expressions import Call, Expression
-from sfumato.query.nodes.relations import PerUnit, Relation, Select, Where
+from sfumato.query.nodes.relations import Folded, PerUnit, Relation, Select, Where, Windowed
 from sfumato.query.plan.engine_plan import Cells, Distinct, Rows, Total
 
 
@@ -46,6 +46,9 @@ def needs_of_relation(relation: Relation) -> Iterator[str]:
             yield from needs_of_expressions([condition])
         case Select(columns=columns):
             yield from needs_of_expressions(of for _, of in columns)
+        case Windowed(added=added):
+            yield from needs_of_expressions(relation.expressions)
+            yield from (f"{one.fold.value} over rows" for one in added if isinstance(one, Folded))
         case PerUnit(by=by, folds=folds):
             yield from needs_of_expressions(of for _, of in by)
             yield from needs_of_expressions(folded.of for folded in folds if folded.of is not None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, final
+from typing import Literal, TypeAlias, final
 
 from sfumato.errors import BadArgument, QueryRefused, did_you_mean
 from sfumato.query.build.relation import all_of, joined, kept, per_unit, selected, stacked
@@ -14,6 +14,9 @@ from sfumato.query.frame.queries import Asker, Grouped, Query, each
 from sfumato.query.nodes.catalog import column_named, names_of
 from sfumato.query.nodes.expressions import Column, Expression
 from sfumato.query.nodes.relations import Match, Relation, Scan
+
+How: TypeAlias = Literal["inner", "left", "semi", "anti"]
+"""What becomes of rows by a join."""
 
 
 @final
@@ -83,26 +86,27 @@ class Frame:
             selected(self.relation, [(one.name, one) for one in self.relation.fields if one.name not in gone])
         )
 
-    def join(
-        self, other: Frame, *, on: str | Sequence[str] | Mapping[str, str], how: Literal["inner", "left"] = "inner"
-    ) -> Frame:
+    def join(self, other: Frame, *, on: str | Sequence[str] | Mapping[str, str], how: How = "inner") -> Frame:
         """Joins another table where columns are equal: of one name, or ``on={"site": "site_id"}`` for ours and theirs.
 
         The other table is public, or both belong to the same units and ``on`` says so. A column that both have under
-        one name is kept once if it is joined on, and must be renamed otherwise.
+        one name is kept once if it is joined on, and must be renamed otherwise. With ``"semi"`` the rows are kept that
+        match something, with ``"anti"`` those that match nothing; neither adds columns.
         """
         try:
             match = Match(how)
         except ValueError:
-            raise BadArgument("how", "'inner' or 'left'", how) from None
+            raise BadArgument("how", "'inner', 'left', 'semi' or 'anti'", how) from None
         self._check_same(other)
         given = on if isinstance(on, Mapping) else {name: name for name in names_of(on)}
         pairs = {self._column(ours).name: other._column(theirs).name for ours, theirs in given.items()}
         merged = {theirs: _apart(other, theirs, self) for ours, theirs in pairs.items() if ours == theirs}
         right = other.rename(merged) if merged else other
+        if not pairs:
+            raise QueryRefused("a join needs columns that are equal: without them, every row would meet every other.")
         on_names = [(ours, merged.get(theirs, theirs)) for ours, theirs in pairs.items()]
         both = joined(self.relation, right.relation, on_names, match)
-        return self._with(both).drop(*merged.values()) if merged else self._with(both)
+        return self._with(both).drop(*merged.values()) if merged and not match.filters else self._with(both)
 
     def union(self, *others: Frame) -> Frame:
         """Puts the rows of other tables with the same columns below (UNION ALL)."""

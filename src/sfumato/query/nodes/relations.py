@@ -130,10 +130,21 @@ class Select(OfOne):
 
 
 class Match(Enum):
-    """Says what becomes of rows on the left that match nothing."""
+    """Says what becomes of rows on the left: each with every match, also with none, or once if it has one or none."""
 
     INNER = "inner"
     LEFT = "left"
+    SEMI = "semi"
+    ANTI = "anti"
+
+    @property
+    def filters(self) -> bool:
+        """Tells whether rows of the left are kept or not, and nothing of the right is."""
+        return self in (Match.SEMI, Match.ANTI)
+
+
+COMPARISONS = {"ne": "<>", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
+"""How columns on two sides of a join can be compared, besides being equal, as SQL writes it."""
 
 
 @final
@@ -144,16 +155,20 @@ class Join(Relation):
     Private with public gives private rows, each as often as it matches. Private with private joins the rows of one unit
     with one another: equality of the units' identities is part of the condition, whatever ``on`` says. A join of public
     with private is written the other way round; a left join with a private right side keeps unmatched rows of the left
-    one, which belong to their unit as before. The right side's columns may be missing after a left join.
+    one, which belong to their unit as before. The right side's columns may be missing after a left join. ``compared``
+    are further comparisons (``lt``, ``ne`` …) of a column on the left with one on the right that a match must meet.
     """
 
     left: Relation
     right: Relation
     on: tuple[tuple[str, str], ...]
     match: Match = Match.INNER
+    compared: tuple[tuple[str, str, str], ...] = ()
 
     @property
     def fields(self) -> tuple[Column, ...]:
+        if self.match.filters:
+            return self.left.fields
         right = (optional(column) if self.match is Match.LEFT else column for column in self.right.fields)
         return (*self.left.fields, *right)
 
@@ -235,6 +250,63 @@ class PerUnit(OfOne):
         return True
 
 
+class Placing(Enum):
+    """Says what a row gets by its place among the rows of its unit."""
+
+    ROW_NUMBER = "row_number"
+    RANK = "rank"
+    DENSE_RANK = "dense_rank"
+    LAG = "lag"
+    LEAD = "lead"
+    FIRST = "first_value"
+    LAST = "last_value"
+
+    @property
+    def numbers(self) -> bool:
+        """Tells whether it is a number of rows, and no value of one."""
+        return self in (Placing.ROW_NUMBER, Placing.RANK, Placing.DENSE_RANK)
+
+
+@final
+@dataclass(frozen=True)
+class Placed:
+    """One column by the place of a row: its number, or the value that another row of the unit has, ``steps`` away.
+
+    Rows before the first and after the last have missing values. FIRST and LAST are those of all rows of the part.
+    """
+
+    placing: Placing
+    of: Expression | None
+    column: Column
+    steps: int = 1
+
+
+@final
+@dataclass(frozen=True)
+class Windowed(OfOne):
+    """Adds columns to each row by the other rows of its unit: window functions with PARTITION BY the id.
+
+    The rows of a unit that agree in ``by`` are put in order: by ``order`` (each with whether it descends), then by all
+    fields; missing values come last, and rows that are alike are interchangeable. RANK and DENSE_RANK look at ``order``
+    alone. Folds are of all rows of the part or, where there is an order, of those up to the row, with the ones that are
+    equal in it.
+    """
+
+    source: Relation
+    by: tuple[Expression, ...]
+    order: tuple[tuple[Expression, bool], ...]
+    added: tuple[Placed | Folded, ...]
+
+    @property
+    def fields(self) -> tuple[Column, ...]:
+        return (*self.source.fields, *(one.column for one in self.added))
+
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        """All that it looks at in a row, besides that all fields break ties."""
+        return (*self.by, *(made for made, _ in self.order), *(one.of for one in self.added if one.of is not None))
+
+
 @final
 @dataclass(frozen=True)
 class Keep(OfOne):
@@ -262,9 +334,9 @@ def optional(column: Column) -> Column:
 
 
 def merged(columns: tuple[Column, ...]) -> Column:
-    """The column of a union: with bounds and keys only where every part has them."""
+    """The column of a union: with bounds and keys only where every part has them, or no value at all."""
     first = columns[0]
-    ends = [column.facts.between for column in columns]
+    ends = [column.facts.between for column in columns if column.facts.keys != ()]
     keys = [column.facts.keys for column in columns]
     lists = [listed for listed in keys if listed is not None]
     same = len({(column.origin, column.unit) for column in columns}) == 1
@@ -279,6 +351,6 @@ def merged(columns: tuple[Column, ...]) -> Column:
 
 def _hull(ends: list[Ends | None]) -> Ends | None:
     known: list[Any] = [one for one in ends if one is not None]
-    if len(known) != len(ends):
+    if len(known) != len(ends) or not ends:
         return None
     return min(low for low, _ in known), max(high for _, high in known)

@@ -12,12 +12,12 @@ in which one row would become more than that is refused.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from sfumato.core.grouped_distance import Whole
 from sfumato.errors import QueryRefused
-from sfumato.query.nodes.relations import Join, Keep, PerUnit, Relation, Scan, Select, Union, Where
+from sfumato.query.nodes.relations import Join, Keep, OfOne, PerUnit, Relation, Scan, Union
 from sfumato.query.plan.contribution_facts import Matches, reach_of
 from sfumato.query.plan.query_plan import QueryPlan
 from sfumato.release.record import Cut, Cutting
@@ -76,26 +76,42 @@ def _root(number: int, degree: int) -> int:
 def _joins(relation: Relation) -> bool:
     """Tells whether rows of a unit are joined with one another here, before they become one row for each group."""
     match relation:
-        case Join(right=right) if right.private:
+        case Join(right=right) if right.private and not _filters(relation):
             return True
         case PerUnit() | Scan():
             return False
-    return any(_joins(source) for source in relation.sources if source.private)
+    return any(map(_joins, _multiplied(relation)))
+
+
+def _filters(join: Join) -> bool:
+    """Tells whether a join only keeps rows or not, by equal columns: no pairs of rows are looked at one by one."""
+    return join.match.filters and not join.compared
+
+
+def _repeats(relation: Relation) -> bool:
+    """Tells whether rows are repeated here as often as they match public ones."""
+    return isinstance(relation, Join) and not relation.right.private and not relation.match.filters
+
+
+def _multiplied(relation: Relation) -> Iterator[Relation]:
+    """The private sources whose rows multiply."""
+    sources = (relation.left,) if isinstance(relation, Join) and _filters(relation) else relation.sources
+    return (source for source in sources if source.private)
 
 
 def _sides(relation: Relation) -> list[Relation]:
     """The private relations that are joined with one another; of a union, the sides of all of its parts."""
     if not _joins(relation):
         return [relation]
-    return [side for source in relation.sources if source.private for side in _sides(source)]
+    return [side for source in _multiplied(relation) for side in _sides(source)]
 
 
 def _copies(relation: Relation, matches: Matches) -> int:
     """How often public tables repeat rows that joins have made."""
     if not _joins(relation):
         return 1
-    below = math.prod(_copies(source, matches) for source in relation.sources if source.private)
-    if isinstance(relation, Join) and not relation.right.private:
+    below = math.prod(_copies(source, matches) for source in _multiplied(relation))
+    if _repeats(relation):
         return below * max(1, int(matches(relation)))
     return below
 
@@ -103,7 +119,7 @@ def _copies(relation: Relation, matches: Matches) -> int:
 def _check_repeated(relation: Relation, matches: Matches) -> int:
     """Counts how often public tables repeat a row of the private ones at most; refuses more than `MOST_JOINED`."""
     times = math.prod(_check_repeated(source, matches) for source in relation.sources if source.private)
-    if isinstance(relation, Join) and not relation.right.private:
+    if _repeats(relation):
         times *= max(1, int(matches(relation)))
     if times > MOST_JOINED:
         raise QueryRefused(
@@ -115,6 +131,8 @@ def _check_repeated(relation: Relation, matches: Matches) -> int:
 
 def _cut(relation: Relation, most: Whole, rows: Rows, bounded: Callable[[Relation], Relation]) -> Relation:
     """Cuts each side of joins to at most ``most`` rows of each unit, where facts do not bound it already."""
+    if isinstance(relation, Join) and _filters(relation) and _joins(relation.left):
+        return replace(relation, left=_cut(relation.left, most, rows, bounded), right=bounded(relation.right))
     if _joins(relation):
         return _mapped(relation, lambda part: _cut(part, most, rows, bounded) if part.private else part)
     side = bounded(relation)
@@ -124,8 +142,8 @@ def _cut(relation: Relation, most: Whole, rows: Rows, bounded: Callable[[Relatio
 def _mapped(relation: Relation, change: Callable[[Relation], Relation]) -> Relation:
     """Rebuilds a relation with its sources changed."""
     match relation:
-        case Where(source=source) | Select(source=source) | PerUnit(source=source) | Keep(source=source):
-            return replace(relation, source=change(source))
+        case OfOne(source=source):
+            return replace(relation, source=change(source))  # type: ignore[type-var]  # every one is a record
         case Join(left=left, right=right):
             return replace(relation, left=change(left), right=change(right))
         case Union(parts=parts):

@@ -13,7 +13,7 @@ from typing import TypeAlias, final
 
 from sfumato.core.grouped_distance import Whole
 from sfumato.query.nodes.expressions import Call, Column, Expression, Literal
-from sfumato.query.nodes.relations import Join, Keep, Match, PerUnit, Relation, Scan, Select, Union, Where
+from sfumato.query.nodes.relations import Join, Keep, Match, PerUnit, Relation, Scan, Select, Union, Where, Windowed
 from sfumato.transforms.group_bounds import groups_of_a_unit, rows_in_a_group
 
 Origins: TypeAlias = frozenset[str]
@@ -103,8 +103,10 @@ def reach_of(relation: Relation, tables: Mapping[str, Reach], matches: Matches) 
     match relation:
         case Scan(table=table):
             return tables[table]
-        case Where(source=source) | Select(source=source):
+        case Where(source=source) | Select(source=source) | Windowed(source=source):
             return reach_of(source, tables, matches)
+        case Join(left=left, match=match) if match.filters:
+            return reach_of(left, tables, matches)
         case Join(left=left, right=right):
             # A table on both sides gives two columns of one origin, which pair anyhow: its facts hold for neither.
             ours = reach_of(left, tables, matches).without(_tables(right))

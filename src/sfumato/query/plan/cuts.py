@@ -14,7 +14,7 @@ from sfumato.query.build.relation import scans
 from sfumato.query.nodes.expressions import Call, Expression
 from sfumato.query.nodes.kinds import LONGEST_TEXT, Kind
 from sfumato.query.nodes.questions import Histogram, Question
-from sfumato.query.nodes.relations import Join, Match, Owner, PerUnit, Relation, Scan, Select, Where
+from sfumato.query.nodes.relations import Join, Match, Owner, PerUnit, Relation, Scan, Select, Where, Windowed
 from sfumato.query.plan.bounds import THE_CODEBOOK, THE_QUESTION
 from sfumato.query.plan.drop_incomplete import gaps
 from sfumato.release.record import Cut, Cutting
@@ -91,6 +91,8 @@ def _of_rows(relation: Relation) -> Iterator[Expression]:
             yield condition
         case Select(columns=columns):
             yield from (made for _, made in columns)
+        case Windowed():
+            yield from relation.expressions
         case PerUnit(by=by, folds=folds):
             yield from (made for _, made in by)
             yield from (folded.of for folded in folds if folded.of is not None)
@@ -113,9 +115,10 @@ def _rows(relation: Relation) -> Iterator[Cut]:
         case Where(source=source, condition=condition):
             what = "units" if isinstance(source, PerUnit) else "rows"
             yield Cut(Cutting.ROWS, f"{what} are kept where {spelled(condition).text}", THE_QUESTION)
-        case Join(right=right, match=Match.INNER):
+        case Join(right=right, match=match) if match is not Match.LEFT:
             tables = " and ".join(dict.fromkeys(named(scan.table) for scan in scans(right)))
-            yield Cut(Cutting.ROWS, f"rows that match none of {tables} are left out", THE_QUESTION)
+            which = "a row" if match is Match.ANTI else "none"
+            yield Cut(Cutting.ROWS, f"rows that match {which} of {tables} are left out", THE_QUESTION)
 
 
 def _keys(keys: KeySet) -> Cut:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import final
 
 from sfumato.query.nodes.expressions import Call, Column, Expression
-from sfumato.query.nodes.relations import Join, Keep, Match, PerUnit, Relation, Select, Where
+from sfumato.query.nodes.relations import Join, Keep, Match, PerUnit, Relation, Select, Where, Windowed
 
 MOST_PARTS = 1000
 """An expression that would have more parts becomes a column: step after step may double it each time."""
@@ -52,12 +52,18 @@ def ground(relation: Relation, path: str = "") -> Ground:
             below = ground(source, path)
             own = {column.name: _fresh(column, f"{path}s") for column in relation.fields}
             return Ground({name: below.told(made) or own[name] for name, made in columns}, below.conditions)
+        case Windowed(source=source):
+            below = ground(source, path)
+            own = {column.name: _fresh(column, f"{path}w") for column in relation.fields}
+            return Ground({**own, **below.fields}, below.conditions)
         case PerUnit(source=source, by=by):  # each of its rows is made of one row at least, which has its groups
             below = ground(source, f"{path}u")
             own = {column.name: _fresh(column, path) for column in relation.fields}
             return Ground({**own, **{name: below.told(made) or own[name] for name, made in by}}, below.conditions)
         case Join(left=left, right=right, match=match):
             one = ground(left, f"{path}l")
+            if match.filters:
+                return one
             if match is Match.LEFT:  # what matches nothing has no columns of the right, and met none of its conditions
                 own = {column.name: _fresh(column, f"{path}r") for column in relation.fields}
                 return Ground({**own, **one.fields}, one.conditions)

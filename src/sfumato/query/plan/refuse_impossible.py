@@ -62,7 +62,7 @@ def empty(relation: Relation, never: Never) -> list[Expression]:
             empties = [empty(part, never) for part in parts]
             return empties[0] if all(empties) else []
         case Join(left=left, right=right, match=match):
-            return empty(left, never) or (empty(right, never) if match is Match.INNER else [])
+            return empty(left, never) or (empty(right, never) if match in (Match.INNER, Match.SEMI) else [])
     return [one for source in relation.sources for one in empty(source, never)]
 
 

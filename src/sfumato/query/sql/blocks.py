@@ -9,18 +9,20 @@ from typing import TypeAlias, final
 from sqlglot import exp
 
 from sfumato.errors import QueryRefused
-from sfumato.query.build.relation import kept, unused
+from sfumato.query.build.relation import unused
 from sfumato.query.nodes.expressions import Call, Column, Expression, Literal
 from sfumato.query.nodes.operators import call
 from sfumato.query.nodes.questions import Quantile, Statistic, StatisticValue, statistics_in
 from sfumato.query.sql.aggregates import Aggregates, is_aggregate
 from sfumato.query.sql.constants import constant
 from sfumato.query.sql.grouping import grouping
+from sfumato.query.sql.joins import row_reader
 from sfumato.query.sql.refusals import only, refused
 from sfumato.query.sql.scalars import Scalars
 from sfumato.query.sql.scopes import Scope
-from sfumato.query.sql.tables import Tables, columns_of, is_star, row_reader
+from sfumato.query.sql.tables import Tables, columns_of, is_star
 from sfumato.query.sql.usual_names import usual_name
+from sfumato.query.sql.within import Windows, with_windows
 
 Wrap: TypeAlias = Callable[[Statistic, Scope], Expression]
 """Makes what stands for a statistic in an expression, or refuses the statistic."""
@@ -57,17 +59,15 @@ class Block:
 MOST_COLUMNS = 1000
 """A SELECT has at most this many columns."""
 
-CLAUSES = ("expressions", "from_", "joins", "where", "group", "having", "order", "limit", "with_")
+CLAUSES = ("expressions", "from_", "joins", "where", "group", "having", "order", "limit", "with_", "windows", "qualify")
 
 
 def block(select: exp.Expr, tables: Tables, wrap: Wrap) -> Block:
     """Reads a SELECT."""
     only(select, *CLAUSES)
-    scope = tables.scope(select)
+    scope, windows = with_windows(select, tables.scope(select), tables.parameters)
     rows = row_reader(scope, tables.parameters)
-    if (where := select.args.get("where")) is not None:
-        scope = scope.over(kept(scope.relation, rows.condition(where.this)))
-    reader = _Reader(scope, rows, wrap)
+    reader = _Reader(scope, rows, wrap, windows)
     items = reader.items(select.expressions)
     keys, sets = reader.keys(select.args.get("group"), items)
     late = Scalars(lambda node: reader.leaf(node, items, keys), tables.parameters)
@@ -88,6 +88,7 @@ class _Reader:
     scope: Scope
     rows: Scalars
     wrap: Wrap
+    windows: Windows
 
     def leaf(
         self, node: exp.Expr, items: Sequence[Item] = (), keys: Sequence[Expression] | None = None
@@ -96,7 +97,7 @@ class _Reader:
         if isinstance(node, exp.Column) and not is_star(node):
             return self.named(node, items, keys)
         if not is_aggregate(node):
-            return None
+            return self.windows.get(id(node))
         made = self._aggregates.read(node)
         if len(made) > 1:
             raise refused(

@@ -10,24 +10,17 @@ from sqlglot import exp
 from sfumato.errors import QueryRefused
 from sfumato.query.build.prune import pruned
 from sfumato.query.build.question import build_question, statistic_value
-from sfumato.query.build.relation import folded, kept, owner_of, per_unit, selected, unused
+from sfumato.query.build.relation import kept, owner_of, per_unit, selected, unused
 from sfumato.query.nodes.catalog import Catalog
-from sfumato.query.nodes.expressions import Call, Column, Expression, Literal
-from sfumato.query.nodes.kinds import Kind
-from sfumato.query.nodes.operators import call
+from sfumato.query.nodes.expressions import Column, Expression
 from sfumato.query.nodes.questions import (
-    Count,
-    CountDistinct,
-    Mean,
     Order,
-    Quantile,
     Question,
     Statistic,
     StatisticValue,
-    Sum,
     statistics_in,
 )
-from sfumato.query.nodes.relations import Fold, Folded, Owner, Relation, optional, renamed
+from sfumato.query.nodes.relations import Relation, optional, renamed
 from sfumato.query.nodes.worked_out import WorkedOut
 from sfumato.query.sql.aggregates import PerGroup
 from sfumato.query.sql.blocks import Block, block, keyed
@@ -37,10 +30,11 @@ from sfumato.query.sql.listing import Facts, facts_of
 from sfumato.query.sql.options import Options
 from sfumato.query.sql.outer import worked_out
 from sfumato.query.sql.parameters import Given, Parameters
-from sfumato.query.sql.refusals import PARTS, refused
+from sfumato.query.sql.refusals import PARTS, only, refused
 from sfumato.query.sql.scopes import Scope
 from sfumato.query.sql.tables import Tables
 from sfumato.query.sql.text import TOO_DEEP, parse
+from sfumato.query.sql.within import folded_statistic, is_window
 
 
 @final
@@ -143,6 +137,11 @@ def _statistics(read: Block) -> list[StatisticValue]:
 
 def _relation(select: exp.Expr, tables: Tables) -> Relation:
     """Reads an inner SELECT as a relation: made row by row, or summed up within each unit."""
+    if (distinct := select.args.get("distinct")) is not None:
+        only(distinct)
+        every = select.copy()
+        every.set("distinct", None)
+        return _different(_relation(every, tables))
     for clause in ("order", "limit"):
         if select.args.get(clause):
             raise refused(*PARTS[clause])
@@ -153,7 +152,7 @@ def _relation(select: exp.Expr, tables: Tables) -> Relation:
     taken: set[str] = set()
     by = [(unused(name, taken), made) for name, made in read.keys]
     folds = {
-        one: _folded(one.statistic, unused(next((i.name for i in read.items if i.made == one), "fold"), taken))
+        one: folded_statistic(one.statistic, unused(next((i.name for i in read.items if i.made == one), "fold"), taken))
         for one in _statistics(read)
     }
     made = per_unit(read.scope.relation, by, list(folds.values()))
@@ -161,6 +160,16 @@ def _relation(select: exp.Expr, tables: Tables) -> Relation:
     replaced |= {one: fold.column for one, fold in folds.items()}
     kept_rows = made if read.having is None else kept(made, keyed(read.having, replaced))
     return selected(kept_rows, [(item.name, keyed(item.made, replaced)) for item in read.items])
+
+
+def _different(relation: Relation) -> Relation:
+    """Leaves out rows of a unit that are like others of it."""
+    owner, columns = owner_of(relation), [(column.name, column) for column in relation.fields]
+    held = {column.unit for _, column in columns}
+    if owner is None or 0 not in held or (owner.window is not None and 1 not in held):
+        instead = "Add the id to its columns, or write COUNT(DISTINCT x)"
+        raise refused("SELECT DISTINCT in an inner query", f"it would compare rows of several people. {instead}")
+    return per_unit(relation, columns, [])
 
 
 def _check_within_units(read: Block) -> None:
@@ -177,40 +186,9 @@ def _check_within_units(read: Block) -> None:
             "an aggregate in an inner query that does not GROUP BY the id",
             f"it mixes people before noise. Add {name} to its GROUP BY, or aggregate in the whole question only",
         )
-    if owner.window is not None and not any(_is_window(key, owner) for key in keys):
+    if owner.window is not None and not any(is_window(key, owner) for key in keys):
         column, every = owner.window
         raise refused(
             "an aggregate over all the time of one id",
             f"the unit is an id in one {every}. Add DATE_TRUNC('{every}', {column}) to the inner GROUP BY",
         )
-
-
-def _is_window(key: Expression, owner: Owner) -> bool:
-    match key:
-        case Column(unit=1):
-            return True
-        case Call("date_trunc", (Column(origin=origin), Literal(value=word))):
-            return owner.window == (origin.rpartition(".")[2], word)
-    return False
-
-
-def _folded(statistic: Statistic, name: str) -> Folded:
-    match statistic:
-        case Count(None, None):
-            return folded(Fold.COUNT, None, name)
-        case Count(of):
-            return folded(Fold.COUNT, _where(Literal(1, Kind.INT) if of is None else of, statistic), name)
-        case CountDistinct(of):
-            return folded(Fold.DISTINCT, _where(of, statistic), name)
-        case Sum(of):
-            return folded(Fold.SUM, _where(of, statistic), name)
-        case Mean(of):
-            return folded(Fold.MEAN, _where(of, statistic), name)
-        case Quantile(of, at) if at in (0, 1):
-            return folded(Fold.MAX if at else Fold.MIN, _where(of, statistic), name)
-    raise refused(f"{statistic.name} within one unit", "COUNT, SUM, AVG, MIN and MAX are known there")
-
-
-def _where(of: Expression, statistic: Statistic) -> Expression:
-    """Values of the rows that are looked at, and missing ones of the others."""
-    return of if statistic.where is None else call("case", statistic.where, of, Literal(None, of.kind))

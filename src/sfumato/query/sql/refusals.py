@@ -11,6 +11,7 @@ from sfumato.errors import QueryRefused, did_you_mean
 OTHER_ROWS = "it would put rows of several people next to each other. Aggregate with GROUP BY instead"
 NOT_A_ROW = "its value is not a function of the row. Give the value as a parameter"
 SUBQUERY = "a query inside an expression is not answered. JOIN the table, or write a literal list"
+BY_ITSELF = "it may stand in WHERE by itself, beside others with AND. Ask about each branch of an OR by itself"
 SHOWS_VALUES = "it would show values of single rows. Use COUNT, SUM, AVG, QUANTILE, HISTOGRAM or TOP_K"
 ONE_ROW = "it shows the value of one row, which is somebody's own. Write MODE(x), or GROUP BY x where it has one value"
 FARTHEST = "it shows the row of whoever is farthest out. Write MAX(y), or AVG(y) with GROUP BY x"
@@ -19,7 +20,7 @@ NODES: dict[type[exp.Expr], tuple[str, str]] = {
     exp.Window: ("OVER", OTHER_ROWS),
     exp.Subquery: ("a scalar subquery", SUBQUERY),
     exp.Select: ("a scalar subquery", SUBQUERY),
-    exp.Exists: ("EXISTS", SUBQUERY),
+    exp.Exists: ("EXISTS inside an expression", BY_ITSELF),
     exp.Rand: ("RANDOM", NOT_A_ROW),
     exp.Uuid: ("UUID", NOT_A_ROW),
     exp.CurrentDate: ("CURRENT_DATE", NOT_A_ROW),
@@ -86,7 +87,7 @@ PARTS: dict[str, tuple[str, str]] = {
     "joins": ("a join in parentheses", "write the joins one after another, or as an inner SELECT"),
     "columns": ("a list of columns after an alias", "name columns with AS inside the query"),
     "recursive": ("WITH RECURSIVE", "only a fixed number of steps can be bounded. Write each step as a CTE"),
-    "query": ("IN (SELECT …)", SUBQUERY),
+    "query": ("IN (SELECT …) inside an expression", BY_ITSELF),
     "unnest": ("UNNEST", "write IN (a, b, …)"),
     "limit_options": ("LIMIT with PERCENT or TIES", "write LIMIT and a number of rows"),
     "symmetric": ("BETWEEN SYMMETRIC", "write the lower bound first"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import final
@@ -32,6 +32,14 @@ class Source:
     def open(self) -> list[str]:
         """The names of its columns that can be used without the table's name."""
         return [name for name in self.fields if name not in self.merged]
+
+    def hiding(self, fields: Collection[str]) -> Source:
+        """Merges the columns that some fields hold with those of another table."""
+        return replace(self, merged=self.merged | {name for name, field in self.fields.items() if field in fields})
+
+    def renamed(self, names: Mapping[str, str]) -> Source:
+        """Finds its columns in fields with other names."""
+        return replace(self, fields={name: names[field] for name, field in self.fields.items()})
 
 
 @final
@@ -81,6 +89,15 @@ class Scope:
             for source, match in matches
             if match is not None
         }
+
+    def holds(self, node: exp.Column) -> bool:
+        """Tells whether a name means a column of these tables."""
+        if not node.table:
+            return bool(self.called(node.name))
+        return any(
+            source.name.casefold() == node.table.casefold() and name_in(node.name, source.fields) is not None
+            for source in self.sources
+        )
 
     def source(self, name: str) -> Source:
         """Looks up a table by the name it has in FROM."""

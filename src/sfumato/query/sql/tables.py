@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import TypeAlias, final
+from typing import final
 
 from sqlglot import exp
 
 from sfumato.errors import QueryRefused
-from sfumato.query.build.relation import all_of, joined, kept, scans, selected, stacked
+from sfumato.query.build.relation import FLIPPED, all_of, kept, scans, selected, stacked
 from sfumato.query.nodes.catalog import Catalog, name_in
-from sfumato.query.nodes.expressions import Column, Expression
+from sfumato.query.nodes.expressions import Column, Expression, Literal
 from sfumato.query.nodes.kinds import Kind
 from sfumato.query.nodes.operators import call
-from sfumato.query.nodes.relations import Join, Match, Relation
-from sfumato.query.sql.aggregates import is_aggregate
+from sfumato.query.nodes.relations import Match, Relation
+from sfumato.query.sql.joins import Joining, conjuncts, joined_scopes, matching, row_reader
 from sfumato.query.sql.parameters import Parameters
 from sfumato.query.sql.refusals import PARTS, only, refused
-from sfumato.query.sql.scalars import Scalars
 from sfumato.query.sql.scopes import Scope, Source
-
-Pairs: TypeAlias = list[tuple[str, str]]
 
 
 @final
@@ -46,7 +43,7 @@ class Tables:
         names: set[str] = set()
         for part in clause.expressions:
             only(part, "this", "alias")
-            name, made = _alias(part), tables.query(part.this)
+            name, made = _alias(part), _columns_named(tables.query(part.this), part.args.get("alias"))
             if name.casefold() in names:
                 raise QueryRefused(f"two tables are called {name!r}: give one of them another name.")
             names.add(name.casefold())
@@ -71,28 +68,118 @@ class Tables:
         raise refused(type(node).__name__.upper(), "an inner query is a SELECT")
 
     def scope(self, select: exp.Expr) -> Scope:
-        """Reads what the FROM clause of a SELECT holds, its joins included."""
+        """Reads FROM and WHERE of a SELECT: its tables, joined, and the rows of them that are kept."""
+        where = select.args.get("where")
+        parts = [] if where is None else list(conjuncts(where.this))
+        scope, used = self._from(select, parts)
+        return self._kept(scope, [part for part in parts if part not in used])
+
+    def _from(self, select: exp.Expr, parts: Sequence[exp.Expr]) -> tuple[Scope, list[exp.Expr]]:
+        """Reads FROM; equalities among the parts of WHERE join what commas stand between, and are used up by that."""
         clause = select.args.get("from_")
         if clause is None:
             raise QueryRefused("there is no FROM: say which table is asked.")
         only(clause, "this")
-        name, relation = self._source(clause.this)
-        scope = Scope(relation, (Source(name, {column.name: column.name for column in relation.fields}),))
-        for join in select.args.get("joins") or ():
-            scope = self._joined(scope, join)
+        joins = select.args.get("joins") or []
+        equal = Equalities(parts)
+        if joins and all(Joining.read(join).plain for join in joins):
+            scope = self._product([self._source(node) for node in (clause.this, *(join.this for join in joins))], equal)
+        else:
+            scope = self._source(clause.this)
+            outer = any(how.right or how.full for how in map(Joining.read, joins))
+            for join in joins:
+                right = self._source(join.this)
+                pairs = equal.between(scope, right) if Joining.read(join).plain and not outer else []
+                scope = joined_scopes(scope, right, join, self.parameters, pairs)
         _check_size(scope.relation)
-        return scope
+        for column in (column for part in equal.used for column in part.find_all(exp.Column)):
+            scope.column(column)  # which refuses a name that two tables have
+        return scope, equal.used
 
-    def _source(self, node: exp.Expr) -> tuple[str, Relation]:
+    def _product(self, parts: list[Scope], equal: Equalities) -> Scope:
+        """Joins tables that commas stand between, a private one first, then those that equalities join to it."""
+        first = next((part for part in parts if part.relation.private), parts[0])
+        scope, left = first, [part for part in parts if part is not first]
+        while left:
+            chosen, refusal = None, None
+            for part in sorted(left, key=lambda one: not equal.between(scope, one)):
+                try:
+                    chosen = joined_scopes(scope, part, exp.Join(), self.parameters, equal.between(scope, part))
+                except QueryRefused as error:
+                    refusal = refusal or error
+                    continue
+                equal.use(scope, part)
+                left = [one for one in left if one is not part]
+                break
+            if chosen is None:
+                raise refusal or TypeError(parts)
+            scope = chosen
+        places = {name: place for place, part in enumerate(parts) for name in (one.name for one in part.sources)}
+        return replace(scope, sources=tuple(sorted(scope.sources, key=lambda one: places[one.name])))
+
+    def _kept(self, scope: Scope, parts: Sequence[exp.Expr]) -> Scope:
+        """Keeps the rows that meet all conditions; those with a query of their own become joins."""
+        inner = [part for part in parts if is_inner(part)]
+        for part in inner:
+            scope = self._matched(scope, part)
+        plain = [part for part in parts if part not in inner]
+        if not plain:
+            return scope
+        reader = row_reader(scope, self.parameters)
+        return scope.over(kept(scope.relation, all_of([reader.condition(part) for part in plain])))
+
+    def _matched(self, scope: Scope, node: exp.Expr) -> Scope:
+        """Keeps the rows for which x IN (SELECT …) or EXISTS (SELECT …) is true, or the opposite of that."""
+        match = Match.SEMI
+        while isinstance(node, exp.Paren | exp.Not):
+            match = match if isinstance(node, exp.Paren) else Match.ANTI if match is Match.SEMI else Match.SEMI
+            node = node.this
+        if isinstance(node, exp.Exists):
+            only(node, "this")
+            return self._existing(scope, node.this, match)
+        only(node, "this", "query")
+        right = self.query(_without_distinct(node.args["query"]))
+        sides = node.this.expressions if isinstance(node.this, exp.Tuple) else [node.this]
+        if len(sides) != len(right.fields):
+            raise QueryRefused(f"IN compares {len(sides)} value(s) with {len(right.fields)} column(s) of the SELECT.")
+        reader = row_reader(scope, self.parameters)
+        pairs = list(zip((reader.read(side) for side in sides), right.fields, strict=True))
+        scope = matching(scope, right, list(pairs), [], match)
+        return scope if match is Match.SEMI or right.private else _where_known(scope, right, pairs)
+
+    def _existing(self, scope: Scope, node: exp.Expr, match: Match) -> Scope:
+        """Keeps rows for which an inner SELECT finds something, by conditions that compare it with the outer row."""
+        select = node.this if isinstance(node, exp.Subquery) else node
+        if not isinstance(select, exp.Select):
+            raise refused("EXISTS of more than a SELECT", "write one SELECT, with the tables it looks at")
+        only(select, "expressions", "from_", "joins", "where", "with_", "distinct")
+        tables, where = self.with_names(select), select.args.get("where")
+        parts = [] if where is None else list(conjuncts(where.this))
+        inner, used = tables._from(select, parts)
+        left = [part for part in parts if part not in used]
+        outside = [part for part in left if not is_inner(part) and not _held(part, inner)]
+        inner = tables._kept(inner, [part for part in left if part not in outside])
+        ours, theirs = (row_reader(one, self.parameters) for one in (scope, inner))
+        compared = []
+        for part in outside:
+            one, operator, other = _side_by_side(part, inner)
+            compared.append((ours.read(one), operator, theirs.read(other)))
+        pairs = [(one, other) for one, operator, other in compared if operator == "eq"]
+        return matching(scope, inner.relation, pairs, [one for one in compared if one[1] != "eq"], match)
+
+    def _source(self, node: exp.Expr) -> Scope:
         match node:
             case exp.Table(this=exp.Identifier(this=str(name))):
                 only(node, "this", "alias", "db", "catalog")
                 plain = not node.args.get("db")
                 match = name_in(name, self.named) if plain else None
-                return _alias(node) or name, self.catalog.table(name) if match is None else self.named[match]
+                relation = self.catalog.table(name) if match is None else self.named[match]
+                return _called(relation, _alias(node) or name, node)
+            case exp.Subquery(this=exp.Table() | exp.Subquery()):
+                return self._parenthesised(node)
             case exp.Subquery():
                 only(node, "this", "with_", "alias")
-                return _alias(node), self.query(node)
+                return _called(self.query(node), _alias(node), node)
             case exp.Table():
                 raise refused(
                     "a function or a parameter in FROM", "only tables of the codebook are asked. Name one of them"
@@ -103,133 +190,134 @@ class Tables:
                 raise refused("VALUES in FROM", "only tables of the codebook are asked. Declare it as a public table")
         raise refused(type(node).__name__.upper(), "only tables of the codebook and inner queries stand in FROM")
 
-    def _joined(self, scope: Scope, node: exp.Expr) -> Scope:
-        match = _match(node)
-        name, right = self._source(node.this)
-        if any(source.name.casefold() == name.casefold() for source in scope.sources):
-            raise QueryRefused(f"two tables are called {name!r}: give one of them an alias.")
-        right, fields = _apart(scope.relation, right, name)
-        both = Scope(Join(scope.relation, right, (), match), (*scope.sources, Source(name, fields)))
-        if node.args.get("using"):
-            pairs, rest, merged = self._using(both, node)
-        else:
-            (pairs, rest), merged = self._on(both, node, right), frozenset[str]()
-        if rest and match is Match.LEFT:
-            right, rest = _only_right(right, rest), []
-        relation: Relation = _join(scope.relation, right, pairs, match)
-        wider = Scope(relation, (*scope.sources, Source(name, fields, merged)))
-        return wider.over(kept(relation, all_of(rest))) if rest else wider
-
-    def _using(self, both: Scope, node: exp.Expr) -> tuple[Pairs, list[Expression], frozenset[str]]:
-        before = Scope(both.relation, both.sources[:-1])
-        after = Scope(both.relation, both.sources[-1:])
-        pairs, merged = [], set()
-        for part in node.args["using"]:
-            columns = [one.column(exp.column(part.name, quoted=True)) for one in (before, after)]
-            pairs.append((columns[0].name, columns[1].name))
-            merged |= {visible for visible, field in both.sources[-1].fields.items() if field == columns[1].name}
-        return pairs, [], frozenset(merged)
-
-    def _on(self, both: Scope, node: exp.Expr, right: Relation) -> tuple[Pairs, list[Expression]]:
-        """Splits a join's condition into pairs of columns that are equal, and what else it says."""
-        theirs = {column.name for column in right.fields}
-        scalars = row_reader(both, self.parameters)
-        pairs: Pairs = []
-        rest: list[Expression] = []
-        for part in _conjuncts(node.args["on"]):
-            match part:
-                case exp.EQ(this=exp.Column() as one, expression=exp.Column() as other):
-                    left, right_name = sorted((both.column(one).name, both.column(other).name), key=theirs.__contains__)
-                    if right_name in theirs and left not in theirs:
-                        pairs.append((left, right_name))
-                        continue
-            rest.append(scalars.condition(part))
-        return pairs, rest
+    def _parenthesised(self, node: exp.Expr) -> Scope:
+        """Reads a join in parentheses: its tables keep their names, unless all of it is given one."""
+        only(node, "this", "alias", "joins")
+        inner = node.this
+        joins = [*(inner.args.get("joins") or ()), *(node.args.get("joins") or ())]
+        first = inner.copy()
+        first.set("joins", None)
+        scope, _ = self._from(exp.Select(from_=exp.From(this=first), joins=joins), [])
+        name = _alias(node)
+        if not name:
+            return scope
+        return _called(selected(scope.relation, list(scope.everything(""))), name, node)
 
 
-def row_reader(scope: Scope, parameters: Parameters) -> Scalars:
-    """Builds the reader of expressions of rows, where no aggregate may stand."""
+def is_inner(node: exp.Expr) -> bool:
+    """Tells whether a condition is x IN (SELECT …) or EXISTS (SELECT …), or the opposite of one."""
+    while isinstance(node, exp.Paren | exp.Not):
+        node = node.this
+    return isinstance(node, exp.Exists) or (isinstance(node, exp.In) and bool(node.args.get("query")))
 
-    def leaf(node: exp.Expr) -> Expression | None:
-        if isinstance(node, exp.Column) and not isinstance(node.this, exp.Star):
-            return scope.column(node)
-        if isinstance(node, exp.AggFunc) or is_aggregate(node):
-            raise refused(
-                "an aggregate among the values of a row",
-                "it may stand in SELECT, HAVING and ORDER BY. Aggregate in an inner query first, or write HAVING",
-            )
-        return None
 
-    return Scalars(leaf, parameters)
+@final
+class Equalities:
+    """The equalities of columns that WHERE asks for, and which of its conditions joins have used up."""
+
+    def __init__(self, parts: Sequence[exp.Expr]) -> None:
+        self._whole = [part for part in parts if _is_equality(part)]
+        self._implied = [one for part in parts for one in _in_every_branch(part)]
+        self.used: list[exp.Expr] = []
+
+    def between(self, left: Scope, right: Scope) -> list[exp.Expr]:
+        """The equalities of a column on the left with one on the right."""
+        return [one for one in dict.fromkeys((*self._whole, *self._implied)) if _joins(one, left, right)]
+
+    def use(self, left: Scope, right: Scope) -> None:
+        """Takes those that are conditions by themselves out of WHERE."""
+        self.used += [one for one in self._whole if _joins(one, left, right)]
+
+
+def _is_equality(node: exp.Expr) -> bool:
+    return isinstance(node, exp.EQ) and all(isinstance(side, exp.Column) for side in (node.this, node.expression))
+
+
+def _in_every_branch(node: exp.Expr) -> list[exp.Expr]:
+    """The equalities that all branches of an OR ask for."""
+    if not isinstance(node, exp.Or):
+        return []
+    branches = [list(conjuncts(branch)) for branch in node.flatten()]
+    return [one for one in branches[0] if _is_equality(one) and all(one in branch for branch in branches[1:])]
+
+
+def _joins(node: exp.Expr, left: Scope, right: Scope) -> bool:
+    sides = [(left.holds(side), right.holds(side)) for side in (node.this, node.expression)]
+    return sorted(sides) == [(False, True), (True, False)]
+
+
+def _held(node: exp.Expr, scope: Scope) -> bool:
+    """Tells whether all columns that a condition looks at are in some tables."""
+    return all(scope.holds(column) for column in node.find_all(exp.Column))
+
+
+def _side_by_side(node: exp.Expr, inner: Scope) -> tuple[exp.Expr, str, exp.Expr]:
+    """Takes apart a condition that compares the outer row with an inner one: the outer side first."""
+    operator = OPERATORS.get(type(node))
+    if operator is not None:
+        sides = (node.this, node.expression)
+        held = [_held(side, inner) and any(True for _ in side.find_all(exp.Column)) for side in sides]
+        mixed = [any(inner.holds(column) for column in side.find_all(exp.Column)) for side in sides]
+        if held == [False, True] and not mixed[0]:
+            return node.this, operator, node.expression
+        if held == [True, False] and not mixed[1]:
+            return node.expression, FLIPPED.get(operator, operator), node.this
+    raise refused(
+        "this condition on the outer row in EXISTS",
+        "each must compare something of the outer row with something of the inner one, as in t.id = s.id. Put what is "
+        "about the outer row alone outside",
+    )
+
+
+OPERATORS = {exp.EQ: "eq", exp.NEQ: "ne", exp.LT: "lt", exp.LTE: "le", exp.GT: "gt", exp.GTE: "ge"}
+
+
+def _where_known(scope: Scope, right: Relation, pairs: Sequence[tuple[Expression, Column]]) -> Scope:
+    """NOT IN beside public rows: never true where one of them is missing, or where the value is and there are any."""
+    if len(pairs) > 1:
+        raise refused("NOT IN of several columns", "write NOT EXISTS (SELECT … WHERE a = b AND c = d)")
+    ((value, column),) = pairs
+    one = Literal(1, Kind.INT)
+    if column.facts.nullable:
+        missing = selected(kept(right, call("is_null", column)), [("one", one)])
+        scope = matching(scope, missing, [], [], Match.ANTI)
+    if value.facts.nullable:
+        flag = call("case", call("is_null", value), one, Literal(None, Kind.INT))
+        scope = matching(scope, selected(right, [("one", one)]), [(flag, Column("one", Kind.INT))], [], Match.ANTI)
+    return scope
+
+
+def _without_distinct(node: exp.Expr) -> exp.Expr:
+    """A query without SELECT DISTINCT, which changes nothing where it is only looked into."""
+    query = node.copy()
+    select = query.this if isinstance(query, exp.Subquery) else query
+    if isinstance(select, exp.Select) and not (select.args.get("distinct") or exp.Distinct()).args.get("on"):
+        select.set("distinct", None)
+    return query
+
+
+def _called(relation: Relation, name: str, node: exp.Expr) -> Scope:
+    """One table of FROM under its name, with the names that a list after its alias gives to its columns."""
+    relation = _columns_named(relation, node.args.get("alias"))
+    return Scope(relation, (Source(name, {column.name: column.name for column in relation.fields}),))
+
+
+def _columns_named(relation: Relation, alias: exp.Expr | None) -> Relation:
+    columns = alias.args.get("columns") if isinstance(alias, exp.TableAlias) else None
+    if not columns:
+        return relation
+    if len(columns) > len(relation.fields):
+        raise QueryRefused(f"{len(columns)} columns are named, and there are {len(relation.fields)}.")
+    names = [column.name for column in columns] + [column.name for column in relation.fields[len(columns) :]]
+    return selected(relation, list(zip(names, relation.fields, strict=True)))
 
 
 def _alias(node: exp.Expr) -> str:
     alias = node.args.get("alias")
     if alias is None:
         return ""
-    only(alias, "this")
+    only(alias, "this", "columns")
     return str(alias.name)
-
-
-def _match(node: exp.Expr) -> Match:
-    only(node, "this", "on", "side", "kind", "using", "method")
-    method, side, kind = (str(node.args.get(name) or "").upper() for name in ("method", "side", "kind"))
-    if method:
-        raise refused(f"{method} JOIN", "write JOIN … ON with the columns that are equal")
-    if side == "RIGHT":
-        raise refused("RIGHT JOIN", "write the tables the other way round, with LEFT JOIN")
-    if side == "FULL":
-        raise refused("FULL JOIN", "rows that match nothing on one side belong to nobody. Write LEFT JOIN")
-    if kind not in ("", "INNER", "OUTER"):
-        raise refused(f"{kind} JOIN", "write JOIN … ON with the columns that are equal")
-    if not node.args.get("on") and not node.args.get("using"):
-        raise refused(
-            "a join without ON or USING", "every row would meet every other. Write JOIN … ON with equal columns"
-        )
-    return Match.LEFT if side == "LEFT" else Match.INNER
-
-
-def _join(left: Relation, right: Relation, pairs: Pairs, match: Match) -> Join:
-    if right.private and not left.private and match is Match.INNER:
-        left, right, pairs = right, left, [(other, one) for one, other in pairs]
-    return joined(left, right, pairs, match)
-
-
-def _only_right(right: Relation, rest: list[Expression]) -> Relation:
-    """Puts what the condition of a left join says of the right table alone before the join."""
-    theirs = {column.name for column in right.fields}
-    if not all(column.name in theirs for condition in rest for column in condition.columns()):
-        raise refused(
-            "a LEFT JOIN on more than equal columns",
-            "only conditions on the right table may be added. Put others into WHERE",
-        )
-    return kept(right, all_of(rest))
-
-
-def _conjuncts(node: exp.Expr) -> Iterator[exp.Expr]:
-    match node:
-        case exp.Paren():
-            yield from _conjuncts(node.this)
-        case exp.And():
-            yield from _conjuncts(node.this)
-            yield from _conjuncts(node.expression)
-        case _:
-            yield node
-
-
-def _apart(left: Relation, right: Relation, name: str) -> tuple[Relation, dict[str, str]]:
-    """Renames fields of the right side of a join that the left side has too, also if only the case differs."""
-    taken = {column.name.casefold() for column in left.fields}
-    fields: dict[str, str] = {}
-    for column in right.fields:
-        chosen = column.name
-        while chosen.casefold() in taken:
-            chosen = f"{name or 'right'}.{chosen}"
-        taken.add(chosen.casefold())
-        fields[column.name] = chosen
-    if all(visible == field for visible, field in fields.items()):
-        return right, fields
-    return selected(right, [(fields[column.name], column) for column in right.fields]), fields
 
 
 def _parts(node: exp.Union) -> Iterator[exp.Expr]:

@@ -108,6 +108,8 @@ class Dialect:
     """The rows of {0} for which there is a row in {1} such that {2}."""
     anti_join: str
     """The rows of {0} for which there is none."""
+    wide_sum_over: str = "coalesce(sum({0}) OVER peers, 0)"
+    """The same as `wide_sum`, of the rows of a unit up to a row and its peers (`windows.py`)."""
     layer: str = "SELECT *, {0} FROM ({1})"
     """Names {0} to expressions on {1}, such that each is worked out once for each row."""
     once: str = "MATERIALIZED"

@@ -12,15 +12,17 @@ from typing import final
 from sfumato.query.engines.bounding import FirstRows, Incoming
 from sfumato.query.engines.sql.bounding import kept_rows
 from sfumato.query.engines.sql.dialect import Dialect
-from sfumato.query.engines.sql.expressions import cast, steps, truncated, value
+from sfumato.query.engines.sql.expressions import cast, truncated, value
+from sfumato.query.engines.sql.folds import fold, key
 from sfumato.query.engines.sql.held import Held
 from sfumato.query.engines.sql.reading import enforced, read
+from sfumato.query.engines.sql.source import Source, made_source
 from sfumato.query.engines.sql.statement import Ends, Piece, Scope, Statement, listing
+from sfumato.query.engines.sql.windows import windowed
 from sfumato.query.nodes.expressions import Column, Expression
 from sfumato.query.nodes.kinds import Kind
 from sfumato.query.nodes.relations import (
-    Fold,
-    Folded,
+    COMPARISONS,
     Join,
     Keep,
     Match,
@@ -31,31 +33,8 @@ from sfumato.query.nodes.relations import (
     Select,
     Union,
     Where,
+    Windowed,
 )
-
-
-@final
-@dataclass(frozen=True)
-class Source:
-    """A SELECT: how many columns hold the unit's identity, where each field is, and what numbers are bounded by."""
-
-    text: str
-    units: int
-    fields: Mapping[str, str]
-    held: Mapping[str, Ends]
-
-    @property
-    def identity(self) -> list[str]:
-        """The columns that hold the identity."""
-        return [f"u{place}" for place in range(self.units)]
-
-    def scope(self, statement: Statement) -> Scope:
-        """What expressions on it can look at."""
-        return Scope(statement, self.fields, self.held)
-
-
-def _made(text: str, units: int, fields: tuple[Column, ...], held: Mapping[str, Ends]) -> Source:
-    return Source(text, units, {column.name: f"f{place}" for place, column in enumerate(fields)}, held)
 
 
 @final
@@ -87,6 +66,8 @@ class Relations:
                 return self._keep(relation)
             case PerUnit():
                 return self._per_unit(relation)
+            case Windowed():
+                return windowed(relation, self.source(relation.source), self.statement)
         raise TypeError(relation)
 
     def _scan(self, scan: Scan, conditions: Sequence[Expression] = ()) -> Source:
@@ -111,7 +92,7 @@ class Relations:
             self._identify(owner, way, parts)
         units = 0 if not owner.id else 1 if owner.window is None else 2
         text = _joined(base, way, parts, fields, units=units)
-        return _made(text, units, scan.columns, _bounds(scan.columns))
+        return made_source(text, units, scan.columns, _bounds(scan.columns))
 
     def _chosen(self, scan: Scan, conditions: Sequence[Expression], first: Collection[str]) -> str:
         """The rows of a table, as they are held and with the columns that conditions look at, that meet these."""
@@ -184,35 +165,51 @@ class Relations:
         same = {
             name: below.held[of.name] for name, of in select.columns if isinstance(of, Column) and of.name in below.held
         }
-        return _made(text, below.units, select.fields, same)
+        return made_source(text, below.units, select.fields, same)
 
     def _join(self, join: Join) -> Source:
         left, right = self.source(join.left), self.source(join.right)
         if join.right.private and not (left.units and left.units == right.units):
             raise TypeError(join)
-        same = [f"a.{name} = b.{name}" for name in right.identity]
-        for ours, theirs in join.on:
-            if _is_id(join.left, ours) and _is_id(join.right, theirs):
-                continue  # the identities are equal already, and what was read of them may not be
-            kinds = {_kind(join.left, ours), _kind(join.right, theirs)}
-            one, other = f"a.{left.fields[ours]}", f"b.{right.fields[theirs]}"
-            if len(kinds) > 1:
-                one, other = (f"CAST({side} AS {self._dialect.types[Kind.FLOAT]})" for side in (one, other))
-            same.append(f"{one} = {other}")
+        if join.match.filters:
+            return self._filtered(join, left, right)
         columns = [f"a.{name}" for name in (*left.identity, *left.fields.values())]
         columns += [f"b.{name} AS f{len(left.fields) + place}" for place, name in enumerate(right.fields.values())]
         how = "LEFT JOIN" if join.match is Match.LEFT else "JOIN"
         text = (
             f"SELECT {listing(columns) or '1 AS one'} FROM ({left.text}) AS a {how} ({right.text}) AS b"
-            f" ON {' AND '.join(same) or 'TRUE'}"
+            f" ON {self._matched(join, left, right, ('a', 'b'))}"
         )
-        return _made(text, left.units, join.fields, {**left.held, **right.held})
+        return made_source(text, left.units, join.fields, {**left.held, **right.held})
+
+    def _filtered(self, join: Join, left: Source, right: Source) -> Source:
+        """The rows of the left that match something on the right, or nothing."""
+        names = (self.statement.name("left"), self.statement.name("right"))
+        template = self._dialect.semi_join if join.match is Match.SEMI else self._dialect.anti_join
+        text = template.format(*names, self._matched(join, left, right, names))
+        text = f"WITH {names[0]} AS ({left.text}), {names[1]} AS ({right.text}) {text}"
+        return Source(text, left.units, left.fields, left.held)
+
+    def _matched(self, join: Join, left: Source, right: Source, names: tuple[str, str]) -> str:
+        """The condition that two rows match, of tables with these names."""
+        ours, theirs = names
+        same = [f"{ours}.{name} = {theirs}.{name}" for name in right.identity]
+        pairs = [(one, "=", other) for one, other in join.on]
+        for one, symbol, other in (*pairs, *((one, COMPARISONS[how], other) for one, how, other in join.compared)):
+            if symbol == "=" and _is_id(join.left, one) and _is_id(join.right, other):
+                continue  # the identities are equal already, and what was read of them may not be
+            kinds = {_kind(join.left, one), _kind(join.right, other)}
+            sides = [f"{ours}.{left.fields[one]}", f"{theirs}.{right.fields[other]}"]
+            if len(kinds) > 1:
+                sides = [f"CAST({side} AS {self._dialect.types[Kind.FLOAT]})" for side in sides]
+            same.append(f" {symbol} ".join(sides))
+        return " AND ".join(same) or "TRUE"
 
     def _union(self, union: Union) -> Source:
         below = [self.source(part) for part in union.parts]
         columns = [*below[0].identity, *(f"f{place}" for place in range(len(union.fields)))]
         texts = [f"SELECT {listing(columns) or '1 AS one'} FROM ({one.text})" for one in below]
-        return _made(" UNION ALL ".join(texts), below[0].units, union.fields, {})
+        return made_source(" UNION ALL ".join(texts), below[0].units, union.fields, {})
 
     def _keep(self, keep: Keep) -> Source:
         """Leaves out rows of a unit beyond the bound; where that is for the sake of work, hardly anybody has more."""
@@ -252,46 +249,12 @@ class Relations:
         fields = [*(Piece(f"k{place}") for place in range(len(per.by))), *results]
         named = [f"{piece.text} AS f{place}" for place, piece in enumerate(fields)]
         text = f"SELECT {listing([*below.identity, *named])} FROM ({folded.over(grouped)})"
-        return _made(text, below.units, per.fields, {})
+        return made_source(text, below.units, per.fields, {})
 
 
 def is_cheap(relation: Relation) -> bool:
     """Tells whether to read a relation anew takes no longer than to keep it."""
     return isinstance(relation, Scan | Select | Where)
-
-
-def key(of: Expression, scope: Scope) -> Piece:
-    """An expression to group by: of floats, the zero without a sign."""
-    if of.kind is not Kind.FLOAT:
-        return value(of, scope)
-    return scope.fill(f"({{0}} + CAST(0 AS {scope.statement.dialect.types[Kind.FLOAT]}))", value(of, scope))
-
-
-def fold(folded: Folded, scope: Scope) -> tuple[list[Piece], list[str], str]:
-    """What a fold looks at, the aggregates of that, and what is made of them: exact, in any order of rows."""
-    if folded.of is None:
-        return [], ["count(*)"], "{0}"
-    of = folded.of
-    match folded.fold:
-        case Fold.COUNT:
-            return [value(of, scope)], ["count({0})"], "{0}"
-        case Fold.DISTINCT:
-            return [value(of, scope)], ["count(DISTINCT {0})"], "{0}"
-        case Fold.MIN | Fold.MAX:
-            return [key(of, scope)], [f"{folded.fold.value}({{0}})"], "{0}"
-    if folded.grid is None and of.kind is not Kind.INT:
-        raise TypeError(folded)
-    steps_of = value(of, scope) if folded.grid is None else steps(of, folded.grid, scope)
-    dialect = scope.statement.dialect
-    double = dialect.types[Kind.FLOAT]
-    total = dialect.to_whole if of.kind is Kind.INT else dialect.wide_to_float
-    if of.kind is not Kind.INT and folded.grid is not None and folded.grid.exponent:
-        total = f"({total} / {scope.statement.bind(2.0**folded.grid.exponent, Kind.FLOAT)})"
-    sums = [dialect.wide_sum]
-    if folded.fold is Fold.SUM:
-        return [steps_of], sums, f"CAST({total} AS {dialect.types[of.kind]})"
-    mean = f"CASE WHEN {{1}} > 0 THEN CAST({total} AS {double}) / CAST({{1}} AS {double}) END"
-    return [steps_of], [*sums, "count({0})"], mean
 
 
 def _raw(table: Held, statement: Statement) -> Scope:
