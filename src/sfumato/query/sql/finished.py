@@ -147,11 +147,9 @@ class Splitter:
         name, state = str(part.alias), self.state(part.this, names)
         others = {one: made for one, made in names.tables.named.items() if one.casefold() != name.casefold()}
         tables = replace(names.tables, named=others)
-        if state is State.ROWS:
-            only(part.args["alias"], "this")
         if state is not State.ANSWER:
             try:
-                tables = replace(tables, named={**others, name: names.tables.query(part.this)})
+                tables = replace(tables, named={**others, name: names.tables.part(part)})
             except QueryRefused:  # sums of public rows, say, which only what is worked out can look at
                 if state is State.ROWS:
                     raise

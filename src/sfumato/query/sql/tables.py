@@ -43,12 +43,16 @@ class Tables:
         names: set[str] = set()
         for part in clause.expressions:
             only(part, "this", "alias")
-            name, made = _alias(part), _columns_named(tables.query(part.this), part.args.get("alias"))
+            name, made = _alias(part), tables.part(part)
             if name.casefold() in names:
                 raise QueryRefused(f"two tables are called {name!r}: give one of them another name.")
             names.add(name.casefold())
             tables = replace(tables, named={**tables.named, name: made})
         return tables
+
+    def part(self, part: exp.Expr) -> Relation:
+        """Reads what WITH names as a relation, its columns under the names that it lists, if it does."""
+        return _columns_named(self.query(part.this), part.args.get("alias"))
 
     def query(self, node: exp.Expr) -> Relation:
         """Reads an inner query as a relation: a SELECT, or several put together by UNION ALL."""
