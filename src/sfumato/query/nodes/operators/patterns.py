@@ -7,7 +7,6 @@ comes, which would tell that there is one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple, final
 
@@ -60,13 +59,11 @@ def _refused(why: str) -> QueryRefused:
 
 
 @final
-@dataclass
 class _Reader:
     """Reads a pattern from a place on."""
 
-    pattern: str
-    place: int
-    depth: int = 0
+    def __init__(self, pattern: str, place: int) -> None:
+        self.pattern, self.place, self.depth = pattern, place, 0
 
     @property
     def next(self) -> str:
