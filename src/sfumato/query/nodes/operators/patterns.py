@@ -162,6 +162,8 @@ class _Reader:
         inner = self.choice()
         if self.next != ")":
             raise _refused("a parenthesis is never closed")
+        if not inner.size:  # DuckDB 2.0 takes (?:)a for a text that it is not
+            raise _refused("a group is empty")
         self.place, self.depth = self.place + 1, self.depth - 1
         return Shape(inner.size + 1, inner.empty, inner.groups + (not plain))
 

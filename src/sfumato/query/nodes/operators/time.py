@@ -89,10 +89,10 @@ def periods(when: Any, unit: str) -> int:
     """
     if unit in BY_CALENDAR:
         months = (when.year - 1) * 12 + when.month - 1
-        return {"month": months, "quarter": months // 3, "year": months // 12, "decade": when.year // 10}[unit]
+        return int({"month": months, "quarter": months // 3, "year": months // 12, "decade": when.year // 10}[unit])
     moment = datetime.datetime.combine(when, datetime.time.min) if type(when) is datetime.date else when
     passed: datetime.timedelta = moment - datetime.datetime.min
-    return passed // datetime.timedelta(microseconds=PERIODS[unit])
+    return int(passed // datetime.timedelta(microseconds=PERIODS[unit]))
 
 
 LETTERS: dict[str, str] = {
@@ -140,8 +140,10 @@ def written(when: Any, form: str) -> str:
     return text
 
 
-MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October")
-MONTHS += ("November", "December")
+MONTHS = (
+    "January", "February", "March", "April", "May", "June",
+    "July", "August", "September", "October", "November", "December",
+)  # fmt: skip
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
