@@ -36,7 +36,7 @@ def shape_of(pattern: str) -> Shape:
     """Reads a pattern, or refuses it.
 
     >>> shape_of("([A-Z]{2})-?[0-9]+")
-    Shape(size=6, empty=False, groups=1)
+    Shape(size=8, empty=False, groups=1)
     """
     flags = next((flag for flag in FLAGS if pattern.startswith(flag)), "")
     reader = _Reader(pattern, len(flags))
