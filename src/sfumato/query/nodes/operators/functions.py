@@ -95,7 +95,9 @@ FUNCTIONS = (
         "atan2", _two_floats, "two numbers", 2, 2, range=lambda _: (-HALF, HALF),
         sql=Sql(("Atan2",), ("this", "expression")),
     ),
-    Operator("power", _two_floats, "two numbers", 2, 2, sometimes, range=_power, sql=Sql(())),
+    Operator(
+        "power", _two_floats, "two numbers", 2, 2, sometimes, range=_power, sql=Sql(()), released=released.powered
+    ),
 )  # fmt: skip
 """All of them: each takes its operands as floats."""
 
