@@ -225,6 +225,8 @@ def _cast(scalars: Scalars, node: exp.Expr) -> Expression:
 def _as_decimal(value: Expression, to: exp.Expr) -> Expression:
     """Rounds to the places of a decimal; what would have more digits before the point is missing."""
     digits, places = (int(one.name) for one in to.expressions)
+    if value.kind.temporal:
+        raise refused("CAST of dates to DECIMAL", "write EXTRACT(epoch FROM x), or DATE_DIFF")
     if not 0 <= places <= 15 or digits < places:
         raise refused("CAST to this DECIMAL", "at most 15 places are kept, and no more than there are digits")
     made = repeated(call("to_float", value) if value.kind in (Kind.TEXT, Kind.BOOL) else value)
