@@ -64,5 +64,5 @@ def test_it_is_applied_to_released_numbers_and_refused_by_its_own_words() -> Non
     assert ready.how.asked == "SELECT TWICE(COUNT(*)) AS n FROM visits"
     with pytest.raises(QueryRefused, match="twice takes a number; got text"):
         question("SELECT SUM(TWICE(note)) FROM visits")
-    with pytest.raises(QueryRefused, match="TRIM, TWICE, UPPER"):
+    with pytest.raises(QueryRefused, match="TRUNC, TWICE, UPPER"):
         question("SELECT SUM(THRICE(age)) FROM visits")

@@ -68,7 +68,8 @@ FURTHER = (
 def test_what_sql_can_say_is_read_back_as_the_same_question(place: int) -> None:
     text = normal_text(READ[place], catalog().tables)
     assert read_sql(text, catalog()).question == READ[place]
-    assert "?" not in text and ";" not in text and "\n" not in text
+    written = text.replace("(?i)", "").replace("(?s)", "")  # of regular expressions, which are constants
+    assert "?" not in written and ";" not in written and "\n" not in written
 
 
 @pytest.mark.parametrize("sql", FURTHER)

@@ -6,6 +6,7 @@ The pairs of a pass are in a file of its name, in `passes`. What is shown is wha
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from fractions import Fraction
 from itertools import pairwise, takewhile
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from tests.reference.planning import Blind
 
 import sfumato as sf
 from sfumato.errors import QueryRefused
+from sfumato.query.answer.spelled import end_text
 from sfumato.query.answer.words import expression_words, tally_words
 from sfumato.query.build.settings import Settings
 from sfumato.query.nodes.expressions import Expression
@@ -23,6 +25,7 @@ from sfumato.query.nodes.relations import Relation
 from sfumato.query.plan.compile import PASSES
 from sfumato.query.plan.engine_plan import ExactAggregate, Rows
 from sfumato.query.plan.grouping_sets import Level
+from sfumato.query.plan.infer_bounds import bounds_inferred
 from sfumato.query.plan.open_tables import OpenTables
 from sfumato.query.plan.query_plan import GroupingSet, QueryPlan
 
@@ -69,6 +72,9 @@ def told(name: str, plan: QueryPlan) -> str:
             return "keys " + ("-" if plan.settings.keys is None else " ".join(plan.settings.keys.names))
         case "read_facts":
             return f"rows {plan.reach.rows}, kept {plan.kept.rows}"
+        case "infer_bounds":
+            found = dict(bounds_inferred(plan.question))
+            return ", ".join(f"{name} {' to '.join(map(end, ends))}" for name, ends in found.items()) or "(nothing)"
         case "decompose":
             recipes = plan.recipes.items()
             return "; ".join(f"{shown(one)} of {', '.join(map(number, recipe.tallies))}" for one, recipe in recipes)
@@ -84,6 +90,10 @@ def told(name: str, plan: QueryPlan) -> str:
             assert plan.pricing is not None
             return f"{len(plan.pricing.parts)} parts, {len(plan.pricing.selections)} choices: {plan.pricing.loss(1)}"
     return "; ".join((shown(plan.question), *map(str, plan.cuts)))
+
+
+def end(value: Any) -> str:
+    return end_text(value) if isinstance(value, Fraction) else str(value)
 
 
 def number(tally: ExactAggregate) -> str:

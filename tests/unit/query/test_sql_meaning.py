@@ -137,6 +137,33 @@ VALUES = [
     "minutes > 30 AND first, minutes > 30 OR first, NOT first AND minutes > 30, NOT (first OR minutes > 30)",
     "day > '2024-06-01', day BETWEEN '2024-02-01' AND '2024-08-01', began > '2024-03-01 12:00:00', day < began",
     "first = TRUE, site >= 'b', NOT first = (age > 50), age = 50 OR age <> 50 AND FALSE",
+    "LOG(age), TRUNC(minutes), TRUNC(-minutes), age // 7, (age - 50) // 7, minutes % 7, POWER(age, 0.5), PI() * age",
+    "SIN(age), COS(age), TAN(age), ATAN(age), ATAN2(age, minutes), ASIN(age / 100), ACOS(age / 100), COT(age)",
+    "DEGREES(age), RADIANS(age), CBRT(age), SINH(age / 50), COSH(age / 50), TANH(age), LOG(2, age)",
+    "day + INTERVAL '3' DAY, day - INTERVAL 1 MONTH, day + 7, day - 3, began + INTERVAL '1 day 2 hours', 5 + day",
+    "day + INTERVAL 3 HOUR, DATE '2024-01-31' + INTERVAL 1 MONTH, day + INTERVAL (age) DAY, LAST_DAY(day)",
+    "EXTRACT(week FROM day), EXTRACT(doy FROM day), EXTRACT(second FROM began), EXTRACT(epoch FROM began)",
+    "EXTRACT(decade FROM day), EXTRACT(century FROM day), WEEK(day), DAYOFYEAR(day), YEARWEEK(day), ISOYEAR(day)",
+    "EXTRACT(millisecond FROM began), EXTRACT(microsecond FROM began), SECOND(began), DATE_PART('epoch', day)",
+    "MONTHNAME(day), DAYNAME(day), STRFTIME(day, '%Y-%m-%d %j %A %b %% %u %w'), STRFTIME(began, '%H:%M:%S.%f %p')",
+    (
+        "DATE_DIFF('hour', began, TIMESTAMP '2024-05-01 00:10:00'), DATE_DIFF('quarter', day, DATE '2025-01-01'), "
+        "DATE_DIFF('minute', began, TIMESTAMP '2023-05-01 00:10:00')"
+    ),
+    "DATE_DIFF('decade', day, DATE '2031-01-01'), DATE_DIFF('millisecond', day, began)",
+    "DATE_TRUNC('minute', began), DATE_TRUNC('second', began), DATE_TRUNC('quarter', day), DATE_TRUNC('decade', day)",
+    "LEFT(note, 2), RIGHT(note, 2), SUBSTR(note, -3), SUBSTRING(note, 2), REPLACE(note, 'b', 'xy'), REVERSE(note)",
+    "SPLIT_PART(note, 'b', 2), LPAD(note, 4, '*'), RPAD(note, 4, 'ab'), LTRIM(note), RTRIM(note), TRIM(note, 'ab')",
+    "POSITION('b' IN note), STRPOS(note, 'c'), STARTS_WITH(note, 'a'), ENDS_WITH(note, 'f'), CONTAINS(note, 'b')",
+    "note ILIKE 'A%', note NOT ILIKE '%B%', note LIKE 'b!_!%c' ESCAPE '!', note SIMILAR TO 'a.*', note ~ 'b'",
+    "REGEXP_MATCHES(note, '^.b'), REGEXP_MATCHES(note, 'AB', 'i'), REGEXP_FULL_MATCH(note, '[a-f]+')",
+    "REGEXP_EXTRACT(note, '(b)(.)', 2), REGEXP_REPLACE(note, '[ab]', '-'), REGEXP_REPLACE(note, '[ab]', '-', 'g')",
+    "CONCAT_WS('-', note, site, age), age || site, first || note, day || site, CONCAT(age, note)",
+    "CAST(age AS VARCHAR), CAST(day AS VARCHAR), CAST(began AS VARCHAR), CAST(first AS VARCHAR), CAST(age AS BOOLEAN)",
+    "CAST(minutes AS DECIMAL(6, 1)), CAST(age AS DECIMAL(2, 0)), age::SMALLINT, age::REAL, CAST(site = 'a' AS DOUBLE)",
+    "TRY_CAST(note AS INT), TRY_CAST('12' AS INT), TRY_CAST(CAST(day AS VARCHAR) AS DATE)",
+    "first = 1, first <> 0, age = '30', age IN ('1', 2), minutes > '1.5', first = 'true'",
+    "note IS DISTINCT FROM site, note IS NOT DISTINCT FROM NULL, minutes IS DISTINCT FROM 3",
     "CASE WHEN first THEN DATE '2024-01-01' ELSE day END, COALESCE(began, TIMESTAMP '2024-01-01 00:00:01')",
 ]
 

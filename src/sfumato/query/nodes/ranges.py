@@ -15,8 +15,6 @@ from fractions import Fraction
 from math import inf
 from typing import Any, TypeAlias
 
-from flint import arb
-
 from sfumato.exact import Extended, ball, enclose
 from sfumato.query.nodes.expressions import Expression, Literal
 from sfumato.query.nodes.facts import Ends
@@ -24,6 +22,9 @@ from sfumato.query.nodes.kinds import Kind
 
 Numbers: TypeAlias = tuple[Fraction, Fraction]
 Rule: TypeAlias = Callable[[tuple[Expression, ...]], Ends | None]
+
+Ball: TypeAlias = Any
+"""A ball of `sfumato.exact`: it encloses a number, and so does what is computed with it."""
 
 GREATEST = Fraction(sys.float_info.max)
 """No float is greater, but for infinity."""
@@ -83,10 +84,10 @@ def monotonic(operate: Callable[[Fraction], Fraction]) -> Rule:
     return ends_of
 
 
-def enclosed(function: Callable[..., arb], *points: tuple[Fraction, ...]) -> Numbers | None:
+def enclosed(function: Callable[..., Ball], *points: tuple[Fraction, ...]) -> Numbers | None:
     """The floats around a function's values at some points, with room for what engines err; None unless all are finite.
 
-    >>> enclosed(arb.log, (Fraction(1),))
+    >>> enclosed(lambda value: value.log(), (Fraction(1),))
     (Fraction(0, 1), Fraction(0, 1))
     """
     balls = [enclose(lambda point=point: function(*map(ball, point))) for point in points]  # type: ignore[misc]
@@ -100,7 +101,7 @@ def _slack(end: Fraction) -> Fraction:
     return abs(end) * SLACK + TINY if end else end
 
 
-def increasing(function: Callable[[arb], arb], least: Extended = -inf, most: Extended = inf) -> Rule:
+def increasing(function: Callable[[Ball], Ball], least: Extended = -inf, most: Extended = inf) -> Rule:
     """Bounds a function that keeps the order of numbers by its values at their ends, moved into [least, most].
 
     What is not there has no value; where the function is infinite at an end, there are no bounds.

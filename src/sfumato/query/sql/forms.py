@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import pi
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -111,7 +111,7 @@ def _if(scalars: Scalars, node: exp.Expr) -> Expression:
     return _chosen([scalars.read(node.this)], values)
 
 
-def _chosen(conditions: list[Expression], values: list[Expression]) -> Expression:
+def _chosen(conditions: Sequence[Expression], values: Sequence[Expression]) -> Expression:
     made = alike(*values)
     pairs = [part for pair in zip(conditions, made, strict=False) for part in pair]
     return call("case", *pairs, made[-1])
@@ -155,7 +155,7 @@ def _logarithm(scalars: Scalars, node: exp.Expr) -> Expression:
     if node.expression is None:
         return call("log10", as_number(scalars.read(node.this)))
     base, value = as_number(scalars.read(node.this)), as_number(scalars.read(node.expression))
-    known = {2: "log2", 10: "log10"}.get(base.value) if isinstance(base, Literal) else None  # type: ignore[call-overload]
+    known = {"2": "log2", "10": "log10"}.get(str(base.value)) if isinstance(base, Literal) else None
     return call("div", call("ln", value), call("ln", base)) if known is None else call(known, value)
 
 
@@ -225,6 +225,8 @@ def _cast(scalars: Scalars, node: exp.Expr) -> Expression:
 def _as_decimal(value: Expression, to: exp.Expr) -> Expression:
     """Rounds to the places of a decimal; what would have more digits before the point is missing."""
     digits, places = (int(one.name) for one in to.expressions)
+    if value.kind.temporal:
+        raise refused("CAST of dates to DECIMAL", "write EXTRACT(epoch FROM x), or DATE_DIFF")
     if not 0 <= places <= 15 or digits < places:
         raise refused("CAST to this DECIMAL", "at most 15 places are kept, and no more than there are digits")
     made = repeated(call("to_float", value) if value.kind in (Kind.TEXT, Kind.BOOL) else value)

@@ -48,8 +48,8 @@ def _substring(scalars: Scalars, node: exp.Expr) -> Expression:
     first = constant(node.args["start"], scalars.parameters)
     if first is not None and type(first.value) is int and -LONGEST_TEXT <= first.value < 0 and length is None:
         return call("right", value, integer(-first.value))
-    start = whole(node.args["start"], scalars, "SUBSTRING", 1, 2**63 - 1)
-    many = LONGEST_TEXT if length is None else whole(length, scalars, "SUBSTRING", 0, 2**63 - 1)
+    start = whole(node.args["start"], scalars, "SUBSTRING", 1, 10**6)
+    many = LONGEST_TEXT if length is None else whole(length, scalars, "SUBSTRING", 0, 10**6)
     return call("substring", value, integer(start), integer(many))
 
 

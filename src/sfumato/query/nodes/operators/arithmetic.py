@@ -83,12 +83,13 @@ def _mod(parts: tuple[Expression, ...]) -> Ends | None:
 
 def _int_div(parts: tuple[Expression, ...]) -> Ends | None:
     """Bounds what is left of a quotient without its fraction: no further from 0 than the dividend."""
-    ends = _abs(parts[:1])
-    if ends is None:
+    dividend, divisor = numbers(parts[0]), numbers(parts[1])
+    if dividend is None:
         return None
-    exact = corners(lambda a, b: Fraction((a / b).__trunc__()))
-    divisor = numbers(parts[1])
-    return exact(parts) if divisor is not None and not divisor[0] <= 0 <= divisor[1] else (-ends[1], ends[1])  # type: ignore[operator]
+    if divisor is not None and not divisor[0] <= 0 <= divisor[1]:
+        return corners(lambda a, b: Fraction((a / b).__trunc__()))(parts)
+    most = max(map(abs, dividend))
+    return -most, most
 
 
 def _least(parts: tuple[Expression, ...]) -> Ends | None:

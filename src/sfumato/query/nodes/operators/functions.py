@@ -12,8 +12,8 @@ from math import pi, sqrt
 from typing import Any
 
 import numpy as np
-from flint import arb
 
+from sfumato.exact import ball
 from sfumato.query.nodes.expressions import Expression, Literal
 from sfumato.query.nodes.facts import Ends
 from sfumato.query.nodes.kinds import Kind
@@ -50,8 +50,9 @@ def _power(parts: tuple[Expression, ...]) -> Ends | None:
     return None if most is None else (-most[1] if int(exponent) % 2 else Fraction(0), most[1])
 
 
-def _raised(base: arb, exponent: arb) -> arb:
-    return base**exponent if base > 0 else arb(int(exponent == 0))
+def _raised(base: Any, exponent: Any) -> Any:
+    """A power of balls, of which the first is not negative."""
+    return base**exponent if base > 0 else ball(int(exponent == 0))
 
 
 def _function(
@@ -77,24 +78,26 @@ QUARTER, HALF = (Fraction(np.nextafter(turn, 4.0)) for turn in (pi / 2, pi))
 
 FUNCTIONS = (
     _function("sqrt", "Sqrt", _sqrt, shown=np.sqrt),
-    _function("ln", "Ln", increasing(arb.log, 0), shown=np.log),
-    _function("log10", "", increasing(lambda value: value.log() / arb(10).log(), 0), shown=np.log10),
-    _function("log2", "", increasing(lambda value: value.log() / arb(2).log(), 0), shown=np.log2),
-    _function("exp", "Exp", increasing(arb.exp), shown=np.exp),
+    _function("ln", "Ln", increasing(lambda value: value.log(), 0), shown=np.log),
+    _function("log10", "", increasing(lambda value: value.log() / ball(10).log(), 0), shown=np.log10),
+    _function("log2", "", increasing(lambda value: value.log() / ball(2).log(), 0), shown=np.log2),
+    _function("exp", "Exp", increasing(lambda value: value.exp()), shown=np.exp),
     _function("sin", "Sin", constant(-1, 1), if_any),
     _function("cos", "Cos", constant(-1, 1), if_any),
     _function("tan", "Tan"),
     _function("asin", "Asin", lambda _: (-QUARTER, QUARTER)),
     _function("acos", "Acos", lambda _: (Fraction(0), HALF)),
-    _function("atan", "Atan", increasing(arb.atan), if_any, np.arctan),
-    _function("sinh", "Sinh", increasing(arb.sinh), shown=np.sinh),
+    _function("atan", "Atan", increasing(lambda value: value.atan()), if_any, np.arctan),
+    _function("sinh", "Sinh", increasing(lambda value: value.sinh()), shown=np.sinh),
     _function("cosh", "Cosh"),
-    _function("tanh", "Tanh", increasing(arb.tanh), if_any, np.tanh),
+    _function("tanh", "Tanh", increasing(lambda value: value.tanh()), if_any, np.tanh),
     Operator(
         "atan2", _two_floats, "two numbers", 2, 2, range=lambda _: (-HALF, HALF),
         sql=Sql(("Atan2",), ("this", "expression")),
     ),
-    Operator("power", _two_floats, "two numbers", 2, 2, sometimes, range=_power, sql=Sql(())),
+    Operator(
+        "power", _two_floats, "two numbers", 2, 2, sometimes, range=_power, sql=Sql(()), released=released.powered
+    ),
 )  # fmt: skip
 """All of them: each takes its operands as floats."""
 

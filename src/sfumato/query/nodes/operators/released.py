@@ -65,6 +65,17 @@ def monotonic(function: Callable[[Array], Array]) -> Rule:
     return apply
 
 
+def powered(parts: Sequence[Released]) -> Released:
+    """Powers; of the error bar nothing is said where numbers may be negative, or the exponent is noisy."""
+    base, exponent = map(_vector, parts)
+    sure = (base.low >= 0) & (exponent.low == exponent.high)
+    with np.errstate(all="ignore"):
+        ends = [np.where(sure, np.power(end, exponent.low), np.nan) for end in (base.low, base.high)]
+        values = np.power(base.floats, exponent.floats)
+    low, high = np.minimum(*ends), np.maximum(*ends)
+    return Vector(np.where(np.isfinite(values), values, np.nan), low, high)
+
+
 def absolute(parts: Sequence[Released]) -> Released:
     """Absolute values; the error bar begins at 0 where the sign is not certain."""
     one = _vector(parts[0])

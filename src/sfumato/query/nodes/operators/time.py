@@ -6,6 +6,7 @@ import datetime
 from calendar import monthrange
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 from sfumato.errors import QueryRefused
@@ -89,10 +90,10 @@ def periods(when: Any, unit: str) -> int:
     """
     if unit in BY_CALENDAR:
         months = (when.year - 1) * 12 + when.month - 1
-        return {"month": months, "quarter": months // 3, "year": months // 12, "decade": when.year // 10}[unit]
+        return int({"month": months, "quarter": months // 3, "year": months // 12, "decade": when.year // 10}[unit])
     moment = datetime.datetime.combine(when, datetime.time.min) if type(when) is datetime.date else when
     passed: datetime.timedelta = moment - datetime.datetime.min
-    return passed // datetime.timedelta(microseconds=PERIODS[unit])
+    return int(passed // datetime.timedelta(microseconds=PERIODS[unit]))
 
 
 LETTERS: dict[str, str] = {
@@ -140,8 +141,10 @@ def written(when: Any, form: str) -> str:
     return text
 
 
-MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October")
-MONTHS += ("November", "December")
+MONTHS = (
+    "January", "February", "March", "April", "May", "June",
+    "July", "August", "September", "October", "November", "December",
+)  # fmt: skip
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
@@ -193,16 +196,17 @@ def _trunc(parts: tuple[Expression, ...]) -> Ends | None:
 
 def _starts(parts: tuple[Expression, ...]) -> tuple[Value, ...] | None:
     """All beginnings of stretches of time between the ends of what is cut to them."""
-    ends: Any = _trunc(parts)
-    unit = word_of(parts)
-    if ends is None or (parts[0].kind is D and unit == "day"):
-        return None
-    many = periods(ends[1], unit) - periods(ends[0], unit) + 1
+    ends, unit = _trunc(parts), word_of(parts)
+    return None if ends is None or (parts[0].kind is D and unit == "day") else _listed_starts(*ends, unit)
+
+
+@lru_cache(maxsize=16)
+def _listed_starts(first: Any, last: Any, unit: str) -> tuple[Value, ...] | None:
+    many = periods(last, unit) - periods(first, unit) + 1
     if many > MOST_VALUES:
         return None
-    by = "month" if unit in BY_CALENDAR else "day" if parts[0].kind is D else "microsecond"
-    width = {"month": 1, "quarter": 3, "year": 12, "decade": 120}.get(unit) or PERIODS[unit] // PERIODS.get(by, 1)
-    first, *_ = ends
+    by = "month" if unit in BY_CALENDAR else "day" if type(first) is datetime.date else "microsecond"
+    width = {"month": 1, "quarter": 3, "year": 12, "decade": 120}.get(unit) or PERIODS[unit] // PERIODS[by]
     return tuple(dict.fromkeys(start_of(shifted(first, place * width, by), unit) for place in range(many)))
 
 
@@ -239,10 +243,14 @@ def _texts(parts: tuple[Expression, ...]) -> tuple[Value, ...] | None:
             first, last = datetime.date(2000, 1, 1), datetime.date(2027, 12, 31)  # all months with all weekdays
         case _:
             return None
-    many = last.toordinal() - first.toordinal() + 1
-    if many > MOST_VALUES:
+    return _listed_texts(first.toordinal(), last.toordinal(), form)
+
+
+@lru_cache(maxsize=16)
+def _listed_texts(first: int, last: int, form: str) -> tuple[Value, ...] | None:
+    if last - first >= MOST_VALUES:
         return None
-    days = (datetime.date.fromordinal(first.toordinal() + place) for place in range(many))
+    days = map(datetime.date.fromordinal, range(first, last + 1))
     return tuple(dict.fromkeys(written(day, form) for day in days))
 
 
