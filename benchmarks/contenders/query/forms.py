@@ -44,8 +44,8 @@ def ours(folder: Path) -> Callable[[str], Any]:
     session, loss = data.session(limit=LIMIT, ledger="memory:"), losses()
 
     def ask(question: str) -> Any:
-        groups = {"max_groups": MOST_GROUPS} if "GROUP BY" in question else {}
-        return session.sql(question, loss=loss(), max_rows_per_group=MOST_ROWS, **groups)
+        groups = MOST_GROUPS if "GROUP BY" in question else None
+        return session.sql(question, loss=loss(), max_groups=groups, max_rows_per_group=MOST_ROWS)
 
     return ask
 
