@@ -9,7 +9,8 @@ that for people cut to them); means are moved into their public bounds first.
 
 The last line gives our time over that of SQL by hand, the peers' time over ours, our error over OpenDP's (the geometric
 mean of the three measures), the seconds that a million unknown groups take besides the plain query, and small questions
-a second.
+a second. Then other forms, in processor time: the milliseconds that a bare count takes besides the one by hand, and the
+time of counts by day, a median, a count of different texts and a join over that of the same bounded work by hand.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from rich.console import Console
 from rich.table import Table
 
 from contenders.query.cases import MEASURES, MILLION, SMALL, TEN_MILLION, TRUTHS
-from contenders.query.preparing import write, write_pages, write_truth
+from contenders.query.preparing import write, write_forms, write_pages, write_truth
 from side_by_side.contest import Contender, Contest, Facts, hold, ratios_line
 
 OURS, OPENDP, TUMULT, PIPELINEDP = "sfumato and DuckDB", "OpenDP", "Tumult", "PipelineDP"
@@ -50,6 +51,7 @@ def contenders(folder: Path) -> tuple[Contender, ...]:
         Contender(OURS, "query/speed.py", arguments=(here, million, ten)),
         *(Contender(OURS, "query/memory.py", arguments=(here, ten, way)) for way in WAYS),
         Contender(ALONE, "query/sfumato.py", arguments=(here,)),
+        *(Contender(OURS, "query/forms.py", arguments=(here, way)) for way in ("ours", "hand")),
         Contender(OPENDP, *peer, arguments=(here, ten, "rows")),
         Contender(OPENDP, *peer, arguments=(here, ten, "people")),
         Contender(OPENDP, *peer, arguments=(here, million, "rows")),
@@ -93,11 +95,17 @@ def error_ratio(contest: Contest) -> float | None:
     return math.exp(sum(logs) / len(logs))
 
 
+def form(contest: Contest, name: str, way: str) -> float | None:
+    """Gives the processor time of a form of questions, by us or by hand."""
+    return fact(contest, "cpu", kind="form", case=name, way=way)
+
+
 def figures(contest: Contest) -> dict[str, float | None]:
     """Gives the numbers of the last line."""
     million, ten = MILLION.name, TEN_MILLION.name
     times = {(size, way): seconds(contest, OURS, size, way) for size in (million, ten) for way in WAYS}
     rows, people = times[ten, "rows"], times[ten, "people"]
+    counts = [form(contest, "count", way) for way in ("ours", "hand")]
 
     def slower(peer: str, size: str, way: str) -> float | None:
         return over(seconds(contest, peer, size, way), times[size, way])
@@ -114,6 +122,11 @@ def figures(contest: Contest) -> dict[str, float | None]:
         "error_vs_opendp": error_ratio(contest),
         "million_groups_s": fact(contest, "seconds", kind="groups"),
         "small_per_s": fact(contest, "per_second", kind="small"),
+        "count_ms": None if None in counts else 1000 * (counts[0] - counts[1]),  # type: ignore[operator]
+        **{
+            f"{name}_vs_hand": over(form(contest, name, "ours"), form(contest, name, "hand"))
+            for name in ("days", "median", "distinct", "join")
+        },
     }
 
 
@@ -162,6 +175,7 @@ def main() -> int:
                 write(folder, size)
             write_truth(folder, MILLION)
             write_pages(folder)
+            write_forms(folder, MILLION)
         contest = hold(contenders(folder), console=console, label=label)
     console.print(times_table(contest))
     console.print(errors_table(contest))

@@ -12,6 +12,9 @@ import pyarrow.parquet as pq
 from contenders.query.by_hand import MIDDLE, PEOPLE, PLAIN, STEP
 from contenders.query.cases import SITES, Array, Size, draw
 
+REGIONS, FIRST_DAY = 8, "2024-01-01"
+"""The sites lie in so many regions, and all visits in the year from this day on."""
+
 PAGES, VISITS_EACH = 1_000_000, 10
 """The file with very many groups: so many pages, and so many rows of each."""
 
@@ -58,3 +61,19 @@ def write_pages(folder: Path) -> None:
     """Writes the file with very many groups."""
     numbers = np.random.default_rng(PAGES).permutation(np.repeat(np.arange(PAGES), VISITS_EACH))
     pq.write_table(pa.table({"page": numbers}), pages(folder))
+
+
+def forms(folder: Path) -> tuple[Path, Path]:
+    """Gives the files of visits with days and pages, and of sites with their regions."""
+    return folder / "forms.parquet", folder / "sites.parquet"
+
+
+def write_forms(folder: Path, size: Size) -> None:
+    """Writes visits of one size with a day and a page each, as texts, and the public list of sites."""
+    columns, random = draw(size), np.random.default_rng(REGIONS)
+    days = np.datetime64(FIRST_DAY) + random.integers(0, 366, size.rows).astype("timedelta64[D]")
+    pages = [f"/page/{number}" for number in random.zipf(1.3, size.rows) % 50_000]
+    visits, sites = forms(folder)
+    pq.write_table(pa.table({**columns, "day": days, "page": pages}), visits)
+    regions = [f"region {site % REGIONS}" for site in range(SITES)]
+    pq.write_table(pa.table({"site": np.arange(SITES), "region": regions}), sites)

@@ -31,6 +31,10 @@ class Sampler(Protocol):
         """Draws a chunk of integers; an array of Python integers in the rare case that 64 bits do not hold them."""
 
 
+FEW = 4
+"""So many numbers at once are drawn one by one while there is no table, which takes longer to build than they do."""
+
+
 @final
 class Deferred:
     """Draws the first few single numbers without a table, and builds the table when it will pay for itself.
@@ -53,6 +57,8 @@ class Deferred:
         return self.table().one(entropy)
 
     def many(self, count: int, entropy: Entropy) -> Integers:
+        if self._built is None and count <= min(self._patience, FEW) and not entropy.replayable:
+            return as_integers([self.one(entropy) for _ in range(count)])
         return self.table().many(count, entropy)
 
     def table(self) -> Sampler:

@@ -158,7 +158,7 @@ NumberPlan: TypeAlias = AddUp | ScaleDown | Beside
     claim="a unit is in at most Bound.groups groups, and adds to each at most what Bound.rows rows, or as many "
     "different values, add; which of its rows count, and for how much, depends on its rows alone",
     proof="proofs/query.md#bounding",
-    reviewed="488a25aaca85",
+    reviewed="f1fa2627cb98",
 )
 def bounding_plan(cells: Cells, columns: RowColumns) -> NumberPlan:
     """The numbers of cells, from rows with these columns. Rows without identity are units themselves: all are kept."""
@@ -181,12 +181,10 @@ def bounding_plan(cells: Cells, columns: RowColumns) -> NumberPlan:
     if not different:
         corrects = isinstance(rows, FirstGroups) and not columns.inner and all(tally.where is None for tally in counted)
         return ScaleDown(rows, by, units, columns.cell, others, bound.rows, corrects)
-    return Beside(
-        rows,
-        by,
-        ScaleDown(incoming, by, units, columns.cell, others, bound.rows),
-        tuple(
-            AddUp(FirstValues(incoming, units, units + by, str(number.column), bound.rows), by, units, (number,))
-            for number in different
-        ),
+    counts = tuple(
+        AddUp(FirstValues(incoming, units, units + by, str(number.column), bound.rows), by, units, (number,))
+        for number in different
     )
+    if len(numbers) == 1 and not by:  # there is one cell, whatever is in it
+        return counts[0]
+    return Beside(rows, by, ScaleDown(incoming, by, units, columns.cell, others, bound.rows), counts)

@@ -74,12 +74,12 @@ class Bins:
 
     @property
     def expression(self) -> Expression:
-        """The value itself, or the number of its bin, worked out in floats."""
+        """The value itself, or the number of its bin, worked out in floats; the last one holds what is rounded up."""
         if self.exact:
             return self.of
         number = self.of if self.of.kind is Kind.FLOAT else call("to_float", self.of)
         steps = call("mul", call("sub", number, literal(float(self.low))), literal(self._factor))
-        return call("floor", steps)
+        return call("clamp", call("floor", steps), literal(0), literal(self.many - 1))
 
     @property
     def _factor(self) -> float:
@@ -92,7 +92,7 @@ class Bins:
         return factor if math.isfinite(width) else math.inf
 
     def places(self, values: Sequence[Value]) -> Array:
-        """The places of bins as the engine names them; what is rounded beyond the last is moved into it."""
+        """The places of bins as the engine names them."""
         return whole_places(values, int(self.low) if self.exact else 0, self.many)
 
     @property

@@ -263,7 +263,10 @@ def _plain(values: Any) -> Sequence[Value]:
 
 def whole_places(values: Sequence[Value], low: int, many: int) -> Array:
     """Whole numbers as steps from the lowest, moved into ``many`` places; −1 for missing ones."""
-    missing = np.fromiter((value is None for value in values), dtype=np.bool_, count=len(values))
-    whole = [0 if value is None else value for value in values] if missing.any() else values
+    missing = np.zeros(len(values), dtype=np.bool_)
+    whole: Sequence[Value] = values
+    if None in values:
+        missing = np.fromiter((value is None for value in values), dtype=np.bool_, count=len(values))
+        whole = [0 if value is None else value for value in values]
     places = np.clip(np.asarray(whole, dtype=np.int64), low, low + many - 1) - low
     return np.where(missing, -1, places)

@@ -29,7 +29,9 @@ def summed_by_unit(block: Block) -> Block:
         return block
     source, taken = block.scope.relation, set[str]()
     by = [(unused(name, taken), key) for name, key in ((_unit(block).name, _unit(block)), *(block.keys or ()))]
-    folds = {one: _fold(one, unused("fold", taken)) for one in asked if isinstance(one, PerGroup)}
+    folds: dict[Statistic, Folded] = {
+        one: _fold(one, unused("fold", taken)) for one in asked if isinstance(one, PerGroup)
+    }
     replaced: dict[Expression, Expression] = {key: renamed(name, key) for name, key in by}
     replaced |= {StatisticValue(one): StatisticValue(_of_units(one, folds.get(one))) for one in asked}
     names = [name for name, _ in block.keys or ()]

@@ -38,7 +38,7 @@ def statement_of(cells: Cells, relations: Relations) -> str:
     source = relations.source(cells.source)
     scope = source.scope(relations.statement)
     keys = [narrow(of, scope) if source.units else key(of, scope) for of in cells.keys]
-    inner = [key(of, scope) for of in cells.inner]
+    inner = [narrow(of, scope) if source.units else key(of, scope) for of in cells.inner]
     inputs = _inputs(cells, scope)
     columns = [f"{piece.text} AS k{place}" for place, piece in enumerate(keys)]
     columns += [f"{piece.text} AS i{place}" for place, piece in enumerate(inner)]
