@@ -53,7 +53,11 @@ def _of_numbers(statistic: Statistic) -> Statistic:
             numeric = replace(numeric, **{part: call("to_int", operand)})  # type: ignore[type-var]
         elif operand is not None and not operand.kind.numeric:
             name = "a quantile, and so MIN, MAX or MEDIAN," if isinstance(statistic, Quantile) else statistic.name
-            raise QueryRefused(f"{name} takes numbers; got {operand.kind.value}.")
+            hint = ""
+            if operand.kind is Kind.TEXT and isinstance(operand, Column):
+                entry = f"{operand.name}: {{type: float, between: [lower, upper], source: …}}"
+                hint = f" If all values of {operand.name} are numbers, say so in the codebook: {entry}."
+            raise QueryRefused(f"{name} takes numbers; got {operand.kind.value}.{hint}")
     return numeric
 
 
