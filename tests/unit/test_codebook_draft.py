@@ -77,7 +77,7 @@ def test_a_draft_answers_how_many_rows_there_are_and_questions_say_what_they_nee
     session = sf.Dataset(file, codebook=text).session(epsilon=100, ledger="memory:")
     assert abs(session.sql("SELECT COUNT(*) AS n FROM visits", epsilon=50, max_rows=10).value.only() - 70) < 15
     wanted = (
-        r"got text\. If all values of minutes are numbers, say so in the codebook: minutes: \{type: float, between: "
+        r"got text\. If all values of minutes are numbers, say so in the codebook, minutes: \{type: float, between: "
     )
     with pytest.raises(sf.errors.QueryRefused, match=wanted):
         session.sql("SELECT AVG(minutes) AS m FROM visits", epsilon=1, max_rows=10)

@@ -47,7 +47,7 @@ WHOSE = (
 FURTHER = (
     "# A question that needs more says which line to add. All of it is from public knowledge, never from the data:",
     "# created: and collected: when this was written, and when the data was collected; under a table contributions:",
-    "# {rows: …, by: fact, source: …}, if one unit has no more in any such table; in a column nullable: false, and why.",
+    "# {rows: …, by: fact, source: …}, if no unit can have more of any such table; in a column nullable: false, why.",
 )
 NOT_SAID = "or int, float, bool, date, time: the file does not say, and its values are not looked at"
 UNTYPED = "# A day that is not written as 2012-01-31 needs format: '%d/%m/%Y', or whatever it is, beside its type."

@@ -54,7 +54,8 @@ def stated_codebook(
 
 def _known(name: object, types: Mapping[str, str], what: str) -> None:
     if name not in types:
-        near = get_close_matches(str(name), types, n=1)
+        near = [one for one in types if one.casefold() == str(name).casefold()]
+        near = near or get_close_matches(str(name), types, n=1)
         must = f"about columns that there are: {comma_list([*types])}" + (
             f"; did you mean {near[0]!r}?" if near else ""
         )

@@ -56,7 +56,11 @@ def _of_numbers(statistic: Statistic) -> Statistic:
             hint = ""
             if operand.kind is Kind.TEXT and isinstance(operand, Column):
                 entry = f"{operand.name}: {{type: float, between: [lower, upper], source: …}}"
-                hint = f" If all values of {operand.name} are numbers, say so in the codebook: {entry}."
+                opened = f"between={{{operand.name!r}: (lower, upper)}}"
+                hint = (
+                    f" If all values of {operand.name} are numbers, say so in the codebook, {entry}, or where the data "
+                    f"is opened, {opened}."
+                )
             raise QueryRefused(f"{name} takes numbers; got {operand.kind.value}.{hint}")
     return numeric
 
