@@ -90,7 +90,8 @@ class Unscaled(Described):
                 f"with_loss(epsilon=1, delta=1e-6), or add noise that does: laplace()."
             )
         if isinstance(stated, Pure | ZCDP) and one.measure is type(stated) and stated != type(stated).nothing():
-            least = parameter_within(one.map(distance), stated)  # exact where the loss falls as 1/scale, 1/scale² does
+            price = one.map(distance)
+            least = parameter_within(price, stated) if isinstance(price, Pure | ZCDP) else None
             if least and self.at(least).check(distance, stated):
                 return self.at(least)
         return calibrate(self.at, d_in=distance, loss=stated)

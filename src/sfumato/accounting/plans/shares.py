@@ -40,7 +40,7 @@ def split(
     """
     if not isinstance(limit, Loss):
         raise BadArgument("the limit", "a privacy loss such as sf.Pure(1)", limit)
-    if isinstance(among, int) and not isinstance(among, bool):
+    if isinstance(among, int):
         parts = integer(among, "the number of parts", least=1)
         return [limit.scaled(Fraction(1, parts))] * parts
     weights = _weights(among, ranked=ranked)
