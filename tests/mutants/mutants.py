@@ -332,6 +332,16 @@ TRANSFORMS = (
         killers=("tests/exact/test_transforms_scalar.py::test_mean_with_a_least_size_is_exact_for_every_distance",),
     ),
     Mutant(
+        name="shares of a row that make up more than one",
+        trap="C.4 stability: each part alone is within its bounds, all together are not",
+        path="transforms/bernstein.py",
+        old="return collect([rows * span**2 - middle - squares, middle, squares]",
+        new="return collect([rows * span**2 - squares, middle, squares]",
+        killers=(
+            "tests/exact/test_bernstein.py::test_shares_are_those_of_the_polynomials_and_know_number_sum_and_squares",
+        ),
+    ),
+    Mutant(
         name="one side of an exchange",
         trap="C.4 stability: replace-one is twice add/remove",
         path="transforms/histogram.py",

@@ -47,7 +47,7 @@ def test_a_draft_is_made_of_the_schema(run: Run) -> None:
     assert (code, err) == (0, "")
     assert out == draft(schema_of("visits.parquet"), id="user_id")
     assert "  id: user_id\n" in out
-    assert "      minutes: {type: float}  # FILL: between" in out
+    assert "      minutes: {type: float}  # to add it up: between" in out
 
 
 def test_no_value_gets_into_a_draft(run: Run) -> None:
@@ -57,7 +57,7 @@ def test_no_value_gets_into_a_draft(run: Run) -> None:
         Path("people.csv").write_text(text, encoding="utf-8")
         drafts.add(run("init", "people.csv")[1])
     assert len(drafts) == 1  # a text file says no types, and to guess them is to look at values
-    assert "        type: # FILL: int, float, str, bool, date or time; the file does not say" in drafts.pop()
+    assert "      a: {type: str}  # or int, float, bool, date, time: the file does not say" in drafts.pop()
     with duckdb.connect("people.duckdb") as base:
         base.execute("CREATE TABLE people (user_id INTEGER, mood ENUM ('happy', 'sad'), parts INTEGER[])")
         base.execute("CREATE TABLE homes (street VARCHAR)")
@@ -71,7 +71,10 @@ def test_no_value_gets_into_a_draft(run: Run) -> None:
 def test_a_draft_is_written_once_and_refused_until_it_is_filled_in(run: Run) -> None:
     code, out, err = run("init", "visits.parquet", "--unit", "user_id", "--output", "draft.yaml")
     assert (code, out) == (0, "")
-    assert err == "draft.yaml: 8 places are marked '# FILL:'. Fill them in from public knowledge.\n"
+    assert err == (
+        "draft.yaml: 1 place is marked '# FILL:', to be filled in from public knowledge; then rows can be counted. "
+        "Questions say which line they need besides.\n"
+    )
     before = Path("draft.yaml").read_text(encoding="utf-8")
     code, out, err = run("init", "visits.parquet", "--output", "draft.yaml")
     assert (code, out) == (3, "")
@@ -79,7 +82,7 @@ def test_a_draft_is_written_once_and_refused_until_it_is_filled_in(run: Run) -> 
     assert Path("draft.yaml").read_text(encoding="utf-8") == before
     code, _, err = run("check", "draft.yaml")
     assert code == 3
-    assert "line 2, title: what the data is, in a few words" in err
+    assert "protects: who is protected, in words that are printed with every release" in err
 
 
 def test_several_files_are_several_tables(run: Run) -> None:
@@ -118,10 +121,7 @@ def test_bounds_are_bought_and_the_draft_says_which_release_they_are_from(run: R
     assert '      site: {type: int, between: [1, 8], source: {release: "entry 3 of visits"}}\n' in out
     assert '      minutes: {type: float, between: [0, 256], source: {release: "entry 5 of visits"}}\n' in out
     assert '  protects: "a person"\n' in out
-    filled = "\n".join(
-        line.partition("  # FILL")[0] for line in out.splitlines() if "  # FILL" in line or "#" not in line
-    )
-    book = Codebook.read(filled.replace("codebook: 1", "codebook: 1\ntitle: Visits"))
+    book = Codebook.read(out)  # nothing is left to fill in
     assert [fact.source for fact in book.facts()] == ["release: entry 3 of visits", "release: entry 5 of visits"]
     ledger = Ledger.open("spent.db")
     assert ledger["visits"].spent == Pure(4)

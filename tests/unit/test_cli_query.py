@@ -206,9 +206,10 @@ def test_first_mistakes_with_files_and_options(run: Run, arguments: tuple[str, .
         ),
         (
             "SELECT SUM(site) FROM visits",
-            "the sum of site has no bounds on its values, so one unit could move it without limit. State them in the "
-            "codebook (between: [lower, upper], from public knowledge), or ask for the sum of "
-            "CLAMP(site, lower, upper).",
+            "SUM(site) has no bounds on its values, so one unit could move it without limit. Add them to the column in "
+            "the codebook, from public knowledge and never from the data: site: {type: int, between: [lower, upper], "
+            "source: …}. Or say them where the data is opened: between={'site': (lower, upper)}. Or ask for "
+            "SUM(CLAMP(site, lower, upper)).",
         ),
         ("SELECT COUNT(*) FROM visit", "there is no table 'visit'; there are: visits. Did you mean 'visits'?"),
     ],

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import duckdb
 import pytest
 from hypothesis import given
@@ -34,29 +36,74 @@ SCHEMA = {
 
 def unmarked(text: str) -> str:
     """The text as somebody leaves it who states nothing but what must be stated."""
-    text = text.replace(f"title: {MARK}", "title: A draft # ").replace(f"protects: {MARK}", "protects: a person # ")
-    return text.replace(MARK, "# ")
+    return (
+        text.replace(f"protects: {MARK}", "protects: a person # ").replace(f"  id: {MARK}", "  # ").replace(MARK, "# ")
+    )
 
 
 def test_a_draft_is_refused_with_what_is_left_to_say() -> None:
-    text, told = draft(SCHEMA, id="user_id"), ""
-    for left in range(text.count(MARK), 0, -5):  # five at a time
-        with pytest.raises(sf.errors.BadCodebook) as caught:
-            sf.Codebook.read(text)
-        message = str(caught.value)
-        assert message.startswith("codebook, the draft: fill in what is marked, and remove each mark")
-        assert message.count("line ") == min(5, left) and (f"; and {left - 5} more." in message) == (left > 5)
-        text, told = text.replace(MARK, "# ", 5), told + message
-    for part in (
-        "line 2, title: what the data is",
-        "line 5, protects: who is protected",
-        "minutes: between: [lower, upper] and its source",
-        "site: categories or keys, and their source",
-        "day: between: [first, last] and its source",
-        "id: {through: …, of: …}, the foreign key that leads to whose a row is; or public: true",
-        "contributions: {rows: …, by: fact or truncation, source: …}",
+    for id, said in (
+        ("user_id", "protects: who is protected, in words"),
+        (None, "id: the column that says whose a row is"),
     ):
-        assert part in told
+        text = draft({"visits": SCHEMA["visits"]}, id=id)
+        assert text.count(MARK) == 1
+        with pytest.raises(
+            sf.errors.BadCodebook, match="the draft: fill in what is marked, and remove each mark"
+        ) as left:
+            sf.Codebook.read(text)
+        assert said in str(left.value)
+    several = draft({**SCHEMA, **{f"more {number}": {"a": "DATE"} for number in range(5)}}, id="user_id")
+    with pytest.raises(sf.errors.BadCodebook, match=r"the foreign key that leads to whose a row is.*; and 2 more"):
+        sf.Codebook.read(several)
+
+
+def test_a_draft_hints_at_what_questions_may_need() -> None:
+    text = draft({"visits": SCHEMA["visits"]}, id="user_id", protects="a person")
+    for line in (
+        "minutes: {type: float}  # to add it up: between: [lower, upper], source: …",
+        "site: {type: str}  # if its values are public: categories: […]",
+        "day: {type: date}  # if the period is public: between: [first, last], source: …",
+        "paid: {type: bool}\n",
+    ):
+        assert line in text
+    assert sf.Codebook.read(text).title == "visits"  # with all said, nothing is marked
+
+
+def test_a_draft_answers_how_many_rows_there_are_and_questions_say_what_they_need(tmp_path: Path) -> None:
+    file = tmp_path / "visits.csv"
+    file.write_text("user_id,minutes\n" + "".join(f"{row % 7},{row}.5\n" for row in range(70)))
+    text = sf.Codebook.draft(file, unit="user_id").replace(MARK, "a person # ")
+    session = sf.Dataset(file, codebook=text).session(epsilon=100, ledger="memory:")
+    assert abs(session.sql("SELECT COUNT(*) AS n FROM visits", epsilon=50, max_rows=10).value.only() - 70) < 15
+    wanted = (
+        r"got text\. If all values of minutes are numbers, say so in the codebook, minutes: \{type: float, between: "
+    )
+    with pytest.raises(sf.errors.QueryRefused, match=wanted):
+        session.sql("SELECT AVG(minutes) AS m FROM visits", epsilon=1, max_rows=10)
+    filled = text.replace("minutes: {type: str}", "minutes: {type: float, between: [0, 90], source: the timetable}")
+    session = sf.Dataset(file, codebook=filled).session(epsilon=100, ledger="memory:")
+    assert abs(session.sql("SELECT AVG(minutes) AS m FROM visits", epsilon=50, max_rows=10).value.only() - 35) < 30
+
+
+def test_frames_are_drafted_by_their_types_and_not_by_their_values() -> None:
+    pandas, polars, pyarrow = (pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow"))
+    columns = {"user_id": [1, 2], "minutes": [0.5, 2.5], "word": ["secret", None], "seen": [True, False]}
+    kinds = {"user_id": "int", "minutes": "float", "word": "str", "seen": "bool"}
+    for frame in (
+        pandas.DataFrame(columns),
+        polars.DataFrame(columns),
+        polars.DataFrame(columns).lazy(),
+        pyarrow.table(columns),
+    ):
+        text = sf.Codebook.draft(frame, unit="user_id", protects="a person", name="visits")
+        assert "secret" not in text
+        assert {one.name: one.type for one in sf.Codebook.read(text).table("visits").columns} == kinds
+    rows = [{"user_id": 1, "word": "secret"}, {"user_id": 2, "minutes": 3}]
+    for untyped in (columns, rows):
+        text = sf.Codebook.draft(untyped, unit="user_id", protects="a person")
+        assert "secret" not in text
+        assert {one.type for one in sf.Codebook.read(text).table("data").columns} == {"str"}
 
 
 def test_a_draft_that_is_filled_in_is_a_codebook() -> None:

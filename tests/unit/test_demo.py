@@ -122,7 +122,7 @@ def test_the_visits_are_told_and_drawn(tmp_path: Path) -> None:
     said = " ".join(first.stdout.split())
     for words in (
         "sfumato codebook init visits.parquet --unit user_id",
-        "minutes: {type: float} # FILL: between: [lower, upper]",
+        "minutes: {type: float} # to add it up: between: [lower, upper]",
         "grouped by day: 28 public keys, all answered",
         "It cost ε = 0.2; ε = 1.8, δ = 5e-09 is left.",
         "the same answer and costs nothing",

@@ -363,6 +363,272 @@ MISTAKES = [
         "BadArgument",
         "keys of 'site' must be a list of values; got 'north'.",
     ),
+    (
+        "sf.dp.mean([1, 2, 3], epsilon=1)",
+        "BadArgument",
+        "between must be given: without bounds one entry could move the mean without limit. Write between=(lower, "
+        "upper), from what anybody knows and never from the data, such as between=(0, 120) for ages; got None.",
+    ),
+    (
+        "sf.dp.mean([1, 2, 3], between=(100, 0), epsilon=1)",
+        "BadArgument",
+        "bounds must be in order: the lower bound first; got (100, 0).",
+    ),
+    (
+        "sf.dp.mean([1, 2, 3], between=(5, 5), epsilon=1)",
+        "BadArgument",
+        "bounds must be apart: between equal ones there is nothing to find out; got 'floats in [5, 5]'.",
+    ),
+    (
+        "sf.dp.mean([1, 2, 3], between=100, epsilon=1)",
+        "BadArgument",
+        "bounds must be a pair (lower, upper); got 100.",
+    ),
+    (
+        "sf.dp.mean([1, 2, 3], between=(0, math.inf), epsilon=1)",
+        "BadArgument",
+        "the upper bound must be finite; got inf.",
+    ),
+    (
+        "sf.dp.mean([1, 2, 3], between=(0, 100), epsilon=0)",
+        "BadArgument",
+        "epsilon must be greater than 0; got 0.",
+    ),
+    (
+        "sf.dp.mean([1, 2, 3], between=(0, 100), epsilon=math.nan)",
+        "BadArgument",
+        "epsilon must be finite; got nan.",
+    ),
+    (
+        "sf.dp.mean(['12', '30'], between=(0, 100), epsilon=1)",
+        "BadArgument",
+        "values must be numbers: of texts, sf.dp.count_by and sf.dp.top_k can be asked; got 'texts'.",
+    ),
+    (
+        "sf.dp.mean('ages', between=(0, 100), epsilon=1)",
+        "BadArgument",
+        "values must be one column of entries: a list, an array, or a column such as frame['age']; got 'str'.",
+    ),
+    (
+        "sf.dp.mean({'age': [1, 2]}, between=(0, 100), epsilon=1)",
+        "BadArgument",
+        "values must be one column of entries: a list, an array, or a column such as frame['age']; got 'dict'.",
+    ),
+    (
+        "sf.dp.mean([1, 2, 3], between=(0, 100), epsilon=1, confidence=95)",
+        "BadArgument",
+        "confidence must be between 0 and 1; got 95.",
+    ),
+    (
+        "sf.dp.variance([1, 2, 3], between=(0, 100), epsilon=1, ddof=2)",
+        "BadArgument",
+        "ddof must be 0 or 1; got 2.",
+    ),
+    (
+        "sf.dp.quantile([1, 2, 3], 90, between=(0, 100), epsilon=1)",
+        "BadArgument",
+        "at must be between 0 and 1; got 90.",
+    ),
+    (
+        "sf.dp.quantiles([1, 2, 3], [0.9, 0.1], between=(0, 100), epsilon=1)",
+        "BadArgument",
+        "alphas must be in increasing order, each once; got a list of 2.",
+    ),
+    (
+        "sf.dp.histogram([1, 2, 3], epsilon=1)",
+        "BadArgument",
+        "between must be given, where bins are numbered: between=(0, 120); or list their edges instead: [0, 18, "
+        "65, 120]; got None.",
+    ),
+    (
+        "sf.dp.histogram([1, 2, 3], [0, 20, 10], epsilon=1)",
+        "BadArgument",
+        "bins must be a number of bins, or two or more edges in rising order; got a list of 3.",
+    ),
+    (
+        "sf.dp.histogram([1, 2, 3], [0, 10], between=(0, 10), epsilon=1)",
+        "BadArgument",
+        "between must be left out, where the edges of all bins are listed; got a tuple of 2.",
+    ),
+    (
+        "sf.dp.count_by(['a', 'b'], epsilon=1)",
+        "BadArgument",
+        "delta must be given, where keys are not listed: which of them occur is private as well. Write delta=1e-6 "
+        "(much less than 1 over the number of entries), or list the keys: keys=[…]; got None.",
+    ),
+    (
+        "sf.dp.count_by(['a', 'b'], ['a', 'a'], epsilon=1)",
+        "BadArgument",
+        "categories must be distinct: a value listed twice would be counted as two; got a tuple of 2.",
+    ),
+    (
+        "sf.dp.count_by(['a', 'b'], ['a', 'b'], epsilon=1, delta=1e-6)",
+        "BadArgument",
+        "delta must be left out, where keys are listed: counting them needs none; got 1e-06.",
+    ),
+    (
+        "sf.dp.count_by(['a', 2], epsilon=1, delta=1e-6)",
+        "BadArgument",
+        "values must be texts or whole numbers, all of one kind, where keys are not listed; got 'others'.",
+    ),
+    (
+        "sf.dp.top_k(['a', 'b'], 3, keys=['a', 'b'], epsilon=1)",
+        "BadArgument",
+        "k must be at most 2, which is how many keys are listed; got 3.",
+    ),
+    (
+        "sf.calibrate(lambda s: sf.scalar(int) >> sf.laplace(scale=s), d_in=1)",
+        "BadArgument",
+        "loss must be given: epsilon=0.5, or loss=sf.Pure(0.5); got None.",
+    ),
+    (
+        "sf.calibrate(lambda s: sf.scalar(int) >> sf.laplace(scale=s), d_in=1, loss=sf.Pure(1), epsilon=1)",
+        "BadArgument",
+        "loss and epsilon must be one of them: loss=…, or epsilon=… (and delta=…); got (Pure(epsilon=1.0), 1).",
+    ),
+    (
+        "sf.calibrate(lambda s: sf.scalar(int) >> sf.laplace(scale=s), d_in=1, delta=1e-6)",
+        "BadArgument",
+        "epsilon must be given beside delta: epsilon=1, delta=1e-06; got None.",
+    ),
+    (
+        "sf.calibrate(lambda s: sf.scalar(int) >> sf.laplace(scale=s), d_in=1, epsilon=1, delta=2)",
+        "BadArgument",
+        "delta must be between 0 and 1; got 2.",
+    ),
+    (
+        "sf.calibrate(lambda s: sf.scalar(int) >> sf.laplace(scale=s), d_in=1, loss='1')",
+        "BadArgument",
+        "loss must be a privacy loss such as loss=sf.Pure(0.5), or epsilon=0.5; got '1'.",
+    ),
+    (
+        "(sf.vector(str) >> sf.count() >> sf.laplace())(['a'])",
+        "NotChainable",
+        "laplace() has no scale yet. Say what may be spent, chain.with_loss(sf.Pure(1)), or how near to come, "
+        "chain.with_accuracy(5); or write laplace(scale=…).",
+    ),
+    (
+        "(sf.vector(str) >> sf.count() >> sf.laplace()).map(1)",
+        "NotChainable",
+        "laplace() has no scale yet. Say what may be spent, chain.with_loss(sf.Pure(1)), or how near to come, "
+        "chain.with_accuracy(5); or write laplace(scale=…).",
+    ),
+    (
+        "(sf.count() >> sf.laplace()).with_loss(sf.Pure(1))",
+        "NotChainable",
+        "laplace() does not know yet what it works on. Put a space on its left: space >> … >> laplace().",
+    ),
+    (
+        "(sf.vector(str) >> sf.count() >> sf.laplace()).with_loss(0.5)",
+        "BadArgument",
+        "loss must be a privacy loss: write epsilon=0.5, or loss=sf.Pure(0.5); got 0.5.",
+    ),
+    (
+        "(sf.vector(str) >> sf.count() >> sf.gaussian()).with_loss(epsilon=1)",
+        "NoProvenRoute",
+        "gaussian() noise keeps no pure ε, however large it is: its tails are too thin. Allow a δ, "
+        "with_loss(epsilon=1, delta=1e-6), or add noise that does: laplace().",
+    ),
+    (
+        "sf.Dataset([1.5, 2.5], name='x', space=sf.vector(float)).session(limit=3, ledger='memory:')",
+        "BadArgument",
+        "limit must be a privacy loss: write epsilon=3, or limit=sf.Pure(3); got 3.",
+    ),
+    (
+        "sf.Dataset([1.5, 2.5], name='x', space=sf.vector(float)).session(epsilon=3)",
+        "BadArgument",
+        "ledger must be given: where charges are written down, such as 'sqlite:///spent.db' ('memory:' forgets "
+        "them); got None.",
+    ),
+    (
+        "sf.Dataset(['a'], name='x', space=sf.vector(str)).session(epsilon=3, ledger='memory:').run(sf.count() >> "
+        "sf.laplace())",
+        "BadArgument",
+        "loss must be given: it decides the scale of the noise, which has none yet: session.run(question, "
+        "epsilon=0.5); got None.",
+    ),
+    (
+        "sf.Dataset(['a'], name='x', space=sf.vector(str)).session(epsilon=3, ledger='memory:').run(sf.count() >> "
+        "sf.laplace(1), loss=2)",
+        "BadArgument",
+        "loss must be a privacy loss: write epsilon=2, or loss=sf.Pure(2); got 2.",
+    ),
+    (
+        "sf.Dataset([{'id': 1, 'age': 30}])",
+        "BadArgument",
+        "unit must be the column that says whose a row is, unit='user_id'; or, where each row is somebody of their "
+        "own, unit=sf.Unit('a patient', sf.AddRemove(), bound=1); got None.",
+    ),
+    (
+        "sf.Dataset([{'id': 1, 'age': 30}], unit='ID')",
+        "BadArgument",
+        "unit must be about columns that there are: id, age; did you mean 'id'?; got 'ID'.",
+    ),
+    (
+        "sf.Dataset([{'id': 1, 'age': 30}], unit='id', between={'aeg': (0, 120)})",
+        "BadArgument",
+        "between must be about columns that there are: id, age; did you mean 'age'?; got 'aeg'.",
+    ),
+    (
+        "sf.Dataset([{'id': 1, 'age': 30}], unit='id', between={'age': (120, 0)})",
+        "BadCodebook",
+        "codebook, table 'data', column 'age': between must have its lower bound first, and some room: 120 is not "
+        "below 0.",
+    ),
+    (
+        "sf.Dataset([{'id': 1, 'age': 30}], unit='id', between={'age': 120})",
+        "BadArgument",
+        "between of age must be a pair (lower, upper); got 120.",
+    ),
+    (
+        "sf.Dataset([{'id': 1, 'age': 30}], unit='id', between={'age': (0, 120)}, categories={'age': [30]})",
+        "BadArgument",
+        "between and categories must be about different columns; got a list of 1.",
+    ),
+    (
+        "sf.Dataset([1, 2, 3], unit='id')",
+        "BadArgument",
+        "data must be a path, a data frame (of pandas, Polars, Arrow or another library), a list of rows, or "
+        "columns of arrays; got 'list'.",
+    ),
+    (
+        "sf.Dataset([{'id': 1, 'age': 30}], unit='id').session(epsilon=1, ledger='memory:').sql('SELECT AVG(age) "
+        "FROM data', epsilon=1)",
+        "QueryRefused",
+        "mean takes numbers; got text. If all values of age are numbers, say so in the codebook, age: {type: "
+        "float, between: [lower, upper], source: …}, or where the data is opened, between={'age': (lower, "
+        "upper)}.",
+    ),
+    (
+        "sf.Dataset([{'id': 1, 'age': 30}], unit='id').session(epsilon=1, ledger='memory:').sql('SELECT COUNT(*) "
+        "FROM data')",
+        "BadArgument",
+        "loss or accuracy must be given, one of them: what to pay, epsilon=0.1 or loss=sf.Pure(0.1), or how near "
+        "to come, accuracy=(50, 0.95); got (None, None).",
+    ),
+    (
+        "sf.Dataset([{'id': 1, 'age': 30}], unit='id').session(epsilon=1, ledger='memory:').sql('SELECT COUNT(*) "
+        "FROM data', loss=0.5)",
+        "BadArgument",
+        "loss must be a privacy loss: write epsilon=0.5, or loss=sf.Pure(0.5); got 0.5.",
+    ),
+    (
+        "sf.split(sf.Pure(1), 0)",
+        "BadArgument",
+        "the number of parts must be a whole number of at least 1; got 0.",
+    ),
+    (
+        "sf.Codebook.read(sf.Codebook.draft([{'id': 1, 'age': 30}], unit='id'))",
+        "BadCodebook",
+        "codebook, the draft: fill in what is marked, and remove each mark (or the mark alone, where there is "
+        "nothing to say): line 8, protects: who is protected, in words that are printed with every release, such "
+        "as a person.",
+    ),
+    (
+        "sf.Codebook.draft([{'id': 1, 'age': 30}], unit='who')",
+        "BadArgument",
+        "id must be a column of data; got 'who'.",
+    ),
 ]
 
 

@@ -55,9 +55,9 @@ def test_shares_reach_the_limit_on_a_real_mechanism() -> None:
     ("code", "message"),
     [
         ("sf.split(1, ['a'])", "the limit must be a privacy loss"),
-        ("sf.split(sf.Pure(1), [])", "the parts must be names with weights"),
-        ("sf.split(sf.Pure(1), 'ab')", "the parts must be names with weights"),
-        ("sf.split(sf.Pure(1), 3)", "the parts must be names with weights"),
+        ("sf.split(sf.Pure(1), [])", "the parts must be a number, names with weights"),
+        ("sf.split(sf.Pure(1), 'ab')", "the parts must be a number, names with weights"),
+        ("sf.split(sf.Pure(1), 3.0)", "the parts must be a number, names with weights"),
         ("sf.split(sf.Pure(1), ['a', 'a'])", "the parts must be distinct names"),
         ("sf.split(sf.Pure(1), [1, 2])", "the parts must be distinct names"),
         ("sf.split(sf.Pure(1), {'a': 0})", "the weight of a must be greater than 0"),

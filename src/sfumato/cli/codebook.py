@@ -70,7 +70,15 @@ def init(
     text = draft(schema, id=unit, protects=protects, between=between)
     _write(text, output)
     if output is not None:
-        tell(f"{output}: {text.count(MARK)} places are marked '{MARK.strip()}'. Fill them in from public knowledge.")
+        tell(f"{output}: {_left(text.count(MARK))} Questions say which line they need besides.")
+
+
+def _left(marks: int) -> str:
+    """Says how much of a draft is to be filled in."""
+    if marks == 0:
+        return "nothing is left to fill in before rows can be counted."
+    many = "1 place is" if marks == 1 else f"{marks} places are"
+    return f"{many} marked '{MARK.strip()}', to be filled in from public knowledge; then rows can be counted."
 
 
 def _bought_for(files: list[str], schema: Schema, unit: str | None, protects: str) -> Person:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import final
 
 from sfumato.codebook.columns import COLUMN_HEAD, Column, Place, Plain
-from sfumato.codebook.draft import refuse_draft
+from sfumato.codebook.draft import draft, refuse_draft
 from sfumato.codebook.entries import TOP, Entries, comma_list, source_tree
 from sfumato.codebook.sampling import Sampling
 from sfumato.codebook.smartnoise import from_smartnoise
@@ -97,6 +97,17 @@ class Codebook(Displayed):
             text = text_of(given)
             plain, notes = from_smartnoise(read_text(text), file="" if text is given else Path(given).name)
         return _read(plain), notes
+
+    @staticmethod
+    def draft(data: object, *, unit: str | None = None, protects: str = "", name: str = "data") -> str:
+        """Writes a codebook to fill in, as YAML, from the names and types of columns in a file or a frame, no value.
+
+        ``unit`` is the column that says whose a row is, ``protects`` who that is; a frame is called ``name``. One place
+        is marked, and filled in the codebook answers how many rows there are; questions say what else they need.
+        """
+        from sfumato.query.engines.registry import schema_of
+
+        return draft(schema_of(data, name), id=unit, protects=protects)
 
     def table(self, name: str | None = None) -> Table:
         """Looks a table up by name; without a name, the only one there is."""

@@ -27,25 +27,30 @@ ENGINE_TYPES = {
 
 TYPES = {engine: kind for kind, names in ENGINE_TYPES.items() for engine in names.split()}
 
-ASKED = {
-    "int": "between: [lower, upper] and its source, if it is ever summed; a number is moved into its bounds",
-    "float": "between: [lower, upper] and its source, if it is ever summed; a number is moved into its bounds",
-    "str": "categories or keys, and their source, if the values are public; otherwise they are selected privately",
-    "date": "between: [first, last] and its source, if the period is public",
-    "time": "between: [first, last] and its source, if the period is public",
+HINTS = {
+    "int": "to add it up: between: [lower, upper], source: …; numbers are moved into their bounds",
+    "float": "to add it up: between: [lower, upper], source: …; numbers are moved into their bounds",
+    "str": "if its values are public: categories: […] instead of type, source: …; else they are selected privately",
+    "date": "if the period is public: between: [first, last], source: …",
+    "time": "if the period is public: between: [first, last], source: …",
 }
-"""What a human may know about a column of each type."""
+"""What a human may know about a column of each type, and a question may need: it says so when it does."""
 
 WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 NOT_TEXTS = ("true", "false", "null")
 
 PROTECTS = "who is protected, in words that are printed with every release, such as a person"
-NEVER = "nullable: false and its source, in each column that is never missing; others may be"
-NOT_SAID = (
-    "int, float, str, bool, date or time; the file does not say, and its values are not looked at. Then between: "
-    "[lower, upper] or categories: […], with their source, if they are public; format: '%d/%m/%Y' if days are not "
-    "written as 2012-01-31"
+WHOSE = (
+    "the column that says whose a row is. Where each row is somebody of their own, leave it out, and write under each "
+    "table contributions: {rows: 1, by: fact, source: …}"
 )
+FURTHER = (
+    "# A question that needs more says which line to add. All of it is from public knowledge, never from the data:",
+    "# created: and collected: when this was written, and when the data was collected; under a table contributions:",
+    "# {rows: …, by: fact, source: …}, if no unit can have more of any such table; in a column nullable: false, why.",
+)
+NOT_SAID = "or int, float, bool, date, time: the file does not say, and its values are not looked at"
+UNTYPED = "# A day that is not written as 2012-01-31 needs format: '%d/%m/%Y', or whatever it is, beside its type."
 
 
 FEW = 5
@@ -63,13 +68,15 @@ def draft(
 
     ``id`` is the column that says whose a row is, and ``protects`` says who that is, where it is known; a type that is
     not known is an empty text. ``between`` has bounds that earlier releases gave, with the release, by table and
-    column. What only a human can say is marked, and `Codebook.read` refuses the text until nothing is marked any more.
+    column. One place is marked: who is protected, or by which column; `Codebook.read` refuses the text until it is
+    filled in. Then rows can be counted; what else may be stated is in comments.
 
-    >>> print(draft({"visits": {"user_id": "BIGINT", "left": "BOOLEAN"}}, id="user_id").partition("tables:")[2])
+    >>> print(draft({"visits": {"user_id": "BIGINT", "left": "BOOLEAN"}}, id="user_id").partition("unit:")[2])
     <BLANKLINE>
+      protects: # FILL: who is protected, in words that are printed with every release, such as a person
+      id: user_id
+    tables:
       visits:
-        # FILL: contributions: {rows: …, by: fact or truncation, source: …}, if it is known how much may be one unit's
-        # FILL: nullable: false and its source, in each column that is never missing; others may be
         columns:
           user_id: {type: int}
           left: {type: bool}
@@ -79,21 +86,17 @@ def draft(
         raise BadArgument("a schema", "at least one table, each with columns", schema)
     if id is not None and not any(id in columns for columns in schema.values()):
         raise BadArgument("id", f"a column of {comma_list([*schema])}", id)
+    who = _quoted(protects) if protects else f"{MARK}{PROTECTS}" if id is not None else "a person"
     lines = [
         "codebook: 1",
-        f"title: {MARK}what the data is, in a few words",
-        f"{MARK}created: and collected: when this was written, and when the data was or will be collected",
+        *FURTHER,
+        *[UNTYPED] * any(not engine for columns in schema.values() for engine in columns.values()),
+        f"title: {_quoted(comma_list([*schema]))}",
         "unit:",
-        f"  protects: {_quoted(protects) if protects else MARK + PROTECTS}",
+        f"  protects: {who}",
+        f"  id: {MARK + WHOSE if id is None else _quoted(id)}",
+        "tables:",
     ]
-    if id is None:
-        lines.append(
-            f"  {MARK}id: the column that says whose a row is; nothing where each row is a unit of its own, "
-            "which contributions then say: {rows: 1, by: fact, source: …}"
-        )
-    else:
-        lines.append(f"  id: {_quoted(id)}")
-    lines.append("tables:")
     for name, columns in schema.items():
         bounds = {column: released for (table, column), released in (between or {}).items() if table == name}
         lines += _table(name, columns, id, bounds)
@@ -126,12 +129,6 @@ def _table(
     yield f"  {_quoted(name)}:"
     if id is not None and id not in columns:
         yield f"    {MARK}id: {{through: …, of: …}}, the foreign key that leads to whose a row is; or public: true"
-    else:
-        yield (
-            f"    {MARK}contributions: {{rows: …, by: fact or truncation, source: …}}, if it is known how much may be "
-            "one unit's"
-        )
-    yield f"    {MARK}{NEVER}"
     yield "    columns:"
     for column, engine in columns.items():
         yield from _column(column, engine, between.get(column), is_id=column == id)
@@ -156,8 +153,7 @@ def _head(engine: str) -> str:
 def _column(column: str, engine: str, between: tuple[object, object, str] | None, *, is_id: bool) -> Iterator[str]:
     head, kind = _head(engine), kind_of(engine)
     if not head:
-        yield f"      {_quoted(column)}:"
-        yield f"        type: {MARK}{NOT_SAID}"
+        yield f"      {_quoted(column)}: {{type: str}}  # {NOT_SAID}"
     elif kind is None:
         yield f"      # {_quoted(column)} is left out: {_quoted(head)} is no type of a codebook"
     elif between is not None:
@@ -165,8 +161,8 @@ def _column(column: str, engine: str, between: tuple[object, object, str] | None
         bounds = f"between: [{low}, {high}], source: {{release: {_quoted(release)}}}"
         yield f"      {_quoted(column)}: {{type: {kind}, {bounds}}}"
     else:
-        asked = f"  {MARK}{ASKED[kind]}" if kind in ASKED and not is_id else ""
-        yield f"      {_quoted(column)}: {{type: {kind}}}{asked}"
+        hint = f"  # {HINTS[kind]}" if kind in HINTS and not is_id else ""
+        yield f"      {_quoted(column)}: {{type: {kind}}}{hint}"
 
 
 def _quoted(name: str) -> str:

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NoReturn, final
 
-from sfumato.accounting.losses.measures import Loss
+from sfumato.accounting.facts import parameter_within
+from sfumato.accounting.losses.measures import ZCDP, Loss, Pure
 from sfumato.accounting.losses.stated import needed_loss
 from sfumato.core.domains import Data
 from sfumato.core.grouped_distance import DistanceLike
@@ -16,7 +17,7 @@ from sfumato.core.metrics import Unit
 from sfumato.core.plan import Described, Plan
 from sfumato.core.space import Space
 from sfumato.core.transformation import Transformation
-from sfumato.errors import NotChainable
+from sfumato.errors import NoProvenRoute, NotChainable
 from sfumato.exact import Number
 
 if TYPE_CHECKING:
@@ -81,18 +82,25 @@ class Unscaled(Described):
         """
         from sfumato.core.calibrate import calibrate
 
-        stated = needed_loss(loss, epsilon, delta)
-        return calibrate(self.at, d_in=self._closest if d_in is None else d_in, loss=stated)
+        stated, one = needed_loss(loss, epsilon, delta), self.at(Fraction(1))
+        distance = one.source.closest if d_in is None else d_in
+        if isinstance(stated, Pure) and one.measure is ZCDP:
+            raise NoProvenRoute(
+                f"{self.name}() noise keeps no pure ε, however large it is: its tails are too thin. Allow a δ, "
+                f"with_loss(epsilon=1, delta=1e-6), or add noise that does: laplace()."
+            )
+        if isinstance(stated, Pure | ZCDP) and one.measure is type(stated) and stated != type(stated).nothing():
+            price = one.map(distance)
+            least = parameter_within(price, stated) if isinstance(price, Pure | ZCDP) else None
+            if least and self.at(least).check(distance, stated):
+                return self.at(least)
+        return calibrate(self.at, d_in=distance, loss=stated)
 
     def with_accuracy(self, half_width: Number, *, confidence: Number = 0.95) -> Measurement:
         """Builds the measurement with the most noise that keeps its error bar within a half-width."""
         from sfumato.core.calibrate import calibrate_to_accuracy
 
         return calibrate_to_accuracy(self.at, half_width=half_width, confidence=confidence)
-
-    @property
-    def _closest(self) -> int:
-        return self.at(Fraction(1)).source.closest
 
     def __rshift__(self, following: Callable[[Data], Data]) -> Unscaled:
         """Adds a function of the outcome."""

@@ -85,7 +85,7 @@ def tell_data(console: Console, data: VisitsFolder) -> None:
     )
     show(console, Text("sfumato codebook init visits.parquet --unit user_id", style="bold"))
     show(console, Text(data.draft.partition("tables:\n")[2].rstrip(), no_wrap=True, overflow="ellipsis"))
-    say(console, "What is marked only a human can know. Filled in, from public knowledge, each fact with its source:")
+    say(console, "Bounds and lists only a human can know. Filled in, from public knowledge, each fact with its source:")
     show(console, code("unit:\n" + data.codebook.partition("unit:\n")[2].rstrip(), "yaml"))
 
 

@@ -17,7 +17,7 @@ from sfumato.dp.reading import numbers, present
 from sfumato.dp.shared import Shared
 from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument
-from sfumato.exact import Number, integer, positive
+from sfumato.exact import Number, integer, positive, probability
 from sfumato.mechanisms.additive import laplace
 from sfumato.mechanisms.quantile import quantile as chosen_quantile
 from sfumato.release.record import Release
@@ -121,8 +121,8 @@ def quantile(
     >>> quantile([71.5, 64.0, None, 93.5], 0.9, between=(0, 100), epsilon=1).loss
     Pure(epsilon=1.0)
     """
-    rows = bounded(between, "quantile")
-    measurement = least_noise(lambda heat: rows >> chosen_quantile(at, temperature=heat), epsilon)
+    rows, share = bounded(between, "quantile"), probability(at, "at")
+    measurement = least_noise(lambda heat: rows >> chosen_quantile(share, temperature=heat), epsilon)
     return released(measurement, numbers(values), SURE, entropy)
 
 

@@ -118,6 +118,9 @@ def top_k(
 def _edges(bins: int | Sequence[Number], between: Between) -> list[float]:
     """The public edges of a histogram, as floats."""
     if isinstance(bins, int):
+        if between is None:
+            must = "given, where bins are numbered: between=(0, 120); or list their edges instead: [0, 18, 65, 120]"
+            raise BadArgument("between", must, None)
         bounds, many = read_bounds(between, "histogram"), integer(bins, "bins", least=1)
         cuts = [bounds.lower + bounds.width * place / many for place in range(many + 1)]
     else:

@@ -12,6 +12,7 @@ from typing import NoReturn, final
 from sfumato.accounting.adaptive.charge import Rule
 from sfumato.accounting.losses.measures import Loss
 from sfumato.codebook.book import Codebook
+from sfumato.codebook.stating import Ends, Lists
 from sfumato.codebook.tables import FACT
 from sfumato.core.domains import Data, Tables
 from sfumato.core.measurement import Measurement
@@ -36,7 +37,7 @@ from sfumato.release.record import Fact, Release
 from sfumato.release.render.displayed import Displayed
 from sfumato.release.render.document import Document, Table
 from sfumato.session.members import Members
-from sfumato.session.open_data import Person, default_name, open_tables, protects_people, unit_of
+from sfumato.session.open_data import Person, default_name, open_tables, protects_people, stated_facts, unit_of
 from sfumato.session.session import Session
 from sfumato.session.vault import Asking, Holding, locked_tables, locked_values
 
@@ -46,9 +47,11 @@ class Dataset(Displayed):
     """Data with a unit of privacy and public facts; nothing of it can be seen except through a session.
 
     The data is taken as it is now: what is done to the original afterwards changes nothing. Facts come from a
-    codebook, or from a space. With ``members`` a register keeps a limit for each unit besides. A ``version`` is the
-    name under which the data, as it is now, is published: a question on it is known again whenever it is opened under
-    that name, and other data under the same name is refused. Without one, every opening is a version of its own.
+    codebook, or from a space; or they are stated here, of one table: ``Dataset(frame, unit="user_id", between={"age":
+    (0, 120)}, categories={"sex": ["f", "m"]})``. With ``members`` a register keeps a limit for each unit besides. A
+    ``version`` is the name under which the data, as it is now, is published: a question on it is known again whenever
+    it is opened under that name, and other data under the same name is refused. Without one, every opening is a version
+    of its own.
 
     Whoever has this object holds the data: they say which ledger pays. What a session has of it opens no session.
 
@@ -71,14 +74,24 @@ class Dataset(Displayed):
         name: str | None = None,
         space: Space | None = None,
         codebook: Codebook | Mapping[str, object] | str | Path | None = None,
-        unit: Unit | Person | None = None,
+        unit: Unit | Person | str | None = None,
+        between: Ends | None = None,
+        categories: Lists | None = None,
         version: str | None = None,
         members: Members | None = None,
     ) -> None:
         facts = codebook if codebook is None or isinstance(codebook, Codebook) else Codebook.read(codebook)
+        stated = between is not None or categories is not None
+        if space is None and facts is None and (stated or isinstance(unit, str | Person) or is_tabular(data)):
+            facts = stated_facts(data, unit, between, categories, name)
+        elif stated:
+            must = "left out, where a codebook or a space says what is public"
+            raise BadArgument("between and categories", must, "given")
         if (space is None) == (facts is None):
             must = "given, one of them: it says what holds for every possible data set"
             raise BadArgument("space or codebook", must, Several(space, codebook))
+        if isinstance(unit, str):
+            unit = Person(unit)
         if isinstance(unit, Person):
             facts, unit = unit.told(_needed(facts)), None
         self.codebook, self.version = facts, read_version(version)
@@ -89,7 +102,7 @@ class Dataset(Displayed):
         if facts is not None and (is_tabular(data) or (unit is None and protects_people(facts))):
             self._open(data, facts, unit, name, members)
             return
-        self.name = _name(name)
+        self.name = _name(facts.table().name if name is None and facts is not None else name)
         self.space = facts.space() if facts is not None else _space(space)
         self.unit = _unit(unit or (None if facts is None else facts.unit), self.space)
         if facts is not None:

@@ -6,11 +6,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, final
 
 from sfumato.codebook.book import Codebook
+from sfumato.codebook.stating import Ends, Lists, stated_codebook
 from sfumato.codebook.tables import FACT
 from sfumato.core.domains import Data
-from sfumato.core.metrics import Unit
+from sfumato.core.metrics import AddRemove, Unit
 from sfumato.errors import BadArgument
 from sfumato.query.engines.halves import open_halves
+from sfumato.query.engines.registry import schema_of
 from sfumato.query.nodes.catalog import Catalog, column_named
 from sfumato.query.nodes.kinds import Value
 from sfumato.query.nodes.relations import Scan
@@ -70,6 +72,30 @@ class Person:
             return codebook
         unit = {"protects": codebook.protects if ids else self.protects, "id": self.id}
         return replace(Codebook.read({**codebook.to_plain(), "unit": unit}), folder=codebook.folder)
+
+
+def stated_facts(
+    data: Data, unit: Unit | Person | str | None, between: Ends | None, categories: Lists | None, name: str | None
+) -> Codebook:
+    """The codebook of one table that has none: its types, who is protected, and what was stated about its columns."""
+    schema = schema_of(data, name or "data")
+    if len(schema) != 1:
+        raise BadArgument(
+            "codebook", "given, where there are several tables: it says what leads from one to another", None
+        )
+    [(table, types)] = schema.items()
+    said = {"between": between, "categories": categories}
+    match unit:
+        case str() | Person():
+            person = Person(unit) if isinstance(unit, str) else unit
+            return stated_codebook(table, types, protects=person.protects, id=person.id, **said)  # type: ignore[arg-type]
+        case Unit(metric=AddRemove(), bound=int() as rows):
+            return stated_codebook(table, types, protects=unit.protects, rows=rows, **said)  # type: ignore[arg-type]
+    must = (
+        "the column that says whose a row is, unit='user_id'; or, where each row is somebody of their own, "
+        "unit=sf.Unit('a patient', sf.AddRemove(), bound=1)"
+    )
+    raise BadArgument("unit", must, unit)
 
 
 def protects_people(codebook: Codebook) -> bool:

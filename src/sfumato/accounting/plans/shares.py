@@ -4,31 +4,45 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import TypeVar
+from typing import TypeVar, overload
 
 from sfumato.accounting.convert.convert import convert
 from sfumato.accounting.losses.measures import Additive, Approx, Loss, Pure
 from sfumato.accounting.plans.search import greatest
 from sfumato.errors import BadArgument, CannotCalibrate, NoProvenRoute
-from sfumato.exact import Number, positive
+from sfumato.exact import Number, integer, positive
 
 L = TypeVar("L", bound=Loss)
 
 
-def split(limit: L, among: Mapping[str, Number] | Sequence[str], *, ranked: bool = False) -> dict[str, L]:
+@overload
+def split(limit: L, among: int) -> list[L]: ...
+@overload
+def split(limit: L, among: Mapping[str, Number] | Sequence[str], *, ranked: bool = ...) -> dict[str, L]: ...
+
+
+def split(
+    limit: L, among: int | Mapping[str, Number] | Sequence[str], *, ranked: bool = False
+) -> dict[str, L] | list[L]:
     """Divides a limit among named parts: equally, by weights, or by rank; composed, they come to the limit.
 
-    A mapping gives each name its weight; a list of names shares equally. With ``ranked`` the list is in order of
-    importance: the last of n names has the weight 1, the one before it 2, the first n. Weights divide what adds up: ε
-    and δ, ρ, the square of μ, the divergence of every order. A part may be split again.
+    A mapping gives each name its weight; a list of names shares equally, and so does a number of parts without names.
+    With ``ranked`` the list is in order of importance: the last of n names has the weight 1, the one before it 2, the
+    first n. Weights divide what adds up: ε and δ, ρ, the square of μ, the divergence of every order. A part may be
+    split again.
 
     >>> split(Pure(1), {"quantiles": 1, "mean": 9})
     {'quantiles': Pure(epsilon=0.1), 'mean': Pure(epsilon=0.9)}
+    >>> split(Pure(1), 4)
+    [Pure(epsilon=0.25), Pure(epsilon=0.25), Pure(epsilon=0.25), Pure(epsilon=0.25)]
     >>> split(Pure("0.6"), ["shares of men and women", "head count"], ranked=True)
     {'shares of men and women': Pure(epsilon=0.4), 'head count': Pure(epsilon=0.2)}
     """
     if not isinstance(limit, Loss):
         raise BadArgument("the limit", "a privacy loss such as sf.Pure(1)", limit)
+    if isinstance(among, int):
+        parts = integer(among, "the number of parts", least=1)
+        return [limit.scaled(Fraction(1, parts))] * parts
     weights = _weights(among, ranked=ranked)
     whole = sum(weights.values(), Fraction(0))
     return {name: limit.scaled(weight / whole) for name, weight in weights.items()}
@@ -36,7 +50,9 @@ def split(limit: L, among: Mapping[str, Number] | Sequence[str], *, ranked: bool
 
 def _weights(among: Mapping[str, Number] | Sequence[str], *, ranked: bool) -> dict[str, Fraction]:
     if isinstance(among, str) or not isinstance(among, Mapping | Sequence) or not among:
-        raise BadArgument("the parts", 'names with weights, {"mean": 9, "bounds": 1}, or a list of names', among)
+        raise BadArgument(
+            "the parts", 'a number, names with weights, {"mean": 9, "bounds": 1}, or a list of names', among
+        )
     names = list(among)
     if not all(isinstance(name, str) and name.strip() for name in names) or len(set(names)) < len(names):
         raise BadArgument("the parts", "distinct names", names)

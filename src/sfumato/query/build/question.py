@@ -59,7 +59,15 @@ def _of_numbers(statistic: Statistic) -> Statistic:
                     "frequent value, write MODE(x)."
                 )
         elif operand is not None and not operand.kind.numeric:
-            raise QueryRefused(f"{statistic.name} takes numbers; got {operand.kind.value}.")
+            hint = ""
+            if operand.kind is Kind.TEXT and isinstance(operand, Column):
+                entry = f"{operand.name}: {{type: float, between: [lower, upper], source: …}}"
+                opened = f"between={{{operand.name!r}: (lower, upper)}}"
+                hint = (
+                    f" If all values of {operand.name} are numbers, say so in the codebook, {entry}, or where the data "
+                    f"is opened, {opened}."
+                )
+            raise QueryRefused(f"{statistic.name} takes numbers; got {operand.kind.value}.{hint}")
     return numeric
 
 

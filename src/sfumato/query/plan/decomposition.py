@@ -301,19 +301,29 @@ def term_of(of: Expression, verb: str, *, centred: bool, bits: int = SUM_BITS, f
     return Term(of, float_grid(between, centred=centred, bits=bits))
 
 
+IN_SQL = {"mean": "AVG", "sum": "SUM", "variance": "VAR_SAMP", "covariance": "COVAR_SAMP", "quantile": "QUANTILE"}
+"""What statistics are called in questions."""
+
+
 def unbounded(verb: str, of: Expression) -> str:
-    """Says what to do about numbers without bounds."""
-    what = f"of {of.name} " if isinstance(of, Column) else ""
-    name = of.name if isinstance(of, Column) else "…"
+    """Says what to do about numbers without bounds: what to paste into the codebook, or to write otherwise."""
     if of.kind.temporal:
+        what = f"of {of.name} " if isinstance(of, Column) else ""
         return (
             f"the {verb} {what}needs the first and the last day there can be. State them in the codebook "
             "(between: [first, last], from public knowledge)."
         )
+    asked, name = IN_SQL.get(verb, verb.upper()), of.name if isinstance(of, Column) else "…"
+    entry = f"{name}: {{type: {of.kind.value}, between: [lower, upper], source: …}}"
+    stated = (
+        f"Add them to the column in the codebook, from public knowledge and never from the data: {entry}. Or say them "
+        f"where the data is opened: between={{{name!r}: (lower, upper)}}. Or ask for "
+        if isinstance(of, Column)
+        else "State them in the codebook for the columns in it, or ask for "
+    )
     return (
-        f"the {verb} {what}has no bounds on its values, so one unit could move it without limit. State them in the "
-        f"codebook (between: [lower, upper], from public knowledge), or ask for the {verb} of "
-        f"CLAMP({name}, lower, upper)."
+        f"{asked}({name}) has no bounds on its values, so one unit could move it without limit. {stated}"
+        f"{asked}(CLAMP({name}, lower, upper))."
     )
 
 
