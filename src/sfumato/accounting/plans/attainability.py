@@ -66,6 +66,9 @@ def _composed(event: Event, relation: Relation) -> bool:
                 once = one_sample(drawn)
                 if not (isinstance(once.sampling, Poisson) and _sampled(once.event, relation)):
                     return False
+            case GaussianMixture():
+                if relation is Relation.CHANGE_ONE:
+                    return False
             case other:
                 if not _basic(other):
                     return False
@@ -74,7 +77,7 @@ def _composed(event: Event, relation: Relation) -> bool:
 
 def _basic(event: Event) -> bool:
     match event:
-        case Gaussian() | GaussianMixture() | Laplace() | Response():
+        case Gaussian() | Laplace() | Response():
             return True
         case Noise(noise=noise, coordinates=1):
             return shifted(noise) is not None
