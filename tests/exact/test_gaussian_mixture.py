@@ -14,6 +14,7 @@ from sfumato.accounting.compose import total
 from sfumato.accounting.losses.pld import PLD
 from sfumato.accounting.losses.renyi import Renyi
 from sfumato.accounting.plans.account import account
+from sfumato.accounting.plans.attainability import attained
 from sfumato.accounting.pld.pairs.gaussian import GaussianPair
 from sfumato.accounting.pld.pairs.gaussian_mixture import GaussianMixturePair
 from sfumato.accounting.pld.pairs.sampled import RemovedPair
@@ -117,6 +118,7 @@ def test_an_exchange_may_stand_either_way_round() -> None:
     relations = (Relation.ADD_REMOVE, Relation.CHANGE_ONE)
     presence, exchange = (account(twice, delta=1e-3, relation=each).epsilon.upper for each in relations)
     assert exchange >= presence
+    assert attained(twice, Relation.ADD_REMOVE) and not attained(twice, Relation.CHANGE_ONE)
     with pytest.raises(BadArgument, match="adding up to 1"):
         ev.GaussianMixture(1, [0, 1], chances=["1/2", "1/4"])
     with pytest.raises(BadArgument, match="at most 1 together"):

@@ -90,8 +90,10 @@ words = ["a"] * 30 + ["b"] * 20 + ["c", "", "x" * 10_000]
 points = np.array([[float(k % 7), float(k % 5)] for k in range(30)])
 places = {"town": ["a", "b", "a"] * 5, "age": ["y", "o", "o"] * 5}
 increments = [1, 0, 2**62, -(2**53) - 1, 5, 6, 7, 2**62]
+vectors = [[1, 0], [2**62, -(2**53) - 1], [5, 6], [7, 2**62]]
 floats, ints, texts = sf.vector(float), sf.vector(int), sf.vector(str)
 plane, totals = sf.matrix(2, between=(0, 10)), sf.vector(int, size=8, metric=sf.L1())
+steps = sf.stats.step_vectors(2)
 towns = sf.frame({"town": ["a", "b"], "age": ["y", "o"]})
 levels = [["town"], ["town", "age"]]
 few, many, scales = [0.2, 0.5, 0.8], [k / 20 for k in range(1, 20)], [0, 1, 2, 4, 8]
@@ -116,6 +118,11 @@ ESTIMATORS: list[tuple[str, Callable[[], sf.Measurement], Any]] = [
     ("top_keys", lambda: texts >> sf.stats.top_keys(2, keys=["a", "b", "c"], temperature=4), words),
     ("running_counts", lambda: totals >> sf.stats.running_counts(loss=ONE, method="tree"), increments),
     ("running_counts", lambda: totals >> sf.stats.running_counts(loss=RHO, method="square root"), increments),
+    (
+        "correlated_noise",
+        lambda: steps >> sf.stats.correlated_noise(loss=RHO, strategy=sf.events.SquareRoot(4)),
+        vectors,
+    ),
     ("k_means", lambda: plane >> sf.stats.k_means(2, loss=ONE), points),
     ("k_means", lambda: plane >> sf.stats.k_means(2, loss=RHO), points),
     ("scored_k_means", lambda: plane >> sf.stats.scored_k_means([2, 3], loss=ONE), points),
@@ -132,6 +139,8 @@ def neighbour(data: Any, place: int) -> Any:
     """Leaves out one row; of increments, of which there is a public number, one is less by 1."""
     if data is increments:
         return [*data[:place], data[place] - 1, *data[place + 1 :]]
+    if data is vectors:
+        return [*data[:place], [data[place][0] - 1, data[place][1]], *data[place + 1 :]]
     if isinstance(data, dict):
         return {name: neighbour(column, place) for name, column in data.items()}
     return np.delete(data, place, axis=0) if isinstance(data, np.ndarray) else [*data[:place], *data[place + 1 :]]
@@ -140,9 +149,10 @@ def neighbour(data: Any, place: int) -> Any:
 @estimators
 def test_every_estimator_keeps_its_promise(build: Callable[[], sf.Measurement], data: Any) -> None:
     made, many_rows = build(), len(data["town"]) if isinstance(data, dict) else len(data)
+    run, claim = (listened(made), made.map(1)) if made.interactive else (made, None)
     for seed, place in enumerate((0, many_rows // 2, many_rows - 1)):
         pair = (data, neighbour(data, place))
-        found = grey_box(made, *(pair if seed % 2 else pair[::-1]), entropy=ReplayEntropy(seed))
+        found = grey_box(run, *(pair if seed % 2 else pair[::-1]), claim=claim, entropy=ReplayEntropy(seed))
         assert found.verdict in HOLDS, str(found)
 
 
@@ -150,7 +160,7 @@ def test_every_estimator_keeps_its_promise(build: Callable[[], sf.Measurement], 
 def test_every_estimator_is_seen(build: Callable[[], sf.Measurement], data: Any) -> None:
     """Only where to start looking for clusters is drawn outside of an act: public coins."""
     recorder, made = Recorder(ReplayEntropy(3)), build()
-    made.function(data, recorder)
+    (listened(made) if made.interactive else made.function)(data, recorder)
     assert recorder.record.steps and (not recorder.record.coins or made.source is plane)
 
 

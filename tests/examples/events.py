@@ -70,6 +70,7 @@ BASIC: tuple[ev.Event, ...] = (
     ev.MatrixFactorization(10, ev.SquareRoot(9), participation=ev.MinSeparation(2, times=3)),
     ev.MatrixFactorization(10, ev.Toeplitz([1, HALF], steps=9), participation=ev.Cyclic(3), shift=2),
     ev.MatrixFactorization(10, ev.Dense([[1], [HALF, 1]])),
+    ev.LastIterate(10, steps=50, learning_rate=HALF, smoothness=2, diameter=3),
 )
 
 COMPOSITE: tuple[ev.Event, ...] = (

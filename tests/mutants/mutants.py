@@ -186,6 +186,14 @@ ACCOUNTS = (
         killers=("tests/exact/test_groups.py::test_groups_of_stepped_pairs_are_chains_of_their_curves",),
     ),
     Mutant(
+        name="a last iterate that forgets where it began",
+        trap="C.4 accounting: the assumption is bound to the sampler",
+        path="accounting/facts/iterates.py",
+        old="return (steps + apart) ** 2 / steps",
+        new="return Fraction(steps)",
+        killers=("tests/exact/test_last_iterate.py::test_in_a_set_no_run_exceeds_the_bound",),
+    ),
+    Mutant(
         name="a sample of fixed size as a Poisson one",
         trap="C.4 accounting: the assumption is bound to the sampler",
         path="accounting/pld/pairs/blanked.py",

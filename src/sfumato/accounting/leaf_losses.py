@@ -13,12 +13,14 @@ from sfumato.accounting.events import (
     Gaussian,
     GaussianMixture,
     Laplace,
+    LastIterate,
     MatrixFactorization,
     Noise,
     Response,
     Selection,
     Tree,
 )
+from sfumato.accounting.facts.iterates import iterate_square
 from sfumato.accounting.facts.strategies import reach_square
 from sfumato.accounting.facts.table import IN_VECTORS, loss_of
 from sfumato.accounting.losses.concentrated import GDP
@@ -39,7 +41,7 @@ from sfumato.guarantee import guarantee
 from sfumato.noise.discrete_gaussian import DiscreteGaussian
 from sfumato.noise.discrete_laplace import DiscreteLaplace
 
-GaussianNoise: TypeAlias = Gaussian | Tree | CompletedNodes | MatrixFactorization
+GaussianNoise: TypeAlias = Gaussian | Tree | CompletedNodes | MatrixFactorization | LastIterate
 """What comes down to one Gaussian vector."""
 
 
@@ -61,7 +63,22 @@ def square(event: GaussianNoise) -> Fraction:
             return moved
         case MatrixFactorization(strategy=strategy, participation=participation):
             return moved * reach_square(strategy, participation)
+        case LastIterate():
+            return last_iterate_square(event)
     return moved * tree_square(event)
+
+
+@guarantee(
+    claim="mu² = (shift / scale)² times `iterate_square` of the steps, their contraction and diameter / (rate · shift)",
+    proof="proofs/last_iterate.md#bound",
+    reviewed="51db2a233247",
+)
+def last_iterate_square(event: LastIterate) -> Fraction:
+    """μ² of the last iterate of noisy gradient descent."""
+    if not event.shift:
+        return Fraction(0)
+    apart = math.inf if event.diameter == math.inf else Fraction(event.diameter) / (event.learning_rate * event.shift)
+    return iterate_square(event.steps, event.contraction, apart) * (event.shift / event.scale) ** 2
 
 
 @guarantee(
@@ -97,6 +114,7 @@ def tree_square(event: Tree | CompletedNodes) -> int:
 @leaf(Tree, GDP)
 @leaf(CompletedNodes, GDP)
 @leaf(MatrixFactorization, GDP)
+@leaf(LastIterate, GDP)
 @guarantee(claim="mu = L2 distance / scale", proof="proofs/events.md#gaussian", reviewed="394a57119687")
 def gaussian_gdp(event: GaussianNoise) -> GDP:
     """The Gaussian loss of Gaussian noise, exactly."""
@@ -107,6 +125,7 @@ def gaussian_gdp(event: GaussianNoise) -> GDP:
 @leaf(Tree, ZCDP)
 @leaf(CompletedNodes, ZCDP)
 @leaf(MatrixFactorization, ZCDP)
+@leaf(LastIterate, ZCDP)
 @guarantee(claim="rho = L2 distance² / (2 scale²)", proof="proofs/events.md#gaussian", reviewed="36edd6c1e60c")
 def gaussian_zcdp(event: GaussianNoise) -> ZCDP:
     """The zCDP loss of Gaussian noise, exactly."""
@@ -117,6 +136,7 @@ def gaussian_zcdp(event: GaussianNoise) -> ZCDP:
 @leaf(Tree, Renyi)
 @leaf(CompletedNodes, Renyi)
 @leaf(MatrixFactorization, Renyi)
+@leaf(LastIterate, Renyi)
 @guarantee(claim="order · L2 distance² / (2 scale²)", proof="proofs/events.md#gaussian", reviewed="9da752ecfa34")
 def gaussian_renyi(event: GaussianNoise) -> Renyi:
     """The Rényi curve of Gaussian noise, exactly."""
@@ -127,6 +147,7 @@ def gaussian_renyi(event: GaussianNoise) -> Renyi:
 @leaf(Tree, PLD)
 @leaf(CompletedNodes, PLD)
 @leaf(MatrixFactorization, PLD)
+@leaf(LastIterate, PLD)
 @guarantee(claim="N(mu, 1) against N(0, 1)", proof="proofs/events.md#gaussian", reviewed="dee075774e77")
 def gaussian_pld(event: GaussianNoise) -> PLD:
     """The dominating pair of Gaussian noise."""

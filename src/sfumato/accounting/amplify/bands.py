@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 from sfumato.accounting.events import Gaussian, Poisson, Repeat, Sampled, SampledFactorization
 from sfumato.accounting.facts.strategies import Dense, column_square
@@ -14,7 +15,7 @@ from sfumato.guarantee import guarantee
     claim="a unit's candidate steps move separate rows, each once and by chance: at most ceil(steps / period) sampled "
     "Gaussian mechanisms, each with the largest norm of a column times the shift",
     proof="proofs/factorization.md#sampled",
-    reviewed="bd719ddcd57e",
+    reviewed="3d94d6a5a101",
 )
 def sampled_bands(event: SampledFactorization) -> Repeat:
     """The plan of sampled Gaussian noise that costs at least as much.
@@ -24,7 +25,7 @@ def sampled_bands(event: SampledFactorization) -> Repeat:
     3
     """
     reach, _ = column_square(event.strategy)
-    once = Gaussian(event.scale, root(reach * squared(event.shift)) if event.shift != math.inf else math.inf)
+    once = Gaussian(event.scale, root(reach * Fraction(squared(event.shift))) if event.shift != math.inf else math.inf)
     return Repeat(Sampled(once, Poisson(event.rate)), -(-event.strategy.length // event.period))
 
 

@@ -11,6 +11,7 @@ may be exchanged, its replacement. Inside `Shuffled` it lies between any two inp
 
 from sfumato.accounting.events.composed import MOST_TIMES, Mixture, Parallel, Repeat, Sequence
 from sfumato.accounting.events.event import Event
+from sfumato.accounting.events.iterates import LastIterate
 from sfumato.accounting.events.noises import Gaussian, GaussianMixture, Laplace, Noise, Response, Selection, Stated
 from sfumato.accounting.events.runs import PoissonRuns, RepeatAndSelect, Runs, TruncatedNegativeBinomial
 from sfumato.accounting.events.samples import (
@@ -44,6 +45,7 @@ __all__ = [
     "Gaussian",
     "GaussianMixture",
     "Laplace",
+    "LastIterate",
     "MatrixFactorization",
     "MinSeparation",
     "Mixture",

@@ -10,6 +10,11 @@ from sfumato.errors import BadArgument
 class Event(ABC):  # noqa: B024  (a mark of kind; the tables of `compose` hold what is done with it)
     """Something that ran, or is planned."""
 
+    @property
+    def assumptions(self) -> str:
+        """What is taken on trust about what ran, in words, where the description alone does not do; else nothing."""
+        return ""
+
 
 def check_events(*parts: Event, name: str = "each of the parts") -> tuple[Event, ...]:
     """Passes events, in their order; refuses anything else."""

@@ -98,6 +98,7 @@ def explain(
     lines = [
         f"{stated}: how well the best attacker can tell from a release whether one unit is in the data.",
         "The attacker knows everybody else's data and how the release was made.",
+        *(f"This holds if {words}." for words in (loss.assumptions if isinstance(loss, CostReport) else ())),
         f"· A test that accuses {percent(rate)} of the innocent finds at most {percent(best.detects(rate))} of the "
         f"others ({percent(rate)} by blind guessing).",
         f"· A guess between two equally likely cases is right at most {percent(best.accuracy())} of the time "

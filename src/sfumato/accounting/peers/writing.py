@@ -18,6 +18,7 @@ from sfumato.accounting.events import (
     Gaussian,
     GaussianMixture,
     Laplace,
+    LastIterate,
     MatrixFactorization,
     Noise,
     Parallel,
@@ -82,13 +83,13 @@ def _written(event: Event, relation: Relation) -> Foreign:
 @guarantee(
     claim="what dp_accounting describes by this costs at least as much as the event, between the same neighbours",
     proof="proofs/peers.md#writing",
-    reviewed="cf2487bbca56",
+    reviewed="b02aafa32eb7",
 )
 def write_event(event: Event, place: Place) -> Foreign:
     """Writes one event, and those inside it."""
     place = place.inside()
     match event:
-        case Gaussian() | Tree() | CompletedNodes() | MatrixFactorization():
+        case Gaussian() | Tree() | CompletedNodes() | MatrixFactorization() | LastIterate():
             return _gaussian(square(event), place)
         case GaussianMixture():
             return _mixture(event, place)

@@ -13,7 +13,7 @@ from fractions import Fraction
 from functools import partial
 from typing import Any, TypeAlias, TypeVar, final, overload
 
-from sfumato.accounting.compose import total
+from sfumato.accounting.compose import parts_of, total
 from sfumato.accounting.convert.renyi import renyi_delta, zcdp_delta
 from sfumato.accounting.convert.routes import CONVERSIONS
 from sfumato.accounting.events import Event
@@ -97,10 +97,20 @@ class CostReport:
         """The (ε, δ) that the plan keeps."""
         return self.ways[0].loss
 
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What is taken on trust about parts of the plan, in words."""
+        waiting, words = [self.event], dict[str, None]()
+        while waiting:
+            part = waiting.pop()
+            words[part.assumptions] = None
+            waiting.extend(parts_of(part))
+        return tuple(filter(None, words))
+
     def __str__(self) -> str:
         first = f"ε = {_shown(self.epsilon)}, δ = {_shown(self.delta)}, {self.relation.value}"
         rows = (f"  {way.name:<7}{digits_up(way.bracket.upper):>13}  {way.theorem}" for way in self.ways)
-        return "\n".join((first, *rows))
+        return "\n".join((first, *rows, *(f"  if {words}" for words in self.assumptions)))
 
 
 def _shown(bracket: Bracket) -> str:

@@ -6,6 +6,8 @@ smaller number is true of the description; where the pairs only bound it, their 
 
 from __future__ import annotations
 
+import math
+
 from sfumato.accounting.amplify.bands import all_bands_fit
 from sfumato.accounting.amplify.exchange import one_sample
 from sfumato.accounting.events import (
@@ -13,6 +15,7 @@ from sfumato.accounting.events import (
     Gaussian,
     GaussianMixture,
     Laplace,
+    LastIterate,
     MatrixFactorization,
     Noise,
     Parallel,
@@ -63,6 +66,9 @@ def _composed(event: Event, relation: Relation) -> bool:
                 once = one_sample(drawn)
                 if not (isinstance(once.sampling, Poisson) and _sampled(once.event, relation)):
                     return False
+            case GaussianMixture():
+                if relation is Relation.CHANGE_ONE:
+                    return False
             case other:
                 if not _basic(other):
                     return False
@@ -71,7 +77,7 @@ def _composed(event: Event, relation: Relation) -> bool:
 
 def _basic(event: Event) -> bool:
     match event:
-        case Gaussian() | GaussianMixture() | Laplace() | Response():
+        case Gaussian() | Laplace() | Response():
             return True
         case Noise(noise=noise, coordinates=1):
             return shifted(noise) is not None
@@ -85,6 +91,8 @@ def _basic(event: Event) -> bool:
             return is_reached(strategy, participation)
         case SampledFactorization():
             return all_bands_fit(event)
+        case LastIterate(diameter=diameter, contraction=contraction):
+            return diameter == math.inf and contraction == 1 - event.learning_rate * event.strong_convexity
     return False
 
 

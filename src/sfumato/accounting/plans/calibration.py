@@ -13,7 +13,16 @@ from fractions import Fraction
 from typing import Any, Literal, final, overload
 
 from sfumato.accounting.compose import parts_of, total
-from sfumato.accounting.events import CompletedNodes, Event, Gaussian, MatrixFactorization, Repeat, Sequence, Tree
+from sfumato.accounting.events import (
+    CompletedNodes,
+    Event,
+    Gaussian,
+    LastIterate,
+    MatrixFactorization,
+    Repeat,
+    Sequence,
+    Tree,
+)
 from sfumato.accounting.losses.concentrated import GDP
 from sfumato.accounting.losses.measures import Approx, Loss
 from sfumato.accounting.losses.pld import PLD
@@ -190,7 +199,7 @@ def _agreed(search: _Search, place: float) -> float:
 def _gaussian_only(event: Event) -> bool:
     """Tells whether a plan is nothing but Gaussian noise in sequence, for which Gaussian accounting is exact."""
     match event:
-        case Gaussian() | Tree() | CompletedNodes() | MatrixFactorization():
+        case Gaussian() | Tree() | CompletedNodes() | MatrixFactorization() | LastIterate():
             return True
         case Repeat() | Sequence():
             return all(_gaussian_only(part) for part in parts_of(event))

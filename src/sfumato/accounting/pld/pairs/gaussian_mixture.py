@@ -9,6 +9,7 @@ from typing import NamedTuple, final
 
 import numpy as np
 from flint import arb
+from numpy.typing import NDArray
 
 from sfumato.accounting.facts.gaussian import gaussian_upper_tail
 from sfumato.accounting.pld.pairs.gaussian import outcomes
@@ -47,7 +48,7 @@ class GaussianMixturePair(Pair):
     @property
     def missed(self) -> Fraction:
         """The chance that nothing moves."""
-        return 1 - sum(self.chances)
+        return 1 - sum(self.chances, Fraction(0))
 
     def lines(self) -> Lines:
         """Prepares the supporting lines."""
@@ -94,7 +95,7 @@ class Part(NamedTuple):
     claim="the ratio of the densities rises with the outcome y: the best test at exp(l) rejects above the y at which "
     "p0 + sum of p_i exp(mu_i y - mu_i²/2) is exp(l), everywhere where exp(l) is at most p0; turned, below it",
     proof="proofs/pairs.md#gaussian-mixture",
-    reviewed="28639db96856",
+    reviewed="5342c6ea0557",
 )
 def mixture_lines(shifts: tuple[Fraction, ...], chances: tuple[Fraction, ...], *, turned: bool) -> Lines:
     """Prepares the lines of a mixture of Gaussians against one, or of one against the mixture."""
@@ -102,7 +103,7 @@ def mixture_lines(shifts: tuple[Fraction, ...], chances: tuple[Fraction, ...], *
         Part(ball(shift), ball(chance), ball(chance).log() - ball(shift**2) / 2)
         for shift, chance in zip(shifts, chances, strict=True)
     ]
-    missed = ball(1 - sum(chances))
+    missed = ball(1 - sum(chances, Fraction(0)))
     place = best_cut(parts)
 
     def masses(loss: arb, side: int) -> Line:
@@ -138,7 +139,7 @@ def best_cut(parts: list[Part]) -> Callable[[arb], arb]:
     return place
 
 
-def near_cut(shifts: np.ndarray, heights: np.ndarray, level: float) -> float:  # type: ignore[type-arg]
+def near_cut(shifts: NDArray[np.float64], heights: NDArray[np.float64], level: float) -> float:
     """About the outcome, by Newton's steps from above: the logarithm of the sum is convex and rises."""
     place = float(((level - heights) / shifts).min())  # where a single part reaches the level: not below the outcome
     for _ in range(TURNS * 10):
