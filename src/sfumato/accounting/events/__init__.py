@@ -4,7 +4,7 @@ An event holds public numbers only: it may be printed, stored and published. The
 is never removed, never gains a required field, never changes its meaning; an unknown one is refused.
 
 A *shift* is the largest distance between the exact answers of two neighbours, in the unit of the noise. It belongs to
-the relation that the plan is held to, with three exceptions. Inside `Sampled` it is what the presence of one unit
+the relation that the plan is held to, with three exceptions. Inside `Sampled` and `Allocated` it is what the presence of one unit
 changes, whatever the relation. Inside `Parallel` it covers both, the presence of a unit in the part and, where units
 may be exchanged, its replacement. Inside `Shuffled` it lies between any two inputs of one unit's local event.
 """
@@ -14,6 +14,7 @@ from sfumato.accounting.events.event import Event
 from sfumato.accounting.events.noises import Gaussian, Laplace, Noise, Response, Selection, Stated
 from sfumato.accounting.events.runs import PoissonRuns, RepeatAndSelect, Runs, TruncatedNegativeBinomial
 from sfumato.accounting.events.samples import (
+    Allocated,
     Poisson,
     Sampled,
     Sampling,
@@ -27,6 +28,7 @@ from sfumato.accounting.facts.selection import ExponentialSelection, NoisyMaximu
 
 __all__ = [
     "MOST_TIMES",
+    "Allocated",
     "CompletedNodes",
     "Event",
     "ExponentialSelection",

@@ -121,7 +121,12 @@ class Allocated:
             lines = self.pair.lines() if sign > 0 else self.pair.reversed().lines()
             ratios = [arb(point) if sign > 0 else 1 / arb(point) for point in points.tolist()]
             heights = profile_values([lines(ratio.log()) for ratio in ratios], ratios)
-            return np.array([float_up(height if sign > 0 else height / ratio) for height, ratio in zip(heights, ratios, strict=True)])
+            return np.array(
+                [
+                    float_up(height if sign > 0 else height / ratio)
+                    for height, ratio in zip(heights, ratios, strict=True)
+                ]
+            )
 
     def _counted(self, sign: int) -> dict[int, list[Rare]]:
         """Sums of rare ratios, and how often each comes up, by how many ordinary ones there are beside them.

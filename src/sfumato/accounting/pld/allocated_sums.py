@@ -345,7 +345,9 @@ def circular_powers(law: Floats, counts: Sequence[int], *, size: int) -> list[tu
     missed = relative * root * math.sqrt(float(np.sum(folded * folded))) * MARGIN
     growth = math.log((1 + 2 * turns * UNIT) * math.fsum(law) + missed) * MARGIN
     if 2 * counts[-1] * MULTIPLY > 1 / 4 or counts[-1] * growth > 100:
-        raise NoProvenRoute("these are more steps than can be added up reliably. Sample with sf.events.Poisson instead.")
+        raise NoProvenRoute(
+            "these are more steps than can be added up reliably. Sample with sf.events.Poisson instead."
+        )
     grown, done = power(spectrum, counts[0]), counts[0]
     laws = []
     for count in counts:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right
 from fractions import Fraction
+from functools import lru_cache
 from itertools import pairwise
-from typing import final
+from typing import TypeAlias, final
 
 from flint import arb
 
@@ -13,9 +15,12 @@ from sfumato.accounting.losses.piecewise_linear import Corners
 from sfumato.accounting.pld.allocated_profile import allocated_corners
 from sfumato.accounting.pld.pairs.pair import Line, Lines, Pair
 from sfumato.errors import BadArgument
-from sfumato.exact import ball, endpoints, integer, log_up, up
+from sfumato.exact import ball, endpoints, integer, log_up
 from sfumato.guarantee import guarantee
 from sfumato.plain import record
+
+Chords: TypeAlias = tuple[list[Fraction], list[tuple[Fraction, Fraction]]]
+"""Where each chord of a profile ends, and the masses of its test under both distributions."""
 
 
 @final
@@ -38,13 +43,9 @@ class AllocatedPair(Pair):
         if not isinstance(self.turned, bool):
             raise BadArgument("turned", "True or False", self.turned)
 
-    @property
-    def _corners(self) -> Corners:
-        return allocated_corners(self.pair, self.steps)
-
     def lines(self) -> Lines:
         """Prepares the supporting lines."""
-        return chord_lines(self._corners, turned=self.turned)
+        return chord_lines(allocated_chords(self.pair, self.steps), turned=self.turned)
 
     def reversed(self) -> AllocatedPair:
         """The other way round."""
@@ -52,14 +53,14 @@ class AllocatedPair(Pair):
 
     def hints(self, tail: float) -> list[float]:
         """The losses at all corners that are not too rare."""
-        kept = [x for x, height in self._corners[1:] if height > tail / 4 and height - 1 + x > tail * x / 4]
-        places = [up(log_up(x)) for x in kept] or [0.0]
-        return sorted(-place for place in places) if self.turned else places
+        rarest = tail / 4
+        kept = [loss for loss, one, other in corner_heights(self.pair, self.steps) if min(one, other) > rarest] or [0.0]
+        return [-loss for loss in reversed(kept)] if self.turned else kept
 
     @property
     def largest(self) -> Fraction:
         """The last of the losses; what lies beyond counts as lost."""
-        corners = self._corners
+        corners = allocated_corners(self.pair, self.steps)
         return Fraction(log_up(1 / corners[1][0] if self.turned else corners[-1][0]))
 
     @property
@@ -73,24 +74,38 @@ class AllocatedPair(Pair):
         return None
 
 
+@lru_cache(maxsize=32)
+def allocated_chords(pair: Pair, steps: int) -> Chords:
+    """The chords of the profile of an allocation."""
+    return chords_of(allocated_corners(pair, steps))
+
+
+@lru_cache(maxsize=32)
+def corner_heights(pair: Pair, steps: int) -> list[tuple[float, float, float]]:
+    """About the loss at each corner, with δ there and the other way round."""
+    corners = allocated_corners(pair, steps)[1:]
+    return [(math.log(x), float(height), float((height - 1) / x + 1)) for x, height in corners]
+
+
+def chords_of(corners: Corners) -> Chords:
+    """The masses (P(S), Q(S)) of each chord's test with where the chord ends; the last is level and has no end."""
+    slopes = [(high - low) / (right - left) for (left, high), (right, low) in pairwise(corners)]
+    tests = [(high + slope * left, slope) for (left, high), slope in zip(corners, slopes, strict=False)]
+    return [x for x, _ in corners[1:]], [*tests, (corners[-1][1], Fraction(0))]
+
+
 @guarantee(
     claim="the chord at a point touches a convex profile that is linear between corners; turned, its test's complement",
     proof="proofs/allocation.md#lines",
     reviewed="",
 )
-def chord_lines(corners: Corners, *, turned: bool) -> Lines:
-    """Prepares the lines of a profile from its corners, the first of which is (0, 1); level after the last."""
-    lines = []
-    for (left, high), (right, low) in pairwise(corners):
-        there = (high - low) / (right - left)
-        lines.append((high + there * left, there))
-    lines.append((corners[-1][1], Fraction(0)))
-    ends = [x for x, _ in corners[1:]]
-    balls = [Line(ball(1 - there), ball(1 - here)) if turned else Line(ball(here), ball(there)) for here, there in lines]
+def chord_lines(chords: Chords, *, turned: bool) -> Lines:
+    """Prepares the lines of a profile from its chords."""
+    ends, tests = chords
 
     def line(loss: arb) -> Line:
-        ratio = (-loss if turned else loss).exp()
         # At a corner either chord touches.
-        return balls[bisect_right(ends, endpoints(ratio)[0])]
+        here, there = tests[bisect_right(ends, endpoints((-loss if turned else loss).exp())[0])]
+        return Line(ball(1 - there), ball(1 - here)) if turned else Line(ball(here), ball(there))
 
     return line
