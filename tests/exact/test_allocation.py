@@ -9,8 +9,8 @@ from itertools import combinations, product
 import pytest
 from flint import arb
 
-from sfumato.accounting.compose import total
 from sfumato.accounting import events as ev
+from sfumato.accounting.compose import total
 from sfumato.accounting.facts.gaussian import gaussian_upper_tail
 from sfumato.accounting.losses.concentrated import GDP
 from sfumato.accounting.losses.measures import Pure

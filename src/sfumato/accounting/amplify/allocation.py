@@ -16,13 +16,16 @@ from sfumato.accounting.relation import Relation
 from sfumato.accounting.tables import allocator
 from sfumato.guarantee import guarantee
 
+MOST_STEPS = 10**7
+"""Allocation to more steps is taken for one to so many, which costs more."""
+
 
 @allocator(PLD)
 @guarantee(
     claim="one more or fewer: for each of the unit's k steps, the pair of one step out of floor(T/k), or ceil(T/k) for "
-    "T mod k of them; one exchanged: a group of two of that",
+    "T mod k of them, or out of fewer; one exchanged: a group of two of that",
     proof="proofs/allocation.md#rows",
-    reviewed="",
+    reviewed="a7183bc226a1",
 )
 def allocated_pld(event: Allocated, relation: Relation, total: Callable[[Event], PLD]) -> PLD:
     """The dominating pairs of random allocation."""
@@ -30,7 +33,7 @@ def allocated_pld(event: Allocated, relation: Relation, total: Callable[[Event],
     if pair is None:
         return PLD.nothing()
     steps, longer = divmod(event.steps, event.participations)
-    sizes = [(steps, event.participations - longer), (steps + 1, longer)]
+    sizes = [(min(steps, MOST_STEPS), event.participations - longer), (min(steps + 1, MOST_STEPS), longer)]
     loss = PLD([[(pair if size == 1 else AllocatedPair(pair, size), count) for size, count in sizes]])
     return loss if relation is Relation.ADD_REMOVE else loss.group(2)
 
@@ -38,7 +41,7 @@ def allocated_pld(event: Allocated, relation: Relation, total: Callable[[Event],
 @guarantee(
     claim="what the unit's steps cost when it is known which they are: at most this",
     proof="proofs/allocation.md#known",
-    reviewed="",
+    reviewed="5fec262703b2",
 )
 def known_steps(event: Allocated, relation: Relation, total: Callable[[Event], Loss]) -> Loss:
     """The loss in kinds in which no saving is on file: that of the steps in which the unit is."""

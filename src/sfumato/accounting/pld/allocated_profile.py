@@ -51,7 +51,7 @@ SURE = 1e-12
 @final
 @dataclass(frozen=True)
 class Rare:
-    """Sums of a number of rare ratios: values, their chances, and what each pair of them is multiplied by."""
+    """Sums of a number of rare ratios: values, and how often each comes up."""
 
     values: Floats
     chances: Floats
@@ -82,7 +82,7 @@ def _together(often: float, number: int) -> float:
 @guarantee(
     claim="a measure whose masses are at least those of the sum, each moved to the ends of its cell with its mean kept",
     proof="proofs/allocation.md#rare",
-    reviewed="",
+    reviewed="21c8dc8ab46f",
 )
 def spread(values: Floats, chances: Floats, cell: float) -> Rare:
     """A list of values and chances, on fewer values that reach as far on both sides."""
@@ -111,9 +111,9 @@ class Allocated:
         return self.ratios.spread / math.sqrt(self.steps)
 
     @guarantee(
-        claim="the profile of one step in which the unit certainly is, at x (sign 1) or the other way round",
+        claim="the profile of one step that the unit certainly is in, at x (sign 1) or the other way round",
         proof="proofs/allocation.md#once",
-        reviewed="",
+        reviewed="19292fc4153f",
     )
     def once(self, points: Floats, sign: int) -> Floats:
         """What a unit in a step that is known costs: more is never lost by not knowing."""
@@ -128,7 +128,12 @@ class Allocated:
                 ]
             )
 
-    def _counted(self, sign: int) -> dict[int, list[Rare]]:
+    @guarantee(
+        claim="C(T, n) times the sums of n rare ratios; beyond a few, one ordinary more for each, less its mean",
+        proof="proofs/allocation.md#profile",
+        reviewed="fcc98c3551a1",
+    )
+    def counted(self, sign: int) -> dict[int, list[Rare]]:
         """Sums of rare ratios, and how often each comes up, by how many ordinary ones there are beside them.
 
         Where there are more than a few rare ones, an ordinary one is added for each further one, less its mean.
@@ -146,12 +151,12 @@ class Allocated:
         claim="at least E(L - x)+ (sign 1) or E(x - L)+ (sign -1): sums over how many ratios are rare, and a bound of "
         "what more of them can add",
         proof="proofs/allocation.md#profile",
-        reviewed="",
+        reviewed="339bf4ec2566",
     )
     def bounds(self, points: Floats, sign: int) -> Floats:
         """Bounds of the profile at points x of at least 1, or the other way round, at most 1."""
         whole, total = self.steps * points, np.zeros(points.size)
-        ratios, counted = self.ratios, self._counted(sign)
+        ratios, counted = self.ratios, self.counted(sign)
         if sign < 0 and self._low is not None:
             ratios, counted = self._low, {self.steps: [NONE]}
         sums = sums_of(ratios, list(counted), sign=sign)
@@ -207,7 +212,7 @@ def short(values: Floats) -> Floats:
 @guarantee(
     claim="corners of a convex, falling function that is at least the profile of the allocation everywhere",
     proof="proofs/allocation.md#profile",
-    reviewed="",
+    reviewed="7c71cc3f5ab2",
 )
 def allocated_corners(pair: Pair, steps: int) -> Corners:
     """The corners (x, δ) of a bound of the profile from (0, 1) to the last finite ratio, beyond which it is level."""

@@ -67,10 +67,18 @@ DEPTHS = (1.0, 14.0, 36.0)
 """Sums are tilted to where their chance is about exp(−this), to each side."""
 
 NUDGE, WIDER, SMALLEST = 1e-6, 1 + 2.0**-30, 1e-280
-"""Places are read so far to the safe side, and sums enlarged so much, for all rounding; powers are used down to this."""
+"""Places are read so far to the safe side, sums enlarged so much, for all rounding; powers are used down to this."""
+
+STEEPEST = 150.0
+"""No tilt changes the weight of a ratio by more than about four times this power of e."""
+
+LARGEST = 1 << 23
+"""No sum is worked out on more places than this."""
 
 ABSOLUTE = 1e-290
 """What underflow can cost."""
+
+BEYOND = "these steps are beyond what can be added up reliably. Sample with sf.events.Poisson, or account in Renyi."
 
 
 @final
@@ -143,6 +151,11 @@ def _places(centre: int, last: int) -> list[int]:
     return places
 
 
+@guarantee(
+    claim="a law of the ratio that dominates the pair: its profile joined at the points, each mass rounded up",
+    proof="proofs/allocation.md#ratios",
+    reviewed="f9d1ff521a50",
+)
 def listed(pair: Pair, step: float, places: Sequence[int], rare: Sequence[float], cell: float) -> Ratios:
     """Joins the dots of a pair's profile at chosen ratios: a law that dominates the pair."""
     lines = pair.lines()
@@ -187,7 +200,7 @@ class Excess:
         claim="at least E(S - y)+ for every y: chords between places, the whole mass as slope before the first, level "
         "after the last",
         proof="proofs/allocation.md#sums",
-        reviewed="",
+        reviewed="499e899dbb95",
     )
     def at(self, points: Floats, doubt: Floats) -> Floats:
         """The bounds at any points, each of which may be wrong by a doubt."""
@@ -223,6 +236,8 @@ def _least(panels: Sequence[tuple[int, Floats]]) -> tuple[int, Floats]:
         np.minimum(part, heights, out=part)
     falling = np.minimum.accumulate(values)
     known = np.isfinite(falling)
+    if not known.any():
+        raise NoProvenRoute(BEYOND)
     return first + int(np.argmax(known)), falling[known]
 
 
@@ -272,7 +287,7 @@ class Tilting:
             value, mean = self.log_moment(self.sign * tilt)
             return self.sign * tilt * mean - value + base >= depth
 
-        while high * float(self._places[-1]) < 300 and not reached(high):
+        while high * float(self._places[-1]) < STEEPEST and not reached(high):
             low, high = high, 4 * high
         for _ in range(20):
             middle = math.sqrt(max(low, 1e-13) * high)
@@ -290,6 +305,8 @@ class Tilting:
         bottom = max(0, math.floor(-sides[-1][0]))
         top = min(self._count * int(self._places[-1]), math.ceil(sides[1][0])) + 1
         size = 1 << max(4, (top - bottom + 2).bit_length())
+        if size > LARGEST:
+            raise NoProvenRoute(BEYOND)
         return Window(bottom, size, sides[1][1] if tilt > 0 else sides[-1][1])
 
 
@@ -297,7 +314,7 @@ class Tilting:
     claim="at each place of the window at least E(S - y)+, or for a negative tilt E(y - S)+, of sums of ordinary "
     "ratios: the tilted circular law, its error by Cauchy and Schwarz, what overflows by Markov",
     proof="proofs/allocation.md#sums",
-    reviewed="",
+    reviewed="02467a2014bf",
 )
 def panel(ratios: Ratios, counts: Sequence[int], tilt: float, window: Window) -> list[tuple[int, Floats]]:
     """For each count the first place of a window, and bounds at its places; for a negative tilt those of −S."""
@@ -334,7 +351,7 @@ def tilted_ratios(ratios: Ratios, tilt: float) -> tuple[Piece, arb]:
 @guarantee(
     claim="the circular convolution of a law with itself, as often as each count says, within an error in the 2-norm",
     proof="proofs/allocation.md#powers",
-    reviewed="",
+    reviewed="a81eae0591f2",
 )
 def circular_powers(law: Floats, counts: Sequence[int], *, size: int) -> list[tuple[Floats, float]]:
     """Powers of one law on a circle, for rising counts from 1 on, each with a bound of its error."""

@@ -97,7 +97,7 @@ def chords_of(corners: Corners) -> Chords:
 @guarantee(
     claim="the chord at a point touches a convex profile that is linear between corners; turned, its test's complement",
     proof="proofs/allocation.md#lines",
-    reviewed="",
+    reviewed="6a4bf86f2776",
 )
 def chord_lines(chords: Chords, *, turned: bool) -> Lines:
     """Prepares the lines of a profile from its chords."""
