@@ -21,6 +21,7 @@ from sfumato.accounting.losses.profile import Profile
 from sfumato.accounting.losses.renyi import Renyi
 from sfumato.accounting.losses.trade_off import TradeOff
 from sfumato.accounting.plans.account import CostReport, Way
+from sfumato.accounting.pld.pairs.allocated import AllocatedPair
 from sfumato.accounting.pld.pairs.blanked import BlankedGaussianPair
 from sfumato.accounting.pld.pairs.either import EitherPair, RangePair
 from sfumato.accounting.pld.pairs.exchanged import ExchangedNoisePair
@@ -85,6 +86,8 @@ COMPOSITE: tuple[ev.Event, ...] = (
     ev.Sampled(ev.Stated(Pure(0.5)), ev.WithReplacement(3, 100)),
     ev.Sampled(ev.Laplace(2), ev.TruncatedPoisson(0.01, most=40, population=1000)),
     ev.SampledFactorization(2, ev.SquareRoot(9, band=3), period=3, rate=0.1),
+    ev.Allocated(ev.Gaussian(2), 20),
+    ev.Allocated(ev.Laplace(2), 8, participations=3),
     ev.Shuffled(ev.Response(1), 1000),
     ev.RepeatAndSelect(ev.Laplace(2), ev.TruncatedNegativeBinomial(0, 0.1)),
     ev.RepeatAndSelect(ev.Gaussian(5), ev.TruncatedNegativeBinomial(1, 0.01)),
@@ -125,6 +128,7 @@ BARE = (
     ApproxPair(1, HALF),
     IntegerNoisePair(DiscreteLaplace(Fraction(3)), 2),
     RemovedPair(GaussianPair(1), HALF),
+    AllocatedPair(GaussianPair(1), 10, turned=True),
     AddedPair(LaplacePair(1), HALF),
     ExchangedPair(GaussianPair(1), Fraction(1, 3)),
     FinitePair(((-1, Fraction(1, 4)), (HALF, HALF)), Fraction(1, 4)),

@@ -245,6 +245,22 @@ ACCOUNTS = (
         new="rate * Fraction(most, size + most + 1)",
         killers=("tests/exact/test_exchanged.py::test_samples_that_are_cut_never_exceed_their_pair",),
     ),
+    Mutant(
+        name="steps in which a unit comes up large are left out",
+        trap="C.1 shuffled batches: tails of few steps",
+        path="accounting/pld/allocated_profile.py",
+        old="        for count, parts in counted.items():\n",
+        new="        for count, parts in list(counted.items())[:1]:\n",
+        killers=("tests/exact/test_allocation.py::test_two_steps_of_gaussian_noise_agree_with_the_integral",),
+    ),
+    Mutant(
+        name="a unit in one step more than it is",
+        trap="C.1 shuffled batches accounted as something else",
+        path="accounting/amplify/allocation.py",
+        old="steps, longer = divmod(event.steps, event.participations)",
+        new="steps, longer = divmod(event.steps + event.participations, event.participations)",
+        killers=("tests/exact/test_allocation.py::test_several_participations_cost_at_most_as_many_allocations",),
+    ),
 )
 """Losses, filters, amplification, rounding."""
 

@@ -9,7 +9,7 @@ import pytest
 
 from sfumato.accounting.amplify.shuffle import shuffled_delta, shuffled_epsilon, shuffled_epsilon_closed
 from sfumato.accounting.compose import total
-from sfumato.accounting.events import Response, Shuffled, Stated
+from sfumato.accounting.events import Gaussian, Response, Shuffled, Stated
 from sfumato.accounting.losses.measures import Approx, Pure
 from sfumato.accounting.losses.profile import Profile
 from sfumato.accounting.relation import Relation
@@ -114,8 +114,17 @@ def test_one_unit_more_or_fewer_is_refused(kind: type[Pure]) -> None:
         total(Shuffled(Response(1), 1000), kind, relation=Relation.ADD_REMOVE)
 
 
-def test_reports_that_are_not_pure_are_refused() -> None:
+def test_reports_that_are_not_pure_have_no_pure_loss() -> None:
     with pytest.raises(NoProvenRoute):
         total(Shuffled(Stated(Approx(1, 1e-6)), 1000), Pure, relation=Relation.CHANGE_ONE)
-    with pytest.raises(NoProvenRoute, match="pure"):
-        total(Shuffled(Stated(Approx(1, 1e-6)), 1000), Profile, relation=Relation.CHANGE_ONE)
+
+
+def test_reports_that_keep_a_delta_gain_by_being_shuffled() -> None:
+    near, pure = (
+        total(Shuffled(Stated(loss), 1000), Profile, relation=Relation.CHANGE_ONE)
+        for loss in (Approx(1, 1e-12), Pure(1))
+    )
+    assert pure.epsilon(1e-6) < near.epsilon(1e-6) < pure.epsilon(1e-6) * 1.01
+    assert near.epsilon(1e-12) == 1 and near.epsilon(1e-13) == math.inf
+    noisy = total(Shuffled(Gaussian(5), 1000), Profile, relation=Relation.CHANGE_ONE)
+    assert noisy.epsilon(1e-6) < total(Gaussian(5), Profile).epsilon(1e-6) / 3

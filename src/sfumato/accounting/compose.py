@@ -16,6 +16,7 @@ from sfumato.accounting.amplify.bands import sampled_bands
 from sfumato.accounting.amplify.exchange import drawn_under, one_sample
 from sfumato.accounting.convert.convert import convert, routes
 from sfumato.accounting.events import (
+    Allocated,
     Event,
     GaussianMixture,
     Mixture,
@@ -35,7 +36,7 @@ from sfumato.accounting.losses.pld import PLD
 from sfumato.accounting.mixtures import USUAL, mixture_loss
 from sfumato.accounting.relation import Relation
 from sfumato.accounting.renyi import selected_curves
-from sfumato.accounting.tables import AMPLIFIERS, LEAVES, SELECTORS, SHUFFLERS, Row, Total
+from sfumato.accounting.tables import ALLOCATORS, AMPLIFIERS, LEAVES, SELECTORS, SHUFFLERS, Row, Total
 from sfumato.errors import BadArgument, NoProvenRoute
 from sfumato.guarantee import guarantee
 
@@ -203,6 +204,9 @@ def _rows_for(
             whole = drawn_under(sampling, _needed(relation, event))
             rows = {kind: row for (filed, kind), row in AMPLIFIERS.items() if filed is type(sampling)}
             return rows, lambda row, kind: row(part, sampling, whole, inner(kind, Relation.ADD_REMOVE))
+        case Allocated():
+            whole = _needed(relation, event)
+            return ALLOCATORS, lambda row, kind: row(event, whole, inner(kind, Relation.ADD_REMOVE))
         case Shuffled(event=part, reports=reports):
             whole = _needed(relation, event)
             return SHUFFLERS, lambda row, kind: row(part, reports, whole, inner(kind, Relation.CHANGE_ONE))
@@ -292,7 +296,7 @@ def parts_of(event: Event) -> tuple[Event, ...]:
     match event:
         case InSequence() | Parallel() | Mixture():
             return event.parts
-        case Repeat() | Sampled() | Shuffled() | RepeatAndSelect():
+        case Repeat() | Sampled() | Allocated() | Shuffled() | RepeatAndSelect():
             return (event.event,)
     return ()
 

@@ -31,6 +31,9 @@ AMPLIFIERS: dict[tuple[type[Sampling], type[Loss]], Row] = {}
 SHUFFLERS: dict[type[Loss], Row] = {}
 """f(inner, reports, relation, total): filled at import."""
 
+ALLOCATORS: dict[type[Loss], Row] = {}
+"""f(event, relation, total): filled at import."""
+
 SELECTORS: dict[tuple[type[Runs], type[Loss]], Row] = {}
 """f(inner, runs, total): filled at import."""
 
@@ -55,6 +58,11 @@ def shuffler(kind: type[Loss]) -> Callable[[F], F]:
     ``total(inner)`` is the loss of the local event between any two inputs of one unit.
     """
     return _filed(SHUFFLERS, kind)
+
+
+def allocator(kind: type[Loss]) -> Callable[[F], F]:
+    """Files what an `Allocated` event costs: ``f(event, relation, total) -> Loss``; ``total`` is as in `amplifier`."""
+    return _filed(ALLOCATORS, kind)
 
 
 def selector(runs: type[Runs], kind: type[Loss]) -> Callable[[F], F]:

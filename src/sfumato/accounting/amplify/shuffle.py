@@ -1,7 +1,8 @@
 """What it saves that the reports of many units are put in random order before anyone sees them.
 
-Each unit runs the same kind of local randomizer, pure at ε0, on its own data, and sends one report that carries nothing
-else. The neighbours exchange one unit's data; the number of reports is public. If the shuffler fails, ε0 remains.
+Each unit runs the same kind of local randomizer on its own data, pure at ε0 or (ε0, δ0), and sends one report that
+carries nothing else. The neighbours exchange one unit's data; the number of reports is public. If the shuffler fails,
+what one report keeps remains.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from sfumato.accounting.amplify.blanket import hidden_delta
 from sfumato.accounting.events import Event
 from sfumato.accounting.losses.measures import Pure
 from sfumato.accounting.losses.profile import Profile
+from sfumato.accounting.losses.profile_points import Promise, Promises
 from sfumato.accounting.relation import Relation
 from sfumato.accounting.tables import shuffler
 from sfumato.errors import BadArgument, NoProvenRoute
@@ -31,6 +33,9 @@ CLOSE = Fraction(1, 1 << 24)
 
 FLOOR = Fraction(1, 1 << 64)
 """A δ of the profile of shuffled reports below this need not be sharp."""
+
+BASES = 4
+"""How many promises of a local randomizer that is not pure are built on."""
 
 PATIENCE = 16
 """A search that has not ended after so many steps goes on by halves."""
@@ -131,20 +136,42 @@ def shuffled_pure(inner: Event, reports: int, relation: Relation, total: Callabl
 
 @shuffler(Profile)
 @guarantee(
-    claim="one unit exchanged: the certified delta at each of some epsilons up to that of the local randomizer",
-    proof="proofs/shuffling.md#sum",
-    reviewed="f4af4fc0aa83",
+    claim="one unit exchanged: the certified delta at each of some epsilons, by some promises of the local randomizer, "
+    "and what one report keeps",
+    proof="proofs/shuffling.md#profile",
+    reviewed="853308ea095b",
 )
 def shuffled_profile(inner: Event, reports: int, relation: Relation, total: Callable[[Event], Profile]) -> Profile:
-    """The profile of shuffled reports of a local randomizer that is pure."""
+    """The profile of shuffled reports of a local randomizer."""
     _exchanged_only(relation)
-    local = total(inner).epsilon(0)
-    if local == math.inf:
-        raise NoProvenRoute("shuffling is on file for local reports that are pure: state them as sf.Pure(epsilon).")
-    exact = Fraction(local)
-    spread = _spread(exact, reports)
-    steps = sorted({min(exact, Fraction(spread * step / 3)) for step in range(POINTS)} | {exact})
-    return Profile([(epsilon, Fraction(hidden_delta(exact, reports, epsilon, FLOOR))) for epsilon in steps])
+    local = total(inner)
+    promises = list(local.points)
+    for epsilon0, delta0 in _bases(local.points, reports):
+        spread = _spread(epsilon0, reports)
+        steps = sorted({min(epsilon0, Fraction(spread * step / 3)) for step in range(POINTS)} | {epsilon0})
+        promises += [(epsilon, approximate_delta(epsilon0, delta0, reports, epsilon)) for epsilon in steps]
+    return Profile(promises)
+
+
+def _bases(points: Promises, reports: int) -> list[Promise]:
+    """Which promises of a local randomizer to build on: a few of those whose δ, n times over, is small."""
+    useful = [(epsilon, delta) for epsilon, delta in points if 8 * delta * reports < math.exp(min(up(epsilon), 40.0))]
+    return useful[:: -(-len(useful) // BASES)] + useful[-1:]
+
+
+@guarantee(
+    claim="delta of shuffled reports that are pure, and (1 + e^epsilon) (1 + 3 (n - 1) e^(-e0)) delta0; at most 1",
+    proof="proofs/shuffling.md#approximate",
+    reviewed="d1fab40bf081",
+)
+def approximate_delta(epsilon0: Fraction, delta0: Fraction, reports: int, epsilon: Fraction) -> Fraction:
+    """A δ at an ε for shuffled reports of any local randomizer that keeps (ε0, δ0), rounded up."""
+    pure = Fraction(hidden_delta(epsilon0, reports, epsilon, FLOOR))
+    if delta0 == 0:
+        return pure
+    others = 3 * (reports - 1)
+    more = upper(lambda: (1 + ball(epsilon).exp()) * (1 + others * ball(-epsilon0).exp()) * ball(delta0))
+    return min(Fraction(1), pure + Fraction(more))
 
 
 def _exchanged_only(relation: Relation) -> None:

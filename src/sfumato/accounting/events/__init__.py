@@ -4,9 +4,10 @@ An event holds public numbers only: it may be printed, stored and published. The
 is never removed, never gains a required field, never changes its meaning; an unknown one is refused.
 
 A *shift* is the largest distance between the exact answers of two neighbours, in the unit of the noise. It belongs to
-the relation that the plan is held to, with three exceptions. Inside `Sampled` it is what the presence of one unit
-changes, whatever the relation. Inside `Parallel` it covers both, the presence of a unit in the part and, where units
-may be exchanged, its replacement. Inside `Shuffled` it lies between any two inputs of one unit's local event.
+the relation that the plan is held to, with three exceptions. Inside `Sampled` and `Allocated` it is what the presence
+of one unit changes, whatever the relation. Inside `Parallel` it covers both, the presence of a unit in the part and,
+where units may be exchanged, its replacement. Inside `Shuffled` it lies between any two inputs of one unit's local
+event.
 """
 
 from sfumato.accounting.events.composed import MOST_TIMES, Mixture, Parallel, Repeat, Sequence
@@ -15,6 +16,7 @@ from sfumato.accounting.events.iterates import LastIterate
 from sfumato.accounting.events.noises import Gaussian, GaussianMixture, Laplace, Noise, Response, Selection, Stated
 from sfumato.accounting.events.runs import PoissonRuns, RepeatAndSelect, Runs, TruncatedNegativeBinomial
 from sfumato.accounting.events.samples import (
+    Allocated,
     Poisson,
     Sampled,
     Sampling,
@@ -37,6 +39,7 @@ from sfumato.accounting.facts.strategies import (
 
 __all__ = [
     "MOST_TIMES",
+    "Allocated",
     "CompletedNodes",
     "Cyclic",
     "Dense",

@@ -89,6 +89,32 @@ class Sampled(Event):
 
 
 @final
+@record("Allocated")
+class Allocated(Event):
+    """``steps`` runs of an event; each unit takes part in exactly ``participations`` of them, and which stays secret.
+
+    Every unit's runs are drawn uniformly, and independently of all other units (balls in bins): batches then differ in
+    size. Each run may be chosen in the light of the answers before it. An epoch of training is one such event; epochs
+    repeat it. As in `Sampled`, shifts are what the presence of a unit in a run changes.
+
+    Data that is shuffled and cut into batches of a fixed size is another thing: there a unit that is added moves
+    others to other batches, and no saving is proved. It costs what one run does, for each epoch: write
+    `Repeat(event, epochs)`.
+    """
+
+    event: Event
+    steps: int
+    participations: int = 1
+
+    def __post_init__(self) -> None:
+        check_events(self.event, name="event")
+        object.__setattr__(self, "steps", integer(self.steps, "steps", least=1))
+        object.__setattr__(self, "participations", integer(self.participations, "participations", least=1))
+        if self.participations > self.steps:
+            raise BadArgument("participations", "at most the steps", self.participations)
+
+
+@final
 @record("Shuffled")
 class Shuffled(Event):
     """A local event run by each of ``reports`` units on their own, the reports then put in random order."""
