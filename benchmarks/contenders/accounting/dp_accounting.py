@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -20,6 +21,7 @@ from contenders.accounting.cases import (
     GAUSS,
     GAUSSIANS,
     GRID,
+    GRID_ONLY,
     HETERO,
     LAPLACES,
     QUESTIONS,
@@ -81,22 +83,24 @@ LARGEST, FINEST, PLACES = 20.0, 2e-6, 10_000
 """Up to which ε (by Rényi curves) it is asked in the grid, how fine its own grid may be, and how many places ε has."""
 
 
-def by_fine_distribution(setting: Setting) -> Ends | None:
-    """Works ε out on a grid that is fine next to it; None where that would not fit into memory."""
-    asked = setting.training
-    described = training(asked.noise, rate=asked.rate, steps=asked.steps)
-    rough = float(RdpAccountant().compose(described).get_epsilon(setting.delta))
-    if not 1e-3 < rough < LARGEST:
-        return None
+def by_fine_distribution(setting: Setting, rough: float) -> Ends:
+    """Works ε out on a grid that is fine next to a rough answer."""
     grid = min(GRIDS[-1], max(FINEST, rough / PLACES))
-    return None, PLDAccountant(value_discretization_interval=grid).compose(described).get_epsilon(setting.delta)
+    accountant = PLDAccountant(value_discretization_interval=grid)
+    return None, accountant.compose(described(setting)).get_epsilon(setting.delta)
+
+
+def described(setting: Setting) -> dp_event.DpEvent:
+    """Describes a setting of the grid."""
+    asked = setting.training
+    return training(asked.noise, rate=asked.rate, steps=asked.steps)
 
 
 def ask_setting(setting: Setting) -> None:
-    """Answers one setting of the grid, where it can."""
-    found = by_fine_distribution(setting)
-    if found is not None:
-        answer_setting(setting, way="PLD", work=lambda: found)
+    """Answers one setting of the grid, where its own grid would fit into memory."""
+    rough = float(RdpAccountant().compose(described(setting)).get_epsilon(setting.delta))
+    if 1e-3 < rough < LARGEST:
+        answer_setting(setting, way="PLD", work=partial(by_fine_distribution, setting, rough))
 
 
 def sigma(fresh: Callable[[], Any]) -> float:
@@ -105,9 +109,8 @@ def sigma(fresh: Callable[[], Any]) -> float:
     return float(calibrate_dp_mechanism(fresh, describe, SIGMA_EPSILON, SIGMA_DELTA))
 
 
-def main() -> None:
-    """Answers every question in every way."""
-    report_version("dp-accounting")
+def answer_questions() -> None:
+    """Answers all questions but those of the grid, in every way."""
     for question in QUESTIONS:
         for grid in GRIDS:
             rounds = 1 if question == HETERO else 3
@@ -120,8 +123,15 @@ def main() -> None:
         fresh = partial(PLDAccountant, value_discretization_interval=grid)
         answer_sigma(way=f"PLD {grid:g}", work=partial(sigma, fresh))
     answer_sigma(way="RDP", work=partial(sigma, RdpAccountant))
+
+
+def main(*flags: str) -> None:
+    """Answers every question, or those of the grid."""
+    report_version("dp-accounting")
+    if GRID_ONLY not in flags:
+        answer_questions()
     for setting in GRID:
         ask_setting(setting)
 
 
-main()
+main(*sys.argv[1:])
