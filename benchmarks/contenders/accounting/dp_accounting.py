@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -82,6 +83,9 @@ def by_renyi(question: Question) -> Ends:
 LARGEST, FINEST, PLACES = 20.0, 2e-6, 10_000
 """Up to which ε (by Rényi curves) it is asked in the grid, how fine its own grid may be, and how many places ε has."""
 
+PATIENCE = 30
+"""How many seconds it may take for one setting: rounding each of very many steps outwards makes it slow and wide."""
+
 
 def by_fine_distribution(setting: Setting, rough: float) -> Ends:
     """Works ε out on a grid that is fine next to a rough answer."""
@@ -97,10 +101,21 @@ def described(setting: Setting) -> dp_event.DpEvent:
 
 
 def ask_setting(setting: Setting) -> None:
-    """Answers one setting of the grid, where its own grid would fit into memory."""
+    """Answers one setting of the grid, where its own grid would fit into memory and patience."""
     rough = float(RdpAccountant().compose(described(setting)).get_epsilon(setting.delta))
     if 1e-3 < rough < LARGEST:
-        answer_setting(setting, way="PLD", work=partial(by_fine_distribution, setting, rough))
+        signal.alarm(PATIENCE)
+        try:
+            answer_setting(setting, way="PLD", work=partial(by_fine_distribution, setting, rough))
+        except TimeoutError:
+            pass
+        finally:
+            signal.alarm(0)
+
+
+def give_up(number: int, frame: object) -> None:
+    """Ends an answer that takes too long."""
+    raise TimeoutError
 
 
 def sigma(fresh: Callable[[], Any]) -> float:
@@ -128,6 +143,7 @@ def answer_questions() -> None:
 def main(*flags: str) -> None:
     """Answers every question, or those of the grid."""
     report_version("dp-accounting")
+    signal.signal(signal.SIGALRM, give_up)
     if GRID_ONLY not in flags:
         answer_questions()
     for setting in GRID:

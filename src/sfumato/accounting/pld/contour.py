@@ -14,8 +14,9 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.accounting.pld.inversion import FEW_USES, Contour
-from sfumato.accounting.pld.sampled_moments import Line, Part
+from sfumato.accounting.pld.inversion import FEW_PARTS, FEW_USES, LEAST_BITS, Contour, Known
+from sfumato.accounting.pld.laplace_moments import rough_moments, rough_variation
+from sfumato.accounting.pld.sampled_parts import Line, Part
 
 Floats = NDArray[np.float64]
 
@@ -28,7 +29,7 @@ FEW = 512
 TILTS, FREQUENCIES = 144, 160
 """How many tilts, and last frequencies, are compared."""
 
-GRID = 0.05
+GRID = 0.15
 """The distance of outcomes, in standard deviations of the noise, at which laws are looked at."""
 
 MOST_NODES = 1 << 12
@@ -45,6 +46,9 @@ DOUBT = 0.01
 
 SLACK = 1.2
 """What bounds lose to looking at cells."""
+
+DIGITS = 34.0
+"""Moments are worked out with floats where errors of exp(−this) of them, over all uses, do no harm."""
 
 CELLS = 48
 """Into how many cells the middle of a law is cut to see how its spectrum decays."""
@@ -134,7 +138,7 @@ class Look:
             return float(left), float(self.x[last]) + bend
         return float(left), self.end + bend * (max(0.0, float(np.max(envelope[-40:])) - negligible) + 2)
 
-    def layers(self, tilt: float, total: float) -> tuple[Floats, Floats, tuple[Fraction, ...]]:
+    def layers(self, tilt: float, total: float) -> tuple[Floats, Floats, tuple[float, ...]]:
         """Masses and lengths of uniform laws that make up most of the tilted law, and the outcomes between them."""
         weights = np.cumsum(np.exp(self.base + tilt * self.losses - total)) * GRID
         low, high = (float(self.x[np.searchsorted(weights, share * weights[-1])]) for share in (1e-3, 1 - 1e-3))
@@ -150,7 +154,7 @@ class Look:
         first = np.array([int(np.argmax(heights >= level)) for level in levels])
         last = np.array([CELLS - int(np.argmax(heights[::-1] >= level)) for level in levels])
         lengths = losses[last] - losses[first]
-        return np.diff(levels, prepend=0.0) * lengths, lengths, tuple(map(Fraction, places))
+        return np.diff(levels, prepend=0.0) * lengths, lengths, tuple(places.tolist())
 
     def damped(self, tilt: float, total: float, line: Line, ends: Floats) -> Floats:
         """About how much is left, along a line of nodes, from each of several frequencies on."""
@@ -183,20 +187,20 @@ def log_largest(tilts: Floats) -> Floats:
 class Survey:
     """A whole composition's K(tilt), with derivatives, at many tilts."""
 
-    def __init__(
-        self, parts: Sequence[Part], square: Fraction, rare: float, *, above: float = math.inf, apart: float = 1.0
-    ) -> None:
-        self.parts, self.square = tuple(parts), square
-        self.looks = [Look(part, rare, above, apart) for part in parts]
-        counts = [part.count for part in parts]
-        self.extra = float(square)
+    def __init__(self, known: Known, rare: float, *, above: float = math.inf, apart: float = 1.0) -> None:
+        self.known, self.parts = known, known.sampled
+        self.looks = [Look(part, rare, above, apart) for part in known.sampled]
+        counts = [part.count for part in known.sampled]
+        self.extra = float(known.square)
         heights = [float(look.heights(np.zeros(1))[0]) for look in self.looks]
-        self.variation = min(1.0, sum(map(operator.mul, counts, heights)) + 0.4 * math.sqrt(self.extra))
+        noise = rough_variation(known.laplace) + 0.4 * math.sqrt(self.extra)
+        self.variation = min(1.0, sum(map(operator.mul, counts, heights)) + noise)
         start = [float(look.moments(np.array([1e-9]))[2][0]) for look in self.looks]
-        wide = math.sqrt(sum(map(operator.mul, counts, start)) + self.extra)
+        others = float(rough_moments(known.laplace, np.array([1e-9]))[2][0]) if known.laplace else 0.0
+        wide = math.sqrt(sum(map(operator.mul, counts, start)) + self.extra + others)
         self.tilts = np.exp(np.linspace(math.log(0.002 / wide), math.log(1e3 * (1 + rare) / wide), TILTS))
         self.singles = [look.moments(self.tilts) for look in self.looks]
-        totals = [np.zeros(TILTS), np.zeros(TILTS), np.zeros(TILTS)]
+        totals = list(rough_moments(known.laplace, self.tilts)) if known.laplace else [np.zeros(TILTS)] * 3
         for single, count in zip(self.singles, counts, strict=True):
             totals = [total + count * moment for total, moment in zip(totals, single, strict=True)]
         self.value: Floats = totals[0] + self.tilts * (1 + self.tilts) * self.extra / 2
@@ -214,6 +218,8 @@ class Survey:
 
     def jump(self, log_delta: float) -> float:
         """About the ε at a δ where one large loss makes it, beside the rest of them."""
+        if self.known.laplace:
+            return math.inf
         height, spread = 0.0, self.extra
         for look, part in zip(self.looks, self.parts, strict=True):
             weights = np.exp(look.base) * GRID
@@ -270,24 +276,23 @@ class Survey:
         last, smoothing, places = self.last(best, deep, moved / (2 * hazard), period, lines)
         size = last * period / (2 * math.pi) + 2
         columns = max(4, math.ceil(math.sqrt(size)))
-        uses = sum(part.count for part in self.parts)
-        bits = 80 + int((deep + math.log1p(uses) + math.log1p(steeper) + math.log1p(1 / period)) / math.log(2))
+        many = math.log1p(self.known.uses)
+        bits = LEAST_BITS + int((deep + many + math.log1p(steeper) + math.log1p(1 / period)) / math.log(2))
         return Contour(
             tilt=Fraction(tilt),
             steeper=Fraction(steeper),
             period=Fraction(period),
             rows=math.ceil(size / columns),
             columns=columns,
-            square=self.square,
             smoothing=Fraction(smoothing),
             lines=tuple(lines),
             places=tuple(places),
-            bits=bits,
+            bits=None if deep + many < DIGITS or self.known.laplace else bits,
         )
 
     def last(
         self, best: int, deep: float, square: float, period: float, lines: Sequence[Line]
-    ) -> tuple[float, float, list[tuple[Fraction, ...]]]:
+    ) -> tuple[float, float, list[tuple[float, ...]]]:
         """The last frequency, how much is smoothed, and where each part is wide."""
         unit = 2 * math.pi / period
         ends = np.exp(np.linspace(math.log(4 * unit), math.log(MOST * unit), FREQUENCIES))
@@ -298,7 +303,7 @@ class Survey:
             angle = np.maximum(ends[:, None] * lengths / 2, 1e-12)
             ripple = np.where(angle <= 2, np.sin(angle) / angle, np.minimum(1, 1 / angle))
             kept = 1 - np.minimum(0.999, np.sum(masses * (1 - ripple), axis=1))
-            if part.count <= FEW_USES:
+            if part.count <= FEW_USES and len(lines) <= FEW_PARTS:
                 kept = np.minimum(kept, look.damped(float(self.tilts[best]), float(single[0][best]), line, ends))
             powers -= part.count * np.log(kept)
             places.append(between)
