@@ -9,16 +9,18 @@ import math
 import operator
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import final
+from typing import TypeVar, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.accounting.pld.inversion import FEW_PARTS, FEW_USES, LEAST_BITS, Contour, Known
+from sfumato.accounting.pld.envelopes import FEW_PARTS
+from sfumato.accounting.pld.inversion import FEW_USES, LEAST_BITS, Contour, Known
 from sfumato.accounting.pld.laplace_moments import rough_moments, rough_variation
 from sfumato.accounting.pld.sampled_parts import Line, Part
 
 Floats = NDArray[np.float64]
+T = TypeVar("T")
 
 MOST = 1 << 14
 """No more frequencies than this are worked out."""
@@ -50,6 +52,9 @@ SLACK = 1.2
 DIGITS = 34.0
 """Moments are worked out with floats where errors of exp(−this) of them, over all uses, do no harm."""
 
+MOST_LOOKS = 24
+"""Of more parts than this, those that are alike are looked at together."""
+
 CELLS = 48
 """Into how many cells the middle of a law is cut to see how its spectrum decays."""
 
@@ -71,6 +76,7 @@ class Look:
         self.second = log_mixed(-self.mu * self.x - self.mu**2 / 2, self.down)
         self.losses = self.first - self.second
         self.base = self.first - self.x**2 / 2 - math.log(2 * math.pi) / 2
+        self.grown = self.down * np.exp(-self.mu * self.x - self.mu**2 / 2)
 
     def jump_end(self, rare: float, above: float, apart: float) -> float:
         """An end with losses well above an ε, such that two of them, or one beside other differences, hardly matter.
@@ -124,8 +130,7 @@ class Look:
 
     def envelope(self, tilt: float, height: float) -> Floats:
         """The logarithm of a bound of the integrand on lines up to twice a height."""
-        grown = self.down * np.exp(-self.mu * self.x - self.mu**2 / 2)
-        kept, turned = 1 - self.down, math.cos(2 * self.mu * height)
+        grown, kept, turned = self.grown, 1 - self.down, math.cos(2 * self.mu * height)
         second = np.log(kept**2 + 2 * kept * grown * turned + grown**2) / 2 if self.down else np.zeros(self.x.size)
         envelope: Floats = self.base + tilt * self.first - tilt * second + 2 * height**2
         return envelope
@@ -183,14 +188,33 @@ def log_largest(tilts: Floats) -> Floats:
     return tilts * np.log(tilts) - (1 + tilts) * np.log1p(tilts)
 
 
+def alike(parts: Sequence[Part]) -> list[tuple[Part, float, Sequence[Part]]]:
+    """Groups of parts that are much alike: one that is as wide as any, how often it counts for them, and the group."""
+    if len(parts) <= MOST_LOOKS:
+        return [(part, float(part.count), [part]) for part in parts]
+    ordered = sorted(parts, key=lambda part: (part.above > 0, part.below > 0, part.square, part.above + part.below))
+    size = -(-len(parts) // MOST_LOOKS)
+    groups = []
+    for group in (ordered[first : first + size] for first in range(0, len(ordered), size)):
+        rates = (max(part.above for part in group), max(part.below for part in group))
+        wide = Part(max(part.square for part in group), *rates, sum(part.count for part in group))
+        groups.append((wide, sum(part.count * weight(part) for part in group) / weight(wide), group))
+    return groups
+
+
+def weight(part: Part) -> float:
+    """About the variance of a part's loss, up to a factor."""
+    return float(part.above + part.below) ** 2 * math.expm1(min(float(part.square), 600.0)) + 1e-300
+
+
 @final
 class Survey:
     """A whole composition's K(tilt), with derivatives, at many tilts."""
 
     def __init__(self, known: Known, rare: float, *, above: float = math.inf, apart: float = 1.0) -> None:
-        self.known, self.parts = known, known.sampled
-        self.looks = [Look(part, rare, above, apart) for part in known.sampled]
-        counts = [part.count for part in known.sampled]
+        self.known, self.groups = known, alike(known.sampled)
+        self.looks = [Look(wide, rare, above, apart) for wide, _, _ in self.groups]
+        self.counts = counts = [count for _, count, _ in self.groups]
         self.extra = float(known.square)
         heights = [float(look.heights(np.zeros(1))[0]) for look in self.looks]
         noise = rough_variation(known.laplace) + 0.4 * math.sqrt(self.extra)
@@ -221,15 +245,14 @@ class Survey:
         if self.known.laplace:
             return math.inf
         height, spread = 0.0, self.extra
-        for look, part in zip(self.looks, self.parts, strict=True):
+        for look, count in zip(self.looks, self.counts, strict=True):
             weights = np.exp(look.base) * GRID
-            heights = np.array(
-                [np.sum(weights * -np.expm1(-np.maximum(look.losses - loss, 0.0))) for loss in look.losses]
-            )
-            over = np.nonzero(part.count * heights > math.exp(log_delta) / len(self.parts))[0]
+            here, there = (np.cumsum(one[::-1])[::-1] for one in (weights, weights * np.exp(-look.losses)))
+            heights = here - np.exp(look.losses) * there
+            over = np.nonzero(count * heights > math.exp(log_delta) / len(self.looks))[0]
             if over.size:
                 height = max(height, float(look.losses[over[-1]]))
-                spread += part.count * float(np.sum(weights * np.minimum(look.losses, 2 * abs(height)) ** 2))
+                spread += count * float(np.sum(weights * np.minimum(look.losses, 2 * abs(height)) ** 2))
         return 2 * height + max(0.0, float(self.mean[0])) + math.sqrt(2 * max(1.0, -log_delta) * spread)
 
     def log_delta(self, epsilon: float) -> float:
@@ -266,8 +289,8 @@ class Survey:
         tilt, steeper = float(self.tilts[best]), float(self.tilts[steep])
         deep = sharp + max(0.0, float(self.excess(epsilon, log_delta)[best])) + 4
         lines = []
-        for look, single, part in zip(self.looks, self.singles, self.parts, strict=True):
-            line = look.line((tilt, steeper), (single[0][best], single[0][steep]), deep + math.log(part.count))
+        for look, single in zip(self.looks, self.singles, strict=True):
+            line = look.line((tilt, steeper), (single[0][best], single[0][steep]), deep + math.log(look.part.count))
             if line is None:
                 return None
             lines.append(line)
@@ -285,10 +308,15 @@ class Survey:
             rows=math.ceil(size / columns),
             columns=columns,
             smoothing=Fraction(smoothing),
-            lines=tuple(lines),
-            places=tuple(places),
+            lines=self.each(lines),
+            places=self.each(places),
             bits=None if deep + many < DIGITS or self.known.laplace else bits,
         )
+
+    def each(self, of_groups: Sequence[T]) -> tuple[T, ...]:
+        """What belongs to each part, from what belongs to its group."""
+        placed = {part: one for (_, _, group), one in zip(self.groups, of_groups, strict=True) for part in group}
+        return tuple(placed[part] for part in self.known.sampled)
 
     def last(
         self, best: int, deep: float, square: float, period: float, lines: Sequence[Line]
@@ -298,14 +326,14 @@ class Survey:
         ends = np.exp(np.linspace(math.log(4 * unit), math.log(MOST * unit), FREQUENCIES))
         powers = self.extra * ends**2 / 2
         places = []
-        for look, single, part, line in zip(self.looks, self.singles, self.parts, lines, strict=True):
+        for look, single, count, line in zip(self.looks, self.singles, self.counts, lines, strict=True):
             masses, lengths, between = look.layers(float(self.tilts[best]), float(single[0][best]))
             angle = np.maximum(ends[:, None] * lengths / 2, 1e-12)
             ripple = np.where(angle <= 2, np.sin(angle) / angle, np.minimum(1, 1 / angle))
             kept = 1 - np.minimum(0.999, np.sum(masses * (1 - ripple), axis=1))
-            if part.count <= FEW_USES and len(lines) <= FEW_PARTS:
+            if look.part.count <= FEW_USES and len(lines) <= FEW_PARTS:
                 kept = np.minimum(kept, look.damped(float(self.tilts[best]), float(single[0][best]), line, ends))
-            powers -= part.count * np.log(kept)
+            powers -= count * np.log(kept)
             places.append(between)
         plain = int(np.searchsorted(np.maximum.accumulate(powers), deep))
         smooth = int(np.searchsorted(np.maximum.accumulate(powers + square * ends**2 / 2), deep))

@@ -17,8 +17,8 @@ from sfumato.accounting.pld.sampled_parts import Line, Mixtures, Part, column
 from sfumato.exact import ball
 from sfumato.guarantee import guarantee
 
-CELLS = 8
-"""Bounds of integrals use this many cells to a standard deviation of the noise."""
+CELLS, FEW_PARTS = 8, 8
+"""Bounds of integrals use this many cells to a standard deviation of the noise; half as many where parts are more."""
 
 INFINITE = arb("inf")
 
@@ -29,8 +29,9 @@ class Envelopes:
 
     def __init__(self, parts: Sequence[Part], lines: Sequence[Line]) -> None:
         self._known = known = Mixtures(parts, lines)
-        count = max(int((line.right - line.left) * CELLS) + 1 for line in lines)
-        self._ends = known.left + Balls.exact(np.arange(count + 1) / CELLS)
+        self._cut = CELLS if len(parts) <= FEW_PARTS else CELLS // 2
+        count = max(int((line.right - line.left) * self._cut) + 1 for line in lines)
+        self._ends = known.left + Balls.exact(np.arange(count + 1) / self._cut)
         self._low, self._high = self._outcomes(self._ends)
         places = joined(self._high[:, 1:], known.left, known.end)
         self._first, self._second = known.logarithm(places, 0), -self._modulus(places)
@@ -48,6 +49,8 @@ class Envelopes:
     def _modulus(self, place: Balls) -> Balls:
         """The least ln |g′| at outcomes −(place + iv), v up to twice the height."""
         known = self._known
+        if known.plain[1]:
+            return Balls.exact(np.zeros(place.mid.shape))
         grown, kept = known.rates[1] * (-(known.mu * place) - known.half).exp(), known.kept[1]
         turned = (known.mu * known.height * Balls.exact(2j)).exp().real
         return (kept * kept + kept * grown * turned * 2.0 + grown * grown).log() * 0.5
@@ -57,7 +60,7 @@ class Envelopes:
         below, above = self._low.lower()[:, :-1], self._high.upper()[:, 1:]
         nearest = Balls.exact(np.where((below <= 0) & (above >= 0), 0.0, np.minimum(np.abs(below), np.abs(above))))
         slope = ((self._known.power(self._ends[:, :-1]) * -2.0).exp() + 1.0).log()
-        unit = Balls.column([-(CELLS * (2 * arb.pi()).sqrt()).log()])
+        unit = Balls.column([-(self._cut * (2 * arb.pi()).sqrt()).log()])
         return unit - (nearest * nearest + slope) * 0.5
 
     @guarantee(

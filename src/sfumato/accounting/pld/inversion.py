@@ -18,7 +18,7 @@ import numpy as np
 from flint import acb, acb_mat, arb
 
 from sfumato.accounting.facts.gaussian import gaussian_upper_tail
-from sfumato.accounting.pld.envelopes import Envelopes
+from sfumato.accounting.pld.envelopes import FEW_PARTS, Envelopes
 from sfumato.accounting.pld.float_balls import Balls
 from sfumato.accounting.pld.laplace_moments import LaplacePart, laplace_spectrum, log_moment
 from sfumato.accounting.pld.rounding_correction import Coins, unspread
@@ -30,8 +30,8 @@ from sfumato.guarantee import guarantee
 REACH, FARTHER = 3, (4, 6, 9, 16)
 """How many standard deviations of the smoothing chords reach, and where moves beyond that are counted."""
 
-FEW_USES, FEW_PARTS = 1000, 8
-"""A part that is used more often, or beside more others, is not damped but wide, where its frequencies end."""
+FEW_USES = 1000
+"""A part that is used more often, or beside more others than `FEW_PARTS`, is not damped but wide at its last frequency."""
 
 LEAST_BITS = 80
 """The precision of balls around what was worked out with floats."""

@@ -72,9 +72,10 @@ def inverted_epsilon(
         return None
     log_delta, sharp = log_ratio(delta, Fraction(1)), SLACK - math.log(tolerance)
     rare, apart = sharp - log_delta + math.log(known.uses), up(variation)
-    survey = Survey(known, rare)
     best = near if near is not None and near.lower > 0 and near.upper != math.inf else None
-    epsilon, sure = (survey.estimate(log_delta), FIRST) if best is None else (float(best.upper), NEXT)
+    epsilon, sure = (
+        (Survey(known, rare).estimate(log_delta), FIRST) if best is None else (float(best.upper), NEXT)
+    )
     moved, smoothing = min(0.7 * tolerance, MOVED), Fraction(1 << 60)
     for _ in range(TRIES):
         survey = Survey(known, rare, above=epsilon, apart=apart)

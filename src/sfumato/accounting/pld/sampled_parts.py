@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import final
 
+import numpy as np
 from flint import arb
 
 from sfumato.accounting.facts.gaussian import gaussian_upper_tail
@@ -103,7 +104,7 @@ class Mixtures:
         roots = [ball(part.square).sqrt() for part in parts]
         self.mu, self.half = Balls.column(roots), column([part.square / 2 for part in parts])
         rates = [[part.above for part in parts], [part.below for part in parts]]
-        self.rates = [column(side) for side in rates]
+        self.rates, self.plain = [column(side) for side in rates], [not any(side) for side in rates]
         self.kept = [column([1 - rate for rate in side]) for side in rates]
         self.left, self.right = column([line.left for line in lines]), column([line.right for line in lines])
         self.step, self.height = column([line.step for line in lines]), column([line.height for line in lines])
@@ -116,6 +117,8 @@ class Mixtures:
 
     def logarithm(self, outcome: Balls, side: int) -> Balls:
         """ln g at outcomes (side 0), or ln g′ (side 1)."""
+        if self.plain[side]:
+            return Balls.exact(np.zeros(outcome.mid.shape))
         return (self.kept[side] + self.rates[side] * (self.mu * outcome - self.half).exp()).log()
 
 
