@@ -181,7 +181,8 @@ def layers(heights: Floats, low: Floats, high: Floats) -> tuple[Floats, Floats]:
     levels = np.unique(sure)
     first = np.argmax(sure[None, :] >= levels[:, None], axis=1)
     last = sure.size - np.argmax(sure[None, ::-1] >= levels[:, None], axis=1)
-    lengths = np.maximum(0.0, (low[last] - high[first]) * (1 - 2.0**-40))
+    apart = (low[last] - high[first]) * (1 - 2.0**-40)
+    lengths = np.where(np.isfinite(apart), np.maximum(0.0, apart), 0.0)
     return np.diff(levels, prepend=0.0) * lengths * (1 - 2.0**-40), lengths
 
 

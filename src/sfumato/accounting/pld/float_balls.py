@@ -149,7 +149,7 @@ class Balls:
         return Balls(mid, np.where(lost, np.inf, rad))
 
     @guarantee(
-        claim="if e^(-l) z = 1 + d then l + d is within |d|² of a logarithm of z, for |d| <= 1/2",
+        claim="if e^(-l) z = 1 + d, |d| <= 1/2 and |Im l| <= 4, then l + d is within |d|² of ln z, where Re z > 0",
         proof=f"{PROOF}#logarithm",
         reviewed="000000000000",
     )
@@ -160,7 +160,7 @@ class Balls:
         apart = (-guess).exp() * self - 1.0
         size = modulus(apart.mid) + apart.rad
         close = guess + Balls(apart.mid, apart.rad + size * size)
-        known = (self.mid.real > self.rad) & (size <= 0.5)
+        known = (self.mid.real > self.rad) & (size <= 0.5) & (np.abs(guess.mid.imag) <= 4)
         return Balls(close.mid, np.where(known, close.rad * WIDER + TINY, np.inf))
 
     @guarantee(

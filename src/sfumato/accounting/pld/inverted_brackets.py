@@ -92,7 +92,7 @@ def inverted_epsilon(
             break
         epsilon, sure = float(bracket.upper), NEXT
         moved *= min(0.5, max(0.1, 0.7 * tolerance * epsilon / float(width)))
-        sharp += 3
+        sharp += 0 if contour.smoothing else 3
     return best
 
 
