@@ -16,12 +16,12 @@ from sfumato.accounting.pld.envelopes import Envelopes
 from sfumato.accounting.pld.evaluate import _on_lattice, once, prepared, total_variation
 from sfumato.accounting.pld.inversion import Contour, Inverted, Known, sampled_spectrum, spread
 from sfumato.accounting.pld.inverted_brackets import inverted_delta, inverted_epsilon
-from sfumato.accounting.pld.pairs.gaussian import ExchangedGaussianPair, GaussianPair
-from sfumato.accounting.pld.pairs.pair import Pair
-from sfumato.accounting.pld.pairs.sampled import AddedPair, RemovedPair
-from sfumato.accounting.pld.pairs.laplace import LaplacePair
 from sfumato.accounting.pld.laplace_moments import LaplacePart, laplace_spectrum, log_moment
 from sfumato.accounting.pld.loss_moments import laplace_moment
+from sfumato.accounting.pld.pairs.gaussian import ExchangedGaussianPair, GaussianPair
+from sfumato.accounting.pld.pairs.laplace import LaplacePair
+from sfumato.accounting.pld.pairs.pair import Pair
+from sfumato.accounting.pld.pairs.sampled import AddedPair, RemovedPair
 from sfumato.accounting.pld.sampled_moments import FloatQuadrature, Quadrature, summed_powers
 from sfumato.accounting.pld.sampled_parts import Line, Part, lost, part_of
 from sfumato.exact import ball, precision
@@ -275,6 +275,8 @@ def test_other_pairs_are_not_inverted() -> None:
 def test_parts_that_are_alike_are_looked_at_together() -> None:
     parts = [Part(Fraction(1, 1 + place), TENTH / (1 + place), Fraction(0), 1 + place % 3) for place in range(60)]
     groups = alike(parts)
-    assert len(groups) <= MOST_LOOKS and sorted(map(repr, parts)) == sorted(repr(one) for _, _, g in groups for one in g)
+    assert len(groups) <= MOST_LOOKS and sorted(map(repr, parts)) == sorted(
+        repr(one) for _, _, g in groups for one in g
+    )
     assert all(one.square <= wide.square and one.above <= wide.above for wide, _, group in groups for one in group)
     assert [wide for wide, _, _ in alike(parts[:5])] == parts[:5]

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from flint import acb, arb
 
-from sfumato.accounting.pld.float_balls import FARTHEST, GREATEST, UNIT, Balls
+from sfumato.accounting.pld.float_balls import FARTHEST, GREATEST, Balls, Complexes, Floats
+from sfumato.accounting.pld.fourier import UNIT
 from sfumato.exact import precision
 
 RANDOM = np.random.default_rng(7)
@@ -25,7 +26,7 @@ def encloses(balls: Balls, truths: list[acb], *, within: float) -> None:
         assert abs(acb(mid.real, mid.imag) - truth) <= rad <= within * abs(truth) + 1e-140
 
 
-def edges(numbers: np.ndarray, radii: np.ndarray) -> list[acb]:
+def edges(numbers: Complexes, radii: Floats) -> list[acb]:
     """A point on the edge of every ball."""
     turn = acb(0, 1)
     return [

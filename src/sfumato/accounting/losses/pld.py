@@ -238,7 +238,7 @@ def _composed(losses: Sequence[L], start: L) -> L:
 @guarantee(
     claim="each alternative is, step by step, dominated by this composition",
     proof="proofs/pairs.md#either",
-    reviewed="1411b5c92cd4",
+    reviewed="2ea733ccc052",
 )
 def covering(alternatives: Sequence[Composition]) -> Composition:
     """One composition that dominates each of several, also where answers decide which of them is met."""

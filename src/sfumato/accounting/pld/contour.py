@@ -50,8 +50,8 @@ SLACK = 1.2
 """What bounds lose to looking at cells."""
 
 DIGITS, GENTLE = 33.0, 20.0
-"""Moments are worked out with floats where errors of exp(−this) of them, over all uses, do no harm; those at frequencies
-above the other are less sharp."""
+"""Moments are worked out with floats where errors of exp(−this) of them, over all uses, do no harm; errors grow
+with frequencies above the other."""
 
 MOST_LOOKS = 24
 """Of more parts than this, those that are alike are looked at together."""
@@ -189,7 +189,7 @@ def log_largest(tilts: Floats) -> Floats:
     return tilts * np.log(tilts) - (1 + tilts) * np.log1p(tilts)
 
 
-def alike(parts: Sequence[Part]) -> list[tuple[Part, float, Sequence[Part]]]:
+def alike(parts: Sequence[Part]) -> list[tuple[Part, float, list[Part]]]:
     """Groups of parts that are much alike: one that is as wide as any, how often it counts for them, and the group."""
     if len(parts) <= MOST_LOOKS:
         return [(part, float(part.count), [part]) for part in parts]
@@ -311,7 +311,7 @@ class Survey:
             smoothing=Fraction(smoothing),
             lines=self.each(lines),
             places=self.each(places),
-            bits=None if deep + many + math.log1p(last / GENTLE) < DIGITS or self.known.laplace else bits,
+            bits=None if deep + many + math.log1p(last / GENTLE) < DIGITS else bits,
         )
 
     def each(self, of_groups: Sequence[T]) -> tuple[T, ...]:

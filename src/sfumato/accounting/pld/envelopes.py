@@ -38,7 +38,9 @@ class Envelopes:
         twice, lowest = known.height * known.height * 2.0, self._outcomes(known.right)[0]
         self._base = joined(self._inside() + twice, *(end + twice for end in self._beyond(lowest)))
         bounded = (known.left.upper() < 0) & (lowest.lower() > 0)
-        self._legal = [sure and legal(*one) for *one, sure in zip(parts, lines, bounded[:, 0].tolist(), strict=True)]
+        self._legal = [
+            bool(sure) and legal(part, line) for part, line, sure in zip(parts, lines, bounded[:, 0], strict=True)
+        ]
 
     def _outcomes(self, place: Balls) -> tuple[Balls, Balls]:
         """Bounds of the real parts of the outcomes that belong to place + iv, v up to twice the height."""
@@ -66,7 +68,7 @@ class Envelopes:
     @guarantee(
         claim="left of the ends the integrand falls with the normal density, right of them with exp(-u/bend)",
         proof="proofs/contour.md#beyond",
-        reviewed="000000000000",
+        reviewed="339edbc8eb67",
     )
     def _beyond(self, lowest: Balls) -> tuple[Balls, Balls]:
         """Logarithms of bounds of φ·|y′|, added up and integrated beyond the ends, up to the factor exp(V²/2)."""
@@ -80,7 +82,7 @@ class Envelopes:
         claim="the integral differs from the sum by at most 2 A / (exp(2 pi height / step) - 1) and what lies beyond "
         "the ends, for every t >= 0",
         proof="proofs/contour.md#quadrature",
-        reviewed="000000000000",
+        reviewed="39966c52b7e9",
     )
     def missed(self, tilt: arb) -> list[arb]:
         """Bounds the error of each part's sum for E e^((tilt + it)Z), the same for all t ≥ 0."""
@@ -103,7 +105,7 @@ class Envelopes:
         claim="from a frequency T on, |E e^((tilt + it)Z)| is at most the integral of |F| along the line, damped by "
         "exp(-T Im Z)",
         proof="proofs/contour.md#damping",
-        reviewed="000000000000",
+        reviewed="9db8df379c02",
     )
     def damped(self, tilt: arb, last: arb) -> list[arb]:
         """Bounds |E e^((tilt + it)Z)| of each part for all t from ``last`` on: sharp where uses are few."""
@@ -113,7 +115,7 @@ class Envelopes:
         above = (known.bend * bent * -1.0).imag
         low, high = self._low[:, :-1], self._high[:, 1:]
         turns = [known.logarithm(low + turn, 0).imag.lower() for turn in (above * upwards, height)]
-        angle = np.minimum(*turns) + known.logarithm(-(high + above * upwards), 1).imag.__neg__().lower()
+        angle = np.minimum(*turns) + (-known.logarithm(-(high + above * upwards), 1)).imag.lower()
         angle = np.maximum(0.0, angle - np.abs(angle) * 2.0**-40)
         lowered = Balls.exact(angle) * Balls.column([last]) + known.height * known.height * 1.5
         cells, tops = self._cells(tilt, joined(lowered, *[Balls.exact(np.zeros((angle.shape[0], 1)))] * 2))
@@ -126,7 +128,7 @@ class Envelopes:
         claim="from a frequency T on, |E e^((tilt + it)Z)| <= E e^(tilt Z) less mass (1 - sup sinc) over uniform laws "
         "that are together part of the tilted law: level sets of a step function",
         proof="proofs/contour.md#decay",
-        reviewed="000000000000",
+        reviewed="731bc825c621",
     )
     def spread(self, tilt: arb, totals: Sequence[arb], places: Sequence[Sequence[float]], last: arb) -> list[arb]:
         """Bounds |E e^((tilt + it)Z)| / E e^(tilt·Z) of each part for all t from ``last`` on: sharp for many uses."""

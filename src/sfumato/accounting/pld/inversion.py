@@ -31,7 +31,7 @@ REACH, FARTHER = 3, (4, 6, 9, 16)
 """How many standard deviations of the smoothing chords reach, and where moves beyond that are counted."""
 
 FEW_USES = 1000
-"""A part that is used more often, or beside more others than `FEW_PARTS`, is not damped but wide at its last frequency."""
+"""A part that is used more often, or beside more than `FEW_PARTS`, is not damped but wide at its last frequency."""
 
 LEAST_BITS = 80
 """The precision of balls around what was worked out with floats."""
@@ -49,7 +49,7 @@ class Known:
     @property
     def uses(self) -> int:
         """How many uses all parts have."""
-        return sum(part.count for part in (*self.sampled, *self.laplace))
+        return sum(part.count for part in self.sampled) + sum(part.count for part in self.laplace)
 
 
 @final
@@ -98,8 +98,9 @@ class Inverted:
         values, level, decay = sampled.values, sampled.level, sampled.decay
         self.steep = sampled.steep + log_moment(known.laplace, steeper) + steeper * (steeper + 1) * square / 2
         if known.laplace:
-            shape = {"spacing": self.spacing, "rows": contour.rows, "columns": contour.columns}
-            others, more = laplace_spectrum(known.laplace, self.tilt, **shape)
+            others, more = laplace_spectrum(
+                known.laplace, self.tilt, spacing=self.spacing, rows=contour.rows, columns=contour.columns
+            )
             values, level = [one * other for one, other in zip(values, others.enclosed(), strict=True)], level + more
             decay += log_moment(known.laplace, self.tilt) - more
         self.level = level + self.tilt * (self.tilt + 1) * square / 2
@@ -188,9 +189,7 @@ class Spectrum:
     decay: arb
 
 
-def sampled_spectrum(
-    parts: Sequence[Part], contour: Contour, tilt: arb, steeper: arb, spacing: arb
-) -> Spectrum:
+def sampled_spectrum(parts: Sequence[Part], contour: Contour, tilt: arb, steeper: arb, spacing: arb) -> Spectrum:
     """The moments of sampled Gaussian parts, with floats or with balls."""
     size, nothing = contour.rows * contour.columns, arb(0)
     if not parts:
@@ -258,7 +257,7 @@ def log_total(moments: Sequence[arb], counts: Sequence[int]) -> arb:
 @guarantee(
     claim="sum over k > m of |Phi| / |s (s+1)| <= D / (spacing² m), D = e^(decay - t² square/2)",
     proof="proofs/contour.md#decay",
-    reviewed="000000000000",
+    reviewed="cc7c4d1763f6",
 )
 def beyond_last(decay: arb, square: arb, spacing: arb, size: int) -> arb:
     """Bounds the terms of the sum that are left out."""

@@ -1,4 +1,4 @@
-"""Brackets for δ(ε) and ε(δ) of sampled Gaussian noise by inversion, planned again where they come out too wide."""
+"""Brackets for δ(ε) and ε(δ) of plans with known moments by inversion, planned again where they come out too wide."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from sfumato.accounting.pld.crossing import crossing, log_ratio
 from sfumato.accounting.pld.inversion import Inverted, Known
 from sfumato.accounting.pld.laplace_moments import LaplacePart
 from sfumato.accounting.pld.pairs.gaussian import GaussianPair
-from sfumato.accounting.pld.pairs.pair import Pair
 from sfumato.accounting.pld.pairs.laplace import LaplacePair
+from sfumato.accounting.pld.pairs.pair import Pair
 from sfumato.accounting.pld.sampled_parts import Part, part_of
 from sfumato.exact import up
 
@@ -35,12 +35,12 @@ MOVED = 5e-3
 FEW_LAPLACE = 8
 """Fewer different Laplace mechanisms than this, without samples, are put on a lattice."""
 
-MOST_PARTS = 256
+MOST_PARTS = 1024
 """Plans with more different samples than this are put on a lattice."""
 
 
 def split(composition: Sequence[tuple[Pair, int]]) -> Known | None:
-    """The parts of a composition whose moments are known; None where it has anything else, or is better on a lattice."""
+    """The parts of a composition whose moments are known; None where it has others, or is better on a lattice."""
     parts: list[Part] = []
     laplace: list[LaplacePart] = []
     square = Fraction(0)
@@ -73,9 +73,7 @@ def inverted_epsilon(
     log_delta, sharp = log_ratio(delta, Fraction(1)), SLACK - math.log(tolerance)
     rare, apart = sharp - log_delta + math.log(known.uses), up(variation)
     best = near if near is not None and near.lower > 0 and near.upper != math.inf else None
-    epsilon, sure = (
-        (Survey(known, rare).estimate(log_delta), FIRST) if best is None else (float(best.upper), NEXT)
-    )
+    epsilon, sure = (Survey(known, rare).estimate(log_delta), FIRST) if best is None else (float(best.upper), NEXT)
     moved, smoothing = min(0.7 * tolerance, MOVED), Fraction(1 << 60)
     for _ in range(TRIES):
         survey = Survey(known, rare, above=epsilon, apart=apart)

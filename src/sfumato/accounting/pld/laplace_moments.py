@@ -34,12 +34,12 @@ class LaplacePart:
 @guarantee(
     claim="E e^(sZ) = e^(ar) (A e^(itr) + B e^(-(2a+1)r - itr)), A = (s+1)/(2s+1), B = s/(2s+1), s = a + it",
     proof="proofs/contour.md#laplace",
-    reviewed="000000000000",
+    reviewed="4d56a24ab44f",
 )
 def laplace_spectrum(
     parts: Sequence[LaplacePart], tilt: arb, *, spacing: arb, rows: int, columns: int
 ) -> tuple[Balls, arb]:
-    """Encloses the product of all moments at s = tilt + ik·spacing, k < rows·columns, over e to a power that comes too."""
+    """Encloses the product of all moments at tilt + ik·spacing, k < rows·columns, over e to a power that comes too."""
     s = [acb(tilt, spacing * place) for place in range(rows * columns)]
     upper, lower = (
         Balls.rows([[value.real for value in row]]) + Balls.rows([[value.imag for value in row]]) * Balls.exact(1j)

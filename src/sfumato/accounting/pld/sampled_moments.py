@@ -14,7 +14,8 @@ from typing import final
 import numpy as np
 from flint import acb, arb, ctx, fmpz_mat
 
-from sfumato.accounting.pld.float_balls import UNIT, WIDER, Balls, Complexes, modulus
+from sfumato.accounting.pld.float_balls import WIDER, Balls, Complexes, modulus
+from sfumato.accounting.pld.fourier import UNIT
 from sfumato.accounting.pld.sampled_parts import Line, Mixtures, Part
 from sfumato.exact import ball
 from sfumato.guarantee import guarantee
@@ -92,7 +93,7 @@ class FloatQuadrature:
         claim="sums over j of w_j exp(ikz_j), k < rows columns, each off by at most the sum of |w_j| (2 rows (r + 4u) "
         "+ 2 columns (s + 4u) + 4 (J + 4) u) and the radii of the w_j",
         proof="proofs/contour.md#powers",
-        reviewed="000000000000",
+        reviewed="8f1762648fa7",
     )
     def spectrum(self, tilt: arb, *, spacing: arb, rows: int, columns: int) -> tuple[Balls, list[float]]:
         """Sums for E e^((tilt + ik·spacing)Z), k < rows·columns, each row over e to some power, and the powers."""

@@ -71,7 +71,7 @@ class Line:
     claim="the masses above the end: (1-q) P(N > end) + q P(N > end - mu) under the first law, the same with q' "
     "and -mu under the second, which is no larger",
     proof="proofs/contour.md#cut",
-    reviewed="000000000000",
+    reviewed="06a4764885ac",
 )
 def lost(part: Part, line: Line) -> tuple[arb, arb]:
     """Encloses the masses that one use has above the end, under the first law and under the second."""

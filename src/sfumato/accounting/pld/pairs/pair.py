@@ -79,7 +79,7 @@ def largest_of(pairs: Iterable[Pair]) -> Fraction | None:
     return max(known) if len(known) == len(ends) else None
 
 
-def rank(record: object) -> tuple[Any, ...]:
+def rank(record: Any) -> tuple[Any, ...]:
     """A key that puts pairs, and lists of them, into the same order in every run; equal only for equal ones.
 
     >>> rank((Fraction(1, 2), 3))
