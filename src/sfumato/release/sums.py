@@ -175,7 +175,7 @@ def _lattice_above(laid: list[Laid] | None, pitch: Fraction, unit: Fraction, mis
 @guarantee(
     claim="the circular convolution of all terms, within the error that is given with it in the 2-norm",
     proof="proofs/accuracy.md#transform",
-    reviewed="14775196aec5",
+    reviewed="f11e0b0ffb80",
 )
 def lattice_sum(laid: list[Laid], size: int) -> tuple[Floats, float]:
     """Adds up independent terms on a circle of lattice points, from 0 on."""
