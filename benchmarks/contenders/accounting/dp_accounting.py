@@ -83,7 +83,7 @@ def by_renyi(question: Question) -> Ends:
 LARGEST, FINEST, PLACES = 20.0, 2e-6, 10_000
 """Up to which ε (by Rényi curves) it is asked in the grid, how fine its own grid may be, and how many places ε has."""
 
-PATIENCE = 30
+PATIENCE = 10
 """How many seconds it may take for one setting: rounding each of very many steps outwards makes it slow and wide."""
 
 
