@@ -70,6 +70,9 @@ def rounded(value: float) -> float:
 GRID = tuple(spread(place) for place in range(1, 201))
 """DP-SGD with rates from 1e-6 to 1, noise from 0.4 to 100, up to a billion steps, at δ from 1e-20 to 1e-3."""
 
+GRID_ONLY = "--grid"
+"""The flag that leaves out everything but the grid and the calibrations."""
+
 CALIBRATIONS = (
     Calibration(1.0, 1e-8, 1024 / 1e7, 9765),
     Calibration(1.0, 1e-7, 256 / 1e6, 3907),

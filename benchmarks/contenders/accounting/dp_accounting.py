@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import sys
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -20,6 +22,7 @@ from contenders.accounting.cases import (
     GAUSS,
     GAUSSIANS,
     GRID,
+    GRID_ONLY,
     HETERO,
     LAPLACES,
     QUESTIONS,
@@ -80,23 +83,39 @@ def by_renyi(question: Question) -> Ends:
 LARGEST, FINEST, PLACES = 20.0, 2e-6, 10_000
 """Up to which ε (by Rényi curves) it is asked in the grid, how fine its own grid may be, and how many places ε has."""
 
+PATIENCE = 10
+"""How many seconds it may take for one setting: rounding each of very many steps outwards makes it slow and wide."""
 
-def by_fine_distribution(setting: Setting) -> Ends | None:
-    """Works ε out on a grid that is fine next to it; None where that would not fit into memory."""
-    asked = setting.training
-    described = training(asked.noise, rate=asked.rate, steps=asked.steps)
-    rough = float(RdpAccountant().compose(described).get_epsilon(setting.delta))
-    if not 1e-3 < rough < LARGEST:
-        return None
+
+def by_fine_distribution(setting: Setting, rough: float) -> Ends:
+    """Works ε out on a grid that is fine next to a rough answer."""
     grid = min(GRIDS[-1], max(FINEST, rough / PLACES))
-    return None, PLDAccountant(value_discretization_interval=grid).compose(described).get_epsilon(setting.delta)
+    accountant = PLDAccountant(value_discretization_interval=grid)
+    return None, accountant.compose(described(setting)).get_epsilon(setting.delta)
+
+
+def described(setting: Setting) -> dp_event.DpEvent:
+    """Describes a setting of the grid."""
+    asked = setting.training
+    return training(asked.noise, rate=asked.rate, steps=asked.steps)
 
 
 def ask_setting(setting: Setting) -> None:
-    """Answers one setting of the grid, where it can."""
-    found = by_fine_distribution(setting)
-    if found is not None:
-        answer_setting(setting, way="PLD", work=lambda: found)
+    """Answers one setting of the grid, where its own grid would fit into memory and patience."""
+    rough = float(RdpAccountant().compose(described(setting)).get_epsilon(setting.delta))
+    if 1e-3 < rough < LARGEST:
+        signal.alarm(PATIENCE)
+        try:
+            answer_setting(setting, way="PLD", work=partial(by_fine_distribution, setting, rough))
+        except TimeoutError:
+            pass
+        finally:
+            signal.alarm(0)
+
+
+def give_up(number: int, frame: object) -> None:
+    """Ends an answer that takes too long."""
+    raise TimeoutError
 
 
 def sigma(fresh: Callable[[], Any]) -> float:
@@ -105,9 +124,8 @@ def sigma(fresh: Callable[[], Any]) -> float:
     return float(calibrate_dp_mechanism(fresh, describe, SIGMA_EPSILON, SIGMA_DELTA))
 
 
-def main() -> None:
-    """Answers every question in every way."""
-    report_version("dp-accounting")
+def answer_questions() -> None:
+    """Answers all questions but those of the grid, in every way."""
     for question in QUESTIONS:
         for grid in GRIDS:
             rounds = 1 if question == HETERO else 3
@@ -120,8 +138,16 @@ def main() -> None:
         fresh = partial(PLDAccountant, value_discretization_interval=grid)
         answer_sigma(way=f"PLD {grid:g}", work=partial(sigma, fresh))
     answer_sigma(way="RDP", work=partial(sigma, RdpAccountant))
+
+
+def main(*flags: str) -> None:
+    """Answers every question, or those of the grid."""
+    report_version("dp-accounting")
+    signal.signal(signal.SIGALRM, give_up)
+    if GRID_ONLY not in flags:
+        answer_questions()
     for setting in GRID:
         ask_setting(setting)
 
 
-main()
+main(*sys.argv[1:])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from functools import partial
 
 from contenders.accounting.answers import Ends, answer, answer_calibration, answer_setting, answer_sigma
@@ -12,6 +13,7 @@ from contenders.accounting.cases import (
     EXCHANGE,
     GAUSSIANS,
     GRID,
+    GRID_ONLY,
     LAPLACES,
     QUESTIONS,
     SCALE,
@@ -81,18 +83,24 @@ def calibrated(asked: Calibration) -> float:
     return up(noise_multiplier(asked.epsilon, delta=asked.delta, rate=asked.rate, steps=asked.steps))
 
 
-def main() -> None:
-    """Answers every question."""
-    report_version("sfumato")
+def answer_questions() -> None:
+    """Answers all questions but those of the grid."""
     for question in QUESTIONS:
         answer(question, way="bracket", work=partial(bracket, question))
         if question != EXCHANGE:
             answer(question, way="RDP", work=partial(by_renyi, question))
     answer_sigma(way="bracket", work=sigma)
+
+
+def main(*flags: str) -> None:
+    """Answers every question, or those of the grid."""
+    report_version("sfumato")
+    if GRID_ONLY not in flags:
+        answer_questions()
     for setting in GRID:
         answer_setting(setting, way="bracket", work=partial(setting_bracket, setting))
     for asked in CALIBRATIONS:
         answer_calibration(asked, way="bracket", work=partial(calibrated, asked))
 
 
-main()
+main(*sys.argv[1:])

@@ -175,17 +175,18 @@ def _lattice_above(laid: list[Laid] | None, pitch: Fraction, unit: Fraction, mis
 @guarantee(
     claim="the circular convolution of all terms, within the error that is given with it in the 2-norm",
     proof="proofs/accuracy.md#transform",
-    reviewed="14775196aec5",
+    reviewed="f11e0b0ffb80",
 )
 def lattice_sum(laid: list[Laid], size: int) -> tuple[Floats, float]:
     """Adds up independent terms on a circle of lattice points, from 0 on."""
-    relative, most = transform_error(size) + 4 * UNIT, 1 + 4 * UNIT * LARGEST_TRANSFORM
+    relative = transform_error(size) + 4 * UNIT
     product, total, lost, uses = np.ones(size // 2 + 1, dtype=np.complex128), 1.0, 0.0, 0
     for term in laid:
         folded: Floats = np.bincount(term.places % size, weights=term.masses, minlength=size).astype(np.float64)
         product *= power(real_transform(folded), term.times)
         turns = 1 + len(term.masses) // size
         missed = (relative + turns * UNIT) * math.sqrt(size) * math.sqrt(dot(folded, folded)) * MARGIN
+        most = max(1.0, float(np.sum(np.abs(term.masses))) * (1 + 2 * UNIT * len(term.masses)))
         total, lost = total * (most + missed) ** term.times, lost + term.times * missed
         uses += 2 * term.times + 1
     rounding, length = math.expm1(uses * MULTIPLY * MARGIN), math.sqrt(2) * norm(product) * MARGIN

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 from typing import TypeAlias, TypeVar, final
 
 from sfumato.accounting.losses.measures import Approx, Loss
@@ -26,7 +27,7 @@ F = TypeVar("F", bound=Conversion)
 
 
 @final
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Step:
     """One row of the table: a theorem by which one kind of loss implies another.
 
@@ -127,7 +128,12 @@ def routes(source: Kind, target: Kind) -> tuple[tuple[Step, ...], ...]:
     Steps that exist for some losses only (``step.only``) are included.
     """
     rows = tuple(step for row in CONVERSIONS.values() for step in row.values() if step.source is not step.target)
-    return tuple(sorted(_paths(_kind(source), _kind(target), rows, (source,)), key=len))
+    return _sorted_paths(_kind(source), _kind(target), rows)
+
+
+@lru_cache(maxsize=256)
+def _sorted_paths(source: Kind, target: Kind, rows: tuple[Step, ...]) -> tuple[tuple[Step, ...], ...]:
+    return tuple(sorted(_paths(source, target, rows, (source,)), key=len))
 
 
 def strength_graph() -> StrengthGraph:

@@ -77,7 +77,7 @@ class PLD(Loss):
         if not made:
             raise BadArgument("alternatives", WANTED, alternatives)
         kept: list[Composition] = []
-        for one in sorted(made, key=rank):
+        for one in sorted(made, key=rank) if len(made) > 1 else made:
             if not any(_included(one, other) for other in kept):
                 kept = [other for other in kept if not _included(other, one)] + [one]
         object.__setattr__(self, "alternatives", tuple(kept))
@@ -238,10 +238,12 @@ def _composed(losses: Sequence[L], start: L) -> L:
 @guarantee(
     claim="each alternative is, step by step, dominated by this composition",
     proof="proofs/pairs.md#either",
-    reviewed="1411b5c92cd4",
+    reviewed="2ea733ccc052",
 )
 def covering(alternatives: Sequence[Composition]) -> Composition:
     """One composition that dominates each of several, also where answers decide which of them is met."""
+    if len(alternatives) == 1:
+        return alternatives[0]
     waiting = [list(reversed(one)) for one in alternatives]
     steps_of_all: list[tuple[Pair, int]] = []
     while waiting := [steps for steps in waiting if steps]:

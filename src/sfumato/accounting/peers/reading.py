@@ -68,6 +68,10 @@ class Place:
     sampled: bool = False
     depth: int = 0
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.relation, Relation):
+            raise BadArgument("relation", "sf.accounting.Relation.ADD_REMOVE, CHANGE_ONE or ZERO_OUT", self.relation)
+
     @property
     @guarantee(
         claim="a unit that is there or not moves a sum by one norm; one that is exchanged, outside samples, by two",
@@ -103,8 +107,6 @@ def from_dp_accounting(event: object, *, relation: Relation = Relation.ADD_REMOV
     >>> from_dp_accounting('{"class_name": "GaussianDpEvent", "noise_multiplier": 1.1}')
     Gaussian(scale=Fraction(11, 10), shift=Fraction(1, 1))
     """
-    if not isinstance(relation, Relation):
-        raise BadArgument("relation", "sf.accounting.Relation.ADD_REMOVE, CHANGE_ONE or ZERO_OUT", relation)
     return read_event(event, Place(relation))
 
 

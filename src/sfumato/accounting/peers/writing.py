@@ -48,7 +48,7 @@ from sfumato.accounting.losses.measures import ZCDP, Approx, BoundedRange, Loss,
 from sfumato.accounting.peers.forms import Foreign, built, plain
 from sfumato.accounting.peers.reading import Place
 from sfumato.accounting.relation import Relation
-from sfumato.errors import BadArgument, NoProvenRoute
+from sfumato.errors import NoProvenRoute
 from sfumato.exact import Distance, Extended, ball, down, lower, rational_up, root
 from sfumato.guarantee import guarantee
 from sfumato.noise.discrete_gaussian import DiscreteGaussian
@@ -62,7 +62,7 @@ def to_dp_accounting(event: Event, *, relation: Relation = Relation.ADD_REMOVE) 
 
     What it describes costs at least as much. Needs dp-accounting; what that has no class for is refused by name.
     """
-    return built(_written(event, relation))
+    return built(write_event(event, Place(relation)))
 
 
 def to_dp_accounting_json(event: Event, *, relation: Relation = Relation.ADD_REMOVE) -> str:
@@ -71,13 +71,7 @@ def to_dp_accounting_json(event: Event, *, relation: Relation = Relation.ADD_REM
     >>> to_dp_accounting_json(Gaussian(scale=3, shift=2))
     '{"module_name": "dp_accounting.dp_event", "class_name": "GaussianDpEvent", "noise_multiplier": 1.5}'
     """
-    return json.dumps(plain(_written(event, relation)))
-
-
-def _written(event: Event, relation: Relation) -> Foreign:
-    if not isinstance(relation, Relation):
-        raise BadArgument("relation", "sf.accounting.Relation.ADD_REMOVE, CHANGE_ONE or ZERO_OUT", relation)
-    return write_event(event, Place(relation))
+    return json.dumps(plain(write_event(event, Place(relation))))
 
 
 @guarantee(

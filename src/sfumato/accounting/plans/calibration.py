@@ -113,8 +113,11 @@ class _Search:
         return self.sign * math.log(self.parameter(place)) if self.whole else place
 
 
-def _least(search: _Search, start: float, slope: float) -> tuple[float, float]:
-    """A place that keeps the limit, next to one that does not, and the slope there: secants inside a bracket."""
+def _least(search: _Search, start: float, slope: float) -> tuple[float, float, float]:
+    """A place that keeps the limit, next to one that does not, with the slope and where that meets the limit.
+
+    The search is for secants inside a bracket.
+    """
     good: tuple[float, float] | None = None
     bad: tuple[float, float] | None = None
     before: tuple[float, float] | None = None
@@ -127,7 +130,7 @@ def _least(search: _Search, start: float, slope: float) -> tuple[float, float]:
             bad = place, value
         settled = good and (good[0] <= search.low or (bad and search.close(good[0], bad[0])))
         if good and (settled or search.enough(value, slope)):
-            return good[0], slope
+            return good[0], slope, good[0] - good[1] / slope if math.isfinite(good[1]) else good[0]
         if bad and bad[0] >= search.high:
             raise CannotCalibrate(
                 "no parameter is known to meet what was asked for: even at the end of the scale no way of accounting "
@@ -174,7 +177,7 @@ def _solved(search: _Search) -> float | int:
         replace(search, ways=WAYS, tolerance=0.0 if search.whole else SHARP, width=NARROW),
     ]
     try:
-        place, slope = _least(search, place, slope)
+        place, slope, _ = _least(search, place, slope)
         stages = [replace(stage, longest=SHORTER) for stage in stages]
         if _gaussian_only(search.build(search.parameter(place))):
             stages = [replace(stages[1], ways=(GDP,))]
@@ -183,8 +186,9 @@ def _solved(search: _Search) -> float | int:
     except CannotCalibrate:
         if stages[0].excess(search.high) > 0:
             raise
+    start = place
     for stage in stages:
-        place, slope = _least(stage, place, slope)
+        place, slope, start = _least(stage, start, slope)
     return search.parameter(place if search.whole else _agreed(search, place))
 
 

@@ -9,15 +9,18 @@ import math
 import operator
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import final
+from typing import TypeVar, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.accounting.pld.inversion import FEW_USES, Contour
-from sfumato.accounting.pld.sampled_moments import Line, Part
+from sfumato.accounting.pld.envelopes import FEW_PARTS
+from sfumato.accounting.pld.inversion import FEW_USES, LEAST_BITS, Contour, Known
+from sfumato.accounting.pld.laplace_moments import rough_moments, rough_variation
+from sfumato.accounting.pld.sampled_parts import Line, Part
 
 Floats = NDArray[np.float64]
+T = TypeVar("T")
 
 MOST = 1 << 14
 """No more frequencies than this are worked out."""
@@ -28,7 +31,7 @@ FEW = 512
 TILTS, FREQUENCIES = 144, 160
 """How many tilts, and last frequencies, are compared."""
 
-GRID = 0.05
+GRID = 0.15
 """The distance of outcomes, in standard deviations of the noise, at which laws are looked at."""
 
 MOST_NODES = 1 << 12
@@ -45,6 +48,13 @@ DOUBT = 0.01
 
 SLACK = 1.2
 """What bounds lose to looking at cells."""
+
+DIGITS, GENTLE = 33.0, 20.0
+"""Moments are worked out with floats where errors of exp(−this) of them, over all uses, do no harm; errors grow
+with frequencies above the other."""
+
+MOST_LOOKS = 24
+"""Of more parts than this, those that are alike are looked at together."""
 
 CELLS = 48
 """Into how many cells the middle of a law is cut to see how its spectrum decays."""
@@ -67,6 +77,7 @@ class Look:
         self.second = log_mixed(-self.mu * self.x - self.mu**2 / 2, self.down)
         self.losses = self.first - self.second
         self.base = self.first - self.x**2 / 2 - math.log(2 * math.pi) / 2
+        self.grown = self.down * np.exp(-self.mu * self.x - self.mu**2 / 2)
 
     def jump_end(self, rare: float, above: float, apart: float) -> float:
         """An end with losses well above an ε, such that two of them, or one beside other differences, hardly matter.
@@ -120,8 +131,7 @@ class Look:
 
     def envelope(self, tilt: float, height: float) -> Floats:
         """The logarithm of a bound of the integrand on lines up to twice a height."""
-        grown = self.down * np.exp(-self.mu * self.x - self.mu**2 / 2)
-        kept, turned = 1 - self.down, math.cos(2 * self.mu * height)
+        grown, kept, turned = self.grown, 1 - self.down, math.cos(2 * self.mu * height)
         second = np.log(kept**2 + 2 * kept * grown * turned + grown**2) / 2 if self.down else np.zeros(self.x.size)
         envelope: Floats = self.base + tilt * self.first - tilt * second + 2 * height**2
         return envelope
@@ -134,7 +144,7 @@ class Look:
             return float(left), float(self.x[last]) + bend
         return float(left), self.end + bend * (max(0.0, float(np.max(envelope[-40:])) - negligible) + 2)
 
-    def layers(self, tilt: float, total: float) -> tuple[Floats, Floats, tuple[Fraction, ...]]:
+    def layers(self, tilt: float, total: float) -> tuple[Floats, Floats, tuple[float, ...]]:
         """Masses and lengths of uniform laws that make up most of the tilted law, and the outcomes between them."""
         weights = np.cumsum(np.exp(self.base + tilt * self.losses - total)) * GRID
         low, high = (float(self.x[np.searchsorted(weights, share * weights[-1])]) for share in (1e-3, 1 - 1e-3))
@@ -150,7 +160,7 @@ class Look:
         first = np.array([int(np.argmax(heights >= level)) for level in levels])
         last = np.array([CELLS - int(np.argmax(heights[::-1] >= level)) for level in levels])
         lengths = losses[last] - losses[first]
-        return np.diff(levels, prepend=0.0) * lengths, lengths, tuple(map(Fraction, places))
+        return np.diff(levels, prepend=0.0) * lengths, lengths, tuple(places.tolist())
 
     def damped(self, tilt: float, total: float, line: Line, ends: Floats) -> Floats:
         """About how much is left, along a line of nodes, from each of several frequencies on."""
@@ -179,24 +189,43 @@ def log_largest(tilts: Floats) -> Floats:
     return tilts * np.log(tilts) - (1 + tilts) * np.log1p(tilts)
 
 
+def alike(parts: Sequence[Part]) -> list[tuple[Part, float, list[Part]]]:
+    """Groups of parts that are much alike: one that is as wide as any, how often it counts for them, and the group."""
+    if len(parts) <= MOST_LOOKS:
+        return [(part, float(part.count), [part]) for part in parts]
+    ordered = sorted(parts, key=lambda part: (part.above > 0, part.below > 0, part.square, part.above + part.below))
+    size = -(-len(parts) // MOST_LOOKS)
+    groups = []
+    for group in (ordered[first : first + size] for first in range(0, len(ordered), size)):
+        rates = (max(part.above for part in group), max(part.below for part in group))
+        wide = Part(max(part.square for part in group), *rates, sum(part.count for part in group))
+        groups.append((wide, sum(part.count * weight(part) for part in group) / weight(wide), group))
+    return groups
+
+
+def weight(part: Part) -> float:
+    """About the variance of a part's loss, up to a factor."""
+    return float(part.above + part.below) ** 2 * math.expm1(min(float(part.square), 600.0)) + 1e-300
+
+
 @final
 class Survey:
     """A whole composition's K(tilt), with derivatives, at many tilts."""
 
-    def __init__(
-        self, parts: Sequence[Part], square: Fraction, rare: float, *, above: float = math.inf, apart: float = 1.0
-    ) -> None:
-        self.parts, self.square = tuple(parts), square
-        self.looks = [Look(part, rare, above, apart) for part in parts]
-        counts = [part.count for part in parts]
-        self.extra = float(square)
+    def __init__(self, known: Known, rare: float, *, above: float = math.inf, apart: float = 1.0) -> None:
+        self.known, self.groups = known, alike(known.sampled)
+        self.looks = [Look(wide, rare, above, apart) for wide, _, _ in self.groups]
+        self.counts = counts = [count for _, count, _ in self.groups]
+        self.extra = float(known.square)
         heights = [float(look.heights(np.zeros(1))[0]) for look in self.looks]
-        self.variation = min(1.0, sum(map(operator.mul, counts, heights)) + 0.4 * math.sqrt(self.extra))
+        noise = rough_variation(known.laplace) + 0.4 * math.sqrt(self.extra)
+        self.variation = min(1.0, sum(map(operator.mul, counts, heights)) + noise)
         start = [float(look.moments(np.array([1e-9]))[2][0]) for look in self.looks]
-        wide = math.sqrt(sum(map(operator.mul, counts, start)) + self.extra)
+        others = float(rough_moments(known.laplace, np.array([1e-9]))[2][0]) if known.laplace else 0.0
+        wide = math.sqrt(sum(map(operator.mul, counts, start)) + self.extra + others)
         self.tilts = np.exp(np.linspace(math.log(0.002 / wide), math.log(1e3 * (1 + rare) / wide), TILTS))
         self.singles = [look.moments(self.tilts) for look in self.looks]
-        totals = [np.zeros(TILTS), np.zeros(TILTS), np.zeros(TILTS)]
+        totals = list(rough_moments(known.laplace, self.tilts)) if known.laplace else [np.zeros(TILTS)] * 3
         for single, count in zip(self.singles, counts, strict=True):
             totals = [total + count * moment for total, moment in zip(totals, single, strict=True)]
         self.value: Floats = totals[0] + self.tilts * (1 + self.tilts) * self.extra / 2
@@ -214,16 +243,17 @@ class Survey:
 
     def jump(self, log_delta: float) -> float:
         """About the ε at a δ where one large loss makes it, beside the rest of them."""
+        if self.known.laplace:
+            return math.inf
         height, spread = 0.0, self.extra
-        for look, part in zip(self.looks, self.parts, strict=True):
+        for look, count in zip(self.looks, self.counts, strict=True):
             weights = np.exp(look.base) * GRID
-            heights = np.array(
-                [np.sum(weights * -np.expm1(-np.maximum(look.losses - loss, 0.0))) for loss in look.losses]
-            )
-            over = np.nonzero(part.count * heights > math.exp(log_delta) / len(self.parts))[0]
+            here, there = (np.cumsum(one[::-1])[::-1] for one in (weights, weights * np.exp(-look.losses)))
+            heights = here - np.exp(look.losses) * there
+            over = np.nonzero(count * heights > math.exp(log_delta) / len(self.looks))[0]
             if over.size:
                 height = max(height, float(look.losses[over[-1]]))
-                spread += part.count * float(np.sum(weights * np.minimum(look.losses, 2 * abs(height)) ** 2))
+                spread += count * float(np.sum(weights * np.minimum(look.losses, 2 * abs(height)) ** 2))
         return 2 * height + max(0.0, float(self.mean[0])) + math.sqrt(2 * max(1.0, -log_delta) * spread)
 
     def log_delta(self, epsilon: float) -> float:
@@ -260,8 +290,8 @@ class Survey:
         tilt, steeper = float(self.tilts[best]), float(self.tilts[steep])
         deep = sharp + max(0.0, float(self.excess(epsilon, log_delta)[best])) + 4
         lines = []
-        for look, single, part in zip(self.looks, self.singles, self.parts, strict=True):
-            line = look.line((tilt, steeper), (single[0][best], single[0][steep]), deep + math.log(part.count))
+        for look, single in zip(self.looks, self.singles, strict=True):
+            line = look.line((tilt, steeper), (single[0][best], single[0][steep]), deep + math.log(look.part.count))
             if line is None:
                 return None
             lines.append(line)
@@ -270,37 +300,41 @@ class Survey:
         last, smoothing, places = self.last(best, deep, moved / (2 * hazard), period, lines)
         size = last * period / (2 * math.pi) + 2
         columns = max(4, math.ceil(math.sqrt(size)))
-        uses = sum(part.count for part in self.parts)
-        bits = 80 + int((deep + math.log1p(uses) + math.log1p(steeper) + math.log1p(1 / period)) / math.log(2))
+        many = math.log1p(self.known.uses)
+        bits = LEAST_BITS + int((deep + many + math.log1p(steeper) + math.log1p(1 / period)) / math.log(2))
         return Contour(
             tilt=Fraction(tilt),
             steeper=Fraction(steeper),
             period=Fraction(period),
             rows=math.ceil(size / columns),
             columns=columns,
-            square=self.square,
             smoothing=Fraction(smoothing),
-            lines=tuple(lines),
-            places=tuple(places),
-            bits=bits,
+            lines=self.each(lines),
+            places=self.each(places),
+            bits=None if deep + many + math.log1p(last / GENTLE) < DIGITS else bits,
         )
+
+    def each(self, of_groups: Sequence[T]) -> tuple[T, ...]:
+        """What belongs to each part, from what belongs to its group."""
+        placed = {part: one for (_, _, group), one in zip(self.groups, of_groups, strict=True) for part in group}
+        return tuple(placed[part] for part in self.known.sampled)
 
     def last(
         self, best: int, deep: float, square: float, period: float, lines: Sequence[Line]
-    ) -> tuple[float, float, list[tuple[Fraction, ...]]]:
+    ) -> tuple[float, float, list[tuple[float, ...]]]:
         """The last frequency, how much is smoothed, and where each part is wide."""
         unit = 2 * math.pi / period
         ends = np.exp(np.linspace(math.log(4 * unit), math.log(MOST * unit), FREQUENCIES))
         powers = self.extra * ends**2 / 2
         places = []
-        for look, single, part, line in zip(self.looks, self.singles, self.parts, lines, strict=True):
+        for look, single, count, line in zip(self.looks, self.singles, self.counts, lines, strict=True):
             masses, lengths, between = look.layers(float(self.tilts[best]), float(single[0][best]))
             angle = np.maximum(ends[:, None] * lengths / 2, 1e-12)
             ripple = np.where(angle <= 2, np.sin(angle) / angle, np.minimum(1, 1 / angle))
             kept = 1 - np.minimum(0.999, np.sum(masses * (1 - ripple), axis=1))
-            if part.count <= FEW_USES:
+            if look.part.count <= FEW_USES and len(lines) <= FEW_PARTS:
                 kept = np.minimum(kept, look.damped(float(self.tilts[best]), float(single[0][best]), line, ends))
-            powers -= part.count * np.log(kept)
+            powers -= count * np.log(kept)
             places.append(between)
         plain = int(np.searchsorted(np.maximum.accumulate(powers), deep))
         smooth = int(np.searchsorted(np.maximum.accumulate(powers + square * ends**2 / 2), deep))

@@ -14,20 +14,42 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import final
 
+import numpy as np
 from flint import acb, acb_mat, arb
 
 from sfumato.accounting.facts.gaussian import gaussian_upper_tail
+from sfumato.accounting.pld.envelopes import FEW_PARTS, Envelopes
+from sfumato.accounting.pld.float_balls import Balls
+from sfumato.accounting.pld.laplace_moments import LaplacePart, laplace_spectrum, log_moment
 from sfumato.accounting.pld.rounding_correction import Coins, unspread
-from sfumato.accounting.pld.sampled_moments import Line, Part, Quadrature, geometric
+from sfumato.accounting.pld.sampled_moments import FloatQuadrature, Quadrature, geometric
+from sfumato.accounting.pld.sampled_parts import Line, Part, loss_at, lost
 from sfumato.exact import Extended, ball, endpoints, precision
 from sfumato.guarantee import guarantee
 
 REACH, FARTHER = 3, (4, 6, 9, 16)
 """How many standard deviations of the smoothing chords reach, and where moves beyond that are counted."""
 
-
 FEW_USES = 1000
-"""A part that is used more often than this is not damped but wide, where its frequencies end."""
+"""A part that is used more often, or beside more than `FEW_PARTS`, is not damped but wide at its last frequency."""
+
+LEAST_BITS = 80
+"""The precision of balls around what was worked out with floats."""
+
+
+@final
+@dataclass(frozen=True)
+class Known:
+    """A composition with known moments: sampled Gaussian parts, Laplace parts, and all Gaussian pairs by one square."""
+
+    sampled: tuple[Part, ...]
+    laplace: tuple[LaplacePart, ...]
+    square: Fraction
+
+    @property
+    def uses(self) -> int:
+        """How many uses all parts have."""
+        return sum(part.count for part in self.sampled) + sum(part.count for part in self.laplace)
 
 
 @final
@@ -35,8 +57,8 @@ FEW_USES = 1000
 class Contour:
     """How a composition is inverted: the tilt, a steeper one for aliases, the period of ε, and how many frequencies.
 
-    ``square`` is that of all Gaussian pairs, ``smoothing`` that of one more which is added to make the sum end;
-    ``lines`` and ``places`` say for each part where its nodes lie, and where it is wide.
+    ``smoothing`` is the square of a Gaussian pair which is added to make the sum end; ``lines`` and ``places`` say for
+    each sampled part where its nodes lie, and where it is wide. Without ``bits`` moments are worked out with floats.
     """
 
     tilt: Fraction
@@ -44,58 +66,51 @@ class Contour:
     period: Fraction
     rows: int
     columns: int
-    square: Fraction
     smoothing: Fraction
     lines: tuple[Line, ...]
-    places: tuple[tuple[Fraction, ...], ...]
-    bits: int
+    places: tuple[tuple[float, ...], ...]
+    bits: int | None
 
 
 @final
 class Inverted:
     """The inverted moments of a composition, ready to bound δ at any ε."""
 
-    def __init__(self, parts: Sequence[Part], contour: Contour, *, variation: Fraction) -> None:
-        self.contour = contour
-        with precision(contour.bits):
+    def __init__(self, known: Known, contour: Contour, *, variation: Fraction) -> None:
+        self.contour, self.bits = contour, contour.bits or LEAST_BITS
+        with precision(self.bits), np.errstate(all="ignore"):
             smoothing = ball(contour.smoothing).sqrt() / (2 * arb.pi()).sqrt()
             self.variation = arb((ball(variation) + smoothing).upper()).min(arb(1))
-            self._prepare(parts)
+            self._prepare(known)
 
-    def _prepare(self, parts: Sequence[Part]) -> None:
+    def _prepare(self, known: Known) -> None:
         contour = self.contour
         self.tilt, self.spacing = ball(contour.tilt), 2 * arb.pi() / ball(contour.period)
-        square = ball(contour.square + contour.smoothing)
-        size = contour.rows * contour.columns
-        made = [Quadrature(part, line) for part, line in zip(parts, contour.lines, strict=True)]
-        masses = [(one, one.lost(), part.count) for one, part in zip(made, parts, strict=True)]
-        self.cuts = [(one.loss(one.end), here * count, there * count) for one, (here, there), count in masses]
+        square = ball(known.square + contour.smoothing)
+        masses = [(part, line, lost(part, line)) for part, line in zip(known.sampled, contour.lines, strict=True)]
+        self.cuts = [
+            (loss_at(part, ball(line.end)), here * part.count, there * part.count)
+            for part, line, (here, there) in masses
+        ]
         self.lost = sum((here for _, here, _ in self.cuts), arb(0))
-        moments = [one.moment(self.tilt) for one in made]
-        self.level = log_total(moments, parts, self.tilt, square)
-        steeper = ball(contour.steeper)
-        self.steep = log_total([one.moment(steeper) for one in made], parts, steeper, square)
-        spectra = [
-            one.spectrum(self.tilt, spacing=self.spacing, rows=contour.rows, columns=contour.columns) for one in made
-        ]
+        steeper, size = ball(contour.steeper), contour.rows * contour.columns
+        sampled = sampled_spectrum(known.sampled, contour, self.tilt, steeper, self.spacing)
+        values, level, decay = sampled.values, sampled.level, sampled.decay
+        self.steep = sampled.steep + log_moment(known.laplace, steeper) + steeper * (steeper + 1) * square / 2
+        if known.laplace:
+            others, more = laplace_spectrum(
+                known.laplace, self.tilt, spacing=self.spacing, rows=contour.rows, columns=contour.columns
+            )
+            values, level = [one * other for one, other in zip(values, others.enclosed(), strict=True)], level + more
+            decay += log_moment(known.laplace, self.tilt) - more
+        self.level = level + self.tilt * (self.tilt + 1) * square / 2
         table = []
-        for place in range(size):
+        for place, value in enumerate(values):
             s = acb(self.tilt, self.spacing * place)
-            value = ((s * (s + 1) - self.tilt * (self.tilt + 1)) * square / 2).exp() / (s * (s + 1))
-            for part, total, spectrum in zip(parts, moments, spectra, strict=True):
-                value *= (spectrum[place] / total) ** part.count
-            table.append(value if place else value / 2)
+            sized = ((s * (s + 1) - self.tilt * (self.tilt + 1)) * square / 2).exp() / (s * (s + 1))
+            table.append(value * sized if place else value * sized / 2)
         self.table = acb_mat(contour.rows, contour.columns, table)
-        wide = [
-            one.layers(self.tilt, total, places)
-            for one, total, places in zip(made, moments, contour.places, strict=True)
-        ]
-        last = self.spacing * size
-        least = [
-            one.damped(self.tilt, total, last) if part.count <= FEW_USES else arb(1)
-            for one, total, part in zip(made, moments, parts, strict=True)
-        ]
-        self.rest = beyond_last(wide, least, parts, square, self.spacing, size)
+        self.rest = beyond_last(decay, square, self.spacing, size)
         self.coins = spread(contour.smoothing) if contour.smoothing else None
 
     @guarantee(
@@ -146,14 +161,14 @@ class Inverted:
 
     def above(self, epsilon: Fraction) -> Extended:
         """An upper bound of δ(ε)."""
-        with precision(self.contour.bits):
+        with precision(self.bits):
             place = ball(epsilon)
             high = endpoints(self.summed(place) - self.aliases(place)[0] + self.beyond_ends(place)[1])[1]
             return min(Fraction(1), max(Fraction(0), high)) if high == high else Fraction(1)
 
     def below(self, epsilon: Fraction) -> Extended:
         """A lower bound of δ(ε)."""
-        with precision(self.contour.bits):
+        with precision(self.bits):
             place = ball(epsilon)
             low = endpoints(self.summed(place) - self.aliases(place)[1])[0]
             low = max(Fraction(0), low) if low == low else Fraction(0)
@@ -161,35 +176,93 @@ class Inverted:
             return low if self.coins is None else unspread(self.coins, low, lambda move: self.above(epsilon - move))
 
 
-def log_total(moments: Sequence[arb], parts: Sequence[Part], tilt: arb, square: arb) -> arb:
-    """Encloses K(tilt) = ln E e^(tilt·Z) of a whole composition."""
-    powers = (moment.log() * part.count for moment, part in zip(moments, parts, strict=True))
-    return sum(powers, tilt * (tilt + 1) * square / 2)
+@final
+@dataclass(frozen=True)
+class Spectrum:
+    """Moments of a composition along a line, over e^``level``; ln E e^(θZ) at the steeper tilt; and the logarithm of a
+    bound of the former from the last frequency on.
+    """
+
+    values: list[acb]
+    level: arb
+    steep: arb
+    decay: arb
+
+
+def sampled_spectrum(parts: Sequence[Part], contour: Contour, tilt: arb, steeper: arb, spacing: arb) -> Spectrum:
+    """The moments of sampled Gaussian parts, with floats or with balls."""
+    size, nothing = contour.rows * contour.columns, arb(0)
+    if not parts:
+        return Spectrum([acb(1)] * size, nothing, nothing, nothing)
+    bounds, counts = Envelopes(parts, contour.lines), [part.count for part in parts]
+    slack = [[arb(0, missed) for missed in bounds.missed(place)] for place in (tilt, steeper)]
+    if contour.bits is None:
+        values, totals, steep, level = _by_floats(parts, contour, slack, tilt, steeper, spacing)
+    else:
+        values, totals, steep = _by_balls(parts, contour, slack, tilt, steeper, spacing)
+        level = log_total(totals, counts)
+    last = spacing * size
+    left = bounds.spread(tilt, totals, contour.places, last)
+    if len(parts) <= FEW_PARTS:
+        damped = bounds.damped(tilt, last)
+        left = [
+            one.min(arb((least / total).upper())) if count <= FEW_USES else one
+            for one, least, total, count in zip(left, damped, totals, counts, strict=True)
+        ]
+    decay = log_total(left, counts) + log_total(totals, counts) - level
+    return Spectrum(values, level, log_total(steep, counts), decay)
+
+
+def _by_balls(
+    parts: Sequence[Part], contour: Contour, slack: list[list[arb]], tilt: arb, steeper: arb, spacing: arb
+) -> tuple[list[acb], list[arb], list[arb]]:
+    """Values over the product of all moments at the tilt, and each part's moments at both tilts."""
+    nodes = [Quadrature(part, line) for part, line in zip(parts, contour.lines, strict=True)]
+    totals, steep = (
+        [one.moment(place) + missed for one, missed in zip(nodes, misses, strict=True)]
+        for place, misses in ((tilt, slack[0]), (steeper, slack[1]))
+    )
+    values = [acb(1)] * (contour.rows * contour.columns)
+    for one, part, total, missed in zip(nodes, parts, totals, slack[0], strict=True):
+        sums, off = one.spectrum(tilt, spacing=spacing, rows=contour.rows, columns=contour.columns)
+        wrong = acb(missed + off * arb(0, 1), missed + off * arb(0, 1))
+        values = [value * ((one + wrong) / total) ** part.count for value, one in zip(values, sums, strict=True)]
+    return values, totals, steep
+
+
+def _by_floats(
+    parts: Sequence[Part], contour: Contour, slack: list[list[arb]], tilt: arb, steeper: arb, spacing: arb
+) -> tuple[list[acb], list[arb], list[arb], arb]:
+    """The same with floats; values are over e to a power that comes too."""
+    nodes = FloatQuadrature(parts, contour.lines)
+    sums, tops = nodes.spectrum(tilt, spacing=spacing, rows=contour.rows, columns=contour.columns)
+    scales = [arb(top).exp() for top in tops]
+    missed = [[float((2 * one.rad() / scale).upper())] for one, scale in zip(slack[0], scales, strict=True)]
+    sums = Balls(sums.mid, sums.rad + np.array(missed))
+    values = sums.raised([part.count for part in parts]).prod().enclosed()
+    totals = [one.real * scale for one, scale in zip(sums[:, 0].enclosed(), scales, strict=True)]
+    weights, powers = nodes.weights(steeper)
+    steep = [
+        one.real * arb(power).exp() + miss
+        for one, power, miss in zip(weights.sum().enclosed(), powers, slack[1], strict=True)
+    ]
+    return values, totals, steep, sum((arb(top) * part.count for top, part in zip(tops, parts, strict=True)), arb(0))
+
+
+def log_total(moments: Sequence[arb], counts: Sequence[int]) -> arb:
+    """Encloses the logarithm of a product of powers."""
+    return sum((moment.log() * count for moment, count in zip(moments, counts, strict=True)), arb(0))
 
 
 @guarantee(
-    claim="sum over k > m of |Phi| / |s (s+1)| <= D / (spacing² m), D = e^(-t² square/2) times the product of all "
-    "min(1 - sum of mass (1 - sup sinc), damped)^count",
+    claim="sum over k > m of |Phi| / |s (s+1)| <= D / (spacing² m), D = e^(decay - t² square/2)",
     proof="proofs/contour.md#decay",
-    reviewed="7f96bd636d12",
+    reviewed="cc7c4d1763f6",
 )
-def beyond_last(
-    wide: Sequence[Sequence[tuple[arb, arb]]],
-    damped: Sequence[arb],
-    parts: Sequence[Part],
-    square: arb,
-    spacing: arb,
-    size: int,
-) -> arb:
+def beyond_last(decay: arb, square: arb, spacing: arb, size: int) -> arb:
     """Bounds the terms of the sum that are left out."""
     last = spacing * size
-    power = -square * last * last / 2
-    for layers, least, part in zip(wide, damped, parts, strict=True):
-        kept = arb(1)
-        for mass, length in layers:
-            angle = last * length / 2
-            kept -= mass * (1 - (angle.sin() / angle if angle <= 2 else arb(1).min(1 / angle)))
-        power += arb(kept.upper()).min(least).log() * part.count
+    power = arb(decay.upper()) - square * last * last / 2
     return arb((power.exp() / (spacing * spacing * (size - 1))).upper())
 
 

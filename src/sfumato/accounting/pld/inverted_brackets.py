@@ -1,4 +1,4 @@
-"""Brackets for δ(ε) and ε(δ) of sampled Gaussian noise by inversion, planned again where they come out too wide."""
+"""Brackets for δ(ε) and ε(δ) of plans with known moments by inversion, planned again where they come out too wide."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from fractions import Fraction
 from sfumato.accounting.losses.bracket import Bracket
 from sfumato.accounting.pld.contour import Survey
 from sfumato.accounting.pld.crossing import crossing, log_ratio
-from sfumato.accounting.pld.inversion import Inverted
+from sfumato.accounting.pld.inversion import Inverted, Known
+from sfumato.accounting.pld.laplace_moments import LaplacePart
 from sfumato.accounting.pld.pairs.gaussian import GaussianPair
+from sfumato.accounting.pld.pairs.laplace import LaplacePair
 from sfumato.accounting.pld.pairs.pair import Pair
-from sfumato.accounting.pld.sampled_moments import Part, part_of
+from sfumato.accounting.pld.sampled_parts import Part, part_of
 from sfumato.exact import up
 
 TRIES = 4
@@ -30,13 +32,17 @@ FAR, RAREST = 10**12, -600.0
 MOVED = 5e-3
 """No smoothing moves ε by more than this share of it."""
 
-MOST_PARTS = 256
+FEW_LAPLACE = 8
+"""Fewer different Laplace mechanisms than this, without samples, are put on a lattice."""
+
+MOST_PARTS = 1024
 """Plans with more different samples than this are put on a lattice."""
 
 
-def split(composition: Sequence[tuple[Pair, int]]) -> tuple[list[Part], Fraction] | None:
-    """The sampled parts of a composition, and the square of its Gaussian pairs; None where it has anything else."""
+def split(composition: Sequence[tuple[Pair, int]]) -> Known | None:
+    """The parts of a composition whose moments are known; None where it has others, or is better on a lattice."""
     parts: list[Part] = []
+    laplace: list[LaplacePart] = []
     square = Fraction(0)
     for pair, count in composition:
         part = part_of(pair, count)
@@ -44,9 +50,12 @@ def split(composition: Sequence[tuple[Pair, int]]) -> tuple[list[Part], Fraction
             parts.append(part)
         elif isinstance(pair, GaussianPair):
             square += pair.square * count
+        elif isinstance(pair, LaplacePair):
+            laplace.append(LaplacePart(pair.ratio, count))
         else:
             return None
-    return (parts, square) if 0 < len(parts) <= MOST_PARTS else None
+    known = Known(tuple(parts), tuple(laplace), square)
+    return known if len(parts) <= MOST_PARTS and (parts or len(laplace) >= FEW_LAPLACE) else None
 
 
 def inverted_epsilon(
@@ -62,18 +71,17 @@ def inverted_epsilon(
     if known is None:
         return None
     log_delta, sharp = log_ratio(delta, Fraction(1)), SLACK - math.log(tolerance)
-    rare, apart = sharp - log_delta + _log_uses(known[0]), up(variation)
-    survey = Survey(*known, rare)
+    rare, apart = sharp - log_delta + math.log(known.uses), up(variation)
     best = near if near is not None and near.lower > 0 and near.upper != math.inf else None
-    epsilon, sure = (survey.estimate(log_delta), FIRST) if best is None else (float(best.upper), NEXT)
+    epsilon, sure = (Survey(known, rare).estimate(log_delta), FIRST) if best is None else (float(best.upper), NEXT)
     moved, smoothing = min(0.7 * tolerance, MOVED), Fraction(1 << 60)
     for _ in range(TRIES):
-        survey = Survey(*known, rare, above=epsilon, apart=apart)
+        survey = Survey(known, rare, above=epsilon, apart=apart)
         contour = survey.contour(epsilon, log_delta, least=sure * epsilon, sharp=sharp, moved=moved * epsilon)
         if contour is None or contour.smoothing >= smoothing:
             break  # there is nothing to gain
         smoothing = contour.smoothing or smoothing
-        bracket = _searched(Inverted(known[0], contour, variation=variation), delta, epsilon)
+        bracket = _searched(Inverted(known, contour, variation=variation), delta, epsilon)
         if bracket.upper == math.inf:
             break
         best = bracket if best is None else Bracket(max(best.lower, bracket.lower), min(best.upper, bracket.upper))
@@ -82,12 +90,8 @@ def inverted_epsilon(
             break
         epsilon, sure = float(bracket.upper), NEXT
         moved *= min(0.5, max(0.1, 0.7 * tolerance * epsilon / float(width)))
-        sharp += 3
+        sharp += 0 if contour.smoothing else 3
     return best
-
-
-def _log_uses(parts: Sequence[Part]) -> float:
-    return math.log(sum(part.count for part in parts))
 
 
 def _searched(answer: Inverted, delta: Fraction, epsilon: float) -> Bracket:
@@ -107,17 +111,17 @@ def inverted_delta(
     known = split(composition)
     if known is None or epsilon > FAR:
         return None
-    place, sharp, uses = up(epsilon), SLACK - math.log(tolerance), _log_uses(known[0])
+    place, sharp, uses = up(epsilon), SLACK - math.log(tolerance), math.log(known.uses)
     moved, best = tolerance, Bracket(Fraction(0), variation)
-    chernoff = Survey(*known, sharp - RAREST / 8 + uses).log_delta(place)
+    chernoff = Survey(known, sharp - RAREST / 8 + uses).log_delta(place)
     log_delta = max(RAREST, min(chernoff, math.log(up(variation)), -1e-3))
     for _ in range(TRIES):
-        survey = Survey(*known, sharp - log_delta + uses, above=place, apart=up(variation))
+        survey = Survey(known, sharp - log_delta + uses, above=place, apart=up(variation))
         size = max(place, math.sqrt(survey.spread[0]) / 4)
         contour = survey.contour(place, log_delta, least=NEXT * place, sharp=sharp, moved=moved * size)
         if contour is None:
             return None
-        answer = Inverted(known[0], contour, variation=variation)
+        answer = Inverted(known, contour, variation=variation)
         best = Bracket(max(best.lower, answer.below(epsilon)), min(best.upper, answer.above(epsilon)))
         if best.upper - best.lower <= tolerance * max(1.0, -log_delta) * best.upper or best.upper == 0:
             break

@@ -1,281 +1,128 @@
 """Moments E e^(sZ) of the privacy loss of sampled Gaussian noise, for complex s, with a proved error.
 
 The integral over the outcome is taken by the trapezoidal rule along a line above the real axis: there the integrand
-of every frequency t ≥ 0 is damped, and a few hundred nodes serve all of them, whatever the rate and the count.
+of every frequency t ≥ 0 is damped, and a few hundred nodes serve all of them, whatever the rate and the count. Where a
+dozen digits do, all parts are worked out at once with arrays of floats; else one at a time, with balls.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from fractions import Fraction
-from itertools import pairwise
 from typing import final
 
+import numpy as np
 from flint import acb, arb, ctx, fmpz_mat
 
-from sfumato.accounting.facts.gaussian import gaussian_upper_tail
-from sfumato.accounting.pld.pairs.gaussian import ExchangedGaussianPair, GaussianPair
-from sfumato.accounting.pld.pairs.pair import Pair
-from sfumato.accounting.pld.pairs.sampled import AddedPair, RemovedPair
+from sfumato.accounting.pld.float_balls import WIDER, Balls, Complexes, modulus
+from sfumato.accounting.pld.fourier import UNIT
+from sfumato.accounting.pld.sampled_parts import Line, Mixtures, Part
 from sfumato.exact import ball
 from sfumato.guarantee import guarantee
 
 NARROW = 2.0**-48
 """Balls that are wider than this are not worth to be added up."""
 
-CELLS = 8
-"""Bounds of integrals use this many cells to a standard deviation of the noise."""
+CHUNK = 1 << 19
+"""No more powers of floats than this are held at a time, unless one part has more."""
 
 INFINITE = arb("inf")
 
 
 @final
-@dataclass(frozen=True)
-class Part:
-    """Uses of one sampled Gaussian pair: its loss is ln g(y) − ln g′(−y), g(y) = 1 − q + q·exp(μy − μ²/2).
-
-    ``above`` is the rate q of the first, ``below`` that of the second; y is standard normal with density g·φ.
-    """
-
-    square: Fraction
-    above: Fraction
-    below: Fraction
-    count: int
-
-
-@guarantee(
-    claim="removed: g at rate q against 1; added: 1 against g(-y); exchanged: both",
-    proof="proofs/contour.md#parts",
-    reviewed="681c39e85005",
-)
-def part_of(pair: Pair, count: int) -> Part | None:
-    """The part of a pair of sampled Gaussian noise; None for any other."""
-    nothing = Fraction(0)
-    match pair:
-        case RemovedPair(pair=GaussianPair(square=square), rate=rate):
-            return Part(square, rate, nothing, count)
-        case AddedPair(pair=GaussianPair(square=square), rate=rate):
-            return Part(square, nothing, rate, count)
-        case ExchangedGaussianPair(square=square, rate=rate) if rate < 1:
-            return Part(square, rate, rate, count)
-    return None
-
-
-@final
-@dataclass(frozen=True)
-class Line:
-    """A line of nodes u = ``left`` + jη + i·``height`` up to ``right``, and the ``end`` above which outcomes are cut.
-
-    Nodes stand for the outcomes y = end − s·ln(1 + exp((end − u)/s)), which bend down to the end; s is ``bend``.
-    """
-
-    left: Fraction
-    right: Fraction
-    step: Fraction
-    height: Fraction
-    end: Fraction
-    bend: Fraction
-
-
-@final
 class Quadrature:
-    """The nodes of one part, with their losses, weights, and bounds of what they miss; used inside one `precision`."""
+    """The nodes of one part, with their losses and weights; used inside one `precision`."""
 
     def __init__(self, part: Part, line: Line) -> None:
-        self.part, self.line = part, line
-        self.mu = ball(part.square).sqrt()
-        self.half = ball(part.square) / 2
-        self.end, self.bend = ball(line.end), ball(line.bend)
+        self.part = part
+        self._mu, self._half = ball(part.square).sqrt(), ball(part.square) / 2
+        end, bend = ball(line.end), ball(line.bend)
         height, unit = ball(line.height), ball(line.step) / (2 * arb.pi()).sqrt()
+        left, step = ball(line.left), ball(line.step)
+        mixes = [(ball(1 - rate), ball(rate)) for rate in (part.above, part.below)]
         self.losses: list[acb] = []
         self.weights: list[acb] = []
         for place in range(int((line.right - line.left) / line.step) + 1):
-            grown = ((self.end - acb(ball(line.left + place * line.step), height)) / self.bend).exp()
-            outcome = self.end - self.bend * (1 + grown).log()
-            first = self._logarithm(outcome, self.part.above)
-            self.losses.append(first - self._logarithm(-outcome, self.part.below))
+            grown = ((end - acb(left + place * step, height)) / bend).exp()
+            outcome = end - bend * (1 + grown).log()
+            first = self._logarithm(outcome, *mixes[0])
+            self.losses.append(first - self._logarithm(-outcome, *mixes[1]))
             self.weights.append((first - outcome * outcome / 2).exp() * (unit * grown / (1 + grown)))
-        self._cells = self._envelope()
 
-    def _logarithm(self, outcome: acb, rate: Fraction) -> acb:
+    def _logarithm(self, outcome: acb, kept: arb, rate: arb) -> acb:
         """ln g at an outcome; 0 at a rate of 0."""
-        if rate == 0:
-            return acb(0)
-        return (ball(1 - rate) + ball(rate) * (self.mu * outcome - self.half).exp()).log()
-
-    @guarantee(
-        claim="the masses above the end: (1-q) P(N > end) + q P(N > end - mu) under the first law, the same with q' "
-        "and -mu under the second, which is no larger",
-        proof="proofs/contour.md#cut",
-        reviewed="8993d4d15cae",
-    )
-    def lost(self) -> tuple[arb, arb]:
-        """Encloses the masses that one use has above the end, under the first law and under the second."""
-        if not (self.end > 0 and (self.part.above == 0 or self.end > self.mu / 2)):
-            return arb(1), arb(0, 1)
-        first, second = ball(self.part.above), ball(self.part.below)
-        plain = gaussian_upper_tail(self.end)
-        return (
-            (1 - first) * plain + first * gaussian_upper_tail(self.end - self.mu),
-            (1 - second) * plain + second * gaussian_upper_tail(self.end + self.mu),
-        )
-
-    def _real(self, place: arb, rate: Fraction) -> arb:
-        """g at a real outcome."""
-        return ball(1 - rate) + ball(rate) * (self.mu * place - self.half).exp()
-
-    def _modulus(self, place: arb) -> arb:
-        """The least ln |g′| at outcomes −(place + iv), v up to twice the height."""
-        rate = self.part.below
-        if rate == 0:
-            return arb(0)
-        grown, kept = ball(rate) * (-self.mu * place - self.half).exp(), ball(1 - rate)
-        turned = (2 * self.mu * ball(self.line.height)).cos()
-        return (kept * kept + 2 * kept * grown * turned + grown * grown).log() / 2
-
-    def _envelope(self) -> list[tuple[arb, arb, arb]]:
-        """For each cell bounds of ln g, of −ln|g′|, and of the logarithm of the density's integral."""
-        line, width = self.line, Fraction(1, CELLS)
-        ends = [ball(line.left + place * width) for place in range(int((line.right - line.left) / width) + 2)]
-        twice = 2 * ball(line.height)
-        unit = (ball(width) / (2 * arb.pi()).sqrt()).log() + twice * twice / 2
-        cells = []
-        for left, right in pairwise(ends):
-            low, slow = self._outcomes(left)[0], ((self.end - left) / self.bend).exp()
-            high = self._outcomes(right)[1]
-            nearest = arb(0) if low <= 0 <= high else low.abs_lower().min(high.abs_lower())
-            base = unit - nearest * nearest / 2 - (1 + slow**-2).log() / 2
-            cells.append((self._real(high, self.part.above).log(), -self._modulus(high), base))
-        return cells
-
-    @guarantee(
-        claim="from a frequency T on, |E e^((tilt + it)Z)| is at most the integral of |F| along the line, damped by "
-        "exp(-T Im Z)",
-        proof="proofs/contour.md#damping",
-        reviewed="f5f0235d24d6",
-    )
-    def damped(self, tilt: arb, total: arb, last: arb) -> arb:
-        """Bounds |E e^((tilt + it)Z)| / E e^(tilt·Z) for all t from ``last`` on: sharp where uses are few."""
-        line, width = self.line, Fraction(1, CELLS)
-        height, inside = ball(line.height), self._beyond(tilt)
-        for place, (first, second, base) in enumerate(self._cells):
-            left, right = (ball(line.left + (place + end) * width) for end in (0, 1))
-            above = self._bent(acb(right, height)).imag
-            lowest, highest = self._outcomes(left)[0], self._outcomes(right)[1]
-            turns = [self._logarithm(acb(lowest, turn), self.part.above).imag for turn in (above, height)]
-            angle = turns[0].min(turns[1]) - self._logarithm(-acb(highest, above), self.part.below).imag
-            power = (tilt + 1) * first + tilt * second + base - 3 * height * height / 2
-            inside += (power - last * angle.nonnegative_part()).exp()
-        return arb((inside / total).upper()) if self._legal() else INFINITE
-
-    def _bent(self, place: acb) -> acb:
-        """The outcome that a node stands for."""
-        return self.end - self.bend * (1 + ((self.end - place) / self.bend).exp()).log()
-
-    def _outcomes(self, place: arb) -> tuple[arb, arb]:
-        """Bounds of the real parts of the outcomes that belong to place + iv, v up to twice the height."""
-        grown = ((self.end - place) / self.bend).exp()
-        return self.end - self.bend * (1 + grown).log(), self.end - self.bend * (1 + grown * grown).log() / 2
-
-    @guarantee(
-        claim="the integral differs from the sum by at most 2 A / (exp(2 pi height / step) - 1) and what lies beyond "
-        "the ends, for every t >= 0",
-        proof="proofs/contour.md#quadrature",
-        reviewed="a7f4c4a0bbee",
-    )
-    def missed(self, tilt: arb) -> arb:
-        """Bounds the error of the sum for E e^((tilt + it)Z), the same for all t ≥ 0."""
-        if not self._legal():
-            return INFINITE
-        beyond, inside = self._beyond(tilt), arb(0)
-        for first, second, base in self._cells:
-            inside += ((tilt + 1) * first + tilt * second + base).exp()
-        turns = (2 * arb.pi() * ball(self.line.height / self.line.step)).expm1()
-        return arb(((inside + beyond) * 2 / turns + beyond).upper())
-
-    def _legal(self) -> bool:
-        """Tells whether the strip up to twice the height is free of singularities, and bends to the right side."""
-        twice = 2 * ball(self.line.height)
-        angle = twice * self.mu * (2 if self.part.below else 1)
-        return bool(angle < arb.pi() and twice < self.bend * arb.pi() / 2)
-
-    @guarantee(
-        claim="left of the ends the integrand falls with the normal density, right of them with exp(-u/bend)",
-        proof="proofs/contour.md#beyond",
-        reviewed="9778be9a3e01",
-    )
-    def _beyond(self, tilt: arb) -> arb:
-        """Bounds what integral and sum have beyond the ends, on any line up to twice the height."""
-        left, right = ball(self.line.left), ball(self.line.right)
-        lowest = self._outcomes(right)[0]
-        if not (left < 0 < lowest):
-            return INFINITE
-        step, twice = ball(self.line.step), 2 * ball(self.line.height)
-        total = arb(0)
-        for place, nearest, length in (
-            (left, left, 1 / -left + step),
-            (self.end, lowest, ((self.end - right) / self.bend).exp() * (self.bend + step)),
-        ):
-            high = (tilt + 1) * self._real(place, self.part.above).log() - tilt * self._modulus(place)
-            total += (high + (twice * twice - nearest * nearest) / 2).exp() * length
-        return total
+        return acb(0) if rate.is_zero() else (kept + rate * (self._mu * outcome - self._half).exp()).log()
 
     def moment(self, tilt: arb) -> arb:
-        """Encloses E e^(tilt·Z) of what is not cut off."""
+        """The sum for E e^(tilt·Z) of what is not cut off."""
         terms = (weight * (tilt * loss).exp() for weight, loss in zip(self.weights, self.losses, strict=True))
-        return sum(terms, acb(0)).real + self.missed(tilt) * arb(0, 1)
+        return sum(terms, acb(0)).real
 
-    def spectrum(self, tilt: arb, *, spacing: arb, rows: int, columns: int) -> list[acb]:
-        """Encloses E e^((tilt + ik·spacing)Z), of what is not cut off, for k = 0 … rows·columns − 1."""
+    def spectrum(self, tilt: arb, *, spacing: arb, rows: int, columns: int) -> tuple[list[acb], arb]:
+        """Sums for E e^((tilt + ik·spacing)Z), of what is not cut off, k < rows·columns, and how far each is off."""
         turns = [acb(-loss.imag, loss.real) * spacing for loss in self.losses]
         weights = [weight * (tilt * loss).exp() for weight, loss in zip(self.weights, self.losses, strict=True)]
-        sums, missed = summed_powers(weights, turns, rows=rows, columns=columns)
-        slack = arb(0, (self.missed(tilt) + missed).upper())
-        return [acb(value.real + slack, value.imag + slack) for value in sums]
+        return summed_powers(weights, turns, rows=rows, columns=columns)
+
+
+@final
+class FloatQuadrature:
+    """The nodes of several parts, a row for each, in double precision."""
+
+    def __init__(self, parts: Sequence[Part], lines: Sequence[Line]) -> None:
+        known = Mixtures(parts, lines)
+        count = max(int((line.right - line.left) / line.step) + 1 for line in lines)
+        places = known.left + known.step * Balls.exact(np.arange(count)) + known.height * Balls.exact(1j)
+        power = known.power(places)
+        bent = (power.exp() + 1.0).log()
+        outcome = known.end - known.bend * bent
+        first = known.logarithm(outcome, 0)
+        self._losses = first - known.logarithm(-outcome, 1)
+        unit = known.step.log() - Balls.column([(2 * arb.pi()).log() / 2])
+        self._base = unit + first - outcome * outcome * 0.5 + power - bent
+
+    def weights(self, tilt: arb) -> tuple[Balls, list[float]]:
+        """The weights of all nodes at a tilt, each row over e to some power, and the powers."""
+        powers = self._base + self._losses * Balls.column([tilt])
+        rough = np.where(np.isfinite(powers.rad), powers.mid.real, -np.inf)
+        tops = np.max(rough, axis=1, keepdims=True)
+        tops = tops + np.log(np.maximum(np.abs(np.sum(np.exp(powers.mid - tops), axis=1, keepdims=True)), 1e-9))
+        return (powers - Balls.exact(tops)).exp(), tops[:, 0].tolist()
 
     @guarantee(
-        claim="the tilted loss has at least the density of these uniform laws together: level sets of a step function",
-        proof="proofs/contour.md#decay",
-        reviewed="94d2ccb9edbd",
+        claim="sums over j of w_j exp(ikz_j), k < rows columns, each off by at most the sum of |w_j| (2 rows (r + 4u) "
+        "+ 2 columns (s + 4u) + 4 (J + 4) u) and the radii of the w_j",
+        proof="proofs/contour.md#powers",
+        reviewed="8f1762648fa7",
     )
-    def layers(self, tilt: arb, total: arb, places: Sequence[Fraction]) -> list[tuple[arb, arb]]:
-        """(mass, length) of uniform laws of the loss that are, together, part of the tilted law between outcomes."""
-        ends = [ball(place) for place in places if place <= self.line.end]
-        heights = [arb((self._least_density(tilt, *cell) / total).lower()) for cell in pairwise(ends)]
-        top = max(range(len(heights)), key=lambda place: float(heights[place].mid()))
-        first, last, level = top, top, heights[top]
-        uniform = []
-        while first <= last and level > 0:
-            wider = [heights[place] for place in (first - 1, last + 1) if 0 <= place < len(heights)]
-            following = max(wider, key=lambda height: float(height.mid()), default=arb(0)).min(level)
-            length = arb((self.loss(ends[last + 1]) - self.loss(ends[first])).lower())
-            uniform.append((arb((length * (level - following)).lower()).nonnegative_part(), length))
-            if first > 0 and (last + 2 > len(heights) or heights[first - 1].mid() >= heights[last + 1].mid()):
-                first -= 1
-            elif last + 1 < len(heights):
-                last += 1
-            else:
-                break
-            level = following
-        return uniform
+    def spectrum(self, tilt: arb, *, spacing: arb, rows: int, columns: int) -> tuple[Balls, list[float]]:
+        """Sums for E e^((tilt + ik·spacing)Z), k < rows·columns, each row over e to some power, and the powers."""
+        weights, tops = self.weights(tilt)
+        turns = self._losses * Balls.column([spacing]) * Balls.exact(1j)
+        ratios, leaps = turns.exp(), (turns * float(columns)).exp()
+        count = weights.mid.shape[1]
+        apart = 2 * rows * (leaps.rad + 4 * UNIT) + 2 * columns * (ratios.rad + 4 * UNIT) + 4 * (count + 4) * UNIT
+        apart = np.where(apart <= 0.5, apart, np.inf)
+        off = np.sum(weights.rad * 2 + modulus(weights.mid) * apart, axis=1, keepdims=True) * (1 + 2.0**-30) * WIDER
+        sums = np.empty((weights.mid.shape[0], rows * columns), dtype=np.complex128)
+        stride = max(1, CHUNK // (count * max(rows, columns)))
+        for start in range(0, weights.mid.shape[0], stride):
+            chunk = slice(start, start + stride)
+            fine = powers(ratios.mid[chunk], columns) * weights.mid[chunk, None, :]
+            products = np.einsum("prj,pcj->prc", powers(leaps.mid[chunk], rows), fine)
+            sums[chunk] = products.reshape(products.shape[0], -1)
+        return Balls(sums, np.broadcast_to(off, sums.shape)), tops
 
-    def _least_density(self, tilt: arb, left: arb, right: arb) -> arb:
-        """A number that the density of the loss, tilted but not normalised, is not below between two outcomes."""
-        farthest = left.abs_upper().max(right.abs_upper())
-        power = (tilt + 1) * self._real(left, self.part.above).log() - farthest * farthest / 2
-        power -= tilt * self._real(-left, self.part.below).log()
-        slope = self._share(right, self.part.above) + self._share(-left, self.part.below)
-        return arb((power.exp() / (slope * self.mu * (2 * arb.pi()).sqrt())).lower())
 
-    def loss(self, place: arb) -> arb:
-        """The loss at a real outcome."""
-        return (self._real(place, self.part.above) / self._real(-place, self.part.below)).log()
-
-    def _share(self, place: arb, rate: Fraction) -> arb:
-        """How much of g at a real outcome is due to the unit."""
-        return 1 - ball(1 - rate) / self._real(place, rate)
+def powers(ratios: Complexes, count: int) -> Complexes:
+    """Powers 0 … count − 1 along a new second axis, by doubling."""
+    table = np.ones((ratios.shape[0], count, ratios.shape[1]), dtype=np.complex128)
+    size, square = 1, ratios[:, None, :]
+    while size < count:
+        more = min(size, count - size)
+        table[:, size : size + more] = table[:, :more] * square
+        size, square = size * 2, square * square
+    return table
 
 
 @guarantee(

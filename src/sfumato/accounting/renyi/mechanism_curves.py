@@ -251,7 +251,7 @@ class LaplaceCurve(Curve):
         return self.ratio
 
     def near(self, order: float) -> float:
-        ratio, less, twice = up(self.ratio), order - 1, 2 * order - 1
+        ratio, less, twice = float(self.ratio), order - 1, 2 * order - 1
         return ratio + math.log1p(less / twice * math.expm1(-twice * ratio)) / less
 
 

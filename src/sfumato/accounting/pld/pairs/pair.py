@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import fields, is_dataclass
 from fractions import Fraction
+from functools import cache
 from typing import Any, NamedTuple, TypeAlias
 
 from flint import arb
@@ -78,7 +79,7 @@ def largest_of(pairs: Iterable[Pair]) -> Fraction | None:
     return max(known) if len(known) == len(ends) else None
 
 
-def rank(record: object) -> tuple[Any, ...]:
+def rank(record: Any) -> tuple[Any, ...]:
     """A key that puts pairs, and lists of them, into the same order in every run; equal only for equal ones.
 
     >>> rank((Fraction(1, 2), 3))
@@ -86,6 +87,12 @@ def rank(record: object) -> tuple[Any, ...]:
     """
     if isinstance(record, tuple):
         return "", tuple(map(rank, record))
-    if is_dataclass(record):
-        return type(record).__name__, tuple(rank(getattr(record, field.name)) for field in fields(record))
+    if names := _fields_of(type(record)):
+        return type(record).__name__, tuple(rank(getattr(record, name)) for name in names)
     return type(record).__name__ if record is None else "", record
+
+
+@cache
+def _fields_of(kind: type) -> tuple[str, ...]:
+    """The names of a record's fields; none for what is no record, or has no fields."""
+    return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else ()
