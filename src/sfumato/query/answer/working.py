@@ -174,7 +174,7 @@ def _column(
     pair = plan.ends.get(name.casefold())
     if pair is None:
         return AnswerColumn(name, values, Role.VALUE)
-    both = zip(*(ends[one] for one in pair), strict=True)
+    both = zip(*(map(_there, ends[one]) for one in pair), strict=True)
     low, high = zip(*((None, None) if None in one else one for one in both), strict=True) if values else ((), ())
     known = any(end is not None for end in low)
     return AnswerColumn(name, values, Role.VALUE, *(low, high) if known else (None, None))
