@@ -18,7 +18,7 @@ from sfumato.cli.exits import BROKE_OFF, interruptible, misused, tell
 from sfumato.cli.inputs import Source, open_session, open_to_explain, shown
 from sfumato.cli.output import Form, Output
 from sfumato.cli.parsing import keys_of, loss_of, parameters_of, text_of, weights_of
-from sfumato.errors import NotKept
+from sfumato.errors import NotKept, NotWorkedOut
 from sfumato.query.answer.explanation import Explanation
 from sfumato.release.answer import Answer
 from sfumato.release.record import Release
@@ -228,6 +228,11 @@ def ask(session: Session, asked: Asked, where: Output, address: str) -> int:
     except NotKept as lost:
         tell(f"sfumato: {lost} It follows.")
         release, code = lost.release, BROKE_OFF
+    except NotWorkedOut as failed:
+        if not isinstance(failed.release.value, Answer):
+            raise
+        tell(f"sfumato: {failed} They follow.")
+        release, code = failed.release, BROKE_OFF
     answer: Answer = release.value
     if not release.charged:  # it is public, and there is nothing to note
         where.write(answer, None, "")

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 FREE = "worked out from released numbers, which costs nothing"
 """What stands in a release for the SELECT around finished answers."""
 
+REMEMBERED = 256
+"""How many questions are known to run, so that they need not be tried out again."""
+
 Plan = Callable[[Question, Settings], CompiledQuery]
 
 
@@ -39,6 +42,7 @@ class Workbench:
 
     def __init__(self, session: Session, opened: OpenTables, plan: Plan) -> None:
         self._session, self._opened, self._plan = session, opened, plan
+        self._rehearsed: set[tuple[WorkedOut, Settings]] = set()
 
     def release(self, worked: WorkedOut, settings: Settings) -> Release:
         """Pays for the finished answers, all at once, and works out the rest; what is public alone is free."""
@@ -46,7 +50,7 @@ class Workbench:
         if not private:
             return self._public(worked, others, settings.confidence)
         compiled = self._compiled(private, settings.priced)
-        rehearsed(worked, compiled, others)
+        self._rehearse(worked, settings, compiled, others)
         sure = settings.confidence
         release = self._session.run(self._measurement(compiled, sure), key=settings.key, confidence=sure)
         answers = release.value if isinstance(release.value, tuple) else (release.value,)
@@ -70,7 +74,7 @@ class Workbench:
         """Explains each finished answer, and what they cost together."""
         others, private = self._tables(worked, settings)
         compiled = self._compiled(private, settings)
-        rehearsed(worked, compiled, others)
+        self._rehearse(worked, settings, compiled, others)
         measurement = self._measurement(compiled, settings.confidence)
         unit = self._session.dataset.unit
         explanation = explained_together(
@@ -103,11 +107,22 @@ class Workbench:
         each = settings_of(private, settings)
         return {one.name: self._plan(one.question, own) for one, own in zip(private, each, strict=True)}
 
+    def _rehearse(
+        self, worked: WorkedOut, settings: Settings, compiled: Mapping[str, CompiledQuery], others: Tables
+    ) -> None:
+        """Refuses what cannot run; what could be run before can be run again."""
+        known = worked, settings.planning
+        if known not in self._rehearsed:
+            rehearsed(worked, compiled, others)
+            if len(self._rehearsed) >= REMEMBERED:
+                self._rehearsed.pop()
+            self._rehearsed.add(known)
+
     def _measurement(self, compiled: Mapping[str, CompiledQuery], confidence: Fraction) -> Measurement:
         return measured_together(list(compiled.values()), list(compiled), confidence)
 
     def _public(self, worked: WorkedOut, tables: Tables, confidence: Fraction) -> Release:
-        rehearsed(worked, {}, tables)
+        self._rehearse(worked, Settings(), {}, tables)
         asked = whole_text(worked, self._opened.catalog.tables)
         return public_release(self._session, worked_answer(worked, {}, tables, confidence), asked)
 

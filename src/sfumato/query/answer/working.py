@@ -97,12 +97,10 @@ def _given(column: AnswerColumn, kind: Kind) -> Given:
 
 
 def rehearsed(worked: WorkedOut, compiled: Mapping[str, CompiledQuery], others: Tables) -> None:
-    """Works out made-up answers, and none: what cannot run, whatever will be released, is refused unpaid."""
+    """Works out made-up answers: what cannot run, whatever will be released, is refused unpaid."""
     made = {name: _made_up(one) for name, one in compiled.items()}
-    empty = {name: _cut(table, slice(0)) for name, table in made.items()}
     try:
-        for tables in (made, empty):
-            worked_answer(worked, tables, others, SURE)
+        worked_answer(worked, made, others, SURE)
     except QueryRefused as refusal:
         said = str(refusal)
     else:
@@ -115,15 +113,14 @@ def rehearsed(worked: WorkedOut, compiled: Mapping[str, CompiledQuery], others: 
 def _made_up(compiled: CompiledQuery) -> Table:
     """A made-up answer: of two groups, or of one row where nothing is grouped by."""
     table = released_table(compiled, Answer(columns_of(compiled, [made_up(compiled)], SURE), SURE))
-    return table if compiled.question.keys else _cut(table, slice(-1, None))
+    if compiled.question.keys:
+        return table
 
+    def last(one: Given) -> Given:
+        return Given(one.name, one.type, one.values[-1:])
 
-def _cut(table: Table, rows: slice) -> Table:
-    def cut(one: Given) -> Given:
-        return Given(one.name, one.type, one.values[rows])
-
-    ends = {name: (cut(low), cut(high)) for name, (low, high) in table.ends.items()}
-    return Table(tuple(map(cut, table.columns)), table.roles, ends)
+    ends = {name: (last(low), last(high)) for name, (low, high) in table.ends.items()}
+    return Table(tuple(map(last, table.columns)), table.roles, ends)
 
 
 def worked_answer(worked: WorkedOut, answers: Mapping[str, Table], others: Tables, confidence: Fraction) -> Answer:
@@ -174,7 +171,7 @@ def _column(
     pair = plan.ends.get(name.casefold())
     if pair is None:
         return AnswerColumn(name, values, Role.VALUE)
-    both = zip(*(ends[one] for one in pair), strict=True)
+    both = zip(*(map(_there, ends[one]) for one in pair), strict=True)
     low, high = zip(*((None, None) if None in one else one for one in both), strict=True) if values else ((), ())
     known = any(end is not None for end in low)
     return AnswerColumn(name, values, Role.VALUE, *(low, high) if known else (None, None))

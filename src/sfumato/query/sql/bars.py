@@ -94,6 +94,7 @@ class _Barring:
         return node, Shape()
 
     def _select(self, select: exp.Select, known: Mapping[str, Shape]) -> tuple[exp.Expr, Shape]:
+        original = select.copy()
         starred = any(is_star(item) for item in select.expressions)
         order = select.args.get("order")
         by = [] if order is None else [one.this for one in order.expressions]
@@ -104,6 +105,9 @@ class _Barring:
         for source in list(sources_of(select)):
             name, shape = self._source(source, known, plain=plain)
             sources[name] = shape
+        held = [shape.held for shape in sources.values() if shape.held]
+        if starred and len(set(held)) < len(held):  # hidden columns of one name
+            return original, Shape()
         scope = _Scope(sources)
         names: list[str] | None = []
         keys: set[str] = set()

@@ -70,10 +70,12 @@ class Splitter:
     def __init__(self, tree: exp.Expr, tables: Tables, ask: Ask) -> None:
         self._ask, self._outermost = ask, Names(tables, {})
         self._taken = {node.name.casefold() for node in tree.find_all(exp.Identifier)}
+        aliases = [str(node.alias).casefold() for node in tree.find_all(exp.CTE, exp.Subquery) if node.alias]
+        tables_there = {name.casefold() for name in tables.catalog.tables}
+        self._clear = {name for name in aliases if aliases.count(name) == 1} - tables_there
         self._names: dict[int, Names] = {}
-        self._states: dict[
-            int, tuple[exp.Expr, State]
-        ] = {}  # with the nodes: while they are held, no other has their id
+        self._states: dict[int, State] = {}
+        self._held = list(tree.walk())  # nodes are known by where they are: none may go before the others
         self._root = self._tree = tree
         while isinstance(self._root, exp.Subquery):
             self._root = self._root.this
@@ -93,8 +95,9 @@ class Splitter:
     def state(self, query: exp.Expr, names: Names) -> State:
         """Tells what the rows of a query are; it is asked before anything of the query is replaced."""
         if id(query) not in self._states:
-            self._states[id(query)] = query, self._state(query, self._named(query, names))
-        return self._states[id(query)][1]
+            self._held.append(query)
+            self._states[id(query)] = self._state(query, self._named(query, names))
+        return self._states[id(query)]
 
     def _state(self, query: exp.Expr, names: Names) -> State:
         match query:
@@ -225,8 +228,9 @@ class Splitter:
         """The name of a finished answer; the same question is one answer, however often it stands there."""
         known = self.answers.get((question, keys_only))
         if known is None:
-            used = {one.name.casefold() for one in self.answers.values()} | set(self.tables)
-            name = unused(wish or "answer", used if wish else used | self._taken)
+            used = {one.name.casefold() for one in self.answers.values()}
+            clear = wish.casefold() in self._clear - used  # nothing else has this name, wherever it is looked for
+            name = wish if clear else unused("answer", used | self._taken)
             known = self.answers[question, keys_only] = Finished(name, question, keys_only)
         return known.name
 
