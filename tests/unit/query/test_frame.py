@@ -344,8 +344,10 @@ def test_steps_that_are_refused(make: Callable[[], object], text: str) -> None:
     assert text in said(make)
 
 
-def test_how_is_inner_or_left() -> None:
-    assert "'inner' or 'left'; got 'outer'" in said(lambda: t.join(sites, on="site", how="outer"), BadArgument)  # type: ignore[arg-type]
+def test_how_is_one_of_four() -> None:
+    assert "'inner', 'left', 'semi' or 'anti'; got 'outer'" in said(
+        lambda: t.join(sites, on="site", how="outer"), BadArgument
+    )  # type: ignore[arg-type]
     assert "at least one condition" in said(lambda: t.where(), BadArgument)
     assert "given a name, as in month=" in said(lambda: t.select(t.pages + 1), BadArgument)
     assert "a column must be its name or an expression" in said(lambda: t.group_by(["day"]), BadArgument)  # type: ignore[arg-type]
