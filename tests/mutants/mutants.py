@@ -732,7 +732,7 @@ QUERIES = (
         path="query/engines/sql/relations.py",
         old='same = [f"{ours}.{name} = {theirs}.{name}" for name in right.identity]',
         new="same: list[str] = []",
-        killers=("tests/exact/test_within_units.py::test_a_unit_has_the_same_rows_whoever_else_is_there",),
+        killers=("tests/exact/test_within_units.py::test_joins_mean_what_sqlite_says",),
     ),
     Mutant(
         name="a window over everybody",
@@ -740,7 +740,7 @@ QUERIES = (
         path="query/engines/sql/windows.py",
         old="PARTITION BY {listing([*below.identity, *",
         new="PARTITION BY {listing(['1', *",
-        killers=("tests/exact/test_within_units.py::test_a_unit_has_the_same_rows_whoever_else_is_there",),
+        killers=("tests/exact/test_within_units.py::test_joins_mean_what_sqlite_says",),
     ),
     Mutant(
         name="a right side that filters is cut as well",

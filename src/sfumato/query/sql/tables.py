@@ -152,7 +152,9 @@ class Tables:
         select = node.this if isinstance(node, exp.Subquery) else node
         if not isinstance(select, exp.Select):
             raise refused("EXISTS of more than a SELECT", "write one SELECT, with the tables it looks at")
-        only(select, "expressions", "from_", "joins", "where", "with_", "distinct")
+        only(select, "expressions", "from_", "joins", "where", "with_", "distinct", "order", "limit")
+        if (limit := select.args.get("limit")) is not None and limit.expression.name in ("", "0"):
+            raise refused("this LIMIT in EXISTS", "leave it out: one row is enough")
         tables, where = self.with_names(select), select.args.get("where")
         parts = [] if where is None else list(conjuncts(where.this))
         inner, used = tables._from(select, parts)
