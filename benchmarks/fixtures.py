@@ -169,7 +169,8 @@ def _pool(column: Mapping[str, Any]) -> list[Any]:
 
 def main() -> int:
     """Asks everything, prints a verdict for each question, and the shares."""
-    console, wrong, shares, now = Console(), [], {}, {}
+    console, wrong, now = Console(), list[str](), dict[str, set[str]]()
+    shares: dict[str, float | None] = {}
     before = recorded()
     for name in SOURCES:
         fixture = Fixture.read(name)

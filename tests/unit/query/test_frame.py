@@ -355,8 +355,9 @@ def test_steps_that_are_refused(make: Callable[[], object], text: str) -> None:
     assert text in said(make)
 
 
-def test_how_is_inner_or_left() -> None:
-    assert "'inner' or 'left'; got 'outer'" in said(lambda: t.join(sites, on="site", how="outer"), BadArgument)  # type: ignore[arg-type]
+def test_how_is_one_of_four() -> None:
+    outer = lambda: t.join(sites, on="site", how="outer")  # type: ignore[arg-type]  # noqa: E731
+    assert "'inner', 'left', 'semi' or 'anti'; got 'outer'" in said(outer, BadArgument)
     assert "at least one condition" in said(lambda: t.filter(), BadArgument)
     assert "given a name, as in one=" in said(lambda: t.select(sf.lit(1)), BadArgument)
     assert "group_by must be a column's name or an expression" in said(lambda: t.group_by(3), BadArgument)  # type: ignore[arg-type]

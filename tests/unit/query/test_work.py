@@ -183,3 +183,26 @@ def test_sides_together_make_at_most_a_million(known: list[float], copies: int) 
 def test_roots_are_whole(number: int, degree: int) -> None:
     found = _root(number, degree)
     assert found**degree <= max(1, number) < (found + 1) ** degree
+
+
+@pytest.mark.parametrize("word", ["IN", "NOT IN"])
+def test_a_side_that_only_filters_is_not_cut(word: str) -> None:
+    """Rows do not multiply there: what looks for a match looks at all rows of the person."""
+    text = f"SELECT COUNT(*) FROM t WHERE id {word} (SELECT id FROM other WHERE k = 5)"
+    made = ready(data(), text, max_rows=10_000)
+    assert list(cuts(made.question.source)) == []
+    inside = 2_400 if word == "IN" else 3
+    assert counted(made, many=2_400, few=3) == [inside]
+
+
+def test_rows_that_are_compared_one_by_one_are_cut() -> None:
+    text = "SELECT COUNT(*) FROM t WHERE EXISTS (SELECT 1 FROM other o WHERE o.id = t.id AND o.k > t.k)"
+    assert list(cuts(ready(data(), text, max_rows=10_000).question.source)) == [1000, 1000]
+
+
+def test_sides_below_a_filter_are_cut_by_themselves() -> None:
+    inner = "SELECT a.id FROM other a JOIN other b ON a.id = b.id"
+    text = f"SELECT COUNT(*) FROM t WHERE id IN ({inner})"
+    assert list(cuts(ready(data(), text, max_rows=10).question.source)) == [1000, 1000]
+    text = "SELECT COUNT(*) FROM t a JOIN t b ON a.id = b.id SEMI JOIN other c ON a.id = c.id"
+    assert list(cuts(ready(data(), text, max_rows=10).question.source)) == [1000, 1000]

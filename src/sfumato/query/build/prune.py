@@ -37,8 +37,10 @@ def pruned(relation: Relation, needed: Collection[str], *, spare: bool = True) -
             wanted = tuple(one for one in added if one.column.name in needed)
             if not wanted:
                 return pruned(source, needed, spare=spare)
-            whole = pruned(source, [column.name for column in source.fields], spare=False)  # which breaks ties
-            return replace(relation, source=whole, added=wanted)
+            looked = replace(relation, added=wanted)
+            seen = {*needed, *used(looked.expressions), *(one.name for one in source.fields if one.unit is not None)}
+            names = [column.name for column in source.fields if column.name in seen]  # no others break ties
+            return replace(looked, source=_exactly(pruned(source, names, spare=False), names))
         case PerUnit(source, by, folds):
             kept_folds = tuple(folded for folded in folds if folded.column.name in needed)
             made = (*(made for _, made in by), *(folded.of for folded in kept_folds if folded.of is not None))

@@ -142,8 +142,8 @@ def full_join(
     ours = [(name, fields[name]) for name in fields] + [(name, fields[one]) for name, one, _ in either]
     missing: list[tuple[str, Expression]] = [(column.name, Literal(None, column.kind)) for column in left.fields]
     theirs = [(column.name, column) for column in right.fields]
-    found = [(name, _field(right, other)) for name, _, other in either]
-    return stacked([selected(matched, ours), selected(others, [*missing, *theirs, *found])])
+    there = [(name, _field(right, other)) for name, _, other in either]
+    return stacked([selected(matched, ours), selected(others, [*missing, *theirs, *there])])
 
 
 FLIPPED = {"ne": "ne", "lt": "gt", "le": "ge", "gt": "lt", "ge": "le"}

@@ -287,9 +287,9 @@ class Windowed(OfOne):
     """Adds columns to each row by the other rows of its unit: window functions with PARTITION BY the id.
 
     The rows of a unit that agree in ``by`` are put in order: by ``order`` (each with whether it descends), then by all
-    fields; missing values come last, and rows that are alike are interchangeable. RANK and DENSE_RANK look at ``order``
-    alone. Folds are of all rows of the part or, where there is an order, of those up to the row, with the ones that are
-    equal in it.
+    fields of the source; missing values come last, and rows that are alike are interchangeable. RANK and DENSE_RANK
+    look at ``order`` alone. Folds are of all rows of the part or, where there is an order, of those up to the row, with
+    the ones that are equal in it.
     """
 
     source: Relation

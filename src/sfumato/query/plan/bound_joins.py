@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import TypeGuard
 
 from sfumato.core.grouped_distance import Whole
 from sfumato.errors import QueryRefused
@@ -88,7 +89,7 @@ def _filters(join: Join) -> bool:
     return join.match.filters and not join.compared
 
 
-def _repeats(relation: Relation) -> bool:
+def _repeats(relation: Relation) -> TypeGuard[Join]:
     """Tells whether rows are repeated here as often as they match public ones."""
     return isinstance(relation, Join) and not relation.right.private and not relation.match.filters
 

@@ -92,7 +92,8 @@ def joined_scopes(
     merged: list[tuple[str, Column, Column]] = []
     if node.args.get("using") or how.natural:
         names = _common(left, right) if how.natural else [part.name for part in node.args["using"]]
-        merged = [(name, *(one.column(exp.column(name, quoted=True)) for one in (left, right))) for name in names]
+        columns = [exp.column(name, quoted=True) for name in names]
+        merged = [(column.name, left.column(column), right.column(column)) for column in columns]
         condition = condition.equal([(one, other) for _, one, other in merged])
     else:
         parts = [*(conjuncts(node.args["on"]) if node.args.get("on") else ()), *equal]
@@ -162,12 +163,15 @@ class _Condition:
             return reduce(lambda made, part: made.also(part, how), said.parts, self)
         if how.match is Match.INNER and not how.right and not how.full:
             return replace(self, rest=(*self.rest, said))
-        side, other_side = self.side(said), "left" if how.right else "right"
-        if side == other_side and not how.full:
-            return replace(self, **{side: kept(getattr(self, side), said)})
+        side = self.side(said)
+        if side == "left" and how.right:
+            return replace(self, left=kept(self.left, said))
+        if side == "right" and not how.right and not how.full:
+            return replace(self, right=kept(self.right, said))
         if side != "both":
-            flag, one = call("case", said, Literal(1, Kind.INT), Literal(None, Kind.INT)), Literal(1, Kind.INT)
-            return self.equal([(one, flag) if side == "right" else (flag, one)])
+            sure = Literal(1, Kind.INT)
+            flag = call("case", said, sure, Literal(None, Kind.INT))
+            return self.equal([(sure, flag) if side == "right" else (flag, sure)])
         match said:
             case Call("eq" | "ne" | "lt" | "le" | "gt" | "ge" as operator, (one, other)):
                 match self.side(one), self.side(other):

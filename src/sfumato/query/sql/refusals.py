@@ -72,7 +72,6 @@ FUNCTIONS: dict[str, str] = {
 
 PARTS: dict[str, tuple[str, str]] = {
     "distinct": ("SELECT DISTINCT", "it shows the values of rows. Write GROUP BY, with COUNT(*)"),
-    "order": ("ORDER BY in an inner query", "which rows come first depends on other people. Leave it out"),
     "limit": ("LIMIT in an inner query", "which rows come first depends on other people. Leave it out"),
     "count": ("a further operand", "it takes one"),
     "expressions": ("a further operand", "it takes one"),

@@ -93,7 +93,7 @@ class Tables:
             outer = any(how.right or how.full for how in map(Joining.read, joins))
             for join in joins:
                 right = self._source(join.this)
-                pairs = equal.between(scope, right) if Joining.read(join).plain and not outer else []
+                pairs = equal.taken(scope, right) if Joining.read(join).plain and not outer else []
                 scope = joined_scopes(scope, right, join, self.parameters, pairs)
         _check_size(scope.relation)
         for column in (column for part in equal.used for column in part.find_all(exp.Column)):
@@ -112,7 +112,7 @@ class Tables:
                 except QueryRefused as error:
                     refusal = refusal or error
                     continue
-                equal.use(scope, part)
+                equal.taken(scope, part)
                 left = [one for one in left if one is not part]
                 break
             if chosen is None:
@@ -156,7 +156,9 @@ class Tables:
         select = node.this if isinstance(node, exp.Subquery) else node
         if not isinstance(select, exp.Select):
             raise refused("EXISTS of more than a SELECT", "write one SELECT, with the tables it looks at")
-        only(select, "expressions", "from_", "joins", "where", "with_", "distinct")
+        only(select, "expressions", "from_", "joins", "where", "with_", "distinct", "order", "limit")
+        if (limit := select.args.get("limit")) is not None and limit.expression.name in ("", "0"):
+            raise refused("this LIMIT in EXISTS", "leave it out: one row is enough")
         tables, where = self.with_names(select), select.args.get("where")
         parts = [] if where is None else list(conjuncts(where.this))
         inner, used = tables._from(select, parts)
@@ -228,9 +230,10 @@ class Equalities:
         """The equalities of a column on the left with one on the right."""
         return [one for one in dict.fromkeys((*self._whole, *self._implied)) if _joins(one, left, right)]
 
-    def use(self, left: Scope, right: Scope) -> None:
-        """Takes those that are conditions by themselves out of WHERE."""
+    def taken(self, left: Scope, right: Scope) -> list[exp.Expr]:
+        """The same, and takes those that are conditions by themselves out of WHERE."""
         self.used += [one for one in self._whole if _joins(one, left, right)]
+        return self.between(left, right)
 
 
 def _is_equality(node: exp.Expr) -> bool:
@@ -273,7 +276,14 @@ def _side_by_side(node: exp.Expr, inner: Scope) -> tuple[exp.Expr, str, exp.Expr
     )
 
 
-OPERATORS = {exp.EQ: "eq", exp.NEQ: "ne", exp.LT: "lt", exp.LTE: "le", exp.GT: "gt", exp.GTE: "ge"}
+OPERATORS: dict[type[exp.Expr], str] = {
+    exp.EQ: "eq",
+    exp.NEQ: "ne",
+    exp.LT: "lt",
+    exp.LTE: "le",
+    exp.GT: "gt",
+    exp.GTE: "ge",
+}
 
 
 def _where_known(scope: Scope, right: Relation, pairs: Sequence[tuple[Expression, Column]]) -> Scope:

@@ -12,7 +12,9 @@ from typing import final
 from sfumato.query.engines.bounding import Names, RowColumns, bounding_plan
 from sfumato.query.engines.sql.bounding import bounded_numbers, same
 from sfumato.query.engines.sql.expressions import cast, largest, product, value
-from sfumato.query.engines.sql.relations import Relations, Source, is_cheap, key
+from sfumato.query.engines.sql.folds import key
+from sfumato.query.engines.sql.relations import Relations, is_cheap
+from sfumato.query.engines.sql.source import Source
 from sfumato.query.engines.sql.statement import Piece, Scope, Statement, listing
 from sfumato.query.nodes.expressions import Expression
 from sfumato.query.nodes.kinds import Kind

@@ -13,8 +13,9 @@ from sfumato.errors import QueryRefused, SfumatoError
 from sfumato.query.engines.protocol import Engine
 from sfumato.query.engines.sql.cells import statement_of
 from sfumato.query.engines.sql.dialect import Dialect
+from sfumato.query.engines.sql.folds import key
 from sfumato.query.engines.sql.held import Held
-from sfumato.query.engines.sql.relations import Relations, key
+from sfumato.query.engines.sql.relations import Relations
 from sfumato.query.engines.sql.statement import Scope, Statement, listing
 from sfumato.query.nodes.expressions import Column, Expression
 from sfumato.query.nodes.kinds import Kind, Value
