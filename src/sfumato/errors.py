@@ -316,11 +316,7 @@ class MissingExtra(SfumatoError, ImportError):
 
 @final
 class Several:
-    """Things that a caller typed one by one, to be shown side by side: each as `shown` shows it alone.
-
-    >>> shown(Several(100, 0)), shown(Several([1, 2], None))
-    ('(100, 0)', '(a list of 2, None)')
-    """
+    """Things that a caller typed one by one, side by side, each as `shown` shows it: ``(a list of 2, None)``."""
 
     def __init__(self, *things: object) -> None:
         self._text = f"({', '.join(map(shown, things))})"  # and not the things: an error keeps what it is given
