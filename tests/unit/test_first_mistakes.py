@@ -467,9 +467,9 @@ MISTAKES = [
         "delta must be left out, where keys are listed: counting them needs none; got 1e-06.",
     ),
     (
-        "sf.dp.count_by(['a', 2], epsilon=1, delta=1e-6)",
+        "sf.dp.count_by([('a', 2)], epsilon=1, delta=1e-6)",
         "BadArgument",
-        "values must be texts or whole numbers, all of one kind, where keys are not listed; got 'others'.",
+        "values must be texts, numbers, truth values, days or times, where keys are not listed; got 'others'.",
     ),
     (
         "sf.dp.top_k(['a', 'b'], 3, keys=['a', 'b'], epsilon=1)",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import datetime
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
@@ -11,7 +12,7 @@ from itertools import pairwise
 import numpy as np
 
 from sfumato.accounting.losses.measures import Approx
-from sfumato.core.domains import Integers, Texts, Vector, categories
+from sfumato.core.domains import Texts, Vector, categories
 from sfumato.core.metrics import AddRemove
 from sfumato.core.space import Space
 from sfumato.dp.chains import COLUMN, SURE, Between, least_noise, read_bounds, released
@@ -152,22 +153,49 @@ def _unknown(
             "than 1 over the number of entries), or list the keys: keys=[…]"
         )
         raise BadArgument("delta", must, None)
-    present = entries(values)
-    whole = bool(present) and not any(isinstance(entry, str) for entry in present)
-    kind = Integers() if whole else Texts()
-    if not all(kind.member(entry) for entry in present):
-        raise BadArgument("values", "texts or whole numbers, all of one kind, where keys are not listed", "others")
+    present = [_as_text(entry) for entry in entries(values)]
     loss = Approx(positive(epsilon, "epsilon"), positive(delta, "delta"))
     release = released(
-        Space(Vector(kind), AddRemove()) >> histogram_of_unknown(loss=loss), present, confidence, entropy
+        Space(Vector(Texts()), AddRemove()) >> histogram_of_unknown(loss=loss), present, confidence, entropy
     )
     shown, (low, high) = release.value, key_noise(*loss_of_a_row(loss, 1, exchanged=False)).reach
-    counts = [count for _, count in shown]
+    counts, keys = [count for _, count in shown], [_from_text(key) for key, _ in shown]
+    if len({key[0] for key, _ in shown}) > 1:  # a column has one kind: of several released ones it is a text
+        keys = [str(key) for key in keys]
     columns = (
-        AnswerColumn("key", [key for key, _ in shown], Role.KEY),
+        AnswerColumn("key", keys, Role.KEY),
         AnswerColumn("n", counts, Role.VALUE, [n - high for n in counts], [n - low for n in counts]),
     )
     return replace(release, value=Answer(columns, release.confidence))
+
+
+def _as_text(entry: Hashable) -> str:
+    """An entry as a text that tells its kind, each by itself: what kind a column is could hang on a single entry."""
+    match entry:
+        case str():
+            return f"s{entry}"
+        case bool():
+            return f"b{entry:d}"
+        case int() | float():
+            return f"n{entry!r}"
+        case datetime.datetime():
+            return f"t{entry.isoformat()}"
+        case datetime.date():
+            return f"d{entry.isoformat()}"
+    raise BadArgument("values", "texts, numbers, truth values, days or times, where keys are not listed", "others")
+
+
+def _from_text(text: str) -> Hashable:
+    """The entry that `_as_text` wrote."""
+    kind, said = text[0], text[1:]
+    readers: dict[str, Callable[[str], Hashable]] = {
+        "s": str,
+        "b": "1".__eq__,
+        "n": lambda number: float(number) if any(sign in number for sign in ".einf") else int(number),
+        "t": datetime.datetime.fromisoformat,
+        "d": datetime.date.fromisoformat,
+    }
+    return readers[kind](said)
 
 
 def _told(release: Release, keys: list[AnswerColumn], confidence: Number) -> Release:
