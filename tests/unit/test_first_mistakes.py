@@ -489,7 +489,7 @@ MISTAKES = [
     (
         "sf.calibrate(lambda s: sf.scalar(int) >> sf.laplace(scale=s), d_in=1, delta=1e-6)",
         "BadArgument",
-        "epsilon must be given beside delta: epsilon=1, delta=1e-06; got None.",
+        "epsilon must be given beside delta: epsilon=1, delta=1e-6; got None.",
     ),
     (
         "sf.calibrate(lambda s: sf.scalar(int) >> sf.laplace(scale=s), d_in=1, epsilon=1, delta=2)",

@@ -91,6 +91,8 @@ class Dataset(Displayed):
             must = "given, one of them: it says what holds for every possible data set"
             raise BadArgument("space or codebook", must, Several(space, codebook))
         if isinstance(unit, str):
+            if facts is None:
+                raise BadArgument("unit", "an sf.Unit, where a space is given: a column is named of a table", unit)
             unit = Person(unit)
         if isinstance(unit, Person):
             facts, unit = unit.told(_needed(facts)), None

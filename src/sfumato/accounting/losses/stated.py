@@ -9,7 +9,7 @@ from typing import overload
 import numpy as np
 
 from sfumato.accounting.losses.measures import Approx, Loss, Pure
-from sfumato.errors import BadArgument, Several
+from sfumato.errors import BadArgument, Several, shown
 from sfumato.exact import Number, positive
 
 
@@ -28,7 +28,7 @@ def stated_loss(
     (Pure(epsilon=1.0), Approx(epsilon=1.0, delta=1e-06))
     """
     if epsilon is None and delta is not None:
-        raise BadArgument("epsilon", f"given beside delta: epsilon=1, delta={delta}", None)
+        raise BadArgument("epsilon", "given beside delta: epsilon=1, delta=1e-6", None)
     if epsilon is not None:
         if loss is not None:
             must = f"one of them: {name}=…, or epsilon=… (and delta=…)"
@@ -38,7 +38,8 @@ def stated_loss(
     if loss is None or isinstance(loss, Loss):
         return loss
     if isinstance(loss, int | float | Decimal | Fraction | np.number) and not isinstance(loss, bool):
-        raise BadArgument(name, f"a privacy loss: write epsilon={loss}, or {name}=sf.Pure({loss})", loss)
+        number = shown(loss)
+        raise BadArgument(name, f"a privacy loss: write epsilon={number}, or {name}=sf.Pure({number})", loss)
     raise BadArgument(name, f"a privacy loss such as {name}=sf.Pure(0.5), or epsilon=0.5", loss)
 
 
