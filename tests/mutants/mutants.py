@@ -722,6 +722,16 @@ QUERIES = (
         ),
     ),
     Mutant(
+        name="a deviation that costs one median",
+        trap="C.4: what is chosen first is part of the budget",
+        path="query/plan/deviations.py",
+        old="measure, bin_sensitivity).times(2)",
+        new="measure, bin_sensitivity).times(1)",
+        killers=(
+            "tests/exact/test_query_specials.py::test_a_deviation_loses_no_more_than_is_charged_and_half_the_temperature_is_caught",
+        ),
+    ),
+    Mutant(
         name="totals that move no more than their groups",
         trap="C.2 #2945",
         path="query/plan/grouping_sets.py",

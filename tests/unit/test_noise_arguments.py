@@ -158,6 +158,16 @@ def test_the_first_draws_need_no_table() -> None:
     assert sampler._built is not None
 
 
+def test_few_draws_at_once_need_no_table_either_unless_they_are_replayed() -> None:
+    sampler = _sampler(987_654_321, 1017)
+    assert isinstance(sampler, Deferred)
+    assert len(sampler.many(4, SystemEntropy())) == 4 and sampler._built is None
+    assert len(sampler.many(5, SystemEntropy())) == 5 and sampler._built is not None
+    again = _sampler(987_654_321, 1019)
+    assert isinstance(again, Deferred)
+    assert len(again.many(1, ReplayEntropy(4))) == 1 and again._built is not None
+
+
 def test_replayed_draws_do_not_depend_on_what_was_drawn_before() -> None:
     noise = DiscreteLaplace(Fraction(987_654_323, 1013))
     first = [noise.sample(ReplayEntropy(4)) for _ in range(20)]

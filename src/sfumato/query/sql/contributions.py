@@ -57,6 +57,8 @@ def _unit(block: Block) -> Column:
 def _fold(one: PerGroup, name: str) -> Folded:
     """How the rows of a unit in a group become one number; those that a condition leaves out are missing."""
     match one.of:
+        case Count(of=None, where=None):
+            return folded(Fold.COUNT, None, name)
         case Count(of=of):
             fold, value = Fold.COUNT, Literal(1, Kind.INT) if of is None else of
         case Sum(of=value):
