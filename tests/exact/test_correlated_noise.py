@@ -15,7 +15,7 @@ import sfumato as sf
 from sfumato.accounting.losses.divergence import renyi
 from sfumato.accounting.losses.measures import ZCDP
 from sfumato.core.branches import Fork, InteractiveLaw, Recorder
-from sfumato.core.domains import Integers, Vector
+from sfumato.core.domains import Integers
 from sfumato.core.queryable import Queryable
 from sfumato.entropy import ReplayEntropy
 from sfumato.errors import BadArgument, Exhausted, NoDistance
@@ -32,7 +32,7 @@ HALF = ev.Toeplitz([1, "1/2"], steps=3)
 
 def planned(participation: ev.Participation, strategy: ev.Toeplitz = HALF) -> CorrelatedPlan:
     """Noise of scale 3/2 on entries that are counted in halves: all of it can be listed."""
-    return CorrelatedPlan(Vector(Integers(), 1), strategy, participation, DiscreteGaussian(Fraction(3, 2)))
+    return CorrelatedPlan(Integers(), 1, strategy, participation, DiscreteGaussian(Fraction(3, 2)))
 
 
 def built(plan: CorrelatedPlan) -> sf.Measurement:

@@ -116,22 +116,17 @@ def factorized_distance(d_in: Distance, *, strategy: Strategy, participation: Pa
 class CorrelatedPlan:
     """The public facts of correlated noise: how vectors are mixed, and with which noise."""
 
-    element: Vector
+    element: Integers
+    size: int
     strategy: Toeplitz | SquareRoot
     participation: Participation
     noise: IntegerNoise
-
-    @property
-    def grid(self) -> Fraction:
-        """The step of a vector's numbers."""
-        step: Fraction = self.element.element.step  # type: ignore[union-attr]
-        return step
 
     def loss(self, d_in: Distance) -> Loss:
         """The loss between streams at a distance."""
         if d_in == math.inf:
             return ZCDP(math.inf)
-        near = times(d_in, 1 / self.grid)
+        near = times(d_in, 1 / self.element.step)
         return self.at(factorized_distance(near, strategy=self.strategy, participation=self.participation))
 
     def at(self, shift: Distance) -> Loss:
@@ -145,8 +140,8 @@ class CorrelatedPlan:
     def mixing(self) -> Callable[[Array], Array]:
         """Starts a function from each next vector, in steps, to its exact entries: whole numbers."""
         weights, _ = column_in_wholes(self.strategy)
-        bounds = self.element.element.between  # type: ignore[union-attr]
-        most = None if bounds is None else math.ceil(bounds.magnitude / self.grid)
+        bounds = self.element.between
+        most = None if bounds is None else math.ceil(bounds.magnitude / self.element.step)
         fits = most is not None and most * int(np.abs(weights).sum()) < SAFE
         kind: Any = np.int64 if fits else object
         used, seen = weights.astype(kind), deque[Array](maxlen=len(weights))
@@ -164,7 +159,7 @@ class CorrelatedPlan:
         past = deque[NDArray[np.float64]](maxlen=len(later))
 
         def unmix(noisy: Array) -> NDArray[np.float64]:
-            value = nearest_floats(noisy, self.grid / bottom)
+            value = nearest_floats(noisy, self.element.step / bottom)
             if past:
                 value = value - later[: len(past)] @ np.stack(past)
             past.appendleft(value / first)
@@ -207,22 +202,22 @@ def correlated_noise(*, loss: ZCDP, strategy: Toeplitz | SquareRoot, d_in: Numbe
 
     def build(space: Space) -> Measurement:
         match space.domain, space.metric:
-            case Stream(element=Vector(element=Integers(), size=int()) as element), AtSteps(participation=pattern):
-                near = times(space.metric.read(d_in), 1 / element.element.step)  # type: ignore[union-attr]
+            case Stream(element=Vector(element=Integers() as element, size=int() as size)), AtSteps() as metric:
+                near, pattern = times(metric.read(d_in), 1 / element.step), metric.participation
             case _:
                 wanted = "a stream of vectors on a grid, from sf.stats.step_vectors(…)"
                 raise BadArgument("what correlated_noise() works on", wanted, str(space))
         if not 0 < near < math.inf:
             raise BadArgument("d_in", "more than 0 and finite", d_in)
         shift = factorized_distance(near, strategy=strategy, participation=pattern)
-        return noisy_steps(space, CorrelatedPlan(element, strategy, pattern, noise_within(loss, shift)))
+        return noisy_steps(space, CorrelatedPlan(element, size, strategy, pattern, noise_within(loss, shift)))
 
     return Partial(f"correlated_noise({loss})", build)
 
 
 def _how(plan: CorrelatedPlan) -> How:
     _, bottom = column_in_wholes(plan.strategy)
-    scale = f"{up(plan.noise.scale * plan.grid / bottom):.6g}"
+    scale = f"{up(plan.noise.scale * plan.element.step / bottom):.6g}"
     said = (("strategy", type(plan.strategy).__name__), ("steps", str(plan.strategy.length)), ("scale", scale))
     return How("correlated noise", said, proofs=(PROOF,))
 
@@ -274,7 +269,7 @@ def _answering(plan: CorrelatedPlan, stream: Data, noisy: Callable[[Array], Arra
         nonlocal left
         if left == 0:
             raise Exhausted("all the steps that were paid for have been given. More steps are a new measurement.")
-        vector = column(member(following(query), plan.element), plan.element.element)
+        vector = column(member(following(query), Vector(plan.element, plan.size)), plan.element)
         left -= 1
         return unmix(noisy(mix(vector)))
 
