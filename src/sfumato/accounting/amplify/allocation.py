@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 
 from sfumato.accounting.amplify.exchange import exchange, presence
 from sfumato.accounting.amplify.pld_rows import only_pair
@@ -25,7 +26,7 @@ MOST_STEPS = 10**7
     claim="one more or fewer: for each of the unit's k steps, the pair of one step out of floor(T/k), or ceil(T/k) for "
     "T mod k of them, or out of fewer; one exchanged: a group of two of that",
     proof="proofs/allocation.md#rows",
-    reviewed="a7183bc226a1",
+    reviewed="6ed6649ac7dd",
 )
 def allocated_pld(event: Allocated, relation: Relation, total: Callable[[Event], PLD]) -> PLD:
     """The dominating pairs of random allocation."""
@@ -35,7 +36,13 @@ def allocated_pld(event: Allocated, relation: Relation, total: Callable[[Event],
     steps, longer = divmod(event.steps, event.participations)
     sizes = [(min(steps, MOST_STEPS), event.participations - longer), (min(steps + 1, MOST_STEPS), longer)]
     loss = PLD([[(pair if size == 1 else AllocatedPair(pair, size), count) for size, count in sizes]])
-    return loss if relation is Relation.ADD_REMOVE else loss.group(2)
+    return loss if relation is Relation.ADD_REMOVE else exchanged(loss)
+
+
+@lru_cache(maxsize=64)
+def exchanged(loss: PLD) -> PLD:
+    """The loss for a group of two, kept because it takes seconds."""
+    return loss.group(2)
 
 
 @guarantee(

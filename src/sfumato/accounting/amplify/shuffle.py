@@ -156,7 +156,7 @@ def shuffled_profile(inner: Event, reports: int, relation: Relation, total: Call
 def _bases(points: Promises, reports: int) -> list[Promise]:
     """Which promises of a local randomizer to build on: a few of those whose δ, n times over, is small."""
     useful = [(epsilon, delta) for epsilon, delta in points if 8 * delta * reports < math.exp(min(up(epsilon), 40.0))]
-    return useful[:: -(-len(useful) // BASES)] + useful[-1:]
+    return sorted({*useful[:: -(-len(useful) // BASES) or 1], *useful[-1:]})
 
 
 @guarantee(

@@ -82,7 +82,7 @@ def _together(often: float, number: int) -> float:
 @guarantee(
     claim="a measure whose masses are at least those of the sum, each moved to the ends of its cell with its mean kept",
     proof="proofs/allocation.md#rare",
-    reviewed="21c8dc8ab46f",
+    reviewed="3c16ff590856",
 )
 def spread(values: Floats, chances: Floats, cell: float) -> Rare:
     """A list of values and chances, on fewer values that reach as far on both sides."""
@@ -93,7 +93,8 @@ def spread(values: Floats, chances: Floats, cell: float) -> Rare:
     share = (places - grid[left_of]) / (grid[left_of + 1] - grid[left_of])
     right = np.bincount(left_of + 1, weights * np.clip(share + SURE, 0, 1), grid.size)
     left = np.bincount(left_of, weights * np.clip(1 - share + SURE, 0, 1), grid.size)
-    return Rare(grid, (left + right) * WIDER)
+    total: Floats = np.asarray((left + right) * WIDER, dtype=np.float64)
+    return Rare(grid, total)
 
 
 @final
@@ -205,7 +206,8 @@ def losses(allocated: Allocated, sign: int) -> tuple[Floats, Floats]:
 def short(values: Floats) -> Floats:
     """Numbers of few digits that are not below others."""
     mantissas, exponents = np.frexp(values)
-    return np.ldexp(np.ceil(mantissas * 2.0**DIGITS), exponents - DIGITS)
+    rounded: Floats = np.ldexp(np.ceil(mantissas * 2.0**DIGITS), exponents - DIGITS)
+    return rounded
 
 
 @lru_cache(maxsize=32)
