@@ -172,19 +172,22 @@ def tightest_route(loss: Loss, kind: Kind, *, delta: Fraction | None = None) -> 
     return best
 
 
-def _ways(source: Kind, kind: Kind, delta: Fraction | None) -> list[tuple[Step, ...]]:
+def _ways(source: Kind, kind: Kind, delta: Fraction | None) -> tuple[tuple[Step, ...], ...]:
     """The ways between two kinds, likely best and cheapest first.
 
     Lossless ways come before those that lose something at their last step and tightly, and those before all others. Of
     equals, ways through distributions, which are worked out numerically, come last, and short ways first.
     """
+    return _ranked(routes(source, kind), at_delta=delta is not None)
 
+
+@lru_cache(maxsize=256)
+def _ranked(ways: tuple[tuple[Step, ...], ...], *, at_delta: bool) -> tuple[tuple[Step, ...], ...]:
     def rank(way: tuple[Step, ...]) -> tuple[bool, bool, bool, int]:
         lossless, tight = _bare(way).lossless, _bare(way).tight
         return not lossless, not tight, any(step.source is PLD for step in way), len(way)
 
-    ways = (way for way in routes(source, kind) if delta is not None or not any(step.at_delta for step in way))
-    return sorted(ways, key=rank)
+    return tuple(sorted((way for way in ways if at_delta or not any(step.at_delta for step in way)), key=rank))
 
 
 def _bare(steps: tuple[Step, ...]) -> Route:

@@ -11,7 +11,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import fields, is_dataclass
 from fractions import Fraction
-from functools import cache
 from typing import Any, NamedTuple, TypeAlias
 
 from flint import arb
@@ -92,7 +91,12 @@ def rank(record: Any) -> tuple[Any, ...]:
     return type(record).__name__ if record is None else "", record
 
 
-@cache
 def _fields_of(kind: type) -> tuple[str, ...]:
     """The names of a record's fields; none for what is no record, or has no fields."""
-    return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else ()
+    if kind not in _FIELDS:
+        _FIELDS[kind] = tuple(field.name for field in fields(kind)) if is_dataclass(kind) else ()
+    return _FIELDS[kind]
+
+
+_FIELDS: dict[type, tuple[str, ...]] = {}
+"""What `_fields_of` has found."""
