@@ -318,7 +318,7 @@ def unbounded(verb: str, of: Expression) -> str:
     stated = (
         f"Add them to the column in the codebook, from public knowledge and never from the data: {entry}. Or say them "
         f"where the data is opened: between={{{name!r}: (lower, upper)}}. Or ask for "
-        if isinstance(of, Column)
+        if isinstance(of, Column) and of.origin
         else "State them in the codebook for the columns in it, or ask for "
     )
     return (
