@@ -13,7 +13,22 @@ from typing import TypeAlias, final
 
 from sfumato.core.grouped_distance import Whole
 from sfumato.query.nodes.expressions import Call, Column, Expression, Literal
-from sfumato.query.nodes.relations import Join, Keep, Match, PerUnit, Relation, Scan, Select, Union, Where, Windowed
+from sfumato.query.nodes.narrowing import left_by
+from sfumato.query.nodes.relations import (
+    Join,
+    Keep,
+    Match,
+    PerUnit,
+    Placed,
+    Placing,
+    Relation,
+    Scan,
+    Select,
+    Union,
+    Where,
+    Windowed,
+)
+from sfumato.query.plan.grounding import conjuncts
 from sfumato.transforms.group_bounds import groups_of_a_unit, rows_in_a_group
 
 Origins: TypeAlias = frozenset[str]
@@ -103,7 +118,10 @@ def reach_of(relation: Relation, tables: Mapping[str, Reach], matches: Matches) 
     match relation:
         case Scan(table=table):
             return tables[table]
-        case Where(source=source) | Select(source=source) | Windowed(source=source):
+        case Where(source=source, condition=condition):
+            before = reach_of(source, tables, matches)
+            return replace(before, rows=min([before.rows, *_numbered(source, condition, before)]))
+        case Select(source=source) | Windowed(source=source):
             return reach_of(source, tables, matches)
         case Join(left=left, match=match) if match.filters:
             return reach_of(left, tables, matches)
@@ -124,6 +142,32 @@ def reach_of(relation: Relation, tables: Mapping[str, Reach], matches: Matches) 
             others = [made for _, made in by if not (isinstance(made, Column) and made.unit is not None)]
             return replace(before, rows=before.groups_by(others), rows_each={})
     raise TypeError(type(relation))
+
+
+def _numbered(source: Relation, condition: Expression, reach: Reach) -> Iterator[Whole]:
+    """The most rows of a unit that are left by conditions on ROW_NUMBER, which no two rows of one part share."""
+    for column, left in left_by(conjuncts(condition)).items():
+        window, ends = _numbering(source, column.name), left.facts.numbers
+        if window is not None and ends is not None and ends[1] < math.inf:
+            first = math.ceil(ends[0]) if ends[0] > 1 else 1
+            numbers = math.floor(ends[1]) - first + 1
+            yield max(1, numbers) * reach.groups_by(window.by)
+
+
+def _numbering(relation: Relation, name: str) -> Windowed | None:
+    """The window in which a column numbers the rows of each unit; None for any other column."""
+    match relation:
+        case Windowed(source=source, added=added):
+            new = [one for one in added if one.column.name == name]
+            if not new:
+                return _numbering(source, name)
+            return relation if isinstance(new[0], Placed) and new[0].placing is Placing.ROW_NUMBER else None
+        case Select(source=source, columns=columns):
+            made = dict(columns).get(name)
+            return _numbering(source, made.name) if isinstance(made, Column) else None
+        case Where(source=source):
+            return _numbering(source, name)
+    return None
 
 
 def _tables(relation: Relation) -> Iterator[str]:
