@@ -14,6 +14,7 @@ from tests.profiles import examples
 
 from sfumato.codebook import Codebook
 from sfumato.errors import BadArgument, QueryRefused
+from sfumato.query.build.settings import Settings
 from sfumato.query.nodes.catalog import Catalog
 from sfumato.query.nodes.expressions import Call, Literal
 from sfumato.query.nodes.kinds import Kind
@@ -260,3 +261,19 @@ def test_any_words_are_answered_or_refused(words: str) -> None:
     only_refused(words)
     only_refused(f"SELECT {words} FROM visits")
     only_refused(f"SELECT COUNT(*) FROM visits {words}")
+
+
+def test_bounds_of_rows_keep_five_rows_unless_somebody_says_how_many() -> None:
+    text = "SELECT {}STDDEV(age, contribution_bounds_per_row => (0, 9)) FROM visits"
+    said = read_sql(text.format(""), catalog()).options
+    assert said.added_to(Settings()).max_rows_per_group == 5
+    assert said.added_to(Settings(max_rows_per_group=2)).max_rows_per_group == 2
+    assert said.added_to(Settings(max_rows=7)).max_rows_per_group is None
+    stated = text.format("WITH DIFFERENTIAL_PRIVACY OPTIONS (max_rows_contributed = 3) ")
+    assert read_sql(stated, catalog()).options.added_to(Settings()).max_rows_per_group is None
+    plain = read_sql("SELECT STDDEV(age) FROM visits", catalog()).options
+    assert plain.added_to(Settings()) == Settings()
+    strategy = "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (group_selection_strategy = {}) COUNT(*) FROM visits"
+    assert read_sql(strategy.format("LAPLACE_THRESHOLD"), catalog()).options == Options()
+    with pytest.raises(QueryRefused, match="'group_selection_strategy' is refused"):
+        read_sql(strategy.format("PUBLIC_GROUPS"), catalog())

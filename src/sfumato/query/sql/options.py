@@ -28,7 +28,8 @@ class Options:
     """What the clause said; None where it said nothing.
 
     ``max_groups`` is how many groups of a unit to keep, ``max_rows_per_group`` how many rows in each, ``max_rows`` how
-    many in all. ``unit`` is the column that identifies units, which must be the codebook's.
+    many in all. ``unit`` is the column that identifies units, which must be the codebook's. With ``by_row``, bounds of
+    single rows were given, and where nobody says how many rows of a unit count it is `ROWS_EACH`.
     """
 
     epsilon: Fraction | None = None
@@ -37,12 +38,15 @@ class Options:
     max_groups: int | None = None
     max_rows: int | None = None
     max_rows_per_group: int | None = None
+    by_row: bool = False
 
     @staticmethod
     def read(tokens: Sequence[Token]) -> Options:
         """Reads the tokens between the parentheses."""
         said: dict[str, str] = {}
         for name, value in _pairs(tokens):
+            if (name, value.lower()) == ("group_selection_strategy", "laplace_threshold"):
+                continue  # as keys are chosen here anyway
             if name in REFUSED:
                 raise QueryRefused(f"the option {name!r} is refused: {REFUSED[name]}.")
             if name not in NAMES:
@@ -78,6 +82,9 @@ class Options:
             "max_rows": self.max_rows,
         }
         known = {name: value for name, value in said.items() if value is not None}
+        bounded = (self.max_rows, self.max_rows_per_group, settings.max_rows, settings.max_rows_per_group)
+        if self.by_row and bounded == (None, None, None, None):
+            known["max_rows_per_group"] = ROWS_EACH
         for name, value in known.items():
             if getattr(settings, name) not in (None, value):
                 raise BadArgument(name, "said once: in the query's OPTIONS, or beside it", getattr(settings, name))
@@ -85,8 +92,9 @@ class Options:
 
     def by_group(self, tree: exp.Expr) -> Options:
         """Adds that a unit has one row in a group, where the query sums up what it has there first."""
-        summed = any(node.name.lower() == PER_GROUP for node in tree.find_all(exp.Anonymous))
-        return replace(self, max_rows_per_group=1) if summed else self
+        called = {node.name.lower() for node in tree.find_all(exp.Anonymous)}
+        by_row = replace(self, by_row=PER_ROW in called)
+        return replace(by_row, max_rows_per_group=1) if PER_GROUP in called else by_row
 
     def check_unit(self, source: Relation) -> None:
         """Checks that the column that is named as the unit is the one that the codebook names."""
@@ -120,6 +128,9 @@ REFUSED = {
 
 PER_GROUP, PER_ROW = "contribution_bounds_per_group", "contribution_bounds_per_row"
 """What bounds are of: of all that a unit has in a group, or of each of its rows."""
+
+ROWS_EACH = 5
+"""How many rows of a unit in a group count where the bounds are those of rows: GoogleSQL draws as many."""
 
 ANONYMOUS = "ANON_"
 CALLED = {"QUANTILES": "APPROX_QUANTILES"}
