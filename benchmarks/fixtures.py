@@ -24,7 +24,7 @@ from rich.console import Console
 from rich.table import Table
 
 import sfumato as sf
-from sfumato.errors import QueryRefused, SfumatoError
+from sfumato.errors import SfumatoError
 from sfumato.query.build.settings import Settings
 from sfumato.session.session import Session
 from side_by_side.contest import ratios_line
@@ -116,8 +116,9 @@ def _plan(session: Session, sql: str, settings: dict[str, Any]) -> None:
     """Plans a question as a session does before it asks the ledger."""
     planner = session._planner
     asked = planner._read(sql, ())
-    if asked.question is None:
-        raise QueryRefused("only public tables are asked.")
+    if asked.question is None or asked.worked is not None:
+        session.explain(sql, **settings)
+        return
     planner._planned(asked.question, asked.options.added_to(Settings.read(**settings)).priced)
 
 
