@@ -91,7 +91,7 @@ def full_book(store: Store) -> Ledger:
     for turn in range(4, 8):
         session.run(question(turn))
         ben.run(question(20 + turn), key=f"key {turn}")
-    ada.close()
+    ada.close_account()
     ledger.note("monthly", "decision", "granted")
     ledger.checkpoint(SIGNING_KEY)
     for turn in range(3):

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato.accounting.losses.bracket import Bracket
 from sfumato.accounting.losses.pld import PLD
+from sfumato.accounting.pld.pairs.allocated import AllocatedPair
 from sfumato.accounting.pld.pairs.blanked import BlankedGaussianPair
 from sfumato.accounting.pld.pairs.either import EitherPair, RangePair
 from sfumato.accounting.pld.pairs.exchanged import ExchangedNoisePair
@@ -105,6 +106,12 @@ MADE: dict[type[Pair], st.SearchStrategy[Two]] = {
         ),
         inner,
         amounts,
+    ),
+    AllocatedPair: st.builds(
+        lambda base, steps, turned: (AllocatedPair(base, steps, turned),) * 2,
+        st.sampled_from([GaussianPair(1), LaplacePair(Fraction(1, 2)), ResponsePair(1, 3)]),
+        st.integers(2, 4),
+        st.booleans(),
     ),
     RemovedPair: sampled(RemovedPair),
     AddedPair: sampled(AddedPair),

@@ -201,8 +201,8 @@ def test_first_mistakes_with_files_and_options(run: Run, arguments: tuple[str, .
         ),
         (
             "SELECT AVG(minuts) FROM visits",
-            "there is no column 'minuts'; there are: user_id, site, day, minutes. If it is a text, put it in single "
-            "quotes.",
+            "there is no column 'minuts'; there are: user_id, site, day, minutes. Did you mean 'minutes'? If it is a "
+            "text, put it in single quotes.",
         ),
         (
             "SELECT SUM(site) FROM visits",

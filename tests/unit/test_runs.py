@@ -214,8 +214,9 @@ def test_a_run_may_state_its_loss_in_another_kind_than_the_limit(limit: sf.Loss)
 def test_a_run_on_samples_is_priced_for_the_neighbours_of_the_data() -> None:
     """Where one row is exchanged for another, a sampled step costs about twice what one row more costs."""
     plan = sf.events.Repeat(sf.events.Sampled(sf.events.Gaussian(scale=2), sf.events.Poisson("0.01")), 200)
+    relations = (sf.accounting.Relation.ADD_REMOVE, sf.accounting.Relation.CHANGE_ONE)
     added, exchanged = (
-        sf.account(plan, delta=1e-6, relation=relation, ways=(sf.Renyi,)).loss for relation in sf.accounting.Relation
+        sf.account(plan, delta=1e-6, relation=relation, ways=(sf.Renyi,)).loss for relation in relations
     )
     assert added.epsilon < exchanged.epsilon
     data = sf.Dataset([1.0] * 5, name="scores", space=sf.vector(float, size=5))  # one row changed
@@ -229,7 +230,7 @@ def test_a_run_on_samples_is_priced_for_the_neighbours_of_the_data() -> None:
     )
     rule = session.ledger["scores"].rule
     assert isinstance(rule, ApproxFilter)
-    once, twice = (sf.total(plan, sf.Renyi, relation=one).at(rule.order) for one in sf.accounting.Relation)
+    once, twice = (sf.total(plan, sf.Renyi, relation=one).at(rule.order) for one in relations)
     assert rule.counted.divergence >= twice > once
 
 

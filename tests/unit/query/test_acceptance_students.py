@@ -103,7 +103,7 @@ def test_A1_157_a_sum_without_bounds_is_refused() -> None:
     book = sf.datasets.students().codebook.to_plain()
     del book["tables"]["students"]["columns"]["absences"]["between"]  # type: ignore[index, call-overload]
     session = session_of(Dataset(arrow(sf.datasets.students()), codebook=book), ONE)  # type: ignore[arg-type]
-    with pytest.raises(sf.errors.QueryRefused, match=r"sum of absences has no bounds.*CLAMP\(absences, lower, upper\)"):
+    with pytest.raises(sf.errors.QueryRefused, match=r"SUM\(absences\) has no bounds.*CLAMP\(absences, lower, upper\)"):
         session.sql("SELECT SUM(absences) AS s FROM students", loss=ONE)
     assert session.spent == sf.Pure(0)
 

@@ -285,7 +285,7 @@ def test_what_is_missing_is_named_when_a_source_is_opened(tmp_path: Path) -> Non
         read(tmp_path / "empty.db", Kind.INT)
     with pytest.raises(BadArgument, match="given for each table"):
         open_source(path, Book({"a": Scan("a", ()), "b": Scan("b", ())}))  # type: ignore[arg-type]
-    with pytest.raises(BadArgument, match="a path, an Arrow table"):
+    with pytest.raises(BadArgument, match="a path, a data frame"):
         read(object(), Kind.INT)
     with pytest.raises(BadArgument, match="columns of one length"):
         read({"n": [0], "x": [1, 2]}, Kind.INT)
