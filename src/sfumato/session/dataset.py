@@ -309,7 +309,7 @@ class Dataset(Displayed):
         raise BadArgument("a data set", "opened where it is used: it is not copied with its data", "a copy")
 
     def document(self) -> Document:
-        """What is public about the data, for any form: nothing in it comes from the data."""
+        """What is public about the data, for any form: nothing in it comes from rows."""
         described = (("holds", str(self.space)),)
         tables = (Table(described),) if self.codebook is None else self.codebook.document().tables
         return Document(self.name, f"{self.name}: protects {self.unit.protects}", tables=tables)

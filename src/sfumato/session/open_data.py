@@ -12,6 +12,7 @@ from sfumato.core.domains import Data
 from sfumato.core.metrics import AddRemove, Unit
 from sfumato.errors import BadArgument
 from sfumato.query.engines.halves import open_halves
+from sfumato.query.engines.inputs.tables import is_rows
 from sfumato.query.engines.registry import schema_of
 from sfumato.query.nodes.catalog import Catalog, column_named
 from sfumato.query.nodes.kinds import Value
@@ -77,8 +78,14 @@ class Person:
 def stated_facts(
     data: Data, unit: Unit | Person | str | None, between: Ends | None, categories: Lists | None, name: str | None
 ) -> Codebook:
-    """The codebook of one table that has none: its types, who is protected, and what was stated about its columns."""
-    schema = schema_of(data, name or "data")
+    """The codebook of one table that has none: its types, who is protected, and what was stated about its columns.
+
+    Names and types of columns are public, as a frame or a file has them. Rows of dictionaries have no others than are
+    stated here: which keys a row has is its own.
+    """
+    id = unit if isinstance(unit, str) else unit.id if isinstance(unit, Person) else ""
+    named = [one for one in (id, *(between or ()), *(categories or ())) if one]
+    schema = {name or "data": dict.fromkeys(named, "")} if is_rows(data) else schema_of(data, name or "data")
     if len(schema) != 1:
         raise BadArgument(
             "codebook", "given, where there are several tables: it says what leads from one to another", None

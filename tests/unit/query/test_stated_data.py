@@ -13,6 +13,8 @@ import pytest
 
 import sfumato as sf
 from sfumato.codebook.stating import STATED
+from sfumato.errors import QueryRefused
+from sfumato.query.engines.duckdb.scratch import Given, worked_out
 
 pandas, polars, pyarrow = (pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow"))
 
@@ -117,3 +119,20 @@ def test_rows_that_are_none_are_left_out() -> None:
     session = sf.Dataset(rows, unit="user_id", between={"x": (0, 9)}).session(epsilon=10**6, ledger="memory:")
     release = session.sql("SELECT COUNT(*) AS n, COUNT(x) AS x FROM data", epsilon=10**5, max_rows=1)
     assert release.value.to_dict() == {"n": [2], "x": [1]}
+
+
+def test_keys_of_rows_are_their_own_and_show_nowhere() -> None:
+    rows: list[dict[str, Any]] = [{"id": 1, "x": 1.0}, {"id": 2, "x": 2.0}]
+    plain, told = (
+        sf.Dataset(each, name="t", unit="id", between={"x": (0, 9)})
+        for each in (rows, [*rows, {"id": 3, "illness": 1}])
+    )
+    assert plain.codebook == told.codebook and "illness" not in str(told)
+    session = told.session(epsilon=10**9, ledger="memory:")
+    assert float(session.sql("SELECT COUNT(*) FROM t", epsilon=10**8, max_rows=1)) == 3
+    assert "illness" not in str(session.sql("DESCRIBE t"))
+
+
+def test_a_number_too_large_to_be_worked_with_is_refused_in_our_words() -> None:
+    with pytest.raises(QueryRefused, match="does not fit"):
+        worked_out("SELECT * FROM t", {"t": [Given("n", "HUGEINT", [10**40])]})

@@ -51,18 +51,20 @@ def worked_out(text: str, tables: Mapping[str, Sequence[Given]]) -> list[tuple[s
 
     Refuses a SELECT that fails, and says nothing of why: what an engine says may quote what it holds.
     """
+    import pyarrow as pa
+
     duckdb = duckdb_module()
     with closing(duckdb.connect(":memory:", config=LIMITS)) as connection:
-        for name, columns in tables.items():
-            _load(connection, name, columns)
-        connection.execute("SET lock_configuration = true")
         clock = Timer(LONGEST_RUN, connection.interrupt)
         clock.daemon = True
         clock.start()
         try:
+            for name, columns in tables.items():
+                _load(connection, name, columns)
+            connection.execute("SET lock_configuration = true")
             done = connection.execute(text)
             names, rows = [column[0] for column in done.description or ()], done.fetchall()
-        except (duckdb.Error, MemoryError):
+        except (duckdb.Error, pa.ArrowException, MemoryError, OverflowError):
             raise QueryRefused("a name, a type or an operation in it does not fit") from None
         finally:
             clock.cancel()
