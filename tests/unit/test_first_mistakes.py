@@ -560,12 +560,12 @@ MISTAKES = [
         "own, unit=sf.Unit('a patient', sf.AddRemove(), bound=1); got None.",
     ),
     (
-        "sf.Dataset([{'id': 1, 'age': 30}], unit='ID')",
+        "sf.Dataset({'id': [1], 'age': [30]}, unit='ID')",
         "BadArgument",
         "unit must be about columns that there are: id, age; did you mean 'id'?; got 'ID'.",
     ),
     (
-        "sf.Dataset([{'id': 1, 'age': 30}], unit='id', between={'aeg': (0, 120)})",
+        "sf.Dataset({'id': [1], 'age': [30]}, unit='id', between={'aeg': (0, 120)})",
         "BadArgument",
         "between must be about columns that there are: id, age; did you mean 'age'?; got 'aeg'.",
     ),
@@ -592,7 +592,7 @@ MISTAKES = [
         "columns of arrays; got 'list'.",
     ),
     (
-        "sf.Dataset([{'id': 1, 'age': 30}], unit='id').session(epsilon=1, ledger='memory:').sql('SELECT AVG(age) "
+        "sf.Dataset({'id': [1], 'age': [30]}, unit='id').session(epsilon=1, ledger='memory:').sql('SELECT AVG(age) "
         "FROM data', epsilon=1)",
         "QueryRefused",
         "mean takes numbers; got text. If all values of age are numbers, say so in the codebook, age: {type: "
