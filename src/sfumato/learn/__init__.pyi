@@ -1,4 +1,5 @@
 from .columns import Category, Number
 from .estimator import PrivateEstimator
+from .linear import LinearRegression
 
-__all__ = ["Category", "Number", "PrivateEstimator"]
+__all__ = ["Category", "LinearRegression", "Number", "PrivateEstimator"]
