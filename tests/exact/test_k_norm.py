@@ -20,7 +20,7 @@ from sfumato.core.space import Space, scalar, vector
 from sfumato.entropy import Entropy, ReplayEntropy
 from sfumato.errors import BadArgument, NoProvenRoute, NotNoisable
 from sfumato.exact import ball, precision, root
-from sfumato.mechanisms.k_norm import coordinate_variances, k_norm
+from sfumato.mechanisms.cube import coordinate_variances, k_norm
 from sfumato.noise.cube import SMOOTH, Cube, draw_radius, envelope, power_sum
 from sfumato.noise.discrete_laplace import DiscreteLaplace
 from sfumato.noise.distribution import enclosure
@@ -86,6 +86,11 @@ class Told(Entropy):
     def __init__(self, place: int, coins: int, word: int) -> None:
         self._place, self._coins, self._word = place, [1] * coins + [0], word
         self.asked = 0
+
+    replayable, drawn = True, 0
+
+    def octets(self, count: int) -> bytes:
+        raise NotImplementedError
 
     def below(self, bound: int) -> int:
         self.asked += 1
@@ -198,8 +203,9 @@ def test_variances_to_choose_by_are_those_of_the_noise() -> None:
     paid = (vector(int, size=8, metric=LInf()) >> k_norm()).with_loss(ZCDP(Fraction(1, 8)))
     scale = float(dict(paid.how.parameters)["scale"])
     assert both["k_norm"] == pytest.approx(30 * scale**2, rel=1e-4)
-    with pytest.raises(BadArgument, match="a Pure or ZCDP loss"):
-        coordinate_variances(Approx(1, Fraction(1, 10)), size=2)  # type: ignore[arg-type]
+    for refused in (Approx(1, Fraction(1, 10)), Pure(0), ZCDP(0)):
+        with pytest.raises(BadArgument, match="a Pure or ZCDP loss above 0"):
+            coordinate_variances(refused, size=2)  # type: ignore[arg-type]
 
 
 def test_what_it_does_not_work_on_is_refused_in_words() -> None:
