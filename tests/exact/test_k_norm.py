@@ -13,13 +13,14 @@ import pytest
 from flint import arb
 
 from sfumato.accounting.losses.measures import ZCDP, Approx, Pure
-from sfumato.audit.brute_force import brute_epsilon
+from sfumato.audit.brute_force import brute_delta, brute_epsilon
 from sfumato.core.domains import Integers, Vector
 from sfumato.core.metrics import L1, LInf
 from sfumato.core.space import Space, scalar, vector
 from sfumato.entropy import Entropy, ReplayEntropy
 from sfumato.errors import BadArgument, NoProvenRoute, NotNoisable
 from sfumato.exact import ball, precision, root
+from sfumato.mechanisms.additive import laplace
 from sfumato.mechanisms.cube import coordinate_variances, k_norm
 from sfumato.noise.cube import SMOOTH, Cube, draw_radius, envelope, power_sum
 from sfumato.noise.discrete_laplace import DiscreteLaplace
@@ -145,6 +146,23 @@ def test_the_loss_is_sound_and_tight(size: int, scale: str) -> None:
         claimed = distance / Fraction(scale)
         assert measurement.map(distance) == Pure(claimed)
         assert claimed - TINY <= low <= high <= claimed + TINY
+
+
+@pytest.mark.parametrize("epsilon", [Fraction(0), Fraction(1, 2)])
+def test_its_profile_is_within_that_of_laplace_noise_on_one_number(epsilon: Fraction) -> None:
+    """δ at an ε, whichever way a vector moves by 2: no more than the event's, and at ε = 0 as much."""
+    missed = Fraction(1, 1000)
+    measurement, number = (
+        space >> made(scale=1) for space, made in ((vector(int, size=2, metric=LInf()), k_norm), (scalar(int), laplace))
+    )
+    assert measurement.event_at(2) == number.event_at(2)
+    less, allowed = (brute_delta(number, [0, far], d_in=2, epsilon=epsilon, missed=TINY)[1] for far in (1, 2))
+    worst = max(
+        brute_delta(measurement, [(0, 0), end], d_in=2, epsilon=epsilon, missed=missed)[1]
+        for end in ((2, 2), (2, 1), (2, 0), (2, -2))
+    )
+    assert less < worst <= allowed + 2 * TINY
+    assert epsilon or worst >= allowed - missed
 
 
 def test_independent_coordinates_of_the_same_scale_would_be_too_little_noise() -> None:

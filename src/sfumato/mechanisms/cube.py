@@ -12,6 +12,7 @@ from typing import final, overload
 import numpy as np
 from flint import arb
 
+from sfumato.accounting.events import Noise as NoiseEvent
 from sfumato.accounting.facts import loss_of
 from sfumato.accounting.losses.measures import ZCDP, Pure
 from sfumato.core.domains import Data
@@ -77,6 +78,7 @@ def _k_norm(space: Space, scale: Fraction, step: Fraction | None) -> Measurement
         how=how,
         law=lambda data: CubeLaw(noise, tuple(map(int, np.asarray(grid.whole(data))))),
         error=lambda confidence: in_values(grid, noise.half_width(confidence)),
+        event=lambda d_in: k_norm_event(noise, grid.shift(d_in)),
     ).recorded()
 
 
@@ -85,6 +87,16 @@ def k_norm_loss(noise: Cube, shift: Distance) -> Pure:
     """The loss of noise on a whole vector: that of Laplace noise on one number that moves as far."""
     loss = loss_of(DiscreteLaplace(noise.scale), Pure, shift)
     return Pure(loss.epsilon)  # type: ignore[attr-defined]  # loss_of gives the kind it was asked for
+
+
+@guarantee(
+    claim="neighbours are no easier to tell apart than with discrete Laplace noise on one number that moves as far",
+    proof="proofs/k_norm.md#event",
+    reviewed="fda12f2ee738",
+)
+def k_norm_event(noise: Cube, shift: Distance) -> NoiseEvent:
+    """What the accountant counts in every kind of loss: Laplace noise on one number, which is no less of a loss."""
+    return NoiseEvent(DiscreteLaplace(noise.scale), shift)
 
 
 @final
