@@ -160,7 +160,7 @@ def slopes_and_reach(moments: Moments, confidence: float) -> tuple[Floats, Float
     sampling = left * np.diag(inverse)[1:]
     by_cell = noise_by_cell(inverse[1:], full) * noise**2
     spread = np.sqrt(sampling + by_cell.sum(axis=1))
-    kurtosis = moments.heavy * (by_cell**2).sum(axis=1) / spread**4
+    kurtosis = moments.tails * (by_cell**2).sum(axis=1) / spread**4
     z = NormalDist().inv_cdf((1 + confidence) / 2)
     return full[1:size], spread * (z + kurtosis * (z**3 - 3 * z) / 24)  # Cornish and Fisher's correction for tails
 

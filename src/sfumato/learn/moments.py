@@ -10,13 +10,10 @@ import numpy as np
 
 from sfumato.accounting.losses.measures import Loss
 from sfumato.learn.columns import Floats
-from sfumato.learn.noising import deviation_of, least_noise
+from sfumato.learn.noising import least_noise
 from sfumato.learn.sources import Source
 from sfumato.release.record import Release
 from sfumato.transforms.gram import Coordinates
-
-TAILS = {"laplace": 3.0}
-"""The excess kurtosis of families of noise that have any."""
 
 
 @final
@@ -30,17 +27,15 @@ class Moments:
     layout: Coordinates
     gram: Floats
     deviation: float
-    heavy: float = 0.0
+    tails: float = 0.0
     """How heavy the tails of the noise are: its excess kurtosis, 0 for Gaussian noise."""
 
     @staticmethod
     def released(source: Source, loss: Loss) -> tuple[Release, Moments]:
         """Pays for the Gram matrix of a source, with the least noise that a loss can buy."""
-        release = source.run(least_noise(source.gram, loss, source.unit), loss=loss)
-        if (noised := release.noise) is None:
-            raise TypeError(release)
-        heavy = TAILS.get(noised.noise.family, 0.0)
-        return release, Moments(source.layout, source.layout.matrix(release.value), deviation_of(noised), heavy)
+        sums = least_noise(source.gram, loss, source.unit)
+        release = source.run(sums.measurement, loss=loss)
+        return release, Moments(source.layout, source.layout.matrix(release.value), sums.deviation, sums.tails)
 
     @cached_property
     def rows(self) -> float:
@@ -66,4 +61,4 @@ class Moments:
     def of(self, columns: int) -> Self:
         """The moments of the first columns alone."""
         layout = Coordinates(self.layout.kinds[:columns])
-        return type(self)(layout, self.gram[: layout.size, : layout.size], self.deviation, self.heavy)
+        return type(self)(layout, self.gram[: layout.size, : layout.size], self.deviation, self.tails)
