@@ -146,7 +146,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         return known_class
 
     def _of_arrays(self, X: object, y: object, entropy: Entropy | None) -> Source:  # noqa: N803
-        names, values = _columns(X)
+        names, values = columns_of(X)
         if y is None and self.takes != "nothing":
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         if hasattr(X, "columns"):
@@ -165,7 +165,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
     def _coordinates(self, X: object) -> Floats:  # noqa: N803
         """The coordinates of rows to predict for, the constant 1 first: what is missing is the middle of its bounds."""
         check_is_fitted(self, "release_")
-        names, values = _columns(X)
+        names, values = columns_of(X)
         expected = [column.name for column in self.columns_]
         if hasattr(X, "columns") and hasattr(self, "feature_names_in_") and names != expected:
             raise BadArgument(
@@ -185,7 +185,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def _columns(X: object) -> tuple[list[str], list[Any]]:  # noqa: N803
+def columns_of(X: object) -> tuple[list[str], list[Any]]:  # noqa: N803
     """Names and columns of a table or of an array with two dimensions; x0, x1, … where there are no names."""
     if hasattr(X, "columns") and hasattr(X, "__getitem__"):
         given = getattr(X, "column_names", None) or list(X.columns)
