@@ -28,7 +28,7 @@ Parameter = TypeVar("Parameter", Fraction, int)
 @guarantee(
     claim="the measurement built from the answer keeps the loss at d_in",
     proof="proofs/framework.md#calibration",
-    reviewed="5b4d0eb1763b",
+    reviewed="d36f66b4abb7",
 )
 def calibrate_parameter(
     build: Callable[[Fraction], Measurement],

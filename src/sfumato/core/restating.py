@@ -65,7 +65,7 @@ def restate(measurement: Measurement, kind: type[Loss], delta: Fraction | None =
 @guarantee(
     claim="an ε at which δ(ε), by the Gaussian loss of the event or by the exact profile of its noise, is at most δ",
     proof="proofs/interaction.md#restated",
-    reviewed="cf63792affd4",
+    reviewed="79ca26116692",
 )
 def gaussian_loss_at(event: Event, delta: Fraction, relation: Relation) -> Approx:
     """The ε at a δ of an event with a Gaussian loss; of discrete noise on one number nearly the least there is."""
@@ -84,7 +84,7 @@ def gaussian_loss_at(event: Event, delta: Fraction, relation: Relation) -> Appro
     claim="the lesser of the loss that the map gives, converted, and that of the event, counted in the kind; at a δ, "
     "by way of its Gaussian loss",
     proof="proofs/interaction.md#restated",
-    reviewed="dc67072d41e3",
+    reviewed="dd494b37f7b4",
 )
 def restated_loss(
     loss: Loss, event: Event | None, kind: type[Loss], delta: Fraction | None, relation: Relation

@@ -30,7 +30,9 @@ from sfumato.exact import (
     positive,
     precision,
     rational,
+    rational_up,
     root,
+    squared,
     upper,
 )
 from sfumato.guarantee import guarantee
@@ -67,7 +69,7 @@ def gaussian_delta(epsilon: Number, *, scale: Number | Root, sensitivity: Number
 @guarantee(
     claim="delta = Phi(D/2s - eps s/D) - exp(eps) Phi(-D/2s - eps s/D), rounded up",
     proof="proofs/gaussian_calibration.md#analytic",
-    reviewed="a5eb0df8429b",
+    reviewed="628ab954bf0c",
 )
 def exact_gaussian_delta(epsilon: Fraction, sensitivity: Distance, scale: Distance) -> Fraction:
     """δ(ε) of continuous Gaussian noise between neighbours that are exactly the sensitivity apart."""
@@ -77,7 +79,7 @@ def exact_gaussian_delta(epsilon: Fraction, sensitivity: Distance, scale: Distan
 
 
 def _gaussian_parts(epsilon: arb, shift: arb) -> tuple[arb, arb]:
-    """Encloses a bound of δ(ε), which is quick, and δ(ε) itself, of noise of scale 1 between neighbours a shift apart."""
+    """Encloses a quick bound of δ(ε), and δ(ε) itself, of noise of scale 1 between neighbours a shift apart."""
     middle, reach = epsilon / shift, shift / 2
     above = gaussian_upper_tail(middle - reach)
     # Where the first term is tiny, so is δ, and the exponential may be too large even for a ball.
@@ -130,7 +132,7 @@ def unit_bounds(value: arb) -> tuple[Fraction, Fraction]:
     if not value.is_finite():
         return Fraction(0), Fraction(1)
     least_value, most_value = value.lower(), value.upper()
-    low = endpoints(least_value)[0] if TINY_BALL < least_value and least_value < 1 else Fraction(0)
+    low = endpoints(least_value)[0] if least_value > TINY_BALL and least_value < 1 else Fraction(0)
     if most_value < TINY_BALL:
         return Fraction(0), TINY
     high = endpoints(most_value)[1] if most_value < 1 else Fraction(1)
@@ -154,7 +156,7 @@ def gaussian_epsilon(delta: Number, *, scale: Number | Root, sensitivity: Number
     allowed, shift, size = _delta(delta), _sensitivity(sensitivity), _scale(scale)
     if exact_gaussian_delta(Fraction(0), shift, size) <= allowed:
         return Fraction(0)
-    near = epsilon_near(shift, allowed) if size == 1 else None
+    near = epsilon_near(root(squared(shift) / squared(size)), allowed)
     return least(lambda epsilon: exact_gaussian_delta(epsilon, shift, size) <= allowed, what="epsilon", near=near)
 
 
@@ -169,7 +171,9 @@ def analytic_sigma(epsilon: Number, *, delta: Number, sensitivity: Number | Root
     allowed, shift, price = _delta(delta), _sensitivity(sensitivity), non_negative(epsilon, "epsilon")
     if shift == 0:
         raise BadArgument("sensitivity", "greater than 0: what never moves needs no noise", sensitivity)
-    return least(lambda scale: exact_gaussian_delta(price, shift, scale) <= allowed, what="scale")
+    mu = mu_near(price, allowed)
+    near = None if mu is None else float(rational_up(shift)) / mu
+    return least(lambda scale: exact_gaussian_delta(price, shift, scale) <= allowed, what="scale", near=near)
 
 
 @guarantee(
