@@ -156,7 +156,7 @@ def gaussian_epsilon(delta: Number, *, scale: Number | Root, sensitivity: Number
     allowed, shift, size = _delta(delta), _sensitivity(sensitivity), _scale(scale)
     if exact_gaussian_delta(Fraction(0), shift, size) <= allowed:
         return Fraction(0)
-    near = epsilon_near(root(squared(shift) / squared(size)), allowed)
+    near = epsilon_near(root(Fraction(squared(shift)) / Fraction(squared(size))), allowed)
     return least(lambda epsilon: exact_gaussian_delta(epsilon, shift, size) <= allowed, what="epsilon", near=near)
 
 
