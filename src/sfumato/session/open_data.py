@@ -20,6 +20,8 @@ from sfumato.query.nodes.relations import Scan
 from sfumato.query.plan.open_tables import OpenTables, Unlocked
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sfumato.codebook.columns import Place
     from sfumato.core.space import Space
     from sfumato.query.engines.protocol import PublicTables
@@ -91,6 +93,7 @@ def stated_facts(
             "codebook", "given, where there are several tables: it says what leads from one to another", None
         )
     [(table, types)] = schema.items()
+    _refuse_index(data, [one for one in named if one not in types])
     said = {"between": between, "categories": categories}
     match unit:
         case str() | Person():
@@ -103,6 +106,14 @@ def stated_facts(
         "unit=sf.Unit('a patient', sf.AddRemove(), bound=1)"
     )
     raise BadArgument("unit", must, unit)
+
+
+def _refuse_index(data: Data, unknown: Sequence[str]) -> None:
+    """Refuses a name that is no column of a frame of pandas, but of its index."""
+    index = getattr(getattr(data, "index", None), "names", ())
+    for name in unknown:
+        if name in index:
+            raise BadArgument("data", f"a frame in which {name!r} is a column: frame.reset_index()", "it as the index")
 
 
 def protects_people(codebook: Codebook) -> bool:

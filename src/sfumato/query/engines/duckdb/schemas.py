@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sfumato.errors import BadArgument
 from sfumato.query.engines.duckdb.connection import connected, duckdb_module
@@ -15,6 +15,10 @@ from sfumato.query.engines.inputs.frames import schema_table
 from sfumato.query.engines.inputs.tables import SQLITE, is_sqlite, is_table, sqlite_schema
 from sfumato.query.engines.inputs.text_files import SEPARATED, header_of
 from sfumato.query.engines.protocol import Given
+
+if TYPE_CHECKING:
+    import duckdb
+    import pyarrow as pa
 
 NOT_SAID = ""
 """The type of a column of a text file, which has none: to guess one is to look at values."""
@@ -57,15 +61,18 @@ def _is_frame(data: object) -> bool:
 
 def _of_frame(data: Given) -> dict[str, str]:
     table, names = schema_table(data)
-    module = duckdb_module()
-    try:
-        with closing(connected()) as connection:
-            connection.register("given", table)
-            described = connection.execute("DESCRIBE SELECT * FROM given").fetchall() if table.num_columns else []
-    except module.Error:
-        described = []
-    types = {row[0]: row[1] for row in described}
+    with closing(connected()) as connection:
+        types = {name: _held_as(connection, table.select([name])) for name in table.column_names}
     return {name: types.get(name, NOT_SAID) for name in names}
+
+
+def _held_as(connection: duckdb.DuckDBPyConnection, column: pa.Table) -> str:
+    """The engine's type of a column; that of Arrow where the engine has none."""
+    try:
+        connection.register("given", column)
+        return str(connection.execute("DESCRIBE SELECT * FROM given").fetchall()[0][1])
+    except duckdb_module().Error:
+        return str(column.schema.types[0])
 
 
 def _of_parquet(file: Path) -> dict[str, str]:
