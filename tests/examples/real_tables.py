@@ -26,7 +26,7 @@ DAY, MOMENT = datetime.date, datetime.datetime
 
 @dataclass(frozen=True)
 class Stranger:
-    """Is a table: its types, what is stated about it, how much of each unit is kept, and questions with their keys."""
+    """Is a table: its types, what is stated about it, and how much of each unit is kept in all and by groups."""
 
     name: str
     types: dict[str, pa.DataType]
@@ -35,12 +35,16 @@ class Stranger:
     categories: dict[str, list[Any]]
     rows: dict[str, int]
     groups: dict[str, int]
-    questions: tuple[str, ...]
 
     @property
     def stated(self) -> dict[str, Any]:
         """What is said where it is opened."""
         return {"unit": self.unit, "between": self.between, "categories": self.categories, "name": self.name}
+
+    @cached_property
+    def questions(self) -> list[str]:
+        """Questions, one in each line; ``k`` is what those with groups call their key."""
+        return (FOLDER / f"{self.name}.sql").read_text().splitlines()
 
     @cached_property
     def table(self) -> pa.Table:
@@ -104,23 +108,6 @@ PENGUINS = Stranger(
     },
     {},
     {},
-    (
-        "SELECT COUNT(*) AS n, COUNT(sex) AS sexed, COUNT(body_mass_g) AS weighed, COUNT(island) AS placed FROM penguins",
-        "SELECT AVG(bill_length_mm) AS a, AVG(bill_depth_mm) AS b, SUM(flipper_length_mm) AS c FROM penguins",
-        "SELECT species AS k, COUNT(*) AS n, AVG(body_mass_g) AS grams, STDDEV(body_mass_g) AS sd FROM penguins GROUP BY 1",
-        "SELECT sex AS k, AVG(bill_length_mm / bill_depth_mm) AS shape FROM penguins WHERE sex IS NOT NULL GROUP BY 1",
-        "SELECT species || '/' || COALESCE(island, '?') AS k, COUNT(*) AS n FROM penguins GROUP BY 1",
-        "SELECT year AS k, COUNT_IF(sex = 'male') AS m, SUM(CASE WHEN body_mass_g > 4000 THEN 1 ELSE 0 END) AS h "
-        "FROM penguins GROUP BY 1",
-        "SELECT FLOOR(body_mass_g / 500) * 500 AS k, COUNT(*) AS n FROM penguins GROUP BY 1",
-        "SELECT MEDIAN(flipper_length_mm) AS m, QUANTILE_DISC(body_mass_g, 0.9) AS q FROM penguins",
-        "SELECT REGR_SLOPE(body_mass_g, flipper_length_mm) AS s, CORR(body_mass_g, flipper_length_mm) AS r FROM penguins",
-        "SELECT COUNT(DISTINCT body_mass_g) AS weights FROM penguins WHERE island <> 'Biscoe' OR year BETWEEN 2008 AND 2009",
-        "SELECT MAX(n) - MIN(n) AS gap FROM (SELECT year, COUNT(*) AS n FROM penguins WHERE year IS NOT NULL GROUP BY year "
-        "HAVING COUNT(*) > 10)",
-        "SELECT species AS k, n, RANK() OVER (ORDER BY n DESC) AS place FROM (SELECT species, COUNT(*) AS n FROM penguins "
-        "WHERE species LIKE '%n%' GROUP BY species)",
-    ),
 )
 FLIGHTS = Stranger(
     "flights",
@@ -146,25 +133,5 @@ FLIGHTS = Stranger(
     {"origin": ["EWR", "JFK", "LGA"], "carrier": ["UA", "B6", "EV", "DL", "AA", "MQ"]},
     {"max_rows": 40},
     {"max_groups": 100, "max_rows_per_group": 40},
-    (
-        "SELECT COUNT(*) AS n, COUNT(dep_delay) AS left_late, COUNT(day) AS days, COUNT(carrier) AS c FROM flights",
-        "SELECT COUNT(DISTINCT tailnum) AS planes FROM flights",
-        "SELECT origin AS k, COUNT(*) AS n, AVG(dep_delay) AS late, SUM(distance) AS miles FROM flights GROUP BY 1",
-        "SELECT MONTH(day) AS k, COUNT(*) AS n, AVG(arr_delay) AS late FROM flights GROUP BY 1",
-        "SELECT DAYNAME(day) AS k, COUNT(*) AS n FROM flights WHERE day < DATE '2013-06-15' GROUP BY 1",
-        "SELECT HOUR(time_hour) AS k, COUNT(*) AS n FROM flights GROUP BY 1",
-        "SELECT CAST(time_hour AS DATE) AS k, COUNT(*) AS n FROM flights WHERE time_hour >= TIMESTAMP '2013-12-20' AND "
-        "time_hour < TIMESTAMP '2014-01-01 12:00:00' GROUP BY 1",
-        "SELECT COUNT(*) AS n FROM flights WHERE time_hour BETWEEN '2013-06-01' AND '2013-06-10 17:00:00'",
-        "SELECT CASE WHEN distance < 500 THEN 'short' WHEN distance < 1500 THEN 'middle' ELSE 'long' END AS k, COUNT(*) AS n "
-        "FROM flights GROUP BY 1",
-        "SELECT LEFT(carrier, 1) AS k, AVG(CASE WHEN dep_delay > 15 THEN 1.0 ELSE 0 END) AS late FROM flights GROUP BY 1",
-        "SELECT COUNT(*) AS n FROM flights WHERE tailnum LIKE 'N1%' AND dest IN ('ORD', 'LAX', 'BOS') OR dep_delay IS NULL",
-        "SELECT AVG(LEAST(n, 30)) AS mean FROM (SELECT tailnum, COUNT(*) AS n FROM flights GROUP BY tailnum)",
-        "SELECT COUNT(*) AS n FROM (SELECT tailnum FROM flights GROUP BY tailnum HAVING MAX(dep_delay) > 60)",
-        "SELECT MEDIAN(distance) AS m FROM flights",
-        "SELECT COUNT(*) AS n FROM flights a WHERE EXISTS (SELECT 1 FROM flights b WHERE b.tailnum = a.tailnum AND b.day > a.day)",
-        "SELECT DATE_DIFF('day', DATE '2013-01-01', day) // 30 AS k, COUNT(*) AS n FROM flights GROUP BY 1",
-    ),
 )
 STRANGERS = {one.name: one for one in (PENGUINS, FLIGHTS)}

@@ -1,4 +1,4 @@
-"""Real tables, from every kind of source: answers are those of plain SQL, and nobody moves them further than declared."""
+"""Real tables, from every kind of source: answers are those of plain SQL, and nobody moves them beyond the declared."""
 
 from __future__ import annotations
 

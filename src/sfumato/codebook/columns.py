@@ -336,7 +336,9 @@ def _categories(entries: Entries) -> tuple[Hashable, ...]:
                 "else: an array of texts could not tell the two apart. Write both in one way"
             )
         if isinstance(category, int) and not -(2**63) <= category < 2**63:
-            entries.refuse(f"a category must be a whole number of 64 bits; got {shown(category)}. Write such keys as texts")
+            entries.refuse(
+                f"a category must be a whole number of 64 bits; got {shown(category)}. Write such keys as texts"
+            )
         values.append(category)
         texts.add(str(category))
     if len(kinds := sorted({_sort(value) for value in values})) > 1:

@@ -96,7 +96,7 @@ def test_a_column_that_cannot_be_asked_about_is_told_from_one_that_is_not_there(
 def test_names_that_other_tools_make() -> None:
     frame = pl.DataFrame({"": [1, 2], "Sepal.Length": [5.1, 4.9], "first name": ["a", "b"]})  # "" is R's row names
     assert asked(frame, 'SELECT COUNT("Sepal.Length"), COUNT(`first name`) FROM `data`') == [(2, 2)]
-    with pytest.raises(QueryRefused, match='write "Sepal.Length", in double quotes'):
+    with pytest.raises(QueryRefused, match=r'write "Sepal\.Length", in double quotes'):
         asked(frame, "SELECT COUNT(Sepal.Length) FROM data")
 
 
@@ -144,7 +144,7 @@ def test_frames_that_are_none_say_so() -> None:
     weights = pd.DataFrame({"who": [1, 2], "x": [1.0, 2.0]})
     with pytest.raises(BadArgument, match=r"'who' is a column: frame.reset_index\(\)"):
         sf.Dataset(weights.set_index("who"), unit="who")
-    with pytest.raises(BadArgument, match="must be a path, a data frame .* got 'Series'"):
+    with pytest.raises(BadArgument, match=r"must be a path, a data frame .* got 'Series'"):
         sf.Dataset(weights["x"], unit=ROW)
     with pytest.raises(BadArgument, match="names differ by more than case: rename one of x, X"):
         sf.Dataset(weights.rename(columns={"who": "X"})[["x", "X"]], unit=ROW)

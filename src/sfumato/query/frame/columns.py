@@ -171,7 +171,9 @@ OTHER_WORDS = {
 
 
 INSTEAD = {
-    **dict.fromkeys(("dt", "str"), " What follows it stands on a column itself: t.day.month(), t.name.starts_with('A')."),
+    **dict.fromkeys(
+        ("dt", "str"), " What follows it stands on a column itself: t.day.month(), t.name.starts_with('A')."
+    ),
     "cast": " Write to_int(), to_float(), to_text(), to_bool(), to_date() or to_time().",
     "is_not_null": " Write ~t.minutes.is_null().",
     "over": " It would put rows of several people next to each other: write group_by(…).agg(…).",

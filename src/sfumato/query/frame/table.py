@@ -218,7 +218,9 @@ OTHER_WORDS = {
 
 ROWS_STAY = " Rows never leave: ask with agg(…) or group_by(…).agg(…), and release(…) the answer."
 INSTEAD = {
-    **dict.fromkeys(("head", "tail", "limit", "sample", "collect", "show", "to_pandas", "to_polars", "rows"), ROWS_STAY),
+    **dict.fromkeys(
+        ("head", "tail", "limit", "sample", "collect", "show", "to_pandas", "to_polars", "rows"), ROWS_STAY
+    ),
     **dict.fromkeys(("release", "explain"), " Nothing is asked yet: agg(…) or group_by(…).agg(…) comes first."),
     **dict.fromkeys(("schema", "dtypes", "info"), " The session, printed, shows what is public of each column."),
     **dict.fromkeys(("drop_nulls", "dropna"), " Write filter(~t.minutes.is_null())."),

@@ -106,7 +106,7 @@ class Scope:
         """The table that a name before a point means; says so where the point belongs to the name of a column."""
         whole = f"{node.table}.{node.name}"
         if self.called(whole) and name_in(node.table, [source.name for source in self.sources]) is None:
-            raise QueryRefused(f"{whole} has a point in its name: write \"{whole}\", in double quotes.")
+            raise QueryRefused(f'{whole} has a point in its name: write "{whole}", in double quotes.')
         source = self.source(node.table)
         if name_in(node.name, source.fields) is None:
             self._refuse_left_out(node.name)

@@ -24,7 +24,6 @@ LONGEST_QUESTION = 100_000
 """Texts with more characters are refused before they are read."""
 
 
-
 class Dialect(DuckDB):
     """DuckDB's, in which names may stand in the quotes of BigQuery, MySQL and Spark, too."""
 
