@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, final
 
@@ -20,8 +21,6 @@ from sfumato.query.nodes.relations import Scan
 from sfumato.query.plan.open_tables import OpenTables, Unlocked
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from sfumato.codebook.columns import Place
     from sfumato.core.space import Space
     from sfumato.query.engines.protocol import PublicTables
@@ -87,7 +86,8 @@ def stated_facts(
     """
     id = unit if isinstance(unit, str) else unit.id if isinstance(unit, Person) else ""
     named = [one for one in (id, *(between or ()), *(categories or ())) if one]
-    schema = {name or "data": dict.fromkeys(named, "")} if is_rows(data) else schema_of(data, name or "data")
+    rows = _called_rows(data, name or "data")
+    schema = schema_of(data, name or "data") if rows is None else {rows: dict.fromkeys(named, "")}
     if len(schema) != 1:
         raise BadArgument(
             "codebook", "given, where there are several tables: it says what leads from one to another", None
@@ -106,6 +106,13 @@ def stated_facts(
         "unit=sf.Unit('a patient', sf.AddRemove(), bound=1)"
     )
     raise BadArgument("unit", must, unit)
+
+
+def _called_rows(data: Data, name: str) -> str | None:
+    """What a table of rows of dictionaries is called, given as it is or under a name; None of other tables."""
+    if isinstance(data, Mapping) and len(data) == 1:
+        [(name, data)] = data.items()
+    return name if is_rows(data) else None
 
 
 def _refuse_index(data: Data, unknown: Sequence[str]) -> None:

@@ -191,4 +191,5 @@ def _complaint(error: ParseError) -> str:
         what = "did not expect"
     else:
         what = "the text ends too early after"
-    return f"the text cannot be read: line {line}, column {column}: {what} {highlighted[:40]!r}."
+    quotes = " A name with such a sign in it stands in double quotes." if highlighted == "-" else ""
+    return f"the text cannot be read: line {line}, column {column}: {what} {highlighted[:40]!r}.{quotes}"

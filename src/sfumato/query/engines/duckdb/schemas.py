@@ -30,8 +30,8 @@ def schema_of(data: Given, name: str = "data") -> dict[str, dict[str, str]]:
     Of a Parquet file its footer is read, of a CSV file its first line, of a database its catalog; of a frame its types.
     A frame is called ``name``; several, in a mapping, are called what they are there.
     """
-    if isinstance(data, Mapping) and data and all(is_table(part) or _is_frame(part) for part in data.values()):
-        return {table: _of_frame(part) for table, part in data.items()}
+    if isinstance(data, Mapping) and data and all(map(_is_part, data.values())):
+        return {table: _of_part(part, table) for table, part in data.items()}
     if not isinstance(data, str | os.PathLike):
         return {name: _of_frame(data)}
     if is_sqlite(data):
@@ -55,8 +55,18 @@ def _named(path: str, files: list[Path]) -> str:
     return files[0].stem if len(files) == 1 else files[0].parent.name or Path(path).stem
 
 
-def _is_frame(data: object) -> bool:
-    return hasattr(data, "__arrow_c_stream__") and hasattr(data, "columns")
+def _is_part(data: object) -> bool:
+    """Tells whether data is a table by itself, and no column of one."""
+    frame = hasattr(data, "__arrow_c_stream__") and hasattr(data, "columns")
+    return frame or is_table(data) or isinstance(data, str | os.PathLike | Mapping)
+
+
+def _of_part(data: Given, name: str) -> dict[str, str]:
+    """The columns of a table that was given under a name: of a database, those of the table that it has so."""
+    tables = schema_of(data, name)
+    if name not in tables and len(tables) > 1:
+        raise BadArgument("data", f"a database with a table {name}", ", ".join(tables))
+    return tables[name] if name in tables else next(iter(tables.values()))
 
 
 def _of_frame(data: Given) -> dict[str, str]:

@@ -58,6 +58,8 @@ def schema_table(given: Any) -> tuple[pa.Table, list[str]]:
     if columns is None:
         schema = given.schema if isinstance(given, pa.Table) else pa.schema(given)
         columns = {name: schema.empty_table().column(name) for name in schema.names if schema.names.count(name) == 1}
+    for column in columns.values():
+        _check_column(column)
     typed = {name: _typed(getattr(column, "iloc", column)[:0]) for name, column in columns.items()}
     made = {name: _held(column) for name, column in typed.items() if column is not None}
     return pa.table(made), list(filter(None, columns))
@@ -79,18 +81,22 @@ def _column(column: Any) -> tuple[Any, bool]:
     """A column for Arrow, and tells whether its texts stand for values of Python."""
     import pyarrow as pa
 
-    if isinstance(column, str | bytes | Mapping) or not isinstance(column, Iterable):
-        _refuse("columns of arrays, each with a value for every row", column)
+    _check_column(column)
     made = _typed(column)
     if made is None:
         return pa.array(_texts(column), pa.string()), True
     return _held(made), False
 
 
+def _check_column(column: object) -> None:
+    if isinstance(column, str | bytes | Mapping) or not isinstance(column, Iterable):
+        _refuse("columns of arrays, each with a value for every row", column)
+
+
 def _texts(column: Iterable[Any]) -> list[str | None]:
     """The texts of values of Python. Those of a category of pandas are its type's: going over the rows of one that
     holds intervals writes whole numbers otherwise where any row is missing."""
-    held = getattr(column, "cat", None)
+    held: Any = getattr(column, "cat", None)
     if not hasattr(held, "codes"):
         return [text_of(value) for value in column]
     words = [*map(text_of, held.categories), None]  # the place of what is missing is -1
