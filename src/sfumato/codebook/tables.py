@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TypeAlias, final
 
 from sfumato.codebook.columns import Column, Plain
@@ -78,7 +78,8 @@ class Table:
 
     ``size`` is its exact and ``least`` its least number of rows, where that is public, with ``size_source``. ``id`` is
     the column that says whose a row is, or ``link`` leads to the table that says so; ``key`` are the columns in which
-    no two rows agree. A ``public`` table holds nothing about any unit, such as a list of stations.
+    no two rows agree. A ``public`` table holds nothing about any unit, such as a list of stations. ``left_out`` says of
+    columns that the data has besides why nothing can be asked about them, where that is known.
     """
 
     name: str
@@ -92,6 +93,7 @@ class Table:
     key: tuple[str, ...] = ()
     contributions: Contributions | None = None
     public: bool = False
+    left_out: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     @property
     def headline(self) -> str:

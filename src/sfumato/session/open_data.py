@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, final
 
@@ -85,12 +86,14 @@ def stated_facts(
     """
     id = unit if isinstance(unit, str) else unit.id if isinstance(unit, Person) else ""
     named = [one for one in (id, *(between or ()), *(categories or ())) if one]
-    schema = {name or "data": dict.fromkeys(named, "")} if is_rows(data) else schema_of(data, name or "data")
+    rows = _called_rows(data, name or "data")
+    schema = schema_of(data, name or "data") if rows is None else {rows: dict.fromkeys(named, "")}
     if len(schema) != 1:
         raise BadArgument(
             "codebook", "given, where there are several tables: it says what leads from one to another", None
         )
     [(table, types)] = schema.items()
+    _refuse_index(data, [one for one in named if one not in types])
     said = {"between": between, "categories": categories}
     match unit:
         case str() | Person():
@@ -103,6 +106,21 @@ def stated_facts(
         "unit=sf.Unit('a patient', sf.AddRemove(), bound=1)"
     )
     raise BadArgument("unit", must, unit)
+
+
+def _called_rows(data: Data, name: str) -> str | None:
+    """What a table of rows of dictionaries is called, given as it is or under a name; None of other tables."""
+    if isinstance(data, Mapping) and len(data) == 1:
+        [(name, data)] = data.items()
+    return name if is_rows(data) else None
+
+
+def _refuse_index(data: Data, unknown: Sequence[str]) -> None:
+    """Refuses a name that is no column of a frame of pandas, but of its index."""
+    index = getattr(getattr(data, "index", None), "names", ())
+    for name in unknown:
+        if name in index:
+            raise BadArgument("data", f"a frame in which {name!r} is a column: frame.reset_index()", "it as the index")
 
 
 def protects_people(codebook: Codebook) -> bool:

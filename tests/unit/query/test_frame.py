@@ -397,6 +397,13 @@ def test_a_summary_of_columns() -> None:
         (lambda: t.minutes.standard_deviation(), "Did you mean 'std'?"),
         (lambda: t.minutes.clamp(0, 1), "Did you mean 'clip'?"),
         (lambda: t.minutes.meen(), "Did you mean 'mean'?"),
+        (lambda: t.day.dt.month(), "stands on a column itself: t.day.month()"),
+        (lambda: t.minutes.cast(int), "Write to_int()"),
+        (lambda: t.minutes.is_between(0, 1), "Did you mean 'between'?"),
+        (lambda: t.minutes.mean().over("day"), "rows of several people next to each other"),
+        (lambda: t.minutes.mean().release(epsilon=1), "t.agg(t.minutes.mean()).release(…)"),
+        (lambda: t.head(), "Rows never leave: ask with agg(…)"),
+        (lambda: t.select("day").release(epsilon=1), "Nothing is asked yet"),
         (lambda: t.minutes.zzz, "an expression has no method 'zzz'."),
     ],
 )

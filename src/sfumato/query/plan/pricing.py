@@ -30,6 +30,10 @@ LAPLACE, GAUSSIAN = "laplace", "gaussian"
 ROUNDS = 6
 """How often the noise of parts is scaled to what a Gaussian loss allows; each round is nearer by a factor of ten."""
 
+KEYS_TAKE_DELTA = (
+    "sf.Approx(ε, δ), or a delta (delta=1e-6, --delta 1e-6) beside epsilon: keys that are not listed can only be shown "
+    "with a δ"
+)
 NO_GAUSSIAN = (
     "private choices (quantiles, top values) have no Gaussian loss on file: ask for them at a loss in Pure, Approx or "
     "ZCDP, or by themselves."
@@ -187,7 +191,7 @@ def priced(
             return _approximate(parts, shares, loss, selecting_keys, noise, d_in)
         case Loss() if not choices and (bought := _bought(parts, shares, loss, noise)) is not None:
             return Pricing(_each(parts, shares, bought), (), type(loss), Fraction(0))
-    must = "sf.Approx(ε, δ), or --delta: keys that are not listed can only be shown with a δ" if choices else _kinds()
+    must = KEYS_TAKE_DELTA if choices else _kinds()
     raise BadArgument("loss", must, loss)
 
 

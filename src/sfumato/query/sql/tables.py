@@ -179,8 +179,10 @@ class Tables:
                 only(node, "this", "alias", "db", "catalog")
                 plain = not node.args.get("db")
                 match = name_in(name, self.named) if plain else None
-                relation = self.catalog.table(name) if match is None else self.named[match]
-                return _called(relation, _alias(node) or name, node)
+                if match is not None:
+                    return _called(self.named[match], _alias(node) or name, node)
+                scan = self.catalog.table(name)
+                return _called(scan, _alias(node) or name, node, self.catalog.left_out(scan.table))
             case exp.Subquery(this=exp.Table() | exp.Subquery()):
                 return self._parenthesised(node)
             case exp.Subquery():
@@ -310,10 +312,11 @@ def _without_distinct(node: exp.Expr) -> exp.Expr:
     return query
 
 
-def _called(relation: Relation, name: str, node: exp.Expr) -> Scope:
+def _called(relation: Relation, name: str, node: exp.Expr, left_out: Mapping[str, str] | None = None) -> Scope:
     """One table of FROM under its name, with the names that a list after its alias gives to its columns."""
     relation = _columns_named(relation, node.args.get("alias"))
-    return Scope(relation, (Source(name, {column.name: column.name for column in relation.fields}),))
+    fields = {column.name: column.name for column in relation.fields}
+    return Scope(relation, (Source(name, fields, left_out=left_out or {}),))
 
 
 def _columns_named(relation: Relation, alias: exp.Expr | None) -> Relation:
