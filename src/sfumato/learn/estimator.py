@@ -54,7 +54,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
     between: Between | None
     categories: Categories | None
 
-    takes: ClassVar[str] = "number"
+    takes: ClassVar[str]
     """What the target is: a "number", one of some "classes", or "nothing"."""
 
     columns_: tuple[Column, ...]
