@@ -31,7 +31,7 @@ from sfumato.mechanisms.stability import stability_histogram
 from sfumato.mechanisms.truncated import truncated_laplace, upper_estimate
 
 ALARM = 1e-8
-DRAWS = 100_000
+DRAWS = 60_000
 MORE_DRAWS = {"irrational response": 200_000}
 EXPECTED = 20
 MISSED = Fraction(1, 10**6)
