@@ -1,7 +1,8 @@
 """Local and δ-mechanisms draw from the law they state: accepted there, rejected 5 % away.
 
 Each acceptance has a false-alarm rate of 1e-8 (χ² over cells with at least 20 expected draws), and each test is also
-run against laws that are 5 % off on either side, which must be rejected at the same level (and are, but for 1e-9).
+run against laws that are 5 % off on either side, which must be rejected at the same level. The bits are replayed, so
+that a pass stays a pass.
 """
 
 from __future__ import annotations
