@@ -72,7 +72,7 @@ def test_vectors_hold_together(size: int) -> None:
     assert covered(draws, together) == pytest.approx(0.95, abs=allowed(draws))
 
 
-@pytest.mark.parametrize("draws", [60, pytest.param(300, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("draws", [100, pytest.param(300, marks=pytest.mark.nightly)])
 def test_the_mean_of_an_unknown_number_of_rows(draws: int) -> None:
     counted, summed = COUNT >> sf.gaussian(scale=40), SUM >> sf.gaussian(scale=1000)
     truth = EXACT_SUM / EXACT_COUNT
