@@ -109,6 +109,7 @@ class Reference:
     def __init__(self, tables: Tables, order: Order) -> None:
         self.tables = tables
         self.order = order
+        self._by_key: dict[tuple[str, str], dict[Hashable, list[Mapping[str, Any]]]] = {}
 
     # Relations
 
@@ -186,17 +187,18 @@ class Reference:
         """Gives the rows on the way from a row to the table with its id: at most one way, for keys do not repeat."""
         ways = [[raw]]
         for hop in owner.hops:
-            ways = [
-                [*way, there]
-                for way in ways
-                for there in self.tables[hop.table]
-                if self.same(way[-1][hop.column], there[hop.key])
-            ]
+            held = self.by_key(hop.table, hop.key)
+            ways = [[*way, there] for way in ways for there in held.get(identity(way[-1][hop.column]), ())]
         return ways
 
-    def same(self, one: Any, other: Any) -> bool:
-        """Tells whether two tables hold the same key: exactly, whatever they hold it in."""
-        return identity(one) is not None and identity(one) == identity(other)
+    def by_key(self, table: str, key: str) -> Mapping[Hashable, Sequence[Mapping[str, Any]]]:
+        """Gives the rows of a table by a key: exactly, whatever they hold it in. Missing keys lead nowhere."""
+        if (table, key) not in self._by_key:
+            found: dict[Hashable, list[Mapping[str, Any]]] = defaultdict(list)
+            for row in self.tables[table]:
+                found[identity(row[key])].append(row)
+            self._by_key[table, key] = {name: rows for name, rows in found.items() if name is not None}
+        return self._by_key[table, key]
 
     def joined(self, join: Join) -> Iterable[Owned]:
         """Gives each row on the left with each on the right that it matches."""
