@@ -265,14 +265,7 @@ def _read(given: object) -> Codebook:
     version = entries.value("codebook")
     if type(version) is not int or version != FORMAT:  # true and 1.0 equal 1
         entries.refuse(f"it must begin with codebook: {FORMAT}, the version of the format that this program reads")
-    several = entries.inner("units")
-    kinds = () if several is None else read_kinds(several)
-    if kinds and entries.has("unit"):
-        entries.refuse("unit is one kind, units are several: write one of the two")
-    first = kinds[0].tree() if kinds else entries.value("unit")
-    unit = Entries.read(first, "unit") if first is not None else None
-    if unit is None:
-        entries.missing("unit", "say who is protected, as in unit: {protects: a person}")
+    unit, kinds = _units(entries)
     id_column, window = unit.text("id"), unit.inner("window")
     sheet = entries.inner("datasheet")
     sampling = entries.inner("sampling")
@@ -302,6 +295,17 @@ def _read(given: object) -> Codebook:
     _check_ways(book)
     check_kinds(book)
     return book
+
+
+def _units(entries: Entries) -> tuple[Entries, tuple[UnitKind, ...]]:
+    """Reads who is protected: the unit, or the first of several kinds and all of them."""
+    unit, several = entries.inner("unit"), entries.inner("units")
+    if several is None:
+        return unit or entries.missing("unit", "say who is protected, as in unit: {protects: a person}"), ()
+    if unit is not None:
+        entries.refuse("unit is one kind of unit, units are several: write one of the two")
+    kinds = read_kinds(several)
+    return Entries.read(kinds[0].tree(), "units"), kinds
 
 
 def _check_ways(book: Codebook) -> None:

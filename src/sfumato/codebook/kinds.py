@@ -97,7 +97,7 @@ def taken_by(book: Codebook, kind: UnitKind) -> GroupedDistance:
 @guarantee(
     claim="a unit with at most nᵢ rows of at most pᵢ ids in table i has at most Σ nᵢ rows of at most Σ pᵢ ids in all",
     proof="proofs/query.md#kinds",
-    reviewed="",
+    reviewed="76748ea55d9b",
 )
 def added_up(tables: Sequence[GroupedDistance]) -> GroupedDistance:
     """What a unit has in several tables together."""
@@ -118,8 +118,8 @@ def _taken_in(table: Table, kind: UnitKind, book: Codebook) -> GroupedDistance:
     if taken.parts == math.inf:
         raise BadCodebook(
             f"table {table.name!r}",
-            f"how many rows may {kind.protects} have? {book.protects.capitalize()} is cut to a bound, {kind.protects} "
-            f"cannot be, so what holds in every possible table must be stated: contributions: {{{kind.name}: {{rows: …, "
-            f"source: …}}}}, or of how many {first} its rows are: {{groups: {{{first}: …}}, source: …}}",
+            f"how many rows may {kind.protects} have? Rows of {book.protects} are cut where there are too many, and of "
+            f"{kind.protects} none: state what holds in every possible table, contributions: {{{kind.name}: {{rows: …, "
+            f"source: …}}}}, or of how many {first} its rows are, {{groups: {{{first}: …}}, source: …}}",
         )
     return taken

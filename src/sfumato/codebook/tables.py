@@ -78,8 +78,8 @@ class Table:
 
     ``size`` is its exact and ``least`` its least number of rows, where that is public, with ``size_source``. ``id`` is
     the column that says whose a row is, or ``link`` leads to the table that says so; ``key`` are the columns in which
-    no two rows agree. A ``public`` table holds nothing about any unit, such as a list of stations. ``contributions`` are
-    those of the unit, or of the first of several kinds of units; ``others`` are those of the other kinds, by name.
+    no two rows agree. A ``public`` table holds nothing about any unit, such as a list of stations. ``contributions``
+    are those of the unit, or of the first of several kinds; ``others`` are those of the other kinds, by name.
     """
 
     name: str

@@ -104,7 +104,9 @@ class SharedIdentifiers(DatasetMetric):
 
     def taken(self, left: Data, right: Data) -> GroupedDistance:
         """How many rows are on one side only, of how many identifiers, and how many of one at most."""
-        ours, theirs = ({name: records(rows) for name, rows in self._all().rows(side).items()} for side in (left, right))
+        ours, theirs = (
+            {name: records(rows) for name, rows in self._all().rows(side).items()} for side in (left, right)
+        )
         none = records([])
         apart = [
             ((ours.get(one, none) - theirs.get(one, none)) + (theirs.get(one, none) - ours.get(one, none))).total()

@@ -18,9 +18,9 @@ Beside: TypeAlias = Mapping[str, Cost]
 
 
 @guarantee(
-    claim="a charge to a data set, or to a part of it, is one to each account that it was opened beside, and to no other",
+    claim="a charge to a data set or to a part of it is one to each account that it was opened beside, and to no other",
     proof="proofs/ledger.md#beside",
-    reviewed="",
+    reviewed="c33681407b8b",
 )
 def check_beside(find: Callable[[str], Account], account: str, beside: Beside) -> None:
     """Refuses a charge that leaves out a kind of units that the data set protects, or has one that it does not."""

@@ -117,11 +117,11 @@ class Transaction:
     def charge(self, name: str, cost: Loss | Cost, said: Body, beside: Beside | None = None) -> None:
         """Drafts a charge to an account and to those above it that pay too; before it, those ``beside`` it."""
         whole, others = Cost.of(cost), beside or {}
+        names = [payer.name for payer in self.payers(name)]
+        self.check_open(name)
         check_beside(self.__getitem__, name, others)
         for other, own in others.items():
             self.charge(other, own, {**said, **said_beside(name, said)})
-        names = [payer.name for payer in self.payers(name)]
-        self.check_open(name)
         for payer in names:
             self.sweep(payer)
         self._charge(name, names, whole, {**said, **losses_beside(others)})

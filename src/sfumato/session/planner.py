@@ -116,8 +116,8 @@ class Planner:
         """Settings with a price: a tenth of what is left, or of the limit, where they say none."""
         if settings.loss is not None or settings.accuracy is not None:
             return settings
-        left = self._session.left
-        whole = self._session.limit if left == left.nothing() else left
+        left = self._session.own_left
+        whole = self._session.own_limit if left == left.nothing() else left
         return replace(settings, loss=whole.scaled(Fraction(1, 10)))
 
     @cached_property
@@ -135,7 +135,7 @@ class Planner:
         return read_sql(text, self._opened.catalog, parameters)
 
     def _planned(self, question: Question, settings: Settings) -> CompiledQuery:
-        limit = type(self._session.limit)
+        limit = type(self._session.own_limit)
         remembered = (question, settings.planning, limit)
         try:
             compiled = self._compiled.get(remembered)

@@ -131,7 +131,7 @@ def public_release(session: Session, answer: Answer, asked: str) -> Release:
     """A release of what is public: exact, and free."""
     dataset = session.dataset
     how = How("public: exact, and nothing to pay", asked=asked)
-    return Release(answer, session.limit.nothing(), dataset.unit.protects, how, data=dataset.name)
+    return Release(answer, session.own_limit.nothing(), dataset.unit.protects, how, data=dataset.name)
 
 
 def _at(compiled: CompiledQuery, answer: Answer, confidence: Fraction) -> Answer:

@@ -180,6 +180,7 @@ class CompiledQuery:
             proofs=(
                 "proofs/query.md#loss",
                 "proofs/query.md#influence",
+                *(("proofs/query.md#kinds",) if self.catalog.codebook.kinds else ()),
                 *dict.fromkeys(proof for level in self.specials for special in level for proof in special.proofs),
             ),
             failure=Failure.DISTINGUISHING if chosen else Failure.GRACEFUL if self.pricing.delta else Failure.NONE,

@@ -14,9 +14,9 @@ from sfumato.accounting.facts import loss_of
 from sfumato.accounting.facts.selection import TopSelection
 from sfumato.accounting.losses.concentrated import GDP
 from sfumato.accounting.losses.measures import ZCDP, Loss, Pure
+from sfumato.core.grouped_distance import GroupedDistance
 from sfumato.core.metrics import Range
 from sfumato.entropy import Entropy
-from sfumato.core.grouped_distance import GroupedDistance
 from sfumato.errors import QueryRefused
 from sfumato.exact import up
 from sfumato.guarantee import guarantee

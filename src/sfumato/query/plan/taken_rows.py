@@ -23,7 +23,7 @@ from sfumato.query.plan.query_plan import QueryPlan
 @guarantee(
     claim="rows of at most P units that are all taken away, or all added, are 2 P units that are added or removed",
     proof="proofs/query.md#kinds",
-    reviewed="",
+    reviewed="9e0bb0c48cb0",
 )
 def units_apart(taken: GroupedDistance) -> int:
     """How many units of the first kind lie between data sets that differ by rows of some: each goes, and comes back."""
@@ -36,7 +36,7 @@ def units_apart(taken: GroupedDistance) -> int:
     claim="where every step is row by row and nothing is cut, a row of a table becomes at most so many rows, each of "
     "which moves what one row moves; else None",
     proof="proofs/query.md#kinds",
-    reviewed="",
+    reviewed="6918f9954d16",
 )
 def copies_of(plan: QueryPlan) -> int | None:
     """How many rows one row of a table becomes in the source of a question; None where it moves more than these."""
@@ -58,7 +58,7 @@ def check_ids(relation: Relation, codebook: Codebook) -> None:
             if kind.id not in names:
                 raise QueryRefused(
                     f"nothing says which rows of {relation.table} are of {kind.protects}, who is protected too: there "
-                    f"is no column {kind.id} in it. Put the ids of {kind.name} into the table, or ask one that has them."
+                    f"is no column {kind.id} in it. Put the ids of {kind.name} into it, or ask a table that has them."
                 )
     for source in relation.sources:
         check_ids(source, codebook)

@@ -135,7 +135,11 @@ def record(release: Release) -> dict[str, Any]:
         "loss_kind": type(release.loss).__name__,
         **loss_numbers(release.loss),
         "unit": clean(release.unit),
-        **({"others": [{"unit": clean(who), "loss": str(loss)} for who, loss in release.others]} if release.others else {}),
+        **(
+            {"others": [{"unit": clean(who), "loss": str(loss)} for who, loss in release.others]}
+            if release.others
+            else {}
+        ),
         "adjacency": clean(release.adjacency),
         "asked": clean(how.asked),
         "cuts": [
