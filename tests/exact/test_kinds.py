@@ -1,5 +1,5 @@
-"""People and firms on all small tables: what leaves costs each of them no more than claimed, exactly, at the rows that a
-firm takes with it; with half of what a cut person can move, or with rows counted where people are cut, it costs more.
+"""People and firms on all small tables: what leaves costs each of them no more than claimed, exactly, at the rows that
+a firm takes with it; with half of what a cut person can move, or with rows counted where people are cut, it is more.
 """
 
 from __future__ import annotations
