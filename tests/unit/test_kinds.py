@@ -97,6 +97,26 @@ def test_one_limit_that_is_reached_stops_all_of_them() -> None:
     assert session.spent == {"people": sf.Pure(1), "firms": sf.Approx(10, 0)}
 
 
+@pytest.mark.parametrize(
+    ("text", "stated", "people"),
+    [
+        (COUNT, {"people": sf.Pure(0.5), "firms": sf.Pure(2)}, sf.Pure(0.2)),
+        (COUNT, {"people": sf.Pure(0.1), "firms": sf.Approx(2, 1e-6)}, sf.Pure(0.1)),
+        (f"SELECT n / 2 AS half FROM ({COUNT})", {"people": sf.Pure(0.5), "firms": sf.Pure(2)}, sf.Pure(0.2)),
+        (COUNT, {"people": sf.ZCDP(0.1), "firms": sf.ZCDP(1)}, sf.ZCDP(0.01)),
+    ],
+)
+def test_noise_is_found_that_keeps_all_kinds(text: str, stated: dict[str, sf.Loss], people: Any) -> None:
+    limits = {"people": sf.Approx(5, 1e-6), "firms": sf.Approx(50, 1e-6)}
+    session = jobs().session(limit=limits, ledger="memory:")
+    [(_, price, _)] = session.explain(text, loss=stated).beside
+    release = session.sql(text, loss=stated)
+    [(_, firms)] = release.others
+    assert firms == price and release.loss.within(people)
+    assert sf.convert(firms, type(stated["firms"])).within(stated["firms"])
+    assert release.loss.amounts[0] > 0.999 * people.amounts[0]  # no more noise than that takes
+
+
 def test_a_part_has_a_limit_for_people_and_firms_pay_as_before() -> None:
     session = asked()
     with session.part("ada", limit=sf.Pure(0.3)) as ada:
@@ -193,6 +213,8 @@ WRONG: list[tuple[Callable[[], object], type[SfumatoError], str]] = [
         QueryRefused,
         "no column firm in it",
     ),
+    (lambda: asked().sql(COUNT, loss={"firms": sf.Pure(1)}), BadArgument, "people among them: people, firms"),
+    (lambda: asked().sql(COUNT, loss={"people": sf.Pure(1), "firms": sf.Pure(0)}), QueryRefused, "no noise was found"),
     (lambda: asked().overview(of="shops"), BadArgument, "one of people, firms"),
     (lambda: jobs(unit={"protects": "a person"}), BadCodebook, "write one of the two"),
     (lambda: jobs(units={"people": UNITS["people"]}), BadCodebook, "is written unit:"),

@@ -67,7 +67,7 @@ class Session(Displayed, Standing):
         text: str,
         parameters: Parameters = (),
         *,
-        loss: Loss | None = None,
+        loss: Loss | Mapping[str, Loss] | None = None,
         epsilon: Number | None = None,
         delta: Number | None = None,
         accuracy: Accuracy | None = None,
@@ -82,11 +82,11 @@ class Session(Displayed, Standing):
     ) -> Release:
         """Answers a question in SQL.
 
-        ``loss`` is what to pay (or ``epsilon``, perhaps with ``delta``), or ``accuracy=(half_width, confidence)`` how
-        near to come; ``max_groups``, ``max_rows_per_group``, ``max_rows`` how much of each unit to keep; ``keys`` the
-        groups to answer; ``weights`` how columns share the loss; ``noise`` "laplace" or "gaussian" (or {"count": …,
-        "sum": …}), else the better one; ``confidence`` that of error bars; ``key`` makes a retry safe; ``parameters``
-        stand for ``?`` and ``:name``.
+        ``loss`` is what to pay (or ``epsilon``, perhaps with ``delta``; for each kind of unit, by name, where there are
+        several), or ``accuracy=(half_width, confidence)`` how near to come; ``max_groups``, ``max_rows_per_group``,
+        ``max_rows`` how much of each unit to keep; ``keys`` the groups to answer; ``weights`` how columns share the
+        loss; ``noise`` "laplace" or "gaussian" (or {"count": …, "sum": …}), else the better one; ``confidence`` that of
+        error bars; ``key`` makes a retry safe; ``parameters`` stand for ``?`` and ``:name``.
         """
         settings = Settings.read(
             loss=loss,
@@ -157,7 +157,7 @@ class Session(Displayed, Standing):
         question: Question | str,
         parameters: Parameters = (),
         *,
-        loss: Loss | None = None,
+        loss: Loss | Mapping[str, Loss] | None = None,
         epsilon: Number | None = None,
         delta: Number | None = None,
         accuracy: Accuracy | None = None,
