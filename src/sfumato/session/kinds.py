@@ -97,8 +97,8 @@ def kept_within(
         if not share:
             break
     raise QueryRefused(
-        "no noise was found with which all kinds of units lose as little as stated: state more for some of them; or for "
-        "the first kind alone, loss=sf.Pure(…), and read in session.explain(…) what the others lose."
+        "no noise was found with which all kinds of units lose as little as stated: state more for some of them; or "
+        "say loss=sf.Pure(…), for the first kind alone, and read in session.explain(…) what the others lose."
     )
 
 
