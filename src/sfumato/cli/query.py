@@ -241,12 +241,19 @@ def ask(session: Session, asked: Asked, where: Output, address: str) -> int:
     return code
 
 
+def _left(session: Session, account: str) -> str:
+    """What is left of the limit of an account; of several, for whom."""
+    standing, left = session.ledger.standing(account)
+    whose = f" for {standing.terms.unit}" if len(session.accounts) > 1 else ""
+    return f"{left.str_down()} of {standing.limit}{whose}"
+
+
 def notes_of(release: Release, session: Session, address: str, *, free: bool) -> str:
     """Says what was asked and cut, what was paid, what is left, and where that is written down."""
-    price = f"{release.loss} for {release.unit}"
+    price = "; ".join(f"{loss} for {who}" for who, loss in ((release.unit, release.loss), *release.others))
     lines = [
         ("price", f"nothing: it was asked before, at {price}" if free else price),
-        ("left", f"{session.left.str_down()} of {session.limit}"),
+        *(("left", _left(session, name)) for name in session.accounts),
         ("paid", f"{release.receipt}"),
         ("ledger", shown(address)),
     ]

@@ -12,6 +12,7 @@ import numpy as np
 from sfumato.codebook.book import FORMAT, Codebook
 from sfumato.codebook.draft import kind_of
 from sfumato.codebook.entries import comma_list
+from sfumato.codebook.kinds import UnitKind
 from sfumato.errors import BadArgument
 from sfumato.exact import Number
 
@@ -26,16 +27,16 @@ def stated_codebook(
     table: str,
     types: Mapping[str, str],
     *,
-    protects: str,
-    id: str = "",
-    rows: int | None = None,
+    units: Mapping[str, UnitKind],
+    rows: Mapping[str, int | None],
     between: Ends | None = None,
     categories: Lists | None = None,
 ) -> Codebook:
     """Makes the codebook of one table from the engine's types of its columns and from what was stated.
 
-    Columns without a type, as those of text files are, are numbers where they have bounds, and texts otherwise. ``id``
-    is the column that says whose a row is; without one, ``rows`` is how many rows one unit may have.
+    Columns without a type, as those of text files are, are numbers where they have bounds, and texts otherwise.
+    ``units`` are who is protected, with the column that says whose a row is, by the name of the kind (none, where there
+    is one); ``rows`` is how many rows one of them may have, where that is stated: where there is no id, it must be.
     """
     ends, lists = dict(between or {}), dict(categories or {})
     for what, stated in (("between", ends), ("categories", lists)):
@@ -44,6 +45,7 @@ def stated_codebook(
             _askable(name, types[name], what)
     if both := sorted(ends.keys() & lists.keys()):
         raise BadArgument("between and categories", "about different columns", both)
+<<<<<<< HEAD
     if id:
         _known(id, types, "unit")
         _askable(id, types[id], "unit")
@@ -65,6 +67,19 @@ def cannot_be_asked(engine: str) -> str:
 def _askable(name: str, engine: str, what: str) -> None:
     if engine and kind_of(engine) is None:
         raise BadArgument(what, f"about a column that can be read: {cannot_be_asked(engine)}", name)
+=======
+    for kind in units.values():
+        if kind.id:
+            _known(kind.id, types, "unit")
+    columns = {name: _column(name, engine, ends, lists) for name, engine in types.items()}
+    entry: dict[str, object] = {"columns": {name: one for name, one in columns.items() if one is not None}}
+    bounds = {name: {"rows": most, "source": STATED} for name, most in rows.items() if most is not None}
+    trees = {name: {what: said for what, said in kind.tree().items() if said} for name, kind in units.items()}
+    if bounds:
+        entry["contributions"] = bounds.get("", bounds)
+    who = {"unit": trees[""]} if "" in trees else {"units": trees}
+    return Codebook.read({"codebook": FORMAT, "title": table, **who, "tables": {table: entry}})
+>>>>>>> help/ids
 
 
 def _known(name: object, types: Mapping[str, str], what: str) -> None:

@@ -166,7 +166,7 @@ class Query:
     def release(
         self,
         *,
-        loss: Loss | None = None,
+        loss: Loss | Mapping[str, Loss] | None = None,
         epsilon: Number | None = None,
         delta: Number | None = None,
         accuracy: Accuracy | None = None,
@@ -199,7 +199,7 @@ class Query:
     def explain(
         self,
         *,
-        loss: Loss | None = None,
+        loss: Loss | Mapping[str, Loss] | None = None,
         epsilon: Number | None = None,
         delta: Number | None = None,
         accuracy: Accuracy | None = None,

@@ -26,6 +26,7 @@ from sfumato.query.plan.query_plan import QueryPlan
 from sfumato.query.plan.read_facts import read_facts
 from sfumato.query.plan.refuse_impossible import refuse_impossible
 from sfumato.query.plan.rehearse import rehearse
+from sfumato.query.plan.taken_rows import check_ids
 from sfumato.query.plan.unify_statistics import unify_statistics
 
 PASSES: tuple[Callable[[QueryPlan], QueryPlan], ...] = (
@@ -54,6 +55,7 @@ def compile_question(
 
     ``d_in`` is how many rows one unit has, where units are rows.
     """
+    check_ids(question.source, opened.catalog.codebook)
     begun = QueryPlan(question, question, settings, opened, limit, d_in)
     ready = CompiledQuery.of(reduce(lambda plan, step: step(plan), PASSES, begun))
     rehearse(ready, opened.engine)
