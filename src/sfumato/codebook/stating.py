@@ -45,16 +45,18 @@ def stated_codebook(
             _askable(name, types[name], what)
     if both := sorted(ends.keys() & lists.keys()):
         raise BadArgument("between and categories", "about different columns", both)
-<<<<<<< HEAD
-    if id:
-        _known(id, types, "unit")
-        _askable(id, types[id], "unit")
+    for kind in units.values():
+        if kind.id:
+            _known(kind.id, types, "unit")
+            _askable(kind.id, types[kind.id], "unit")
     columns = {name: _column(name, engine, ends, lists) for name, engine in types.items()}
     entry: dict[str, object] = {"columns": {name: one for name, one in columns.items() if one is not None}}
-    if rows is not None:
-        entry["contributions"] = {"rows": rows, "source": STATED}
-    unit = {"protects": protects, "id": id} if id else {"protects": protects}
-    book = Codebook.read({"codebook": FORMAT, "title": table, "unit": unit, "tables": {table: entry}})
+    bounds = {name: {"rows": most, "source": STATED} for name, most in rows.items() if most is not None}
+    trees = {name: {what: said for what, said in kind.tree().items() if said} for name, kind in units.items()}
+    if bounds:
+        entry["contributions"] = bounds.get("", bounds)
+    who = {"unit": trees[""]} if "" in trees else {"units": trees}
+    book = Codebook.read({"codebook": FORMAT, "title": table, **who, "tables": {table: entry}})
     left_out = {name: cannot_be_asked(types[name]) for name, one in columns.items() if one is None}
     return replace(book, tables=tuple(replace(one, left_out=left_out) for one in book.tables))
 
@@ -67,19 +69,6 @@ def cannot_be_asked(engine: str) -> str:
 def _askable(name: str, engine: str, what: str) -> None:
     if engine and kind_of(engine) is None:
         raise BadArgument(what, f"about a column that can be read: {cannot_be_asked(engine)}", name)
-=======
-    for kind in units.values():
-        if kind.id:
-            _known(kind.id, types, "unit")
-    columns = {name: _column(name, engine, ends, lists) for name, engine in types.items()}
-    entry: dict[str, object] = {"columns": {name: one for name, one in columns.items() if one is not None}}
-    bounds = {name: {"rows": most, "source": STATED} for name, most in rows.items() if most is not None}
-    trees = {name: {what: said for what, said in kind.tree().items() if said} for name, kind in units.items()}
-    if bounds:
-        entry["contributions"] = bounds.get("", bounds)
-    who = {"unit": trees[""]} if "" in trees else {"units": trees}
-    return Codebook.read({"codebook": FORMAT, "title": table, **who, "tables": {table: entry}})
->>>>>>> help/ids
 
 
 def _known(name: object, types: Mapping[str, str], what: str) -> None:

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-<<<<<<< HEAD
 from dataclasses import dataclass, field
-=======
-from dataclasses import dataclass
->>>>>>> help/ids
 from typing import TypeAlias, final
 
 from sfumato.codebook.columns import Column, Plain
@@ -82,13 +78,9 @@ class Table:
 
     ``size`` is its exact and ``least`` its least number of rows, where that is public, with ``size_source``. ``id`` is
     the column that says whose a row is, or ``link`` leads to the table that says so; ``key`` are the columns in which
-<<<<<<< HEAD
-    no two rows agree. A ``public`` table holds nothing about any unit, such as a list of stations. ``left_out`` says of
-    columns that the data has besides why nothing can be asked about them, where that is known.
-=======
     no two rows agree. A ``public`` table holds nothing about any unit, such as a list of stations. ``contributions``
     are those of the unit, or of the first of several kinds; ``others`` are those of the other kinds, by name.
->>>>>>> help/ids
+    ``left_out`` says of columns that the data has besides why nothing can be asked about them, where that is known.
     """
 
     name: str
@@ -102,11 +94,8 @@ class Table:
     key: tuple[str, ...] = ()
     contributions: Contributions | None = None
     public: bool = False
-<<<<<<< HEAD
-    left_out: Mapping[str, str] = field(default_factory=dict, compare=False)
-=======
     others: tuple[tuple[str, Contributions], ...] = ()
->>>>>>> help/ids
+    left_out: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     @property
     def headline(self) -> str:

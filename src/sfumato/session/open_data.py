@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-<<<<<<< HEAD
-from collections.abc import Mapping, Sequence
-=======
-from collections.abc import Iterator, Mapping
->>>>>>> help/ids
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias, final
 
@@ -99,17 +95,11 @@ def stated_facts(data: Data, unit: Units, between: Ends | None, categories: List
     Names and types of columns are public, as a frame or a file has them. Rows of dictionaries have no others than are
     stated here: which keys a row has is its own.
     """
-<<<<<<< HEAD
-    id = unit if isinstance(unit, str) else unit.id if isinstance(unit, Person) else ""
-    named = [one for one in (id, *(between or ()), *(categories or ())) if one]
-    rows = _called_rows(data, name or "data")
-    schema = schema_of(data, name or "data") if rows is None else {rows: dict.fromkeys(named, "")}
-=======
     people = {"": unit} if isinstance(unit, str | Person) else unit if isinstance(unit, Mapping) else {}
     kinds = {name: Person(one) if isinstance(one, str) else one for name, one in people.items()}
     named = [*_ids(kinds), *(between or ()), *(categories or ())]
-    schema = {name or "data": dict.fromkeys(named, "")} if is_rows(data) else schema_of(data, name or "data")
->>>>>>> help/ids
+    rows = _called_rows(data, name or "data")
+    schema = schema_of(data, name or "data") if rows is None else {rows: dict.fromkeys(named, "")}
     if len(schema) != 1:
         raise BadArgument(
             "codebook", "given, where there are several tables: it says what leads from one to another", None
@@ -122,9 +112,9 @@ def stated_facts(data: Data, unit: Units, between: Ends | None, categories: List
         most = {name: one.rows for name, one in kinds.items()}
         return stated_codebook(table, types, units=units, rows=most, **said)  # type: ignore[arg-type]
     match unit:
-        case Unit(metric=AddRemove(), bound=int() as rows):
+        case Unit(metric=AddRemove(), bound=int() as each_has):
             each = {"": UnitKind("", unit.protects, "")}
-            return stated_codebook(table, types, units=each, rows={"": rows}, **said)  # type: ignore[arg-type]
+            return stated_codebook(table, types, units=each, rows={"": each_has}, **said)  # type: ignore[arg-type]
     must = (
         "the column that says whose a row is, unit='user_id'; or, where each row is somebody of their own, "
         "unit=sf.Unit('a patient', sf.AddRemove(), bound=1)"
@@ -132,7 +122,6 @@ def stated_facts(data: Data, unit: Units, between: Ends | None, categories: List
     raise BadArgument("unit", must, unit)
 
 
-<<<<<<< HEAD
 def _called_rows(data: Data, name: str) -> str | None:
     """What a table of rows of dictionaries is called, given as it is or under a name; None of other tables."""
     if isinstance(data, Mapping) and len(data) == 1:
@@ -146,7 +135,8 @@ def _refuse_index(data: Data, unknown: Sequence[str]) -> None:
     for name in unknown:
         if name in index:
             raise BadArgument("data", f"a frame in which {name!r} is a column: frame.reset_index()", "it as the index")
-=======
+
+
 def read_unit(unit: Units, codebook: Codebook | None) -> Unit | Person | None:
     """Reads one kind of unit; refuses several that a codebook does not state, and one where it states several."""
     if isinstance(unit, Mapping) or (unit is not None and codebook is not None and codebook.kinds):
@@ -169,7 +159,6 @@ def _ids(kinds: Mapping[str, Person]) -> Iterator[str]:
             )
             raise BadArgument(f"unit {shown(name)}", must, one)
         yield one.id
->>>>>>> help/ids
 
 
 def protects_people(codebook: Codebook) -> bool:
