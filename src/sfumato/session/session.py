@@ -111,6 +111,7 @@ class Session(Displayed):
         max_groups: int | None = None,
         max_rows_per_group: int | None = None,
         max_rows: int | None = None,
+        max_matches: int | None = None,
         keys: KeySet | None = None,
         weights: Mapping[str, Number] | None = None,
         noise: NoiseChoice | None = None,
@@ -120,8 +121,8 @@ class Session(Displayed):
         """Answers a question in SQL.
 
         ``loss`` is what to pay (or ``epsilon``, perhaps with ``delta``), or ``accuracy=(half_width, confidence)`` how
-        near to come; ``max_groups``, ``max_rows_per_group``, ``max_rows`` how much of each unit to keep; ``keys`` the
-        groups to answer; ``weights`` how columns share the loss; ``noise`` "laplace" or "gaussian" (or {"count": …,
+        near to come; ``max_groups``, ``max_rows_per_group``, ``max_rows`` how much of each unit to keep, ``max_matches``
+        how many rows of a key in joins off the id; ``keys`` the groups to answer; ``weights`` how columns share the loss; ``noise`` "laplace" or "gaussian" (or {"count": …,
         "sum": …}), else the better one; ``confidence`` that of error bars; ``key`` makes a retry safe; ``parameters``
         stand for ``?`` and ``:name``.
         """
@@ -133,6 +134,7 @@ class Session(Displayed):
             max_groups=max_groups,
             max_rows_per_group=max_rows_per_group,
             max_rows=max_rows,
+            max_matches=max_matches,
             keys=keys,
             weights=weights,
             noise=noise,
@@ -201,6 +203,7 @@ class Session(Displayed):
         max_groups: int | None = None,
         max_rows_per_group: int | None = None,
         max_rows: int | None = None,
+        max_matches: int | None = None,
         keys: KeySet | None = None,
         weights: Mapping[str, Number] | None = None,
         noise: NoiseChoice | None = None,
@@ -219,6 +222,7 @@ class Session(Displayed):
             max_groups=max_groups,
             max_rows_per_group=max_rows_per_group,
             max_rows=max_rows,
+            max_matches=max_matches,
             keys=keys,
             weights=weights,
             noise=noise,

@@ -26,6 +26,7 @@ from sfumato.query.nodes.relations import (
     COMPARISONS,
     Join,
     Keep,
+    Meet,
     PerUnit,
     Relation,
     Scan,
@@ -142,6 +143,10 @@ def _steps(relation: Relation, depth: int, who: str) -> Iterator[tuple[str, str]
         case Join(right=right):
             once = "row by row" if relation.match.filters else "each row as often as it matches"
             yield f"{indent}{_join_words(relation)}", f"{'within each unit' if right.private else once}: {same}"
+        case Meet(on=on, most=most):
+            said = ", ".join(f"{left} = {right}" for left, right in on)
+            how = f"each row belongs to two units: {who} on either side moves at most {most:,} rows for each of its own"
+            yield f"{indent}join of different units on {said}, {most:,} of a key", f"{how}, and replaces as many"
         case Union(parts=parts):
             yield f"{indent}union of {len(parts)}", same
         case Keep(rows=rows, work=work):

@@ -24,6 +24,7 @@ from sfumato.query.nodes.relations import (
     Fold,
     Folded,
     Join,
+    Meet,
     Match,
     PerUnit,
     Relation,
@@ -219,6 +220,10 @@ def _join_text(match: Match, right: str, conditions: Sequence[str]) -> str:
 def _chain(relation: Relation) -> tuple[Relation, list[tuple[Join, Expression | None]]]:
     """Takes joins apart, from left to right, each with what else its condition says."""
     match relation:
+        case Meet(left, right, on):
+            return _chain(Join(left, right, on))
+        case Where(Meet(left, right, on), condition):
+            return _chain(Where(Join(left, right, on), condition))
         case Join(left=left):
             first, steps = _chain(left)
             return first, [*steps, (relation, None)]

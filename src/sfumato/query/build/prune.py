@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from sfumato.query.nodes.expressions import Expression
-from sfumato.query.nodes.relations import Join, Keep, PerUnit, Relation, Scan, Select, Union, Where, Windowed
+from sfumato.query.nodes.relations import Join, Keep, Meet, PerUnit, Relation, Scan, Select, Union, Where, Windowed
 
 
 def pruned(relation: Relation, needed: Collection[str], *, spare: bool = True) -> Relation:
@@ -27,6 +27,9 @@ def pruned(relation: Relation, needed: Collection[str], *, spare: bool = True) -
             ours = {*needed, *(name for name, _ in on), *(name for name, _, _ in compared)}
             theirs = {*(name for _, name in on), *(name for _, _, name in compared)}
             theirs |= set() if match.filters else set(needed)
+            return replace(relation, left=pruned(left, ours, spare=False), right=pruned(right, theirs, spare=False))
+        case Meet(left=left, right=right, on=on):
+            ours, theirs = ({*needed, *names} for names in zip(*on, strict=True))
             return replace(relation, left=pruned(left, ours, spare=False), right=pruned(right, theirs, spare=False))
         case Union(parts):
             names = [column.name for column in relation.fields if column.name in needed]

@@ -13,6 +13,7 @@ from sfumato.query.build.question import build_question, statistic_value
 from sfumato.query.build.relation import kept, owner_of, per_unit, selected, unused
 from sfumato.query.nodes.catalog import Catalog
 from sfumato.query.nodes.expressions import Column, Expression
+from sfumato.query.nodes.fields import optional, renamed
 from sfumato.query.nodes.questions import (
     Order,
     Question,
@@ -20,7 +21,7 @@ from sfumato.query.nodes.questions import (
     StatisticValue,
     statistics_in,
 )
-from sfumato.query.nodes.relations import Relation, optional, renamed
+from sfumato.query.nodes.relations import Relation
 from sfumato.query.nodes.worked_out import WorkedOut
 from sfumato.query.sql.aggregates import PerGroup
 from sfumato.query.sql.blocks import Block, block, keyed

@@ -21,11 +21,13 @@ from sfumato.query.engines.sql.statement import Ends, Piece, Scope, Statement, l
 from sfumato.query.engines.sql.windows import windowed
 from sfumato.query.nodes.expressions import Column, Expression
 from sfumato.query.nodes.kinds import Kind
+from sfumato.query.nodes.operators import call
 from sfumato.query.nodes.relations import (
     COMPARISONS,
     Join,
     Keep,
     Match,
+    Meet,
     Owner,
     PerUnit,
     Relation,
@@ -60,6 +62,8 @@ class Relations:
                 return self._select(relation)
             case Join():
                 return self._join(relation)
+            case Meet():
+                return self._meet(relation)
             case Union():
                 return self._union(relation)
             case Keep():
@@ -181,6 +185,31 @@ class Relations:
             f" ON {self._matched(join, left, right, ('a', 'b'))}"
         )
         return made_source(text, left.units, join.fields, {**left.held, **right.held})
+
+    def _meet(self, meet: Meet) -> Source:
+        """Joins the first rows of each key on both sides; nothing says any more whose a row is."""
+        kinds = [(_kind(meet.left, one), _kind(meet.right, other)) for one, other in meet.on]
+        kind = [Kind.FLOAT if one is not other else None for one, other in kinds]  # as floats they compare alike
+        left, ours = self._met(meet.left, [one for one, _ in meet.on], kind, meet.most)
+        right, theirs = self._met(meet.right, [other for _, other in meet.on], kind, meet.most)
+        columns = [f"a.{name}" for name in left.fields.values()]
+        columns += [f"b.{name} AS f{len(left.fields) + place}" for place, name in enumerate(right.fields.values())]
+        same = " AND ".join(f"a.m{place} = b.m{place}" for place in range(len(meet.on)))
+        text = f"SELECT {listing(columns) or '1 AS one'} FROM ({ours}) AS a JOIN ({theirs}) AS b ON {same}"
+        return made_source(text, 0, meet.fields, {**left.held, **right.held})
+
+    def _met(self, side: Relation, names: list[str], kinds: list[Kind | None], most: int | None) -> tuple[Source, str]:
+        """One side of a meeting: its first rows of each key m0, m1 …, in an order of values, whoever's they are."""
+        if most is None:
+            raise TypeError(side)
+        below = self.source(side)
+        scope, fields = below.scope(self.statement), {column.name: column for column in side.fields}
+        keys = [key(fields[name] if kind is None else call("to_float", fields[name]), scope) for name, kind in zip(names, kinds, strict=True)]
+        made = [f"{piece.text} AS m{place}" for place, piece in enumerate(keys)]
+        rows, within = tuple(below.fields.values()), tuple(f"m{place}" for place in range(len(keys)))
+        text = f"SELECT {listing([*rows, *made])} FROM ({scope.over(below.text)})"
+        there = f"SELECT * FROM ({text}) WHERE {' AND '.join(f'{name} IS NOT NULL' for name in within)}"
+        return below, kept_rows(FirstRows(Incoming(within + rows), (), within, rows, most), there, self.statement)
 
     def _filtered(self, join: Join, left: Source, right: Source) -> Source:
         """The rows of the left that match something on the right, or nothing."""
