@@ -237,7 +237,9 @@ class Reference:
             for owned in self.rows(side):
                 values: list[Any] = [owned.row[pair[place]] for pair in meet.on]
                 if None not in values:
-                    key = tuple(float(value) if len(kind) > 1 else value for value, kind in zip(values, kinds, strict=True))
+                    key = tuple(
+                        float(value) if len(kind) > 1 else value for value, kind in zip(values, kinds, strict=True)
+                    )
                     rows[key].append(owned)
             first.append({key: self.of_key(found, meet.most) for key, found in rows.items()})
         left, right = first

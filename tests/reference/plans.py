@@ -21,6 +21,7 @@ from sfumato.query.nodes.relations import (
     Join,
     Keep,
     Match,
+    Meet,
     PerUnit,
     Placed,
     Placing,
@@ -203,11 +204,26 @@ def any_expression(choices: Choices, fields: Sequence[Column], depth: int = 2) -
 
 
 def relation(choices: Choices, here: World, depth: int = 2) -> Relation:
-    """Makes a private relation."""
+    """Makes a private relation; of those whose rows belong to two units, every eighth."""
     made = plain(choices, here)
     for _ in range(choices.whole(0, depth)):
         made = choices.of(STEPS)(choices, here, made)
-    return made
+    return made if choices.often(8) else meet(choices, here, made)
+
+
+def meet(choices: Choices, here: World, source: Relation) -> Relation:
+    """Joins rows of different units, and sometimes keeps some of these or makes new columns."""
+    right = prefixed(plain(choices, here), f"m{len(source.fields)}_")
+    pairs = [(a.name, b.name) for a in source.fields for b in right.fields if alike(a.kind, b.kind)]
+    if not pairs:
+        return source
+    made: Relation = Meet(source, right, tuple(dict.fromkeys(choices.some(pairs, 1, 2))), choices.whole(1, 3))
+    return choices.of((where, select))(choices, here, made) if choices.often(2) else made
+
+
+def alike(one: Kind, other: Kind) -> bool:
+    """Tells whether values of two kinds can be equal."""
+    return one is other or (one.numeric and other.numeric)
 
 
 def plain(choices: Choices, here: World) -> Relation:

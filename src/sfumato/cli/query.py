@@ -49,7 +49,8 @@ MaxGroups = Annotated[int | None, typer.Option(help="Keep at most so many groups
 MaxRowsPerGroup = Annotated[int | None, typer.Option(help="Keep at most so many rows of each unit in a group.", min=1)]
 MaxRows = Annotated[int | None, typer.Option(help="Keep at most so many rows of each unit in all.", min=1)]
 MaxMatches = Annotated[
-    int | None, typer.Option(help="Keep at most so many rows of each key, where rows of different units are joined.", min=1)
+    int | None,
+    typer.Option(help="Keep at most so many rows of each key, where rows of different units are joined.", min=1),
 ]
 Keys = Annotated[
     list[str] | None, typer.Option("--keys", help="COLUMN=A,B,…, the public keys to answer, from no data.")

@@ -121,10 +121,10 @@ class Session(Displayed):
         """Answers a question in SQL.
 
         ``loss`` is what to pay (or ``epsilon``, perhaps with ``delta``), or ``accuracy=(half_width, confidence)`` how
-        near to come; ``max_groups``, ``max_rows_per_group``, ``max_rows`` how much of each unit to keep, ``max_matches``
-        how many rows of a key in joins off the id; ``keys`` the groups to answer; ``weights`` how columns share the loss; ``noise`` "laplace" or "gaussian" (or {"count": …,
-        "sum": …}), else the better one; ``confidence`` that of error bars; ``key`` makes a retry safe; ``parameters``
-        stand for ``?`` and ``:name``.
+        near to come; ``max_groups``, ``max_rows_per_group``, ``max_rows`` how much of each unit to keep,
+        ``max_matches`` how much of each key in joins off the id; ``keys`` the groups to answer; ``weights`` how columns
+        share the loss; ``noise`` "laplace" or "gaussian" (or {"count": …, "sum": …}), else the better one;
+        ``confidence`` that of error bars; ``key`` makes a retry safe; ``parameters`` stand for ``?`` and ``:name``.
         """
         settings = Settings.read(
             loss=loss,

@@ -12,7 +12,7 @@ from sfumato.guarantee import guarantee
     claim="relations that differ in s and in t rows, each cut to the first m rows of a key in an order of its rows and "
     "joined on the key, make at most (s + t) m rows that were not there and lose at most as many: 2 (s + t) m",
     proof="proofs/meetings.md#theorem",
-    reviewed="",
+    reviewed="9e4d166b49ee",
 )
 def moved_by_meeting(rows: Whole, most: Whole) -> Whole:
     """The most rows of a join that come and go when both sides together change by ``rows``, with ``most`` of a key."""
@@ -20,10 +20,10 @@ def moved_by_meeting(rows: Whole, most: Whole) -> Whole:
 
 
 @guarantee(
-    claim="a number to which all rows add with one sign moves by at most half of the rows that come and go, since as many "
-    "come as go at most; so do all groups by columns of the key together, for what comes has the key of what goes",
+    claim="a number to which all rows add with one sign moves in a group by at most half of the rows that come and go, "
+    "of which at most half come; so it does in all groups by the key together, for what comes has the key of what goes",
     proof="proofs/meetings.md#net",
-    reviewed="",
+    reviewed="a3e40c61b469",
 )
 def net_of_meeting(spread: GroupedDistance, *, by_key: bool) -> GroupedDistance:
     """How such numbers move where rows come and go as ``spread`` says: half of it, in each group or (by key) in all."""

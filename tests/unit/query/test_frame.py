@@ -329,9 +329,15 @@ def test_join_of_private_tables_on_the_id() -> None:
     ("make", "text"),
     [
         (lambda: sites.join(t, on="site"), "Write the private table first"),
-        (lambda: t.join(accounts, on={"note": "home"}), "rows that belong to two units"),
-        (lambda: t.join(accounts.rename({"user_id": "id"}), on={"note": "id"}), "Join them on user_id as well"),
-        (lambda: t.join(accounts.select(user_id=lit("x")), on="user_id"), "rows that belong to two units"),
+        (lambda: t.join(accounts, on={"note": "home"}, how="left"), "depend here on the rows of other units"),
+        (
+            lambda: t.join(accounts.rename({"user_id": "id"}), on={"note": "id"}, how="semi"),
+            "Join them on user_id as well",
+        ),
+        (
+            lambda: t.join(t.rename({"note": "other"}).select("other"), on={"note": "other"}).per_unit(),
+            "belongs to two",
+        ),
         (lambda: t.join(sites, on={"pages": "site"}), "'pages' is int and 'site' is text: they are never equal"),
         (lambda: t.join(sites.with_columns(note=lit("x")), on="site"), "two columns are called 'note'"),
         (lambda: t.join(sites, on="region"), "there is no column 'region'"),

@@ -42,7 +42,7 @@ def statistic_value(statistic: Statistic, source: Relation) -> StatisticValue:
         check_edges(statistic.edges)
     if isinstance(statistic, CountDistinct) and _is_unit(statistic.of, source):
         return StatisticValue(CountUnits(statistic.where))
-    if shared(source) and (isinstance(statistic, CountUnits) or (isinstance(statistic, CountDistinct) and _holds_ids(statistic.of, source))):
+    if shared(source) and _counts_units(statistic, source):
         raise QueryRefused(
             "a row of a join of private tables off the id belongs to two units, so that units cannot be counted in it: "
             "count rows or other values, or count units in one of the tables."
@@ -88,6 +88,11 @@ def check_edges(edges: Sequence[int | float]) -> tuple[int | float, ...]:
 def _is_unit(expression: Expression, source: Relation) -> bool:
     owner = owner_of(source)
     return isinstance(expression, Column) and expression.unit == 0 and owner is not None and owner.window is None
+
+
+def _counts_units(statistic: Statistic, source: Relation) -> bool:
+    counted = statistic.of if isinstance(statistic, CountDistinct) else None
+    return isinstance(statistic, CountUnits) or (counted is not None and _holds_ids(counted, source))
 
 
 def _holds_ids(expression: Expression, source: Relation) -> bool:

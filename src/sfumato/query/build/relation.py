@@ -123,13 +123,14 @@ def joined(
             raise QueryRefused(
                 f"{one.name!r} is {one.kind.value} and {other.name!r} is {other.kind.value}: they are never equal."
             )
+    together = right.private and not _same_unit(left, right, pairs)
+    if together and (match is not Match.INNER or compared):
+        raise QueryRefused(
+            "whether a row of one private table is kept would depend here on the rows of other units in another one, "
+            f"and no bound on one unit could cut that. {_instead(left)} An inner JOIN is answered without."
+        )
     _check_names([column.name for column in (*left.fields, *right.fields)])
-    if right.private and not _same_unit(left, right, pairs):
-        if match is not Match.INNER or compared:
-            raise QueryRefused(
-                "whether a row of one private table counts would depend here on rows of other units in another one, and "
-                f"no bound on one of them could cut that. {_instead(left)}"
-            )
+    if together:
         return Meet(left, right, tuple(on))
     return Join(left, right, tuple(on), match, tuple(compared))
 
@@ -204,7 +205,9 @@ def stacked(parts: Sequence[Relation]) -> Union:
     if len({part.private for part in parts}) > 1:
         raise QueryRefused("a union of private and public rows is refused: the public ones would belong to nobody.")
     if len({shared(part) for part in parts}) > 1:
-        raise QueryRefused("a union of rows of one unit and of rows that belong to two is refused: ask about each alone.")
+        raise QueryRefused(
+            "a union of rows of one unit and of rows that belong to two is refused: ask about each alone."
+        )
     first = [(column.name, column.kind) for column in parts[0].fields]
     for part in parts[1:]:
         other = [(column.name, column.kind) for column in part.fields]

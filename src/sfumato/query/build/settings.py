@@ -38,9 +38,10 @@ class Settings:
 
     ``loss`` is what to pay; or ``accuracy`` how near to come, for all numbers or by the names of columns.
     ``max_groups``, ``max_rows_per_group`` and ``max_rows`` (in all) say how much of each unit to keep, ``max_matches``
-    how many rows of each key on both sides of a join of different units, ``keys`` which groups are answered. ``weights`` divide the loss among the columns of the answer. ``noise`` is "laplace" or
-    "gaussian", or which of them for "count" and for "sum", where that is not to be picked. ``confidence`` is that of
-    the error bars, and decides nothing else; ``key`` makes a retry safe.
+    how many rows of each key on both sides of a join of different units, ``keys`` which groups are answered.
+    ``weights`` divide the loss among the columns of the answer. ``noise`` is "laplace" or "gaussian", or which of them
+    for "count" and for "sum", where that is not to be picked. ``confidence`` is that of the error bars, and decides
+    nothing else; ``key`` makes a retry safe.
     """
 
     loss: Loss | None = None

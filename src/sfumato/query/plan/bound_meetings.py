@@ -1,8 +1,8 @@
 """Bounds joins of rows of different units: how many rows of a unit, and of a key, each side keeps.
 
 A row of such a join belongs to two units, and how many there are of one unit hangs on the rows of others. So both sides
-are cut first: to so many rows of each unit (``max_rows``, a fact of the codebook, or what that says to keep), then to so
-many rows of each key (``max_matches``). What one unit can move afterwards follows (proofs/meetings.md#theorem).
+are cut first: to so many rows of each unit (``max_rows``, a fact of the codebook, or what that says to keep), then to
+so many rows of each key (``max_matches``). What one unit can move afterwards follows (proofs/meetings.md#theorem).
 """
 
 from __future__ import annotations
@@ -45,8 +45,7 @@ def _bounded(relation: Relation, plan: QueryPlan, most: int, cuts: dict[Cut, Non
     if not isinstance(made, Meet):
         return made
     left, right = (_side(side, plan, cuts) for side in (made.left, made.right))
-    said = f"at most {most:,} row{'s' * (most > 1)} of each key {'are' if most > 1 else 'is'} kept on each side of a join"
-    cuts[Cut(Cutting.UNITS, said, THE_QUESTION)] = None
+    cuts[Cut(Cutting.UNITS, _kept(most, "each key"), THE_QUESTION)] = None
     return Meet(left, right, made.on, most)
 
 
@@ -59,13 +58,17 @@ def _side(side: Relation, plan: QueryPlan, cuts: dict[Cut, None]) -> Relation:
     who = plan.catalog.codebook.protects
     if wanted == math.inf:
         raise QueryRefused(
-            f"{who} could have any number of rows on a side of this join, and no noise hides that. Say how many to keep "
-            "on each side, max_rows=5; or state in the codebook what is so in every possible table (contributions: …)."
+            f"{who} could have any number of rows on a side of this join, and no noise hides that. Say how many to "
+            "keep on each side, max_rows=5; or state in the codebook what is so in every possible table "
+            "(contributions: …)."
         )
-    rows = int(wanted)
-    said = f"at most {rows:,} row{'s' * (rows > 1)} of {who} {'are' if rows > 1 else 'is'} kept on each side of a join"
-    cuts[Cut(Cutting.UNITS, said, source)] = None
-    return Keep(side, rows)
+    cuts[Cut(Cutting.UNITS, _kept(int(wanted), who), source)] = None
+    return Keep(side, int(wanted))
+
+
+def _kept(rows: int, what: str) -> str:
+    many = f"{rows:,} rows of {what} are" if rows > 1 else f"1 row of {what} is"
+    return f"at most {many} kept on each side of a join"
 
 
 def _wanted(side: Relation, plan: QueryPlan) -> tuple[Whole, str]:
@@ -77,11 +80,12 @@ def _wanted(side: Relation, plan: QueryPlan) -> tuple[Whole, str]:
 
 
 def _unsaid(plan: QueryPlan) -> str:
-    ids = dict.fromkeys(scan.owner.id for scan in plan.catalog.tables.values() if scan.owner is not None and scan.owner.id)
-    within = f"Join on {' or '.join(ids)} as well, to stay within one unit; or say" if ids else "Say"
+    owners = [scan.owner for scan in plan.catalog.tables.values() if scan.owner is not None]
+    ids = " or ".join(dict.fromkeys(owner.id for owner in owners if owner.id))
+    within = f"Join on {ids} as well, to stay within one unit; or say" if ids else "Say"
     rows = " and max_rows=5 (rows of each unit, on each side)" if ids else ""
     return (
-        "this join of two private tables puts rows of different units beside each other: each row belongs to two units, "
-        "and one of them could make as many as there are rows with its key on the other side. "
-        f"{within} how much to keep: max_matches=10 (rows of each key, on each side){rows}."
+        "this join of two private tables makes rows that belong to two units, and one of them could make as many as "
+        f"there are rows with its key on the other side. {within} how much to keep: max_matches=10 (rows of each key, "
+        f"on each side){rows}."
     )

@@ -184,9 +184,7 @@ def _rows(reach: Reach, groups: Whole, who: str) -> Placed:
     )
 
 
-def of_meetings(
-    bounded: Placed, keys: Sequence[Expression], reach: Reach, alone: Sequence[ExactAggregate]
-) -> Placed:
+def of_meetings(bounded: Placed, keys: Sequence[Expression], reach: Reach, alone: Sequence[ExactAggregate]) -> Placed:
     """Says how rows spread that come and go together, where joins put rows of different units beside each other.
 
     Numbers that are priced ``alone`` move by what comes or by what goes, if no row takes away what another one adds.

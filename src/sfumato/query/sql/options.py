@@ -28,8 +28,9 @@ class Options:
     """What the clause said; None where it said nothing.
 
     ``max_groups`` is how many groups of a unit to keep, ``max_rows_per_group`` how many rows in each, ``max_rows`` how
-    many in all, ``max_matches`` how many rows of a key on each side of a join of different units. ``unit`` is the column that identifies units, which must be the codebook's. With ``by_row``, bounds of
-    single rows were given, and where nobody says how many rows of a unit count it is `ROWS_EACH`.
+    many in all, ``max_matches`` how many rows of a key on each side of a join of different units. ``unit`` is the
+    column that identifies units, which must be the codebook's. With ``by_row``, bounds of single rows were given, and
+    where nobody says how many rows of a unit count it is `ROWS_EACH`.
     """
 
     epsilon: Fraction | None = None

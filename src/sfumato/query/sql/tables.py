@@ -10,7 +10,7 @@ from typing import final
 from sqlglot import exp
 
 from sfumato.errors import QueryRefused
-from sfumato.query.build.relation import FLIPPED, all_of, kept, scans, selected, stacked
+from sfumato.query.build.relation import FLIPPED, all_of, kept, scans, selected, shared, stacked
 from sfumato.query.nodes.catalog import Catalog, name_in
 from sfumato.query.nodes.expressions import Column, Expression, Literal
 from sfumato.query.nodes.kinds import Kind
@@ -105,19 +105,21 @@ class Tables:
         first = next((part for part in parts if part.relation.private), parts[0])
         scope, left = first, [part for part in parts if part is not first]
         while left:
-            chosen, refusal = None, None
+            found, refusal = [], None
             for part in sorted(left, key=lambda one: not equal.between(scope, one)):
                 try:
-                    chosen = joined_scopes(scope, part, exp.Join(), self.parameters, equal.between(scope, part))
+                    made = joined_scopes(scope, part, exp.Join(), self.parameters, equal.between(scope, part))
                 except QueryRefused as error:
                     refusal = refusal or error
                     continue
-                equal.taken(scope, part)
-                left = [one for one in left if one is not part]
-                break
-            if chosen is None:
+                found.append((part, made))
+                if not shared(made.relation):
+                    break
+            if not found:
                 raise refusal or TypeError(parts)
-            scope = chosen
+            chosen, joined = min(found, key=lambda one: shared(one[1].relation))  # within one unit, where that can be
+            equal.taken(scope, chosen)
+            scope, left = joined, [one for one in left if one is not chosen]
         places = {name: place for place, part in enumerate(parts) for name in (one.name for one in part.sources)}
         return replace(scope, sources=tuple(sorted(scope.sources, key=lambda one: places[one.name])))
 

@@ -188,28 +188,30 @@ class Relations:
 
     def _meet(self, meet: Meet) -> Source:
         """Joins the first rows of each key on both sides; nothing says any more whose a row is."""
-        kinds = [(_kind(meet.left, one), _kind(meet.right, other)) for one, other in meet.on]
-        kind = [Kind.FLOAT if one is not other else None for one, other in kinds]  # as floats they compare alike
-        left, ours = self._met(meet.left, [one for one, _ in meet.on], kind, meet.most)
-        right, theirs = self._met(meet.right, [other for _, other in meet.on], kind, meet.most)
+        left, ours = self._met(meet, meet.left, 0)
+        right, theirs = self._met(meet, meet.right, 1)
         columns = [f"a.{name}" for name in left.fields.values()]
         columns += [f"b.{name} AS f{len(left.fields) + place}" for place, name in enumerate(right.fields.values())]
         same = " AND ".join(f"a.m{place} = b.m{place}" for place in range(len(meet.on)))
-        text = f"SELECT {listing(columns) or '1 AS one'} FROM ({ours}) AS a JOIN ({theirs}) AS b ON {same}"
+        text = f"SELECT {listing(columns)} FROM ({ours}) AS a JOIN ({theirs}) AS b ON {same}"
         return made_source(text, 0, meet.fields, {**left.held, **right.held})
 
-    def _met(self, side: Relation, names: list[str], kinds: list[Kind | None], most: int | None) -> tuple[Source, str]:
+    def _met(self, meet: Meet, side: Relation, place: int) -> tuple[Source, str]:
         """One side of a meeting: its first rows of each key m0, m1 …, in an order of values, whoever's they are."""
-        if most is None:
-            raise TypeError(side)
+        if meet.most is None:
+            raise TypeError(meet)
         below = self.source(side)
         scope, fields = below.scope(self.statement), {column.name: column for column in side.fields}
-        keys = [key(fields[name] if kind is None else call("to_float", fields[name]), scope) for name, kind in zip(names, kinds, strict=True)]
-        made = [f"{piece.text} AS m{place}" for place, piece in enumerate(keys)]
-        rows, within = tuple(below.fields.values()), tuple(f"m{place}" for place in range(len(keys)))
-        text = f"SELECT {listing([*rows, *made])} FROM ({scope.over(below.text)})"
-        there = f"SELECT * FROM ({text}) WHERE {' AND '.join(f'{name} IS NOT NULL' for name in within)}"
-        return below, kept_rows(FirstRows(Incoming(within + rows), (), within, rows, most), there, self.statement)
+        made = {}
+        for number, pair in enumerate(meet.on):
+            alike = _kind(meet.left, pair[0]) is _kind(meet.right, pair[1])  # else they are compared as floats
+            compared = fields[pair[place]] if alike else call("to_float", fields[pair[place]])
+            made[f"m{number}"] = key(compared, scope).text
+        keys, rows = tuple(made), tuple(below.fields.values())
+        columns = listing([*rows, *(f"{text} AS {name}" for name, text in made.items())])
+        there = " AND ".join(f"{name} IS NOT NULL" for name in keys)
+        text = f"SELECT * FROM (SELECT {columns} FROM ({scope.over(below.text)})) WHERE {there}"
+        return below, kept_rows(FirstRows(Incoming(keys + rows), (), keys, rows, meet.most), text, self.statement)
 
     def _filtered(self, join: Join, left: Source, right: Source) -> Source:
         """The rows of the left that match something on the right, or nothing."""
