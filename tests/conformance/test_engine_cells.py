@@ -332,11 +332,6 @@ def test_rows_of_different_units_meet_so_many_of_each_key(opening: Opening) -> N
         met = Meet(T, other, (("site", "where"),), most)
         assert cells_of(engine.run(Cells(met, (SITE,), (Rows(),)))) == {(key,): (n,) for key, n in expected.items()}
     assert cells_of(engine.run(Cells(Meet(T, other, (("n", "y"),), 9), (), (Rows(),)))) == {(): (3 * 1 + 1 * 2 + 1,)}
-    assert cells_of(engine.run(Cells(Meet(T, other, (("x", "m"),), 1), (N,), (Distinct(X),)))).keys() <= {
-        (0,),
-        (1,),
-        (3,),
-    }
     assert cells_of(engine.run(Cells(Meet(T, other, (("x", "y"),), 1), (), (Rows(),)))) == {(): (4,)}, "zeros are one"
     with pytest.raises(TypeError):
         engine.run(Cells(Meet(T, other, (("site", "where"),)), (), (Rows(),)))
