@@ -27,6 +27,7 @@ from sfumato.query.nodes.relations import (
     Folded,
     Join,
     Keep,
+    Listed,
     Match,
     Meet,
     Owner,
@@ -125,6 +126,9 @@ class Reference:
         match relation:
             case Scan():
                 return list(self.scanned(relation))
+            case Listed(columns, rows):
+                names = [column.name for column in columns]
+                return [Owned((), dict(zip(names, row, strict=True))) for row in rows]
             case Where(source, condition):
                 return [one for one in self.rows(source) if self.value(condition, one.row) is True]
             case Select(source, columns):
@@ -138,7 +142,7 @@ class Reference:
             case Keep(source, rows):
                 return list(self.first(self.rows(source), rows))
             case PerUnit(source, by, folds):
-                return list(self.folded(self.rows(source), by, folds))
+                return list(self.folded(self.rows(source), by, folds, always=not (by or relation.private)))
             case Windowed():
                 return list(self.windowed(relation))
         raise TypeError(relation)
@@ -262,10 +266,10 @@ class Reference:
         return one is not None and other is not None and one.unit == other.unit == 0
 
     def folded(
-        self, rows: list[Owned], by: Sequence[tuple[str, Expression]], folds: Sequence[Folded]
+        self, rows: list[Owned], by: Sequence[tuple[str, Expression]], folds: Sequence[Folded], *, always: bool = False
     ) -> Iterable[Owned]:
-        """Gives one row for each unit and group."""
-        groups: dict[tuple[Identity, Key], list[Row]] = defaultdict(list)
+        """Gives one row for each unit and group; ``always``: one of all public rows, also where there are none."""
+        groups: dict[tuple[Identity, Key], list[Row]] = defaultdict(list, {((), ()): []} if always else {})
         for unit, row in rows:
             groups[unit, tuple(self.made(by, row).values())].append(row)
         for (unit, key), members in groups.items():

@@ -20,6 +20,7 @@ from sfumato.query.nodes.relations import (
     Folded,
     Join,
     Keep,
+    Listed,
     Match,
     Meet,
     PerUnit,
@@ -263,7 +264,7 @@ def prefixed(source: Relation, prefix: str) -> Relation:
 def join(choices: Choices, here: World, source: Relation) -> Relation:
     """Joins with the public table, or with another private one."""
     public = here.unit == ROW or not choices.often(2)
-    other = here.scans["wards"] if public else plain(choices, here)
+    other = public_rows(choices, here) if public else plain(choices, here)
     right = prefixed(other, f"o{len(source.fields)}_")
     pairs = [(a.name, b.name) for a in source.fields for b in right.fields if a.kind is b.kind]
     if not pairs:
@@ -271,6 +272,21 @@ def join(choices: Choices, here: World, source: Relation) -> Relation:
     on = tuple(dict.fromkeys(choices.some(pairs, 1 if public else 0, 2)))
     compared = [(a, how, b) for a, b in choices.some(pairs, 0, 1) for how in choices.some(tuple(COMPARISONS), 1, 1)]
     return Join(source, right, on, choices.of(tuple(Match)), tuple(compared))
+
+
+def public_rows(choices: Choices, here: World) -> Relation:
+    """Makes the public table, what it is summed up to, or rows that the question states itself."""
+    wards = here.scans["wards"]
+    match choices.whole(0, 5):
+        case 0:
+            kinds = choices.some(KINDS, 1, 3)
+            columns = tuple(Column(f"v{place}", kind) for place, kind in enumerate(kinds))
+            cells = [[choices.of(CONSTANTS[kind]) if choices.often(6) else None for kind in kinds] for _ in range(3)]
+            return Listed(columns, tuple(map(tuple, cells)))
+        case 1:
+            by = tuple((f"by{place}", any_expression(choices, wards.fields, 1)) for place in range(choices.whole(0, 2)))
+            return PerUnit(wards, by, tuple(folded(choices, wards, f"fold{n}") for n in range(choices.whole(1, 2))))
+    return wards
 
 
 def union(choices: Choices, here: World, source: Relation) -> Relation:

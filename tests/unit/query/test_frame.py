@@ -478,7 +478,6 @@ def test_per_unit_without_the_id_among_the_columns() -> None:
         (lambda: t.per_unit(x=t.minutes.sum() / 60), "compute with it afterwards, in with_columns"),
         (lambda: t.per_unit(x=t.note.sum()), "sum takes numbers; got text"),
         (lambda: t.per_unit(by="day", day=count_rows()), "two columns are called 'day'"),
-        (lambda: sites.per_unit(x=count_rows()), "this one is public"),
     ],
 )
 def test_per_unit_refusals(make: Callable[[], object], text: str) -> None:

@@ -26,6 +26,7 @@ from sfumato.query.nodes.relations import (
     COMPARISONS,
     Join,
     Keep,
+    Listed,
     Meet,
     PerUnit,
     Relation,
@@ -136,6 +137,8 @@ def _steps(relation: Relation, depth: int, who: str) -> Iterator[tuple[str, str]
             else:
                 whose = "each row is a unit" if not owner.id else f"{owner.id} says whose a row is"
                 yield f"{indent}{table}", f"private: {whose}; values are moved into their columns' bounds"
+        case Listed(rows=rows):
+            yield f"{indent}{len(rows):,} rows of the question", "public"
         case Where(condition=condition):
             yield f"{indent}where {expression_words(condition)}", f"row by row: {same}"
         case Select(columns=columns):
@@ -155,6 +158,9 @@ def _steps(relation: Relation, depth: int, who: str) -> Iterator[tuple[str, str]
         case Windowed(added=added):
             names = ", ".join(one.column.name for one in added)
             yield f"{indent}by the unit's other rows: {names}", f"within each unit: {same}"
+        case PerUnit(by=by, folds=folds) if not relation.private:
+            names = ", ".join([*(name for name, _ in by), *(folded.column.name for folded in folds)])
+            yield f"{indent}summed up: {names}", "public"
         case PerUnit(by=by, folds=folds):
             made = ", ".join(folded.column.name for folded in folds)
             yield f"{indent}per unit by {', '.join(name for name, _ in by)}: {made}", f"within each unit: {same}"

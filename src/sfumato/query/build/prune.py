@@ -6,7 +6,19 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from sfumato.query.nodes.expressions import Expression
-from sfumato.query.nodes.relations import Join, Keep, Meet, PerUnit, Relation, Scan, Select, Union, Where, Windowed
+from sfumato.query.nodes.relations import (
+    Join,
+    Keep,
+    Listed,
+    Meet,
+    PerUnit,
+    Relation,
+    Scan,
+    Select,
+    Union,
+    Where,
+    Windowed,
+)
 
 
 def pruned(relation: Relation, needed: Collection[str], *, spare: bool = True) -> Relation:
@@ -18,6 +30,10 @@ def pruned(relation: Relation, needed: Collection[str], *, spare: bool = True) -
     match relation:
         case Scan(table, columns, owner):
             return Scan(table, tuple(column for column in columns if column.name in needed), owner)
+        case Listed(columns, rows):
+            places = [place for place, column in enumerate(columns) if column.name in needed] or [0]
+            kept_rows = tuple(tuple(row[place] for place in places) for row in rows)
+            return Listed(tuple(columns[place] for place in places), kept_rows)
         case Where(source, condition):
             return Where(pruned(source, {*needed, *used((condition,))}, spare=spare), condition)
         case Select(source, columns):

@@ -16,6 +16,7 @@ from sfumato.query.nodes.relations import (
     Fold,
     Folded,
     Join,
+    Listed,
     Match,
     Meet,
     Owner,
@@ -200,6 +201,28 @@ def _instead(relation: Relation) -> str:
     return f"Join them on {names[0] if names else owner.id} as well."
 
 
+def listed(names: Sequence[str], rows: Sequence[Sequence[Literal | None]]) -> Listed:
+    """Makes a public relation of constants; what is None is missing, and has the kind of the others in its column."""
+    if len(rows) > MOST_LISTED:
+        raise QueryRefused(f"a question states at most {MOST_LISTED:,} rows: put more of them into a public table.")
+    _check_names(names)
+    columns, cells = [], []
+    for name, column in zip(names, zip(*rows, strict=True), strict=True):
+        there = [one for one in column if one is not None]
+        kind = common([one.kind for one in there]) if there else Kind.TEXT
+        if kind is None:
+            raise QueryRefused(f"the values of {name!r} must be of one kind: numbers, texts, days or times.")
+        held = [None if one is None else float(one.value) + 0.0 if kind is Kind.FLOAT else one.value for one in column]  # type: ignore[arg-type]
+        keys = tuple(dict.fromkeys(value for value in held if value is not None))
+        columns.append(Column(name, kind, Facts(None, keys, nullable=None in held)))
+        cells.append(held)
+    return Listed(tuple(columns), tuple(zip(*cells, strict=True)))
+
+
+MOST_LISTED = 10_000
+"""A question states at most this many rows itself."""
+
+
 def stacked(parts: Sequence[Relation]) -> Union:
     """Stacks relations: all private or all public, with the same names and kinds in the same order."""
     if len({part.private for part in parts}) > 1:
@@ -223,12 +246,10 @@ def _listed(fields: Sequence[tuple[str, Kind]]) -> str:
 
 
 def per_unit(source: Relation, by: Sequence[tuple[str, Expression]], folds: Sequence[Folded]) -> PerUnit:
-    """Folds a private relation into one row for each unit (and group); refuses where rows are the units."""
+    """Folds rows into one for each unit and group, public ones for each group; refuses where rows are the units."""
     _check_not_shared(source, "summed up within one")
     owner = owner_of(source)
-    if owner is None:
-        raise QueryRefused("only private tables have rows that belong to units; this one is public.")
-    if not owner.id:
+    if owner is not None and not owner.id:
         raise QueryRefused("each row is a unit by itself here, so there is nothing to sum up within a unit.")
     _check_names([*(name for name, _ in by), *(folded.column.name for folded in folds)])
     return PerUnit(source, tuple(by), tuple(folds))

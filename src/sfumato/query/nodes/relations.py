@@ -16,6 +16,7 @@ from typing import final
 
 from sfumato.query.nodes.expressions import Column, Expression
 from sfumato.query.nodes.fields import merged, optional, renamed
+from sfumato.query.nodes.kinds import Value
 from sfumato.query.plan.grids import Grid
 
 
@@ -85,6 +86,27 @@ class Scan(Relation):
     @property
     def private(self) -> bool:
         return self.owner is not None
+
+    @property
+    def sources(self) -> tuple[Relation, ...]:
+        return ()
+
+
+@final
+@dataclass(frozen=True)
+class Listed(Relation):
+    """Rows that the question itself states (VALUES): public, and the same whatever the data is."""
+
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Value, ...], ...]
+
+    @property
+    def fields(self) -> tuple[Column, ...]:
+        return self.columns
+
+    @property
+    def private(self) -> bool:
+        return False
 
     @property
     def sources(self) -> tuple[Relation, ...]:
@@ -272,7 +294,8 @@ class Folded:
 class PerUnit(OfOne):
     """Makes one row of the rows of each unit, or of each unit and group: GROUP BY the id, and further columns.
 
-    Of the unit's identity the columns that hold it are among ``by`` under the names they have.
+    Of the unit's identity the columns that hold it are among ``by`` under the names they have. Public rows belong to
+    nobody: of these it makes one row of each group, and one in all where there is nothing to group by.
     """
 
     source: Relation
@@ -282,10 +305,6 @@ class PerUnit(OfOne):
     @property
     def fields(self) -> tuple[Column, ...]:
         return (*(renamed(name, made) for name, made in self.by), *(folded.column for folded in self.folds))
-
-    @property
-    def private(self) -> bool:
-        return True
 
 
 class Placing(Enum):

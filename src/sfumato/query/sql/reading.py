@@ -169,7 +169,7 @@ def _different(relation: Relation) -> Relation:
     """Leaves out rows of a unit that are like others of it."""
     owner, columns = owner_of(relation), [(column.name, column) for column in relation.fields]
     held = {column.unit for _, column in columns}
-    if owner is None or 0 not in held or (owner.window is not None and 1 not in held):
+    if owner is not None and (0 not in held or (owner.window is not None and 1 not in held)):
         instead = "Add the id to its columns, or write COUNT(DISTINCT x)"
         raise refused("SELECT DISTINCT in an inner query", f"it would compare rows of several people. {instead}")
     return per_unit(relation, columns, [])
@@ -179,10 +179,10 @@ def _check_within_units(read: Block) -> None:
     """Checks that an inner aggregate is over the rows of one unit at a time."""
     source, keys = read.scope.relation, [made for _, made in read.keys or ()]
     owner = owner_of(source)
-    if owner is None:
-        raise refused("an aggregate of public rows in an inner query", "put the sums into a public table of their own")
     if len(read.sets) > 1:
         raise refused("a grouping set in an inner query", "only the whole question has them")
+    if owner is None:  # public rows may be summed up anyhow
+        return
     if not any(isinstance(key, Column) and key.unit == 0 for key in keys):
         name = owner.id or "the id"
         raise refused(

@@ -20,6 +20,7 @@ from sfumato.query.sql.joins import Joining, conjuncts, joined_scopes, matching,
 from sfumato.query.sql.parameters import Parameters
 from sfumato.query.sql.refusals import PARTS, only, refused
 from sfumato.query.sql.scopes import Scope, Source
+from sfumato.query.sql.values import listed_values
 
 
 @final
@@ -60,6 +61,8 @@ class Tables:
         match node:
             case exp.Select():
                 return self.inner(node, tables)
+            case exp.Values():
+                return listed_values(node, self.parameters)
             case exp.Subquery():
                 only(node, "this", "with_", "alias")
                 return tables.query(node.this)
@@ -195,7 +198,7 @@ class Tables:
             case exp.Lateral():
                 raise refused("LATERAL", "each row would be its own query. JOIN the table on a column")
             case exp.Values():
-                raise refused("VALUES in FROM", "only tables of the codebook are asked. Declare it as a public table")
+                return _called(listed_values(node, self.parameters), _alias(node))
         raise refused(type(node).__name__.upper(), "only tables of the codebook and inner queries stand in FROM")
 
     def _parenthesised(self, node: exp.Expr) -> Scope:
@@ -312,9 +315,9 @@ def _without_distinct(node: exp.Expr) -> exp.Expr:
     return query
 
 
-def _called(relation: Relation, name: str, node: exp.Expr) -> Scope:
+def _called(relation: Relation, name: str, node: exp.Expr | None = None) -> Scope:
     """One table of FROM under its name, with the names that a list after its alias gives to its columns."""
-    relation = _columns_named(relation, node.args.get("alias"))
+    relation = relation if node is None else _columns_named(relation, node.args.get("alias"))
     return Scope(relation, (Source(name, {column.name: column.name for column in relation.fields}),))
 
 

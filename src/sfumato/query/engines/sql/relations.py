@@ -26,6 +26,7 @@ from sfumato.query.nodes.relations import (
     COMPARISONS,
     Join,
     Keep,
+    Listed,
     Match,
     Meet,
     Owner,
@@ -56,6 +57,8 @@ class Relations:
         match relation:
             case Scan():
                 return self._scan(relation)
+            case Listed():
+                return self._listed(relation)
             case Where():
                 return self._where(relation)
             case Select():
@@ -147,6 +150,13 @@ class Relations:
             if not owner.hops or owner.hops[-1].table in self.tables
         ]
         return self._dialect.columns.common([ours, *forms])
+
+    def _listed(self, listed: Listed) -> Source:
+        """Rows that the question states, as a table of public values."""
+        kinds, rows = [column.kind for column in listed.columns], listed.rows
+        name = self.statement.table(tuple(zip(kinds, zip(*rows, strict=True), strict=True)))
+        fields = listing(f"k{place} AS f{place}" for place in range(len(kinds)))
+        return made_source(f"SELECT {fields} FROM {name}", 0, listed.columns, {})
 
     def _where(self, where: Where) -> Source:
         conditions, source = [where.condition], where.source
@@ -254,7 +264,7 @@ class Relations:
 
     def _per_unit(self, per: PerUnit) -> Source:
         below = self.source(per.source)
-        if not below.units:
+        if per.private and not below.units:
             raise TypeError(per)
         scope = below.scope(self.statement)
         made = [f"{key(of, scope).text} AS k{place}" for place, (_, of) in enumerate(per.by)]
@@ -271,15 +281,16 @@ class Relations:
             made_of = [self.statement.name("g") for _ in aggregates]
             aggregated += [f"{shape.format(*names)} AS {name}" for shape, name in zip(aggregates, made_of, strict=True)]
             results.append(folded.fill(template, *map(Piece, made_of)))
-        rows = f"SELECT {listing([*below.identity, *made])} FROM ({scope.over(below.text)})"
-        grouped = f"SELECT {listing([*groups, *aggregated])} FROM ({rows}) GROUP BY {listing(groups)}"
+        rows = f"SELECT {listing([*below.identity, *made]) or '1 AS one'} FROM ({scope.over(below.text)})"
+        grouped = f"SELECT {listing([*groups, *aggregated]) or 'count(*) AS one'} FROM ({rows})"
+        grouped += f" GROUP BY {listing(groups)}" if groups else ""
         results = [
             folded.fill(self._dialect.finite, piece) if one.column.kind is Kind.FLOAT else piece
             for one, piece in zip(per.folds, results, strict=True)
         ]
         fields = [*(Piece(f"k{place}") for place in range(len(per.by))), *results]
         named = [f"{piece.text} AS f{place}" for place, piece in enumerate(fields)]
-        text = f"SELECT {listing([*below.identity, *named])} FROM ({folded.over(grouped)})"
+        text = f"SELECT {listing([*below.identity, *named]) or '1 AS one'} FROM ({folded.over(grouped)})"
         return made_source(text, below.units, per.fields, {})
 
 
