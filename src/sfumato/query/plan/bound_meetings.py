@@ -13,6 +13,7 @@ from dataclasses import replace
 from sfumato.core.grouped_distance import Whole
 from sfumato.errors import QueryRefused
 from sfumato.query.nodes.relations import Keep, Meet, Relation, meetings, with_sources
+from sfumato.query.plan.bound_joins import MOST_JOINED
 from sfumato.query.plan.bounds import THE_CODEBOOK, THE_QUESTION
 from sfumato.query.plan.contribution_facts import reach_of
 from sfumato.query.plan.query_plan import QueryPlan
@@ -46,7 +47,14 @@ def _bounded(relation: Relation, plan: QueryPlan, most: int, cuts: dict[Cut, Non
         return made
     left, right = (_side(side, plan, cuts) for side in (made.left, made.right))
     cuts[Cut(Cutting.UNITS, _kept(most, "each key"), THE_QUESTION)] = None
-    return Meet(left, right, made.on, most)
+    bounded = Meet(left, right, made.on, most)
+    moved = reach_of(bounded, plan.catalog.reaches, plan.opened.matches).rows
+    if moved > MOST_JOINED:
+        raise QueryRefused(
+            f"by this join one unit could move {moved:,} rows, and at most {MOST_JOINED:,} are made of any: noise that "
+            "hides so many is no answer. Say smaller bounds, max_rows= and max_matches=."
+        )
+    return bounded
 
 
 def _side(side: Relation, plan: QueryPlan, cuts: dict[Cut, None]) -> Relation:

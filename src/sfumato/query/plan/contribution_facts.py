@@ -204,7 +204,7 @@ def _rows_of_one_side(left: Relation, right: Relation) -> bool:
 def _keys(meet: Meet) -> Iterator[Origins]:
     """The columns of either side that hold the key of a join, where nothing else has the origin of one of them.
 
-    Floats are left out, also beside whole numbers: one key may be two of them (both zeros), or of these.
+    Floats are left out: one of them may be the key of several whole numbers, which are other groups.
     """
     origins = [column.origin for column in meet.fields]
     pairs = [(meet.left.field(one), meet.right.field(other)) for one, other in meet.on]
