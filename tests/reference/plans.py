@@ -31,6 +31,7 @@ from sfumato.query.nodes.relations import (
     Union,
     Where,
     Windowed,
+    meetings,
 )
 from sfumato.query.plan.engine_plan import Bound, Cells, Distinct, ExactAggregate, PublicKeys, Rows, Term, Total, Units
 from sfumato.query.plan.grids import Grid
@@ -425,6 +426,7 @@ def key(choices: Choices, fields: Sequence[Column]) -> Expression:
 def cells(choices: Choices, here: World) -> Cells:
     """Makes cells over a world's tables."""
     source = relation(choices, here)
+    units = here.unit != ROW and not any(True for _ in meetings(source))
     keys = tuple(key(choices, source.fields) for _ in range(choices.whole(0, 2)))
     public = listed(choices, keys)
     if public is not None and public.certain and len(public) == 200:
@@ -432,7 +434,7 @@ def cells(choices: Choices, here: World) -> Cells:
     return Cells(
         source,
         keys,
-        tuple(tally(choices, source.fields, units=here.unit != ROW) for _ in range(choices.whole(1, 3))),
+        tuple(tally(choices, source.fields, units=units) for _ in range(choices.whole(1, 3))),
         bound(choices),
         public,
         () if choices.often(5) else (any_expression(choices, source.fields, 1),),

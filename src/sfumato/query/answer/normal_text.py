@@ -359,7 +359,7 @@ def _per_unit(made: PerUnit, select: Select | None, having: Expression | None, t
 
     items = [(name, spelled(one, leaf), row) for (name, one), (_, row) in zip(columns, rows, strict=True)]
     by_text = ", ".join(spelled(one, scope.leaf).text for _, one in made.by)
-    grouped = [f"GROUP BY {by_text}"] if by_text else []
+    grouped = [f"GROUP BY {by_text}"] if by_text or made.private else []
     kept = [] if having is None else [f"HAVING {spelled(having, leaf).text}"]
     return " ".join((_select(items), scope.clause, *_where(where, scope.leaf), *grouped, *kept)), [
         name for name, _ in columns

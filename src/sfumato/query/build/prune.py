@@ -62,6 +62,8 @@ def pruned(relation: Relation, needed: Collection[str], *, spare: bool = True) -
             return replace(looked, source=_exactly(pruned(source, names, spare=False), names))
         case PerUnit(source, by, folds):
             kept_folds = tuple(folded for folded in folds if folded.column.name in needed)
+            if not by and not relation.private:  # one row of all rows: of none, if nothing said that they are summed up
+                kept_folds = kept_folds or folds[:1]
             made = (*(made for _, made in by), *(folded.of for folded in kept_folds if folded.of is not None))
             return PerUnit(pruned(source, used(made)), by, kept_folds)
     raise TypeError(type(relation))
