@@ -209,10 +209,10 @@ def listed(names: Sequence[str], rows: Sequence[Sequence[Literal | None]]) -> Li
     columns, cells = [], []
     for name, column in zip(names, zip(*rows, strict=True), strict=True):
         there = [one for one in column if one is not None]
-        kind = common([one.kind for one in there]) if there else Kind.TEXT
+        kind = common(tuple(one.kind for one in there)) if there else Kind.TEXT
         if kind is None:
             raise QueryRefused(f"the values of {name!r} must be of one kind: numbers, texts, days or times.")
-        held = [None if one is None else float(one.value) + 0.0 if kind is Kind.FLOAT else one.value for one in column]  # type: ignore[arg-type]
+        held = [None if one is None else float(one.value) + 0.0 if kind is Kind.FLOAT else one.value for one in column]
         keys = tuple(dict.fromkeys(value for value in held if value is not None))
         columns.append(Column(name, kind, Facts(None, keys, nullable=None in held)))
         cells.append(held)
