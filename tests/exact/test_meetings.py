@@ -118,6 +118,19 @@ def test_the_engine_moves_no_further_either() -> None:
         assert obeys(ready, pairs, lambda world, _, ready=ready: found[id(world), id(ready)]), name  # type: ignore[misc]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"SELECT s.k AS k, COUNT(*) AS n, AVG(ws) AS m {JOIN} GROUP BY ROLLUP (s.k)",
+        f"SELECT CASE WHEN x > y THEN 'up' END AS c, COUNT(y) AS n {JOIN} GROUP BY c",
+        f"SELECT COUNT(*) AS n FROM (SELECT x {JOIN} UNION ALL SELECT y {JOIN}) WHERE x = 1",
+        "SELECT COUNT(*) AS n FROM (SELECT u, k, COUNT(*) AS c FROM s GROUP BY u, k) AS p JOIN t ON p.k = t.k WHERE c = y",
+    ],
+)
+def test_what_is_made_of_such_rows_moves_no_further_than_declared(text: str) -> None:
+    assert obeys(planned(text, CATALOG, loss=sf.Pure(1), max_rows=1, max_matches=1), all_neighbours()[::2])
+
+
 def test_numbers_of_which_a_row_moves_one_move_by_what_comes_and_by_what_goes() -> None:
     """One row comes into the one count and another goes from the other: both are priced as one, and by both rows."""
     ready = ready_for("either")
