@@ -124,7 +124,7 @@ def test_the_engine_moves_no_further_either() -> None:
         f"SELECT s.k AS k, COUNT(*) AS n, AVG(ws) AS m {JOIN} GROUP BY ROLLUP (s.k)",
         f"SELECT CASE WHEN x > y THEN 'up' END AS c, COUNT(y) AS n {JOIN} GROUP BY c",
         f"SELECT COUNT(*) AS n FROM (SELECT x {JOIN} UNION ALL SELECT y {JOIN}) WHERE x = 1",
-        "SELECT COUNT(*) AS n FROM (SELECT u, k, COUNT(*) AS c FROM s GROUP BY u, k) AS p JOIN t ON p.k = t.k WHERE c = y",
+        "SELECT COUNT(*) AS n FROM (SELECT u, k, COUNT(*) AS c FROM s GROUP BY u, k) AS p JOIN t USING (k) WHERE c = y",
     ],
 )
 def test_what_is_made_of_such_rows_moves_no_further_than_declared(text: str) -> None:

@@ -30,10 +30,8 @@ def pruned(relation: Relation, needed: Collection[str], *, spare: bool = True) -
     match relation:
         case Scan(table, columns, owner):
             return Scan(table, tuple(column for column in columns if column.name in needed), owner)
-        case Listed(columns, rows):
-            places = [place for place, column in enumerate(columns) if column.name in needed] or [0]
-            kept_rows = tuple(tuple(row[place] for place in places) for row in rows)
-            return Listed(tuple(columns[place] for place in places), kept_rows)
+        case Listed():
+            return _listed(relation, needed)
         case Where(source, condition):
             return Where(pruned(source, {*needed, *used((condition,))}, spare=spare), condition)
         case Select(source, columns):
@@ -60,13 +58,24 @@ def pruned(relation: Relation, needed: Collection[str], *, spare: bool = True) -
             seen = {*needed, *used(looked.expressions), *(one.name for one in source.fields if one.unit is not None)}
             names = [column.name for column in source.fields if column.name in seen]  # no others break ties
             return replace(looked, source=_exactly(pruned(source, names, spare=False), names))
-        case PerUnit(source, by, folds):
-            kept_folds = tuple(folded for folded in folds if folded.column.name in needed)
-            if not by and not relation.private:  # one row of all rows: of none, if nothing said that they are summed up
-                kept_folds = kept_folds or folds[:1]
-            made = (*(made for _, made in by), *(folded.of for folded in kept_folds if folded.of is not None))
-            return PerUnit(pruned(source, used(made)), by, kept_folds)
+        case PerUnit():
+            return _per_unit(relation, needed)
     raise TypeError(type(relation))
+
+
+def _listed(listed: Listed, needed: Collection[str]) -> Listed:
+    places = [place for place, column in enumerate(listed.columns) if column.name in needed] or [0]
+    rows = tuple(tuple(row[place] for place in places) for row in listed.rows)
+    return Listed(tuple(listed.columns[place] for place in places), rows)
+
+
+def _per_unit(per: PerUnit, needed: Collection[str]) -> PerUnit:
+    """Drops folds that are not needed; of public rows that become one in all, a fold says so, and one stays."""
+    folds = tuple(folded for folded in per.folds if folded.column.name in needed)
+    if not per.by and not per.private:
+        folds = folds or per.folds[:1]
+    made = (*(made for _, made in per.by), *(folded.of for folded in folds if folded.of is not None))
+    return PerUnit(pruned(per.source, used(made)), per.by, folds)
 
 
 def used(made: Iterable[Expression]) -> set[str]:

@@ -108,19 +108,21 @@ class Tables:
         first = next((part for part in parts if part.relation.private), parts[0])
         scope, left = first, [part for part in parts if part is not first]
         while left:
-            found, refusal = [], None
+            answered, refusal = [], None
             for part in sorted(left, key=lambda one: not equal.between(scope, one)):
                 try:
                     made = joined_scopes(scope, part, exp.Join(), self.parameters, equal.between(scope, part))
                 except QueryRefused as error:
                     refusal = refusal or error
                     continue
-                found.append((part, made))
+                answered.append((part, made))
                 if not shared(made.relation):
                     break
-            if not found:
+            if not answered:
                 raise refusal or TypeError(parts)
-            chosen, joined = min(found, key=lambda one: shared(one[1].relation))  # within one unit, where that can be
+            chosen, joined = min(
+                answered, key=lambda one: shared(one[1].relation)
+            )  # within one unit, where that can be
             equal.taken(scope, chosen)
             scope, left = joined, [one for one in left if one is not chosen]
         places = {name: place for place, part in enumerate(parts) for name in (one.name for one in part.sources)}

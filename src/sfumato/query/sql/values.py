@@ -8,7 +8,7 @@ from sfumato.errors import QueryRefused
 from sfumato.query.build.relation import listed
 from sfumato.query.nodes.expressions import Literal
 from sfumato.query.nodes.relations import Listed
-from sfumato.query.sql.constants import NULL, constant
+from sfumato.query.sql.constants import constant
 from sfumato.query.sql.parameters import Parameters
 from sfumato.query.sql.refusals import only, refused
 
@@ -31,7 +31,7 @@ def listed_values(node: exp.Values, parameters: Parameters) -> Listed:
 
 def _constant(node: exp.Expr, parameters: Parameters) -> Literal | None:
     """A constant; None for NULL, which has the kind of whatever else stands in its column."""
-    found = constant(node, parameters)
-    if found is None:
+    cell = constant(node, parameters)
+    if cell is None:
         raise refused("an expression in VALUES", "write numbers, texts in single quotes, DATE '2024-01-31' or NULL")
-    return None if found == NULL or found.value is None else found
+    return None if cell.value is None else cell
