@@ -48,7 +48,7 @@ def _bounded(relation: Relation, plan: QueryPlan, most: int, cuts: dict[Cut, Non
     left, right = (_side(side, plan, cuts) for side in (made.left, made.right))
     cuts[Cut(Cutting.UNITS, _kept(most, "each key"), THE_QUESTION)] = None
     bounded = Meet(left, right, made.on, most)
-    moved = reach_of(bounded, plan.catalog.reaches, plan.opened.matches).rows
+    moved = reach_of(bounded, plan.catalog.reaches, plan.matches).rows
     if moved > MOST_JOINED:
         raise QueryRefused(
             f"by this join one unit could move {moved:,} rows, and at most {MOST_JOINED:,} are made of any: noise that "
@@ -59,7 +59,7 @@ def _bounded(relation: Relation, plan: QueryPlan, most: int, cuts: dict[Cut, Non
 
 def _side(side: Relation, plan: QueryPlan, cuts: dict[Cut, None]) -> Relation:
     """One side with a bound on the rows of a unit: as the question says, else by facts, else as the codebook says."""
-    known = reach_of(side, plan.catalog.reaches, plan.opened.matches).rows
+    known = reach_of(side, plan.catalog.reaches, plan.matches).rows
     wanted, source = _wanted(side, plan)
     if wanted >= known < math.inf:
         return side

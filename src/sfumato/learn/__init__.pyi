@@ -1,0 +1,19 @@
+from .columns import Category, Number
+from .components import PCA, Covariance
+from .estimator import PrivateEstimator
+from .linear import LinearRegression
+from .saving import load, save
+from .scaling import Binner, Encoder
+
+__all__ = [
+    "PCA",
+    "Binner",
+    "Category",
+    "Covariance",
+    "Encoder",
+    "LinearRegression",
+    "Number",
+    "PrivateEstimator",
+    "load",
+    "save",
+]
