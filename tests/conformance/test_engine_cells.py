@@ -21,7 +21,20 @@ from sfumato.query.nodes.expressions import Column, Literal
 from sfumato.query.nodes.facts import Facts
 from sfumato.query.nodes.kinds import Kind, Value
 from sfumato.query.nodes.operators import call
-from sfumato.query.nodes.relations import Fold, Folded, Hop, Join, Match, Owner, PerUnit, Scan, Select, Union, Where
+from sfumato.query.nodes.relations import (
+    Fold,
+    Folded,
+    Hop,
+    Join,
+    Match,
+    Meet,
+    Owner,
+    PerUnit,
+    Scan,
+    Select,
+    Union,
+    Where,
+)
 from sfumato.query.plan.engine_plan import (
     Bound,
     Cells,
@@ -341,6 +354,27 @@ def test_relations_keep_units_apart(opening: Opening) -> None:
     ):
         with pytest.raises(TypeError):
             engine.run(Cells(wrong, (), (Rows(),)))
+
+
+def test_rows_of_different_units_meet_so_many_of_each_key(opening: Opening) -> None:
+    """Which rows are kept an engine decides, how many it does not; a whole number beside a float is one."""
+    rows = [
+        (1, "a", 1.0, 1),
+        (1, "a", -0.0, 0),
+        (2, "a", 3.0, 1),
+        (3, "b", 0.0, 3),
+        (4, None, 4.0, 1),
+        (None, "a", 1.0, 1),
+    ]
+    engine = opened(opening, rows)
+    other = Select(T, (("his", USER), ("where", SITE), ("y", X), ("m", N)))
+    for most, expected in ((1, {"a": 1, "b": 1}), (2, {"a": 4, "b": 1}), (9, {"a": 9, "b": 1})):
+        met = Meet(T, other, (("site", "where"),), most)
+        assert cells_of(engine.run(Cells(met, (SITE,), (Rows(),)))) == {(key,): (n,) for key, n in expected.items()}
+    assert cells_of(engine.run(Cells(Meet(T, other, (("n", "y"),), 9), (), (Rows(),)))) == {(): (3 * 1 + 1 * 2 + 1,)}
+    assert cells_of(engine.run(Cells(Meet(T, other, (("x", "y"),), 1), (), (Rows(),)))) == {(): (4,)}, "zeros are one"
+    with pytest.raises(TypeError):
+        engine.run(Cells(Meet(T, other, (("site", "where"),)), (), (Rows(),)))
 
 
 def test_ids_are_found_through_foreign_keys_and_windows_divide_them(opening: Opening) -> None:

@@ -74,6 +74,7 @@ class Session(Displayed, Standing):
         max_groups: int | None = None,
         max_rows_per_group: int | None = None,
         max_rows: int | None = None,
+        max_matches: int | None = None,
         keys: KeySet | None = None,
         weights: Mapping[str, Number] | None = None,
         noise: NoiseChoice | None = None,
@@ -84,9 +85,10 @@ class Session(Displayed, Standing):
 
         ``loss`` is what to pay (or ``epsilon``, perhaps with ``delta``; for each kind of unit, by name, where there are
         several), or ``accuracy=(half_width, confidence)`` how near to come; ``max_groups``, ``max_rows_per_group``,
-        ``max_rows`` how much of each unit to keep; ``keys`` the groups to answer; ``weights`` how columns share the
-        loss; ``noise`` "laplace" or "gaussian" (or {"count": …, "sum": …}), else the better one; ``confidence`` that of
-        error bars; ``key`` makes a retry safe; ``parameters`` stand for ``?`` and ``:name``.
+        ``max_rows`` how much of each unit to keep, ``max_matches`` how much of each key in joins off the id; ``keys``
+        the groups to answer; ``weights`` how columns share the loss; ``noise`` "laplace" or "gaussian" (or {"count": …,
+        "sum": …}), else the better one; ``confidence`` that of error bars; ``key`` makes a retry safe; ``parameters``
+        stand for ``?`` and ``:name``.
         """
         settings = Settings.read(
             loss=loss,
@@ -96,6 +98,7 @@ class Session(Displayed, Standing):
             max_groups=max_groups,
             max_rows_per_group=max_rows_per_group,
             max_rows=max_rows,
+            max_matches=max_matches,
             keys=keys,
             weights=weights,
             noise=noise,
@@ -164,6 +167,7 @@ class Session(Displayed, Standing):
         max_groups: int | None = None,
         max_rows_per_group: int | None = None,
         max_rows: int | None = None,
+        max_matches: int | None = None,
         keys: KeySet | None = None,
         weights: Mapping[str, Number] | None = None,
         noise: NoiseChoice | None = None,
@@ -182,6 +186,7 @@ class Session(Displayed, Standing):
             max_groups=max_groups,
             max_rows_per_group=max_rows_per_group,
             max_rows=max_rows,
+            max_matches=max_matches,
             keys=keys,
             weights=weights,
             noise=noise,

@@ -38,10 +38,11 @@ class Settings:
 
     ``loss`` is what to pay; or ``accuracy`` how near to come, for all numbers or by the names of columns. ``losses``
     are what several kinds of units may lose, by name, until noise is found that keeps all of them, and so a ``loss``.
-    ``max_groups``, ``max_rows_per_group`` and ``max_rows`` (in all) say how much of each unit to keep, ``keys`` which
-    groups are answered. ``weights`` divide the loss among the columns of the answer. ``noise`` is "laplace" or
-    "gaussian", or which of them for "count" and for "sum", where that is not to be picked. ``confidence`` is that of
-    the error bars, and decides nothing else; ``key`` makes a retry safe.
+    ``max_groups``, ``max_rows_per_group`` and ``max_rows`` (in all) say how much of each unit to keep, ``max_matches``
+    how many rows of each key on both sides of a join of different units, ``keys`` which groups are answered.
+    ``weights`` divide the loss among the columns of the answer. ``noise`` is "laplace" or "gaussian", or which of them
+    for "count" and for "sum", where that is not to be picked. ``confidence`` is that of the error bars, and decides
+    nothing else; ``key`` makes a retry safe.
     """
 
     loss: Loss | None = None
@@ -49,6 +50,7 @@ class Settings:
     max_groups: int | None = None
     max_rows_per_group: int | None = None
     max_rows: int | None = None
+    max_matches: int | None = None
     keys: KeySet | None = None
     weights: tuple[tuple[str, Fraction], ...] = ()
     noise: str | tuple[tuple[str, str], ...] | None = None
@@ -66,6 +68,7 @@ class Settings:
         max_groups: int | None = None,
         max_rows_per_group: int | None = None,
         max_rows: int | None = None,
+        max_matches: int | None = None,
         keys: KeySet | None = None,
         weights: Mapping[str, Number] | None = None,
         noise: NoiseChoice | None = None,
@@ -89,6 +92,7 @@ class Settings:
             max_groups=_bound(max_groups, "max_groups"),
             max_rows_per_group=_bound(max_rows_per_group, "max_rows_per_group"),
             max_rows=_bound(max_rows, "max_rows"),
+            max_matches=_bound(max_matches, "max_matches"),
             keys=keys,
             noise=tuple(sorted(noise.items())) if isinstance(noise, Mapping) else noise,
             weights=tuple(

@@ -89,8 +89,9 @@ class Frame:
     def join(self, other: Frame, *, on: str | Sequence[str] | Mapping[str, str], how: How = "inner") -> Frame:
         """Joins another table where columns are equal: of one name, or ``on={"site": "site_id"}`` for ours and theirs.
 
-        The other table is public, or both belong to the same units and ``on`` says so. A column that both have under
-        one name is kept once if it is joined on, and must be renamed otherwise. With ``"semi"`` the rows are kept that
+        The other table is public, or both belong to the same units and ``on`` says so; else rows of different units
+        meet, which takes ``max_matches`` when it is released. A column that both have under one name is kept once if it
+        is joined on, and must be renamed otherwise. With ``"semi"`` the rows are kept that
         match something, with ``"anti"`` those that match nothing; neither adds columns.
         """
         try:

@@ -10,6 +10,7 @@ from sfumato.query.build.settings import Settings
 from sfumato.query.nodes.kinds import Value
 from sfumato.query.nodes.questions import Question
 from sfumato.query.plan.bound_joins import bound_joins
+from sfumato.query.plan.bound_meetings import bound_meetings
 from sfumato.query.plan.bound_units import bound_units
 from sfumato.query.plan.check_settings import check_settings
 from sfumato.query.plan.compiled_query import CompiledQuery
@@ -31,6 +32,7 @@ from sfumato.query.plan.unify_statistics import unify_statistics
 
 PASSES: tuple[Callable[[QueryPlan], QueryPlan], ...] = (
     check_settings,
+    bound_meetings,
     bound_joins,
     unify_statistics,
     refuse_impossible,

@@ -223,6 +223,7 @@ class CompiledQuery:
             "max_groups": settings.max_groups,
             "max_rows_per_group": settings.max_rows_per_group,
             "max_rows": settings.max_rows,
+            **({} if settings.max_matches is None else {"max_matches": settings.max_matches}),
             "keys": keys,
             "weights": weights,
             "noise": [list(one) for one in settings.noise] if isinstance(settings.noise, tuple) else settings.noise,
