@@ -388,10 +388,9 @@ class Reference:
                 return sum(self.scaled(self.total(tally, rows), every[unit], bound) for unit, rows in asked.items())
             case Units():
                 return sum(bool(rows) for rows in asked.values())
-            case Distinct(of):
-                return len(
-                    {value for unit, rows in asked.items() for value in self.different(of, unit, key, rows, bound)}
-                )
+            case Distinct():
+                found = {one for unit, rows in asked.items() for one in self.different(tally, unit, key, rows, bound)}
+                return sum(found) if tally.summed else len(found)
         raise TypeError(tally)
 
     def count(self, tally: Rows, rows: list[Row]) -> int:
@@ -417,10 +416,19 @@ class Reference:
         size = abs(total) * bound.rows // count
         return -size if total < 0 else size
 
-    def different(self, of: Expression, unit: Identity, key: Key, rows: list[Row], bound: Bound) -> list[Value]:
+    def different(self, tally: Distinct, unit: Identity, key: Key, rows: list[Row], bound: Bound) -> list[Any]:
         """Gives the different values of a unit that are kept."""
-        found = {value for row in rows if (value := self.value(of, row)) is not None}
+        found = {value for row in rows if (value := self.beside(tally, row)) is not None}
         return sorted(found, key=lambda value: self.order.value(unit, key, value))[: bound.rows]
+
+    def beside(self, tally: Distinct, row: Row) -> Any:
+        """Gives what is counted once: a value, steps of a grid, or values side by side of which none is missing."""
+        values: list[Any] = [self.value(of, row) for of in tally.operands]
+        if any(value is None for value in values):
+            return None
+        if tally.grid is not None:
+            return self.steps(tally.grid, values[0])
+        return values[0] if len(values) == 1 else tuple(values)
 
     # Images
 

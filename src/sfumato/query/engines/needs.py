@@ -34,8 +34,10 @@ def _looked_at(cells: Cells) -> Iterator[Expression]:
         match tally:
             case Total(terms):
                 yield from (term.of for term in terms)
-            case Rows(Expression() as of) | Distinct(of):
+            case Rows(Expression() as of):
                 yield of
+            case Distinct(operands=operands):
+                yield from operands
 
 
 def needs_of_relation(relation: Relation) -> Iterator[str]:

@@ -91,13 +91,13 @@ class Reach:
         origins = frozenset(column.origin for key in made for column in key.columns())
         return self.rows if "" in origins else min(sides * groups_of_a_unit(origins, self.groups), self.rows)
 
-    def values_of(self, of: Expression, keys: Iterable[Expression] = ()) -> Whole:
-        """The most different values of an expression that one unit can have; with keys, in all groups together.
+    def values_of(self, operands: Iterable[Expression], keys: Iterable[Expression] = ()) -> Whole:
+        """The most different values of expressions, side by side, of one unit; with keys, in all groups together.
 
         A unit has one id: what is made of its identity alone has one value, however many rows it has; except where ids
         come from several tables, one below another, which may be read in different ways (bounds are each table's).
         """
-        others = [column for column in of.columns() if column.unit is None or not column.origin]
+        others = [column for of in operands for column in of.columns() if column.unit is None or not column.origin]
         return self.groups_by((*keys, *others))
 
     def _one_window(self, key: Expression) -> bool:
