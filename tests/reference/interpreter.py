@@ -157,13 +157,21 @@ class Reference:
     def scanned(self, scan: Scan) -> Iterable[Owned]:
         """Gives the rows of a table, each with its unit; those of nobody are left out."""
         for place, raw in enumerate(self.tables[scan.table]):
-            row = {column.name: self.read(raw[column.name], column) for column in scan.columns}
-            if scan.owner is None:
-                yield Owned((), row)
-            elif not scan.owner.id:
-                yield Owned((scan.table, place), row)
-            else:
-                yield from (Owned(unit, row) for unit in self.units(scan.owner, raw))
+            plain = {column.name: self.read(raw[column.name], column) for column in scan.columns}
+            for items in self.items(scan, raw):
+                row = {**plain, **items}
+                if scan.owner is None:
+                    yield Owned((), row)
+                elif not scan.owner.id:
+                    yield Owned((scan.table, place), row)
+                else:
+                    yield from (Owned(unit, row) for unit in self.units(scan.owner, raw))
+
+    def items(self, scan: Scan, raw: Mapping[str, Any]) -> Iterable[Row]:
+        """Gives the items that a row of a table becomes rows with: each of one list with each of another."""
+        lists = [((raw[one.column] or [])[: one.most] or [None] * one.kept, one.item) for one in scan.unnested]
+        for chosen in itertools.product(*(some for some, _ in lists)):
+            yield {item.name: self.read(one, item) for one, (_, item) in zip(chosen, lists, strict=True)}
 
     def units(self, owner: Owner, raw: Mapping[str, Any]) -> Iterable[Identity]:
         """Gives the unit that a row belongs to, by what the tables hold; of a row of nobody there is none."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from sfumato.errors import QueryRefused
 from sfumato.query.nodes.expressions import Call, Expression
-from sfumato.query.nodes.relations import Folded, PerUnit, Relation, Select, Where, Windowed
+from sfumato.query.nodes.relations import Folded, PerUnit, Relation, Scan, Select, Where, Windowed
 from sfumato.query.plan.engine_plan import Cells, Distinct, Rows, Total
 
 
@@ -44,6 +44,8 @@ def needs_of_relation(relation: Relation) -> Iterator[str]:
     """Names what a relation needs."""
     yield type(relation).__name__
     match relation:
+        case Scan(unnested=unnested):
+            yield from (type(items).__name__ for items in unnested)
         case Where(condition=condition):
             yield from needs_of_expressions([condition])
         case Select(columns=columns):
