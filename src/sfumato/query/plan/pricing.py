@@ -186,8 +186,14 @@ def priced(
             return _approximate(parts, shares, loss, selecting_keys, noise, d_in)
         case Loss() if not choices and (bought := _bought(parts, shares, loss, noise)) is not None:
             return Pricing(_each(parts, shares, bought), (), type(loss), Fraction(0))
-    must = "sf.Approx(ε, δ), or --delta: keys that are not listed can only be shown with a δ" if choices else _kinds()
+    must = WITH_DELTA if choices else _kinds()
     raise BadArgument("loss", must, loss)
+
+
+WITH_DELTA = (
+    "sf.Approx(ε, δ), or --delta: keys that are not listed can only be shown with a δ, which a limit must have too; or "
+    "list them, in the codebook (categories: […]) or by keys=sf.KeySet.of(…)"
+)
 
 
 def _mixed(
