@@ -136,7 +136,7 @@ def buy_bounds(table: Frame, columns: Sequence[str] = (), *, loss: Loss) -> dict
     if not named:
         raise BadArgument("columns", "some of numbers: there are none to buy bounds for", None)
     part, bought = loss.scaled(Fraction(1, len(named))), dict[str, ValueBounds]()
-    once = {} if _by_rows(table) else {"max_groups": 1, "max_rows_per_group": 1}  # else each row is in one band anyhow
+    once = None if _by_rows(table) else 1  # a row is in one band anyhow
     for column in named:
         if column.kind not in (Kind.INT, Kind.FLOAT):
             raise BadArgument("a column to buy bounds for", "one of numbers", column.name)
@@ -144,7 +144,7 @@ def buy_bounds(table: Frame, columns: Sequence[str] = (), *, loss: Loss) -> dict
         number = col(column.name)
         asked = table.filter(~number.is_null()).group_by(band=_place(number, ends)).agg(people=count_rows())
         sure = 1 - SURELY / (len(ends) + 1)
-        release = asked.release(loss=part, confidence=sure, **once)
+        release = asked.release(loss=part, max_groups=once, max_rows_per_group=once, confidence=sure)
         bounds = bounds_in(release.value, ends)
         if bounds is not None:
             bought[column.name] = ValueBounds(*bounds, release)

@@ -75,10 +75,10 @@ def overview(account: Account, left: Loss, delta: Number) -> Overview:
 def session_document(account: Account, left: Loss, data: Document) -> Document:
     """Writes where an account stands, before what is said of the data that it pays for."""
     said = f"{account.name}: {account.spent} of {account.limit} spent, for {account.terms.unit}"
-    rows = (("limit", f"{account.limit}"), ("spent", f"{account.spent}"), ("left", left.str_down()))
+    rows = [("limit", f"{account.limit}"), ("spent", f"{account.spent}"), ("left", left.str_down())]
     if isinstance(account.limit, Pure) or (isinstance(account.limit, Approx) and account.limit.delta == 0):
-        rows = (*rows, ("keys", NO_DELTA))
-    return Document(account.name, said, tables=(Table(rows), *data.tables))
+        rows.append(("keys", NO_DELTA))
+    return Document(account.name, said, tables=(Table(tuple(rows)), *data.tables))
 
 
 NO_DELTA = "only public ones: those of the codebook, or keys=. To show others takes a δ, and this limit has none"

@@ -174,6 +174,17 @@ def test_an_item_that_is_no_text_is_missing_and_stops_nothing(
         assert dict(zip(*release.value.to_dict().values(), strict=True)) == {None: 1, "a": 1, "b": 1}
 
 
+def test_lists_of_python_hold_anything() -> None:
+    """A value that no text can hold is missing, and what is no list has no items."""
+    odd = [
+        {**POSTS[0], "tags": ["a", object(), "\ud800", None, 5]},
+        {**POSTS[1], "tags": "a"},
+        {**POSTS[2], "tags": ("b",)},
+    ]
+    release = opened(odd).sql(ASKED, **SURE)
+    assert dict(zip(*release.value.to_dict().values(), strict=True)) == {None: 2, "a": 1, "b": 1}
+
+
 def test_a_source_without_lists_is_refused_by_its_type() -> None:
     with pytest.raises(BadArgument, match=r"posts.tags is a list of text.*VARCHAR"):
         opened(FRAME.with_columns(tags=pl.lit("a")))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from sfumato.errors import BadArgument
-from sfumato.query.engines.inputs.python_values import text_of
+from sfumato.query.engines.inputs.python_values import UNREADABLE, text_of
 from sfumato.query.engines.inputs.tables import plain_table
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def listed(column: Any) -> Any:
     made = _typed(column)
     if made is None:
         rows = [one.tolist() if isinstance(one, np.ndarray) else one for one in column]
-        texts = [[text_of(item) for item in one] if isinstance(one, list | tuple) else None for one in rows]
+        texts = [[_item(value) for value in one] if isinstance(one, list | tuple) else None for one in rows]
         return pa.array(texts, pa.list_(pa.string()))
     kind = made.type
     if not (pa.types.is_list(kind) or pa.types.is_large_list(kind)):
@@ -112,6 +112,12 @@ def listed(column: Any) -> Any:
         with_items(chunk, lambda items: _column(pa.chunked_array([items]))[0].combine_chunks()) for chunk in made.chunks
     ]
     return pa.chunked_array(parts) if parts else made
+
+
+def _item(value: Any) -> str | None:
+    """A value of Python in a list as a text; missing where no text can hold it."""
+    made = text_of(value)
+    return None if made is None or made.startswith(UNREADABLE) else made
 
 
 def with_items(column: Any, change: Callable[[Any], Any]) -> Any:
