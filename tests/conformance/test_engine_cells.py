@@ -136,6 +136,46 @@ def test_neither_order_nor_threads_nor_other_units_change_what_is_kept(
         }
 
 
+NAME, REGION = Column("name", Kind.TEXT, Facts(), "p.name"), Column("region", Kind.TEXT, Facts(), "p.region")
+PUBLIC = Scan("p", (NAME, REGION))
+REGIONS = {"name": ["a", "a", "b", "c", "d", "e", None], "region": ["x", "y", "x", None, "X", "z", "x"]}
+
+
+@pytest.mark.parametrize("bound", [Bound(2, 2), Bound(2, 1, cut=True)], ids=str)
+@given(rows=DATA)
+@settings(max_examples=3, deadline=None)
+def test_keys_of_a_public_table_count_as_if_the_rows_had_them(
+    opening: Opening, rows: list[tuple[Any, ...]], bound: Bound
+) -> None:
+    columns = zip(*rows, strict=True) if rows else [()] * 4
+    made = pa.table([pa.array(one, kind) for one, kind in zip(columns, TYPES.types, strict=True)], schema=TYPES)
+    engine = opening({"t": made, "p": pa.table(REGIONS)}, {"t": T, "p": PUBLIC})
+    joined = Join(T, PUBLIC, (("site", "name"),))
+    kept = Where(joined, call("lt", N, Literal(3, Kind.INT)))
+    for source in (joined, kept, replace(joined, match=Match.LEFT)):
+        copied = Select(source, tuple((one.name, one) for one in source.fields))  # hides where the keys come from
+        for keys, tallies in (
+            ((REGION,), (Rows(), Units())),
+            ((REGION, NAME), TALLIES),
+            ((call("lower", REGION),), TALLIES),
+            ((REGION, SITE), (Rows(), Units())),
+        ):
+            found, same = (cells_of(engine.run(Cells(one, keys, tallies, bound))) for one in (source, copied))
+            assert found == same
+    engine.close()
+
+
+@given(rows=DATA)
+@settings(max_examples=8, deadline=None)
+def test_counts_are_the_same_alone_and_beside_sums(opening: Opening, rows: list[tuple[Any, ...]]) -> None:
+    counts = (Rows(), Units(), Rows(bits=3))
+    for bound in (Bound(2, 2), Bound(1, 1), Bound(9, 1)):
+        beside = asked(opening, rows, Cells(T, (SITE,), (*counts, Total((Term(X, GRID),))), bound))
+        assert asked(opening, rows, Cells(T, (SITE,), counts, bound)) == {
+            key: numbers[:-1] for key, numbers in beside.items()
+        }
+
+
 def test_sums_beyond_the_rows_are_scaled_towards_zero(opening: Opening) -> None:
     rows = [(1, "a", -1.0, 0)] * 3 + [(1, "a", 0.5, 0)] + [(1, "a", None, 0)] * 5 + [(2, "a", 7.0, 0)]
     found = asked(opening, rows, Cells(T, (SITE,), TALLIES, Bound(4, 3)))

@@ -35,8 +35,9 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("codebook",),
     ("ledger",),
     ("datasets",),
-    ("query", "local", "stats", "learn", "train", "synth"),
+    ("query", "local", "stats"),
     ("dp",),
+    ("learn", "train", "synth"),
     ("session",),
     ("audit",),
     ("attacks",),
@@ -60,7 +61,9 @@ ALSO = {"release": {"charts"}, "codebook": {"query"}}
 ALLOWED_IN: dict[str, frozenset[str]] = {
     "numpy": frozenset(RANK) - {"errors", "exact", "guarantee", "plain"},
     "flint": frozenset({"exact", "noise", "accounting", "core", "mechanisms", "textbook", "audit"}),  # balls
-    "lazy_loader": frozenset({"accounting", "release", "core", "transforms", "mechanisms", "combinators", "ledger"}),
+    "lazy_loader": frozenset(
+        {"accounting", "release", "core", "transforms", "mechanisms", "combinators", "ledger", "learn"}
+    ),
     "cryptography": frozenset({"entropy", "ledger"}),  # the key stream; signed checkpoints
     "psycopg": frozenset({"ledger"}),
     "yaml": frozenset({"codebook"}),
@@ -73,7 +76,8 @@ ALLOWED_IN: dict[str, frozenset[str]] = {
     "duckdb": frozenset({"query"}),
     "sqlglot": frozenset({"query"}),
     "pyarrow": frozenset({"release", "query", "demo", "cli"}),
-    "scipy": frozenset({"attacks"}),  # linear and integer programs; nothing private is made with it
+    "scipy": frozenset({"attacks", "learn"}),  # programs and optimisers; nothing private is made with it
+    "sklearn": frozenset({"learn"}),  # the manners of estimators
 }
 
 RANDOM_MODULES = {"random", "secrets"}

@@ -1,3 +1,4 @@
+from .cube import coordinate_variances, k_norm
 from .estimators import (
     estimated_count,
     estimated_mean,
@@ -27,6 +28,7 @@ __all__ = [
     "channel_delta",
     "channel_epsilon",
     "coin_flip_response",
+    "coordinate_variances",
     "estimated_count",
     "estimated_mean",
     "estimated_precision",
@@ -35,6 +37,7 @@ __all__ = [
     "estimated_shares",
     "exponential_of",
     "gumbel_noisy_max",
+    "k_norm",
     "laplace_noisy_max",
     "laplace_noisy_max_with_lead",
     "local_laplace",

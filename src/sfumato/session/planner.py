@@ -8,7 +8,9 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, final
 
+from sfumato.accounting.losses.measures import Loss
 from sfumato.core.measurement import Measurement
+from sfumato.core.metrics import Unit
 from sfumato.errors import BadArgument, QueryRefused
 from sfumato.query.answer.assemble import drawn_from
 from sfumato.query.answer.explain import explained, other_losses
@@ -43,6 +45,20 @@ class Planner:
     ) -> None:
         self._session, self._opened, self._with_standing = session, opened, standing
         self._compiled: dict[object, CompiledQuery] = {}
+
+    @property
+    def opened(self) -> OpenTables:
+        """What may be known of the tables without paying."""
+        return self._opened
+
+    @property
+    def unit(self) -> Unit:
+        """Who is protected."""
+        return self._session.dataset.unit
+
+    def run(self, question: Measurement, *, loss: Loss | None, key: str | None) -> Release:
+        """Pays for a measurement on the tables and runs it."""
+        return self._session.run(question, loss=loss, key=key)
 
     def frame(self, name: str | None) -> Frame:
         """A table as a data frame; the only private one, where no name is given."""

@@ -22,7 +22,10 @@ from sfumato.query.nodes.relations import Relation, optional, renamed
 from sfumato.release.record import Release
 
 if TYPE_CHECKING:
+    from sfumato.core.measurement import Measurement
+    from sfumato.core.metrics import Unit
     from sfumato.query.answer.explanation import Explanation
+    from sfumato.query.plan.open_tables import OpenTables
 
 
 class Asker(Protocol):
@@ -33,6 +36,17 @@ class Asker(Protocol):
 
     def explain(self, question: Question, settings: Settings) -> Explanation:
         """Says what a question would cost and how it would be answered."""
+
+    def run(self, question: Measurement, *, loss: Loss | None, key: str | None) -> Release:
+        """Pays for a measurement on the tables and runs it."""
+
+    @property
+    def opened(self) -> OpenTables:
+        """What may be known of the tables without paying."""
+
+    @property
+    def unit(self) -> Unit:
+        """Who is protected."""
 
 
 @final

@@ -32,7 +32,7 @@ Rows = Callable[[Relation], Whole]
 
 def bound_joins(plan: QueryPlan) -> QueryPlan:
     """Before: any joins. After: no unit makes more than `MOST_JOINED` rows by joins of private relations."""
-    relation, matches = plan.question.source, plan.opened.matches
+    relation, matches = plan.question.source, plan.matches
     _check_repeated(relation, matches)
     cuts: dict[Cut, None] = {}
 

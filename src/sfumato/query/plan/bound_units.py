@@ -54,6 +54,6 @@ def _kept_before(plan: QueryPlan) -> Kept | None:
     """Says that rows in all are cut, where they are: what a unit could have before that, and who says so."""
     match plan.question.source:
         case Keep(source=source, rows=rows):
-            before = reach_of(source, plan.catalog.reaches, plan.opened.matches)
+            before = reach_of(source, plan.catalog.reaches, plan.matches)
             return Kept(rows, before, THE_CODEBOOK if plan.settings.max_rows is None else THE_QUESTION)
     return None

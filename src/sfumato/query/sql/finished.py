@@ -69,13 +69,14 @@ class Splitter:
 
     def __init__(self, tree: exp.Expr, tables: Tables, ask: Ask) -> None:
         self._ask, self._outermost = ask, Names(tables, {})
-        self._taken = {node.name.casefold() for node in tree.find_all(exp.Identifier)}
-        aliases = [str(node.alias).casefold() for node in tree.find_all(exp.CTE, exp.Subquery) if node.alias]
+        self._held = list(tree.walk())  # nodes are known by where they are: none may go before the others
+        self._taken = {node.name.casefold() for node in self._held if isinstance(node, exp.Identifier)}
+        nested = [node for node in self._held if isinstance(node, exp.CTE | exp.Subquery)]
+        aliases = [str(node.alias).casefold() for node in nested if node.alias]
         tables_there = {name.casefold() for name in tables.catalog.tables}
         self._clear = {name for name in aliases if aliases.count(name) == 1} - tables_there
         self._names: dict[int, Names] = {}
         self._states: dict[int, State] = {}
-        self._held = list(tree.walk())  # nodes are known by where they are: none may go before the others
         self._root = self._tree = tree
         while isinstance(self._root, exp.Subquery):
             self._root = self._root.this

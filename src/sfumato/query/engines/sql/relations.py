@@ -40,10 +40,14 @@ from sfumato.query.nodes.relations import (
 @final
 @dataclass(frozen=True)
 class Relations:
-    """Makes relations on the tables of a source into SQL, in the dialect of the statement."""
+    """Makes relations on the tables of a source into SQL, in the dialect of the statement.
+
+    What stands for one of them may be ``given``, with more fields than it has: joins and conditions keep these.
+    """
 
     tables: Mapping[str, Held]
     statement: Statement
+    given: tuple[Relation, Source] | None = None
 
     @property
     def _dialect(self) -> Dialect:
@@ -51,6 +55,8 @@ class Relations:
 
     def source(self, relation: Relation) -> Source:
         """The SELECT of a relation."""
+        if self.given is not None and relation is self.given[0]:
+            return self.given[1]
         match relation:
             case Scan():
                 return self._scan(relation)
@@ -193,7 +199,8 @@ class Relations:
             f"SELECT {listing(columns) or '1 AS one'} FROM ({left.text}) AS a {how} ({right.text}) AS b"
             f" ON {self._matched(join, left, right, ('a', 'b'))}"
         )
-        return made_source(text, left.units, join.fields, {**left.held, **right.held})
+        fields = {name: f"f{place}" for place, name in enumerate((*left.fields, *right.fields))}
+        return Source(text, left.units, fields, {**left.held, **right.held})
 
     def _filtered(self, join: Join, left: Source, right: Source) -> Source:
         """The rows of the left that match something on the right, or nothing."""

@@ -1,0 +1,174 @@
+"""Columns that models are fitted on: what is public about each, and how its values become numbers.
+
+A number is moved into its bounds and from there to [−1, 1]; a category is its place in a public list. Both are
+functions of one value, the same for arrays as for tables, so that they move no neighbours apart and cost nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, TypeAlias, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.core.domains import Bounds
+from sfumato.dp.reading import is_missing, numbers
+from sfumato.errors import BadArgument, did_you_mean
+from sfumato.exact import Number as AnyNumber
+from sfumato.query.nodes.catalog import column_named
+from sfumato.query.nodes.relations import Relation
+from sfumato.query.plan.stable import Coded, Entry, Scaled
+
+Floats: TypeAlias = NDArray[np.float64]
+
+Between: TypeAlias = (
+    Mapping[str, tuple[AnyNumber, AnyNumber]] | tuple[AnyNumber, AnyNumber] | Sequence[tuple[AnyNumber, AnyNumber]]
+)
+"""Public bounds: by the names of columns, one pair for all of them, or one pair for each in order."""
+
+Categories: TypeAlias = Mapping[str, Sequence[Hashable]]
+"""All values that columns may have, by their names."""
+
+
+@final
+@dataclass(frozen=True)
+class Number:
+    """A column of numbers between public bounds."""
+
+    name: str
+    lower: Fraction
+    upper: Fraction
+
+    @staticmethod
+    def read(name: str, between: object) -> Number:
+        """Reads bounds as people write them; they must be finite and in order."""
+        bounds = Bounds.read(between)  # type: ignore[arg-type]
+        return Number(name, bounds.lower, bounds.upper)
+
+    @property
+    def kind(self) -> int:
+        """Its kind among the columns of a Gram matrix."""
+        return 0
+
+    @property
+    def names(self) -> list[str]:
+        """The name of its one coordinate."""
+        return [self.name]
+
+    @property
+    def middle(self) -> float:
+        """The middle between the bounds, which becomes 0."""
+        return float(self.lower) / 2 + float(self.upper) / 2
+
+    @property
+    def half(self) -> float:
+        """Half of the way between the bounds; 1 where they are equal, so that all values become 0."""
+        return (float(self.upper) / 2 - float(self.lower) / 2) or 1.0
+
+    def encode(self, values: object) -> Floats:
+        """Values as numbers between −1 and 1; NaN where one is missing."""
+        clipped = np.clip(numbers(values), float(self.lower), float(self.upper))
+        return np.asarray(np.clip((clipped - self.middle) / self.half, -1.0, 1.0))
+
+    def decode(self, scaled: Floats) -> Floats:
+        """Numbers between −1 and 1 as values."""
+        return np.asarray(scaled * self.half + self.middle)
+
+    def entry(self, source: Relation) -> Entry:
+        """The same for a table."""
+        return Scaled(column_named(self.name, source.fields, "this table"), self.lower, self.upper)
+
+
+@final
+@dataclass(frozen=True)
+class Category:
+    """A column of values out of a public list; any other value is none of them."""
+
+    name: str
+    values: tuple[Any, ...]
+
+    @staticmethod
+    def read(name: str, values: object) -> Category:
+        """Reads a list of values: at least one, and none twice."""
+        if isinstance(values, str) or not isinstance(values, Sequence | np.ndarray):
+            raise BadArgument(f"the categories of {name}", "a list of values", values)
+        listed = tuple(value.item() if isinstance(value, np.generic) else value for value in values)
+        if not listed or len(set(listed)) != len(listed) or any(is_missing(value) for value in listed):
+            raise BadArgument(f"the categories of {name}", "one or more values, none twice and none missing", listed)
+        return Category(name, listed)
+
+    @property
+    def kind(self) -> int:
+        """Its kind among the columns of a Gram matrix: how many values there are."""
+        return len(self.values)
+
+    @property
+    def names(self) -> list[str]:
+        """The names of its coordinates, one for each value."""
+        return [f"{self.name}={value}" for value in self.values]
+
+    def encode(self, values: object) -> Floats:
+        """Values as their places in the list; −1 for any other, NaN where one is missing."""
+        places = {value: float(place) for place, value in enumerate(self.values)}
+        listed = values.tolist() if isinstance(values, np.ndarray) else list(values)  # type: ignore[call-overload]
+        return np.array(
+            [np.nan if is_missing(value) else places.get(value, -1.0) for value in listed], dtype=np.float64
+        )
+
+    def entry(self, source: Relation) -> Entry:
+        """The same for a table."""
+        return Coded(column_named(self.name, source.fields, "this table"), self.values)
+
+
+Column: TypeAlias = Number | Category
+"""What is public about a column that a model is fitted on."""
+
+
+def stated_column(name: str, place: int, between: Between | None, categories: Categories | None) -> Column | None:
+    """Reads what was stated of a column; None where nothing was."""
+    if categories is not None and name in categories:
+        return Category.read(name, categories[name])
+    if isinstance(between, Mapping):
+        return Number.read(name, between[name]) if name in between else None
+    if between is None:
+        return None
+    if isinstance(between, tuple) and len(between) == 2 and not isinstance(between[0], Sequence):
+        return Number.read(name, between)
+    pairs = list(between)
+    return Number.read(name, pairs[place]) if place < len(pairs) else None
+
+
+def known_column(name: str, source: Relation) -> Column | None:
+    """Reads what a codebook says of a column of a table: its bounds, or its list of values; None where neither."""
+    column = column_named(name, source.fields, "this table")
+    if column.kind.numeric and column.facts.numbers is not None:
+        return Number(name, *column.facts.numbers)
+    listed = column.facts.listed(column.kind) if not column.kind.temporal else None
+    return None if listed is None else Category(name, tuple(listed))
+
+
+def check_stated(between: Between | None, categories: Categories | None, names: Sequence[str]) -> None:
+    """Refuses what was stated of columns that there are not."""
+    for what, stated in (("between", between), ("categories", categories)):
+        if isinstance(stated, Mapping):
+            for name in stated:
+                if name not in names:
+                    must = f"about columns that there are: {', '.join(names)}{did_you_mean(str(name), list(names))}"
+                    raise BadArgument(what, must, name)
+    pairs = isinstance(between, Sequence) and not (len(between) == 2 and not isinstance(between[0], Sequence))
+    if pairs and len(between or ()) < len(names) - 1:
+        raise BadArgument("between", f"one pair (lower, upper) for each of {len(names)} columns", len(between or ()))
+
+
+def unstated(name: str, *, table: bool) -> BadArgument:
+    """The refusal of a column of which neither bounds nor categories are known."""
+    codebook = "in the codebook, or " if table else ""
+    must = (
+        f"known of {name}: without them one row could move the model without limit, and looking for them in the data "
+        f"would tell about it. State them {codebook}where the model is made: between={{{name!r}: (lower, upper)}} for "
+        f"numbers, categories={{{name!r}: [...]}} for the rest, from what anybody knows"
+    )
+    return BadArgument("bounds or categories", must, None)

@@ -1,0 +1,214 @@
+"""What all estimators share: parameters that are only stored, two ways in, public facts of columns, a release."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Hashable, Sequence
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from sfumato.accounting.losses.measures import Loss
+from sfumato.accounting.losses.stated import needed_loss
+from sfumato.entropy import Entropy
+from sfumato.errors import BadArgument
+from sfumato.exact import Number as AnyNumber
+from sfumato.exact import integer
+from sfumato.learn.columns import (
+    Between,
+    Categories,
+    Category,
+    Column,
+    Floats,
+    Number,
+    check_stated,
+    known_column,
+    stated_column,
+    unstated,
+)
+from sfumato.learn.sources import Asked, Held, Source
+from sfumato.query.frame import Frame
+from sfumato.release.record import Release
+from sfumato.transforms.gram import Coordinates
+
+
+class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
+    """A model of scikit-learn's shape whose fit is one private measurement.
+
+    The constructor only stores. `fit` takes a table of a session, ``fit(session.table("census"), features=[…],
+    target="income")``, which is charged; or arrays that one holds oneself, ``fit(X, y)``, which are not, and the
+    release says so. A row with something missing is left out. Afterwards ``release_`` is what left the data, with its
+    loss, ``columns_`` what is public about the features, ``target_`` about the target.
+    """
+
+    loss: Loss | None
+    epsilon: AnyNumber | None
+    delta: AnyNumber | None
+    between: Between | None
+    categories: Categories | None
+
+    takes: ClassVar[str] = "number"
+    """What the target is: a "number", one of some "classes", or "nothing"."""
+
+    columns_: tuple[Column, ...]
+    target_: Column | None
+    release_: Release
+    n_features_in_: int
+    feature_names_in_: np.ndarray[Any, Any]
+
+    def fit(
+        self,
+        X: object,  # noqa: N803  # scikit-learn's name
+        y: object = None,
+        *,
+        features: Sequence[str] | None = None,
+        target: str | None = None,
+        max_rows: int | None = None,
+        key: str | None = None,
+        entropy: Entropy | None = None,
+    ) -> Self:
+        """Fits the model on a table of a session, or on arrays; see the class.
+
+        Of a table, ``features`` are the columns to learn from (left out: all of which the codebook says enough) and
+        ``target`` is the one to predict; of each person ``max_rows`` rows count, and ``key`` makes a retry safe.
+        ``entropy`` is for tests: what is made with one that can be replayed is marked, and no ledger takes it.
+        """
+        loss = needed_loss(self.loss, self.epsilon, self.delta)
+        if isinstance(X, Frame):
+            if y is not None:
+                raise BadArgument("y", "left out, where X is a table: name the target, target='income'", "given")
+            source = self._of_table(X, features, target, max_rows, key)
+            self.feature_names_in_ = np.array([column.name for column in self.columns_], dtype=object)
+        else:
+            if (features, target, max_rows, key) != (None, None, None, None):
+                raise BadArgument("features, target, max_rows and key", "left out, where arrays are given", "given")
+            source = self._of_arrays(X, y, entropy)
+        self.n_features_in_ = len(self.columns_)
+        self._fit(source, loss)
+        return self
+
+    @abstractmethod
+    def _fit(self, source: Source, loss: Loss) -> None:
+        """Releases what the model needs, for at most a loss, and makes the model of it; sets ``release_``."""
+
+    def _of_table(
+        self, frame: Frame, features: Sequence[str] | None, target: str | None, max_rows: int | None, key: str | None
+    ) -> Source:
+        most = None if max_rows is None else integer(max_rows, "max_rows", least=1)
+        if (target is None) != (self.takes == "nothing"):
+            must = (
+                "the name of the column to predict" if target is None else "left out: this learns from features alone"
+            )
+            raise BadArgument("target", must, target)
+        names = self._feature_names(frame, target) if features is None else [str(name) for name in features]
+        if not names or len(set(names)) != len(names) or target in names:
+            raise BadArgument("features", "one or more columns, none twice, and not the target", names)
+        check_stated(self.between, self.categories, [*names, *([] if target is None else [target])])
+        self.columns_ = tuple(self._column(name, place, frame) for place, name in enumerate(names))
+        self.target_ = None if target is None else self._target_column(target, len(names), frame)
+        columns = (*self.columns_, *(() if self.target_ is None else (self.target_,)))
+        return Asked(columns, frame, most, key)
+
+    def _feature_names(self, frame: Frame, target: str | None) -> list[str]:
+        """All columns of which enough is known, but the id and the target."""
+        fields = [one for one in frame.relation.fields if one.unit is None and one.name != target]
+        return [one.name for one in fields if self._known(one.name, 0, frame) is not None]
+
+    def _known(self, name: str, place: int, frame: Frame | None) -> Column | None:
+        stated = stated_column(name, place, self.between, self.categories)
+        return known_column(name, frame.relation) if stated is None and frame is not None else stated
+
+    def _column(self, name: str, place: int, frame: Frame | None) -> Column:
+        known = self._known(name, place, frame)
+        if known is None:
+            raise unstated(name, table=frame is not None)
+        return known
+
+    def _target_column(self, name: str, place: int, frame: Frame | None) -> Column:
+        if self.takes == "number":
+            stated = getattr(self, "target_between", None)
+            known = Number.read(name, stated) if stated is not None else self._column(name, place, frame)
+            if not isinstance(known, Number):
+                raise BadArgument("the target", "a number between bounds: of classes, ask a classifier", name)
+            return known
+        classes: Sequence[Hashable] | None = getattr(self, "classes", None)
+        if classes is not None:
+            return Category.read(name, classes)
+        known_class = None if frame is None else known_column(name, frame.relation)
+        if known_class is None and self.categories is not None and name in self.categories:
+            known_class = Category.read(name, self.categories[name])
+        if not isinstance(known_class, Category):
+            must = "given, all that there can be, from what anybody knows: classes=['no', 'yes']"
+            raise BadArgument("classes", must, None)
+        return known_class
+
+    def _of_arrays(self, X: object, y: object, entropy: Entropy | None) -> Source:  # noqa: N803
+        names, values = columns_of(X)
+        if y is None and self.takes != "nothing":
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
+        if hasattr(X, "columns"):
+            self.feature_names_in_ = np.array(names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        target = None if self.takes == "nothing" else str(getattr(y, "name", None) or "y")
+        check_stated(self.between, self.categories, [*names, *([] if target is None else [target])])
+        self.columns_ = tuple(self._column(name, place, None) for place, name in enumerate(names))
+        self.target_ = None if target is None else self._target_column(target, len(names), None)
+        if self.target_ is None:
+            return Held(self.columns_, tuple(values), entropy)
+        labels = _one_column(y, len(values[0]))
+        return Held((*self.columns_, self.target_), (*values, labels), entropy)
+
+    def _coordinates(self, X: object) -> Floats:  # noqa: N803
+        """The coordinates of rows to predict for, the constant 1 first: what is missing is the middle of its bounds."""
+        check_is_fitted(self, "release_")
+        names, values = columns_of(X)
+        expected = [column.name for column in self.columns_]
+        if hasattr(X, "columns") and hasattr(self, "feature_names_in_") and names != expected:
+            raise BadArgument(
+                "the columns", f"those that the model was fitted on, in order: {', '.join(expected)}", names
+            )
+        if len(values) != len(expected):
+            must = f"expecting {len(expected)} features as input"
+            raise ValueError(f"X has {len(values)} features, but {type(self).__name__} is {must}")
+        encoded = [np.nan_to_num(one.encode(part)) for one, part in zip(self.columns_, values, strict=True)]
+        layout = Coordinates(tuple(column.kind for column in self.columns_))
+        return layout.rows(np.stack(encoded, axis=1))
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.non_deterministic = True
+        return tags
+
+
+def columns_of(X: object) -> tuple[list[str], list[Any]]:  # noqa: N803
+    """Names and columns of a table or of an array with two dimensions; x0, x1, … where there are no names."""
+    if hasattr(X, "columns") and hasattr(X, "__getitem__"):
+        given = getattr(X, "column_names", None) or list(X.columns)
+        return [str(name) for name in given], [X[name] for name in given]
+    if hasattr(X, "toarray"):
+        raise TypeError("sparse matrices are not taken here: X.toarray() makes a dense one")
+    array = np.asarray(X)
+    if array.dtype.kind == "c":
+        raise ValueError("Complex data not supported: X must be numbers, texts or truth values")
+    if array.ndim != 2:
+        raise ValueError(f"Expected 2D array, got {array.ndim}D array instead. Reshape your data: X.reshape(-1, 1)")
+    if not array.shape[1]:
+        raise ValueError(f"0 feature(s) (shape={array.shape}) while a minimum of 1 is required.")
+    return [f"x{place}" for place in range(array.shape[1])], [array[:, place] for place in range(array.shape[1])]
+
+
+def _one_column(y: object, rows: int) -> Any:
+    """The target as one column, as long as the features."""
+    labels: Any = y if hasattr(y, "__len__") and not isinstance(y, list | tuple) else np.asarray(y)
+    if isinstance(labels, np.ndarray) and labels.ndim == 2 and labels.shape[1] == 1:
+        labels = column_or_1d(labels, warn=True)
+    if getattr(labels, "ndim", 1) != 1:
+        raise ValueError(f"y should be a 1d array, got an array of shape {getattr(labels, 'shape', None)} instead.")
+    if len(labels) != rows:
+        raise ValueError(f"Found input variables with inconsistent numbers of samples: {[rows, len(labels)]}")
+    return labels

@@ -1,0 +1,124 @@
+"""Where rows come from: arrays that one holds oneself, or a table behind a ledger. One measurement serves both.
+
+A source knows its columns and gives the beginnings of chains: the Gram matrix of its rows, or the rows themselves. An
+estimator ends the chain in a mechanism, and the source runs it: on arrays at once, uncharged, and saying so; on tables
+after it was charged. Sums of tables are added up in the engine, and no row leaves it.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from sfumato.accounting.losses.measures import Loss
+from sfumato.core.domains import Floats as FloatAtoms
+from sfumato.core.domains import Matrix
+from sfumato.core.measurement import Measurement
+from sfumato.core.metrics import AddRemove, Unit, VectorMetric
+from sfumato.core.space import Space
+from sfumato.core.transformation import Transformation
+from sfumato.entropy import Entropy
+from sfumato.learn.columns import Column, Floats
+from sfumato.query.frame import Frame
+from sfumato.query.plan.stable import Entry, gram_of_tables, rows_of_tables
+from sfumato.release.record import Release
+from sfumato.transforms.gram import Coordinates, gram
+
+ROW = Unit("a person with one row", AddRemove(), 1)
+"""Who is protected where arrays are held: whoever has one row, by its being there at all."""
+
+
+class Source(ABC):
+    """Rows of known columns, to begin a chain with."""
+
+    columns: tuple[Column, ...]
+
+    @property
+    def layout(self) -> Coordinates:
+        """How the columns become coordinates of a Gram matrix; coordinate 0 is the constant 1."""
+        return Coordinates(tuple(column.kind for column in self.columns))
+
+    @property
+    @abstractmethod
+    def unit(self) -> Unit:
+        """Who is protected."""
+
+    @abstractmethod
+    def gram(self, metric: VectorMetric) -> Transformation:
+        """The exact Gram matrix of the rows, as a vector of its different cells (`layout`)."""
+
+    @abstractmethod
+    def rows(self) -> Transformation | Space:
+        """The rows as a matrix, for mechanisms that must see them again and again: numbers, and codes of categories.
+
+        What it gives is `space` in either case: the same mechanism follows.
+        """
+
+    @property
+    def space(self) -> Space:
+        """The space of the rows."""
+        return Space(Matrix(len(self.columns), FloatAtoms()), AddRemove())
+
+    @abstractmethod
+    def run(self, measurement: Measurement, *, loss: Loss) -> Release:
+        """Pays for a measurement, where there is a ledger, and runs it."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Held(Source):
+    """Rows of arrays that the caller holds: nothing is charged. Rows in which something is missing are left out."""
+
+    columns: tuple[Column, ...]
+    values: tuple[object, ...]
+    entropy: Entropy | None = None
+
+    @property
+    def unit(self) -> Unit:
+        return ROW
+
+    def gram(self, metric: VectorMetric) -> Transformation:
+        return self.space >> gram([column.kind for column in self.columns], metric=metric)
+
+    def rows(self) -> Space:
+        return self.space
+
+    def run(self, measurement: Measurement, *, loss: Loss) -> Release:
+        encoded = [column.encode(values) for column, values in zip(self.columns, self.values, strict=True)]
+        matrix = np.stack(encoded, axis=1)
+        present: Floats = matrix[~np.isnan(matrix).any(axis=1)]
+        return measurement(present, d_in=ROW, entropy=self.entropy)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Asked(Source):
+    """Rows of a table behind a ledger; of a unit with several, ``max_rows`` count. ``key`` makes a retry safe."""
+
+    columns: tuple[Column, ...]
+    frame: Frame
+    max_rows: int | None = None
+    key: str | None = None
+
+    @property
+    def unit(self) -> Unit:
+        return self.frame.asker.unit
+
+    def gram(self, metric: VectorMetric) -> Transformation:
+        return gram_of_tables(
+            self.frame.relation, self._entries, self.frame.asker.opened, max_rows=self.max_rows, metric=metric
+        )
+
+    def rows(self) -> Transformation:
+        return rows_of_tables(self.frame.relation, self._entries, self.frame.asker.opened, max_rows=self.max_rows)
+
+    def run(self, measurement: Measurement, *, loss: Loss) -> Release:
+        return self.frame.asker.run(measurement, loss=loss, key=self.key)
+
+    @property
+    def _entries(self) -> Sequence[Entry]:
+        return [column.entry(self.frame.relation) for column in self.columns]
