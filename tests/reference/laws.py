@@ -132,7 +132,7 @@ def reach(tally: ExactAggregate, bound: Bound) -> int | None:
     if isinstance(tally, Rows):
         return bound.rows << tally.bits
     if isinstance(tally, Distinct):
-        return bound.rows
+        return bound.rows * (max(map(abs, tally.grid.ends)) if tally.grid is not None and tally.summed else 1)
     assert isinstance(tally, Total)
     largest = bound.rows
     for term in tally.terms:

@@ -131,7 +131,10 @@ def _steps(relation: Relation, depth: int, who: str) -> Iterator[tuple[str, str]
     indent = "  " * depth
     same = f"1-stable, neighbours differ in {who} before and after"
     match relation:
-        case Scan(table=table, owner=owner):
+        case Scan(table=table, owner=owner, unnested=unnested):
+            for items in unnested:
+                most = "every item" if items.most is None else f"each of at most {items.most:,} items"
+                yield f"{indent}items of {items.column}", f"row by row, {most} makes a row: {same}"
             if owner is None:
                 yield f"{indent}{table}", "public"
             else:

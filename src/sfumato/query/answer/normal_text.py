@@ -277,15 +277,26 @@ def _usual(relation: Relation) -> str:
 def _source(relation: Relation, name: str, tables: Tables) -> _Source:
     """Writes one table of a FROM clause; its fields keep their names."""
     fields = {column.name: column.name for column in relation.fields}
-    if isinstance(relation, Scan):
+    if isinstance(relation, Scan) and not relation.unnested:
         visible = [column.name for column in tables.get(relation.table, relation).columns]
         return _Source(named(relation.table), name, fields, {one: one for one in visible})
     if isinstance(relation, Listed):
         rows = (f"({', '.join(constant(value).text for value in row)})" for row in relation.rows)
         own = f"({', '.join(map(named, fields))})"
         return _Source(f"(VALUES {', '.join(rows)})", name, fields, fields, own)
-    text, visible = _query(relation, tables)
+    text, visible = _items(relation, tables) if isinstance(relation, Scan) else _query(relation, tables)
     return _Source(f"({text})", name, fields, {one: one for one in visible})
+
+
+def _items(scan: Scan, tables: Tables) -> tuple[str, list[str]]:
+    """Writes the rows of a table for each item of its lists, and gives the names of their columns."""
+    visible = [column.name for column in tables.get(scan.table, scan).columns]
+    lists = []
+    for place, items in enumerate(scan.unnested):
+        most = "" if items.most is None else f"[:{items.most}]"
+        join, on = ("LEFT JOIN", " ON TRUE") if items.kept else ("CROSS JOIN", "")
+        lists.append(f" {join} UNNEST({named(items.column)}{most}) AS items_{place} ({named(items.item.name)}){on}")
+    return f"SELECT * FROM {named(scan.table)}{''.join(lists)}", [*visible, *(one.item.name for one in scan.unnested)]
 
 
 def _alias(right: Relation) -> str:

@@ -69,19 +69,39 @@ class Owner:
 
 @final
 @dataclass(frozen=True)
+class Items:
+    """The items of a list column, each in a row of its own: the column, what an item is, and how many a row has.
+
+    Of each row at most the ``most`` first items are used, where a number is given. A row without any is left out; if
+    ``kept``, it stays, with a missing item.
+    """
+
+    column: str
+    item: Column
+    most: int | None = None
+    kept: bool = False
+    by_codebook: bool = True
+    """Tells whether the codebook says how many, and not the question."""
+
+
+@final
+@dataclass(frozen=True)
 class Scan(Relation):
     """A table as its codebook describes it: every value is moved into what the codebook says of its column.
 
     ``columns`` are those that are used. Rows of a private table with a missing id belong to nobody and are left out.
+    Of ``unnested`` lists every item makes a row, each of one with each of another; ``lists`` are those that there are.
     """
 
     table: str
     columns: tuple[Column, ...]
     owner: Owner | None = None
+    unnested: tuple[Items, ...] = ()
+    lists: tuple[Items, ...] = ()
 
     @property
     def fields(self) -> tuple[Column, ...]:
-        return self.columns
+        return (*self.columns, *(items.item for items in self.unnested))
 
     @property
     def private(self) -> bool:

@@ -201,6 +201,12 @@ def priced(
     raise BadArgument("loss", must, loss)
 
 
+WITH_DELTA = (
+    "sf.Approx(ε, δ), or --delta: keys that are not listed can only be shown with a δ, which a limit must have too; or "
+    "list them, in the codebook (categories: […]) or by keys=sf.KeySet.of(…)"
+)
+
+
 def _mixed(
     parts: Sequence[Part],
     weights: Sequence[Fraction],
