@@ -9,7 +9,8 @@ from tests.reference.interpreter import Answers, ByValue, Identity, Reference
 from tests.reference.plans import Case
 from tests.reference.worlds import PRIVATE, ROW, WINDOW, World
 
-from sfumato.query.nodes.relations import Join, Meet, Relation, Scan, meetings
+from sfumato.query.nodes.relations import Join, Meet, Relation, Scan
+from sfumato.query.nodes.walks import meetings
 from sfumato.query.plan.engine_plan import Bound, Cells, Distinct, ExactAggregate, Rows, Total, Units
 
 Compute: TypeAlias = Callable[[World, Cells], Answers]

@@ -31,8 +31,8 @@ from sfumato.query.nodes.relations import (
     Union,
     Where,
     Windowed,
-    meetings,
 )
+from sfumato.query.nodes.walks import meetings
 from sfumato.query.plan.engine_plan import Bound, Cells, Distinct, ExactAggregate, PublicKeys, Rows, Term, Total, Units
 from sfumato.query.plan.grids import Grid
 

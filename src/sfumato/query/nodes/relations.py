@@ -9,7 +9,6 @@ is `Meet`, whose rows belong to two units: what comes after it knows of no unit 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import final
@@ -253,14 +252,6 @@ class Meet(Relation):
         return (self.left, self.right)
 
 
-def meetings(relation: Relation) -> Iterator[Meet]:
-    """The joins of rows of different units in a relation: where there are any, its rows belong to no single one."""
-    if isinstance(relation, Meet):
-        yield relation
-    for source in relation.sources:
-        yield from meetings(source)
-
-
 @final
 @dataclass(frozen=True)
 class Union(Relation):
@@ -396,15 +387,3 @@ class Keep(OfOne):
     source: Relation
     rows: int
     work: bool = False
-
-
-def with_sources(relation: Relation, sources: Sequence[Relation]) -> Relation:
-    """Rebuilds a relation on other sources; a table, which has none, stays as it is."""
-    match relation, sources:
-        case OfOne(), [source]:
-            return replace(relation, source=source)  # type: ignore[type-var]  # every one is a record
-        case Join() | Meet(), [left, right]:
-            return replace(relation, left=left, right=right)
-        case Union(), _:
-            return Union(tuple(sources))
-    return relation

@@ -393,15 +393,3 @@ def _check_size(relation: Relation) -> None:
 
 MOST_TABLES = 64
 """A question uses at most this many tables, each counted as often as it is used."""
-
-
-def is_star(node: exp.Expr) -> bool:
-    """Tells whether a node is * or table.*."""
-    return isinstance(node, exp.Star) or (isinstance(node, exp.Column) and isinstance(node.this, exp.Star))
-
-
-def columns_of(node: exp.Expr, scope: Scope) -> list[tuple[str, Column]]:
-    """The columns that a star means."""
-    star = node.this if isinstance(node, exp.Column) else node
-    only(star)
-    return list(scope.everything(node.table if isinstance(node, exp.Column) else ""))

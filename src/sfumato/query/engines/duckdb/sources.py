@@ -317,10 +317,9 @@ class Opening:
 
 def _list_type(scan: Scan, items: Items, types: Mapping[str, str]) -> str:
     """The type of a list column, of which each item can be read as the codebook says; refuses others."""
-    held, what = types.get(items.column), f"{scan.table}.{items.column}"
+    held, must = types.get(items.column), f"a source in which {scan.table}.{items.column} is a list of"
     if held is None or readable(items.item.kind, item_type(held)) is None:
-        got = "none" if held is None else held if len(held) < 60 else held[:60] + "…"
-        _refuse(f"a source in which {what} is a list of {items.item.kind.value}", got)
+        _refuse(f"{must} {items.item.kind.value}", (held or "none")[:60])
     return held
 
 
@@ -395,8 +394,7 @@ def _buffers(table: Any) -> bytes:
     import pyarrow as pa
 
     sink = Digest()
-    for name in table.schema.names:
-        column = table.select([name]).combine_chunks()
+    for column in (table.select([name]).combine_chunks() for name in table.schema.names):
         with pa.ipc.new_stream(pa.PythonFile(sink, mode="w"), column.schema) as stream:
             stream.write_table(column)
     return sink.digest.digest()
