@@ -47,7 +47,7 @@ def k_norm(scale: Number | None = None, *, step: Number | None = None) -> Partia
     Takes:      a vector under the L∞ distance; a number under the absolute distance, where it is Laplace noise
     Gives:      the noisy vector: whole numbers for integers, else the floats nearest to grid values
     Guarantee:  Pure(epsilon = d_in / scale)  (proofs/k_norm.md#loss; floats: proofs/gridding.md#rounding)
-    Cost:       some 0.1 ms, and 10 ns a coordinate
+    Cost:       some 0.1 ms, and 50 ns a coordinate
 
     >>> from sfumato.core.space import vector
     >>> sums = vector(int, size=66, metric=LInf())

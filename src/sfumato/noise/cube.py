@@ -35,7 +35,7 @@ class Cube:
 
     Takes:      scale, a rational greater than 0; size, the number of coordinates, at least 1
     Guarantee:  exactly this law, which on one coordinate is that of discrete Laplace noise (proofs/k_norm.md#law)
-    Cost:       some 20 µs for the radius, and 10 ns a coordinate
+    Cost:       some 0.1 ms for the radius, and 50 ns a coordinate
 
     >>> Cube(Fraction(1), 1).half_width(Fraction(95, 100))
     3
