@@ -115,6 +115,11 @@ EXAMPLES = [
     Example("laplace", lambda: small >> sf.laplace(scale=2), range(4)),
     Example("laplace", lambda: sf.vector(int, size=2, metric=sf.L1()) >> sf.laplace(scale=1), [(0, 0), (0, 1), (1, 1)]),
     Example("gaussian", lambda: small >> sf.gaussian(scale=2), range(3)),
+    Example(
+        "k_norm",
+        lambda: sf.vector(int, size=2, metric=sf.LInf()) >> sf.mechanisms.k_norm(scale=1),
+        [(0, 0), (0, 1), (1, 1), (-1, 1)],
+    ),
     Example("censored_laplace", lambda: small >> sf.mechanisms.censored_laplace(scale=2, between=(0, 3)), range(4)),
     Example("staircase", lambda: small >> sf.mechanisms.staircase(epsilon=1, width=2), range(5)),
     Example("binomial", lambda: small >> sf.mechanisms.binomial(8, epsilon=1), range(4)),

@@ -9,6 +9,7 @@ from .estimators import (
     valid_counts,
 )
 from .integer_noise import binomial, censored_laplace, staircase
+from .k_norm import coordinate_variances, k_norm
 from .local_reports import local_laplace, local_mean_response
 from .matrix_mechanism import channel, channel_delta, channel_epsilon, matrix_mechanism
 from .noisy_max import laplace_noisy_max, laplace_noisy_max_with_lead
@@ -27,6 +28,7 @@ __all__ = [
     "channel_delta",
     "channel_epsilon",
     "coin_flip_response",
+    "coordinate_variances",
     "estimated_count",
     "estimated_mean",
     "estimated_precision",
@@ -35,6 +37,7 @@ __all__ = [
     "estimated_shares",
     "exponential_of",
     "gumbel_noisy_max",
+    "k_norm",
     "laplace_noisy_max",
     "laplace_noisy_max_with_lead",
     "local_laplace",

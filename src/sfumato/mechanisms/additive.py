@@ -164,7 +164,12 @@ def rounding_of(grid: Gridded) -> Fraction:
 def half_width(grid: Gridded, noise: Noise, confidence: Fraction, coordinates: int) -> Data:
     """The error that all coordinates, which are independent, keep together with a confidence, in values."""
     missed = share_of_each(1 - confidence, coordinates=max(1, coordinates), union=False)
-    width = noise.half_width(1 - missed) * grid.step + rounding_of(grid)
+    return in_values(grid, noise.half_width(1 - missed))
+
+
+def in_values(grid: Gridded, steps: int) -> Data:
+    """The error of values whose noise is within so many steps: with what rounding adds, and rounded up."""
+    width = steps * grid.step + rounding_of(grid)
     return int(width) if isinstance(grid.element, Integers) and grid.step == 1 else up(width)
 
 

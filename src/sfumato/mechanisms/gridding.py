@@ -14,7 +14,7 @@ from typing import final
 import numpy as np
 
 from sfumato.core.domains import Array, Data, Floats, Integers, Vector, column
-from sfumato.core.metrics import L2, Absolute, Metric
+from sfumato.core.metrics import L2, Absolute, LInf, Metric
 from sfumato.core.space import Space
 from sfumato.errors import BadArgument, NotNoisable
 from sfumato.exact import Distance, power_of_two, rational_up, root
@@ -48,6 +48,8 @@ class Gridded:
         if isinstance(self.element, Integers):
             return steps
         coordinates = 1 if self.size is None else self.size
+        if self.norm is LInf:  # the coordinate that moves most, by itself
+            coordinates = min(coordinates, 1)
         return rounded_shift_l2(steps, coordinates) if self.norm is L2 else rounded_shift_l1(steps, coordinates)
 
     def whole(self, data: Data) -> int | Array:

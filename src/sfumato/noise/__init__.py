@@ -5,6 +5,7 @@ from sfumato.noise.binomial import Binomial
 from sfumato.noise.bounded import Censored, Truncated
 from sfumato.noise.categorical import Categorical
 from sfumato.noise.coins import flip_exp_many
+from sfumato.noise.cube import Cube
 from sfumato.noise.discrete_gaussian import DiscreteGaussian
 from sfumato.noise.discrete_laplace import DiscreteLaplace
 from sfumato.noise.distribution import Noise, enclosure
@@ -27,6 +28,7 @@ __all__ = [
     "Binomial",
     "Categorical",
     "Censored",
+    "Cube",
     "DiscreteGaussian",
     "DiscreteLaplace",
     "Geometric",
