@@ -1,0 +1,269 @@
+"""Convex risks of linear models: how a row's loss slopes and bends with its scores, in floats of known error and in balls.
+
+A row has coordinates z, the first of them 1 and none beyond ±1, and one or several scores, each z·θ. Its loss is a
+convex function of the scores and of the target; no slope is beyond ±1. Scores and targets are arrays of rows.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias, final
+
+import numpy as np
+from flint import arb
+from numpy.typing import NDArray
+
+from sfumato.errors import BadArgument
+from sfumato.exact import integer
+from sfumato.guarantee import guarantee
+from sfumato.noise.certified import EXP_MOST, exp_minus
+
+Floats: TypeAlias = NDArray[np.float64]
+
+UNIT = 2.0**-53
+"""The rounding of one operation, relatively."""
+
+EXP_UNITS = 15.0
+"""The error of `exp_minus` in such units, relatively; the page proves 14.1."""
+
+PROOF = "proofs/objective_perturbation.md"
+
+
+class Risk(ABC):
+    """The loss of a row as a function of its scores and its target."""
+
+    @property
+    @abstractmethod
+    def scores(self) -> int:
+        """How many scores a row has."""
+
+    @property
+    @abstractmethod
+    def rank(self) -> int:
+        """The rank of the matrix of second derivatives by scores, at most."""
+
+    @property
+    @abstractmethod
+    def bend(self) -> tuple[Fraction, Fraction, Fraction]:
+        """c₀, c₁, c₂ ≤ 0: where the largest slope is a, the trace of that matrix is at most c₀ + c₁a + c₂a²."""
+
+    @property
+    @abstractmethod
+    def stiffness(self) -> Fraction:
+        """The ridge over the scale of noise and the greatest |z|²: by simulation on made-up data, not by a theorem."""
+
+    @abstractmethod
+    def targets(self, column: Floats) -> tuple[NDArray[np.bool_], Floats]:
+        """Which rows have a target that can be used, and the targets, from a column of numbers or codes."""
+
+    @abstractmethod
+    def slopes(self, scores: Floats, targets: Floats) -> Floats:
+        """The derivatives of rows' losses by their scores; each within `doubt` of the truth."""
+
+    @abstractmethod
+    def doubt(self, most: float, off: float) -> float:
+        """Bounds the error of `slopes` where scores are at most ``most`` in size and known up to ``off``."""
+
+    @abstractmethod
+    def exact_slopes(self, scores: list[arb], target: float) -> list[arb]:
+        """Encloses the slopes of one row."""
+
+    @abstractmethod
+    def value(self, scores: Floats, targets: Floats) -> float:
+        """The sum of the losses, to steer by."""
+
+    @abstractmethod
+    def bends(self, scores: Floats, targets: Floats) -> Floats:
+        """The second derivatives by pairs of scores, (rows, scores, scores), to steer by."""
+
+
+def _sigmoid(scores: Floats) -> Floats:
+    tail = exp_minus(np.minimum(np.abs(scores), EXP_MOST))
+    return np.where(scores >= 0, 1.0, tail) / (1.0 + tail)
+
+
+def _coded(column: Floats, classes: int) -> tuple[NDArray[np.bool_], Floats]:
+    return (column >= 0) & (column < classes) & (column == np.floor(column)), column
+
+
+@final
+@dataclass(frozen=True)
+class Logistic(Risk):
+    """ln(1 + exp f) − y f, of classes y 0 and 1."""
+
+    scores = 1
+    rank = 1
+    bend = (Fraction(0), Fraction(1), Fraction(-1))
+    stiffness = Fraction(3, 8)
+
+    def targets(self, column: Floats) -> tuple[NDArray[np.bool_], Floats]:
+        return _coded(column, 2)
+
+    def slopes(self, scores: Floats, targets: Floats) -> Floats:
+        return _sigmoid(scores) - targets[:, None]
+
+    def doubt(self, most: float, off: float) -> float:
+        return logistic_doubt(off)
+
+    def exact_slopes(self, scores: list[arb], target: float) -> list[arb]:
+        return [1 / (1 + (-scores[0]).exp()) - arb(target)]
+
+    def value(self, scores: Floats, targets: Floats) -> float:
+        return float(np.sum(np.logaddexp(0.0, scores[:, 0]) - targets * scores[:, 0]))
+
+    def bends(self, scores: Floats, targets: Floats) -> Floats:
+        share = _sigmoid(scores)
+        return (share * (1 - share))[:, :, None]
+
+
+@guarantee(claim="|slopes − truth| of the logistic loss", proof=f"{PROOF}#floats", reviewed="")
+def logistic_doubt(off: float) -> float:
+    """Bounds the error of a computed slope of the logistic loss."""
+    return 8.0 * UNIT + off / 2
+
+
+@final
+@dataclass(frozen=True)
+class Softmax(Risk):
+    """ln Σ exp f_k − f_y, of several classes y."""
+
+    classes: int
+
+    def __post_init__(self) -> None:
+        if integer(self.classes, "classes") < 2:
+            raise BadArgument("classes", "two or more", self.classes)
+
+    @property
+    def scores(self) -> int:
+        return self.classes
+
+    @property
+    def rank(self) -> int:
+        return self.classes - 1
+
+    @property
+    def bend(self) -> tuple[Fraction, Fraction, Fraction]:
+        return Fraction(0), Fraction(2), -Fraction(self.classes, self.classes - 1)
+
+    stiffness = Fraction(1, 2)
+
+    def targets(self, column: Floats) -> tuple[NDArray[np.bool_], Floats]:
+        return _coded(column, self.classes)
+
+    def slopes(self, scores: Floats, targets: Floats) -> Floats:
+        shares = self._shares(scores)
+        shares[np.arange(len(shares)), targets.astype(np.intp)] -= 1.0
+        return shares
+
+    def _shares(self, scores: Floats) -> Floats:
+        below = scores.max(axis=1, keepdims=True, initial=-np.inf) - scores
+        parts = exp_minus(np.minimum(below, EXP_MOST))
+        return np.asarray(parts / parts.sum(axis=1, keepdims=True))
+
+    def doubt(self, most: float, off: float) -> float:
+        return softmax_doubt(self.classes, most, off)
+
+    def exact_slopes(self, scores: list[arb], target: float) -> list[arb]:
+        parts = [(score - scores[0]).exp() for score in scores]
+        whole = sum(parts, arb(0))
+        return [part / whole - int(place == target) for place, part in enumerate(parts)]
+
+    def value(self, scores: Floats, targets: Floats) -> float:
+        own = scores[np.arange(len(scores)), targets.astype(np.intp)]
+        return float(np.sum(np.logaddexp.reduce(scores, axis=1) - own))
+
+    def bends(self, scores: Floats, targets: Floats) -> Floats:
+        shares = self._shares(scores)
+        made = -shares[:, :, None] * shares[:, None, :]
+        every = np.arange(self.classes)
+        made[:, every, every] += shares
+        return made
+
+
+@guarantee(claim="|slopes − truth| of the multinomial loss", proof=f"{PROOF}#floats", reviewed="")
+def softmax_doubt(classes: int, most: float, off: float) -> float:
+    """Bounds the error of a computed slope of the multinomial loss."""
+    return 3.0 * (EXP_UNITS * UNIT + 2.0 * most * UNIT + 2.0 * off) + (classes + 4.0) * UNIT
+
+
+@final
+@dataclass(frozen=True)
+class SmoothHinge(Risk):
+    """Huber's hinge of the margin m = ±f: 0 from 3/2 on, 1 − m up to 1/2, and (3/2 − m)²/2 between."""
+
+    scores = 1
+    rank = 1
+    bend = (Fraction(1), Fraction(0), Fraction(0))
+    stiffness = Fraction(3)
+
+    def targets(self, column: Floats) -> tuple[NDArray[np.bool_], Floats]:
+        return _coded(column, 2)
+
+    def slopes(self, scores: Floats, targets: Floats) -> Floats:
+        side = (2.0 * targets - 1.0)[:, None]
+        return -side * np.clip(1.5 - side * scores, 0.0, 1.0)
+
+    def doubt(self, most: float, off: float) -> float:
+        return hinge_doubt(most, off)
+
+    def exact_slopes(self, scores: list[arb], target: float) -> list[arb]:
+        side = 2 * int(target) - 1
+        return [-side * (arb("1.5") - side * scores[0]).max(arb(0)).min(arb(1))]
+
+    def value(self, scores: Floats, targets: Floats) -> float:
+        short = 1.5 - (2.0 * targets - 1.0) * scores[:, 0]
+        return float(np.sum(np.where(short > 1, short - 0.5, np.maximum(short, 0.0) ** 2 / 2)))
+
+    def bends(self, scores: Floats, targets: Floats) -> Floats:
+        short = 1.5 - (2.0 * targets - 1.0)[:, None] * scores
+        return ((short > 0) & (short < 1)).astype(np.float64)[:, :, None]
+
+
+@guarantee(claim="|slopes − truth| of Huber's hinge", proof=f"{PROOF}#floats", reviewed="")
+def hinge_doubt(most: float, off: float) -> float:
+    """Bounds the error of a computed slope of Huber's hinge."""
+    return 2.0 * off + 2.0 * (most + 2.0) * UNIT
+
+
+@final
+@dataclass(frozen=True)
+class CappedPoisson(Risk):
+    """exp(f − 1) − v f up to f = 1, and f − v f beyond: Poisson's loss of a count v, a share of the greatest, capped there.
+
+    ``least`` is the least count as such a share; the column holds −1 for it and 1 for the greatest.
+    """
+
+    least: float = 0.0
+
+    scores = 1
+    rank = 1
+    bend = (Fraction(1), Fraction(0), Fraction(0))
+    stiffness = Fraction(3)
+
+    def targets(self, column: Floats) -> tuple[NDArray[np.bool_], Floats]:
+        inside = (np.clip(column, -1.0, 1.0) + 1.0) * 0.5
+        return np.ones(len(column), dtype=np.bool_), np.clip(self.least + inside * (1.0 - self.least), 0.0, 1.0)
+
+    def slopes(self, scores: Floats, targets: Floats) -> Floats:
+        return exp_minus(np.clip(1.0 - scores, 0.0, EXP_MOST)) - targets[:, None]
+
+    def doubt(self, most: float, off: float) -> float:
+        return poisson_doubt(most, off)
+
+    def exact_slopes(self, scores: list[arb], target: float) -> list[arb]:
+        return [(scores[0] - 1).min(arb(0)).exp() - arb(target)]
+
+    def value(self, scores: Floats, targets: Floats) -> float:
+        score = scores[:, 0]
+        return float(np.sum(np.where(score < 1, np.exp(np.minimum(score, 1.0) - 1), score) - targets * score))
+
+    def bends(self, scores: Floats, targets: Floats) -> Floats:
+        return np.where(scores < 1, np.exp(np.minimum(scores, 1.0) - 1), 0.0)[:, :, None]
+
+
+@guarantee(claim="|slopes − truth| of the capped Poisson loss", proof=f"{PROOF}#floats", reviewed="")
+def poisson_doubt(most: float, off: float) -> float:
+    """Bounds the error of a computed slope of the capped Poisson loss."""
+    return 2.0 * off + 2.0 * (EXP_UNITS + most + 4.0) * UNIT
