@@ -15,7 +15,8 @@ import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from sfumato.accounting.losses.measures import Loss
-from sfumato.core.unscaled import Unscaled
+from sfumato.core.calibrate import calibrate
+from sfumato.core.measurement import Measurement
 from sfumato.errors import BadArgument
 from sfumato.exact import Number as AnyNumber
 from sfumato.exact import up
@@ -45,11 +46,20 @@ class RiskModel(PrivateEstimator):
     def _fit(self, source: Source, loss: Loss) -> None:
         kinds = [column.kind for column in self.columns_]
         risk = self._risk()
-        chain = cast(Unscaled, source.rows() >> perturbed_risk(risk, kinds, ridge=self.ridge))
-        self.release_ = source.run(chain.with_loss(loss, d_in=source.unit), loss=loss)
-        self.theta_ = np.asarray(self.release_.value, dtype=np.float64).reshape(risk.scores, -1)
+        rows = source.rows()
+        measurement = calibrate(
+            lambda scale: cast(Measurement, rows >> perturbed_risk(risk, kinds, scale=scale, ridge=self.ridge)),
+            d_in=source.unit,
+            loss=loss,
+        )
+        self.release_ = source.run(measurement, loss=loss)
+        self.theta_ = self._by_score(np.asarray(self.release_.value, dtype=np.float64).reshape(risk.scores, -1))
         slopes, shift = unscaled(self.theta_, self.columns_)
         self.coef_, self.intercept_ = slopes, self.theta_[:, 0] - shift
+
+    def _by_score(self, theta: Floats) -> Floats:
+        """The coefficients of all scores, of those that were released."""
+        return theta
 
     def _scores(self, X: object) -> Floats:  # noqa: N803  # scikit-learn's name
         return np.asarray(self._coordinates(X) @ self.theta_.T)
@@ -83,6 +93,11 @@ class _Classifier(ClassifierMixin, RiskModel):  # type: ignore[misc]
     def _fit(self, source: Source, loss: Loss) -> None:
         super()._fit(source, loss)
         self.classes_ = np.array(self._listed())
+
+    def _by_score(self, theta: Floats) -> Floats:
+        """Of more than two classes the first has none: all are moved so that they add up to 0."""
+        every = np.concatenate([np.zeros((1, theta.shape[1])), theta])
+        return theta if len(theta) == 1 else np.asarray(every - every.mean(axis=0))
 
     def _listed(self) -> tuple[Hashable, ...]:
         values = cast(Category, self.target_).values

@@ -239,7 +239,8 @@ def _middle(value: arb) -> Fraction:
 
 def _length(slope: list[arb]) -> Fraction:
     """A rational that is not below the length of a vector of balls."""
-    return Fraction(endpoints(sum((one * one for one in slope), arb(0)).sqrt())[1])
+    farthest = [arb(one.abs_upper()) for one in slope]
+    return Fraction(endpoints(sum((one * one for one in farthest), arb(0)).sqrt())[1])
 
 
 def _newton_fractions(problem: Problem, theta: list[Fraction], slope: list[arb]) -> list[Fraction]:

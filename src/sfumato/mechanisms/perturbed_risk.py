@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import overload
 
 import numpy as np
 
@@ -16,7 +15,6 @@ from sfumato.core.metrics import AddRemove
 from sfumato.core.partial import Partial
 from sfumato.core.plan import constructor
 from sfumato.core.space import Space
-from sfumato.core.unscaled import Unscaled
 from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument
 from sfumato.exact import Distance, Extended, Number, ball, digits_up, positive, power_of_two, rational_up, up, upper
@@ -38,19 +36,13 @@ RIDGE_BITS = 40
 """The ridge is rounded up to so many bits, so that a float is equal to it."""
 
 
-@overload
-def perturbed_risk(
-    risk: Risk, kinds: Sequence[int], *, scale: Number, ridge: Number | None = ...
-) -> Partial[Measurement]: ...
-@overload
-def perturbed_risk(risk: Risk, kinds: Sequence[int], *, scale: None = ..., ridge: Number | None = ...) -> Unscaled: ...
 @constructor
 def perturbed_risk(
-    risk: Risk, kinds: Sequence[int], *, scale: Number | None = None, ridge: Number | None = None
-) -> Partial[Measurement] | Unscaled:
+    risk: Risk, kinds: Sequence[int], *, scale: Number, ridge: Number | None = None
+) -> Partial[Measurement]:
     """Minimises a risk plus a ridge plus a random linear term, exactly: objective perturbation with noise of a cube.
 
-    Without a scale it waits for a loss. The ridge follows from the scale, unless a greater one is asked for.
+    The ridge follows from the scale, unless a greater one is asked for.
 
     Takes:      a matrix of floats under the add/remove distance: a column for each of ``kinds`` (`Coordinates`), then
                 the target; rows in which something is missing, or without a target of the risk, are left out
@@ -64,8 +56,6 @@ def perturbed_risk(
     >>> str((matrix(3) >> perturbed_risk(Logistic(), [0, 0], scale=2, ridge=6)).map(1))
     'ε = 0.500001'
     """
-    if scale is None:
-        return Unscaled("perturbed_risk", lambda found: perturbed_risk(risk, kinds, scale=found, ridge=ridge))
     width, most = positive(scale, "scale"), Fraction(0) if ridge is None else positive(ridge, "ridge")
     layout = Coordinates(tuple(kinds))
     return Partial(f"perturbed_risk(scale={scale})", lambda space: _build(space, risk, layout, width, most))

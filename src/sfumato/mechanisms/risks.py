@@ -96,7 +96,7 @@ class Logistic(Risk):
     scores = 1
     rank = 1
     bend = (Fraction(0), Fraction(1), Fraction(-1))
-    stiffness = Fraction(3, 8)
+    stiffness = Fraction(1, 4)
 
     def targets(self, column: Floats) -> tuple[NDArray[np.bool_], Floats]:
         return _coded(column, 2)
@@ -127,17 +127,17 @@ def logistic_doubt(off: float) -> float:
 @final
 @dataclass(frozen=True)
 class Softmax(Risk):
-    """ln Σ exp f_k − f_y, of several classes y."""
+    """ln Σ exp f_k − f_y, of several classes y, the first of which has the score 0."""
 
     classes: int
 
     def __post_init__(self) -> None:
-        if integer(self.classes, "classes") < 2:
-            raise BadArgument("classes", "two or more", self.classes)
+        if integer(self.classes, "classes") < 3:
+            raise BadArgument("classes", "three or more; of two, the risk is Logistic", self.classes)
 
     @property
     def scores(self) -> int:
-        return self.classes
+        return self.classes - 1
 
     @property
     def rank(self) -> int:
@@ -145,7 +145,8 @@ class Softmax(Risk):
 
     @property
     def bend(self) -> tuple[Fraction, Fraction, Fraction]:
-        return Fraction(0), Fraction(2), -Fraction(self.classes, self.classes - 1)
+        rest = Fraction(1, 4) if self.classes == 3 else Fraction(self.classes - 3, self.classes - 2)
+        return rest, Fraction(1), Fraction(-1)
 
     stiffness = Fraction(1, 2)
 
@@ -153,32 +154,35 @@ class Softmax(Risk):
         return _coded(column, self.classes)
 
     def slopes(self, scores: Floats, targets: Floats) -> Floats:
-        shares = self._shares(scores)
-        shares[np.arange(len(shares)), targets.astype(np.intp)] -= 1.0
-        return shares
+        return self._shares(scores)[:, 1:] - (targets[:, None] == np.arange(1, self.classes))
 
     def _shares(self, scores: Floats) -> Floats:
-        below = scores.max(axis=1, keepdims=True, initial=-np.inf) - scores
-        parts = exp_minus(np.minimum(below, EXP_MOST))
+        every = self._every(scores)
+        parts = exp_minus(np.minimum(every.max(axis=1, keepdims=True) - every, EXP_MOST))
         return np.asarray(parts / parts.sum(axis=1, keepdims=True))
+
+    @staticmethod
+    def _every(scores: Floats) -> Floats:
+        return np.concatenate([np.zeros((len(scores), 1)), scores], axis=1)
 
     def doubt(self, most: float, off: float) -> float:
         return softmax_doubt(self.classes, most, off)
 
     def exact_slopes(self, scores: list[arb], target: float) -> list[arb]:
-        parts = [(score - scores[0]).exp() for score in scores]
-        whole = sum(parts, arb(0))
-        return [part / whole - int(place == target) for place, part in enumerate(parts)]
+        parts = [score.exp() for score in scores]
+        whole = sum(parts, arb(1))
+        return [part / whole - int(place == target) for place, part in enumerate(parts, 1)]
 
     def value(self, scores: Floats, targets: Floats) -> float:
-        own = scores[np.arange(len(scores)), targets.astype(np.intp)]
-        return float(np.sum(np.logaddexp.reduce(scores, axis=1) - own))
+        every = self._every(scores)
+        own = every[np.arange(len(every)), targets.astype(np.intp)]
+        return float(np.sum(np.logaddexp.reduce(every, axis=1) - own))
 
     def bends(self, scores: Floats, targets: Floats) -> Floats:
-        shares = self._shares(scores)
+        shares = self._shares(scores)[:, 1:]
         made = -shares[:, :, None] * shares[:, None, :]
-        every = np.arange(self.classes)
-        made[:, every, every] += shares
+        places = np.arange(self.scores)
+        made[:, places, places] += shares
         return made
 
 
