@@ -139,7 +139,7 @@ def _descend(problem: Problem, push: Floats) -> Floats:
 @guarantee(
     claim="every coordinate of the gradient at θ, for every push still possible, is within the error of the slope",
     proof=f"{PROOF}#certificate",
-    reviewed="",
+    reviewed="ccd249933820",
 )
 def certified_gradient(problem: Problem, theta: Floats) -> tuple[Floats, Floats]:
     """The gradient in floats, with a bound on its error: sums of rows are added up without rounding in between."""
@@ -170,7 +170,7 @@ def certified_gradient(problem: Problem, theta: Floats) -> tuple[Floats, Floats]
 
 
 @guarantee(
-    claim="where a list is given, it is the minimum rounded to the grid", proof=f"{PROOF}#certificate", reviewed=""
+    claim="where a list is given, it is the minimum rounded to the grid", proof=f"{PROOF}#certificate", reviewed="ae9c8317f559"
 )
 def settled(theta: Floats, slope: Floats, error: Floats, ridge: float) -> list[int] | None:
     """The grid point next to the minimum, where the gradient leaves no doubt about it; else None."""
@@ -183,7 +183,7 @@ def settled(theta: Floats, slope: Floats, error: Floats, ridge: float) -> list[i
     return [int(one) for one in near] if np.all(clear) else None
 
 
-@guarantee(claim="the minimum rounded to the grid, with probability 1", proof=f"{PROOF}#refinement", reviewed="")
+@guarantee(claim="the minimum rounded to the grid, with probability 1", proof=f"{PROOF}#refinement", reviewed="8eef3e115cca")
 def refined(problem: Problem, start: Floats) -> list[int]:
     """The grid point next to the minimum, by balls and bits of the push that grow until there is no doubt."""
     bits, theta = 2 * FIRST_BITS, [Fraction(float(one)) for one in start.ravel()]

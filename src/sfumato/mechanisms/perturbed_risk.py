@@ -104,7 +104,7 @@ def rounded_ridge(ridge: Fraction) -> Fraction:
 @guarantee(
     claim="ε of one row: the greatest (a + η)/s + r ln(1 + |z|² c(a)/(r λ)) over slopes a in [0, 1], from above",
     proof=f"{PROOF}#loss",
-    reviewed="",
+    reviewed="5d3c72f8fd0c",
 )
 def perturbed_loss(risk: Risk, scale: Fraction, ridge: Fraction, square: int) -> Extended:
     """What adding or removing one row costs, whose squared length is at most ``square``: by a tangent at the top."""
@@ -128,7 +128,7 @@ def costliest(risk: Risk, rate: float, share: float) -> Fraction:
     return Fraction(min(high, 1.0))
 
 
-@guarantee(claim="d_in times the loss of one row", proof=f"{PROOF}#loss", reviewed="")
+@guarantee(claim="d_in times the loss of one row", proof=f"{PROOF}#loss", reviewed="bcd3da2cf87d")
 def repeated_loss(d_in: Distance, loss: Extended) -> Pure:
     """What several rows cost: row by row."""
     rows = rational_up(d_in)
@@ -149,7 +149,7 @@ def _minimum(
 @guarantee(
     claim="density at b at most exp((|v| + step)/scale) times that at b + v, in L∞",
     proof=f"{PROOF}#push",
-    reviewed="",
+    reviewed="a78f451a4fd1",
 )
 def draw_push(scale: Fraction, size: int, entropy: Entropy) -> Push:
     """Draws a vector of real numbers: on a grid, plus a uniform part of a step."""

@@ -118,7 +118,7 @@ class Logistic(Risk):
         return (share * (1 - share))[:, :, None]
 
 
-@guarantee(claim="|slopes − truth| of the logistic loss", proof=f"{PROOF}#floats", reviewed="")
+@guarantee(claim="|slopes − truth| of the logistic loss", proof=f"{PROOF}#floats", reviewed="d80910aaf99f")
 def logistic_doubt(off: float) -> float:
     """Bounds the error of a computed slope of the logistic loss."""
     return 8.0 * UNIT + off / 2
@@ -148,7 +148,7 @@ class Softmax(Risk):
         rest = Fraction(1, 4) if self.classes == 3 else Fraction(self.classes - 3, self.classes - 2)
         return rest, Fraction(1), Fraction(-1)
 
-    stiffness = Fraction(1, 2)
+    stiffness = Fraction(1)
 
     def targets(self, column: Floats) -> tuple[NDArray[np.bool_], Floats]:
         return _coded(column, self.classes)
@@ -186,7 +186,7 @@ class Softmax(Risk):
         return made
 
 
-@guarantee(claim="|slopes − truth| of the multinomial loss", proof=f"{PROOF}#floats", reviewed="")
+@guarantee(claim="|slopes − truth| of the multinomial loss", proof=f"{PROOF}#floats", reviewed="ba294d004026")
 def softmax_doubt(classes: int, most: float, off: float) -> float:
     """Bounds the error of a computed slope of the multinomial loss."""
     return 3.0 * (EXP_UNITS * UNIT + 2.0 * most * UNIT + 2.0 * off) + (classes + 4.0) * UNIT
@@ -200,7 +200,7 @@ class SmoothHinge(Risk):
     scores = 1
     rank = 1
     bend = (Fraction(1), Fraction(0), Fraction(0))
-    stiffness = Fraction(3)
+    stiffness = Fraction(3, 4)
 
     def targets(self, column: Floats) -> tuple[NDArray[np.bool_], Floats]:
         return _coded(column, 2)
@@ -225,7 +225,7 @@ class SmoothHinge(Risk):
         return ((short > 0) & (short < 1)).astype(np.float64)[:, :, None]
 
 
-@guarantee(claim="|slopes − truth| of Huber's hinge", proof=f"{PROOF}#floats", reviewed="")
+@guarantee(claim="|slopes − truth| of Huber's hinge", proof=f"{PROOF}#floats", reviewed="ae6d47010874")
 def hinge_doubt(most: float, off: float) -> float:
     """Bounds the error of a computed slope of Huber's hinge."""
     return 2.0 * off + 2.0 * (most + 2.0) * UNIT
@@ -244,7 +244,7 @@ class CappedPoisson(Risk):
     scores = 1
     rank = 1
     bend = (Fraction(1), Fraction(0), Fraction(0))
-    stiffness = Fraction(3)
+    stiffness = Fraction(2)
 
     def targets(self, column: Floats) -> tuple[NDArray[np.bool_], Floats]:
         inside = (np.clip(column, -1.0, 1.0) + 1.0) * 0.5
@@ -267,7 +267,7 @@ class CappedPoisson(Risk):
         return np.where(scores < 1, np.exp(np.minimum(scores, 1.0) - 1), 0.0)[:, :, None]
 
 
-@guarantee(claim="|slopes − truth| of the capped Poisson loss", proof=f"{PROOF}#floats", reviewed="")
+@guarantee(claim="|slopes − truth| of the capped Poisson loss", proof=f"{PROOF}#floats", reviewed="b2d41e6afc60")
 def poisson_doubt(most: float, off: float) -> float:
     """Bounds the error of a computed slope of the capped Poisson loss."""
     return 2.0 * off + 2.0 * (EXP_UNITS + most + 4.0) * UNIT
