@@ -81,7 +81,7 @@ def true_loss(risk: Risk, scale: Fraction, ridge: Fraction) -> float:
 def test_the_law_of_a_coefficient_keeps_the_loss_and_reaches_it(
     risk: Risk, scale: str, ridge: str, tight: float
 ) -> None:
-    """Cells of the grid are integrated exactly; without the bends, or with half the slopes, the claim would be broken."""
+    """Cells of the grid are integrated exactly; without bends, or with half the slopes, the claim would be broken."""
     s, penalty = Fraction(scale), Fraction(ridge)
     claimed = (sf.matrix(1) >> perturbed_risk(risk, [], scale=s, ridge=penalty)).map(1).epsilon  # type: ignore[attr-defined]
     if risk.stiffness * s > penalty:  # the mechanism would take a greater ridge: ask for the price alone
@@ -169,7 +169,7 @@ def test_bits_of_a_push_are_drawn_once_and_kept() -> None:
 
 
 def test_draws_have_the_stated_law_and_not_that_of_half_the_scale() -> None:
-    """Kolmogorov and Smirnov's distance of 400 draws: below 0.068, 1.36/√400, of the law; far above of another scale."""
+    """Kolmogorov and Smirnov's distance of 400 draws: below 1.36/√400 from the law; far above from another scale."""
     scale, ridge, targets = Fraction(2), Fraction(2), [1.0, 1.0, 0.0]
     made = sf.matrix(1) >> perturbed_risk(Logistic(), [], scale=scale, ridge=ridge)
     entropy = ReplayEntropy(4)

@@ -152,7 +152,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
     def _of_arrays(self, X: object, y: object, entropy: Entropy | None) -> Source:  # noqa: N803
         names, values = _columns(X)
         if (y is None) != (self.takes == "nothing") and self.takes != "nothing":
-            raise BadArgument("y", "given: what to predict", None)
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         if hasattr(X, "columns"):
             self.feature_names_in_ = np.array(names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
@@ -197,6 +197,8 @@ def _columns(X: object) -> tuple[list[str], list[Any]]:  # noqa: N803
     if hasattr(X, "toarray"):
         raise TypeError("sparse matrices are not taken here: X.toarray() makes a dense one")
     array = np.asarray(X)
+    if np.iscomplexobj(array):
+        raise ValueError("Complex data not supported: a column holds numbers between bounds, or categories")
     if array.ndim != 2:
         raise ValueError(f"Expected 2D array, got {array.ndim}D array instead. Reshape your data: X.reshape(-1, 1)")
     if not array.shape[1]:
@@ -206,11 +208,11 @@ def _columns(X: object) -> tuple[list[str], list[Any]]:  # noqa: N803
 
 def _one_column(y: object, rows: int) -> Any:
     """The target as one column, as long as the features."""
-    labels = np.asarray(y) if isinstance(y, list | tuple) else y
+    labels = y if hasattr(y, "__len__") and not isinstance(y, list | tuple) else np.asarray(y)
     if isinstance(labels, np.ndarray) and labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
     if getattr(labels, "ndim", 1) != 1:
         raise ValueError(f"y should be a 1d array, got an array of shape {getattr(labels, 'shape', None)} instead.")
-    if len(labels) != rows:  # type: ignore[arg-type]
-        raise ValueError(f"Found input variables with inconsistent numbers of samples: {[rows, len(labels)]}")  # type: ignore[arg-type]
+    if len(labels) != rows:
+        raise ValueError(f"Found input variables with inconsistent numbers of samples: {[rows, len(labels)]}")
     return labels

@@ -1,4 +1,4 @@
-"""Linear models that minimise a convex risk: logistic and multinomial regression, a linear classifier of margins, Poisson.
+"""Linear models that minimise a convex risk: logistic and multinomial regression, classifiers of margins, Poisson.
 
 One measurement fits each: the risk plus a ridge plus a random linear term is minimised, exactly
 (`mechanisms.perturbed_risk`). Pure ε is what it costs; in any other kind of loss, the most ε that the loss covers.
@@ -16,7 +16,6 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 
 from sfumato.accounting.losses.measures import Loss
 from sfumato.core.calibrate import calibrate
-from sfumato.core.measurement import Measurement
 from sfumato.errors import BadArgument
 from sfumato.exact import Number as AnyNumber
 from sfumato.exact import up
@@ -48,7 +47,7 @@ class RiskModel(PrivateEstimator):
         risk = self._risk()
         rows = source.rows()
         measurement = calibrate(
-            lambda scale: cast(Measurement, rows >> perturbed_risk(risk, kinds, scale=scale, ridge=self.ridge)),
+            lambda scale: rows >> perturbed_risk(risk, kinds, scale=scale, ridge=self.ridge),
             d_in=source.unit,
             loss=loss,
         )
@@ -125,7 +124,7 @@ class LogisticRegression(_Classifier):
     """Fits a logistic regression, or a multinomial one where there are more than two classes.
 
     Takes:      numbers between stated bounds and categories out of stated lists; ``classes``, all that there can be;
-                ``ridge``, a penalty |θ|²/2 on coefficients of numbers in [−1, 1], if more than the noise needs is wanted
+                ``ridge``, a penalty on |θ|²/2 of numbers in [−1, 1], if more than the noise needs is wanted
     Guarantee:  the loss that is asked for, for whoever is protected  (proofs/objective_perturbation.md#loss)
     Cost:       some Newton steps on the rows; how long it takes depends on them
 
@@ -243,7 +242,8 @@ class PoissonRegressor(RegressorMixin, RiskModel):  # type: ignore[misc]
 
     def predict(self, X: object) -> Floats:  # noqa: N803
         """The rate of each row."""
-        return np.asarray(self._most * np.exp(np.minimum(self._scores(X)[:, 0] - 1.0, 0.0)))
+        scores = self._scores(X)[:, 0]
+        return np.asarray(self._most * np.exp(np.minimum(scores - 1.0, 0.0)))
 
     def score(self, X: object, y: object, sample_weight: object = None) -> float:  # noqa: N803
         """R², of the rows that it is asked for. Not private: it tells about them."""

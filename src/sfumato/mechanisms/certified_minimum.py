@@ -1,4 +1,4 @@
-"""The minimum of a strongly convex risk, on a grid: found in floats, certified, and refined with balls until it is clear."""
+"""The minimum of a strongly convex risk, on a grid: found in floats, certified, refined with balls until it is clear."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ MOST_STEPS = 200
 
 @final
 class Push:
-    """One draw of a vector of real numbers: whole steps, plus a uniform part of a step whose bits are drawn when needed."""
+    """One draw of a vector of real numbers: whole steps, plus uniform parts whose bits are drawn when needed."""
 
     def __init__(self, whole: list[int], step: Fraction, entropy: Entropy) -> None:
         self.step = step
@@ -67,7 +67,7 @@ class Push:
 @final
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Rows and targets, a ridge, and a push: Σ loss + ridge |θ|²/2 + push·θ is to be least. ``ridge`` is a float, exactly."""
+    """Rows, targets, a ridge (a float, exactly) and a push: Σ loss + ridge |θ|²/2 + push·θ is to be least."""
 
     risk: Risk
     rows: Floats
@@ -170,7 +170,9 @@ def certified_gradient(problem: Problem, theta: Floats) -> tuple[Floats, Floats]
 
 
 @guarantee(
-    claim="where a list is given, it is the minimum rounded to the grid", proof=f"{PROOF}#certificate", reviewed="ae9c8317f559"
+    claim="where a list is given, it is the minimum rounded to the grid",
+    proof=f"{PROOF}#certificate",
+    reviewed="ae9c8317f559",
 )
 def settled(theta: Floats, slope: Floats, error: Floats, ridge: float) -> list[int] | None:
     """The grid point next to the minimum, where the gradient leaves no doubt about it; else None."""
@@ -183,7 +185,9 @@ def settled(theta: Floats, slope: Floats, error: Floats, ridge: float) -> list[i
     return [int(one) for one in near] if np.all(clear) else None
 
 
-@guarantee(claim="the minimum rounded to the grid, with probability 1", proof=f"{PROOF}#refinement", reviewed="8eef3e115cca")
+@guarantee(
+    claim="the minimum rounded to the grid, with probability 1", proof=f"{PROOF}#refinement", reviewed="8eef3e115cca"
+)
 def refined(problem: Problem, start: Floats) -> list[int]:
     """The grid point next to the minimum, by balls and bits of the push that grow until there is no doubt."""
     bits, theta = 2 * FIRST_BITS, [Fraction(float(one)) for one in start.ravel()]
@@ -214,7 +218,7 @@ def _narrowed(problem: Problem, theta: list[Fraction]) -> tuple[list[Fraction], 
 def _nearer(
     problem: Problem, rows: arb_mat | None, theta: list[Fraction], slope: list[arb]
 ) -> tuple[list[Fraction], list[arb]]:
-    """One step to the minimum: Newton's, halved until the gradient is shorter; else one along it, which is always nearer."""
+    """One step to the minimum: Newton's, halved until the gradient is shorter; else one along it, always nearer."""
     length, share = _length(slope), Fraction(1)
     step = _newton_fractions(problem, theta, slope)
     while share > Fraction(1, 1 << 30):

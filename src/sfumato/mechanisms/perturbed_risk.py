@@ -7,7 +7,6 @@ from fractions import Fraction
 
 import numpy as np
 
-
 from sfumato.accounting.losses.measures import Pure
 from sfumato.core.domains import Array, Floats, Matrix
 from sfumato.core.measurement import Measurement
@@ -135,9 +134,7 @@ def repeated_loss(d_in: Distance, loss: Extended) -> Pure:
     return Pure(Fraction(0)) if not rows else Pure(rows * loss)
 
 
-def _minimum(
-    data: Array, risk: Risk, layout: Coordinates, scale: Fraction, ridge: Fraction, entropy: Entropy
-) -> Array:
+def _minimum(data: Array, risk: Risk, layout: Coordinates, scale: Fraction, ridge: Fraction, entropy: Entropy) -> Array:
     known = data[~np.isnan(data).any(axis=1)]
     usable, targets = risk.targets(known[:, -1])
     rows = layout.rows(known[usable, :-1])

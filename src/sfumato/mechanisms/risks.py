@@ -1,4 +1,4 @@
-"""Convex risks of linear models: how a row's loss slopes and bends with its scores, in floats of known error and in balls.
+"""Convex risks of linear models: how losses slope and bend with scores, in floats of known error and in balls.
 
 A row has coordinates z, the first of them 1 and none beyond ±1, and one or several scores, each z·θ. Its loss is a
 convex function of the scores and of the target; no slope is beyond ±1. Scores and targets are arrays of rows.
@@ -154,7 +154,7 @@ class Softmax(Risk):
         return _coded(column, self.classes)
 
     def slopes(self, scores: Floats, targets: Floats) -> Floats:
-        return self._shares(scores)[:, 1:] - (targets[:, None] == np.arange(1, self.classes))
+        return np.asarray(self._shares(scores)[:, 1:] - (targets[:, None] == np.arange(1, self.classes)))
 
     def _shares(self, scores: Floats) -> Floats:
         every = self._every(scores)
@@ -234,7 +234,7 @@ def hinge_doubt(most: float, off: float) -> float:
 @final
 @dataclass(frozen=True)
 class CappedPoisson(Risk):
-    """exp(f − 1) − v f up to f = 1, and f − v f beyond: Poisson's loss of a count v, a share of the greatest, capped there.
+    """exp(f − 1) − v f up to f = 1, then f − v f: Poisson's loss of a count v, a share of the greatest, capped there.
 
     ``least`` is the least count as such a share; the column holds −1 for it and 1 for the greatest.
     """
