@@ -1,8 +1,8 @@
 """Compares models with those of peers, on the same data and at the same loss.
 
 Run it with `make bench-learn`, after `make peers`; it takes some minutes. Of a peer with several ways the best one
-counts in each case; sfumato has one way, with its defaults. The last line gives, for each kind of model, our excess risk over
-the best other one, as the geometric mean over all its cases, and the worst of all: below 1 we are the best.
+counts in each case; sfumato has one way, with its defaults. The last line gives, for each kind of model, our excess
+risk over the best other one, as the geometric mean over all its cases, and the worst of all: below 1 we are the best.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ One measurement fits each: the risk plus a ridge plus a random linear term is mi
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Hashable, Sequence
 from fractions import Fraction
@@ -14,15 +15,17 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 
-from sfumato.accounting.losses.measures import Loss
+from sfumato.accounting.losses.measures import Loss, Pure
 from sfumato.core.calibrate import calibrate
+from sfumato.core.measurement import Measurement
+from sfumato.core.space import Space
 from sfumato.errors import BadArgument
 from sfumato.exact import Number as AnyNumber
-from sfumato.exact import up
+from sfumato.exact import down, positive, up
 from sfumato.learn.columns import Between, Categories, Category, Column, Floats, Number
 from sfumato.learn.estimator import PrivateEstimator
 from sfumato.learn.sources import Source
-from sfumato.mechanisms.perturbed_risk import perturbed_risk
+from sfumato.mechanisms.perturbed_risk import likely_scale, perturbed_risk
 from sfumato.mechanisms.risks import CappedPoisson, Logistic, Risk, SmoothHinge, Softmax
 
 
@@ -45,16 +48,25 @@ class RiskModel(PrivateEstimator):
     def _fit(self, source: Source, loss: Loss) -> None:
         kinds = [column.kind for column in self.columns_]
         risk = self._risk()
-        rows = source.rows()
-        measurement = calibrate(
-            lambda scale: rows >> perturbed_risk(risk, kinds, scale=scale, ridge=self.ridge),
-            d_in=source.unit,
-            loss=loss,
-        )
-        self.release_ = source.run(measurement, loss=loss)
+        self.release_ = source.run(self._calibrated(source, risk, kinds, loss), loss=loss)
         self.theta_ = self._by_score(np.asarray(self.release_.value, dtype=np.float64).reshape(risk.scores, -1))
         slopes, shift = unscaled(self.theta_, self.columns_)
         self.coef_, self.intercept_ = slopes, self.theta_[:, 0] - shift
+
+    def _calibrated(self, source: Source, risk: Risk, kinds: list[int], loss: Loss) -> Measurement:
+        """The measurement that costs whoever is protected a loss: at pure ε by a formula, else by a search."""
+        rows = source.rows()
+
+        def build(scale: Fraction) -> Measurement:
+            return rows >> perturbed_risk(risk, kinds, scale=scale, ridge=self.ridge)
+
+        if isinstance(loss, Pure) and 0 < loss.epsilon < math.inf:
+            counted = rows.metric.read(source.unit) if isinstance(rows, Space) else rows.map(source.unit)
+            least = 0.0 if self.ridge is None else up(positive(self.ridge, "ridge"))
+            found = build(likely_scale(risk, len(kinds), down(loss.epsilon / Fraction(counted)), least))
+            if found.check(source.unit, loss):
+                return found
+        return calibrate(build, d_in=source.unit, loss=loss)
 
     def _by_score(self, theta: Floats) -> Floats:
         """The coefficients of all scores, of those that were released."""

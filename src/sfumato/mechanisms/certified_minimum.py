@@ -1,4 +1,4 @@
-"""The minimum of a strongly convex risk, on a grid: found in floats, certified, refined with balls until it is clear."""
+"""The minimum of a strongly convex risk, on a grid: found in floats, certified, refined by balls until it is clear."""
 
 from __future__ import annotations
 
@@ -87,14 +87,18 @@ class Problem:
 
     def hessian(self, theta: Floats) -> Floats:
         """The second derivatives in floats, to steer by."""
+        whole = self.weighted(self.risk.bends(self.rows @ theta.T, self.targets))
+        return whole + self.ridge * np.eye(len(whole))
+
+    def weighted(self, bends: Floats) -> Floats:
+        """The sum of rows' bends, each times the products of coordinates."""
         scores, width = self.shape
-        bends = self.risk.bends(self.rows @ theta.T, self.targets)
         made = np.empty((scores, width, scores, width))
         for one in range(scores):
             for other in range(one + 1):
                 block = (self.rows * bends[:, one, other, None]).T @ self.rows
                 made[one, :, other, :], made[other, :, one, :] = block, block.T
-        return made.reshape(scores * width, -1) + self.ridge * np.eye(scores * width)
+        return made.reshape(scores * width, -1)
 
     def value(self, theta: Floats, push: Floats) -> float:
         """What is to be least, in floats."""
@@ -109,6 +113,8 @@ def least(problem: Problem) -> list[int]:
     for _ in range(3):
         slope, error = certified_gradient(problem, theta)
         found = settled(theta, slope, error, problem.ridge)
+        if found is None:
+            found = settled(theta, slope, error, firm_ridge(problem, theta))
         if found is not None:
             return found
         theta = theta - _newton_step(problem, theta, slope)
@@ -137,21 +143,56 @@ def _descend(problem: Problem, push: Floats) -> Floats:
 
 
 @guarantee(
-    claim="every coordinate of the gradient at θ, for every push still possible, is within the error of the slope",
+    claim="the scores of rows, all at most the second number in size, and each within the third of the truth",
     proof=f"{PROOF}#certificate",
-    reviewed="ccd249933820",
+    reviewed="84042376fc12",
 )
-def certified_gradient(problem: Problem, theta: Floats) -> tuple[Floats, Floats]:
-    """The gradient in floats, with a bound on its error: sums of rows are added up without rounding in between."""
-    width, count = problem.shape[1], len(problem.rows)
-    reach = float(np.abs(theta).sum(axis=1).max()) * SLACK
+def certified_scores(problem: Problem, theta: Floats) -> tuple[Floats, float, float]:
+    """Scores in floats, how large they are and how far off at most: infinitely, where coefficients are too large."""
+    reach, width = float(np.abs(theta).sum(axis=1).max()) * SLACK, problem.shape[1]
     if not reach < 2.0**20:
-        return np.zeros(theta.shape), np.full(theta.shape, math.inf)
+        return np.zeros((len(problem.rows), len(theta))), math.inf, math.inf
     grain = 2.0 ** (math.ceil(math.log2(reach + 2.0)) - EXACT_BITS)
     coarse = np.rint(theta / grain) * grain
     scores = problem.rows @ coarse.T + problem.rows @ (theta - coarse).T
     most = float(np.max(np.abs(scores), initial=0.0)) * SLACK
     off = UNIT * (most + 2 * width**2 * grain) * SLACK
+    return scores, most + off, off
+
+
+@guarantee(
+    claim="no more than any eigenvalue of the second derivatives, wherever θ moves by less than a step of the grid",
+    proof=f"{PROOF}#firm",
+    reviewed="5bb1054b5fe6",
+)
+def firm_ridge(problem: Problem, theta: Floats) -> float:
+    """How strongly convex the whole is around θ: the ridge, and what the rows add, where that can be shown."""
+    scores, most, off = certified_scores(problem, theta)
+    slack = math.sqrt(problem.shape[1]) * 2.0**-GRID_BITS * SLACK + off
+    doubt, count = problem.risk.doubt(most, off), len(problem.rows)
+    if not (slack < 0.01 and doubt < 0.01):
+        return problem.ridge
+    whole = problem.weighted(problem.risk.firm(scores, problem.targets, slack))
+    size = len(whole)
+    vague = size * count * ((count + 16) * UNIT + 4 * doubt + 8 * UNIT) * SLACK
+    vague += 4 * (size + 3) * UNIT * float(np.trace(whole)) + 1e-290
+    low = float(np.linalg.eigvalsh(whole)[0]) / 2
+    try:
+        np.linalg.cholesky(whole - (low + vague) * np.eye(size))
+    except np.linalg.LinAlgError:
+        return problem.ridge
+    return problem.ridge + max(low, 0.0) / SLACK
+
+
+@guarantee(
+    claim="every coordinate of the gradient at θ, for every push still possible, is within the error of the slope",
+    proof=f"{PROOF}#certificate",
+    reviewed="139ef16c71aa",
+)
+def certified_gradient(problem: Problem, theta: Floats) -> tuple[Floats, Floats]:
+    """The gradient in floats, with a bound on its error: sums of rows are added up without rounding in between."""
+    width, count = problem.shape[1], len(problem.rows)
+    scores, most, off = certified_scores(problem, theta)
     slopes = problem.risk.slopes(scores, problem.targets)
     total = np.empty(theta.shape)
     lower = problem.push.lower
@@ -163,7 +204,7 @@ def certified_gradient(problem: Problem, theta: Floats) -> tuple[Floats, Floats]
             piece = slice(start, start + PIECE)
             parts.append(math.fsum((slopes[piece, score] * problem.rows[piece, place]).tolist()))
         total[score, place] = math.fsum(parts)
-    rows = count * (problem.risk.doubt(most + off, off) + 4 * UNIT)
+    rows = count * (problem.risk.doubt(most, off) + 4 * UNIT)
     pushed = np.array([float(abs(one)) for one in lower]).reshape(theta.shape)
     rest = 4 * UNIT * (np.abs(total) + np.abs(problem.ridge * theta)) + UNIT * UNIT * 4 * pushed
     return total, (rows + rest + float(problem.push.width) * 2) * SLACK + 1e-290

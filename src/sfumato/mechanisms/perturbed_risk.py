@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 
@@ -26,10 +27,13 @@ from sfumato.transforms.gram import Coordinates
 from sfumato.transforms.rows import as_rows
 
 FINE = 1 << 20
-"""The noise has at least this many steps to its scale, one of which is paid for."""
+"""The noise has at least this many steps to its scale, and to the greatest slope, 1; one of them is paid for."""
 
 TOP_BITS = 30
 """With how many halvings the costliest slope is looked for."""
+
+SCALE_BITS = 52
+"""With how many halvings of its exponent a scale is looked for."""
 
 RIDGE_BITS = 40
 """The ridge is rounded up to so many bits, so that a float is equal to it."""
@@ -91,7 +95,7 @@ def _build(space: Space, risk: Risk, layout: Coordinates, scale: Fraction, least
 
 def noise_step(scale: Fraction) -> Fraction:
     """The step of the grid of the noise."""
-    return power_of_two(scale / FINE)
+    return power_of_two(min(scale, Fraction(1)) / FINE)
 
 
 def rounded_ridge(ridge: Fraction) -> Fraction:
@@ -103,7 +107,7 @@ def rounded_ridge(ridge: Fraction) -> Fraction:
 @guarantee(
     claim="ε of one row: the greatest (a + η)/s + r ln(1 + |z|² c(a)/(r λ)) over slopes a in [0, 1], from above",
     proof=f"{PROOF}#loss",
-    reviewed="5d3c72f8fd0c",
+    reviewed="fb3c946f319f",
 )
 def perturbed_loss(risk: Risk, scale: Fraction, ridge: Fraction, square: int) -> Extended:
     """What adding or removing one row costs, whose squared length is at most ``square``: by a tangent at the top."""
@@ -113,7 +117,7 @@ def perturbed_loss(risk: Risk, scale: Fraction, ridge: Fraction, square: int) ->
     bent = 1 + share * (flat + rise * top + fall * top * top)
     slope = 1 / scale + risk.rank * share * (rise + 2 * fall * top) / bent
     beyond = max(slope * (1 - top), -slope * top)
-    return upper(lambda: ball((top + noise_step(scale)) / scale + beyond) + risk.rank * ball(bent).log())
+    return upper(lambda: ball((top + noise_step(scale)) / scale + beyond) + risk.rank * ball(bent - 1).log1p())
 
 
 def costliest(risk: Risk, rate: float, share: float) -> Fraction:
@@ -125,6 +129,19 @@ def costliest(risk: Risk, rate: float, share: float) -> Fraction:
         steep = rate + risk.rank * share * (rise + 2 * fall * a) / (1 + share * (flat + rise * a + fall * a * a))
         low, high = (a, high) if a < 1 and steep > 0 else (low, a)
     return Fraction(min(high, 1.0))
+
+
+def likely_scale(risk: Risk, columns: int, epsilon: float, ridge: float = 0.0) -> Fraction:
+    """About the least scale at which a row costs ε, in floats: whoever takes it checks the price."""
+    flat, rise, fall = map(float, risk.bend)
+    low, high = 2.0**-400, 2.0**400
+    for _ in range(SCALE_BITS):
+        scale = low**0.5 * high**0.5
+        share = (columns + 1) / max(ridge, float(risk.stiffness) * (columns + 1) * scale) / risk.rank
+        a = float(costliest(risk, 1 / scale, share))
+        price = a / scale + risk.rank * math.log1p(share * (flat + rise * a + fall * a * a))
+        low, high = (low, scale) if price <= epsilon else (scale, high)
+    return Fraction(high) * (1 + Fraction(2, FINE))
 
 
 @guarantee(claim="d_in times the loss of one row", proof=f"{PROOF}#loss", reviewed="bcd3da2cf87d")

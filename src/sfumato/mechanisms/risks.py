@@ -76,7 +76,11 @@ class Risk(ABC):
 
     @abstractmethod
     def bends(self, scores: Floats, targets: Floats) -> Floats:
-        """The second derivatives by pairs of scores, (rows, scores, scores), to steer by."""
+        """The second derivatives by pairs of scores, (rows, scores, scores); within 4 `doubt`, where they exist."""
+
+    @abstractmethod
+    def firm(self, scores: Floats, targets: Floats, slack: float) -> Floats:
+        """No more than the second derivatives anywhere within a small ``slack`` of the scores, in the same sense."""
 
 
 def _sigmoid(scores: Floats) -> Floats:
@@ -116,6 +120,9 @@ class Logistic(Risk):
     def bends(self, scores: Floats, targets: Floats) -> Floats:
         share = _sigmoid(scores)
         return (share * (1 - share))[:, :, None]
+
+    def firm(self, scores: Floats, targets: Floats, slack: float) -> Floats:
+        return (1.0 - 8.0 * slack) * self.bends(scores, targets)
 
 
 @guarantee(claim="|slopes − truth| of the logistic loss", proof=f"{PROOF}#floats", reviewed="d80910aaf99f")
@@ -185,6 +192,9 @@ class Softmax(Risk):
         made[:, places, places] += shares
         return made
 
+    def firm(self, scores: Floats, targets: Floats, slack: float) -> Floats:
+        return (1.0 - 8.0 * slack) * self.bends(scores, targets)
+
 
 @guarantee(claim="|slopes − truth| of the multinomial loss", proof=f"{PROOF}#floats", reviewed="ba294d004026")
 def softmax_doubt(classes: int, most: float, off: float) -> float:
@@ -223,6 +233,10 @@ class SmoothHinge(Risk):
     def bends(self, scores: Floats, targets: Floats) -> Floats:
         short = 1.5 - (2.0 * targets - 1.0)[:, None] * scores
         return ((short > 0) & (short < 1)).astype(np.float64)[:, :, None]
+
+    def firm(self, scores: Floats, targets: Floats, slack: float) -> Floats:
+        short = 1.5 - (2.0 * targets - 1.0)[:, None] * scores
+        return ((short > 2 * slack) & (short < 1 - 2 * slack)).astype(np.float64)[:, :, None]
 
 
 @guarantee(claim="|slopes − truth| of Huber's hinge", proof=f"{PROOF}#floats", reviewed="ae6d47010874")
@@ -264,7 +278,10 @@ class CappedPoisson(Risk):
         return float(np.sum(np.where(score < 1, np.exp(np.minimum(score, 1.0) - 1), score) - targets * score))
 
     def bends(self, scores: Floats, targets: Floats) -> Floats:
-        return np.where(scores < 1, np.exp(np.minimum(scores, 1.0) - 1), 0.0)[:, :, None]
+        return np.where(scores < 1, exp_minus(np.clip(1.0 - scores, 0.0, EXP_MOST)), 0.0)[:, :, None]
+
+    def firm(self, scores: Floats, targets: Floats, slack: float) -> Floats:
+        return np.where(scores < 1 - 2 * slack, (1 - 2 * slack), 0.0)[:, :, None] * self.bends(scores, targets)
 
 
 @guarantee(claim="|slopes − truth| of the capped Poisson loss", proof=f"{PROOF}#floats", reviewed="b2d41e6afc60")
