@@ -21,6 +21,7 @@ from sfumato.mechanisms.certified_minimum import (
     Push,
     _ball_gradient,
     certified_gradient,
+    firm_ridge,
     least,
     refined,
     settled,
@@ -148,6 +149,37 @@ def test_gradients_in_floats_are_within_their_errors_and_minima_are_those_of_bal
     monkeypatch.setattr(certified_minimum, "MOST_STEPS", 0)  # floats that lead nowhere change nothing
     assert least(made) == found
     assert least(problem(risk, 0, 3)) == refined(problem(risk, 0, 3), np.zeros(made.shape))
+
+
+@pytest.mark.parametrize("risk", RISKS, ids=lambda risk: f"{type(risk).__name__}{risk.scores}")
+def test_slopes_in_floats_are_within_their_doubt(risk: Risk) -> None:
+    rng = np.random.default_rng(2)
+    scores = rng.normal(size=(400, risk.scores)) * rng.choice([0.1, 1.0, 9.0], (400, 1))
+    targets = rng.random(400) if isinstance(risk, CappedPoisson) else rng.integers(0, 2, 400).astype(float)
+    found, doubt = risk.slopes(scores, targets), risk.doubt(float(np.abs(scores).max()), 0.0)
+    worst = 0.0
+    with precision(200):
+        for row, target, slopes in zip(scores, targets, found, strict=True):
+            exact = risk.exact_slopes([arb(float(one)) for one in row], float(target))
+            worst = max(worst, *(abs(float(one - arb(float(near)))) for one, near in zip(exact, slopes, strict=True)))
+    assert worst <= doubt < 1e-13
+    assert worst > doubt / 200 or isinstance(risk, SmoothHinge)  # whose scores are mostly subtracted without rounding
+
+
+@pytest.mark.parametrize("risk", RISKS, ids=lambda risk: f"{type(risk).__name__}{risk.scores}")
+def test_the_convexity_that_rows_bring_holds_a_step_around(risk: Risk) -> None:
+    """Second derivatives at corners of the neighbourhood; about half of what they are is claimed."""
+    made = problem(risk, 80, 7, ridge=0.125)
+    theta = np.random.default_rng(9).normal(size=made.shape) * 0.3
+    claimed, size = firm_ridge(made, theta), theta.size
+    least_found = math.inf
+    for seed in range(6):
+        away = np.random.default_rng(seed).choice([-1.0, 1.0], theta.shape) / (2**GRID_BITS * size**0.5)
+        near = made.hessian(theta + away)
+        least_found = min(least_found, float(np.linalg.eigvalsh(near)[0]))
+    assert 0.125 < claimed <= least_found
+    assert claimed > 0.45 * (least_found - 0.125)
+    assert firm_ridge(made, theta + 2.0**30) == 0.125  # beyond what floats are asked about
 
 
 def test_what_is_not_clear_is_not_settled() -> None:

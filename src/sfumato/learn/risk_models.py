@@ -10,7 +10,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Hashable, Sequence
 from fractions import Fraction
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, cast, final
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
@@ -110,6 +110,13 @@ class _Classifier(ClassifierMixin, RiskModel):  # type: ignore[misc]
         every = np.concatenate([np.zeros((1, theta.shape[1])), theta])
         return theta if len(theta) == 1 else np.asarray(every - every.mean(axis=0))
 
+    @abstractmethod
+    def _risk_of(self, classes: int) -> Risk:
+        """The risk that tells so many classes apart."""
+
+    def _risk(self) -> Risk:
+        return self._risk_of(len(self._listed()))
+
     def _listed(self) -> tuple[Hashable, ...]:
         values = cast(Category, self.target_).values
         if len(values) < 2:
@@ -132,6 +139,7 @@ class _Classifier(ClassifierMixin, RiskModel):  # type: ignore[misc]
         return float(super().score(X, y, sample_weight))
 
 
+@final
 class LogisticRegression(_Classifier):
     """Fits a logistic regression, or a multinomial one where there are more than two classes.
 
@@ -162,9 +170,8 @@ class LogisticRegression(_Classifier):
         self.loss, self.epsilon, self.delta = loss, epsilon, delta
         self.between, self.categories, self.classes, self.ridge = between, categories, classes, ridge
 
-    def _risk(self) -> Risk:
-        count = len(self._listed())
-        return Logistic() if count == 2 else Softmax(count)
+    def _risk_of(self, classes: int) -> Risk:
+        return Logistic() if classes == 2 else Softmax(classes)
 
     def predict_proba(self, X: object) -> Floats:  # noqa: N803
         """The chance of each class, for each row."""
@@ -179,6 +186,7 @@ class LogisticRegression(_Classifier):
         return np.asarray(np.log(self.predict_proba(X)))
 
 
+@final
 class LinearSVC(_Classifier):
     """Fits a linear classifier of two classes by their margins: Huber's hinge, smooth between 1/2 and 3/2.
 
@@ -204,12 +212,13 @@ class LinearSVC(_Classifier):
         self.loss, self.epsilon, self.delta = loss, epsilon, delta
         self.between, self.categories, self.classes, self.ridge = between, categories, classes, ridge
 
-    def _risk(self) -> Risk:
-        if len(self._listed()) != 2:
-            raise BadArgument("classes", "two; for more, ask LogisticRegression", self._listed())
+    def _risk_of(self, classes: int) -> Risk:
+        if classes != 2:
+            raise BadArgument("classes", "two; for more, ask LogisticRegression", classes)
         return SmoothHinge()
 
 
+@final
 class PoissonRegressor(RegressorMixin, RiskModel):  # type: ignore[misc]
     """Fits rates of counts, exp(z·θ), up to the greatest count that there can be.
 

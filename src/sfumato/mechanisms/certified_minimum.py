@@ -112,11 +112,11 @@ def least(problem: Problem) -> list[int]:
     theta = _descend(problem, push)
     for _ in range(3):
         slope, error = certified_gradient(problem, theta)
-        found = settled(theta, slope, error, problem.ridge)
-        if found is None:
-            found = settled(theta, slope, error, firm_ridge(problem, theta))
-        if found is not None:
-            return found
+        cells = settled(theta, slope, error, problem.ridge)
+        if cells is None:
+            cells = settled(theta, slope, error, firm_ridge(problem, theta))
+        if cells is not None:
+            return cells
         theta = theta - _newton_step(problem, theta, slope)
     return refined(problem, theta)
 
@@ -227,7 +227,7 @@ def settled(theta: Floats, slope: Floats, error: Floats, ridge: float) -> list[i
 
 
 @guarantee(
-    claim="the minimum rounded to the grid, with probability 1", proof=f"{PROOF}#refinement", reviewed="8eef3e115cca"
+    claim="the minimum rounded to the grid, with probability 1", proof=f"{PROOF}#refinement", reviewed="90a398b480f6"
 )
 def refined(problem: Problem, start: Floats) -> list[int]:
     """The grid point next to the minimum, by balls and bits of the push that grow until there is no doubt."""
@@ -235,9 +235,9 @@ def refined(problem: Problem, start: Floats) -> list[int]:
     while True:
         problem.push.extend(bits)
         with precision(2 * bits):
-            theta, found = _narrowed(problem, theta)
-        if found is not None:
-            return found
+            theta, cells = _narrowed(problem, theta)
+        if cells is not None:
+            return cells
         bits *= 2
 
 
@@ -248,9 +248,9 @@ def _narrowed(problem: Problem, theta: list[Fraction]) -> tuple[list[Fraction], 
     while True:
         length = _length(slope)
         radius = length / Fraction(problem.ridge)
-        found = [_cell(one - radius) for one in theta]
-        if found == [_cell(one + radius) for one in theta]:
-            return theta, found
+        cells = [_cell(one - radius) for one in theta]
+        if cells == [_cell(one + radius) for one in theta]:
+            return theta, cells
         if length <= 8 * _length([one - one.mid() for one in slope]):
             return theta, None
         theta, slope = _nearer(problem, rows, theta, slope)

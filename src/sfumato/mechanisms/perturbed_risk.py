@@ -156,8 +156,8 @@ def _minimum(data: Array, risk: Risk, layout: Coordinates, scale: Fraction, ridg
     usable, targets = risk.targets(known[:, -1])
     rows = layout.rows(known[usable, :-1])
     push = draw_push(scale, risk.scores * layout.size, entropy)
-    found = least(Problem(risk, rows, targets[usable], float(ridge), push))
-    return np.array([float(Fraction(one, 1 << GRID_BITS)) for one in found])
+    cells = least(Problem(risk, rows, targets[usable], float(ridge), push))
+    return np.array([float(Fraction(one, 1 << GRID_BITS)) for one in cells])
 
 
 @guarantee(
