@@ -97,7 +97,6 @@ def unscaled(theta: Floats, columns: Sequence[Column]) -> tuple[Floats, Floats]:
 class _Classifier(ClassifierMixin, RiskModel):  # type: ignore[misc]
     """What both classifiers share."""
 
-    takes: ClassVar[str] = "classes"
     classes: Sequence[Hashable] | None
     classes_: np.ndarray[Any, Any]
 
@@ -156,6 +155,8 @@ class LogisticRegression(_Classifier):
     ['no', 'yes']
     """
 
+    takes: ClassVar[str] = "classes"
+
     def __init__(
         self,
         *,
@@ -197,6 +198,8 @@ class LinearSVC(_Classifier):
     >>> LinearSVC(epsilon=1, between=(0, 1), classes=[0, 1]).ridge is None
     True
     """
+
+    takes: ClassVar[str] = "classes"
 
     def __init__(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import final
 
@@ -28,8 +28,14 @@ EXACT_BITS = 53 - ROW_BITS
 PIECE = 1 << 16
 """Rows that are added up at once."""
 
+BALL_PIECE = 1 << 12
+"""Rows that are balls at once."""
+
 SLACK = 1 + 2.0**-20
 """Covers the rounding of sums and products of a few bounds."""
+
+THIN = 1 << 14
+"""Rows that are tried first, where there are more."""
 
 MOST_STEPS = 200
 
@@ -126,8 +132,13 @@ def _newton_step(problem: Problem, theta: Floats, slope: Floats) -> Floats:
 
 
 def _descend(problem: Problem, push: Floats) -> Floats:
-    """Newton's steps from 0, halved until they lead down; as far as floats lead."""
-    theta = np.zeros(problem.shape)
+    """Newton's steps, halved until they lead down, as far as floats go: from 0, or from where some rows lead."""
+    theta, every = np.zeros(problem.shape), len(problem.rows) // THIN
+    if every > 1:
+        fewer = replace(
+            problem, rows=problem.rows[::every], targets=problem.targets[::every], ridge=problem.ridge / every
+        )
+        theta = _descend(fewer, push / every)
     value = problem.value(theta, push)
     for _ in range(MOST_STEPS):
         slope = problem.gradient(theta, push)
@@ -243,8 +254,7 @@ def refined(problem: Problem, start: Floats) -> list[int]:
 
 def _narrowed(problem: Problem, theta: list[Fraction]) -> tuple[list[Fraction], list[int] | None]:
     """Newton's steps as far as the working precision leads, and the grid point where that is clear."""
-    rows = arb_mat(problem.rows.tolist()) if len(problem.rows) else None
-    slope = _ball_gradient(problem, rows, theta)
+    slope = _ball_gradient(problem, theta)
     while True:
         length = _length(slope)
         radius = length / Fraction(problem.ridge)
@@ -253,24 +263,22 @@ def _narrowed(problem: Problem, theta: list[Fraction]) -> tuple[list[Fraction], 
             return theta, cells
         if length <= 8 * _length([one - one.mid() for one in slope]):
             return theta, None
-        theta, slope = _nearer(problem, rows, theta, slope)
+        theta, slope = _nearer(problem, theta, slope)
 
 
-def _nearer(
-    problem: Problem, rows: arb_mat | None, theta: list[Fraction], slope: list[arb]
-) -> tuple[list[Fraction], list[arb]]:
+def _nearer(problem: Problem, theta: list[Fraction], slope: list[arb]) -> tuple[list[Fraction], list[arb]]:
     """One step to the minimum: Newton's, halved until the gradient is shorter; else one along it, always nearer."""
     length, share = _length(slope), Fraction(1)
     step = _newton_fractions(problem, theta, slope)
     while share > Fraction(1, 1 << 30):
         further = [one - share * part for one, part in zip(theta, step, strict=True)]
-        there = _ball_gradient(problem, rows, further)
+        there = _ball_gradient(problem, further)
         if _length(there) <= (1 - share / 4) * length:
             return further, there
         share /= 2
     steepest = Fraction(problem.ridge) + problem.rows.size * problem.risk.scores
     further = [one - _middle(part) / steepest for one, part in zip(theta, slope, strict=True)]
-    return further, _ball_gradient(problem, rows, further)
+    return further, _ball_gradient(problem, further)
 
 
 def _cell(place: Fraction) -> int:
@@ -297,19 +305,21 @@ def _newton_fractions(problem: Problem, theta: list[Fraction], slope: list[arb])
     return [Fraction(float(part)) * size for part in step]
 
 
-def _ball_gradient(problem: Problem, rows: arb_mat | None, theta: list[Fraction]) -> list[arb]:
+def _ball_gradient(problem: Problem, theta: list[Fraction]) -> list[arb]:
     """Encloses the gradient at exact coefficients, for every push still possible."""
     scores, width = problem.shape
     near = [arb(fmpq(one.numerator, one.denominator)) for one in theta]
     half = problem.push.width / 2
     pushed = [ball(one + half) + arb(0, ball(half).upper()) for one in problem.push.lower]
     total = [part + arb(problem.ridge) * one for part, one in zip(pushed, near, strict=True)]
-    if rows is None:
-        return total
-    table = rows * arb_mat(width, scores, [near[k * width + j] for j in range(width) for k in range(scores)])
-    slopes = [
-        problem.risk.exact_slopes([table[i, k] for k in range(scores)], float(target))
-        for i, target in enumerate(problem.targets)
-    ]
-    added = arb_mat(slopes).transpose() * rows
-    return [one + added[place // width, place % width] for place, one in enumerate(total)]
+    across = arb_mat(width, scores, [near[k * width + j] for j in range(width) for k in range(scores)])
+    for start in range(0, len(problem.rows), BALL_PIECE):
+        rows = arb_mat(problem.rows[start : start + BALL_PIECE].tolist())
+        table, targets = rows * across, problem.targets[start : start + BALL_PIECE]
+        slopes = [
+            problem.risk.exact_slopes([table[i, k] for k in range(scores)], float(target))
+            for i, target in enumerate(targets)
+        ]
+        added = arb_mat(slopes).transpose() * rows
+        total = [one + added[place // width, place % width] for place, one in enumerate(total)]
+    return total
