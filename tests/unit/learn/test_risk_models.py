@@ -120,6 +120,9 @@ def test_data_of_any_shape_gives_a_finite_model() -> None:
             model = kind(**known).fit(rows, labels)
             assert np.all(np.isfinite(model.coef_)) and model.coef_[0, 1] == 0
             assert set(model.predict(odd)) <= {0, 1}
+    same = np.repeat(np.linspace(0, 1, 50)[:, None], 3, axis=1)
+    model = LogisticRegression(epsilon=10**12, between=(0, 1), classes=[0, 1]).fit(same, same[:, 0] > 0.5)
+    assert np.all(np.isfinite(model.coef_)) and model.score(same, same[:, 0] > 0.5) == 1
     model = PoissonRegressor(epsilon=1, between=(0, 1), target_between=(0, 5)).fit(odd, np.full(12, -7.0))
     assert np.all((model.predict(odd) >= 0) & (model.predict(odd) <= 5))
 
