@@ -13,14 +13,15 @@ import pytest
 from flint import arb
 
 from sfumato.accounting.losses.measures import ZCDP, Approx, Pure
-from sfumato.audit.brute_force import brute_epsilon
+from sfumato.audit.brute_force import brute_delta, brute_epsilon
 from sfumato.core.domains import Integers, Vector
 from sfumato.core.metrics import L1, LInf
 from sfumato.core.space import Space, scalar, vector
 from sfumato.entropy import Entropy, ReplayEntropy
 from sfumato.errors import BadArgument, NoProvenRoute, NotNoisable
 from sfumato.exact import ball, precision, root
-from sfumato.mechanisms.k_norm import coordinate_variances, k_norm
+from sfumato.mechanisms.additive import laplace
+from sfumato.mechanisms.cube import coordinate_variances, k_norm
 from sfumato.noise.cube import SMOOTH, Cube, draw_radius, envelope, power_sum
 from sfumato.noise.discrete_laplace import DiscreteLaplace
 from sfumato.noise.distribution import enclosure
@@ -87,6 +88,11 @@ class Told(Entropy):
         self._place, self._coins, self._word = place, [1] * coins + [0], word
         self.asked = 0
 
+    replayable, drawn = True, 0
+
+    def octets(self, count: int) -> bytes:
+        raise NotImplementedError
+
     def below(self, bound: int) -> int:
         self.asked += 1
         if self.asked > 1:
@@ -140,6 +146,23 @@ def test_the_loss_is_sound_and_tight(size: int, scale: str) -> None:
         claimed = distance / Fraction(scale)
         assert measurement.map(distance) == Pure(claimed)
         assert claimed - TINY <= low <= high <= claimed + TINY
+
+
+@pytest.mark.parametrize("epsilon", [Fraction(0), Fraction(1, 2)])
+def test_its_profile_is_within_that_of_laplace_noise_on_one_number(epsilon: Fraction) -> None:
+    """δ at an ε, whichever way a vector moves by 2: no more than the event's, and at ε = 0 as much."""
+    missed = Fraction(1, 1000)
+    measurement, number = (
+        space >> made(scale=1) for space, made in ((vector(int, size=2, metric=LInf()), k_norm), (scalar(int), laplace))
+    )
+    assert measurement.event_at(2) == number.event_at(2)
+    less, allowed = (brute_delta(number, [0, far], d_in=2, epsilon=epsilon, missed=TINY)[1] for far in (1, 2))
+    worst = max(
+        brute_delta(measurement, [(0, 0), end], d_in=2, epsilon=epsilon, missed=missed)[1]
+        for end in ((2, 2), (2, 1), (2, 0), (2, -2))
+    )
+    assert less < worst <= allowed + 2 * TINY
+    assert epsilon or worst >= allowed - missed
 
 
 def test_independent_coordinates_of_the_same_scale_would_be_too_little_noise() -> None:
@@ -198,8 +221,9 @@ def test_variances_to_choose_by_are_those_of_the_noise() -> None:
     paid = (vector(int, size=8, metric=LInf()) >> k_norm()).with_loss(ZCDP(Fraction(1, 8)))
     scale = float(dict(paid.how.parameters)["scale"])
     assert both["k_norm"] == pytest.approx(30 * scale**2, rel=1e-4)
-    with pytest.raises(BadArgument, match="a Pure or ZCDP loss"):
-        coordinate_variances(Approx(1, Fraction(1, 10)), size=2)  # type: ignore[arg-type]
+    for refused in (Approx(1, Fraction(1, 10)), Pure(0), ZCDP(0)):
+        with pytest.raises(BadArgument, match="a Pure or ZCDP loss above 0"):
+            coordinate_variances(refused, size=2)  # type: ignore[arg-type]
 
 
 def test_what_it_does_not_work_on_is_refused_in_words() -> None:

@@ -5,6 +5,7 @@ Each acceptance has a false-alarm rate of 1e-8 or less; draws are replayed.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from fractions import Fraction
 
@@ -60,7 +61,7 @@ def test_vectors_follow_the_law_and_no_other() -> None:
         radii = np.arange(300)
         weights = (2 * radii + 1.0) ** law.size * np.exp(-radii / float(law.scale))
         mean = float((radii * (radii + 1) / (2 * radii + 1)) @ weights / weights.sum())
-        return abs(sizes.mean() - mean) / ((float(law.variance()) - mean**2) / len(sizes)) ** 0.5
+        return abs(float(sizes.mean()) - mean) / math.sqrt((float(law.variance()) - mean**2) / len(sizes))
 
     assert deviations(noise) < 5.8
     for off in OFF:

@@ -1,5 +1,23 @@
 from .columns import Category, Number
+from .components import PCA, Covariance
 from .estimator import PrivateEstimator
+from .linear import LinearRegression
 from .risk_models import LinearSVC, LogisticRegression, PoissonRegressor
+from .saving import load, save
+from .scaling import Binner, Encoder
 
-__all__ = ["Category", "LinearSVC", "LogisticRegression", "Number", "PoissonRegressor", "PrivateEstimator"]
+__all__ = [
+    "PCA",
+    "Binner",
+    "Category",
+    "Covariance",
+    "Encoder",
+    "LinearRegression",
+    "LinearSVC",
+    "LogisticRegression",
+    "Number",
+    "PoissonRegressor",
+    "PrivateEstimator",
+    "load",
+    "save",
+]

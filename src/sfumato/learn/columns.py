@@ -54,6 +54,11 @@ class Number:
         return 0
 
     @property
+    def names(self) -> list[str]:
+        """The name of its one coordinate."""
+        return [self.name]
+
+    @property
     def middle(self) -> float:
         """The middle between the bounds, which becomes 0."""
         return float(self.lower) / 2 + float(self.upper) / 2
@@ -99,6 +104,11 @@ class Category:
     def kind(self) -> int:
         """Its kind among the columns of a Gram matrix: how many values there are."""
         return len(self.values)
+
+    @property
+    def names(self) -> list[str]:
+        """The names of its coordinates, one for each value."""
+        return [f"{self.name}={value}" for value in self.values]
 
     def encode(self, values: object) -> Floats:
         """Values as their places in the list; −1 for any other, NaN where one is missing."""

@@ -7,11 +7,14 @@ from collections.abc import Hashable, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from sfumato.accounting.losses.measures import Loss
 from sfumato.accounting.losses.stated import needed_loss
 from sfumato.entropy import Entropy
-from sfumato.errors import BadArgument, MissingExtra
+from sfumato.errors import BadArgument
 from sfumato.exact import Number as AnyNumber
 from sfumato.exact import integer
 from sfumato.learn.columns import (
@@ -29,14 +32,11 @@ from sfumato.learn.columns import (
 from sfumato.learn.sources import Asked, Held, Source
 from sfumato.query.frame import Frame
 from sfumato.release.record import Release
+from sfumato.release.render import rendered
+from sfumato.release.render.document import Document, Table
+from sfumato.release.render.sheet import sheet
+from sfumato.release.render.words import clean
 from sfumato.transforms.gram import Coordinates
-
-try:
-    from sklearn.base import BaseEstimator
-    from sklearn.utils import Tags
-    from sklearn.utils.validation import check_is_fitted
-except ImportError:
-    raise MissingExtra("sfumato.learn", "learn") from None
 
 
 class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
@@ -54,7 +54,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
     between: Between | None
     categories: Categories | None
 
-    takes: ClassVar[str] = "number"
+    takes: ClassVar[str]
     """What the target is: a "number", one of some "classes", or "nothing"."""
 
     columns_: tuple[Column, ...]
@@ -150,8 +150,8 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         return known_class
 
     def _of_arrays(self, X: object, y: object, entropy: Entropy | None) -> Source:  # noqa: N803
-        names, values = _columns(X)
-        if (y is None) != (self.takes == "nothing") and self.takes != "nothing":
+        names, values = columns_of(X)
+        if y is None and self.takes != "nothing":
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         if hasattr(X, "columns"):
             self.feature_names_in_ = np.array(names, dtype=object)
@@ -169,7 +169,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
     def _coordinates(self, X: object) -> Floats:  # noqa: N803
         """The coordinates of rows to predict for, the constant 1 first: what is missing is the middle of its bounds."""
         check_is_fitted(self, "release_")
-        names, values = _columns(X)
+        names, values = columns_of(X)
         expected = [column.name for column in self.columns_]
         if hasattr(X, "columns") and hasattr(self, "feature_names_in_") and names != expected:
             raise BadArgument(
@@ -182,6 +182,22 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         layout = Coordinates(tuple(column.kind for column in self.columns_))
         return layout.rows(np.stack(encoded, axis=1))
 
+    def _told(self) -> tuple[Table, ...]:
+        """What the model says of itself when it is printed, such as its coefficients; nothing, unless it says so."""
+        return ()
+
+    def document(self) -> Document:
+        """The model, its loss and how it was made, for any form: `print` shows it as text."""
+        check_is_fitted(self, "release_")
+        released, names = sheet(self.release_), ", ".join(column.name for column in self.columns_)
+        about = f"of {names}" if self.target_ is None else f"of {self.target_.name} on {names}"
+        loss = f"{self.release_.loss} for {self.release_.unit}"
+        headline = f"{type(self).__name__} {about}:"
+        return Document(type(self).__name__, clean(headline, most=200), loss, tables=(*self._told(), *released.tables))
+
+    def __str__(self) -> str:
+        return rendered(self.document(), "text") if hasattr(self, "release_") else repr(self)
+
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
@@ -189,7 +205,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def _columns(X: object) -> tuple[list[str], list[Any]]:  # noqa: N803
+def columns_of(X: object) -> tuple[list[str], list[Any]]:  # noqa: N803
     """Names and columns of a table or of an array with two dimensions; x0, x1, … where there are no names."""
     if hasattr(X, "columns") and hasattr(X, "__getitem__"):
         given = getattr(X, "column_names", None) or list(X.columns)
@@ -197,8 +213,8 @@ def _columns(X: object) -> tuple[list[str], list[Any]]:  # noqa: N803
     if hasattr(X, "toarray"):
         raise TypeError("sparse matrices are not taken here: X.toarray() makes a dense one")
     array = np.asarray(X)
-    if np.iscomplexobj(array):
-        raise ValueError("Complex data not supported: a column holds numbers between bounds, or categories")
+    if array.dtype.kind == "c":
+        raise ValueError("Complex data not supported: X must be numbers, texts or truth values")
     if array.ndim != 2:
         raise ValueError(f"Expected 2D array, got {array.ndim}D array instead. Reshape your data: X.reshape(-1, 1)")
     if not array.shape[1]:
@@ -208,9 +224,9 @@ def _columns(X: object) -> tuple[list[str], list[Any]]:  # noqa: N803
 
 def _one_column(y: object, rows: int) -> Any:
     """The target as one column, as long as the features."""
-    labels = y if hasattr(y, "__len__") and not isinstance(y, list | tuple) else np.asarray(y)
+    labels: Any = y if hasattr(y, "__len__") and not isinstance(y, list | tuple) else np.asarray(y)
     if isinstance(labels, np.ndarray) and labels.ndim == 2 and labels.shape[1] == 1:
-        labels = labels[:, 0]
+        labels = column_or_1d(labels, warn=True)
     if getattr(labels, "ndim", 1) != 1:
         raise ValueError(f"y should be a 1d array, got an array of shape {getattr(labels, 'shape', None)} instead.")
     if len(labels) != rows:

@@ -1,39 +1,65 @@
-"""Noise for sums: of the mechanisms that a loss can pay for, the one that is nearest."""
+"""Noise for sums: of the mechanisms that a loss can pay for, the one that spreads least."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from fractions import Fraction
-from math import inf
+from dataclasses import dataclass
+from math import sqrt
+from typing import TypeAlias, final
 
 from sfumato.accounting.losses.measures import Approx, Loss, Pure
+from sfumato.core.domains import Vector
 from sfumato.core.measurement import Measurement
-from sfumato.core.metrics import L1, L2, Unit, VectorMetric
+from sfumato.core.metrics import L1, L2, LInf, Unit, VectorMetric
 from sfumato.core.transformation import Transformation
-from sfumato.errors import NoProvenRoute
+from sfumato.errors import BadArgument
+from sfumato.exact import Root
 from sfumato.mechanisms.additive import gaussian, laplace
+from sfumato.mechanisms.cube import coordinate_variances, k_norm
+from sfumato.release.record import Noised
 
-SURE = Fraction(95, 100)
-"""The confidence at which mechanisms are compared."""
+Exact: TypeAlias = Callable[[VectorMetric], Transformation]
+"""Makes an exact vector under a distance: that of the noise decides how far apart neighbours are."""
 
-
-def least_noise(exact: Callable[[VectorMetric], Transformation], loss: Loss, unit: Unit) -> Measurement:
-    """Noise on an exact vector that costs a unit no more than a loss, of the kind with the least error.
-
-    ``exact`` makes the vector under a distance: that of the noise decides how far apart neighbours are.
-    """
-    made = list(_candidates(exact, loss, unit))
-    if not made:
-        raise NoProvenRoute(f"no noise on sums has a loss that is known in terms of {type(loss).__name__}.")
-    return min(made, key=_error)
+LAPLACE_TAILS = 3.0
+"""The excess kurtosis of Laplace noise."""
 
 
-def _candidates(exact: Callable[[VectorMetric], Transformation], loss: Loss, unit: Unit) -> Iterator[Measurement]:
+@final
+@dataclass(frozen=True, eq=False)
+class NoisySums:
+    """Sums with noise: the measurement, the deviation of the noise on each, and how heavy its tails are (κ)."""
+
+    measurement: Measurement
+    deviation: float
+    tails: float = 0.0
+
+
+def least_noise(exact: Exact, loss: Loss, unit: Unit) -> NoisySums:
+    """Noise on an exact vector that costs a unit no more than a loss, of the kind that spreads least."""
+    return min(_candidates(exact, loss, unit), key=lambda one: one.deviation)
+
+
+def _candidates(exact: Exact, loss: Loss, unit: Unit) -> Iterator[NoisySums]:
+    """Pure ε buys Laplace noise or that of a cube, whichever is nearer; a δ, or another kind, Gaussian noise."""
+    if not isinstance(loss, Pure):
+        made = (exact(L2()) >> gaussian()).with_loss(loss, d_in=unit)
+        if made.noise is not None:
+            yield NoisySums(made, deviation_of(made.noise))
     if isinstance(loss, Pure | Approx):
-        yield (exact(L1()) >> laplace()).with_loss(Pure(loss.epsilon), d_in=unit)
-    if not isinstance(loss, Pure) and not (isinstance(loss, Approx) and not loss.delta):
-        yield (exact(L2()) >> gaussian()).with_loss(loss, d_in=unit)
+        pure = Pure(loss.epsilon)
+        far, total = exact(LInf()), exact(L1())
+        reach, l1 = far.map(unit), total.map(unit)
+        if not isinstance(far.target.domain, Vector) or isinstance(reach, Root) or isinstance(l1, Root):
+            raise BadArgument("what noise is added to", "a vector of sums", str(far.target))
+        variances = coordinate_variances(pure, size=far.target.domain.size or 1, linf=reach, l1=l1)
+        if variances["k_norm"] < variances["laplace"]:
+            yield NoisySums((far >> k_norm()).with_loss(pure, d_in=unit), sqrt(variances["k_norm"]))
+        else:
+            made = (total >> laplace()).with_loss(pure, d_in=unit)
+            yield NoisySums(made, sqrt(variances["laplace"]), LAPLACE_TAILS)
 
 
-def _error(measurement: Measurement) -> float:
-    return inf if measurement.error is None else float(measurement.error(SURE))
+def deviation_of(noised: Noised) -> float:
+    """The standard deviation of the noise on each number, in its unit."""
+    return sqrt(float(noised.noise.variance().upper())) * float(noised.step)

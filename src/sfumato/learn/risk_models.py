@@ -75,13 +75,6 @@ class RiskModel(PrivateEstimator):
     def _scores(self, X: object) -> Floats:  # noqa: N803  # scikit-learn's name
         return np.asarray(self._coordinates(X) @ self.theta_.T)
 
-    def __str__(self) -> str:
-        """The parameters; once it is fitted, how that was done and at which loss."""
-        said = repr(self)
-        if hasattr(self, "release_"):
-            said += f"\nfitted by {self.release_.how.made}, {self.release_.loss}, {self.release_.unit}"
-        return said
-
 
 def unscaled(theta: Floats, columns: Sequence[Column]) -> tuple[Floats, Floats]:
     """Coefficients in the units of columns, and how much of the constant they take along; the constant's come first."""
@@ -235,6 +228,8 @@ class PoissonRegressor(RegressorMixin, RiskModel):  # type: ignore[misc]
     >>> PoissonRegressor(epsilon=1, between={"age": (0, 100)}, target_between=(0, 20)).ridge is None
     True
     """
+
+    takes: ClassVar[str] = "number"
 
     def __init__(
         self,

@@ -1,3 +1,4 @@
+from .cube import coordinate_variances, k_norm
 from .estimators import (
     estimated_count,
     estimated_mean,
@@ -9,7 +10,6 @@ from .estimators import (
     valid_counts,
 )
 from .integer_noise import binomial, censored_laplace, staircase
-from .k_norm import coordinate_variances, k_norm
 from .local_reports import local_laplace, local_mean_response
 from .matrix_mechanism import channel, channel_delta, channel_epsilon, matrix_mechanism
 from .noisy_max import laplace_noisy_max, laplace_noisy_max_with_lead

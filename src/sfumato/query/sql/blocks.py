@@ -21,6 +21,7 @@ from sfumato.query.sql.refusals import only, refused
 from sfumato.query.sql.scalars import Scalars
 from sfumato.query.sql.scopes import Scope
 from sfumato.query.sql.tables import Tables, columns_of, is_star
+from sfumato.query.sql.unnesting import with_lists_beside
 from sfumato.query.sql.usual_names import usual_name
 from sfumato.query.sql.within import Windows, with_windows
 
@@ -65,6 +66,7 @@ CLAUSES = ("expressions", "from_", "joins", "where", "group", "having", "order",
 def block(select: exp.Expr, tables: Tables, wrap: Wrap) -> Block:
     """Reads a SELECT."""
     only(select, *CLAUSES)
+    select = with_lists_beside(select)
     scope, windows = with_windows(select, tables.scope(select), tables.parameters)
     rows = row_reader(scope, tables.parameters)
     reader = _Reader(scope, rows, wrap, windows)

@@ -9,8 +9,10 @@ from fractions import Fraction
 from itertools import product
 from typing import final, overload
 
+import numpy as np
 from flint import arb
 
+from sfumato.accounting.events import Noise as NoiseEvent
 from sfumato.accounting.facts import loss_of
 from sfumato.accounting.losses.measures import ZCDP, Pure
 from sfumato.core.domains import Data
@@ -71,11 +73,12 @@ def _k_norm(space: Space, scale: Fraction, step: Fraction | None) -> Measurement
     return Measurement(
         source=space,
         measure=Pure,
-        function=lambda data, entropy: grid.value(exact_add(grid.whole(data), noise.sample(entropy))),
+        function=lambda data, entropy: grid.value(exact_add(np.asarray(grid.whole(data)), noise.sample(entropy))),
         privacy_map=lambda d_in: k_norm_loss(noise, grid.shift(d_in)),
         how=how,
-        law=lambda data: CubeLaw(noise, tuple(map(int, grid.whole(data)))),
+        law=lambda data: CubeLaw(noise, tuple(map(int, np.asarray(grid.whole(data))))),
         error=lambda confidence: in_values(grid, noise.half_width(confidence)),
+        event=lambda d_in: k_norm_event(noise, grid.shift(d_in)),
     ).recorded()
 
 
@@ -84,6 +87,16 @@ def k_norm_loss(noise: Cube, shift: Distance) -> Pure:
     """The loss of noise on a whole vector: that of Laplace noise on one number that moves as far."""
     loss = loss_of(DiscreteLaplace(noise.scale), Pure, shift)
     return Pure(loss.epsilon)  # type: ignore[attr-defined]  # loss_of gives the kind it was asked for
+
+
+@guarantee(
+    claim="neighbours are no easier to tell apart than with discrete Laplace noise on one number that moves as far",
+    proof="proofs/k_norm.md#event",
+    reviewed="fda12f2ee738",
+)
+def k_norm_event(noise: Cube, shift: Distance) -> NoiseEvent:
+    """What the accountant counts in every kind of loss: Laplace noise on one number, which is no less of a loss."""
+    return NoiseEvent(DiscreteLaplace(noise.scale), shift)
 
 
 @final
@@ -122,15 +135,13 @@ def coordinate_variances(
     count, far = integer(size, "size", least=1), positive(linf, "linf")
     total = count * far if l1 is None else positive(l1, "l1")
     square = up(squared(root(count * far**2) if l2 is None else as_distance(l2, "l2")))
-    if isinstance(loss, ZCDP):
-        epsilon, found = _pure_within(up(loss.rho)), {"gaussian": square / (2 * up(loss.rho))}
-    elif isinstance(loss, Pure):
-        epsilon, found = up(loss.epsilon), {}
-    else:
-        raise BadArgument("loss", "a Pure or ZCDP loss", loss)
-    found["k_norm"] = (count + 1) * (count + 2) / 3 * (up(far) / epsilon) ** 2
-    found["laplace"] = 2 * (up(total) / epsilon) ** 2
-    return dict(sorted(found.items(), key=lambda one: one[1]))
+    if not isinstance(loss, Pure | ZCDP) or loss == type(loss).nothing():
+        raise BadArgument("loss", "a Pure or ZCDP loss above 0", loss)
+    variances = {"gaussian": square / (2 * up(loss.rho))} if isinstance(loss, ZCDP) else {}
+    epsilon = _pure_within(up(loss.rho)) if isinstance(loss, ZCDP) else up(loss.epsilon)
+    variances["k_norm"] = (count + 1) * (count + 2) / 3 * (up(far) / epsilon) ** 2
+    variances["laplace"] = 2 * (up(total) / epsilon) ** 2
+    return dict(sorted(variances.items(), key=lambda one: one[1]))
 
 
 def _pure_within(rho: float) -> float:
