@@ -27,6 +27,7 @@ from sfumato.learn.estimator import PrivateEstimator
 from sfumato.learn.sources import Source
 from sfumato.mechanisms.perturbed_risk import likely_scale, perturbed_risk
 from sfumato.mechanisms.risks import CappedPoisson, Logistic, Risk, SmoothHinge, Softmax
+from sfumato.release.render.document import Table
 
 
 class RiskModel(PrivateEstimator):
@@ -71,6 +72,17 @@ class RiskModel(PrivateEstimator):
     def _by_score(self, theta: Floats) -> Floats:
         """The coefficients of all scores, of those that were released."""
         return theta
+
+    def _told(self) -> tuple[Table, ...]:
+        """The coefficients, a column for each score."""
+        several = len(self.coef_) > 1
+        head = [str(one) for one in getattr(self, "classes_", ())] if several else ["estimate"]
+        names = [name for column in self.columns_ for name in column.names]
+        rows = [
+            (name, *(f"{one:.6g}" for one in slopes)) for name, slopes in zip(names, self.coef_.T.tolist(), strict=True)
+        ]
+        last = ("intercept", *(f"{one:.6g}" for one in self.intercept_.tolist()))
+        return (Table((*rows, last), ("coefficient", *head), "", right=frozenset(range(1, len(head) + 1))),)
 
     def _scores(self, X: object) -> Floats:  # noqa: N803  # scikit-learn's name
         return np.asarray(self._coordinates(X) @ self.theta_.T)
