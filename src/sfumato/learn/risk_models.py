@@ -64,9 +64,9 @@ class RiskModel(PrivateEstimator):
         if isinstance(loss, Pure) and 0 < loss.epsilon < math.inf:
             counted = rows.metric.read(source.unit) if isinstance(rows, Space) else rows.map(source.unit)
             least = 0.0 if self.ridge is None else up(positive(self.ridge, "ridge"))
-            found = build(likely_scale(risk, len(kinds), down(loss.epsilon / Fraction(counted)), least))
-            if found.check(source.unit, loss):
-                return found
+            likely = build(likely_scale(risk, len(kinds), down(loss.epsilon / Fraction(counted)), least))
+            if likely.check(source.unit, loss):
+                return likely
         return calibrate(build, d_in=source.unit, loss=loss)
 
     def _by_score(self, theta: Floats) -> Floats:

@@ -34,8 +34,8 @@ BALL_PIECE = 1 << 12
 SLACK = 1 + 2.0**-20
 """Covers the rounding of sums and products of a few bounds."""
 
-THIN = 1 << 14
-"""Rows that are tried first, where there are more."""
+FEW, THIN = 1 << 11, 8
+"""Where there are more rows than a few, one of eight is tried first."""
 
 MOST_STEPS = 200
 
@@ -140,12 +140,10 @@ def _newton_step(problem: Problem, theta: Floats, slope: Floats) -> Floats:
 
 def _descend(problem: Problem, push: Floats) -> Floats:
     """Newton's steps, halved until they lead down, as far as floats go: from 0, or from where some rows lead."""
-    theta, every = np.zeros(problem.shape), len(problem.rows) // THIN
-    if every > 1:
-        fewer = replace(
-            problem, rows=problem.rows[::every], targets=problem.targets[::every], ridge=problem.ridge / every
-        )
-        theta = _descend(fewer, push / every)
+    theta = np.zeros(problem.shape)
+    if len(problem.rows) > FEW:
+        rows, targets = problem.rows[::THIN], problem.targets[::THIN]
+        theta = _descend(replace(problem, rows=rows, targets=targets, ridge=problem.ridge / THIN), push / THIN)
     value = problem.value(theta, push)
     for _ in range(MOST_STEPS):
         slope = problem.gradient(theta, push)
