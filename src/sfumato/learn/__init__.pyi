@@ -2,6 +2,7 @@ from .columns import Category, Number
 from .components import PCA, Covariance
 from .estimator import PrivateEstimator
 from .linear import LinearRegression
+from .risk_models import LinearSVC, LogisticRegression, PoissonRegressor
 from .saving import load, save
 from .scaling import Binner, Encoder
 
@@ -12,7 +13,10 @@ __all__ = [
     "Covariance",
     "Encoder",
     "LinearRegression",
+    "LinearSVC",
+    "LogisticRegression",
     "Number",
+    "PoissonRegressor",
     "PrivateEstimator",
     "load",
     "save",
