@@ -2,7 +2,7 @@ from .columns import Category, Number
 from .components import PCA, Covariance
 from .estimator import PrivateEstimator
 from .linear import LinearRegression
-from .risk_models import LinearSVC, LogisticRegression, PoissonRegressor
+from .risk_models import HuberRegressor, LinearSVC, LogisticRegression, PoissonRegressor
 from .saving import load, save
 from .scaling import Binner, Encoder
 
@@ -12,6 +12,7 @@ __all__ = [
     "Category",
     "Covariance",
     "Encoder",
+    "HuberRegressor",
     "LinearRegression",
     "LinearSVC",
     "LogisticRegression",
