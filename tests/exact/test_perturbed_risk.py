@@ -77,7 +77,7 @@ def true_loss(risk: Risk, scale: Fraction, ridge: Fraction) -> float:
         (Logistic(), "1", "1/20", 0.6),  # a small one, at which they cost more than slopes; one row has no such company
         (SmoothHinge(), "2", "1", 0.95),
         (CappedPoisson(), "2", "1", 0.55),
-        (Huber(Fraction(1, 2)), "2", "2", 0.9),
+        (Huber(Fraction(1, 2)), "2", "2", 0.8),  # the sweep meets no residual next to a kink
     ],
 )
 def test_the_law_of_a_coefficient_keeps_the_loss_and_reaches_it(
@@ -160,9 +160,8 @@ def test_slopes_in_floats_are_within_their_doubt(risk: Risk) -> None:
             exact = risk.exact_slopes([arb(float(one)) for one in row], float(target))
             worst = max(worst, *(abs(float(one - arb(float(near)))) for one, near in zip(exact, slopes, strict=True)))
     assert worst <= doubt < 1e-13
-    assert worst > doubt / 200 or isinstance(
-        risk, SmoothHinge | Huber
-    )  # whose scores are mostly subtracted without rounding
+    subtracted = isinstance(risk, SmoothHinge | Huber)  # mostly without rounding
+    assert worst > doubt / 200 or subtracted
 
 
 @pytest.mark.parametrize("risk", RISKS, ids=lambda risk: f"{type(risk).__name__}{risk.scores}")
