@@ -41,7 +41,7 @@ def stated_codebook(
     for what, stated in (("between", ends), ("categories", lists)):
         for name in stated:
             _known(name, types, what)
-            _askable(name, types[name], what)
+            _askable(name, _item(types[name]), what)
     if both := sorted(ends.keys() & lists.keys()):
         raise BadArgument("between and categories", "about different columns", both)
     for kind in units.values():
@@ -70,6 +70,12 @@ def _askable(name: str, engine: str, what: str) -> None:
         raise BadArgument(what, f"about a column that can be read: {cannot_be_asked(engine)}", name)
 
 
+def _item(engine: str) -> str:
+    """The type of the items of a list, and of any other column its own; lists of lists have none."""
+    item = engine.removesuffix("[]")
+    return engine if item.endswith("]") else item
+
+
 def _known(name: object, types: Mapping[str, str], what: str) -> None:
     if name not in types:
         near = did_you_mean(name, types, "; did you mean {!r}?")
@@ -77,7 +83,10 @@ def _known(name: object, types: Mapping[str, str], what: str) -> None:
 
 
 def _column(name: str, engine: str, ends: Ends, lists: Lists) -> Mapping[str, object] | None:
-    """What a codebook says of a column; None where it has no type for it."""
+    """What a codebook says of a column; None where it has no type for it. Of a list, it is said of the items."""
+    if (item := _item(engine)) != engine:
+        items = _column(name, item, ends, lists)
+        return None if items is None else {"type": "list", "items": items}
     if name in lists:
         return {"categories": _listed(name, lists[name]), "source": STATED}
     kind = kind_of(engine) if engine else None

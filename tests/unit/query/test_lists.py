@@ -262,3 +262,20 @@ def test_codebooks_say_what_items_are() -> None:
     ):
         with pytest.raises(BadCodebook):
             sf.Codebook.read(BOOK.replace("{type: list, items: {categories: [a, b], source: s}, most_items: 3}", wrong))
+
+
+def test_lists_of_a_frame_need_no_file_of_facts() -> None:
+    """What is stated of a list column is about its items; lists of lists are left out, and a list is no id."""
+    frame = pl.DataFrame(
+        {"id": [1, 2, 3], "tags": [["x", "y"], [], ["x"]], "marks": [[1.0], [5.0], None], "deep": [[[1]]] * 3}
+    )
+    data = sf.Dataset(frame, unit="id", categories={"tags": ["x", "y"]}, between={"marks": (0, 4)})
+    session = data.session(limit=sf.Pure(10**9), ledger="memory:")
+    asked = "SELECT t, COUNT(*) AS n FROM data, UNNEST(tags[:2]) AS u(t) WHERE t IS NOT NULL GROUP BY t"
+    assert session.sql(asked, loss=sf.Pure(10**8), max_rows=2).to_polars().rows() == [("x", 2), ("y", 1)]
+    total = session.sql("SELECT SUM(m) AS s FROM data, UNNEST(marks[:1]) AS u(m)", loss=sf.Pure(10**8), max_rows=1)
+    assert total.to_polars().item() == pytest.approx(5, abs=1e-3)  # 5 is moved to 4
+    with pytest.raises(QueryRefused, match="deep"):
+        session.explain("SELECT COUNT(deep) FROM data", loss=sf.Pure(1))
+    with pytest.raises(BadArgument, match="unit"):
+        sf.Dataset(frame, unit="tags")
