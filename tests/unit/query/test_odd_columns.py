@@ -72,7 +72,7 @@ HOURS = [datetime.timedelta(hours=1), None]
 UNASKABLE = {
     "duration": (pl.DataFrame({"x": [1, 2], "odd": HOURS}), "INTERVAL"),
     "bytes": (pa.table({"x": [1], "odd": [b"a"]}), "BLOB"),
-    "list": (pl.DataFrame({"x": [1], "odd": [[1, 2]]}), "BIGINT[]"),
+    "list of lists": (pl.DataFrame({"x": [1], "odd": [[[1, 2]]]}), "BIGINT[][]"),
     "wide decimal": (
         pa.table({"x": [1], "odd": pa.array([Decimal(1)], pa.decimal256(50, 2))}),
         "decimal256(50, 2)",
