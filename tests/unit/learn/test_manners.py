@@ -9,12 +9,13 @@ import pytest
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import check_estimator
 
-from sfumato.learn import LinearRegression
+from sfumato.learn import LinearRegression, NaiveBayes
 
 WIDE = {"between": (-100, 100), "epsilon": 10**6}
 
 ESTIMATORS: list[Any] = [
     LinearRegression(**WIDE, target_between=(-300, 300)),
+    NaiveBayes(**WIDE, classes=[0, 1, 2, 3]),
 ]
 """One of each estimator, with bounds that hold what scikit-learn's checks make up, and hardly any noise."""
 

@@ -276,7 +276,7 @@ def _tally(cell: Cell, factors: Sequence[Term | Expression | None]) -> ExactAggr
     "one of them moves; sets are added up, in L2 their squares, and in L∞ the largest counts; in pieces under "
     "conditions of which no row meets two, the most that all rows of a unit move one cell, else as in L1",
     proof="proofs/query.md#gram",
-    reviewed="bf8019994fe6",
+    reviewed="176b25e18f32",
 )
 def gram_distance(
     level: Level,
