@@ -165,11 +165,16 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _coordinates(self, X: object) -> Floats:  # noqa: N803
         """The coordinates of rows to predict for, the constant 1 first: what is missing is the middle of its bounds."""
-        layout = Coordinates(tuple(column.kind for column in self.columns_))
-        return layout.rows(np.nan_to_num(self._encoded(X, self.columns_)))
+        rows = np.nan_to_num(self._encoded(X))
+        return Coordinates(tuple(column.kind for column in self.columns_)).rows(rows)
 
-    def _encoded(self, X: object, made: Sequence[Made]) -> Floats:  # noqa: N803
-        """Rows to predict for as what is made of each column; NaN where something is missing."""
+    @property
+    def _made(self) -> Sequence[Made]:
+        """What is made of each column to predict from it: as a rule the column as it is."""
+        return self.columns_
+
+    def _encoded(self, X: object) -> Floats:  # noqa: N803
+        """Rows to predict for, a column for each of `_made`; NaN where something is missing."""
         check_is_fitted(self, "release_")
         names, values = _columns(X)
         expected = [column.name for column in self.columns_]
@@ -180,7 +185,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         if len(values) != len(expected):
             must = f"expecting {len(expected)} features as input"
             raise ValueError(f"X has {len(values)} features, but {type(self).__name__} is {must}")
-        return np.stack([one.encode(part) for one, part in zip(made, values, strict=True)], axis=1)
+        return np.stack([one.encode(part) for one, part in zip(self._made, values, strict=True)], axis=1)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

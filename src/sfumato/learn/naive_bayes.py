@@ -91,6 +91,10 @@ class NaiveBayes(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
         self.classes_ = np.array(target.values)
         self._learn(table, sums.deviation)
 
+    @property
+    def _made(self) -> Sequence[Made]:
+        return self._seen
+
     def _learn(self, table: Floats, deviation: float) -> None:
         """Makes the model of noisy sums: a row for each class, a column for each sum."""
         sizes = [2 if isinstance(column, Number) else column.kind for column in self._seen]
@@ -116,7 +120,7 @@ class NaiveBayes(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
 
         What is missing, and a value that is none of a category's, says nothing of the class.
         """
-        rows = self._encoded(X, self._seen)
+        rows = self._encoded(X)
         said = np.tile(np.log(self.class_prior_), (len(rows), 1))
         for place, column in enumerate(rows.T):
             if place in self._shares:
@@ -139,7 +143,8 @@ class NaiveBayes(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
 
     def predict(self, X: object) -> np.ndarray[Any, Any]:  # noqa: N803
         """The likeliest class of rows, which nothing protects."""
-        return np.asarray(self.classes_[self.predict_joint_log_proba(X).argmax(axis=1)])
+        likeliest = self.predict_joint_log_proba(X).argmax(axis=1)
+        return np.asarray(self.classes_[likeliest])
 
 
 def binned(columns: Sequence[Column], bins: Edges | None) -> list[Column | Bins]:
