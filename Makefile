@@ -27,7 +27,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 PEERS := $(patsubst benchmarks/peers/%.txt,%,$(wildcard benchmarks/peers/*.txt))
 
-.PHONY: demo test test-all coverage lint format peers bench-noise bench-accounting bench-algorithms bench-ledger bench-limits bench-query bench-fixtures bench-audit debian-packages clean
+.PHONY: demo test test-all coverage lint style types tests format peers bench-noise bench-accounting bench-algorithms bench-ledger bench-limits bench-query bench-fixtures bench-audit debian-packages clean
 .DELETE_ON_ERROR:
 
 demo: .venv/installed-plot,sql
@@ -37,7 +37,11 @@ demo: .venv/installed-plot,sql
 PYTEST := $(BIN)/pytest -n $(WORKERS) --dist worksteal --durations=50
 AT_ONCE := -m "not nightly" --hypothesis-profile=ci
 
-test: lint debian-packages
+# Types are checked while tests run; what is wrong in style is said before.
+test: style debian-packages
+	@$(MAKE) --no-print-directory --jobs=2 types tests
+
+tests: .venv/installed-dev
 	$(PYTEST) $(AT_ONCE)
 
 test-all: lint debian-packages
@@ -46,9 +50,13 @@ test-all: lint debian-packages
 coverage: .venv/installed-dev debian-packages
 	$(PYTEST) $(AT_ONCE) --cov --cov-report=term
 
-lint: .venv/installed-dev
+lint: style types
+
+style: .venv/installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+
+types: .venv/installed-dev
 	$(BIN)/mypy
 
 # PostgreSQL, whose server the tests start for themselves; where it cannot be installed they are skipped.

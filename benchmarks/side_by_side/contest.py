@@ -53,7 +53,9 @@ class Contender:
         Raises `subprocess.CalledProcessError` when the script fails.
         """
         command = [str(self.interpreter), "-P", str(BENCHMARKS / "contenders" / self.script), *self.arguments]
-        environment = os.environ | {"PYTHONPATH": str(BENCHMARKS), "PYTHONWARNINGS": "ignore"}
+        ours = os.environ.get("PYTHONPATH") if self.environment is None else None  # such as another checkout's src
+        paths = os.pathsep.join(filter(None, (str(BENCHMARKS), ours)))
+        environment = os.environ | {"PYTHONPATH": paths, "PYTHONWARNINGS": "ignore"}
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
             for line in process.stdout or ():
                 yield {"contender": self.name, **json.loads(line)}

@@ -338,7 +338,7 @@ def _not_below(point: arb) -> Extended:
     """An exact ball's number as a rational; beyond 2^±EXPONENT_MOST, something near that is not below it."""
     mantissa, exponent = (int(part) for part in point.man_exp())
     if abs(exponent) <= EXPONENT_MOST:
-        return mantissa * Fraction(2) ** exponent
+        return Fraction(mantissa << exponent) if exponent >= 0 else Fraction(mantissa, 1 << -exponent)
     if exponent > 0:
         return math.inf if mantissa > 0 else -(Fraction(2) ** EXPONENT_MOST)
     return Fraction(2) ** (mantissa.bit_length() - EXPONENT_MOST) if mantissa > 0 else Fraction(0)

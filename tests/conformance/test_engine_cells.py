@@ -21,7 +21,20 @@ from sfumato.query.nodes.expressions import Column, Literal
 from sfumato.query.nodes.facts import Facts
 from sfumato.query.nodes.kinds import Kind, Value
 from sfumato.query.nodes.operators import call
-from sfumato.query.nodes.relations import Fold, Folded, Hop, Join, Match, Owner, PerUnit, Scan, Select, Union, Where
+from sfumato.query.nodes.relations import (
+    Fold,
+    Folded,
+    Hop,
+    Join,
+    Match,
+    Meet,
+    Owner,
+    PerUnit,
+    Scan,
+    Select,
+    Union,
+    Where,
+)
 from sfumato.query.plan.engine_plan import (
     Bound,
     Cells,
@@ -131,6 +144,46 @@ def test_neither_order_nor_threads_nor_other_units_change_what_is_kept(
                 alone[key] = [one + other for one, other in zip(alone[key], numbers, strict=True)]
         assert asked(opening, rows, replace(cells, tallies=TALLIES)) == {
             key: tuple(numbers) for key, numbers in alone.items()
+        }
+
+
+NAME, REGION = Column("name", Kind.TEXT, Facts(), "p.name"), Column("region", Kind.TEXT, Facts(), "p.region")
+PUBLIC = Scan("p", (NAME, REGION))
+REGIONS = {"name": ["a", "a", "b", "c", "d", "e", None], "region": ["x", "y", "x", None, "X", "z", "x"]}
+
+
+@pytest.mark.parametrize("bound", [Bound(2, 2), Bound(2, 1, cut=True)], ids=str)
+@given(rows=DATA)
+@settings(max_examples=3, deadline=None)
+def test_keys_of_a_public_table_count_as_if_the_rows_had_them(
+    opening: Opening, rows: list[tuple[Any, ...]], bound: Bound
+) -> None:
+    columns = zip(*rows, strict=True) if rows else [()] * 4
+    made = pa.table([pa.array(one, kind) for one, kind in zip(columns, TYPES.types, strict=True)], schema=TYPES)
+    engine = opening({"t": made, "p": pa.table(REGIONS)}, {"t": T, "p": PUBLIC})
+    joined = Join(T, PUBLIC, (("site", "name"),))
+    kept = Where(joined, call("lt", N, Literal(3, Kind.INT)))
+    for source in (joined, kept, replace(joined, match=Match.LEFT)):
+        copied = Select(source, tuple((one.name, one) for one in source.fields))  # hides where the keys come from
+        for keys, tallies in (
+            ((REGION,), (Rows(), Units())),
+            ((REGION, NAME), TALLIES),
+            ((call("lower", REGION),), TALLIES),
+            ((REGION, SITE), (Rows(), Units())),
+        ):
+            found, same = (cells_of(engine.run(Cells(one, keys, tallies, bound))) for one in (source, copied))
+            assert found == same
+    engine.close()
+
+
+@given(rows=DATA)
+@settings(max_examples=8, deadline=None)
+def test_counts_are_the_same_alone_and_beside_sums(opening: Opening, rows: list[tuple[Any, ...]]) -> None:
+    counts = (Rows(), Units(), Rows(bits=3))
+    for bound in (Bound(2, 2), Bound(1, 1), Bound(9, 1)):
+        beside = asked(opening, rows, Cells(T, (SITE,), (*counts, Total((Term(X, GRID),))), bound))
+        assert asked(opening, rows, Cells(T, (SITE,), counts, bound)) == {
+            key: numbers[:-1] for key, numbers in beside.items()
         }
 
 
@@ -301,6 +354,27 @@ def test_relations_keep_units_apart(opening: Opening) -> None:
     ):
         with pytest.raises(TypeError):
             engine.run(Cells(wrong, (), (Rows(),)))
+
+
+def test_rows_of_different_units_meet_so_many_of_each_key(opening: Opening) -> None:
+    """Which rows are kept an engine decides, how many it does not; a whole number beside a float is one."""
+    rows = [
+        (1, "a", 1.0, 1),
+        (1, "a", -0.0, 0),
+        (2, "a", 3.0, 1),
+        (3, "b", 0.0, 3),
+        (4, None, 4.0, 1),
+        (None, "a", 1.0, 1),
+    ]
+    engine = opened(opening, rows)
+    other = Select(T, (("his", USER), ("where", SITE), ("y", X), ("m", N)))
+    for most, expected in ((1, {"a": 1, "b": 1}), (2, {"a": 4, "b": 1}), (9, {"a": 9, "b": 1})):
+        met = Meet(T, other, (("site", "where"),), most)
+        assert cells_of(engine.run(Cells(met, (SITE,), (Rows(),)))) == {(key,): (n,) for key, n in expected.items()}
+    assert cells_of(engine.run(Cells(Meet(T, other, (("n", "y"),), 9), (), (Rows(),)))) == {(): (3 * 1 + 1 * 2 + 1,)}
+    assert cells_of(engine.run(Cells(Meet(T, other, (("x", "y"),), 1), (), (Rows(),)))) == {(): (4,)}, "zeros are one"
+    with pytest.raises(TypeError):
+        engine.run(Cells(Meet(T, other, (("site", "where"),)), (), (Rows(),)))
 
 
 def test_ids_are_found_through_foreign_keys_and_windows_divide_them(opening: Opening) -> None:

@@ -136,6 +136,9 @@ class ByRank(Order):
     def kept(self, unit: Identity, row: Row) -> Any:
         return last(tuple(row.values()))
 
+    def met(self, row: Row) -> Any:
+        return last(tuple(row.values()))
+
     def value(self, unit: Identity, key: Key, value: Value) -> Any:
         return last((value,))
 

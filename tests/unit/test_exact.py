@@ -8,6 +8,7 @@ import signal
 import threading
 import time
 from ast import literal_eval
+from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 
@@ -17,7 +18,7 @@ from flint import arb, ctx
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.accounting.plans.search import greatest, greatest_integer, least, least_integer
+from sfumato.accounting.plans.search import about, greatest, greatest_integer, least, least_integer
 from sfumato.errors import BadArgument, CannotCalibrate
 from sfumato.exact import (
     Root,
@@ -259,3 +260,36 @@ def test_what_is_not_written_out_does_not_read_back(number: Fraction) -> None:
 def test_digits_are_never_below_the_number(value: Fraction, power: int, digits: int) -> None:
     number = value * Fraction(10) ** power
     assert number <= Fraction(digits_up(number, digits)) <= number * (1 + Fraction(10) ** (1 - digits))
+
+
+@pytest.mark.parametrize("search", [least, greatest])
+@pytest.mark.parametrize(
+    "near", [None, 0.1, 1 / 3, math.nextafter(1 / 3, 1), 7e100, 1e-200, 2.0**-900, math.inf, math.nan]
+)
+def test_where_a_search_begins_changes_how_often_it_asks_and_nothing_else(
+    search: Callable[..., Fraction], near: float | None
+) -> None:
+    asked: list[Fraction] = []
+
+    def good(value: Fraction) -> bool:
+        asked.append(value)
+        return (value >= Fraction(1, 3)) == (search is least)
+
+    found = search(good, near=near)
+    beside = Fraction(math.nextafter(float(found), 0.0 if search is least else 1.0))
+    assert good(found) and not good(beside) and found in asked
+    assert len(asked) < (10 if near is not None and abs(near - 1 / 3) < 1e-15 else 140)
+
+
+def test_a_search_near_the_wrong_place_still_refuses_what_there_is_not() -> None:
+    with pytest.raises(CannotCalibrate, match="even the most private one misses it"):
+        least(lambda value: False, near=1.0)
+    with pytest.raises(CannotCalibrate, match="does not move in one direction"):
+        least(lambda value: value < 1, near=2.0**-899)
+
+
+@pytest.mark.parametrize("start", [1e-6, 1.0, 50.0])
+def test_secants_lead_to_where_a_falling_function_meets_0_and_give_up_where_it_does_not(start: float) -> None:
+    assert about(lambda x: math.exp(-x) - 0.25, start=start) == pytest.approx(math.log(4), rel=1e-14)
+    assert about(lambda x: math.nan, start=start) is None
+    assert about(lambda x: 1.0 if x < 3 else -1.0, start=start) == pytest.approx(3, rel=1e-12)

@@ -216,7 +216,7 @@ def _bounds(entries: Entries, kind: str) -> Range | None:
             f"between must have its lower bound first, and some room: {_short(lower)} is not below {_short(upper)}"
         )
     if kind == "int" and not lower.denominator == upper.denominator == 1:
-        entries.refuse(f"between must be whole numbers for an int column; got {shown(ends)}")
+        entries.refuse(f"between must be whole numbers for an int column; got {_short(lower)} and {_short(upper)}")
     return Bounds(lower, upper)
 
 
@@ -321,7 +321,8 @@ def _categories(entries: Entries) -> tuple[Hashable, ...]:
         if isinstance(category, str) and not storable(category):
             entries.refuse("a category holds half a character, which nothing can store")
         if category is None or not isinstance(category, str | int | float | bool):
-            entries.refuse(f"a category must be a text, a number, true or false; got {shown(value)}")
+            days = " (of days and times say between)" if isinstance(category, datetime.date) else ""
+            entries.refuse(f"a category must be a text, a number, true or false{days}; got {shown(value)}")
         if isinstance(category, float) and not isfinite(category):
             entries.refuse(f"a category must be finite; got {shown(category)}")
         if category in values:
@@ -334,6 +335,16 @@ def _categories(entries: Entries) -> tuple[Hashable, ...]:
                 f"categories must be distinct as texts, and {shown(str(category))} is there as a text and as something "
                 "else: an array of texts could not tell the two apart. Write both in one way"
             )
+        if isinstance(category, int) and not -(2**63) <= category < 2**63:
+            entries.refuse(
+                f"a category must be a whole number of 64 bits; got {shown(category)}. Write such keys as texts"
+            )
         values.append(category)
         texts.add(str(category))
-    return tuple(values)
+    if len(kinds := sorted({_sort(value) for value in values})) > 1:
+        entries.refuse(f"categories must be of one kind, as the values of a column are; got {' and '.join(kinds)}")
+    return tuple(map(float, values) if any(isinstance(value, float) for value in values) else values)  # type: ignore[arg-type]
+
+
+def _sort(value: object) -> str:
+    return "texts" if isinstance(value, str) else "truth values" if isinstance(value, bool) else "numbers"

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from functools import lru_cache
 from typing import TypeVar
 
 from sfumato.accounting.losses.measures import Approx, Loss
 from sfumato.accounting.losses.stated import needed_loss
-from sfumato.accounting.plans.search import greatest, least
+from sfumato.accounting.plans.search import about, greatest, least
 from sfumato.core.domains import Data
 from sfumato.core.grouped_distance import DistanceLike
 from sfumato.core.measurement import Measurement
@@ -18,7 +19,7 @@ from sfumato.core.partial import Partial
 from sfumato.core.restating import restate
 from sfumato.core.transformation import Transformation
 from sfumato.errors import BadArgument, CannotCalibrate
-from sfumato.exact import Extended, Number, positive, probability
+from sfumato.exact import Extended, Number, positive, probability, up
 from sfumato.guarantee import guarantee
 
 Parameter = TypeVar("Parameter", Fraction, int)
@@ -27,7 +28,7 @@ Parameter = TypeVar("Parameter", Fraction, int)
 @guarantee(
     claim="the measurement built from the answer keeps the loss at d_in",
     proof="proofs/framework.md#calibration",
-    reviewed="5b4d0eb1763b",
+    reviewed="d36f66b4abb7",
 )
 def calibrate_parameter(
     build: Callable[[Fraction], Measurement],
@@ -50,10 +51,21 @@ def calibrate_parameter(
 
     builder = _priced_builder(_builder(build, "calibrate()"), stated)
 
-    def good(parameter: Fraction) -> bool:
-        return _apart(builder(parameter), d_in).check(d_in, stated)
+    @lru_cache
+    def price(parameter: Fraction) -> Loss:
+        return _apart(builder(parameter), d_in).map(d_in)
 
-    return greatest(good) if largest else least(good)
+    sign = -1 if largest else 1
+    near = about(lambda parameter: sign * _log_above(price(Fraction(parameter)), stated), start=1.0)
+    return (greatest if largest else least)(lambda parameter: price(parameter).within(stated), near=near)
+
+
+def _log_above(price: Loss, stated: Loss) -> float:
+    """About the logarithm of how far an (ε, δ) is above another at the same δ; no number for other losses."""
+    match price, stated:
+        case Approx(), Approx() if price.delta == stated.delta and 0 < price.epsilon < math.inf:
+            return math.log(up(price.epsilon / stated.epsilon)) if stated.epsilon else math.nan
+    return math.nan
 
 
 def _apart(measurement: Measurement, d_in: DistanceLike | Unit) -> Measurement:

@@ -11,7 +11,7 @@ from sfumato.accounting.adaptive.costs import Cost
 from sfumato.accounting.compose import total
 from sfumato.accounting.convert.convert import convert
 from sfumato.accounting.events import Event, Noise, Stated
-from sfumato.accounting.facts.gaussian import exact_discrete_delta
+from sfumato.accounting.facts.gaussian import discrete_gaussian_epsilon, exact_discrete_delta
 from sfumato.accounting.losses.concentrated import GDP
 from sfumato.accounting.losses.measures import ZCDP, Approx, Loss, Pure, lesser
 from sfumato.accounting.losses.renyi import Renyi
@@ -25,8 +25,11 @@ from sfumato.guarantee import guarantee
 from sfumato.noise.discrete_gaussian import DiscreteGaussian
 from sfumato.release.record import Failure
 
-HALVINGS = 16
-"""How often the ε of discrete noise is looked for between 0 and what its Gaussian loss says."""
+GAIN = Fraction(1, 1 << 16)
+"""The ε of discrete noise is looked for where it is below what its Gaussian loss says by this much, relatively."""
+
+ALIKE = Fraction(1, 10**6)
+"""Where ρ is half of μ² but for this much, relatively, the ε of ρ is above that of μ, and is not looked for."""
 
 ADDED = (Pure, ZCDP, GDP, Renyi)
 """Kinds with losses that are numbers, or curves kept exactly: for these an event is counted anew."""
@@ -62,19 +65,17 @@ def restate(measurement: Measurement, kind: type[Loss], delta: Fraction | None =
 @guarantee(
     claim="an ε at which δ(ε), by the Gaussian loss of the event or by the exact profile of its noise, is at most δ",
     proof="proofs/interaction.md#restated",
-    reviewed="cf63792affd4",
+    reviewed="79ca26116692",
 )
 def gaussian_loss_at(event: Event, delta: Fraction, relation: Relation) -> Approx:
     """The ε at a δ of an event with a Gaussian loss; of discrete noise on one number nearly the least there is."""
     bound = convert(total(event, GDP, relation=relation), Approx, delta=delta)
     match event:
         case Noise(noise=DiscreteGaussian() as noise, shift=shift, coordinates=1) if 0 < bound.epsilon < math.inf:
-            low, high = Fraction(0), Fraction(bound.epsilon)
-            whole = math.floor(rational_up(shift))
-            for _ in range(HALVINGS):
-                middle = (low + high) / 2
-                low, high = (low, middle) if exact_discrete_delta(noise, whole, middle) <= delta else (middle, high)
-            return Approx(min(high, Fraction(bound.epsilon)), delta)
+            whole, high = math.floor(rational_up(shift)), Fraction(bound.epsilon)
+            if exact_discrete_delta(noise, whole, high * (1 - GAIN)) > delta:
+                return bound
+            return Approx(min(high, discrete_gaussian_epsilon(noise, shift=whole, delta=delta)), delta)
         case _:
             return bound
 
@@ -83,7 +84,7 @@ def gaussian_loss_at(event: Event, delta: Fraction, relation: Relation) -> Appro
     claim="the lesser of the loss that the map gives, converted, and that of the event, counted in the kind; at a δ, "
     "by way of its Gaussian loss",
     proof="proofs/interaction.md#restated",
-    reviewed="dc67072d41e3",
+    reviewed="dd494b37f7b4",
 )
 def restated_loss(
     loss: Loss, event: Event | None, kind: type[Loss], delta: Fraction | None, relation: Relation
@@ -91,6 +92,7 @@ def restated_loss(
     """A loss in another kind, from the loss itself or from the event that has it."""
     ways: list[Callable[[], Loss]] = [lambda: convert(loss, kind, delta=delta)]
     if event is not None and kind is Approx and delta:
+        ways = [] if _is_gaussian(event, loss, relation) else ways
         ways.append(lambda: gaussian_loss_at(event, delta, relation))
     elif event is not None and kind in ADDED:
         ways.append(lambda: total(event, kind, relation=relation))
@@ -104,3 +106,11 @@ def restated_loss(
     if not losses:
         raise refused or NoProvenRoute("no theorem gives this loss.")
     return lesser(losses[-1], losses[0])
+
+
+def _is_gaussian(event: Event, loss: Loss, relation: Relation) -> bool:
+    """Tells whether a loss is the ρ of the Gaussian loss that an event has."""
+    try:
+        return isinstance(loss, ZCDP) and total(event, GDP, relation=relation).square <= 2 * loss.rho * (1 + ALIKE)
+    except NoProvenRoute:
+        return False

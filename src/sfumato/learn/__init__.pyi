@@ -1,6 +1,21 @@
 from .columns import Category, Number
+from .components import PCA, Covariance
 from .estimator import PrivateEstimator
 from .linear import LinearRegression
 from .naive_bayes import NaiveBayes
+from .saving import load, save
+from .scaling import Binner, Encoder
 
-__all__ = ["Category", "LinearRegression", "NaiveBayes", "Number", "PrivateEstimator"]
+__all__ = [
+    "PCA",
+    "Binner",
+    "Category",
+    "Covariance",
+    "Encoder",
+    "LinearRegression",
+    "NaiveBayes",
+    "Number",
+    "PrivateEstimator",
+    "load",
+    "save",
+]

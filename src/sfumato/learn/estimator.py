@@ -33,6 +33,10 @@ from sfumato.learn.columns import (
 from sfumato.learn.sources import Asked, Held, Source
 from sfumato.query.frame import Frame
 from sfumato.release.record import Release
+from sfumato.release.render import rendered
+from sfumato.release.render.document import Document, Table
+from sfumato.release.render.sheet import sheet
+from sfumato.release.render.words import clean
 from sfumato.transforms.gram import Coordinates
 
 
@@ -51,7 +55,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
     between: Between | None
     categories: Categories | None
 
-    takes: ClassVar[str] = "number"
+    takes: ClassVar[str]
     """What the target is: a "number", one of some "classes", or "nothing"."""
 
     columns_: tuple[Column, ...]
@@ -147,7 +151,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         return known_class
 
     def _of_arrays(self, X: object, y: object, entropy: Entropy | None) -> Source:  # noqa: N803
-        names, values = _columns(X)
+        names, values = columns_of(X)
         if y is None and self.takes != "nothing":
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         if hasattr(X, "columns"):
@@ -176,7 +180,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
     def _encoded(self, X: object) -> Floats:  # noqa: N803
         """Rows to predict for, a column for each of `_made`; NaN where something is missing."""
         check_is_fitted(self, "release_")
-        names, values = _columns(X)
+        names, values = columns_of(X)
         expected = [column.name for column in self.columns_]
         if hasattr(X, "columns") and hasattr(self, "feature_names_in_") and names != expected:
             raise BadArgument(
@@ -187,6 +191,22 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"X has {len(values)} features, but {type(self).__name__} is {must}")
         return np.stack([one.encode(part) for one, part in zip(self._made, values, strict=True)], axis=1)
 
+    def _told(self) -> tuple[Table, ...]:
+        """What the model says of itself when it is printed, such as its coefficients; nothing, unless it says so."""
+        return ()
+
+    def document(self) -> Document:
+        """The model, its loss and how it was made, for any form: `print` shows it as text."""
+        check_is_fitted(self, "release_")
+        released, names = sheet(self.release_), ", ".join(column.name for column in self.columns_)
+        about = f"of {names}" if self.target_ is None else f"of {self.target_.name} on {names}"
+        loss = f"{self.release_.loss} for {self.release_.unit}"
+        headline = f"{type(self).__name__} {about}:"
+        return Document(type(self).__name__, clean(headline, most=200), loss, tables=(*self._told(), *released.tables))
+
+    def __str__(self) -> str:
+        return rendered(self.document(), "text") if hasattr(self, "release_") else repr(self)
+
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
@@ -194,7 +214,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def _columns(X: object) -> tuple[list[str], list[Any]]:  # noqa: N803
+def columns_of(X: object) -> tuple[list[str], list[Any]]:  # noqa: N803
     """Names and columns of a table or of an array with two dimensions; x0, x1, … where there are no names."""
     if hasattr(X, "columns") and hasattr(X, "__getitem__"):
         given = getattr(X, "column_names", None) or list(X.columns)

@@ -177,7 +177,8 @@ class Release:
     ``half_width`` is the error of the mechanism at the stated confidence (None where there is no such statement): the
     released value is within it of the exact one with at least that probability. It says nothing about clamping or
     sampling. ``noise`` is what was added, where the value is an exact one with noise on it. ``receipt`` is the entry of
-    the ledger that paid; without one the release is uncharged.
+    the ledger that paid; without one the release is uncharged. ``others`` are units of other kinds that are protected
+    too, each with its own loss.
     """
 
     value: Value
@@ -193,6 +194,7 @@ class Release:
     facts: tuple[Fact, ...] = ()
     receipt: Receipt | None = None
     version: str = field(default_factory=made_by)
+    others: tuple[tuple[str, Loss], ...] = ()
 
     @property
     def charged(self) -> bool:

@@ -28,7 +28,7 @@ from sfumato.query.nodes.kinds import Kind
 from sfumato.query.nodes.literals import literal, value_of
 from sfumato.query.nodes.operators import call
 from sfumato.query.nodes.questions import Count, StatisticValue
-from sfumato.query.nodes.relations import Fold, Hop, Join, Owner, Relation, Scan, Select
+from sfumato.query.nodes.relations import Fold, Hop, Join, Match, Meet, Owner, Relation, Scan, Select
 
 VISITS = CATALOG.table("visits")
 
@@ -47,21 +47,22 @@ LINES = scan("lines", Owner("user", (Hop("order", "orders", "order"),)), "order"
 def test_a_foreign_key_joins_rows_of_one_unit() -> None:
     assert joined(LINES, ORDERS, [("lines order", "orders order")]).private
     assert joined(ORDERS, LINES, [("orders order", "lines order")]).private
-    with pytest.raises(QueryRefused, match=r"belong to two units.* Join them on user as well"):
-        joined(LINES, ORDERS, [("lines item", "orders order")])
+    assert isinstance(joined(LINES, ORDERS, [("lines item", "orders order")]), Meet)
+    with pytest.raises(QueryRefused, match=r"rows of other units.* Join them on user as well"):
+        joined(LINES, ORDERS, [("lines item", "orders order")], Match.LEFT)
 
 
 def test_a_foreign_key_that_was_computed_anew_is_none() -> None:
     order = LINES.columns[0]
     lower = Select(LINES, (("lines order", call("lower", order)),))
-    with pytest.raises(QueryRefused, match="belong to two units"):
-        joined(lower, ORDERS, [("lines order", "orders order")])
+    assert isinstance(joined(lower, ORDERS, [("lines order", "orders order")]), Meet)
 
 
-def test_tables_whose_rows_are_units_join_with_public_ones_only() -> None:
+def test_tables_whose_rows_are_units_meet() -> None:
     left, right = scan("a", Owner(), "x"), scan("b", Owner(), "x")
-    with pytest.raises(QueryRefused, match="Each row is a unit by itself here"):
-        joined(left, right, [("a x", "b x")])
+    assert isinstance(joined(left, right, [("a x", "b x")]), Meet)
+    with pytest.raises(QueryRefused, match="Nothing says here whose a row is"):
+        joined(left, right, [("a x", "b x")], Match.SEMI)
     assert joined(left, scan("b", None, "x"), [("a x", "b x")]).private
 
 

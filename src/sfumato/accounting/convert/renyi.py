@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from fractions import Fraction
+from functools import lru_cache
 
 from flint import arb
 
@@ -149,8 +150,14 @@ def zcdp_epsilon(rho: Number, *, delta: Number) -> Extended:
     >>> round(float(zcdp_epsilon(0.004, delta=1e-8)), 6)
     0.465965
     """
+    return _zcdp_epsilon(amount(rho, "rho"), probability(delta, "delta"))
+
+
+@lru_cache(maxsize=256)
+def _zcdp_epsilon(rho: Extended, delta: Fraction) -> Extended:
     # Beyond some ρ the search does not come near enough to order 1; the closed form does.
-    return min(renyi_epsilon(Renyi.of(Linear(rho)), delta=delta), zcdp_epsilon_simple(rho, delta=delta))
+    simple = zcdp_epsilon_simple(rho, delta=delta)
+    return min(renyi_epsilon(Renyi.of(Linear(rho)), delta=delta), simple) if simple else simple
 
 
 def zcdp_delta(rho: Number, *, epsilon: Number) -> Fraction:

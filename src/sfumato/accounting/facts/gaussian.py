@@ -10,10 +10,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from functools import lru_cache
 
 from flint import arb
 
-from sfumato.accounting.plans.search import least
+from sfumato.accounting.plans.search import about, least
+from sfumato.accounting.pld.crossing import log_ratio
 from sfumato.errors import BadArgument
 from sfumato.exact import (
     BITS,
@@ -28,6 +30,9 @@ from sfumato.exact import (
     positive,
     precision,
     rational,
+    rational_up,
+    root,
+    squared,
     upper,
 )
 from sfumato.guarantee import guarantee
@@ -38,6 +43,9 @@ SHARPNESS = Fraction(1, 1 << 64)
 
 TINY = Fraction(1, 1 << 10_000)
 """A δ below this is reported as this: balls reach further down than rationals fit into memory."""
+
+TINY_BALL = ball(TINY)
+"""The same as a ball: a power of two is exact at any precision."""
 
 FAR = 14_000
 """P(Z >= t) <= exp(-t²/2s²) is below `TINY` where t²/s² is more than this, for 2·10⁴·ln 2 < 14 000."""
@@ -61,21 +69,49 @@ def gaussian_delta(epsilon: Number, *, scale: Number | Root, sensitivity: Number
 @guarantee(
     claim="delta = Phi(D/2s - eps s/D) - exp(eps) Phi(-D/2s - eps s/D), rounded up",
     proof="proofs/gaussian_calibration.md#analytic",
-    reviewed="a5eb0df8429b",
+    reviewed="628ab954bf0c",
 )
 def exact_gaussian_delta(epsilon: Fraction, sensitivity: Distance, scale: Distance) -> Fraction:
     """δ(ε) of continuous Gaussian noise between neighbours that are exactly the sensitivity apart."""
     if sensitivity == 0:
         return Fraction(0)
+    return _sharpened(lambda bits: _gaussian_parts(ball(epsilon), ball_of(sensitivity) / ball_of(scale)))
 
-    def parts() -> tuple[arb, arb]:
-        shift = ball_of(sensitivity) / ball_of(scale)
-        middle, reach = ball(epsilon) / shift, shift / 2
-        above = gaussian_upper_tail(middle - reach)
-        # Where the first term is tiny, so is δ, and the exponential may be too large even for a ball.
-        return above, above if above < ball(TINY) else above - ball(epsilon).exp() * gaussian_upper_tail(middle + reach)
 
-    return _sharpened(lambda bits: parts())
+def _gaussian_parts(epsilon: arb, shift: arb) -> tuple[arb, arb]:
+    """Encloses a quick bound of δ(ε), and δ(ε) itself, of noise of scale 1 between neighbours a shift apart."""
+    middle, reach = epsilon / shift, shift / 2
+    above = gaussian_upper_tail(middle - reach)
+    # Where the first term is tiny, so is δ, and the exponential may be too large even for a ball.
+    return above, above if above < TINY_BALL else above - epsilon.exp() * gaussian_upper_tail(middle + reach)
+
+
+def _excess(delta: Fraction, parts: tuple[arb, arb]) -> float:
+    """About the logarithm of how far a δ is above another one; no number where it is not known well enough."""
+    return float((parts[1] / ball(delta)).log().mid()) if parts[1] > 0 else math.nan
+
+
+def mu_near(epsilon: Fraction, delta: Fraction) -> float | None:
+    """About the greatest μ that keeps an (ε, δ): where a search for it may begin."""
+    far = 2 * _log_above(delta)
+    start = max(2 * float(epsilon) / (math.sqrt(far + 2 * float(epsilon)) + math.sqrt(far)), float(delta), 1e-300)
+    with precision(BITS):
+        price = ball(epsilon)
+        return about(lambda mu: -_excess(delta, _gaussian_parts(price, arb(mu))), start=start)
+
+
+def epsilon_near(mu: Distance, delta: Fraction) -> float | None:
+    """About the least ε that μ keeps at a δ: where a search for it may begin."""
+    with precision(BITS):
+        shift = ball_of(mu)
+        size = float(shift.mid())
+        start = size * (size / 2 + math.sqrt(2 * _log_above(delta)))
+        return about(lambda epsilon: _excess(delta, _gaussian_parts(arb(epsilon), shift)), start=start)
+
+
+def _log_above(delta: Fraction) -> float:
+    """About ln(1 / δ)."""
+    return math.log(delta.denominator) - math.log(delta.numerator)
 
 
 def _sharpened(parts: Callable[[int], tuple[arb, arb]]) -> Fraction:
@@ -95,9 +131,9 @@ def unit_bounds(value: arb) -> tuple[Fraction, Fraction]:
     """Encloses a probability by rationals, the upper one at least `TINY`."""
     if not value.is_finite():
         return Fraction(0), Fraction(1)
-    least_value, most_value, tiny = value.lower(), value.upper(), ball(TINY)
-    low = endpoints(least_value)[0] if tiny < least_value and least_value < 1 else Fraction(0)
-    if most_value < tiny:
+    least_value, most_value = value.lower(), value.upper()
+    low = endpoints(least_value)[0] if least_value > TINY_BALL and least_value < 1 else Fraction(0)
+    if most_value < TINY_BALL:
         return Fraction(0), TINY
     high = endpoints(most_value)[1] if most_value < 1 else Fraction(1)
     return Fraction(low), min(Fraction(1), Fraction(high))
@@ -120,7 +156,8 @@ def gaussian_epsilon(delta: Number, *, scale: Number | Root, sensitivity: Number
     allowed, shift, size = _delta(delta), _sensitivity(sensitivity), _scale(scale)
     if exact_gaussian_delta(Fraction(0), shift, size) <= allowed:
         return Fraction(0)
-    return least(lambda epsilon: exact_gaussian_delta(epsilon, shift, size) <= allowed, what="epsilon")
+    near = epsilon_near(root(Fraction(squared(shift)) / Fraction(squared(size))), allowed)
+    return least(lambda epsilon: exact_gaussian_delta(epsilon, shift, size) <= allowed, what="epsilon", near=near)
 
 
 def analytic_sigma(epsilon: Number, *, delta: Number, sensitivity: Number | Root = 1) -> Fraction:
@@ -134,7 +171,9 @@ def analytic_sigma(epsilon: Number, *, delta: Number, sensitivity: Number | Root
     allowed, shift, price = _delta(delta), _sensitivity(sensitivity), non_negative(epsilon, "epsilon")
     if shift == 0:
         raise BadArgument("sensitivity", "greater than 0: what never moves needs no noise", sensitivity)
-    return least(lambda scale: exact_gaussian_delta(price, shift, scale) <= allowed, what="scale")
+    mu = mu_near(price, allowed)
+    near = None if mu is None else float(rational_up(shift)) / mu
+    return least(lambda scale: exact_gaussian_delta(price, shift, scale) <= allowed, what="scale", near=near)
 
 
 @guarantee(
@@ -197,7 +236,14 @@ def discrete_gaussian_epsilon(noise: DiscreteGaussian, *, shift: int, delta: Num
     allowed, moved = _delta(delta), abs(integer(shift, "shift"))
     if exact_discrete_delta(noise, moved, Fraction(0)) <= allowed:
         return Fraction(0)
-    return least(lambda epsilon: exact_discrete_delta(noise, moved, epsilon) <= allowed, what="epsilon")
+
+    @lru_cache
+    def reached(epsilon: Fraction) -> Fraction:
+        return exact_discrete_delta(noise, moved, epsilon)
+
+    start = epsilon_near(root(moved * moved / noise.square), allowed) or 1.0
+    near = about(lambda epsilon: log_ratio(reached(Fraction(epsilon)), allowed), start=start)
+    return least(lambda epsilon: reached(epsilon) <= allowed, what="epsilon", near=near)
 
 
 def ball_of(distance: Distance) -> arb:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from itertools import combinations, product
 from typing import Self, TypeAlias, TypeVar, final
 
-from sfumato.accounting.facts.gaussian import TINY, exact_gaussian_delta
+from sfumato.accounting.facts.gaussian import TINY, epsilon_near, exact_gaussian_delta
 from sfumato.accounting.losses.bracket import Bracket
 from sfumato.accounting.losses.measures import Loss
 from sfumato.accounting.losses.profile import Profile
@@ -340,7 +340,7 @@ def _delta(parts: Composition, epsilon: Fraction, tolerance: float) -> Bracket:
 @guarantee(
     claim="floats at which the exact delta(eps) of N(mu, 1) against N(0, 1) is at most and above the wanted one",
     proof="proofs/pairs.md#gaussian-closed",
-    reviewed="78999f04f79e",
+    reviewed="e1bea20ef9d9",
 )
 def gaussian_epsilon_bracket(square: Fraction, delta: Fraction) -> Bracket:
     """Encloses ε(δ) of a Gaussian pair by its closed form."""
@@ -348,7 +348,8 @@ def gaussian_epsilon_bracket(square: Fraction, delta: Fraction) -> Bracket:
     if exact_gaussian_delta(Fraction(0), shift, Fraction(1)) <= delta:
         return Bracket(Fraction(0), Fraction(0))
     try:
-        upper = least(lambda epsilon: exact_gaussian_delta(epsilon, shift, Fraction(1)) <= delta, what="epsilon")
+        near = epsilon_near(shift, delta) if delta else None
+        upper = least(lambda epsilon: exact_gaussian_delta(epsilon, shift, Fraction(1)) <= delta, near=near)
     except CannotCalibrate:  # no float is large enough
         return Bracket(Fraction(0), math.inf)
     for bits in (50, 40, 30, 20):

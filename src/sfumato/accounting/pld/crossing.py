@@ -52,6 +52,8 @@ def log_ratio(value: Extended, other: Fraction) -> float:
     -2.302585
     """
     ratio = Fraction(value) / other
+    if 2 * abs(ratio - 1) < 1:
+        return math.log1p(float(ratio - 1))
     return math.log(ratio.numerator) - math.log(ratio.denominator)
 
 

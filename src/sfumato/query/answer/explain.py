@@ -26,6 +26,8 @@ from sfumato.query.nodes.relations import (
     COMPARISONS,
     Join,
     Keep,
+    Listed,
+    Meet,
     PerUnit,
     Relation,
     Scan,
@@ -135,6 +137,8 @@ def _steps(relation: Relation, depth: int, who: str) -> Iterator[tuple[str, str]
             else:
                 whose = "each row is a unit" if not owner.id else f"{owner.id} says whose a row is"
                 yield f"{indent}{table}", f"private: {whose}; values are moved into their columns' bounds"
+        case Listed(rows=rows):
+            yield f"{indent}{len(rows):,} rows of the question", "public"
         case Where(condition=condition):
             yield f"{indent}where {expression_words(condition)}", f"row by row: {same}"
         case Select(columns=columns):
@@ -142,6 +146,10 @@ def _steps(relation: Relation, depth: int, who: str) -> Iterator[tuple[str, str]
         case Join(right=right):
             once = "row by row" if relation.match.filters else "each row as often as it matches"
             yield f"{indent}{_join_words(relation)}", f"{'within each unit' if right.private else once}: {same}"
+        case Meet(on=on, most=most):
+            said = ", ".join(f"{left} = {right}" for left, right in on)
+            how = f"each row belongs to two units: {who} on either side moves at most {most:,} rows for each of its own"
+            yield f"{indent}join of different units on {said}, {most:,} of a key", f"{how}, and replaces as many"
         case Union(parts=parts):
             yield f"{indent}union of {len(parts)}", same
         case Keep(rows=rows, work=work):
@@ -150,6 +158,9 @@ def _steps(relation: Relation, depth: int, who: str) -> Iterator[tuple[str, str]
         case Windowed(added=added):
             names = ", ".join(one.column.name for one in added)
             yield f"{indent}by the unit's other rows: {names}", f"within each unit: {same}"
+        case PerUnit(by=by, folds=folds) if not relation.private:
+            names = ", ".join([*(name for name, _ in by), *(folded.column.name for folded in folds)])
+            yield f"{indent}summed up: {names}", "public"
         case PerUnit(by=by, folds=folds):
             made = ", ".join(folded.column.name for folded in folds)
             yield f"{indent}per unit by {', '.join(name for name, _ in by)}: {made}", f"within each unit: {same}"

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import final
 
-from sfumato.query.answer.spelled import Leaf, Piece, named, spelled, statistic_text
+from sfumato.query.answer.spelled import Leaf, Piece, constant, named, spelled, statistic_text
 from sfumato.query.answer.unit_column import Tables, with_unit
 from sfumato.query.answer.window_text import over_text, placed_text
 from sfumato.query.build.question import cube, rollup
@@ -24,7 +24,9 @@ from sfumato.query.nodes.relations import (
     Fold,
     Folded,
     Join,
+    Listed,
     Match,
+    Meet,
     PerUnit,
     Relation,
     Scan,
@@ -144,11 +146,12 @@ class _Source:
     name: str
     fields: Mapping[str, str]
     every: Mapping[str, str]
+    columns: str = ""
 
     @property
     def listed(self) -> str:
         """The table as FROM names it: with AS only where its name is not its text."""
-        return self.text if self.text == named(self.name) else f"{self.text} AS {named(self.name)}"
+        return self.text if self.text == named(self.name) else f"{self.text} AS {named(self.name)}{self.columns}"
 
 
 @final
@@ -163,7 +166,7 @@ class _From:
     @property
     def clause(self) -> str:
         first = self.sources[0]
-        return f"FROM {first.listed if self.full else first.text}{self.joins}"
+        return f"FROM {first.listed if self.full or first.columns else first.text}{self.joins}"
 
     def leaf(self, column: Expression) -> Piece:
         """Names a column, with its table where it might be another one."""
@@ -219,6 +222,10 @@ def _join_text(match: Match, right: str, conditions: Sequence[str]) -> str:
 def _chain(relation: Relation) -> tuple[Relation, list[tuple[Join, Expression | None]]]:
     """Takes joins apart, from left to right, each with what else its condition says."""
     match relation:
+        case Meet(left, right, on):
+            return _chain(Join(left, right, on))
+        case Where(Meet(left, right, on), condition):
+            return _chain(Where(Join(left, right, on), condition))
         case Join(left=left):
             first, steps = _chain(left)
             return first, [*steps, (relation, None)]
@@ -273,6 +280,10 @@ def _source(relation: Relation, name: str, tables: Tables) -> _Source:
     if isinstance(relation, Scan):
         visible = [column.name for column in tables.get(relation.table, relation).columns]
         return _Source(named(relation.table), name, fields, {one: one for one in visible})
+    if isinstance(relation, Listed):
+        rows = (f"({', '.join(constant(value).text for value in row)})" for row in relation.rows)
+        own = f"({', '.join(map(named, fields))})"
+        return _Source(f"(VALUES {', '.join(rows)})", name, fields, fields, own)
     text, visible = _query(relation, tables)
     return _Source(f"({text})", name, fields, {one: one for one in visible})
 
@@ -347,9 +358,10 @@ def _per_unit(made: PerUnit, select: Select | None, having: Expression | None, t
         return Piece(_fold(folds[name], scope.leaf)) if name in folds else spelled(by[name], scope.leaf)
 
     items = [(name, spelled(one, leaf), row) for (name, one), (_, row) in zip(columns, rows, strict=True)]
-    grouped = f"GROUP BY {', '.join(spelled(one, scope.leaf).text for _, one in made.by)}"
+    by_text = ", ".join(spelled(one, scope.leaf).text for _, one in made.by)
+    grouped = [f"GROUP BY {by_text}"] if by_text or made.private else []
     kept = [] if having is None else [f"HAVING {spelled(having, leaf).text}"]
-    return " ".join((_select(items), scope.clause, *_where(where, scope.leaf), grouped, *kept)), [
+    return " ".join((_select(items), scope.clause, *_where(where, scope.leaf), *grouped, *kept)), [
         name for name, _ in columns
     ]
 

@@ -89,8 +89,9 @@ class Frame:
     def join(self, other: Frame, *, on: str | Sequence[str] | Mapping[str, str], how: How = "inner") -> Frame:
         """Joins another table where columns are equal: of one name, or ``on={"site": "site_id"}`` for ours and theirs.
 
-        The other table is public, or both belong to the same units and ``on`` says so. A column that both have under
-        one name is kept once if it is joined on, and must be renamed otherwise. With ``"semi"`` the rows are kept that
+        The other table is public, or both belong to the same units and ``on`` says so; else rows of different units
+        meet, which takes ``max_matches`` when it is released. A column that both have under one name is kept once if it
+        is joined on, and must be renamed otherwise. With ``"semi"`` the rows are kept that
         match something, with ``"anti"`` those that match nothing; neither adds columns.
         """
         try:
@@ -155,8 +156,8 @@ class Frame:
         return self.agg(**asked)
 
     def _near(self, name: str) -> str:
-        if name.startswith("_"):
-            return "."
+        if name.startswith("_") or name in INSTEAD:
+            return f".{INSTEAD.get(name, '')}"
         methods = [one for one in dir(type(self)) if not one.startswith("_")]
         hint = did_you_mean(OTHER_WORDS.get(name, name), [*self.columns, *methods])
         return f"; there are the columns {', '.join(self.columns)}.{hint}"
@@ -215,6 +216,19 @@ OTHER_WORDS = {
     **dict.fromkeys(("concat", "vstack"), "union"),
 }
 """What other libraries call methods that are here under another name."""
+
+ROWS_STAY = " Rows never leave: ask with agg(…) or group_by(…).agg(…), and release(…) the answer."
+INSTEAD = {
+    **dict.fromkeys(
+        ("head", "tail", "limit", "sample", "collect", "show", "to_pandas", "to_polars", "rows"), ROWS_STAY
+    ),
+    **dict.fromkeys(("release", "explain"), " Nothing is asked yet: agg(…) or group_by(…).agg(…) comes first."),
+    **dict.fromkeys(("schema", "dtypes", "info"), " The session, printed, shows what is public of each column."),
+    **dict.fromkeys(("drop_nulls", "dropna"), " Write filter(~t.minutes.is_null())."),
+    "unique": " Write value_counts(…).",
+    "sort": " An answer is sorted: agg(…).sort(…).",
+}
+"""What to write in place of methods that frames of other libraries have."""
 
 
 def _apart(right: Frame, name: str, left: Frame) -> str:

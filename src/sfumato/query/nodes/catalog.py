@@ -65,6 +65,10 @@ class Catalog:
             raise QueryRefused(f"there is no table {shown(name)}; there are: {there}.{did_you_mean(name, self.tables)}")
         return self.tables[known]
 
+    def left_out(self, name: str) -> Mapping[str, str]:
+        """The columns that the data of a table has besides, and why nothing can be asked about each."""
+        return next((table.left_out for table in self.codebook.tables if table.name == name), {})
+
     def _last_part(self, name: str) -> str | None:
         """The table with a name that ends in this one, as PUMS.PUMS does in PUMS; None where that is not one table."""
         ends = {full.rpartition(".")[2]: full for full in self.tables}

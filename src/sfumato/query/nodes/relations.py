@@ -2,18 +2,21 @@
 
 A private relation carries, besides its fields, the identity of the unit that each row belongs to, hidden: no step can
 lose it or make it up. Every step acts on the rows of each unit by themselves, so that data sets which differ in the
-rows of one unit give relations that differ in the rows of that unit only (proofs/query.md#relations).
+rows of one unit give relations that differ in the rows of that unit only (proofs/query.md#relations). The one exception
+is `Meet`, whose rows belong to two units: what comes after it knows of no unit (proofs/meetings.md).
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Any, final
+from typing import final
 
 from sfumato.query.nodes.expressions import Column, Expression
-from sfumato.query.nodes.facts import Ends, Facts
+from sfumato.query.nodes.fields import merged, optional, renamed
+from sfumato.query.nodes.kinds import Value
 from sfumato.query.plan.grids import Grid
 
 
@@ -83,6 +86,27 @@ class Scan(Relation):
     @property
     def private(self) -> bool:
         return self.owner is not None
+
+    @property
+    def sources(self) -> tuple[Relation, ...]:
+        return ()
+
+
+@final
+@dataclass(frozen=True)
+class Listed(Relation):
+    """Rows that the question itself states (VALUES): public, and the same whatever the data is."""
+
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Value, ...], ...]
+
+    @property
+    def fields(self) -> tuple[Column, ...]:
+        return self.columns
+
+    @property
+    def private(self) -> bool:
+        return False
 
     @property
     def sources(self) -> tuple[Relation, ...]:
@@ -183,6 +207,42 @@ class Join(Relation):
 
 @final
 @dataclass(frozen=True)
+class Meet(Relation):
+    """Joins private relations on equal columns, rows of different units with one another; missing values match nothing.
+
+    Of each side the rows with a key are put in order, by a hash of their values, and the first ``most`` of them are
+    joined (``None``: not said yet, and never run). A row belongs to two units then, so that there is no identity: what
+    one unit can move is a number of rows, anywhere (proofs/meetings.md#theorem).
+    """
+
+    left: Relation
+    right: Relation
+    on: tuple[tuple[str, str], ...]
+    most: int | None = None
+
+    @property
+    def fields(self) -> tuple[Column, ...]:
+        return tuple(replace(column, unit=None) for column in (*self.left.fields, *self.right.fields))
+
+    @property
+    def private(self) -> bool:
+        return True
+
+    @property
+    def sources(self) -> tuple[Relation, ...]:
+        return (self.left, self.right)
+
+
+def meetings(relation: Relation) -> Iterator[Meet]:
+    """The joins of rows of different units in a relation: where there are any, its rows belong to no single one."""
+    if isinstance(relation, Meet):
+        yield relation
+    for source in relation.sources:
+        yield from meetings(source)
+
+
+@final
+@dataclass(frozen=True)
 class Union(Relation):
     """Puts relations one below another (UNION ALL); their fields have the same names and kinds, in the same order."""
 
@@ -234,7 +294,8 @@ class Folded:
 class PerUnit(OfOne):
     """Makes one row of the rows of each unit, or of each unit and group: GROUP BY the id, and further columns.
 
-    Of the unit's identity the columns that hold it are among ``by`` under the names they have.
+    Of the unit's identity the columns that hold it are among ``by`` under the names they have. Public rows belong to
+    nobody: of these it makes one row of each group, and one in all where there is nothing to group by.
     """
 
     source: Relation
@@ -244,10 +305,6 @@ class PerUnit(OfOne):
     @property
     def fields(self) -> tuple[Column, ...]:
         return (*(renamed(name, made) for name, made in self.by), *(folded.column for folded in self.folds))
-
-    @property
-    def private(self) -> bool:
-        return True
 
 
 class Placing(Enum):
@@ -321,36 +378,13 @@ class Keep(OfOne):
     work: bool = False
 
 
-def renamed(name: str, made: Expression) -> Column:
-    """The column that holds an expression: a plain column keeps where it is from, anything else is new."""
-    if isinstance(made, Column):
-        return Column(name, made.kind, made.facts, made.origin, made.unit)
-    return Column(name, made.kind, made.facts)
-
-
-def optional(column: Column) -> Column:
-    """Makes a column's values possibly missing: it no longer identifies the unit of every row."""
-    return replace(column, facts=replace(column.facts, nullable=True), unit=None)
-
-
-def merged(columns: tuple[Column, ...]) -> Column:
-    """The column of a union: with bounds and keys only where every part has them, or no value at all."""
-    first = columns[0]
-    ends = [column.facts.between for column in columns if column.facts.keys != ()]
-    keys = [column.facts.keys for column in columns]
-    lists = [listed for listed in keys if listed is not None]
-    same = len({(column.origin, column.unit) for column in columns}) == 1
-    units = {column.unit for column in columns}
-    facts = Facts(
-        between=_hull(ends),
-        keys=tuple(dict.fromkeys(key for listed in lists for key in listed)) if len(lists) == len(keys) else None,
-        nullable=any(column.facts.nullable for column in columns),
-    )
-    return Column(first.name, first.kind, facts, first.origin if same else "", units.pop() if len(units) == 1 else None)
-
-
-def _hull(ends: list[Ends | None]) -> Ends | None:
-    known: list[Any] = [one for one in ends if one is not None]
-    if len(known) != len(ends) or not ends:
-        return None
-    return min(low for low, _ in known), max(high for _, high in known)
+def with_sources(relation: Relation, sources: Sequence[Relation]) -> Relation:
+    """Rebuilds a relation on other sources; a table, which has none, stays as it is."""
+    match relation, sources:
+        case OfOne(), [source]:
+            return replace(relation, source=source)  # type: ignore[type-var]  # every one is a record
+        case Join() | Meet(), [left, right]:
+            return replace(relation, left=left, right=right)
+        case Union(), _:
+            return Union(tuple(sources))
+    return relation

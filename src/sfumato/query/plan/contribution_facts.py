@@ -13,11 +13,13 @@ from typing import TypeAlias, final
 
 from sfumato.core.grouped_distance import Whole
 from sfumato.query.nodes.expressions import Call, Column, Expression, Literal
+from sfumato.query.nodes.kinds import Kind
 from sfumato.query.nodes.narrowing import left_by
 from sfumato.query.nodes.relations import (
     Join,
     Keep,
     Match,
+    Meet,
     PerUnit,
     Placed,
     Placing,
@@ -30,6 +32,7 @@ from sfumato.query.nodes.relations import (
 )
 from sfumato.query.plan.grounding import conjuncts
 from sfumato.transforms.group_bounds import groups_of_a_unit, rows_in_a_group
+from sfumato.transforms.meetings import moved_by_meeting
 
 Origins: TypeAlias = frozenset[str]
 """Columns of tables, as in ``visits.day``."""
@@ -91,6 +94,11 @@ class Reach:
         origins = frozenset(column.origin for key in made for column in key.columns())
         return self.rows if "" in origins else min(sides * groups_of_a_unit(origins, self.groups), self.rows)
 
+    def knows_groups(self, keys: Iterable[Expression]) -> bool:
+        """Tells whether facts about groups cover all columns that keys are made of."""
+        origins = frozenset(column.origin for key in keys for column in key.columns())
+        return "" not in origins and groups_of_a_unit(origins, self.groups) < math.inf
+
     def values_of(self, of: Expression, keys: Iterable[Expression] = ()) -> Whole:
         """The most different values of an expression that one unit can have; with keys, in all groups together.
 
@@ -130,6 +138,11 @@ def reach_of(relation: Relation, tables: Mapping[str, Reach], matches: Matches) 
             ours = reach_of(left, tables, matches).without(_tables(right))
             theirs = reach_of(right, tables, matches).rows if right.private else matches(relation)
             return ours.times(max(1, theirs) if relation.match is Match.LEFT else theirs)
+        case Meet(left=left, right=right, most=most):
+            sides = [reach_of(side, tables, matches).rows for side in (left, right)]
+            rows = max(sides) if _rows_of_one_side(left, right) else sum(sides)
+            moved = moved_by_meeting(rows, math.inf if most is None else most)
+            return Reach(moved, {} if rows == math.inf else dict.fromkeys(_keys(relation), int(rows)))
         case Union(parts=parts):
             return _together([reach_of(part, tables, matches) for part in parts])
         case Keep(source=source, work=True):
@@ -172,10 +185,34 @@ def _numbering(relation: Relation, name: str) -> Windowed | None:
 
 def _tables(relation: Relation) -> Iterator[str]:
     """The names of the tables that a relation is made of, repeated as often as it uses them."""
+    return (scan.table for scan in _scans(relation))
+
+
+def _scans(relation: Relation) -> Iterator[Scan]:
     if isinstance(relation, Scan):
-        yield relation.table
+        yield relation
     for source in relation.sources:
-        yield from _tables(source)
+        yield from _scans(source)
+
+
+def _rows_of_one_side(left: Relation, right: Relation) -> bool:
+    """Tells whether a unit has rows on one side only: it is a row itself, and no table stands on both sides."""
+    owners = [scan.owner for side in (left, right) for scan in _scans(side) if scan.owner is not None]
+    return not any(owner.id for owner in owners) and not {*_tables(left)} & {*_tables(right)}
+
+
+def _keys(meet: Meet) -> Iterator[Origins]:
+    """The columns of either side that hold the key of a join, where nothing else has the origin of one of them.
+
+    Floats are left out: one of them may be the key of several whole numbers, which are other groups.
+    """
+    origins = [column.origin for column in meet.fields]
+    pairs = [(meet.left.field(one), meet.right.field(other)) for one, other in meet.on]
+    for side in zip(*pairs, strict=True):
+        known = [column.origin for column in side if column is not None and origins.count(column.origin) == 1]
+        floats = any(column is None or column.kind is Kind.FLOAT for pair in pairs for column in pair)
+        if len(known) == len(pairs) and "" not in known and not floats:
+            yield frozenset(known)
 
 
 def _together(parts: list[Reach]) -> Reach:

@@ -14,7 +14,7 @@ from sfumato.query.build.relation import scans
 from sfumato.query.nodes.expressions import Call, Expression
 from sfumato.query.nodes.kinds import LONGEST_TEXT, Kind
 from sfumato.query.nodes.questions import Histogram, Question
-from sfumato.query.nodes.relations import Join, Match, Owner, PerUnit, Relation, Scan, Select, Where, Windowed
+from sfumato.query.nodes.relations import Join, Match, Meet, Owner, PerUnit, Relation, Scan, Select, Where, Windowed
 from sfumato.query.plan.bounds import THE_CODEBOOK, THE_QUESTION
 from sfumato.query.plan.drop_incomplete import gaps
 from sfumato.release.record import Cut, Cutting
@@ -113,10 +113,15 @@ def _rows(relation: Relation) -> Iterator[Cut]:
         yield from _rows(source)
     match relation:
         case Where(source=source, condition=condition):
-            what = "units" if isinstance(source, PerUnit) else "rows"
+            what = "units" if isinstance(source, PerUnit) and source.private else "rows"
             yield Cut(Cutting.ROWS, f"{what} are kept where {spelled(condition).text}", THE_QUESTION)
+        case Meet(left=left, right=right):
+            tables = " or ".join(dict.fromkeys(named(scan.table) for side in (left, right) for scan in scans(side)))
+            yield Cut(Cutting.ROWS, f"rows of {tables} that match none on the other side are left out", THE_QUESTION)
         case Join(right=right, match=match) if match is not Match.LEFT:
-            tables = " and ".join(dict.fromkeys(named(scan.table) for scan in scans(right)))
+            tables = (
+                " and ".join(dict.fromkeys(named(scan.table) for scan in scans(right))) or "the question's own rows"
+            )
             which = "a row" if match is Match.ANTI else "none"
             yield Cut(Cutting.ROWS, f"rows that match {which} of {tables} are left out", THE_QUESTION)
 

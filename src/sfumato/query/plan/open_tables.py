@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import final
+from typing import TypeAlias, final
 
 from sfumato.core.domains import Held, Tables
-from sfumato.core.identifiers import Identifiers
+from sfumato.core.identifiers import Identifiers, SharedIdentifiers
 from sfumato.core.metrics import AddRemove
 from sfumato.core.space import Space
 from sfumato.errors import QueryRefused
@@ -17,7 +17,10 @@ from sfumato.query.nodes.catalog import Catalog
 from sfumato.query.nodes.expressions import Column, Expression
 from sfumato.query.nodes.kinds import Kind
 from sfumato.query.nodes.operators import call
-from sfumato.query.nodes.relations import Join, Match
+from sfumato.query.nodes.relations import Join, Match, Relation
+
+Matched: TypeAlias = dict[tuple[Relation, tuple[Expression, ...]], int]
+"""The most rows that one row can match, by a public relation and what of it is compared."""
 
 
 @final
@@ -39,18 +42,24 @@ class OpenTables:
         domain = Tables(tuple(catalog.tables), catalog.codebook.digest)
         if catalog.by_rows:
             return Space(domain, AddRemove())
-        window = catalog.codebook.window
         id_column = next(scan.owner.id for scan in catalog.tables.values() if scan.owner is not None)
+        if catalog.codebook.kinds:
+            return Space(domain, SharedIdentifiers(id_column))
+        window = catalog.codebook.window
         return Space(domain, Identifiers(id_column, "" if window is None else f"one {window.every} of {window.column}"))
 
-    def matches(self, join: Join) -> int:
+    def matches(self, join: Join, known: Matched | None = None) -> int:
         """The most rows of a public relation that one row can match: it is public, so it is counted.
 
-        Refuses an inner join that matches none: the answer is known, and would be noise alone, at a price.
+        What is ``known`` was counted for the same question. Refuses an inner join that matches none: the answer is
+        known, and would be noise alone, at a price.
         """
         pairs = [(join.left.field(ours), join.right.field(theirs)) for ours, theirs in join.on]
         keys = tuple(_compared(ours, theirs) for ours, theirs in pairs if ours is not None and theirs is not None)
-        most = self.engine.matches(join.right, keys)
+        counted = {} if known is None else known
+        if (join.right, keys) not in counted:
+            counted[join.right, keys] = self.engine.matches(join.right, keys)
+        most = counted[join.right, keys]
         if not most and join.match is Match.INNER:
             names = ", ".join(theirs for _, theirs in join.on)
             raise QueryRefused(

@@ -12,11 +12,13 @@ from typing import final
 from sfumato.accounting.convert.convert import convert
 from sfumato.accounting.events import Event, Stated
 from sfumato.accounting.events import Sequence as Sequenced
-from sfumato.accounting.facts.gaussian import exact_discrete_delta, exact_gaussian_delta
+from sfumato.accounting.facts.gaussian import exact_discrete_delta, exact_gaussian_delta, mu_near
 from sfumato.accounting.losses.concentrated import COMMON_KINDS, GDP
 from sfumato.accounting.losses.measures import ZCDP, Additive, Approx, Loss, Pure
-from sfumato.accounting.plans.search import greatest, least
+from sfumato.accounting.plans.search import about, greatest, least
 from sfumato.accounting.plans.shares import largest_within
+from sfumato.accounting.pld.crossing import log_ratio
+from sfumato.core.grouped_distance import GroupedDistance
 from sfumato.errors import BadArgument, NoProvenRoute, QueryRefused
 from sfumato.exact import down, squared
 from sfumato.guarantee import guarantee
@@ -29,6 +31,10 @@ LAPLACE, GAUSSIAN = "laplace", "gaussian"
 ROUNDS = 6
 """How often the noise of parts is scaled to what a Gaussian loss allows; each round is nearer by a factor of ten."""
 
+KEYS_TAKE_DELTA = (
+    "sf.Approx(ε, δ), or a delta (delta=1e-6, --delta 1e-6) beside epsilon: keys that are not listed can only be shown "
+    "with a δ"
+)
 NO_GAUSSIAN = (
     "private choices (quantiles, top values) have no Gaussian loss on file: ask for them at a loss in Pure, Approx or "
     "ZCDP, or by themselves."
@@ -120,6 +126,11 @@ class Pricing:
             return reduce(lambda spent, one: spent.then(one), chosen, best)
         return together([part.loss(distance) for part in self.parts], self.kind, self.delta, chosen)
 
+    def over(self, spread: GroupedDistance) -> Pricing:
+        """The same noise and choices, priced for units whose rows spread otherwise over the groups."""
+        parts = tuple(part.over(spread) for part in self.parts)
+        return replace(self, parts=parts, selections=tuple(one.over(spread) for one in self.selections))
+
     def event(self, distance: int) -> Event:
         """Describes all that runs to the accountant: every part, and every choice of keys."""
         if distance == 0:
@@ -186,7 +197,7 @@ def priced(
             return _approximate(parts, shares, loss, selecting_keys, noise, d_in)
         case Loss() if not choices and (bought := _bought(parts, shares, loss, noise)) is not None:
             return Pricing(_each(parts, shares, bought), (), type(loss), Fraction(0))
-    must = "sf.Approx(ε, δ), or --delta: keys that are not listed can only be shown with a δ" if choices else _kinds()
+    must = KEYS_TAKE_DELTA if choices else _kinds()
     raise BadArgument("loss", must, loss)
 
 
@@ -301,13 +312,12 @@ def _better_gaussian(parts: Sequence[Part], shares: Sequence[Fraction], epsilon:
 def most_concentrated(parts: Sequence[Part], shares: Sequence[Fraction], loss: Approx, d_in: int) -> Fraction:
     """The greatest ρ to divide among parts that keep an (ε, δ): by way of ρ, of μ, or exactly."""
     epsilon, delta = Fraction(loss.epsilon), loss.delta
-    rhos = [concentrated_within(epsilon, delta)]
-    gaussian = gaussian_rho(parts, shares, most_mu(epsilon, delta) ** 2, d_in)
-    if gaussian is not None:
-        rhos.append(gaussian)
+    best = gaussian_rho(parts, shares, most_mu(epsilon, delta) ** 2, d_in) or Fraction(0)
     if len(parts) == 1 and isinstance(part := parts[0], NoisyCells) and squared(d_in * part.influence.l2) < 2:
-        rhos.append(1 / (2 * exactly_within(epsilon, delta)))
-    return max(rhos)
+        best = max(best, 1 / (2 * exactly_within(epsilon, delta)))
+    if best and not convert(ZCDP(best), Approx, delta=delta).within(loss):
+        return best  # by way of ρ there is only less
+    return max(best, concentrated_within(epsilon, delta))
 
 
 def gaussian_rho(parts: Sequence[Part], shares: Sequence[Fraction], square: Fraction, d_in: int) -> Fraction | None:
@@ -347,13 +357,20 @@ def concentrated_within(epsilon: Fraction, delta: Fraction) -> Fraction:
 @lru_cache(maxsize=256)
 def most_mu(epsilon: Fraction, delta: Fraction) -> Fraction:
     """The greatest μ that keeps an (ε, δ)."""
-    return greatest(lambda mu: exact_gaussian_delta(epsilon, mu, Fraction(1)) <= delta)
+    return greatest(lambda mu: exact_gaussian_delta(epsilon, mu, Fraction(1)) <= delta, near=mu_near(epsilon, delta))
 
 
 @lru_cache(maxsize=256)
 def exactly_within(epsilon: Fraction, delta: Fraction) -> Fraction:
     """The least scale² of Gaussian noise that keeps an (ε, δ) for one whole number that moves by 1."""
-    return least(lambda square: exact_discrete_delta(DiscreteGaussian.from_square(square), 1, epsilon) <= delta)
+
+    @lru_cache
+    def reached(square: Fraction) -> Fraction:
+        return exact_discrete_delta(DiscreteGaussian.from_square(square), 1, epsilon)
+
+    start = min(max(float(most_mu(epsilon, delta)) ** -2, 1e-6), 1e200)
+    near = about(lambda square: log_ratio(reached(Fraction(square)), delta), start=start)
+    return least(lambda square: reached(square) <= delta, near=near)
 
 
 def _kinds() -> str:

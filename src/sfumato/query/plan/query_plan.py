@@ -12,12 +12,13 @@ from sfumato.query.build.settings import Settings
 from sfumato.query.nodes.catalog import Catalog
 from sfumato.query.nodes.expressions import Expression
 from sfumato.query.nodes.questions import Deviation, Item, Quantile, Question, Statistic
+from sfumato.query.nodes.relations import Join, meetings
 from sfumato.query.plan.bounds import Wanted, wanted
 from sfumato.query.plan.contribution_facts import Reach
 from sfumato.query.plan.decomposition import Recipe, all_tallies
 from sfumato.query.plan.engine_plan import ExactAggregate, PublicKeys
 from sfumato.query.plan.grouping_sets import Level
-from sfumato.query.plan.open_tables import OpenTables
+from sfumato.query.plan.open_tables import Matched, OpenTables
 from sfumato.query.plan.pricing import Pricing
 from sfumato.release.record import Cut
 
@@ -58,11 +59,26 @@ class QueryPlan:
     sets: tuple[GroupingSet, ...] = ()
     levels: tuple[Level, ...] = ()
     pricing: Pricing | None = None
+    matched: Matched = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def catalog(self) -> Catalog:
         """What is public about the tables."""
         return self.opened.catalog
+
+    def matches(self, join: Join) -> int:
+        """The most rows of a public relation that one row can match, counted once for a question."""
+        return self.opened.matches(join, self.matched)
+
+    @property
+    def meets(self) -> bool:
+        """Tells whether rows belong to several units, because a join put rows of different ones together."""
+        return any(True for _ in meetings(self.question.source))
+
+    @property
+    def by_rows(self) -> bool:
+        """Tells whether nothing says which rows belong together: rows are units, or belong to several of them."""
+        return self.catalog.by_rows or self.meets
 
     @property
     def chosen(self) -> tuple[Statistic, ...]:

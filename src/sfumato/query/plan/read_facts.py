@@ -10,6 +10,6 @@ from sfumato.query.plan.query_plan import QueryPlan
 
 def read_facts(plan: QueryPlan) -> QueryPlan:
     """Before: a source that no later pass changes. After: what one unit can have of it, and is to keep."""
-    catalog, matches = plan.catalog, plan.opened.matches
+    catalog, matches = plan.catalog, plan.matches
     reach, kept = (reach_of(plan.question.source, bounds, matches) for bounds in (catalog.reaches, catalog.kept))
     return replace(plan, reach=reach, kept=kept)

@@ -35,6 +35,12 @@ class Influence:
     l1: Distance
     l2: Distance
 
+    @staticmethod
+    def of(spread: GroupedDistance, most: int) -> Influence:
+        """The influence of rows that spread so, each of which moves at most ``most``."""
+        l1, l2 = (keyed_map(spread, norm=norm, each=Fraction(most)) for norm in (L1(), L2()))
+        return Influence(spread, most, l1, l2)
+
 
 def influence(tally: ExactAggregate, spread: GroupedDistance) -> Influence:
     """Bounds how one unit moves a tally, from how its rows (or different values) spread over the groups."""
@@ -49,5 +55,4 @@ def influence(tally: ExactAggregate, spread: GroupedDistance) -> Influence:
             most, used = largest_product(tuple(term.grid.ends for term in terms)), spread
         case _:
             assert_never(tally)
-    l1, l2 = (keyed_map(used, norm=norm, each=Fraction(most)) for norm in (L1(), L2()))
-    return Influence(used, most, l1, l2)
+    return Influence.of(used, most)

@@ -69,13 +69,14 @@ class Splitter:
 
     def __init__(self, tree: exp.Expr, tables: Tables, ask: Ask) -> None:
         self._ask, self._outermost = ask, Names(tables, {})
-        self._taken = {node.name.casefold() for node in tree.find_all(exp.Identifier)}
-        aliases = [str(node.alias).casefold() for node in tree.find_all(exp.CTE, exp.Subquery) if node.alias]
+        self._held = list(tree.walk())  # nodes are known by where they are: none may go before the others
+        self._taken = {node.name.casefold() for node in self._held if isinstance(node, exp.Identifier)}
+        nested = [node for node in self._held if isinstance(node, exp.CTE | exp.Subquery)]
+        aliases = [str(node.alias).casefold() for node in nested if node.alias]
         tables_there = {name.casefold() for name in tables.catalog.tables}
         self._clear = {name for name in aliases if aliases.count(name) == 1} - tables_there
         self._names: dict[int, Names] = {}
         self._states: dict[int, State] = {}
-        self._held = list(tree.walk())  # nodes are known by where they are: none may go before the others
         self._root = self._tree = tree
         while isinstance(self._root, exp.Subquery):
             self._root = self._root.this
@@ -172,8 +173,8 @@ class Splitter:
             for inner in queries_in(query, everywhere=True):
                 inner.replace(self._in_place(inner, here, wish if isinstance(query, exp.Subquery) else ""))
             made = query
-        if parts:
-            made.set("with_", exp.With(expressions=parts))
+        if used := _used(parts, made):
+            made.set("with_", exp.With(expressions=used))
         return made
 
     def _part(self, part: exp.Expr) -> exp.Expr | None:
@@ -248,6 +249,15 @@ class Splitter:
         table.set("this", identifier(scan.table))
         table.set("db", None)
         table.set("catalog", None)
+
+
+def _used(parts: list[exp.Expr], query: exp.Expr) -> list[exp.Expr]:
+    """The parts of WITH that a query, or a later part that it uses, looks at: of others only rows made use."""
+    kept: list[exp.Expr] = []
+    for part in reversed(parts):
+        names = {table.name.casefold() for one in (query, *kept) for table in one.find_all(exp.Table)}
+        kept += [part] if part.alias.casefold() in names else []
+    return kept[::-1]
 
 
 def _is_released(made: object) -> bool:

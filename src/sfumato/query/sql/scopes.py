@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import final
 
@@ -22,11 +22,13 @@ class Source:
     """One table of a FROM clause: what it is called there, and which field holds each of its columns.
 
     Columns that are ``merged`` (by USING) with those of a table before it are found only with the table's name.
+    ``left_out`` says of others that the data has why nothing can be asked about them.
     """
 
     name: str
     fields: dict[str, str]
     merged: frozenset[str] = frozenset()
+    left_out: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def open(self) -> list[str]:
@@ -63,13 +65,14 @@ class Scope:
         only(node, "this", "table", "db", "catalog")
         name = node.name
         if node.table:
-            source = self.source(node.table)
+            source = self._qualified(node)
             match = name_in(name, source.fields)
             if match is None:
                 raise QueryRefused(_unknown(f"{node.table}.{name}", list(source.fields)))
             return self._columns[source.fields[match]]
         column = self.find(name)
         if column is None:
+            self._refuse_left_out(name)
             known = [one for source in self.sources for one in source.open]
             raise QueryRefused(f"{_unknown(name, known)} If it is a text, put it in single quotes.")
         return column
@@ -98,6 +101,21 @@ class Scope:
             source.name.casefold() == node.table.casefold() and name_in(node.name, source.fields) is not None
             for source in self.sources
         )
+
+    def _qualified(self, node: exp.Column) -> Source:
+        """The table that a name before a point means; says so where the point belongs to the name of a column."""
+        whole = f"{node.table}.{node.name}"
+        if self.called(whole) and name_in(node.table, [source.name for source in self.sources]) is None:
+            raise QueryRefused(f'{whole} has a point in its name: write "{whole}", in double quotes.')
+        source = self.source(node.table)
+        if name_in(node.name, source.fields) is None:
+            self._refuse_left_out(node.name)
+        return source
+
+    def _refuse_left_out(self, name: str) -> None:
+        for source in self.sources:
+            if (match := name_in(name, source.left_out)) is not None:
+                raise QueryRefused(f"nothing can be asked about {match!r}: {source.left_out[match]}.")
 
     def source(self, name: str) -> Source:
         """Looks up a table by the name it has in FROM."""

@@ -189,6 +189,9 @@ class Opening:
             held = types.get(column.name)
             what = f"{scan.table}.{column.name}"
             if held is None:
+                alike = [one.name for one in scan.columns if one.name.casefold() == column.name.casefold()]
+                if len(alike) > 1:
+                    _refuse(f"columns whose names differ by more than case: rename one of {', '.join(alike)}", what)
                 _refuse(f"a source with the column {what}, which the codebook describes (case matters)", "none")
             if readable(column.kind, held) is None:
                 shown = held if len(held) < 60 else held[:60] + "…"

@@ -57,16 +57,19 @@ def schema_table(given: Any) -> tuple[pa.Table, list[str]]:
     columns = _by_name(given)
     if columns is None:
         schema = given.schema if isinstance(given, pa.Table) else pa.schema(given)
-        return schema.empty_table(), list(schema.names)
+        columns = {name: schema.empty_table().column(name) for name in schema.names if schema.names.count(name) == 1}
+    for column in columns.values():
+        _check_column(column)
     typed = {name: _typed(getattr(column, "iloc", column)[:0]) for name, column in columns.items()}
-    return pa.table({name: column for name, column in typed.items() if column is not None}), list(columns)
+    made = {name: _held(column) for name, column in typed.items() if column is not None}
+    return pa.table(made), list(filter(None, columns))
 
 
 def _by_name(given: Any) -> Mapping[str, Any] | None:
     """Columns that may hold values of Python; None of what is made of Arrow's columns."""
     if isinstance(given, Mapping):
         return {str(name): column for name, column in given.items()}
-    if not hasattr(given, "__arrow_c_stream__"):
+    if not hasattr(given, "__arrow_c_stream__") or not (hasattr(given, "columns") or hasattr(given, "schema")):
         _refuse(MUST, given)
     if not type(given).__module__.startswith(("pandas", "polars")):
         return None
@@ -78,20 +81,41 @@ def _column(column: Any) -> tuple[Any, bool]:
     """A column for Arrow, and tells whether its texts stand for values of Python."""
     import pyarrow as pa
 
-    if isinstance(column, str | bytes | Mapping) or not isinstance(column, Iterable):
-        _refuse("columns of arrays, each with a value for every row", column)
+    _check_column(column)
     made = _typed(column)
     if made is None:
-        return pa.array([text_of(value) for value in column], pa.string()), True
+        return pa.array(_texts(column), pa.string()), True
+    return _held(made), False
+
+
+def _check_column(column: object) -> None:
+    if isinstance(column, str | bytes | Mapping) or not isinstance(column, Iterable):
+        _refuse("columns of arrays, each with a value for every row", column)
+
+
+def _texts(column: Iterable[Any]) -> list[str | None]:
+    """The texts of values of Python. Those of a category of pandas are its type's: going over the rows of one that
+    holds intervals writes whole numbers otherwise where any row is missing."""
+    held: Any = getattr(column, "cat", None)
+    if not hasattr(held, "codes"):
+        return [text_of(value) for value in column]
+    words = [*map(text_of, held.categories), None]  # the place of what is missing is -1
+    return [words[place] for place in held.codes]
+
+
+def _held(made: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column in a type that DuckDB has, in which no value breaks a reader."""
+    import pyarrow as pa
+
     if pa.types.is_null(made.type):
-        return made.cast(pa.string()), False
+        return made.cast(pa.string())
     if pa.types.is_dictionary(made.type):
         made = _decoded(made)
     if pa.types.is_float16(made.type):  # which DuckDB does not have
         made = made.cast(pa.float32())
     if pa.types.is_timestamp(made.type) and made.type.unit in TO_MICROSECONDS:
         made = _in_microseconds(made)
-    return _sound(made), False
+    return _sound(made)
 
 
 def _decoded(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -123,11 +147,19 @@ def _typed(column: Any) -> Any:
     try:
         if isinstance(column, pa.ChunkedArray):
             return column
-        if hasattr(column, "__arrow_c_stream__"):
-            return pa.chunked_array(column)
-        return pa.chunked_array([pa.array(column, from_pandas=True)])
+        stream = hasattr(column, "__arrow_c_stream__")
+        made = pa.chunked_array(column if stream else [pa.array(column, from_pandas=True)])
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         return None
+    return None if _only_in_pandas(made.type) else made
+
+
+def _only_in_pandas(kind: pa.DataType) -> bool:
+    """Tells whether a column holds periods or intervals: in Arrow these are numbers that mean something else."""
+    import pyarrow as pa
+
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return isinstance(kind, pa.BaseExtensionType) and kind.extension_name.startswith("pandas.")
 
 
 def _in_microseconds(column: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -102,13 +102,16 @@ def _first_values(plan: FirstValues, rows: str, dialect: Dialect) -> str:
     return f"SELECT * FROM (SELECT *, {rank} FROM ({there})) WHERE r <= {int(plan.most)}"
 
 
-def _added_up(plan: AddUp | ScaleDown, rows: str, dialect: Dialect, *, first: str = "") -> str:
-    """Adds rows up. A unit is counted by the row that is its ``first`` one in a group, where one is marked."""
-    numbers = [f"{_aggregate(number, plan.units, dialect, first)} AS {number.name}" for number in plan.numbers]
+def _added_up(plan: AddUp | ScaleDown, rows: str, dialect: Dialect, *, first: str = "", most: int | None = None) -> str:
+    """Adds rows up. A unit is counted by the row that is its ``first`` one in a group, where one is marked.
+
+    With ``most``, rows are counted that have one of the first places in their group.
+    """
+    numbers = [f"{_aggregate(number, plan.units, dialect, first, most)} AS {number.name}" for number in plan.numbers]
     return _grouped(plan.by, numbers, rows)
 
 
-def _aggregate(number: Number, units: Names, dialect: Dialect, first: str) -> str:
+def _aggregate(number: Number, units: Names, dialect: Dialect, first: str, most: int | None) -> str:
     column = number.column
     match number.tally:
         case Total():
@@ -121,7 +124,8 @@ def _aggregate(number: Number, units: Names, dialect: Dialect, first: str) -> st
             unit = units[0] if len(units) == 1 else dialect.distinct_tuple.format(listing(units))
             return f"count(DISTINCT {unit})" + (f" FILTER (WHERE {column} IS NOT NULL)" if column else "")
         case Rows(bits=bits):
-            return _in_steps(f"count({column or '*'})", bits, dialect)
+            among = "" if most is None else f" FILTER (WHERE i < {int(most)})"
+            return _in_steps(f"count({column or '*'}){among}", bits, dialect)
     return f"count({column or '*'})"
 
 
@@ -133,6 +137,8 @@ def _corrected(plan: ScaleDown, rows: str, statement: Statement) -> str:
     kept = _first_groups(plan.source, rows, dialect, places=True)
     if plan.most is None:
         return _added_up(plan, kept, dialect, first=FIRST)
+    if all(isinstance(number.tally, Rows | Units) and number.column is None for number in plan.numbers):
+        return _added_up(plan, kept, dialect, first=FIRST, most=plan.most)
     big = f"(SELECT {listing(plan.group)} FROM kept WHERE i = {int(plan.most)}) AS big"
     large = dialect.semi_join.format("kept", big, same("kept", "big", plan.group))
     added = _added_up(plan, "SELECT * FROM kept", dialect, first=FIRST)

@@ -1,12 +1,14 @@
 """Cells as SQL: rows with their keys and with what is added up, bounded unit by unit (`bounding`), then in order.
 
 Keys that are texts, or several, are looked up in their list or numbered before units are bounded, because units are
-sorted by them; a number depends on everybody's keys, so that their hash decides which groups of a unit are kept.
+sorted by them; a number depends on everybody's keys, so that their hash decides which groups of a unit are kept. Where
+all keys are of a public table that rows are joined with, the rows of that table are numbered, and those joined with get
+their numbers with the rest.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import final
 
 from sfumato.query.engines.bounding import Names, RowColumns, bounding_plan
@@ -18,7 +20,11 @@ from sfumato.query.engines.sql.source import Source
 from sfumato.query.engines.sql.statement import Piece, Scope, Statement, listing
 from sfumato.query.nodes.expressions import Expression
 from sfumato.query.nodes.kinds import Kind
+from sfumato.query.nodes.relations import Join, Match, Where
 from sfumato.query.plan.engine_plan import Cells, Distinct, ExactAggregate, PublicKeys, Rows, Total, Units
+
+PLACE, HASH = "\0place", "\0hash"
+"""Fields that no query can name: the number and the hash of the keys that a row of a public table has."""
 
 
 @final
@@ -37,16 +43,60 @@ class Inputs:
 
 def statement_of(cells: Cells, relations: Relations) -> str:
     """The statement: columns k0, k1, … or place, then i0, i1, … of inner keys, then n0, n1, … of tallies."""
-    source = relations.source(cells.source)
+    source, public = relations.source(cells.source), ""
+    if source.units and _is_numbered(cells) and (join := _naming_join(cells)) is not None:
+        public, right = _numbered_rows(cells, join, relations)
+        source = replace(relations, given=(join.right, right)).source(cells.source)
     scope = source.scope(relations.statement)
     keys = [narrow(of, scope) if source.units else key(of, scope) for of in cells.keys]
     inner = [narrow(of, scope) if source.units else key(of, scope) for of in cells.inner]
     inputs = _inputs(cells, scope)
     columns = [f"{piece.text} AS k{place}" for place, piece in enumerate(keys)]
+    if public:
+        columns = [f"{source.fields[PLACE]} AS place", f"{source.fields[HASH]} AS h"]
     columns += [f"{piece.text} AS i{place}" for place, piece in enumerate(inner)]
     columns += [f"{text} AS {name}" for text, name in inputs.made.items()]
     rows = f"SELECT {listing([*source.identity, *columns]) or '1 AS one'} FROM ({scope.over(source.text)})"
-    return CellStatement(cells, source, inputs, relations.statement).ordered(rows)
+    return CellStatement(cells, source, inputs, relations.statement, public).ordered(rows)
+
+
+def _is_numbered(cells: Cells) -> bool:
+    """Tells whether keys that nobody listed are numbered: units are sorted by them, and they are wide."""
+    wide = len(cells.keys) > 1 or any(of.kind is Kind.TEXT for of in cells.keys)
+    return cells.listed is None and wide and cells.bound.groups is not None
+
+
+def _naming_join(cells: Cells) -> Join | None:
+    """The join, below conditions, with a public table that all keys are of; none else."""
+    join = cells.source
+    while isinstance(join, Where):
+        join = join.source
+    if not isinstance(join, Join) or join.match is not Match.INNER or join.right.private:
+        return None
+    return join if all(join.right.field(one.name) for of in cells.keys for one in of.columns()) else None
+
+
+def _numbered_rows(cells: Cells, join: Join, relations: Relations) -> tuple[str, Source]:
+    """Numbers the keys of the public side of a join: their parts of a WITH, and its rows with number and hash."""
+    right, statement = relations.source(join.right), relations.statement
+    scope, fields = right.scope(statement), list(right.fields.values())
+    keys = tuple(f"k{place}" for place in range(len(cells.keys)))
+    named = [f"{narrow(of, scope).text} AS {name}" for of, name in zip(cells.keys, keys, strict=True)]
+    rows = f"SELECT {listing([*fields, *named])} FROM ({scope.over(right.text)})"
+    columns = listing([*(f"a.{name}" for name in fields), "b.place", "b.h"])
+    text = f"SELECT {columns} FROM coming AS a JOIN codes AS b ON {same('a', 'b', keys)}"
+    parts = _codes(rows, keys, statement, cheap=is_cheap(join.right))
+    return parts, Source(text, 0, {**right.fields, PLACE: "place", HASH: "h"}, right.held)
+
+
+def _codes(rows: str, keys: Names, statement: Statement, *, cheap: bool) -> str:
+    """The parts of a WITH that number the keys of rows in their order, and hash them."""
+    dialect, by = statement.dialect, listing(keys)
+    order = listing(f"{name} NULLS LAST" for name in keys)
+    number = f"CAST(row_number() OVER (ORDER BY {order}) AS {dialect.number_type}) AS place"
+    hashed = f"{dialect.key_hash.format(by)} AS h"
+    codes = f"SELECT *, {number}, {hashed} FROM (SELECT DISTINCT {by} FROM coming)"
+    return f"coming AS {dialect.anew if cheap else dialect.once} ({rows}), codes AS {dialect.once} ({codes})"
 
 
 def narrow(of: Expression, scope: Scope) -> Piece:
@@ -98,12 +148,16 @@ def _where(piece: Piece, tally: ExactAggregate, scope: Scope) -> Piece:
 @final
 @dataclass(frozen=True)
 class CellStatement:
-    """Puts the statement together, from the rows with their keys and inputs to numbers in order."""
+    """Puts the statement together, from the rows with their keys and inputs to numbers in order.
+
+    ``public`` are the parts of a WITH in which keys were numbered already: then rows have numbers and no keys.
+    """
 
     cells: Cells
     source: Source
     inputs: Inputs
     statement: Statement
+    public: str = ""
 
     def ordered(self, rows: str) -> str:
         """The whole statement: numbers with their keys or places, in order."""
@@ -113,7 +167,9 @@ class CellStatement:
         if cells.listed is not None and keys:
             shown = ("place",)
             numbers = self._listed(rows, keys, cells.listed, before=wide or not cells.listed.certain)
-        elif cells.listed is None and wide and self.source.identity and cells.bound.groups is not None:
+        elif self.public:
+            numbers = self._named(self.public, rows, keys)
+        elif _is_numbered(cells) and self.source.identity:
             numbers = self._numbered(rows, keys)
         else:
             numbers = self._bounded(rows, keys, keys)
@@ -151,15 +207,11 @@ class CellStatement:
 
         A number depends on everybody's keys, their order and their hash on nobody's: these decide which ones are kept.
         """
-        dialect, by = self.statement.dialect, listing(keys)
-        order = listing(f"{name} NULLS LAST" for name in keys)
-        number = f"CAST(row_number() OVER (ORDER BY {order}) AS {dialect.number_type}) AS place"
-        hashed = f"{dialect.key_hash.format(by)} AS h"
-        codes = f"SELECT *, {number}, {hashed} FROM (SELECT DISTINCT {by} FROM coming)"
         columns = listing([*self._others, "b.place", "b.h"])
         coded = f"SELECT {columns} FROM coming AS a JOIN codes AS b ON {same('a', 'b', keys)}"
-        word = dialect.anew if is_cheap(self.cells.source) else dialect.once
-        parts = [f"coming AS {word} ({rows})", f"codes AS {dialect.once} ({codes})"]
-        numbers = self._bounded(coded, ("place",), ("h",))
-        shown = listing(f"b.{name}" for name in keys)
-        return f"WITH {listing(parts)} SELECT {shown}, a.* FROM ({numbers}) AS a JOIN codes AS b ON a.place = b.place"
+        return self._named(_codes(rows, keys, self.statement, cheap=is_cheap(self.cells.source)), coded, keys)
+
+    def _named(self, codes: str, rows: str, keys: Names) -> str:
+        """Bounds units by the numbers of keys, and names the keys afterwards."""
+        numbers, shown = self._bounded(rows, ("place",), ("h",)), listing(f"b.{name}" for name in keys)
+        return f"WITH {codes} SELECT {shown}, a.* FROM ({numbers}) AS a JOIN codes AS b ON a.place = b.place"

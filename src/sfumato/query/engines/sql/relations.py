@@ -21,11 +21,14 @@ from sfumato.query.engines.sql.statement import Ends, Piece, Scope, Statement, l
 from sfumato.query.engines.sql.windows import windowed
 from sfumato.query.nodes.expressions import Column, Expression
 from sfumato.query.nodes.kinds import Kind
+from sfumato.query.nodes.operators import call
 from sfumato.query.nodes.relations import (
     COMPARISONS,
     Join,
     Keep,
+    Listed,
     Match,
+    Meet,
     Owner,
     PerUnit,
     Relation,
@@ -40,10 +43,14 @@ from sfumato.query.nodes.relations import (
 @final
 @dataclass(frozen=True)
 class Relations:
-    """Makes relations on the tables of a source into SQL, in the dialect of the statement."""
+    """Makes relations on the tables of a source into SQL, in the dialect of the statement.
+
+    What stands for one of them may be ``given``, with more fields than it has: joins and conditions keep these.
+    """
 
     tables: Mapping[str, Held]
     statement: Statement
+    given: tuple[Relation, Source] | None = None
 
     @property
     def _dialect(self) -> Dialect:
@@ -51,15 +58,21 @@ class Relations:
 
     def source(self, relation: Relation) -> Source:
         """The SELECT of a relation."""
+        if self.given is not None and relation is self.given[0]:
+            return self.given[1]
         match relation:
             case Scan():
                 return self._scan(relation)
+            case Listed():
+                return self._listed(relation)
             case Where():
                 return self._where(relation)
             case Select():
                 return self._select(relation)
             case Join():
                 return self._join(relation)
+            case Meet():
+                return self._meet(relation)
             case Union():
                 return self._union(relation)
             case Keep():
@@ -144,6 +157,13 @@ class Relations:
         ]
         return self._dialect.columns.common([ours, *forms])
 
+    def _listed(self, listed: Listed) -> Source:
+        """Rows that the question states, as a table of public values."""
+        kinds, rows = [column.kind for column in listed.columns], listed.rows
+        name = self.statement.table(tuple(zip(kinds, zip(*rows, strict=True), strict=True)))
+        fields = listing(f"k{place} AS f{place}" for place in range(len(kinds)))
+        return made_source(f"SELECT {fields} FROM {name}", 0, listed.columns, {})
+
     def _where(self, where: Where) -> Source:
         conditions, source = [where.condition], where.source
         while isinstance(source, Where):
@@ -180,7 +200,35 @@ class Relations:
             f"SELECT {listing(columns) or '1 AS one'} FROM ({left.text}) AS a {how} ({right.text}) AS b"
             f" ON {self._matched(join, left, right, ('a', 'b'))}"
         )
-        return made_source(text, left.units, join.fields, {**left.held, **right.held})
+        fields = {name: f"f{place}" for place, name in enumerate((*left.fields, *right.fields))}
+        return Source(text, left.units, fields, {**left.held, **right.held})
+
+    def _meet(self, meet: Meet) -> Source:
+        """Joins the first rows of each key on both sides; nothing says any more whose a row is."""
+        left, ours = self._met(meet, meet.left, 0)
+        right, theirs = self._met(meet, meet.right, 1)
+        columns = [f"a.{name}" for name in left.fields.values()]
+        columns += [f"b.{name} AS f{len(left.fields) + place}" for place, name in enumerate(right.fields.values())]
+        same = " AND ".join(f"a.m{place} = b.m{place}" for place in range(len(meet.on)))
+        text = f"SELECT {listing(columns)} FROM ({ours}) AS a JOIN ({theirs}) AS b ON {same}"
+        return made_source(text, 0, meet.fields, {**left.held, **right.held})
+
+    def _met(self, meet: Meet, side: Relation, place: int) -> tuple[Source, str]:
+        """One side of a meeting: its first rows of each key m0, m1 …, in an order of values, whoever's they are."""
+        if meet.most is None:
+            raise TypeError(meet)
+        below = self.source(side)
+        scope, fields = below.scope(self.statement), {column.name: column for column in side.fields}
+        made = {}
+        for number, pair in enumerate(meet.on):
+            alike = _kind(meet.left, pair[0]) is _kind(meet.right, pair[1])  # else they are compared as floats
+            compared = fields[pair[place]] if alike else call("to_float", fields[pair[place]])
+            made[f"m{number}"] = key(compared, scope).text
+        keys, rows = tuple(made), tuple(below.fields.values())
+        columns = listing([*rows, *(f"{text} AS {name}" for name, text in made.items())])
+        there = " AND ".join(f"{name} IS NOT NULL" for name in keys)
+        text = f"SELECT * FROM (SELECT {columns} FROM ({scope.over(below.text)})) WHERE {there}"
+        return below, kept_rows(FirstRows(Incoming(keys + rows), (), keys, rows, meet.most), text, self.statement)
 
     def _filtered(self, join: Join, left: Source, right: Source) -> Source:
         """The rows of the left that match something on the right, or nothing."""
@@ -223,7 +271,7 @@ class Relations:
 
     def _per_unit(self, per: PerUnit) -> Source:
         below = self.source(per.source)
-        if not below.units:
+        if per.private and not below.units:
             raise TypeError(per)
         scope = below.scope(self.statement)
         made = [f"{key(of, scope).text} AS k{place}" for place, (_, of) in enumerate(per.by)]
@@ -240,15 +288,16 @@ class Relations:
             made_of = [self.statement.name("g") for _ in aggregates]
             aggregated += [f"{shape.format(*names)} AS {name}" for shape, name in zip(aggregates, made_of, strict=True)]
             results.append(folded.fill(template, *map(Piece, made_of)))
-        rows = f"SELECT {listing([*below.identity, *made])} FROM ({scope.over(below.text)})"
-        grouped = f"SELECT {listing([*groups, *aggregated])} FROM ({rows}) GROUP BY {listing(groups)}"
+        rows = f"SELECT {listing([*below.identity, *made]) or '1 AS one'} FROM ({scope.over(below.text)})"
+        grouped = f"SELECT {listing([*groups, *aggregated]) or 'count(*) AS one'} FROM ({rows})"
+        grouped += f" GROUP BY {listing(groups)}" if groups else ""
         results = [
             folded.fill(self._dialect.finite, piece) if one.column.kind is Kind.FLOAT else piece
             for one, piece in zip(per.folds, results, strict=True)
         ]
         fields = [*(Piece(f"k{place}") for place in range(len(per.by))), *results]
         named = [f"{piece.text} AS f{place}" for place, piece in enumerate(fields)]
-        text = f"SELECT {listing([*below.identity, *named])} FROM ({folded.over(grouped)})"
+        text = f"SELECT {listing([*below.identity, *named]) or '1 AS one'} FROM ({folded.over(grouped)})"
         return made_source(text, below.units, per.fields, {})
 
 
