@@ -16,6 +16,7 @@ from sfumato.learn.columns import Between, Bins, Categories, Category, Column, F
 from sfumato.learn.estimator import PrivateEstimator
 from sfumato.learn.noising import least_noise
 from sfumato.learn.sources import Source
+from sfumato.release.render.document import Table
 
 FLOOR = 1e-6
 """The least variance of a number that is scaled to [−1, 1]; public (spec P2-105)."""
@@ -55,6 +56,7 @@ class NaiveBayes(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
     theta_: Floats
     var_: Floats
     probabilities_: dict[str, Floats]
+    made_: tuple[Column | Bins, ...]
 
     def __init__(
         self,
@@ -75,13 +77,13 @@ class NaiveBayes(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
     def _fit(self, source: Source, loss: Loss) -> None:
         if not 0 < float(self.smoothing) < math.inf:
             raise BadArgument("smoothing", "a positive number", self.smoothing)
-        target, self._seen = self.target_, binned(self.columns_, self.bins)
+        target, self.made_ = self.target_, tuple(binned(self.columns_, self.bins))
         if not isinstance(target, Category):
             raise TypeError(target)
         wanted: list[tuple[int, Made]] = []
-        for place, column in enumerate(self._seen):
+        for place, column in enumerate(self.made_):
             wanted += [(place, column), (place, Square(column))] if isinstance(column, Number) else [(place, column)]
-        by_class = source.chosen([*wanted, (len(self._seen), target)])
+        by_class = source.chosen([*wanted, (len(self.made_), target)])
         last = len(wanted) + 1
         pairs = [(place, last) for place in range(last)]
         count = len(target.values)
@@ -93,27 +95,38 @@ class NaiveBayes(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
 
     @property
     def _made(self) -> Sequence[Made]:
-        return self._seen
+        return self.made_
 
     def _learn(self, table: Floats, deviation: float) -> None:
         """Makes the model of noisy sums: a row for each class, a column for each sum."""
-        sizes = [2 if isinstance(column, Number) else column.kind for column in self._seen]
+        sizes = [2 if isinstance(column, Number) else column.kind for column in self.made_]
         counts, *parts = np.split(table, np.cumsum([1, *sizes])[:-1], axis=1)
-        counted = [place for place, column in enumerate(self._seen) if not isinstance(column, Number)]
+        counted = [place for place, column in enumerate(self.made_) if not isinstance(column, Number)]
         total, tables = merged_counts(counts[:, 0], [parts[place] for place in counted])
         self.class_count_, alpha = np.clip(total, 0.0, None), float(self.smoothing)
         self.class_prior_ = smoothed(total, alpha + deviation)
-        shares = (shares_by_class(total, table, deviation, alpha) for table in tables)
-        self._shares = dict(zip(counted, shares, strict=True))
-        self.probabilities_ = {self._seen[place].name: shares for place, shares in self._shares.items()}
-        self._means, self._variances = np.full((2, len(total), len(parts)), np.nan)
-        numbers = [place for place in range(len(parts)) if place not in self._shares]
+        self.probabilities_ = {
+            self.made_[place].name: shares_by_class(total, table, deviation, alpha)
+            for place, table in zip(counted, tables, strict=True)
+        }
+        means, variances = np.full((2, len(total), len(parts)), np.nan)
+        numbers = [place for place in range(len(parts)) if place not in counted]
         if numbers:
             sums, squares = np.stack([parts[place] for place in numbers], axis=2).transpose(1, 0, 2)
-            self._means[:, numbers], self._variances[:, numbers] = normal_by_class(total, sums, squares, deviation)
-        half = np.array([column.half if isinstance(column, Number) else 1.0 for column in self.columns_])
-        middle = np.array([column.middle if isinstance(column, Number) else 0.0 for column in self.columns_])
-        self.theta_, self.var_ = self._means * half + middle, self._variances * half**2
+            means[:, numbers], variances[:, numbers] = normal_by_class(total, sums, squares, deviation)
+        self.theta_, self.var_ = means * self._half + self._middle, variances * self._half**2
+
+    @property
+    def _half(self) -> Floats:
+        return np.array([column.half if isinstance(column, Number) else 1.0 for column in self.columns_])
+
+    @property
+    def _middle(self) -> Floats:
+        return np.array([column.middle if isinstance(column, Number) else 0.0 for column in self.columns_])
+
+    def _told(self) -> tuple[Table, ...]:
+        rows = tuple((str(one), f"{share:.3g}") for one, share in zip(self.classes_, self.class_prior_, strict=True))
+        return (Table(rows, ("class", "share"), "Shares of the classes", right=frozenset({1})),)
 
     def predict_joint_log_proba(self, X: object) -> Floats:  # noqa: N803  # scikit-learn's name
         """The logarithm of the chance of each class times that of the row in it, columns apart; in scaled numbers.
@@ -122,14 +135,15 @@ class NaiveBayes(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
         """
         rows = self._encoded(X)
         said = np.tile(np.log(self.class_prior_), (len(rows), 1))
-        for place, column in enumerate(rows.T):
-            if place in self._shares:
-                known = (column >= 0) & ~np.isnan(column)
-                codes = np.where(known, column, 0).astype(np.intp)
-                said += np.where(known, np.log(self._shares[place][:, codes]), 0.0).T
-            else:
-                density = log_density(column[:, None], self._means[:, place], self._variances[:, place])
+        means, variances = (self.theta_ - self._middle) / self._half, self.var_ / self._half**2
+        for place, (made, values) in enumerate(zip(self.made_, rows.T, strict=True)):
+            if isinstance(made, Number):
+                density = log_density(values[:, None], means[:, place], variances[:, place])
                 said += np.where(np.isnan(density), 0.0, density)
+            else:
+                known = (values >= 0) & ~np.isnan(values)
+                codes = np.where(known, values, 0).astype(np.intp)
+                said += np.where(known, np.log(self.probabilities_[made.name][:, codes]), 0.0).T
         return np.asarray(said)
 
     def predict_log_proba(self, X: object) -> Floats:  # noqa: N803
