@@ -1,3 +1,4 @@
+from .boosting import ExplainableBoostingClassifier, ExplainableBoostingRegressor
 from .columns import Category, Number
 from .components import PCA, Covariance
 from .estimator import PrivateEstimator
@@ -12,6 +13,8 @@ __all__ = [
     "Category",
     "Covariance",
     "Encoder",
+    "ExplainableBoostingClassifier",
+    "ExplainableBoostingRegressor",
     "LinearRegression",
     "NaiveBayes",
     "Number",

@@ -35,6 +35,10 @@ Categories: TypeAlias = Mapping[str, Sequence[Hashable]]
 """All values that columns may have, by their names."""
 
 
+Edges: TypeAlias = int | Mapping[str, Sequence[AnyNumber]]
+"""How many bins of one width every number has; or, by the names of columns, the edges between bins of some."""
+
+
 @final
 @dataclass(frozen=True)
 class Number:
@@ -256,3 +260,16 @@ def unstated(name: str, *, table: bool) -> BadArgument:
         f"numbers, categories={{{name!r}: [...]}} for the rest, from what anybody knows"
     )
     return BadArgument("bounds or categories", must, None)
+
+
+def binned(columns: Sequence[Column], bins: Edges | None) -> list[Column | Bins]:
+    """The columns, numbers in bins where that is asked for."""
+    if isinstance(bins, Mapping):
+        names = [column.name for column in columns if isinstance(column, Number)]
+        if strange := [name for name in bins if name not in names]:
+            raise BadArgument("bins", f"about columns of numbers: {', '.join(names) or 'there are none'}", strange[0])
+    made: list[Column | Bins] = []
+    for column in columns:
+        asked = bins.get(column.name) if isinstance(bins, Mapping) else bins
+        made.append(column if asked is None or not isinstance(column, Number) else Bins.read(column, asked))
+    return made

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any, ClassVar, final
 
 import numpy as np
@@ -12,7 +12,19 @@ from sklearn.base import ClassifierMixin
 from sfumato.accounting.losses.measures import Loss
 from sfumato.errors import BadArgument
 from sfumato.exact import Number as AnyNumber
-from sfumato.learn.columns import Between, Bins, Categories, Category, Column, Floats, Made, Number, Square
+from sfumato.learn.columns import (
+    Between,
+    Bins,
+    Categories,
+    Category,
+    Column,
+    Edges,
+    Floats,
+    Made,
+    Number,
+    Square,
+    binned,
+)
 from sfumato.learn.estimator import PrivateEstimator
 from sfumato.learn.noising import least_noise
 from sfumato.learn.sources import Source
@@ -20,9 +32,6 @@ from sfumato.release.render.document import Table
 
 FLOOR = 1e-6
 """The least variance of a number that is scaled to [−1, 1]; public (spec P2-105)."""
-
-Edges = int | Mapping[str, Sequence[AnyNumber]]
-"""How many bins of one width every number has; or, by the names of columns, the edges between bins of some."""
 
 
 @final
@@ -159,19 +168,6 @@ class NaiveBayes(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
         """The likeliest class of rows, which nothing protects."""
         likeliest = self.predict_joint_log_proba(X).argmax(axis=1)
         return np.asarray(self.classes_[likeliest])
-
-
-def binned(columns: Sequence[Column], bins: Edges | None) -> list[Column | Bins]:
-    """The columns, numbers in bins where that is asked for."""
-    if isinstance(bins, Mapping):
-        names = [column.name for column in columns if isinstance(column, Number)]
-        if strange := [name for name in bins if name not in names]:
-            raise BadArgument("bins", f"about columns of numbers: {', '.join(names) or 'there are none'}", strange[0])
-    made: list[Column | Bins] = []
-    for column in columns:
-        asked = bins.get(column.name) if isinstance(bins, Mapping) else bins
-        made.append(column if asked is None or not isinstance(column, Number) else Bins.read(column, asked))
-    return made
 
 
 def merged_counts(counts: Floats, tables: Sequence[Floats]) -> tuple[Floats, list[Floats]]:
