@@ -6,6 +6,7 @@ import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, ClassVar, final
 
 import numpy as np
@@ -39,14 +40,14 @@ from sfumato.transforms.residuals import SCORE_BITS, Additive, residual_sums
 COUNTING = Fraction(1, 10)
 """The part of the loss that counts of rows by bins get."""
 
-EXPECTED = 0.5
+EXPECTED = 1.0
 """How large the effects of columns are expected to be (τ in proofs/boosting.md#rounds)."""
 
-STEPS = {Pure: (3, 0.7), ZCDP: (10, 0.4)}
+STEPS = {Pure: (2, 1.0), ZCDP: (6, 0.5)}
 """Rounds, and the part of a full step that each takes (proofs/boosting.md#rounds); found by simulation."""
 
-MOST_BINS = 32
-"""Columns of numbers have so many bins before they are merged."""
+FEWEST, MOST_BINS = 2, 32
+"""Bins of numbers are merged down to about the first, however large the noise is; before that there are the others."""
 
 
 @final
@@ -94,8 +95,7 @@ class Boosting:
     def run(self, ask: Queryable, entropy: Entropy) -> tuple[float, list[list[float]], list[list[float]]]:
         """Goes through all rounds: the level, the curves of all columns, and the counts behind them."""
         rows, counts = self._counts(ask)
-        sums = residual_sums(self._model(0.0, [np.zeros(kind) for kind in self.kinds]), 0, metric=self.norm)
-        scale = self._scale(sums, self.turn)
+        scale = self._turn_scale
         groups = [self._groups(part, rows, one) for part, one in zip(counts, self.ordered, strict=True)]
         level, curves = 0.0, [np.zeros(kind) for kind in self.kinds]
         for _ in range(self.rounds):
@@ -122,18 +122,24 @@ class Boosting:
     def _scale(self, seen: Partial[Transformation], loss: Spendable) -> Fraction:
         return parameter_for(lambda scale: self.space >> seen >> noise_of(type(loss), scale), loss, self.d_in)
 
-    def _noise(self) -> float:
-        """The deviation of what noise adds to the sums of one cell over all rounds, each times its step."""
+    @cached_property
+    def _turn_scale(self) -> Fraction:
+        """The scale of the noise on every sum of what is left over: one row moves all of them alike."""
         model = self._model(0.0, [np.zeros(kind) for kind in self.kinds])
-        scale = self._scale(residual_sums(model, 0, metric=self.norm), self.turn)
-        return deviation_of(type(self.loss), scale) * math.sqrt(self.rounds) * STEPS[type(self.loss)][1]
+        return self._scale(residual_sums(model, 0, metric=self.norm), self.turn)
+
+    @cached_property
+    def noise(self) -> float:
+        """The deviation of what noise adds to the sums of one cell over all rounds, each times its step."""
+        each = deviation_of(type(self.loss), self._turn_scale)
+        return each * math.sqrt(self.rounds) * STEPS[type(self.loss)][1]
 
     def _groups(self, counts: Floats, rows: float, ordered: bool) -> np.ndarray[Any, Any]:  # noqa: FBT001
         """Which cell each code of a column counts in: neighbours are merged until they are worth their noise."""
         if not ordered:
             return np.arange(len(counts))
-        worth = self._noise() * math.sqrt(len(self.kinds)) / self.bend
-        least, cells, held, cell = max(worth, rows / MOST_BINS), [], 0.0, 0
+        worth = self.noise * math.sqrt(len(self.kinds)) / self.bend
+        least, cells, held, cell = max(min(worth, rows / FEWEST), rows / MOST_BINS), [], 0.0, 0
         left = float(np.clip(counts, 0.0, None).sum())
         for count in np.clip(counts, 0.0, None):
             cells.append(cell)
@@ -145,7 +151,7 @@ class Boosting:
     def _step(self, left: Floats, size: Floats) -> Floats:
         """The step of each cell, shrunk where noise hides what it could be."""
         weight = self.bend * np.maximum(size, 1.0)
-        kept = EXPECTED**2 / (EXPECTED**2 + (self._noise() / weight) ** 2)
+        kept = EXPECTED**2 / (EXPECTED**2 + (self.noise / weight) ** 2)
         return np.asarray(STEPS[type(self.loss)][1] * kept * np.clip(left / weight, -4.0, 4.0))
 
     def _model(self, level: float, curves: Sequence[Floats]) -> Additive:
@@ -170,12 +176,8 @@ class AdditiveModel(PrivateEstimator):
         made = tuple(binned(self.columns_, self.bins))
         self.made_ = tuple(Bins(one, ()) if isinstance(one, Number) else one for one in made)
         coded = source.chosen([*enumerate(self.made_), (len(made), target)])
-        whole = Pure(loss.epsilon) if isinstance(loss, Approx) and not loss.delta else loss
-        inner = ZCDP(zcdp_rho(whole.epsilon, delta=whole.delta)) if isinstance(whole, Approx) else whole
-        measurement = boosted(coded, spendable(inner, type(self).__name__), classes=isinstance(target, Category))
-        if isinstance(loss, Approx):
-            measurement = convert_measure(measurement, Approx, delta=loss.delta if loss.delta else None)
-        self.release_ = coded.run(measurement, loss=loss)
+        ways = [spendable(one, type(self).__name__) for one in ways_to_spend(loss)]
+        self.release_ = coded.run(boosted(coded, ways, loss), loss=loss)
         level, curves, counts = self.release_.value
         self.intercept_ = float(level)
         named = [one.name for one in self.made_]
@@ -204,13 +206,26 @@ class AdditiveModel(PrivateEstimator):
         return np.stack(parts, axis=1)
 
 
-def boosted(source: Source, loss: Spendable, *, classes: bool) -> Measurement:
-    """The measurement of an additive model on rows of codes and a target."""
+def ways_to_spend(loss: Loss) -> list[Loss]:
+    """The losses that add up and that a loss pays for: of an (ε, δ) all of ε, or a ρ."""
+    if not isinstance(loss, Approx):
+        return [loss]
+    pure: list[Loss] = [Pure(loss.epsilon)]
+    return [*pure, ZCDP(zcdp_rho(loss.epsilon, delta=loss.delta))] if loss.delta else pure
+
+
+def boosted(source: Source, ways: Sequence[Spendable], loss: Loss) -> Measurement:
+    """The measurement of an additive model on rows of codes and a target, in the way that has the least noise."""
     chain, kinds = source.rows(), tuple(column.kind for column in source.columns[:-1])
     ordered = tuple(isinstance(column, Bins) for column in source.columns[:-1])
+    classes = isinstance(source.columns[-1], Category)
     d_in = chain.map(source.unit) if isinstance(chain, Transformation) else source.space.metric.read(source.unit)
-    model = Boosting(source.space, kinds, ordered, classes, loss, d_in).measurement()
-    return chain >> model if isinstance(chain, Transformation) else model
+    plans = [Boosting(source.space, kinds, ordered, classes, way, d_in) for way in ways]
+    made = min(plans, key=lambda plan: plan.noise).measurement()
+    made = chain >> made if isinstance(chain, Transformation) else made
+    if not isinstance(loss, Approx) or made.measure is Approx:
+        return made
+    return convert_measure(made, Approx, delta=loss.delta if made.measure is ZCDP else None)
 
 
 @final

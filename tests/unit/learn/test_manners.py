@@ -13,7 +13,18 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import check_estimator
 
 from sfumato.errors import UnknownFormat
-from sfumato.learn import PCA, Binner, Covariance, Encoder, LinearRegression, NaiveBayes, load, save
+from sfumato.learn import (
+    PCA,
+    Binner,
+    Covariance,
+    Encoder,
+    ExplainableBoostingClassifier,
+    ExplainableBoostingRegressor,
+    LinearRegression,
+    NaiveBayes,
+    load,
+    save,
+)
 from sfumato.learn.saving import model_to_plain
 
 WIDE = {"between": (-100, 100), "epsilon": 10**6}
@@ -25,6 +36,8 @@ ESTIMATORS: list[Any] = [
     Encoder(between=(-100, 100)),
     Binner(edges=[-1.0, 1.0]),
     NaiveBayes(**WIDE, classes=[0, 1, 2, 3]),
+    ExplainableBoostingClassifier(**WIDE, classes=[0, 1]),
+    ExplainableBoostingRegressor(**WIDE, target_between=(-300, 300)),
 ]
 """One of each estimator, with bounds that hold what scikit-learn's checks make up, and hardly any noise."""
 
