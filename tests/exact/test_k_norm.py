@@ -15,7 +15,8 @@ from flint import arb
 from sfumato.accounting.losses.measures import ZCDP, Approx, Pure
 from sfumato.audit.brute_force import brute_delta, brute_epsilon
 from sfumato.core.domains import Integers, Vector
-from sfumato.core.metrics import L1, LInf, PiecewiseLInf
+from sfumato.core.metrics import L1, LInf
+from sfumato.core.pieces import PiecewiseLInf
 from sfumato.core.space import Space, scalar, vector
 from sfumato.entropy import Entropy, ReplayEntropy
 from sfumato.errors import BadArgument, NoProvenRoute, NotNoisable
@@ -261,3 +262,12 @@ def test_pieces_have_noise_of_their_own_dealt_out_in_turn() -> None:
         vector(float, size=2, metric=PiecewiseLInf(2)) >> k_norm(scale=1)
     with pytest.raises(Exception, match="one length"):
         vector(int, size=3, metric=PiecewiseLInf(2))
+
+
+def test_in_pieces_distances_are_those_of_a_norm() -> None:
+    """All vectors of a small domain: the triangle inequality, and between the largest coordinate and the sum of all."""
+    metric, small = PiecewiseLInf(2), list(itertools.product((-1, 0, 2), repeat=4))
+    for ours, theirs in itertools.product(small[::5], small):
+        apart = metric.distance(ours, theirs)
+        assert LInf().distance(ours, theirs) <= apart <= L1().distance(ours, theirs)
+        assert all(apart <= metric.distance(ours, way) + metric.distance(way, theirs) for way in small[::9])

@@ -23,7 +23,6 @@ from sfumato.core.metrics import (
     LInf,
     Lp,
     Metric,
-    PiecewiseLInf,
     Range,
     Windows,
 )
@@ -50,8 +49,6 @@ CASES: dict[Metric, st.SearchStrategy[Data]] = {
     L2(): vectors,
     LInf(): vectors,
     LInf(monotonic=True): vectors,
-    PiecewiseLInf(1): vectors,
-    PiecewiseLInf(2): vectors,
     Range(): vectors,
 }
 every_metric = pytest.mark.parametrize("metric", CASES, ids=str)

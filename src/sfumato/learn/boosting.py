@@ -102,7 +102,7 @@ class Boosting:
             for place, cells in enumerate(groups):
                 seen = residual_sums(self._model(level, curves), place, groups=cells.tolist(), metric=self.norm)
                 left = np.asarray(ask(seen >> noise_of(type(self.loss), scale)), dtype=np.float64)
-                size = np.bincount(cells, weights=np.clip(counts[place], 0.0, None))
+                size: Floats = np.bincount(cells, weights=np.clip(counts[place], 0.0, None)).astype(np.float64)
                 step = self._step(left, size)
                 shift = float(step @ size) / max(float(size.sum()), 1.0)
                 curves[place] = curves[place] + (step - shift)[cells]
@@ -189,8 +189,8 @@ class AdditiveModel(PrivateEstimator):
         return self.made_
 
     def _told(self) -> tuple[Table, ...]:
-        found = {name: float(np.ptp(curve)) for name, curve in self.curves_.items()}
-        rows = tuple((name, f"{size:.3g}") for name, size in sorted(found.items(), key=lambda one: -one[1]))
+        reach = {name: float(np.ptp(curve)) for name, curve in self.curves_.items()}
+        rows = tuple((name, f"{size:.3g}") for name, size in sorted(reach.items(), key=lambda one: -one[1]))
         return (Table(rows, ("column", "reach of its curve"), "What columns do", right=frozenset({1})),)
 
     def scores(self, X: object) -> Floats:  # noqa: N803  # scikit-learn's name

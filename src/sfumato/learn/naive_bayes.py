@@ -206,9 +206,9 @@ def normal_by_class(counts: Floats, sums: Floats, squares: Floats, noise: float)
     kept = pulled(means, error, share)
     spread = np.clip((squares / sizes + 1.0) / 2.0, 0.0, 1.0) - means**2 + np.minimum(error**2, 1.0)
     doubt = error * np.sqrt(0.25 + 4.0 * means**2)
-    found = pulled(spread, doubt, share)
+    likely = pulled(spread, doubt, share)
     unsure = np.sqrt((share**2 * doubt**2).sum(axis=0))
-    variances = np.clip(found, 0.0, 1.0) + np.minimum(unsure, 1.0)
+    variances = np.clip(likely, 0.0, 1.0) + np.minimum(unsure, 1.0)
     return kept, np.maximum(variances, FLOOR)
 
 

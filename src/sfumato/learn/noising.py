@@ -10,7 +10,8 @@ from typing import TypeAlias, final
 from sfumato.accounting.losses.measures import Approx, Loss, Pure
 from sfumato.core.domains import Vector
 from sfumato.core.measurement import Measurement
-from sfumato.core.metrics import L1, L2, LInf, PiecewiseLInf, Unit, VectorMetric
+from sfumato.core.metrics import L1, L2, LInf, Unit, VectorMetric
+from sfumato.core.pieces import PiecewiseLInf
 from sfumato.core.transformation import Transformation
 from sfumato.errors import BadArgument
 from sfumato.exact import Root

@@ -18,8 +18,9 @@ from sfumato.accounting.losses.measures import ZCDP, Pure
 from sfumato.core.domains import Array, Data, Integers, Vector
 from sfumato.core.law import Law
 from sfumato.core.measurement import Measurement
-from sfumato.core.metrics import LInf, PiecewiseLInf
+from sfumato.core.metrics import LInf
 from sfumato.core.partial import Partial
+from sfumato.core.pieces import PiecewiseLInf
 from sfumato.core.plan import constructor
 from sfumato.core.space import Space
 from sfumato.core.unscaled import Unscaled

@@ -12,8 +12,9 @@ from typing import TypeAlias, final
 import numpy as np
 
 from sfumato.core.domains import Array, Floats, Integers, Matrix, Vector
-from sfumato.core.metrics import L1, L2, PiecewiseLInf, VectorMetric
+from sfumato.core.metrics import L1, L2, VectorMetric
 from sfumato.core.partial import Partial
+from sfumato.core.pieces import PiecewiseLInf
 from sfumato.core.plan import constructor
 from sfumato.core.space import Space
 from sfumato.core.transformation import Transformation
@@ -177,7 +178,9 @@ def gram(
         domain, rows = row_space(space, "gram")
         if not isinstance(domain, Matrix) or not isinstance(domain.element, Floats):
             raise BadArgument("what gram() works on", "a matrix of floats", str(space))
-        layout = Coordinates((0,) * domain.columns if kinds is None else tuple(kinds), pairs and tuple(pairs))
+        layout = Coordinates(
+            (0,) * domain.columns if kinds is None else tuple(kinds), None if pairs is None else tuple(pairs)
+        )
         norm = read_gram_norm(metric, layout)
         if len(layout.kinds) != domain.columns:
             raise BadArgument("kinds", f"one for each of {domain.columns} columns", len(layout.kinds))

@@ -50,6 +50,11 @@ class Additive:
     scores: tuple[tuple[int, ...], ...]
     classes: bool
 
+    @guarantee(
+        claim="of each row by itself, a code of every column and a whole number between -2^20 and 2^20",
+        proof="proofs/boosting.md#sums",
+        reviewed="a6634c55fbb1",
+    )
     def left_over(self, columns: Array) -> tuple[Array, Array]:
         """Codes of rows and, in steps of 2⁻²⁰, what the model leaves over of their targets; some rows are left out.
 
@@ -128,7 +133,7 @@ def residual_sums(
 @guarantee(
     claim="each row adds one whole number between -2^20 and 2^20, a function of that row, to one cell or none",
     proof="proofs/boosting.md#sums",
-    reviewed="000000000000",
+    reviewed="fe07c3c1bc6d",
 )
 def residual_totals(columns: Array, model: Additive, place: int, cells: tuple[int, ...]) -> Array:
     """Adds up what is left over by the cells of one column."""

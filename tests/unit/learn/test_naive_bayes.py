@@ -16,7 +16,8 @@ from sklearn.naive_bayes import GaussianNB
 
 import sfumato as sf
 from sfumato.core.domains import Floats, Matrix
-from sfumato.core.metrics import L1, L2, AddRemove, LInf, PiecewiseLInf, VectorMetric
+from sfumato.core.metrics import L1, L2, AddRemove, LInf, VectorMetric
+from sfumato.core.pieces import PiecewiseLInf
 from sfumato.core.space import Space
 from sfumato.errors import BadArgument
 from sfumato.exact import squared

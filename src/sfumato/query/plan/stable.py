@@ -19,7 +19,8 @@ import numpy as np
 
 from sfumato.accounting.losses.measures import Approx
 from sfumato.core.domains import Array, Data, Floats, Integers, Matrix, Vector
-from sfumato.core.metrics import L1, L2, AddRemove, PiecewiseLInf, VectorMetric
+from sfumato.core.metrics import L1, L2, AddRemove, VectorMetric
+from sfumato.core.pieces import PiecewiseLInf
 from sfumato.core.plan import Plan, planned, record_of
 from sfumato.core.space import Space
 from sfumato.core.transformation import Transformation
@@ -160,7 +161,7 @@ def gram_of_tables(
     Rows in which an entry is missing are left out. A unit with more than ``max_rows`` rows counts as that many rows
     which are like its own on average. ``pairs`` are the products that are added up, if not all.
     """
-    layout = Coordinates(tuple(entry.kind for entry in entries), pairs and tuple(pairs))
+    layout = Coordinates(tuple(entry.kind for entry in entries), None if pairs is None else tuple(pairs))
     read_gram_norm(metric, layout)
     named = _named(source, entries, made=False)
     plan = _planned(named, opened, Settings(max_rows_per_group=None if opened.catalog.by_rows else max_rows))
@@ -181,7 +182,7 @@ def gram_of_tables(
         (_words(source, entries, opened), *map(str, level.placed.cuts), f"{len(layout.cells)} sums of products"),
         ("proofs/query.md#gram", "proofs/gram.md#blocks"),
     )
-    asked = {"max_rows": max_rows, "metric": type(metric).__name__}
+    asked: dict[str, Plain] = {"max_rows": max_rows, "metric": type(metric).__name__}
     if pairs is not None:
         asked["pairs"] = [list(pair) for pair in pairs]
     return planned(made, _plan("gram", opened, plan.question.source, entries, asked))
