@@ -159,8 +159,8 @@ def looked_at(tally: ExactAggregate, row: Row, reference: Reference) -> Value:
             return 1 if of is None or reference.value(of, row) is not None else None
         case Units():
             return 1
-        case Distinct(of):
-            return reference.value(of, row)
+        case Distinct():
+            return reference.beside(tally, row)
     raise TypeError(tally)
 
 

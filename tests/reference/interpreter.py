@@ -172,13 +172,21 @@ class Reference:
     def scanned(self, scan: Scan) -> Iterable[Owned]:
         """Gives the rows of a table, each with its unit; those of nobody are left out."""
         for place, raw in enumerate(self.tables[scan.table]):
-            row = {column.name: self.read(raw[column.name], column) for column in scan.columns}
-            if scan.owner is None:
-                yield Owned((), row)
-            elif not scan.owner.id:
-                yield Owned((scan.table, place), row)
-            else:
-                yield from (Owned(unit, row) for unit in self.units(scan.owner, raw))
+            plain = {column.name: self.read(raw[column.name], column) for column in scan.columns}
+            for items in self.items(scan, raw):
+                row = {**plain, **items}
+                if scan.owner is None:
+                    yield Owned((), row)
+                elif not scan.owner.id:
+                    yield Owned((scan.table, place), row)
+                else:
+                    yield from (Owned(unit, row) for unit in self.units(scan.owner, raw))
+
+    def items(self, scan: Scan, raw: Mapping[str, Any]) -> Iterable[Row]:
+        """Gives the items that a row of a table becomes rows with: each of one list with each of another."""
+        lists = [((raw[one.column] or [])[: one.most] or [None] * one.kept, one.item) for one in scan.unnested]
+        for chosen in itertools.product(*(some for some, _ in lists)):
+            yield {item.name: self.read(one, item) for one, (_, item) in zip(chosen, lists, strict=True)}
 
     def units(self, owner: Owner, raw: Mapping[str, Any]) -> Iterable[Identity]:
         """Gives the unit that a row belongs to, by what the tables hold; of a row of nobody there is none."""
@@ -428,10 +436,9 @@ class Reference:
                 return sum(self.scaled(self.total(tally, rows), every[unit], bound) for unit, rows in asked.items())
             case Units():
                 return sum(bool(rows) for rows in asked.values())
-            case Distinct(of):
-                return len(
-                    {value for unit, rows in asked.items() for value in self.different(of, unit, key, rows, bound)}
-                )
+            case Distinct():
+                found = {one for unit, rows in asked.items() for one in self.different(tally, unit, key, rows, bound)}
+                return sum(found) if tally.summed else len(found)
         raise TypeError(tally)
 
     def count(self, tally: Rows, rows: list[Row]) -> int:
@@ -457,10 +464,19 @@ class Reference:
         size = abs(total) * bound.rows // count
         return -size if total < 0 else size
 
-    def different(self, of: Expression, unit: Identity, key: Key, rows: list[Row], bound: Bound) -> list[Value]:
+    def different(self, tally: Distinct, unit: Identity, key: Key, rows: list[Row], bound: Bound) -> list[Any]:
         """Gives the different values of a unit that are kept."""
-        found = {value for row in rows if (value := self.value(of, row)) is not None}
+        found = {value for row in rows if (value := self.beside(tally, row)) is not None}
         return sorted(found, key=lambda value: self.order.value(unit, key, value))[: bound.rows]
+
+    def beside(self, tally: Distinct, row: Row) -> Any:
+        """Gives what is counted once: a value, steps of a grid, or values side by side of which none is missing."""
+        values: list[Any] = [self.value(of, row) for of in tally.operands]
+        if any(value is None for value in values):
+            return None
+        if tally.grid is not None:
+            return self.steps(tally.grid, values[0])
+        return values[0] if len(values) == 1 else tuple(values)
 
     # Images
 

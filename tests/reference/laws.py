@@ -9,7 +9,8 @@ from tests.reference.interpreter import Answers, ByValue, Identity, Reference
 from tests.reference.plans import Case
 from tests.reference.worlds import PRIVATE, ROW, WINDOW, World
 
-from sfumato.query.nodes.relations import Join, Meet, Relation, Scan, meetings
+from sfumato.query.nodes.relations import Join, Meet, Relation, Scan
+from sfumato.query.nodes.walks import meetings
 from sfumato.query.plan.engine_plan import Bound, Cells, Distinct, ExactAggregate, Rows, Total, Units
 
 Compute: TypeAlias = Callable[[World, Cells], Answers]
@@ -132,7 +133,7 @@ def reach(tally: ExactAggregate, bound: Bound) -> int | None:
     if isinstance(tally, Rows):
         return bound.rows << tally.bits
     if isinstance(tally, Distinct):
-        return bound.rows
+        return bound.rows * (max(map(abs, tally.grid.ends)) if tally.grid is not None and tally.summed else 1)
     assert isinstance(tally, Total)
     largest = bound.rows
     for term in tally.terms:

@@ -31,8 +31,8 @@ from sfumato.query.nodes.relations import (
     Union,
     Where,
     Windowed,
-    meetings,
 )
+from sfumato.query.nodes.walks import meetings
 from sfumato.query.plan.engine_plan import Bound, Cells, Distinct, ExactAggregate, PublicKeys, Rows, Term, Total, Units
 from sfumato.query.plan.grids import Grid
 
@@ -387,7 +387,11 @@ def tally(choices: Choices, fields: Sequence[Column], *, units: bool) -> ExactAg
             return Total(tuple(term(choices, fields, small=many > 1) for _ in range(many)), asked)
         case 3:
             return Units(asked) if units else Rows(None, asked)
-    return Distinct(any_expression(choices, fields, 1), asked)
+    if not choices.often(3):
+        made = term(choices, fields, small=False)
+        return Distinct(made.of, asked, grid=made.grid, summed=choices.often(2))
+    others = tuple(any_expression(choices, fields, 1) for _ in range(choices.of((0, 0, 1, 2))))
+    return Distinct(any_expression(choices, fields, 1), asked, others)
 
 
 def bound(choices: Choices) -> Bound:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import replace
-from difflib import get_close_matches
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from sfumato.codebook.book import FORMAT, Codebook
 from sfumato.codebook.draft import kind_of
 from sfumato.codebook.entries import comma_list
 from sfumato.codebook.kinds import UnitKind
-from sfumato.errors import BadArgument
+from sfumato.errors import BadArgument, did_you_mean
 from sfumato.exact import Number
 
 STATED = "stated where the data set was opened"
@@ -73,12 +72,8 @@ def _askable(name: str, engine: str, what: str) -> None:
 
 def _known(name: object, types: Mapping[str, str], what: str) -> None:
     if name not in types:
-        near = [one for one in types if one.casefold() == str(name).casefold()]
-        near = near or get_close_matches(str(name), types, n=1)
-        must = f"about columns that there are: {comma_list([*types])}" + (
-            f"; did you mean {near[0]!r}?" if near else ""
-        )
-        raise BadArgument(what, must, name)
+        near = did_you_mean(name, types, "; did you mean {!r}?")
+        raise BadArgument(what, f"about columns that there are: {comma_list([*types])}{near}", name)
 
 
 def _column(name: str, engine: str, ends: Ends, lists: Lists) -> Mapping[str, object] | None:

@@ -4,6 +4,7 @@ from .components import PCA, Covariance
 from .estimator import PrivateEstimator
 from .linear import LinearRegression
 from .naive_bayes import NaiveBayes
+from .risk_models import LinearSVC, LogisticRegression, PoissonRegressor
 from .saving import load, save
 from .scaling import Binner, Encoder
 
@@ -16,8 +17,11 @@ __all__ = [
     "ExplainableBoostingClassifier",
     "ExplainableBoostingRegressor",
     "LinearRegression",
+    "LinearSVC",
+    "LogisticRegression",
     "NaiveBayes",
     "Number",
+    "PoissonRegressor",
     "PrivateEstimator",
     "load",
     "save",

@@ -76,10 +76,16 @@ def session_document(standings: Sequence[tuple[Account, Loss]], data: Document) 
     """Writes where the accounts stand, one for each kind of unit, before what is said of the data they pay for."""
     first, tables = standings[0][0], []
     for account, left in standings:
-        rows = (("limit", f"{account.limit}"), ("spent", f"{account.spent}"), ("left", left.str_down()))
-        tables.append(Table(rows, title=f"for {account.terms.unit}" if len(standings) > 1 else ""))
+        rows = [("limit", f"{account.limit}"), ("spent", f"{account.spent}"), ("left", left.str_down())]
+        if isinstance(account.limit, Pure) or (isinstance(account.limit, Approx) and account.limit.delta == 0):
+            rows.append(("keys", NO_DELTA))
+        tables.append(Table(tuple(rows), title=f"for {account.terms.unit}" if len(standings) > 1 else ""))
     spent = "; ".join(f"{one.spent} of {one.limit} spent, for {one.terms.unit}" for one, _ in standings)
     return Document(first.name, f"{first.name}: {spent}", tables=(*tables, *data.tables))
+
+
+NO_DELTA = "only public ones: those of the codebook, or keys=. To show others takes a δ, and this limit has none"
+"""What a limit without δ cannot pay for, and what does without."""
 
 
 def spent_in(loss: Loss, kind: type[Loss], delta: Number | None) -> Loss:

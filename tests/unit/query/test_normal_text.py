@@ -201,6 +201,9 @@ class Tables:
     def table(self, name: str) -> Scan:
         return self.tables[name]
 
+    def left_out(self, _: str) -> Mapping[str, str]:
+        return {}
+
 
 def tidy(node: Any) -> Any:
     """Gives a plan as front ends make it: no NULL without need, no operation on one operand that takes several."""

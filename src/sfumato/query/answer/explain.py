@@ -131,12 +131,8 @@ def _steps(relation: Relation, depth: int, who: str) -> Iterator[tuple[str, str]
     indent = "  " * depth
     same = f"1-stable, neighbours differ in {who} before and after"
     match relation:
-        case Scan(table=table, owner=owner):
-            if owner is None:
-                yield f"{indent}{table}", "public"
-            else:
-                whose = "each row is a unit" if not owner.id else f"{owner.id} says whose a row is"
-                yield f"{indent}{table}", f"private: {whose}; values are moved into their columns' bounds"
+        case Scan():
+            yield from ((indent + name, said) for name, said in _scanned(relation, same))
         case Listed(rows=rows):
             yield f"{indent}{len(rows):,} rows of the question", "public"
         case Where(condition=condition):
@@ -166,6 +162,18 @@ def _steps(relation: Relation, depth: int, who: str) -> Iterator[tuple[str, str]
             yield f"{indent}per unit by {', '.join(name for name, _ in by)}: {made}", f"within each unit: {same}"
     for source in relation.sources:
         yield from _steps(source, depth + 1, who)
+
+
+def _scanned(scan: Scan, same: str) -> Iterator[tuple[str, str]]:
+    """Writes what becomes of a table as it is read."""
+    for items in scan.unnested:
+        most = "every item" if items.most is None else f"each of at most {items.most:,} items"
+        yield f"items of {items.column}", f"row by row, {most} makes a row: {same}"
+    if scan.owner is None:
+        yield scan.table, "public"
+    else:
+        whose = "each row is a unit" if not scan.owner.id else f"{scan.owner.id} says whose a row is"
+        yield scan.table, f"private: {whose}; values are moved into their columns' bounds"
 
 
 def _join_words(join: Join) -> str:

@@ -28,8 +28,8 @@ def pruned(relation: Relation, needed: Collection[str], *, spare: bool = True) -
     its source again. Else it has none that it did not have before.
     """
     match relation:
-        case Scan(table, columns, owner):
-            return Scan(table, tuple(column for column in columns if column.name in needed), owner)
+        case Scan(table, columns, owner, unnested):
+            return Scan(table, tuple(column for column in columns if column.name in needed), owner, unnested)
         case Listed():
             return _listed(relation, needed)
         case Where(source, condition):

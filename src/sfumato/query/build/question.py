@@ -40,7 +40,7 @@ def statistic_value(statistic: Statistic, source: Relation) -> StatisticValue:
         statistic = _of_numbers(statistic)
     if isinstance(statistic, Histogram):
         check_edges(statistic.edges)
-    if isinstance(statistic, CountDistinct) and _is_unit(statistic.of, source):
+    if isinstance(statistic, CountDistinct) and not statistic.others and _is_unit(statistic.of, source):
         return StatisticValue(CountUnits(statistic.where))
     if shared(source) and _counts_units(statistic, source):
         raise QueryRefused(

@@ -29,8 +29,8 @@ from sfumato.query.nodes.relations import (
     Union,
     Where,
     Windowed,
-    meetings,
 )
+from sfumato.query.nodes.walks import meetings
 from sfumato.query.plan.grids import Grid, float_grid
 
 FOLD_BITS = 40

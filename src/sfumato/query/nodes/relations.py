@@ -9,7 +9,6 @@ is `Meet`, whose rows belong to two units: what comes after it knows of no unit 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import final
@@ -69,19 +68,39 @@ class Owner:
 
 @final
 @dataclass(frozen=True)
+class Items:
+    """The items of a list column, each in a row of its own: the column, what an item is, and how many a row has.
+
+    Of each row at most the ``most`` first items are used, where a number is given. A row without any is left out; if
+    ``kept``, it stays, with a missing item.
+    """
+
+    column: str
+    item: Column
+    most: int | None = None
+    kept: bool = False
+    by_codebook: bool = True
+    """Tells whether the codebook says how many, and not the question."""
+
+
+@final
+@dataclass(frozen=True)
 class Scan(Relation):
     """A table as its codebook describes it: every value is moved into what the codebook says of its column.
 
     ``columns`` are those that are used. Rows of a private table with a missing id belong to nobody and are left out.
+    Of ``unnested`` lists every item makes a row, each of one with each of another; ``lists`` are those that there are.
     """
 
     table: str
     columns: tuple[Column, ...]
     owner: Owner | None = None
+    unnested: tuple[Items, ...] = ()
+    lists: tuple[Items, ...] = ()
 
     @property
     def fields(self) -> tuple[Column, ...]:
-        return self.columns
+        return (*self.columns, *(items.item for items in self.unnested))
 
     @property
     def private(self) -> bool:
@@ -233,14 +252,6 @@ class Meet(Relation):
         return (self.left, self.right)
 
 
-def meetings(relation: Relation) -> Iterator[Meet]:
-    """The joins of rows of different units in a relation: where there are any, its rows belong to no single one."""
-    if isinstance(relation, Meet):
-        yield relation
-    for source in relation.sources:
-        yield from meetings(source)
-
-
 @final
 @dataclass(frozen=True)
 class Union(Relation):
@@ -376,15 +387,3 @@ class Keep(OfOne):
     source: Relation
     rows: int
     work: bool = False
-
-
-def with_sources(relation: Relation, sources: Sequence[Relation]) -> Relation:
-    """Rebuilds a relation on other sources; a table, which has none, stays as it is."""
-    match relation, sources:
-        case OfOne(), [source]:
-            return replace(relation, source=source)  # type: ignore[type-var]  # every one is a record
-        case Join() | Meet(), [left, right]:
-            return replace(relation, left=left, right=right)
-        case Union(), _:
-            return Union(tuple(sources))
-    return relation

@@ -18,7 +18,8 @@ from typing import TypeGuard
 
 from sfumato.core.grouped_distance import Whole
 from sfumato.errors import QueryRefused
-from sfumato.query.nodes.relations import Join, Keep, Meet, PerUnit, Relation, Scan, with_sources
+from sfumato.query.nodes.relations import Join, Keep, Meet, PerUnit, Relation, Scan
+from sfumato.query.nodes.walks import with_sources
 from sfumato.query.plan.contribution_facts import Matches, reach_of
 from sfumato.query.plan.query_plan import QueryPlan
 from sfumato.release.record import Cut, Cutting

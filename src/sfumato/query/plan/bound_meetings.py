@@ -12,7 +12,8 @@ from dataclasses import replace
 
 from sfumato.core.grouped_distance import Whole
 from sfumato.errors import QueryRefused
-from sfumato.query.nodes.relations import Keep, Meet, Relation, meetings, with_sources
+from sfumato.query.nodes.relations import Keep, Meet, Relation
+from sfumato.query.nodes.walks import meetings, with_sources
 from sfumato.query.plan.bound_joins import MOST_JOINED
 from sfumato.query.plan.bounds import THE_CODEBOOK, THE_QUESTION
 from sfumato.query.plan.contribution_facts import reach_of

@@ -120,12 +120,12 @@ def _of_one(tally: ExactAggregate, reach: Reach) -> Whole:
     """The most that one unit adds to a tally in a group, whatever rows it has there."""
     if isinstance(tally, Units):
         return 1
-    return reach.values_of(tally.of) if isinstance(tally, Distinct) else math.inf
+    return reach.values_of(tally.operands) if isinstance(tally, Distinct) else math.inf
 
 
 def _values(tally: Distinct, keys: Sequence[Expression], reach: Reach, spread: GroupedDistance) -> GroupedDistance:
     """How the different values of a unit spread over the groups: no more than its rows do."""
-    pairs, most = reach.values_of(tally.of, keys), reach.values_of(tally.of)
+    pairs, most = reach.values_of(tally.operands, keys), reach.values_of(tally.operands)
     return GroupedDistance(spread.parts, min(spread.rows, pairs), min(spread.largest, most))
 
 

@@ -7,15 +7,17 @@ unchanged; a column that was computed anew has no such bound, even under the sam
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias, final
 
 from sfumato.core.grouped_distance import Whole
+from sfumato.guarantee import guarantee
 from sfumato.query.nodes.expressions import Call, Column, Expression, Literal
 from sfumato.query.nodes.kinds import Kind
 from sfumato.query.nodes.narrowing import left_by
 from sfumato.query.nodes.relations import (
+    Items,
     Join,
     Keep,
     Match,
@@ -99,13 +101,13 @@ class Reach:
         origins = frozenset(column.origin for key in keys for column in key.columns())
         return "" not in origins and groups_of_a_unit(origins, self.groups) < math.inf
 
-    def values_of(self, of: Expression, keys: Iterable[Expression] = ()) -> Whole:
-        """The most different values of an expression that one unit can have; with keys, in all groups together.
+    def values_of(self, operands: Iterable[Expression], keys: Iterable[Expression] = ()) -> Whole:
+        """The most different values of expressions, side by side, of one unit; with keys, in all groups together.
 
         A unit has one id: what is made of its identity alone has one value, however many rows it has; except where ids
         come from several tables, one below another, which may be read in different ways (bounds are each table's).
         """
-        others = [column for column in of.columns() if column.unit is None or not column.origin]
+        others = [column for of in operands for column in of.columns() if column.unit is None or not column.origin]
         return self.groups_by((*keys, *others))
 
     def _one_window(self, key: Expression) -> bool:
@@ -124,8 +126,8 @@ class Reach:
 def reach_of(relation: Relation, tables: Mapping[str, Reach], matches: Matches) -> Reach:
     """Follows the reach of a unit from tables to what was made of them."""
     match relation:
-        case Scan(table=table):
-            return tables[table]
+        case Scan(table=table, unnested=unnested):
+            return tables[table].times(items_of_a_row(unnested))
         case Where(source=source, condition=condition):
             before = reach_of(source, tables, matches)
             return replace(before, rows=min([before.rows, *_numbered(source, condition, before)]))
@@ -155,6 +157,16 @@ def reach_of(relation: Relation, tables: Mapping[str, Reach], matches: Matches) 
             others = [made for _, made in by if not (isinstance(made, Column) and made.unit is not None)]
             return replace(before, rows=before.groups_by(others), rows_each={})
     raise TypeError(type(relation))
+
+
+@guarantee(
+    claim="a row of a table becomes at most this many rows, which belong to the unit that it belongs to",
+    proof="proofs/query.md#items",
+    reviewed="1e9e2361e777",
+)
+def items_of_a_row(unnested: Sequence[Items]) -> Whole:
+    """The most rows that one row becomes where each item of its lists makes one; every list beside every other."""
+    return math.prod(math.inf if items.most is None else items.most for items in unnested)
 
 
 def _numbered(source: Relation, condition: Expression, reach: Reach) -> Iterator[Whole]:

@@ -57,8 +57,13 @@ def _reading(scan: Scan) -> Iterator[Cut]:
     if scan.owner is not None and scan.owner.id:
         said = f"rows of {named(scan.table)} without {_whose(scan.owner)} belong to nobody"
         yield Cut(Cutting.UNUSABLE, said, THE_CODEBOOK)
-    for column in scan.columns:
-        name, facts = f"{named(scan.table)}.{named(column.name)}", column.facts
+    for items in scan.unnested:
+        if items.most is not None:
+            said = f"at most {items.most:,} items of {named(scan.table)}.{named(items.column)} count in each row"
+            yield Cut(Cutting.ROWS, said, THE_CODEBOOK if items.by_codebook else THE_QUESTION)
+    lists = {items.item: items.column for items in scan.unnested}
+    for column in scan.fields:
+        name, facts = f"{named(scan.table)}.{named(lists.get(column, column.name))}", column.facts
         if facts.numbers is not None and column.kind.numeric and facts.keys is None:
             low, high = map(end_text, facts.numbers)
             yield Cut(Cutting.VALUES, f"{name} is moved into {low} to {high}", THE_CODEBOOK)

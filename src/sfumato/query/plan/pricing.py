@@ -33,8 +33,10 @@ ROUNDS = 6
 
 KEYS_TAKE_DELTA = (
     "sf.Approx(ε, δ), or a delta (delta=1e-6, --delta 1e-6) beside epsilon: keys that are not listed can only be shown "
-    "with a δ"
+    "with a δ, which a limit must have too; or list them, in the codebook (categories: […]) or by keys=sf.KeySet.of(…)"
 )
+"""What to pay where keys are not listed."""
+
 NO_GAUSSIAN = (
     "private choices (quantiles, top values) have no Gaussian loss on file: ask for them at a loss in Pure, Approx or "
     "ZCDP, or by themselves."

@@ -12,7 +12,8 @@ from sfumato.query.build.settings import Settings
 from sfumato.query.nodes.catalog import Catalog
 from sfumato.query.nodes.expressions import Expression
 from sfumato.query.nodes.questions import Deviation, Item, Quantile, Question, Statistic
-from sfumato.query.nodes.relations import Join, meetings
+from sfumato.query.nodes.relations import Join
+from sfumato.query.nodes.walks import meetings
 from sfumato.query.plan.bounds import Wanted, wanted
 from sfumato.query.plan.contribution_facts import Reach
 from sfumato.query.plan.decomposition import Recipe, all_tallies

@@ -12,6 +12,7 @@ from sfumato.core.metrics import L1, L2
 from sfumato.exact import Distance
 from sfumato.guarantee import guarantee
 from sfumato.query.plan.engine_plan import Distinct, ExactAggregate, Rows, Total, Units
+from sfumato.query.plan.grids import Grid
 from sfumato.transforms.keyed import keyed_map
 
 
@@ -47,6 +48,8 @@ def influence(tally: ExactAggregate, spread: GroupedDistance) -> Influence:
     match tally:
         case Rows(bits=bits):
             most, used = 1 << bits, spread
+        case Distinct(grid=Grid(ends=ends), summed=True):
+            most, used = largest_product((ends,)), spread
         case Distinct():
             most, used = 1, spread
         case Units():

@@ -23,6 +23,7 @@ from sfumato.query.nodes.questions import (
 )
 from sfumato.query.nodes.relations import Relation
 from sfumato.query.nodes.worked_out import WorkedOut
+from sfumato.query.plan.infer_bounds import bounded_statistic, bounds_by_conditions
 from sfumato.query.sql.aggregates import PerGroup
 from sfumato.query.sql.blocks import Block, block, keyed
 from sfumato.query.sql.contributions import summed_by_unit
@@ -154,8 +155,12 @@ def _relation(select: exp.Expr, tables: Tables) -> Relation:
     _check_within_units(read)
     taken: set[str] = set()
     by = [(unused(name, taken), made) for name, made in read.keys]
+    known = bounds_by_conditions(read.scope.relation)
     folds = {
-        one: folded_statistic(one.statistic, unused(next((i.name for i in read.items if i.made == one), "fold"), taken))
+        one: folded_statistic(
+            bounded_statistic(one.statistic, known),
+            unused(next((i.name for i in read.items if i.made == one), "fold"), taken),
+        )
         for one in _statistics(read)
     }
     made = per_unit(read.scope.relation, by, list(folds.values()))

@@ -20,6 +20,7 @@ from sfumato.query.sql.joins import Joining, conjuncts, joined_scopes, matching,
 from sfumato.query.sql.parameters import Parameters
 from sfumato.query.sql.refusals import PARTS, only, refused
 from sfumato.query.sql.scopes import Scope, Source
+from sfumato.query.sql.unnesting import check_all, spread, taken_apart
 from sfumato.query.sql.values import listed_values
 
 
@@ -87,17 +88,20 @@ class Tables:
         if clause is None:
             raise QueryRefused("there is no FROM: say which table is asked.")
         only(clause, "this")
-        joins = select.args.get("joins") or []
+        joins, lists = taken_apart(select.args.get("joins") or [])
+        done: dict[int, str] = {}
         equal = Equalities(parts)
         if joins and all(Joining.read(join).plain for join in joins):
-            scope = self._product([self._source(node) for node in (clause.this, *(join.this for join in joins))], equal)
+            nodes = (clause.this, *(join.this for join in joins))
+            scope = self._product([spread(self._source(node), lists, done) for node in nodes], equal)
         else:
-            scope = self._source(clause.this)
+            scope = spread(self._source(clause.this), lists, done)
             outer = any(how.right or how.full for how in map(Joining.read, joins))
             for join in joins:
-                right = self._source(join.this)
+                right = spread(self._source(join.this), lists, done)
                 pairs = equal.taken(scope, right) if Joining.read(join).plain and not outer else []
                 scope = joined_scopes(scope, right, join, self.parameters, pairs)
+        check_all(lists, done)
         _check_size(scope.relation)
         for column in (column for part in equal.used for column in part.find_all(exp.Column)):
             scope.column(column)  # which refuses a name that two tables have
@@ -389,15 +393,3 @@ def _check_size(relation: Relation) -> None:
 
 MOST_TABLES = 64
 """A question uses at most this many tables, each counted as often as it is used."""
-
-
-def is_star(node: exp.Expr) -> bool:
-    """Tells whether a node is * or table.*."""
-    return isinstance(node, exp.Star) or (isinstance(node, exp.Column) and isinstance(node.this, exp.Star))
-
-
-def columns_of(node: exp.Expr, scope: Scope) -> list[tuple[str, Column]]:
-    """The columns that a star means."""
-    star = node.this if isinstance(node, exp.Column) else node
-    only(star)
-    return list(scope.everything(node.table if isinstance(node, exp.Column) else ""))

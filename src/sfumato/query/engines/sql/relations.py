@@ -14,13 +14,13 @@ from sfumato.query.engines.sql.bounding import kept_rows
 from sfumato.query.engines.sql.dialect import Dialect
 from sfumato.query.engines.sql.expressions import cast, truncated, value
 from sfumato.query.engines.sql.folds import fold, key
-from sfumato.query.engines.sql.held import Held
+from sfumato.query.engines.sql.held import Held, item_type
 from sfumato.query.engines.sql.reading import enforced, read
 from sfumato.query.engines.sql.source import Source, made_source
 from sfumato.query.engines.sql.statement import Ends, Piece, Scope, Statement, listing
 from sfumato.query.engines.sql.windows import windowed
 from sfumato.query.nodes.expressions import Column, Expression
-from sfumato.query.nodes.kinds import Kind
+from sfumato.query.nodes.kinds import MOST_ROWS, Kind
 from sfumato.query.nodes.operators import call
 from sfumato.query.nodes.relations import (
     COMPARISONS,
@@ -90,14 +90,12 @@ class Relations:
         """
         table, owner = self.tables[scan.table], scan.owner or Owner()
         first = {column.name for condition in conditions for column in condition.columns()}
-        base = f"SELECT * FROM {table.name}"
-        if conditions:
-            base = self._chosen(scan, conditions, first)
+        base = self._chosen(scan, conditions, first) if conditions else self._rows(scan)
         scope = _raw(table, self.statement)
         made = {}
-        for place, column in enumerate(scan.columns):
+        for place, column in enumerate(scan.fields):
             name = f"f{place}"
-            made[name] = Piece(name) if column.name in first else self._read(table, column, scope)
+            made[name] = Piece(name) if column.name in first else self._read(scan, place, scope)
         fields = list(made)
         way = [table, *(self.tables[hop.table] for hop in owner.hops)]
         parts = [(scope, made), *((_raw(one, self.statement), {}) for one in way[1:])]
@@ -105,24 +103,39 @@ class Relations:
             self._identify(owner, way, parts)
         units = 0 if not owner.id else 1 if owner.window is None else 2
         text = _joined(base, way, parts, fields, units=units)
-        return made_source(text, units, scan.columns, _bounds(scan.columns))
+        return made_source(text, units, scan.fields, _bounds(scan.fields))
 
     def _chosen(self, scan: Scan, conditions: Sequence[Expression], first: Collection[str]) -> str:
         """The rows of a table, as they are held and with the columns that conditions look at, that meet these."""
-        table = self.tables[scan.table]
-        scope = _raw(table, self.statement)
-        fields = {column.name: f"f{place}" for place, column in enumerate(scan.columns) if column.name in first}
+        scope = _raw(self.tables[scan.table], self.statement)
+        fields = {column.name: f"f{place}" for place, column in enumerate(scan.fields) if column.name in first}
         made = [
-            f"{self._read(table, column, scope).text} AS {fields[column.name]}"
-            for column in scan.columns
+            f"{self._read(scan, place, scope).text} AS {fields[column.name]}"
+            for place, column in enumerate(scan.fields)
             if column.name in first
         ]
-        held = f"SELECT {listing(['*', *made])} FROM ({scope.over(f'SELECT * FROM {table.name}')})"
-        seen = Scope(self.statement, fields, _bounds(scan.columns))
+        held = f"SELECT {listing(['*', *made])} FROM ({scope.over(self._rows(scan))})"
+        seen = Scope(self.statement, fields, _bounds(scan.fields))
         kept = " AND ".join(f"({cast(condition, Kind.BOOL, seen).text})" for condition in conditions)
         return f"SELECT * FROM ({seen.over(held)}) WHERE {kept}"
 
-    def _read(self, table: Held, column: Column, scope: Scope) -> Piece:
+    def _rows(self, scan: Scan) -> str:
+        """The rows of a table as they are held, or one for each item of lists: i0, i1, …, the first ones of a row."""
+        table = self.tables[scan.table]
+        text = f"SELECT * FROM {table.name}"
+        for place, items in enumerate(scan.unnested):
+            raw, held, _ = table.columns[items.column]
+            template = self._dialect.unnest_kept if items.kept else self._dialect.unnest
+            most = MOST_ROWS if items.most is None else items.most
+            text = f"SELECT *, {template.format(raw, item_type(held), int(most))} AS i{place} FROM ({text})"
+        return text
+
+    def _read(self, scan: Scan, place: int, scope: Scope) -> Piece:
+        """Reads a field of a table, or an item of a list of it."""
+        table, column, item = self.tables[scan.table], scan.fields[place], place - len(scan.columns)
+        if item >= 0:
+            held = item_type(table.columns[scan.unnested[item].column][1])
+            return read(Piece(f"i{item}"), held, column.kind, column.facts, scope)
         raw, held, _ = table.columns[column.name]
         return read(Piece(raw), held, column.kind, column.facts, scope)
 
