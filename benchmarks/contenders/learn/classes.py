@@ -66,7 +66,7 @@ CASES = [Classes(kind, data, epsilon) for kind, some in DATA.items() for data in
 
 
 def trial(case: Classes, *, way: str, make: Callable[[Classes], Any]) -> None:
-    """Fits a case again and again, on other rows each time, and reports how often the class of a held-out row is wrong."""
+    """Fits a case again and again, on other rows each time; reports how often the class of a held-out row is wrong."""
     rows, labels = case.drawn
     wrong, seconds = [], 0.0
     for seed in range(FITS):
