@@ -27,7 +27,7 @@ TITLES = {
     "bayes": "Naive Bayes: mean share of held-out rows of which the class is wrong",
     "trees": "Additive models and forests: mean share of held-out rows of which the class is wrong",
 }
-CASES = [*logistic.CASES, *classes.CASES]
+CASES: list[logistic.Logistic | classes.Classes] = [*logistic.CASES, *classes.CASES]
 
 
 def label(facts: Facts) -> str:
