@@ -14,7 +14,7 @@ from statistics import geometric_mean
 from rich.console import Console
 from rich.table import Table
 
-from contenders.learn.logistic import CASES
+from contenders.learn import classes, logistic
 from side_by_side.contest import Contender, Contest, Facts, hold, ratios_line
 
 OURS = "sfumato"
@@ -22,7 +22,12 @@ CONTENDERS = (
     Contender(OURS, "learn/sfumato.py"),
     Contender("diffprivlib", "learn/diffprivlib.py", environment="diffprivlib"),
 )
-TITLES = {"logistic": "Logistic regression: mean excess of the logistic loss over the fit without privacy"}
+TITLES = {
+    "logistic": "Logistic regression: mean excess of the logistic loss over the fit without privacy",
+    "bayes": "Naive Bayes: mean share of held-out rows of which the class is wrong",
+    "trees": "Additive models and forests: mean share of held-out rows of which the class is wrong",
+}
+CASES: list[logistic.Logistic | classes.Classes] = [*logistic.CASES, *classes.CASES]
 
 
 def label(facts: Facts) -> str:

@@ -16,12 +16,13 @@ from sfumato.accounting.losses.measures import ZCDP, Approx, Pure
 from sfumato.audit.brute_force import brute_delta, brute_epsilon
 from sfumato.core.domains import Integers, Vector
 from sfumato.core.metrics import L1, LInf
+from sfumato.core.pieces import PiecewiseLInf
 from sfumato.core.space import Space, scalar, vector
 from sfumato.entropy import Entropy, ReplayEntropy
 from sfumato.errors import BadArgument, NoProvenRoute, NotNoisable
 from sfumato.exact import ball, precision, root
 from sfumato.mechanisms.additive import laplace
-from sfumato.mechanisms.cube import coordinate_variances, k_norm
+from sfumato.mechanisms.cube import coordinate_variances, k_norm, noise_of_pieces
 from sfumato.noise.cube import SMOOTH, Cube, draw_radius, envelope, power_sum
 from sfumato.noise.discrete_laplace import DiscreteLaplace
 from sfumato.noise.distribution import enclosure
@@ -233,3 +234,40 @@ def test_what_it_does_not_work_on_is_refused_in_words() -> None:
         (vector(int, size=2, metric=LInf()) >> k_norm(scale=1)).map(math.inf)
     with pytest.raises(BadArgument, match="less than 1"):
         Cube(Fraction(1), 2).half_width(1)
+
+
+def test_in_pieces_the_loss_is_that_of_the_largest_moves_added_up() -> None:
+    """Every pair of some vectors in two pieces: the worst outcome costs what the metric says, not what L∞ says."""
+    metric, scale = PiecewiseLInf(2), Fraction(3, 2)
+    noisy = vector(int, size=4, metric=metric) >> k_norm(scale=scale)
+    near = list(itertools.product((-1, 0, 1), repeat=4))
+    assert noisy.law is not None
+    with precision(64):
+        for ours, theirs in itertools.product([(0, 0, 0, 0), (1, 0, 1, 0), (1, 1, -1, 0)], repeat=2):
+            one, other = noisy.law(ours), noisy.law(theirs)
+            worst = max(float((one.probability(at) / other.probability(at)).log()) for at in near)
+            apart = metric.distance(ours, theirs)
+            assert worst == pytest.approx(float(apart / scale)) and noisy.map(apart) == Pure(apart / scale)
+    both_move = (noisy.law((0,) * 4).probability((0,) * 4) / noisy.law((1, 1, 0, 0)).probability((0,) * 4)).log()
+    assert float(both_move) > 1.5 * float(1 / scale)  # what a bound by the largest coordinate alone would miss
+
+
+def test_pieces_have_noise_of_their_own_dealt_out_in_turn() -> None:
+    noise = Cube(Fraction(5), 3)
+    entropy = ReplayEntropy(4)
+    apart = [noise.sample(entropy) for _ in range(2)]
+    dealt = noise_of_pieces(noise, 2, ReplayEntropy(4))
+    assert dealt[0::2].tolist() == apart[0].tolist() and dealt[1::2].tolist() == apart[1].tolist()
+    with pytest.raises(NotNoisable):
+        vector(float, size=2, metric=PiecewiseLInf(2)) >> k_norm(scale=1)
+    with pytest.raises(Exception, match="one length"):
+        vector(int, size=3, metric=PiecewiseLInf(2))
+
+
+def test_in_pieces_distances_are_those_of_a_norm() -> None:
+    """All vectors of a small domain: the triangle inequality, and between the largest coordinate and the sum of all."""
+    metric, small = PiecewiseLInf(2), list(itertools.product((-1, 0, 2), repeat=4))
+    for ours, theirs in itertools.product(small[::5], small):
+        apart = metric.distance(ours, theirs)
+        assert LInf().distance(ours, theirs) <= apart <= L1().distance(ours, theirs)
+        assert all(apart <= metric.distance(ours, way) + metric.distance(way, theirs) for way in small[::9])

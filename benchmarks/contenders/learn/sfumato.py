@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 import sfumato as sf
+from contenders.learn import classes
 from contenders.learn.logistic import CASES, Array, trial
 from side_by_side.stopwatch import report_version
 
@@ -15,11 +18,23 @@ def logistic(rows: Array, labels: Array, epsilon: float) -> Array:
     return np.concatenate([model.intercept_, model.coef_[0]])
 
 
+def bayes(case: classes.Classes) -> Any:
+    """Naive Bayes."""
+    return sf.learn.NaiveBayes(epsilon=case.epsilon, between=(-1, 1), classes=case.known)
+
+
+def curves(case: classes.Classes) -> Any:
+    """An additive model."""
+    return sf.learn.ExplainableBoostingClassifier(epsilon=case.epsilon, between=(-1, 1), classes=case.known)
+
+
 def main() -> None:
     """Answers every case."""
     report_version("sfumato")
     for case in CASES:
         trial(case, way="", fit=logistic)
+    for asked in classes.CASES:
+        classes.trial(asked, way="", make=bayes if asked.kind == "bayes" else curves)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,9 @@
+from .boosting import ExplainableBoostingClassifier, ExplainableBoostingRegressor
 from .columns import Category, Number
 from .components import PCA, Covariance
 from .estimator import PrivateEstimator
 from .linear import LinearRegression
+from .naive_bayes import NaiveBayes
 from .risk_models import HuberRegressor, LinearSVC, LogisticRegression, PoissonRegressor
 from .saving import load, save
 from .scaling import Binner, Encoder
@@ -12,10 +14,13 @@ __all__ = [
     "Category",
     "Covariance",
     "Encoder",
+    "ExplainableBoostingClassifier",
+    "ExplainableBoostingRegressor",
     "HuberRegressor",
     "LinearRegression",
     "LinearSVC",
     "LogisticRegression",
+    "NaiveBayes",
     "Number",
     "PoissonRegressor",
     "PrivateEstimator",

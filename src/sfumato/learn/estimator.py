@@ -23,6 +23,7 @@ from sfumato.learn.columns import (
     Category,
     Column,
     Floats,
+    Made,
     Number,
     check_stated,
     known_column,
@@ -168,6 +169,16 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _coordinates(self, X: object) -> Floats:  # noqa: N803
         """The coordinates of rows to predict for, the constant 1 first: what is missing is the middle of its bounds."""
+        rows = np.nan_to_num(self._encoded(X))
+        return Coordinates(tuple(column.kind for column in self.columns_)).rows(rows)
+
+    @property
+    def _made(self) -> Sequence[Made]:
+        """What is made of each column to predict from it: as a rule the column as it is."""
+        return self.columns_
+
+    def _encoded(self, X: object) -> Floats:  # noqa: N803
+        """Rows to predict for, a column for each of `_made`; NaN where something is missing."""
         check_is_fitted(self, "release_")
         names, values = columns_of(X)
         expected = [column.name for column in self.columns_]
@@ -178,9 +189,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         if len(values) != len(expected):
             must = f"expecting {len(expected)} features as input"
             raise ValueError(f"X has {len(values)} features, but {type(self).__name__} is {must}")
-        encoded = [np.nan_to_num(one.encode(part)) for one, part in zip(self.columns_, values, strict=True)]
-        layout = Coordinates(tuple(column.kind for column in self.columns_))
-        return layout.rows(np.stack(encoded, axis=1))
+        return np.stack([one.encode(part) for one, part in zip(self._made, values, strict=True)], axis=1)
 
     def _told(self) -> tuple[Table, ...]:
         """What the model says of itself when it is printed, such as its coefficients; nothing, unless it says so."""

@@ -18,7 +18,7 @@ from sfumato import learn
 from sfumato.accounting.codec import from_plain, to_plain
 from sfumato.accounting.losses.measures import Loss
 from sfumato.errors import BadArgument, UnknownFormat
-from sfumato.learn.columns import Category, Number
+from sfumato.learn.columns import Bins, Category, Number
 from sfumato.learn.moments import Moments
 from sfumato.plain import Form, Part, Plain, without_header
 from sfumato.release.codec import release_from_plain, release_to_plain
@@ -28,7 +28,7 @@ from sfumato.transforms.gram import Coordinates
 
 FORMAT, VERSION = "sfumato/model", 1
 
-RECORDS: dict[str, type[Any]] = {one.__name__: one for one in (Number, Category, Moments, Coordinates)}
+RECORDS: dict[str, type[Any]] = {one.__name__: one for one in (Number, Category, Bins, Moments, Coordinates)}
 """The records that models hold, by the names under which they are saved for ever."""
 
 Model = TypeVar("Model", bound=BaseEstimator)
