@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any, TypeAlias, final
 
 import numpy as np
@@ -18,9 +19,10 @@ from sfumato.core.domains import Bounds
 from sfumato.dp.reading import is_missing, numbers
 from sfumato.errors import BadArgument, did_you_mean
 from sfumato.exact import Number as AnyNumber
+from sfumato.exact import integer, rational
 from sfumato.query.nodes.catalog import column_named
 from sfumato.query.nodes.relations import Relation
-from sfumato.query.plan.stable import Coded, Entry, Scaled
+from sfumato.query.plan.stable import Binned, Coded, Entry, Scaled
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -123,8 +125,90 @@ class Category:
         return Coded(column_named(self.name, source.fields, "this table"), self.values)
 
 
+@final
+@dataclass(frozen=True)
+class Square:
+    """The square of a number, as 2s² − 1 of the scaled number s, which is between −1 and 1 again."""
+
+    of: Number
+
+    @property
+    def name(self) -> str:
+        """That of the number."""
+        return self.of.name
+
+    @property
+    def kind(self) -> int:
+        """Its kind among the columns of a Gram matrix."""
+        return 0
+
+    @property
+    def names(self) -> list[str]:
+        """The name of its one coordinate."""
+        return [f"{self.name}²"]
+
+    def encode(self, values: object) -> Floats:
+        """Values as numbers between −1 and 1; NaN where one is missing."""
+        scaled = self.of.encode(values)
+        return np.asarray(scaled * scaled * 2.0 - 1.0)
+
+    def entry(self, source: Relation) -> Entry:
+        """The same for a table."""
+        return Scaled(column_named(self.name, source.fields, "this table"), self.of.lower, self.of.upper, squared=True)
+
+
+@final
+@dataclass(frozen=True)
+class Bins:
+    """A number as one of the bins between public edges: below the first, …, from the last on."""
+
+    of: Number
+    edges: tuple[float, ...]
+
+    @staticmethod
+    def read(of: Number, bins: object) -> Bins:
+        """Reads how many bins of one width there are within the bounds, or the edges between them."""
+        if isinstance(bins, Sequence | np.ndarray) and not isinstance(bins, str):
+            edges = tuple(float(rational(edge, f"an edge of {of.name}")) for edge in bins)
+            if any(right <= left for left, right in pairwise(edges)):
+                raise BadArgument(f"the edges of {of.name}", "in rising order", bins)
+            return Bins(of, edges)
+        count = integer(bins, "bins", least=1)
+        width = of.upper - of.lower
+        return Bins(of, tuple(float(of.lower + width * place / count) for place in range(1, count)) if width else ())
+
+    @property
+    def name(self) -> str:
+        """That of the number."""
+        return self.of.name
+
+    @property
+    def kind(self) -> int:
+        """Its kind among the columns of a Gram matrix: how many bins there are."""
+        return len(self.edges) + 1
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the bins."""
+        ends = ["", *(f"{edge:.6g}" for edge in self.edges), ""]
+        return [f"{self.name}={low}…{high}" for low, high in pairwise(ends)]
+
+    def encode(self, values: object) -> Floats:
+        """Values as the places of their bins; NaN where one is missing."""
+        given = numbers(values)
+        places = np.searchsorted(np.array(self.edges), given, side="right").astype(np.float64)
+        return np.where(np.isnan(given), np.nan, places)
+
+    def entry(self, source: Relation) -> Entry:
+        """The same for a table."""
+        return Binned(column_named(self.name, source.fields, "this table"), self.edges)
+
+
 Column: TypeAlias = Number | Category
 """What is public about a column that a model is fitted on."""
+
+Made: TypeAlias = Column | Square | Bins
+"""A column, or what is made of one value of it."""
 
 
 def stated_column(name: str, place: int, between: Between | None, categories: Categories | None) -> Column | None:

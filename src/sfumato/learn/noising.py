@@ -10,7 +10,7 @@ from typing import TypeAlias, final
 from sfumato.accounting.losses.measures import Approx, Loss, Pure
 from sfumato.core.domains import Vector
 from sfumato.core.measurement import Measurement
-from sfumato.core.metrics import L1, L2, LInf, Unit, VectorMetric
+from sfumato.core.metrics import L1, L2, LInf, PiecewiseLInf, Unit, VectorMetric
 from sfumato.core.transformation import Transformation
 from sfumato.errors import BadArgument
 from sfumato.exact import Root
@@ -35,24 +35,28 @@ class NoisySums:
     tails: float = 0.0
 
 
-def least_noise(exact: Exact, loss: Loss, unit: Unit) -> NoisySums:
-    """Noise on an exact vector that costs a unit no more than a loss, of the kind that spreads least."""
-    return min(_candidates(exact, loss, unit), key=lambda one: one.deviation)
+def least_noise(exact: Exact, loss: Loss, unit: Unit, *, pieces: int = 1) -> NoisySums:
+    """Noise on an exact vector that costs a unit no more than a loss, of the kind that spreads least.
+
+    ``pieces`` says that the vector is as many pieces of which a row is in one (`PiecewiseLInf`).
+    """
+    return min(_candidates(exact, loss, unit, pieces), key=lambda one: one.deviation)
 
 
-def _candidates(exact: Exact, loss: Loss, unit: Unit) -> Iterator[NoisySums]:
-    """Pure ε buys Laplace noise or that of a cube, whichever is nearer; a δ, or another kind, Gaussian noise."""
+def _candidates(exact: Exact, loss: Loss, unit: Unit, pieces: int) -> Iterator[NoisySums]:
+    """Pure ε buys Laplace noise or that of cubes, whichever is nearer; a δ, or another kind, Gaussian noise."""
     if not isinstance(loss, Pure):
         made = (exact(L2()) >> gaussian()).with_loss(loss, d_in=unit)
         if made.noise is not None:
             yield NoisySums(made, deviation_of(made.noise))
     if isinstance(loss, Pure | Approx):
         pure = Pure(loss.epsilon)
-        far, total = exact(LInf()), exact(L1())
+        far, total = exact(LInf() if pieces == 1 else PiecewiseLInf(pieces)), exact(L1())
         reach, l1 = far.map(unit), total.map(unit)
         if not isinstance(far.target.domain, Vector) or isinstance(reach, Root) or isinstance(l1, Root):
             raise BadArgument("what noise is added to", "a vector of sums", str(far.target))
-        variances = coordinate_variances(pure, size=far.target.domain.size or 1, linf=reach, l1=l1)
+        size = (far.target.domain.size or pieces) // pieces
+        variances = coordinate_variances(pure, size=size, linf=reach, l1=l1)
         if variances["k_norm"] < variances["laplace"]:
             yield NoisySums((far >> k_norm()).with_loss(pure, d_in=unit), sqrt(variances["k_norm"]))
         else:

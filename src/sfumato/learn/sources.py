@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
@@ -22,11 +22,11 @@ from sfumato.core.metrics import AddRemove, Unit, VectorMetric
 from sfumato.core.space import Space
 from sfumato.core.transformation import Transformation
 from sfumato.entropy import Entropy
-from sfumato.learn.columns import Column, Floats
+from sfumato.learn.columns import Floats, Made
 from sfumato.query.frame import Frame
 from sfumato.query.plan.stable import Entry, gram_of_tables, rows_of_tables
 from sfumato.release.record import Release
-from sfumato.transforms.gram import Coordinates, gram
+from sfumato.transforms.gram import Cell, Coordinates, gram
 
 ROW = Unit("a person with one row", AddRemove(), 1)
 """Who is protected where arrays are held: whoever has one row, by its being there at all."""
@@ -35,7 +35,7 @@ ROW = Unit("a person with one row", AddRemove(), 1)
 class Source(ABC):
     """Rows of known columns, to begin a chain with."""
 
-    columns: tuple[Column, ...]
+    columns: tuple[Made, ...]
 
     @property
     def layout(self) -> Coordinates:
@@ -48,8 +48,12 @@ class Source(ABC):
         """Who is protected."""
 
     @abstractmethod
-    def gram(self, metric: VectorMetric) -> Transformation:
-        """The exact Gram matrix of the rows, as a vector of its different cells (`layout`)."""
+    def chosen(self, columns: Sequence[tuple[int, Made]]) -> Source:
+        """The same rows with other columns, each made of the one at a place of these."""
+
+    @abstractmethod
+    def gram(self, metric: VectorMetric, *, pairs: Sequence[Cell] | None = None) -> Transformation:
+        """The exact Gram matrix of the rows, as a vector of its different cells (`layout`), or of some pairs'."""
 
     @abstractmethod
     def rows(self) -> Transformation | Space:
@@ -73,7 +77,7 @@ class Source(ABC):
 class Held(Source):
     """Rows of arrays that the caller holds: nothing is charged. Rows in which something is missing are left out."""
 
-    columns: tuple[Column, ...]
+    columns: tuple[Made, ...]
     values: tuple[object, ...]
     entropy: Entropy | None = None
 
@@ -81,8 +85,12 @@ class Held(Source):
     def unit(self) -> Unit:
         return ROW
 
-    def gram(self, metric: VectorMetric) -> Transformation:
-        return self.space >> gram([column.kind for column in self.columns], metric=metric)
+    def chosen(self, columns: Sequence[tuple[int, Made]]) -> Held:
+        values = tuple(self.values[place] for place, _ in columns)
+        return replace(self, columns=tuple(column for _, column in columns), values=values)
+
+    def gram(self, metric: VectorMetric, *, pairs: Sequence[Cell] | None = None) -> Transformation:
+        return self.space >> gram([column.kind for column in self.columns], pairs=pairs, metric=metric)
 
     def rows(self) -> Space:
         return self.space
@@ -99,7 +107,7 @@ class Held(Source):
 class Asked(Source):
     """Rows of a table behind a ledger; of a unit with several, ``max_rows`` count. ``key`` makes a retry safe."""
 
-    columns: tuple[Column, ...]
+    columns: tuple[Made, ...]
     frame: Frame
     max_rows: int | None = None
     key: str | None = None
@@ -108,10 +116,12 @@ class Asked(Source):
     def unit(self) -> Unit:
         return self.frame.asker.unit
 
-    def gram(self, metric: VectorMetric) -> Transformation:
-        return gram_of_tables(
-            self.frame.relation, self._entries, self.frame.asker.opened, max_rows=self.max_rows, metric=metric
-        )
+    def chosen(self, columns: Sequence[tuple[int, Made]]) -> Asked:
+        return replace(self, columns=tuple(column for _, column in columns))
+
+    def gram(self, metric: VectorMetric, *, pairs: Sequence[Cell] | None = None) -> Transformation:
+        opened, most = self.frame.asker.opened, self.max_rows
+        return gram_of_tables(self.frame.relation, self._entries, opened, max_rows=most, metric=metric, pairs=pairs)
 
     def rows(self) -> Transformation:
         return rows_of_tables(self.frame.relation, self._entries, self.frame.asker.opened, max_rows=self.max_rows)

@@ -12,7 +12,7 @@ from typing import TypeAlias, final
 import numpy as np
 
 from sfumato.core.domains import Array, Floats, Integers, Matrix, Vector
-from sfumato.core.metrics import L1, L2, VectorMetric
+from sfumato.core.metrics import L1, L2, PiecewiseLInf, VectorMetric
 from sfumato.core.partial import Partial
 from sfumato.core.plan import constructor
 from sfumato.core.space import Space
@@ -48,14 +48,34 @@ class Coordinates:
 
     ``kinds`` says of each column what it is: 0, a number, which is one coordinate, moved into [−1, 1]; k ≥ 1, a
     category out of 0 … k − 1, which is k coordinates: 1 at its place, 0 elsewhere; 0 everywhere for any other number.
+    ``pairs`` names the pairs of columns whose products are added up, the constant being column 0; left out: all pairs.
     """
 
     kinds: tuple[int, ...]
+    pairs: tuple[Cell, ...] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kinds", tuple(integer(kind, "a kind of column", least=0) for kind in self.kinds))
-        if (most := (1 + sum(max(1, kind) for kind in self.kinds)) ** 2 // 2) > MOST_CELLS:
+        sizes = (1, *(max(1, kind) for kind in self.kinds))
+        if self.pairs is None:
+            most = sum(sizes) ** 2 // 2
+        else:
+            self._check_pairs(self.pairs)
+            most = sum(sizes[one] * sizes[other] for one, other in self.pairs)
+        if most > MOST_CELLS:
             raise BadArgument("the columns", f"such that at most {MOST_CELLS:,} products are added up", most)
+
+    def _check_pairs(self, pairs: tuple[Cell, ...]) -> None:
+        known = all(0 <= one <= other <= len(self.kinds) for one, other in pairs)
+        if not pairs or not known or len(set(pairs)) < len(pairs):
+            raise BadArgument("pairs", "one or more pairs of columns, the lesser first, none twice", pairs)
+
+    @property
+    def by_class(self) -> int:
+        """How many pieces the cells fall into by the last column, one for each of its values; 1 if they do not."""
+        last = len(self.kinds)
+        split = self.pairs is not None and all(one < last == other for one, other in self.pairs)
+        return max(1, self.kinds[-1]) if split else 1
 
     @cached_property
     def places(self) -> tuple[range, ...]:
@@ -76,7 +96,7 @@ class Coordinates:
         """
         kinds = (0, *self.kinds)
         made = []
-        for one, other in combinations_with_replacement(range(len(kinds)), 2):
+        for one, other in self.pairs or combinations_with_replacement(range(len(kinds)), 2):
             if one == other and kinds[one]:
                 continue
             made.append(tuple((a, b) for a in self.places[one] for b in self.places[other]))
@@ -88,7 +108,7 @@ class Coordinates:
         return tuple(cell for block in self.blocks for cell in block)
 
     def matrix(self, cells: Sequence[float] | Array) -> Array:
-        """The whole symmetric matrix of the values of all different cells."""
+        """The whole symmetric matrix of the values of all different cells; 0 where nothing was added up."""
         made = np.zeros((self.size, self.size))
         first, second = np.array(self.cells).T
         made[first, second] = made[second, first] = np.asarray(cells, dtype=np.float64)
@@ -112,12 +132,16 @@ class Coordinates:
 
 
 @guarantee(
-    claim="a row moves one cell of each block, by at most 1: in L1 the number of blocks, in L2 its root, in L∞ 1",
+    claim="a row moves one cell of each block, by at most 1: in L1 the number of blocks, in L2 its root, in L∞ 1; and "
+    "of pieces by class only one",
     proof="proofs/gram.md#blocks",
     reviewed="319f2809fbba",
 )
 def gram_reach(blocks: int, metric: VectorMetric) -> Reach:
-    """How far one row moves the cells of a Gram matrix, and how far apart those of two rows are."""
+    """How far one row moves the cells of a Gram matrix, and how far apart those of two rows are.
+
+    Of cells in pieces by class a row moves one piece, as far as in L∞.
+    """
     if isinstance(metric, L1):
         added: Distance = Fraction(blocks)
     elif isinstance(metric, L2):
@@ -128,13 +152,19 @@ def gram_reach(blocks: int, metric: VectorMetric) -> Reach:
 
 
 @constructor
-def gram(kinds: Sequence[int] | None = None, *, metric: VectorMetric | None = None) -> Partial[Transformation]:
+def gram(
+    kinds: Sequence[int] | None = None,
+    *,
+    pairs: Sequence[Cell] | None = None,
+    metric: VectorMetric | None = None,
+) -> Partial[Transformation]:
     """Adds up all products of two coordinates of a row, exactly: counts, sums, squares, products, contingency tables.
 
     Takes:      a matrix of floats; NaN marks what is missing, and rows with one are left out. ``kinds`` says what each
-                column is: 0 a number, which is moved into [−1, 1]; k a category of 0 … k − 1 (`Coordinates`)
+                column is: 0 a number, which is moved into [−1, 1]; k a category of 0 … k − 1; ``pairs`` which products
+                to add up, if not all (`Coordinates`)
     Gives:      every different cell once, in whole numbers of steps of 2⁻⁴⁰, under the L2 distance, or L1 or L∞ where
-                asked; `Coordinates.matrix` puts them in place
+                asked (by the classes of the last column: `PiecewiseLInf`); `Coordinates.matrix` puts them in place
     Guarantee:  with B blocks of columns' products: d_in √B in L2, d_in B in L1, d_in in L∞  (proofs/gram.md#blocks)
     Cost:       a product of matrices
 
@@ -142,13 +172,13 @@ def gram(kinds: Sequence[int] | None = None, *, metric: VectorMetric | None = No
     >>> (matrix(2) >> gram()).map(1), (matrix(2) >> gram([0, 9], metric=L1())).map(1)
     (√6, Fraction(5, 1))
     """
-    norm = read_norm(L2() if metric is None else metric, "gram")
 
     def build(space: Space) -> Transformation:
         domain, rows = row_space(space, "gram")
         if not isinstance(domain, Matrix) or not isinstance(domain.element, Floats):
             raise BadArgument("what gram() works on", "a matrix of floats", str(space))
-        layout = Coordinates((0,) * domain.columns if kinds is None else tuple(kinds))
+        layout = Coordinates((0,) * domain.columns if kinds is None else tuple(kinds), pairs and tuple(pairs))
+        norm = read_gram_norm(metric, layout)
         if len(layout.kinds) != domain.columns:
             raise BadArgument("kinds", f"one for each of {domain.columns} columns", len(layout.kinds))
         reach = gram_reach(len(layout.blocks), norm)
@@ -162,6 +192,16 @@ def gram(kinds: Sequence[int] | None = None, *, metric: VectorMetric | None = No
         )
 
     return Partial("gram()", build)
+
+
+def read_gram_norm(metric: VectorMetric | None, layout: Coordinates) -> VectorMetric:
+    """Reads the distance of cells: L2 unless L1 or L∞ is asked for, in pieces only if they are those of classes."""
+    if isinstance(metric, PiecewiseLInf):
+        if metric.pieces != layout.by_class:
+            must = "of as many pieces as the last column has values, where every product is one with it"
+            raise BadArgument("the metric of gram()", must, metric)
+        return metric
+    return read_norm(L2() if metric is None else metric, "gram")
 
 
 @guarantee(

@@ -7,10 +7,11 @@ whole is asked and paid for like any other question. Nothing is computed before 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import reduce
+from itertools import combinations
 from math import inf
 from typing import TypeAlias, final
 
@@ -18,7 +19,7 @@ import numpy as np
 
 from sfumato.accounting.losses.measures import Approx
 from sfumato.core.domains import Array, Data, Floats, Integers, Matrix, Vector
-from sfumato.core.metrics import L1, L2, AddRemove, VectorMetric
+from sfumato.core.metrics import L1, L2, AddRemove, PiecewiseLInf, VectorMetric
 from sfumato.core.plan import Plan, planned, record_of
 from sfumato.core.space import Space
 from sfumato.core.transformation import Transformation
@@ -40,9 +41,10 @@ from sfumato.query.plan.bound_joins import bound_joins
 from sfumato.query.plan.bound_units import bound_units
 from sfumato.query.plan.decomposition import Recipe, step_of
 from sfumato.query.plan.engine_plan import Bound, Cells, ExactAggregate, Rows, Term, Total
-from sfumato.query.plan.exclusive import exclusive_sets
+from sfumato.query.plan.exclusive import exclusive, exclusive_sets
 from sfumato.query.plan.find_keys import find_keys
 from sfumato.query.plan.grids import COUNT_BITS, float_grid
+from sfumato.query.plan.grounding import conjuncts
 from sfumato.query.plan.grouping_sets import Level
 from sfumato.query.plan.keep_rows import keep_rows
 from sfumato.query.plan.open_tables import OpenTables
@@ -51,18 +53,19 @@ from sfumato.query.plan.read_facts import read_facts
 from sfumato.query.plan.refuse_impossible import refuse_impossible
 from sfumato.query.plan.sensitivity import Influence
 from sfumato.transforms.distances import times
-from sfumato.transforms.gram import BITS, STEP, Cell, Coordinates
+from sfumato.transforms.gram import BITS, STEP, Cell, Coordinates, read_gram_norm
 from sfumato.transforms.keyed import keyed_map
 
 
 @final
 @dataclass(frozen=True)
 class Scaled:
-    """A number of each row, moved into public bounds and from there to [−1, 1]."""
+    """A number of each row, moved into public bounds and from there to [−1, 1]; s, or 2s² − 1 where ``squared``."""
 
     of: Expression
     lower: Fraction
     upper: Fraction
+    squared: bool = False
 
     @property
     def kind(self) -> int:
@@ -78,7 +81,10 @@ class Scaled:
         moved = call("clamp", call("to_float", number), literal(low), literal(high))
         middle, half = low / 2 + high / 2, high / 2 - low / 2
         centred = call("sub", moved, literal(middle))
-        return call("clamp", call("div", centred, literal(half or 1.0)), literal(-1.0), literal(1.0))
+        scaled = call("clamp", call("div", centred, literal(half or 1.0)), literal(-1.0), literal(1.0))
+        if not self.squared:
+            return scaled
+        return call("sub", call("mul", call("mul", scaled, scaled), literal(2.0)), literal(1.0))
 
 
 @final
@@ -104,19 +110,58 @@ class Coded:
         return call("eq", self.of, literal(value))
 
 
-Entry: TypeAlias = Scaled | Coded
-"""What a column of rows is: a number between bounds, or one of a list of values."""
+@final
+@dataclass(frozen=True)
+class Binned:
+    """A number of each row as the place of its bin: how many of some public edges, in order, it is not below."""
+
+    of: Expression
+    edges: tuple[float, ...]
+
+    @property
+    def kind(self) -> int:
+        """The kind of a column of categories (`Coordinates`)."""
+        return len(self.edges) + 1
+
+    @property
+    def values(self) -> tuple[Value, ...]:
+        """The places of all bins."""
+        return tuple(float(place) for place in range(self.kind))
+
+    def made(self) -> Expression:
+        """The place of the bin, as a float; missing where the number is missing."""
+        if not (self.of.kind.numeric or self.of.kind is Kind.BOOL):
+            raise QueryRefused(f"a column of numbers is needed here; got {self.of.kind.value}.")
+        number = call("to_float", call("to_int", self.of) if self.of.kind is Kind.BOOL else self.of)
+        below = [(call("lt", number, literal(edge)), literal(float(place))) for place, edge in enumerate(self.edges)]
+        cases = [part for pair in below for part in pair]
+        return call("case", call("is_null", self.of), literal(None), *cases, literal(float(len(self.edges))))
+
+    def holds(self, value: Value) -> Expression:
+        """The condition that a row, of which this is the place by now, is in a bin."""
+        return call("eq", self.of, literal(value))
+
+
+Entry: TypeAlias = Scaled | Coded | Binned
+"""What a column of rows is: a number between bounds, one of a list of values, or the bin of a number."""
 
 
 def gram_of_tables(
-    source: Relation, entries: Sequence[Entry], opened: OpenTables, *, max_rows: int | None, metric: VectorMetric
+    source: Relation,
+    entries: Sequence[Entry],
+    opened: OpenTables,
+    *,
+    max_rows: int | None,
+    metric: VectorMetric,
+    pairs: Sequence[Cell] | None = None,
 ) -> Transformation:
     """The Gram matrix of rows (`transforms.gram`), added up by the engine, under a distance of vectors.
 
     Rows in which an entry is missing are left out. A unit with more than ``max_rows`` rows counts as that many rows
-    which are like its own on average.
+    which are like its own on average. ``pairs`` are the products that are added up, if not all.
     """
-    layout = Coordinates(tuple(entry.kind for entry in entries))
+    layout = Coordinates(tuple(entry.kind for entry in entries), pairs and tuple(pairs))
+    read_gram_norm(metric, layout)
     named = _named(source, entries, made=False)
     plan = _planned(named, opened, Settings(max_rows_per_group=None if opened.catalog.by_rows else max_rows))
     held = [replace(entry, of=plan.question.source.fields[place]) for place, entry in enumerate(entries)]
@@ -126,7 +171,8 @@ def gram_of_tables(
     plan = bound_units(find_keys(replace(plan, recipes={count: Recipe(flat, lambda noisy: noisy[flat[0]])})))
     level = plan.levels[0]
     opened.engine.prepare(level.cells)
-    reach = gram_distance(level, blocks, metric)
+    classes = [held[-1].holds(value) for value in held[-1].values] if not isinstance(held[-1], Scaled) else []
+    reach = gram_distance(level, blocks, metric, classes)
     made = Transformation(
         opened.space,
         Space(Vector(Integers(None, STEP), len(layout.cells)), metric),
@@ -135,7 +181,10 @@ def gram_of_tables(
         (_words(source, entries, opened), *map(str, level.placed.cuts), f"{len(layout.cells)} sums of products"),
         ("proofs/query.md#gram", "proofs/gram.md#blocks"),
     )
-    return planned(made, _plan("gram", opened, plan.question.source, entries, max_rows, type(metric).__name__))
+    asked = {"max_rows": max_rows, "metric": type(metric).__name__}
+    if pairs is not None:
+        asked["pairs"] = [list(pair) for pair in pairs]
+    return planned(made, _plan("gram", opened, plan.question.source, entries, asked))
 
 
 def rows_of_tables(
@@ -163,7 +212,7 @@ def rows_of_tables(
         (_words(source, entries, opened), *steps, f"rows of {len(entries)} columns"),
         ("proofs/query.md#gram",),
     )
-    return planned(made, _plan("rows", opened, plan.question.source, entries, max_rows, ""))
+    return planned(made, _plan("rows", opened, plan.question.source, entries, {"max_rows": max_rows, "metric": ""}))
 
 
 def _words(source: Relation, entries: Sequence[Entry], opened: OpenTables) -> str:
@@ -182,7 +231,7 @@ def endless(who: str) -> str:
 
 def _named(source: Relation, entries: Sequence[Entry], *, made: bool) -> Relation:
     """The columns of entries under names of their own, in the rows where none is missing."""
-    shown = [entry.made() if made or isinstance(entry, Scaled) else entry.of for entry in entries]
+    shown = [entry.of if isinstance(entry, Coded) and not made else entry.made() for entry in entries]
     if not shown:
         raise BadArgument("the columns", "one or more", "none")
     there = all_of([call("not", call("is_null", entry.of)) for entry in entries])
@@ -207,10 +256,10 @@ def _tallies(layout: Coordinates, held: Sequence[Entry]) -> list[tuple[ExactAggr
     """What the engine adds up for each cell, block by block."""
     factors: list[Term | Expression | None] = [None]
     for entry in held:
-        if isinstance(entry, Coded):
-            factors += [entry.holds(value) for value in entry.values]
-        else:
+        if isinstance(entry, Scaled):
             factors.append(Term(entry.of, float_grid((Fraction(-1), Fraction(1)), centred=False, bits=BITS + 1)))
+        else:
+            factors += [entry.holds(value) for value in entry.values]
     return [tuple(_tally(cell, factors) for cell in block) for block in layout.blocks]
 
 
@@ -224,12 +273,27 @@ def _tally(cell: Cell, factors: Sequence[Term | Expression | None]) -> ExactAggr
 
 @guarantee(
     claim="the norm of a vector of blocks: of each, one for every set of cells of which a row moves one, the most that "
-    "one of them moves; sets are added up, in L2 their squares, and in L∞ the largest counts",
+    "one of them moves; sets are added up, in L2 their squares, and in L∞ the largest counts; in pieces under "
+    "conditions of which no row meets two, the most that all rows of a unit move one cell, else as in L1",
     proof="proofs/query.md#gram",
     reviewed="bf8019994fe6",
 )
-def gram_distance(level: Level, blocks: Sequence[Sequence[ExactAggregate]], metric: VectorMetric) -> Distance:
-    """How far one unit moves the cells of a Gram matrix."""
+def gram_distance(
+    level: Level,
+    blocks: Sequence[Sequence[ExactAggregate]],
+    metric: VectorMetric,
+    classes: Sequence[Expression] = (),
+) -> Distance:
+    """How far one unit moves the cells of a Gram matrix; ``classes`` are the conditions of its pieces, if any."""
+    if isinstance(metric, PiecewiseLInf):
+        apart = all(exclusive(one, other) for one, other in combinations(classes, 2))
+        dealt = all(
+            _under(tally, classes[place % len(classes)]) for block in blocks for place, tally in enumerate(block)
+        )
+        if apart and dealt:
+            tallies = [tally for block in blocks for tally in block]
+            return max((_moved(level.influence(tally), step_of(tally), L1()) for tally in tallies), key=squared)
+        return gram_distance(level, blocks, L1())
     most = [
         max((_moved(level.influence(tally), step_of(tally), metric) for tally in members), key=squared)
         for block in blocks
@@ -240,6 +304,11 @@ def gram_distance(level: Level, blocks: Sequence[Sequence[ExactAggregate]], metr
     if isinstance(metric, L2):
         return root(sum((Fraction(squared(one)) for one in most), Fraction(0)))
     return max(most, key=squared)
+
+
+def _under(tally: ExactAggregate, condition: Expression) -> bool:
+    """Tells whether only rows that meet a condition move a tally."""
+    return tally.where is not None and condition in conjuncts(tally.where)
 
 
 def _moved(influence: Influence, step: Fraction, metric: VectorMetric) -> Distance:
@@ -264,11 +333,11 @@ def _rows_of(data: Data, cells: Cells) -> Array:
 
 
 def _plan(
-    name: str, opened: OpenTables, source: Relation, entries: Sequence[Entry], max_rows: int | None, metric: str
+    name: str, opened: OpenTables, source: Relation, entries: Sequence[Entry], asked: Mapping[str, Plain]
 ) -> Plan | None:
     begun, said = opened.space.plan, record_of(source)
     kinds: list[Plain] = [record_of(entry) for entry in entries]
     if begun is None or said is None or None in kinds:
         return None
-    arguments: dict[str, Plain] = {"source": said, "entries": kinds, "max_rows": max_rows, "metric": metric}
+    arguments: dict[str, Plain] = {"source": said, "entries": kinds, **asked}
     return {"space": begun["space"], "steps": [{"make": name, "with": arguments}]}
