@@ -1,0 +1,108 @@
+"""What a test finds: the statistic, its p-value under the noisy null, where the true value is, and what was released."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import nan
+from typing import Final, TypeAlias, final
+
+import numpy as np
+
+from sfumato.errors import BadArgument
+from sfumato.exact import Number as AnyNumber
+from sfumato.exact import probability
+from sfumato.learn.columns import Floats
+from sfumato.release.record import Release
+
+ALTERNATIVES: Final = ("two-sided", "less", "greater")
+
+LEVEL = 0.05
+"""The level of the verdict in words."""
+
+Ends: TypeAlias = Callable[[float], tuple[float, float]]
+"""Where the true value is, with a confidence."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Finding:
+    """The result of a test, made of one release alone.
+
+    ``p_value`` is the probability, if the null hypothesis holds, of a release at least as far from it, with the noise
+    that was added; 1 where what was released says nothing. ``estimate`` is the quantity itself, ``detectable`` the
+    least effect that such a test would find at the 5 % level in four of five cases (each NaN where there is none).
+    """
+
+    asked: str
+    statistic: float
+    p_value: float
+    release_: Release
+    estimate: float = nan
+    detectable: float = nan
+    rows: float = nan
+    ends: Ends | None = None
+
+    def interval(self, confidence: AnyNumber = 0.95) -> tuple[float, float]:
+        """Where the true value is, with a confidence that counts the noise as well as the drawing of rows."""
+        sure = float(probability(confidence, "confidence"))
+        if self.ends is None:
+            raise BadArgument("interval", "asked of tests about one number: a mean, a share, a difference", self.asked)
+        return self.ends(sure)
+
+    @property
+    def verdict(self) -> str:
+        """What follows at the 5 % level, in words."""
+        if self.p_value <= LEVEL:
+            return "the null hypothesis is rejected at the 5 % level"
+        return "nothing speaks against the null hypothesis at the 5 % level, which does not prove it"
+
+    def __str__(self) -> str:
+        lines = [f"{self.asked}", f"  p      {self.p_value:.4g} (statistic {self.statistic:.4g}): {self.verdict}"]
+        if not np.isnan(self.estimate):
+            where = "" if self.ends is None else "; 95 % interval {:.5g} … {:.5g}".format(*self.ends(0.95))
+            lines.append(f"  value  {self.estimate:.5g}{where}")
+        if not np.isnan(self.detectable):
+            lines.append(f"  power  an effect of {self.detectable:.3g} is found in four of five cases")
+        if not np.isnan(self.rows):
+            lines.append(f"  rows   about {max(self.rows, 0):,.0f}")
+        released = self.release_
+        whom = f"{released.loss} for {released.unit}{'' if released.charged else ' [uncharged]'}"
+        return "\n".join([*lines, f"  loss   {whom}", f"  how    {released.how.made}"])
+
+    __repr__ = __str__
+
+
+def read_alternative(alternative: str) -> str:
+    """Reads on which side of the null hypothesis one looks."""
+    if alternative not in ALTERNATIVES:
+        raise BadArgument("alternative", "'two-sided', 'less' or 'greater'", alternative)
+    return alternative
+
+
+def sided(statistics: Floats, alternative: str) -> Floats:
+    """Statistics such that what is large speaks against the null hypothesis."""
+    return np.abs(statistics) if alternative == "two-sided" else statistics * (1 if alternative == "greater" else -1)
+
+
+def monte_carlo(statistic: float, under_null: Floats) -> float:
+    """The p-value by simulation: at most p with probability p where the null was drawn from (Davison and Hinkley)."""
+    beyond = int(np.count_nonzero(under_null >= statistic * (1 - 1e-12)))
+    return (1 + beyond) / (1 + len(under_null))
+
+
+def around(estimate: float, error: float, under_null: Floats, alternative: str, scale: float = 1.0) -> Ends:
+    """Intervals by turning the test around: what it would not reject, with statistics that are errors over ``error``."""
+
+    def ends(confidence: float) -> tuple[float, float]:
+        reach = float(np.quantile(sided(under_null, alternative), confidence, method="higher")) * error * abs(scale)
+        low = -np.inf if alternative == "less" else estimate - reach
+        return low, np.inf if alternative == "greater" else estimate + reach
+
+    return ends
+
+
+def detectable_effect(under_null: Floats, alternative: str) -> float:
+    """The shift of a statistic that is found at the 5 % level in four of five cases."""
+    critical = float(np.quantile(sided(under_null, alternative), 1 - LEVEL))
+    return critical - float(np.quantile(under_null, 0.2))

@@ -1,0 +1,225 @@
+"""Tests of means: one sample, two, pairs, and several groups, from noisy counts, sums and sums of squares."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from math import nan
+from typing import Unpack, final
+
+import numpy as np
+
+from sfumato.entropy import Entropy
+from sfumato.errors import BadArgument
+from sfumato.exact import Number as AnyNumber
+from sfumato.exact import rational
+from sfumato.learn.columns import Floats, Number, Square
+from sfumato.learn.significance.asking import Bounds, Paying, Terms, number_column, one_array, samples
+from sfumato.learn.significance.draws import NoiseLaw, chi_squares, normals
+from sfumato.learn.significance.finding import (
+    Finding,
+    around,
+    detectable_effect,
+    monte_carlo,
+    read_alternative,
+    sided,
+)
+from sfumato.learn.sources import Source
+from sfumato.query.frame import Frame
+from sfumato.release.record import Release
+
+FLOOR = 2.0
+"""A scatter is taken for at least so many deviations of the noise: below, it cannot be told from none."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Noisy counts, means and variances of groups in scaled numbers: rows are draws, columns are groups."""
+
+    counts: Floats
+    means: Floats
+    variances: Floats
+    errors: Floats
+    """The variance of each mean, by the drawing of rows and by the noise."""
+
+    @classmethod
+    def of(cls, sums: Floats, law: NoiseLaw) -> Groups:
+        """Reads released sums: of each draw the counts, then the sums, then the sums of 2s² − 1, of all groups."""
+        counts, totals, doubled = np.moveaxis(sums.reshape(len(sums), 3, -1), 1, 0)
+        rows = np.maximum(counts, 2.0)
+        means = np.clip(totals / rows, -1.0, 1.0)
+        scatter = np.maximum((rows + doubled) / 2 - rows * means**2, FLOOR * law.deviation)
+        variances = scatter / (rows - 1)
+        return cls(rows, means, variances, variances / rows + law.variance * (1 + means**2) / rows**2)
+
+    def drawn(self, means: Floats, law: NoiseLaw, count: int, entropy: Entropy) -> Floats:
+        """Draws what would be released of normal numbers with these counts and variances, and other means."""
+        rows, variances = self.counts[0], self.variances[0]
+        drawn = means + np.sqrt(variances / rows) * normals((count, len(rows)), entropy)
+        squares = variances * chi_squares(rows - 1, count, entropy) + rows * drawn**2
+        sums = np.stack([np.broadcast_to(rows, drawn.shape), rows * drawn, 2 * squares - rows], axis=1)
+        return np.asarray(sums.reshape(count, -1) + law.draw(count, entropy))
+
+
+def t_test(
+    data: object,
+    other: object = None,
+    *,
+    mu: AnyNumber = 0,
+    paired: bool = False,
+    column: str | None = None,
+    by: object = None,
+    between: Bounds = None,
+    groups: Sequence[Hashable] | None = None,
+    alternative: str = "two-sided",
+    **paying: Unpack[Paying],
+) -> Finding:
+    """Tests whether a mean is ``mu``, or whether the means of two groups differ by ``mu`` (Welch's test), privately.
+
+    ``t_test(x, mu=5, between=(0, 10), epsilon=1)`` on numbers that one holds; ``t_test(x, y, …)`` compares two samples
+    and ``paired=True`` their differences, of which ``between`` then are the bounds. ``t_test(session.table("trial"),
+    column="score", by="arm", loss=sf.Pure(1), max_rows=1)`` behind the ledger; groups are compared in the order of
+    ``groups``, or of the codebook: the first minus the second.
+
+    Counts, sums and sums of squares are released with noise, once; the p-value is that of the released statistic with
+    its noise, by drawing releases of normal numbers under the null hypothesis. Without noise it is Student's, or
+    Welch's. Rows are taken to be independent: of each person, one (proofs/significance.md#means).
+
+    >>> import numpy as np
+    >>> found = t_test(np.arange(1000.0) % 10, mu=7, between=(0, 9), epsilon=1)
+    >>> found.p_value < 0.01, found.release_.loss
+    (True, Pure(epsilon=1.0))
+    """
+    terms, side = Terms.read(paying), read_alternative(alternative)
+    if paired and other is not None:
+        data, other = paired_differences(data, other), None
+    if other is None and by is None:
+        number = number_column(data, column, between, "x")
+        source = terms.source(data, (number,), () if isinstance(data, Frame) else (one_array(data),))
+        return _one_mean(source, number, float(rational(mu, "mu")), side, terms)
+    shift = float(rational(mu, "mu"))
+    source, number, category = samples(
+        data, [] if other is None else [other], column=column, by=by, between=between, groups=groups, terms=terms
+    )
+    if category.kind != 2:
+        raise BadArgument("groups", "two; anova() compares more", category.kind)
+    release, sums, law = _released(source, number, terms)
+    asked = f"do the means of {number.name} differ between {' and '.join(category.names)}, but for {shift:g}?"
+    return _two_means(asked, release, sums, law, number, shift, side, terms)
+
+
+def _released(source: Source, number: Number, terms: Terms) -> tuple[Release, Floats, NoiseLaw]:
+    """Pays for counts, sums and sums of squares: by the groups of the second column, where there is one."""
+    columns = [(0, number), (0, Square(number)), *((1, group) for group in source.columns[1:])]
+    last = len(columns) if len(source.columns) > 1 else 0
+    pairs = [(min(place, last), max(place, last)) for place in range(3)]
+    return terms.released(source.chosen(columns), pairs, by_class=last > 0)
+
+
+def paired_differences(data: object, other: object) -> Floats:
+    """The differences of two samples of one length."""
+    if isinstance(data, Frame):
+        must = "a column of the table: table.with_columns(change=sf.col('after') - sf.col('before')), column='change'"
+        raise BadArgument("pairs", must, "arrays")
+    first, second = one_array(data), one_array(other)
+    if len(first) != len(second):
+        raise ValueError(f"Found input variables with inconsistent numbers of samples: {[len(first), len(second)]}")
+    return np.asarray(first - second)
+
+
+def _one_mean(source: Source, number: Number, mu: float, side: str, terms: Terms) -> Finding:
+    release, sums, law = _released(source, number, terms)
+    asked, null = f"is the mean of {number.name} {mu:g}?", (mu - number.middle) / number.half
+    if sums[0] < 2:
+        return Finding(asked, nan, 1.0, release, rows=float(sums[0]), ends=lambda _: (-np.inf, np.inf))
+    seen = Groups.of(sums[None], law)
+    drawn = Groups.of(seen.drawn(np.array([null]), law, terms.simulations, terms.drawing), law)
+    error = float(np.sqrt(seen.errors[0, 0]))
+    statistic = (float(seen.means[0, 0]) - null) / error
+    under = np.asarray(((drawn.means - null) / np.sqrt(drawn.errors))[:, 0])
+    value = float(number.decode(seen.means)[0, 0])
+    return Finding(
+        asked,
+        statistic,
+        monte_carlo(float(sided(np.array([statistic]), side)[0]), sided(under, side)),
+        release,
+        value,
+        detectable_effect(under, side) * error * number.half,
+        float(sums[0]),
+        around(value, error, under, side, number.half),
+    )
+
+
+def _differences(groups: Groups) -> tuple[Floats, Floats]:
+    """The first mean minus the second, and the deviation of that."""
+    return np.asarray(groups.means[:, 0] - groups.means[:, 1]), np.sqrt(groups.errors.sum(axis=1))
+
+
+def _two_means(
+    asked: str, release: Release, sums: Floats, law: NoiseLaw, number: Number, mu: float, side: str, terms: Terms
+) -> Finding:
+    counts = sums[:2]
+    if counts.min() < 2:
+        return Finding(asked, nan, 1.0, release, rows=float(counts.sum()), ends=lambda _: (-np.inf, np.inf))
+    seen, shift = Groups.of(sums[None], law), mu / number.half
+    middle = np.average(seen.means[0] - [shift, 0.0], weights=counts)
+    null = np.array([middle + shift, middle])
+    drawn = Groups.of(seen.drawn(null, law, terms.simulations, terms.drawing), law)
+    (apart,), (error,) = _differences(seen)
+    gaps, errors = _differences(drawn)
+    under, statistic = np.asarray((gaps - shift) / errors), float((apart - shift) / error)
+    value = float(apart) * number.half
+    return Finding(
+        asked,
+        statistic,
+        monte_carlo(float(sided(np.array([statistic]), side)[0]), sided(under, side)),
+        release,
+        value,
+        detectable_effect(under, side) * float(error) * number.half,
+        float(counts.sum()),
+        around(value, float(error), under, side, number.half),
+    )
+
+
+def anova(
+    data: object,
+    *others: object,
+    column: str | None = None,
+    by: object = None,
+    between: Bounds = None,
+    groups: Sequence[Hashable] | None = None,
+    **paying: Unpack[Paying],
+) -> Finding:
+    """Tests whether several groups have one mean (analysis of variance), privately.
+
+    ``anova(x, y, z, between=(0, 10), epsilon=1)`` on samples that one holds, or ``anova(table, column="score",
+    by="school", …)`` behind the ledger. What is released is what `t_test` releases, of every group; the statistic is F,
+    with the noise in its denominator, and under the null hypothesis every group keeps a variance of its own
+    (proofs/significance.md#means).
+    """
+    terms = Terms.read(paying)
+    source, number, category = samples(
+        data, others, column=column, by=by, between=between, groups=groups, terms=terms
+    )
+    release, sums, law = _released(source, number, terms)
+    counts, asked = sums[: category.kind], f"is the mean of {number.name} the same in {category.kind} groups?"
+    if category.kind < 2 or counts.min() < 2:
+        return Finding(asked, nan, 1.0, release, rows=float(counts.sum()))
+    seen = Groups.of(sums[None], law)
+    null = np.full(category.kind, np.average(seen.means[0], weights=counts))
+    drawn = Groups.of(seen.drawn(null, law, terms.simulations, terms.drawing), law)
+    statistic = float(_f_statistics(seen, law)[0])
+    return Finding(
+        asked, statistic, monte_carlo(statistic, _f_statistics(drawn, law)), release, rows=float(counts.sum())
+    )
+
+
+def _f_statistics(groups: Groups, law: NoiseLaw) -> Floats:
+    """The spread of means over what rows and noise make of it; F without noise."""
+    rows, means = groups.counts, groups.means
+    total = rows.sum(axis=1, keepdims=True)
+    centre = (rows * means).sum(axis=1, keepdims=True) / total
+    apart = (rows * (means - centre) ** 2).sum(axis=1) / (rows.shape[1] - 1)
+    within = (groups.variances * (rows - 1)).sum(axis=1) / (total[:, 0] - rows.shape[1]).clip(1.0)
+    return np.asarray(apart / (within + law.variance * ((1 + means**2) / rows).mean(axis=1)))
