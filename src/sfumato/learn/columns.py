@@ -209,7 +209,7 @@ class Bins:
 @final
 @dataclass(frozen=True)
 class Match:
-    """Whether a value is a stated one: place 0 if it is, 1 if it is another; ``alone``: none of the places if another."""
+    """Whether a value is a stated one: place 0 if it is, 1 if another; where ``alone``, another has no place."""
 
     name: str
     value: Any

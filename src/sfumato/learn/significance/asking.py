@@ -27,8 +27,8 @@ from sfumato.transforms.gram import Cell, Coordinates
 Bounds: TypeAlias = tuple[AnyNumber, AnyNumber] | None
 """Public bounds of the numbers that are tested; None where a codebook states them."""
 
-SIMULATIONS = 4_999
-"""How many releases are drawn under a null hypothesis, unless it is said: p-values are multiples of 1/5,000."""
+SIMULATIONS = 1_999
+"""How many releases are drawn under a null hypothesis, unless it is said: p-values are multiples of 1/2,000."""
 
 
 class Paying(TypedDict, total=False):

@@ -7,6 +7,7 @@ on it (proofs/significance.md#law).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from math import sqrt
 from typing import Self, final
 
@@ -18,7 +19,10 @@ from sfumato.learn.columns import Floats
 from sfumato.learn.noising import NoisySums
 from sfumato.release.record import Noised
 
-PLAIN = 30.0
+ONE_BY_ONE = 1_000_000
+"""Up to so many rows are drawn one by one; above that, the count of each cell in turn."""
+
+PLAIN = 15.0
 """A binomial variance from which its quantiles are those of Cornish and Fisher's expansion, to a fraction of 1."""
 
 
@@ -51,6 +55,11 @@ def binomials(trials: Floats, share: float, entropy: Entropy) -> Floats:
 
 def multinomials(total: float, shares: Floats, count: int, entropy: Entropy) -> Floats:
     """How many of some rows fall into each of several cells: a row for each draw."""
+    if total * count <= ONE_BY_ONE:
+        drawn = uniforms(round(total) * count, entropy)
+        places = np.searchsorted(np.cumsum(shares[:-1]), drawn, side="right")
+        cells = places + len(shares) * np.repeat(np.arange(count), round(total))
+        return np.bincount(cells, minlength=len(shares) * count).reshape(count, -1).astype(np.float64)
     left, rest = np.full(count, float(round(total))), 1.0
     made = np.zeros((count, len(shares)))
     for place, share in enumerate(shares[:-1]):
@@ -81,6 +90,18 @@ class NoiseLaw:
         """The variance of the noise on each number."""
         return self.deviation**2
 
+    def reach(self, missed: Fraction) -> float:
+        """How far the noise on one number goes, but for a probability."""
+        if self.added is not None:
+            return float(self.added.step * self.added.noise.half_width(1 - missed))
+        return self.scale * float(special.gammaincinv(self.size // self.pieces + 1.0, 1 - float(missed)))
+
+    @property
+    def scale(self) -> float:
+        """The scale of a cube's radius."""
+        each = self.size // self.pieces
+        return self.deviation / sqrt((each + 1) * (each + 2) / 3)
+
     def draw(self, count: int, entropy: Entropy) -> Floats:
         """Draws of the noise on the whole vector, one in each row.
 
@@ -91,7 +112,6 @@ class NoiseLaw:
             whole = self.added.noise.samples(count * self.size, entropy)
             return np.asarray(whole, dtype=np.float64).reshape(count, self.size) * float(self.added.step)
         each = self.size // self.pieces
-        scale = self.deviation / sqrt((each + 1) * (each + 2) / 3)
         radius = special.gammaincinv(each + 1.0, uniforms(count * self.pieces, entropy)).reshape(count, 1, self.pieces)
         points = 2 * uniforms(count * self.size, entropy).reshape(count, each, self.pieces) - 1
-        return np.asarray((scale * radius * points).reshape(count, self.size))
+        return np.asarray((self.scale * radius * points).reshape(count, self.size))

@@ -1,4 +1,4 @@
-"""What a test finds: the statistic, its p-value under the noisy null, where the true value is, and what was released."""
+"""What a test finds: the statistic, its p-value under the noisy null, where the value is, and what was released."""
 
 from __future__ import annotations
 
@@ -91,18 +91,44 @@ def monte_carlo(statistic: float, under_null: Floats) -> float:
     return (1 + beyond) / (1 + len(under_null))
 
 
-def around(estimate: float, error: float, under_null: Floats, alternative: str, scale: float = 1.0) -> Ends:
-    """Intervals by turning the test around: what it would not reject, with statistics that are errors over ``error``."""
+def concluded(
+    asked: str,
+    release: Release,
+    statistic: float,
+    under_null: Floats,
+    side: str = "greater",
+    *,
+    value: float = nan,
+    error: float = nan,
+    rows: float = nan,
+) -> Finding:
+    """Concludes from a statistic and its draws under the null; where it is an error of a value over ``error``, more.
+
+    Intervals are the test turned around: what it would not reject.
+    """
+    chance = chance_of(statistic, under_null, side)
+    if np.isnan(error):
+        return Finding(asked, statistic, chance, release, value, rows=rows)
+    effect = detectable_effect(under_null, side) * error
 
     def ends(confidence: float) -> tuple[float, float]:
-        reach = float(np.quantile(sided(under_null, alternative), confidence, method="higher")) * error * abs(scale)
-        low = -np.inf if alternative == "less" else estimate - reach
-        return low, np.inf if alternative == "greater" else estimate + reach
+        reach = float(np.quantile(sided(under_null, side), confidence, method="higher")) * error
+        return -np.inf if side == "less" else value - reach, np.inf if side == "greater" else value + reach
 
-    return ends
+    return Finding(asked, statistic, chance, release, value, effect, rows, ends)
 
 
-def detectable_effect(under_null: Floats, alternative: str) -> float:
+def unknown(asked: str, release: Release, rows: float, widest: tuple[float, float] | None = None) -> Finding:
+    """What is found where the noise hides that there are rows at all: nothing."""
+    return Finding(asked, nan, 1.0, release, rows=rows, ends=None if widest is None else lambda _: widest)
+
+
+def chance_of(statistic: float, under_null: Floats, side: str = "greater") -> float:
+    """The p-value of a statistic among its draws under the null."""
+    return monte_carlo(float(sided(np.array([statistic]), side)[0]), sided(under_null, side))
+
+
+def detectable_effect(under_null: Floats, side: str) -> float:
     """The shift of a statistic that is found at the 5 % level in four of five cases."""
-    critical = float(np.quantile(sided(under_null, alternative), 1 - LEVEL))
+    critical = float(np.quantile(sided(under_null, side), 1 - LEVEL))
     return critical - float(np.quantile(under_null, 0.2))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from math import nan
 from typing import Unpack, final
 
 import numpy as np
@@ -16,14 +15,7 @@ from sfumato.exact import rational
 from sfumato.learn.columns import Floats, Number, Square
 from sfumato.learn.significance.asking import Bounds, Paying, Terms, number_column, one_array, samples
 from sfumato.learn.significance.draws import NoiseLaw, chi_squares, normals
-from sfumato.learn.significance.finding import (
-    Finding,
-    around,
-    detectable_effect,
-    monte_carlo,
-    read_alternative,
-    sided,
-)
+from sfumato.learn.significance.finding import Finding, concluded, read_alternative, unknown
 from sfumato.learn.sources import Source
 from sfumato.query.frame import Frame
 from sfumato.release.record import Release
@@ -130,56 +122,54 @@ def paired_differences(data: object, other: object) -> Floats:
 
 def _one_mean(source: Source, number: Number, mu: float, side: str, terms: Terms) -> Finding:
     release, sums, law = _released(source, number, terms)
-    asked, null = f"is the mean of {number.name} {mu:g}?", (mu - number.middle) / number.half
-    if sums[0] < 2:
-        return Finding(asked, nan, 1.0, release, rows=float(sums[0]), ends=lambda _: (-np.inf, np.inf))
+    asked, null, rows = f"is the mean of {number.name} {mu:g}?", (mu - number.middle) / number.half, float(sums[0])
+    if rows < 2:
+        return unknown(asked, release, rows, (-np.inf, np.inf))
+    statistic, under, error = mean_statistic(sums, law, null, terms.simulations, terms.drawing)
+    value = float(number.decode(np.array([null + statistic * error]))[0])
+    return concluded(asked, release, statistic, under, side, value=value, error=error * number.half, rows=rows)
+
+
+def mean_statistic(
+    sums: Floats, law: NoiseLaw, null: float, count: int, entropy: Entropy
+) -> tuple[float, Floats, float]:
+    """Student's statistic of released sums, its draws under the null hypothesis, and the deviation of the mean."""
     seen = Groups.of(sums[None], law)
-    drawn = Groups.of(seen.drawn(np.array([null]), law, terms.simulations, terms.drawing), law)
+    drawn = Groups.of(seen.drawn(np.array([null]), law, count, entropy), law)
     error = float(np.sqrt(seen.errors[0, 0]))
-    statistic = (float(seen.means[0, 0]) - null) / error
-    under = np.asarray(((drawn.means - null) / np.sqrt(drawn.errors))[:, 0])
-    value = float(number.decode(seen.means)[0, 0])
-    return Finding(
-        asked,
-        statistic,
-        monte_carlo(float(sided(np.array([statistic]), side)[0]), sided(under, side)),
-        release,
-        value,
-        detectable_effect(under, side) * error * number.half,
-        float(sums[0]),
-        around(value, error, under, side, number.half),
+    return (
+        (float(seen.means[0, 0]) - null) / error,
+        np.asarray(((drawn.means - null) / np.sqrt(drawn.errors))[:, 0]),
+        error,
     )
-
-
-def _differences(groups: Groups) -> tuple[Floats, Floats]:
-    """The first mean minus the second, and the deviation of that."""
-    return np.asarray(groups.means[:, 0] - groups.means[:, 1]), np.sqrt(groups.errors.sum(axis=1))
 
 
 def _two_means(
     asked: str, release: Release, sums: Floats, law: NoiseLaw, number: Number, mu: float, side: str, terms: Terms
 ) -> Finding:
-    counts = sums[:2]
-    if counts.min() < 2:
-        return Finding(asked, nan, 1.0, release, rows=float(counts.sum()), ends=lambda _: (-np.inf, np.inf))
-    seen, shift = Groups.of(sums[None], law), mu / number.half
-    middle = np.average(seen.means[0] - [shift, 0.0], weights=counts)
-    null = np.array([middle + shift, middle])
-    drawn = Groups.of(seen.drawn(null, law, terms.simulations, terms.drawing), law)
+    rows, shift = float(sums[:2].sum()), mu / number.half
+    if sums[:2].min() < 2:
+        return unknown(asked, release, rows, (-np.inf, np.inf))
+    statistic, under, error = difference_statistic(sums, law, shift, terms.simulations, terms.drawing)
+    value = (shift + statistic * error) * number.half
+    return concluded(asked, release, statistic, under, side, value=value, error=error * number.half, rows=rows)
+
+
+def difference_statistic(
+    sums: Floats, law: NoiseLaw, shift: float, count: int, entropy: Entropy
+) -> tuple[float, Floats, float]:
+    """Welch's statistic of released sums, its draws under the null hypothesis, and the deviation of the difference."""
+    seen = Groups.of(sums[None], law)
+    middle = np.average(seen.means[0] - [shift, 0.0], weights=seen.counts[0])
+    drawn = Groups.of(seen.drawn(np.array([middle + shift, middle]), law, count, entropy), law)
     (apart,), (error,) = _differences(seen)
     gaps, errors = _differences(drawn)
-    under, statistic = np.asarray((gaps - shift) / errors), float((apart - shift) / error)
-    value = float(apart) * number.half
-    return Finding(
-        asked,
-        statistic,
-        monte_carlo(float(sided(np.array([statistic]), side)[0]), sided(under, side)),
-        release,
-        value,
-        detectable_effect(under, side) * float(error) * number.half,
-        float(counts.sum()),
-        around(value, float(error), under, side, number.half),
-    )
+    return float((apart - shift) / error), np.asarray((gaps - shift) / errors), float(error)
+
+
+def _differences(groups: Groups) -> tuple[Floats, Floats]:
+    """The first mean minus the second, and the deviation of that."""
+    return np.asarray(groups.means[:, 0] - groups.means[:, 1]), np.sqrt(groups.errors.sum(axis=1))
 
 
 def anova(
@@ -199,20 +189,21 @@ def anova(
     (proofs/significance.md#means).
     """
     terms = Terms.read(paying)
-    source, number, category = samples(
-        data, others, column=column, by=by, between=between, groups=groups, terms=terms
-    )
+    source, number, category = samples(data, others, column=column, by=by, between=between, groups=groups, terms=terms)
     release, sums, law = _released(source, number, terms)
     counts, asked = sums[: category.kind], f"is the mean of {number.name} the same in {category.kind} groups?"
+    rows = float(counts.sum())
     if category.kind < 2 or counts.min() < 2:
-        return Finding(asked, nan, 1.0, release, rows=float(counts.sum()))
+        return unknown(asked, release, rows)
+    return concluded(asked, release, *spread_statistic(sums, law, terms.simulations, terms.drawing), rows=rows)
+
+
+def spread_statistic(sums: Floats, law: NoiseLaw, count: int, entropy: Entropy) -> tuple[float, Floats]:
+    """F of released sums, and its draws under the null hypothesis that all groups have the mean of all rows."""
     seen = Groups.of(sums[None], law)
-    null = np.full(category.kind, np.average(seen.means[0], weights=counts))
-    drawn = Groups.of(seen.drawn(null, law, terms.simulations, terms.drawing), law)
-    statistic = float(_f_statistics(seen, law)[0])
-    return Finding(
-        asked, statistic, monte_carlo(statistic, _f_statistics(drawn, law)), release, rows=float(counts.sum())
-    )
+    null = np.full(seen.counts.shape[1], np.average(seen.means[0], weights=seen.counts[0]))
+    drawn = Groups.of(seen.drawn(null, law, count, entropy), law)
+    return float(_f_statistics(seen, law)[0]), _f_statistics(drawn, law)
 
 
 def _f_statistics(groups: Groups, law: NoiseLaw) -> Floats:

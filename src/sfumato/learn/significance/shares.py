@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import replace
 from fractions import Fraction
-from math import nan, sqrt
+from math import sqrt
 from typing import Any, Unpack
 
 import numpy as np
@@ -12,28 +13,15 @@ from scipy import stats
 
 from sfumato.core.metrics import L1, L2, VectorMetric
 from sfumato.core.transformation import Transformation
+from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument
 from sfumato.exact import Number as AnyNumber
 from sfumato.exact import integer, probability
 from sfumato.learn.columns import Floats, Match
 from sfumato.learn.noising import least_noise
-from sfumato.learn.significance.asking import (
-    Paying,
-    Terms,
-    aligned,
-    category_column,
-    column_name,
-)
+from sfumato.learn.significance.asking import Paying, Terms, aligned, category_column, column_name
 from sfumato.learn.significance.draws import NoiseLaw, binomials, uniforms
-from sfumato.learn.significance.finding import (
-    Ends,
-    Finding,
-    around,
-    detectable_effect,
-    monte_carlo,
-    read_alternative,
-    sided,
-)
+from sfumato.learn.significance.finding import Ends, Finding, chance_of, concluded, read_alternative, unknown
 from sfumato.learn.sources import Source
 from sfumato.noise.discrete_laplace import DiscreteLaplace
 from sfumato.noise.distribution import Noise
@@ -149,7 +137,7 @@ def _p_value(seen: float, null: float, size: int, noise: Noise, side: str) -> fl
 
 
 def _share_ends(seen: float, size: int, noise: Noise, side: str) -> Ends:
-    """The shares that one-sided tests would not reject, each at half of what may be missed (at all of it, one-sided)."""
+    """The shares that one-sided tests would not reject, each at half of what may be missed; one alone at all of it."""
 
     def least(count: float, missed: float) -> float:
         low, high = 0.0, 1.0
@@ -171,40 +159,41 @@ def _share_ends(seen: float, size: int, noise: Noise, side: str) -> Ends:
 def _unknown_size(asked: str, source: Source, null: float, side: str, terms: Terms) -> Finding:
     """Counts successes and failures, each with its noise, and bounds the number of rows from above by their sum."""
     release, sums, law = terms.released(source, [(0, 1)])
-    rows, entropy = float(sums.sum()), terms.drawing
-    if rows < 1 or law.added is None:
-        return Finding(asked, nan, 1.0, release, rows=rows, ends=lambda _: (0.0, 1.0))
-    reach = float(law.added.step * law.added.noise.half_width(1 - UNSURE / 2))
-    most = np.full(terms.simulations, float(np.ceil(max(rows + 2 * reach, 1.0))))
-
-    def statistics(counts: Floats, share: float) -> Floats:
-        apart = (1 - share) * counts[:, 0] - share * counts[:, 1]
-        spread = np.clip(counts.sum(axis=1), 1.0, None) * share * (1 - share)
-        return np.asarray(apart / np.sqrt(spread + law.variance * (share**2 + (1 - share) ** 2) + 1e-12))
-
-    def under(share: float) -> Floats:
-        drawn = binomials(most, share, entropy)
-        return statistics(np.stack([drawn, most - drawn], axis=1) + noise, share)
-
-    noise = law.draw(terms.simulations, entropy)
-    statistic, drawn = float(statistics(sums[None], null)[0]), under(null)
-    chance = monte_carlo(float(sided(np.array([statistic]), side)[0]), sided(drawn, side)) + float(UNSURE)
+    rows = float(sums.sum())
+    if rows < 1:
+        return unknown(asked, release, rows, (0.0, 1.0))
+    statistic, under = share_statistic(sums, law, null, terms.simulations, terms.drawing)
     value = min(max(float(sums[0]) / rows, 0.0), 1.0)
     error = sqrt(value * (1 - value) * rows + law.variance * (value**2 + (1 - value) ** 2)) / rows
-    found = around(value, error, under(value), side)
+    _, around = share_statistic(sums, law, value, terms.simulations, terms.drawing)
+    found = concluded(asked, release, statistic, around, side, value=value, error=error, rows=rows)
+    chance = min(chance_of(statistic, under, side) + float(UNSURE), 1.0)
 
     def ends(confidence: float) -> tuple[float, float]:
-        low, high = found(min(confidence + float(UNSURE), 1.0))
+        low, high = found.interval(min(confidence + float(UNSURE), 1.0))
         return max(low, 0.0), min(high, 1.0)
 
-    effect = detectable_effect(drawn, side) * error
-    return Finding(asked, statistic, min(chance, 1.0), release, value, effect, rows, ends)
+    return replace(found, p_value=chance, ends=ends)
+
+
+def share_statistic(sums: Floats, law: NoiseLaw, null: float, count: int, entropy: Entropy) -> tuple[float, Floats]:
+    """How far noisy counts are from a share, over its deviation, and draws of that with the most rows that may be."""
+    most = np.full(count, np.ceil(float(sums.sum()) + 2 * law.reach(UNSURE / 2)))
+
+    def statistics(counts: Floats) -> Floats:
+        apart = (1 - null) * counts[:, 0] - null * counts[:, 1]
+        spread = np.clip(counts.sum(axis=1), 1.0, None) * null * (1 - null)
+        return np.asarray(apart / np.sqrt(spread + law.variance * (null**2 + (1 - null) ** 2) + 1e-12))
+
+    drawn = binomials(most, null, entropy)
+    noisy = np.stack([drawn, most - drawn], axis=1) + law.draw(count, entropy)
+    return float(statistics(sums[None])[0]), statistics(noisy)
 
 
 def _two_shares(
     data: object, success: Any, column: object, by: object, groups: Sequence[Hashable] | None, side: str, terms: Terms
 ) -> Finding:
-    """Counts successes and failures of two groups; under the null hypothesis they have one share, that of both."""
+    """Counts successes and failures of two groups."""
     category = category_column(data, by, groups, "by")
     if category.kind != 2:
         raise BadArgument("groups", "two; chi_square_test() compares more", category.kind)
@@ -213,23 +202,26 @@ def _two_shares(
     source = terms.source(data, (Match(name, success), category), values)
     release, sums, law = terms.released(source, [(1, 2)])
     asked = f"is the share of {name} = {success} the same for {' and '.join(category.names)}?"
-    counts = sums.reshape(1, 2, 2)
-    rows = counts[0].sum(axis=0)
-    if rows.min() < 1:
-        return Finding(asked, nan, 1.0, release, rows=float(rows.sum()), ends=lambda _: (-1.0, 1.0))
-    pooled = min(max(float(counts[0, 0].sum() / rows.sum()), 0.0), 1.0)
-    drawn = np.empty((terms.simulations, 2, 2))
+    counts = sums.reshape(2, 2)
+    rows = float(sums.sum())
+    if counts.sum(axis=0).min() < 1:
+        return unknown(asked, release, rows, (-1.0, 1.0))
+    statistic, under, error = shares_statistic(counts, law, terms.simulations, terms.drawing)
+    return concluded(asked, release, statistic, under, side, value=statistic * error, error=error, rows=rows)
+
+
+def shares_statistic(counts: Floats, law: NoiseLaw, count: int, entropy: Entropy) -> tuple[float, Floats, float]:
+    """The difference of two shares over its deviation, its draws if both are that of all rows, and the deviation."""
+    rows = counts.sum(axis=0)
+    pooled = min(max(float(counts[0].sum() / rows.sum()), 0.0), 1.0)
+    drawn = np.empty((count, 2, 2))
     for place, size in enumerate(np.rint(rows)):
-        drawn[:, 0, place] = binomials(np.full(terms.simulations, size), pooled, terms.drawing)
+        drawn[:, 0, place] = binomials(np.full(count, size), pooled, entropy)
         drawn[:, 1, place] = size - drawn[:, 0, place]
-    drawn += law.draw(terms.simulations, terms.drawing).reshape(drawn.shape)
-    (value,), (error,) = apart_and_error(counts, law)
+    drawn += law.draw(count, entropy).reshape(drawn.shape)
+    (apart,), (error,) = apart_and_error(counts[None], law)
     gaps, errors = apart_and_error(drawn, law)
-    under, statistic = np.asarray(gaps / errors), float(value / error)
-    chance = monte_carlo(float(sided(np.array([statistic]), side)[0]), sided(under, side))
-    effect = detectable_effect(under, side) * float(error)
-    ends = around(float(value), float(error), under, side)
-    return Finding(asked, statistic, chance, release, float(value), effect, float(rows.sum()), ends)
+    return float(apart / error), np.asarray(gaps / errors), float(error)
 
 
 def apart_and_error(counts: Floats, law: NoiseLaw) -> tuple[Floats, Floats]:
