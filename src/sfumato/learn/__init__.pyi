@@ -3,5 +3,28 @@ from .components import PCA, Covariance
 from .estimator import PrivateEstimator
 from .linear import LinearRegression
 from .scaling import Binner, Encoder
+from .significance.counts import chi_square_test
+from .significance.finding import Finding
+from .significance.means import anova, t_test
+from .significance.ranks import rank_test, signed_rank_test
+from .significance.relations import correlation_test
+from .significance.shares import proportion_test
 
-__all__ = ["PCA", "Binner", "Category", "Covariance", "Encoder", "LinearRegression", "Number", "PrivateEstimator"]
+__all__ = [
+    "PCA",
+    "Binner",
+    "Category",
+    "Covariance",
+    "Encoder",
+    "Finding",
+    "LinearRegression",
+    "Number",
+    "PrivateEstimator",
+    "anova",
+    "chi_square_test",
+    "correlation_test",
+    "proportion_test",
+    "rank_test",
+    "signed_rank_test",
+    "t_test",
+]

@@ -170,8 +170,9 @@ def gram(
     Takes:      a matrix of floats; NaN marks what is missing, and rows with one are left out. ``kinds`` says what each
                 column is: 0 a number, which is moved into [−1, 1]; k a category of 0 … k − 1; ``pairs`` which products
                 to add up, if not all (`Coordinates`); ``whole`` that all of them are counts
-    Gives:      every different cell once, in whole numbers of steps of 2⁻⁴⁰ (of 1 where ``whole``), under the L2 distance, or L1 or L∞ where
-                asked (by the classes of the last column: `PiecewiseLInf`); `Coordinates.matrix` puts them in place
+    Gives:      every different cell once, in whole numbers of steps of 2⁻⁴⁰, or of 1 where ``whole``, under the L2
+                distance, or L1 or L∞ where asked (by the classes of the last column: `PiecewiseLInf`);
+                `Coordinates.matrix` puts them in place
     Guarantee:  with B blocks of columns' products: d_in √B in L2, d_in B in L1, d_in in L∞  (proofs/gram.md#blocks)
     Cost:       a product of matrices
 

@@ -80,7 +80,7 @@ def _independence(counts: Floats, law: NoiseLaw) -> Floats:
     rows = np.clip(counts.sum(axis=2, keepdims=True), 0.0, None)
     columns = np.clip(counts.sum(axis=1, keepdims=True), 0.0, None)
     awaited = rows * columns / np.clip(counts.sum(axis=(1, 2), keepdims=True), 1.0, None)
-    return _pearson(counts, awaited, law).sum(axis=(1, 2))
+    return np.asarray(_pearson(counts, awaited, law).sum(axis=(1, 2)))
 
 
 def _pearson(counts: Floats, awaited: Floats, law: NoiseLaw) -> Floats:

@@ -12,6 +12,7 @@ import numpy as np
 from sfumato.errors import BadArgument
 from sfumato.exact import Number as AnyNumber
 from sfumato.exact import probability
+from sfumato.guarantee import guarantee
 from sfumato.learn.columns import Floats
 from sfumato.release.record import Release
 
@@ -85,8 +86,13 @@ def sided(statistics: Floats, alternative: str) -> Floats:
     return np.abs(statistics) if alternative == "two-sided" else statistics * (1 if alternative == "greater" else -1)
 
 
+@guarantee(
+    claim="at most α with probability at most α, if the statistic and its draws are independent and of one law",
+    proof="proofs/significance.md#monte-carlo",
+    reviewed="cebf3fbe3193",
+)
 def monte_carlo(statistic: float, under_null: Floats) -> float:
-    """The p-value by simulation: at most p with probability p where the null was drawn from (Davison and Hinkley)."""
+    """The p-value by simulation: the share of draws that are no less extreme, the statistic among them."""
     beyond = int(np.count_nonzero(under_null >= statistic * (1 - 1e-12)))
     return (1 + beyond) / (1 + len(under_null))
 

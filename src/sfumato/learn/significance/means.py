@@ -12,7 +12,7 @@ from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument
 from sfumato.exact import Number as AnyNumber
 from sfumato.exact import rational
-from sfumato.learn.columns import Floats, Number, Square
+from sfumato.learn.columns import Floats, Made, Number, Square
 from sfumato.learn.significance.asking import Bounds, Paying, Terms, number_column, one_array, samples
 from sfumato.learn.significance.draws import NoiseLaw, chi_squares, normals
 from sfumato.learn.significance.finding import Finding, concluded, read_alternative, unknown
@@ -103,7 +103,7 @@ def t_test(
 
 def _released(source: Source, number: Number, terms: Terms) -> tuple[Release, Floats, NoiseLaw]:
     """Pays for counts, sums and sums of squares: by the groups of the second column, where there is one."""
-    columns = [(0, number), (0, Square(number)), *((1, group) for group in source.columns[1:])]
+    columns: list[tuple[int, Made]] = [(0, number), (0, Square(number)), *((1, group) for group in source.columns[1:])]
     last = len(columns) if len(source.columns) > 1 else 0
     pairs = [(min(place, last), max(place, last)) for place in range(3)]
     return terms.released(source.chosen(columns), pairs, by_class=last > 0)

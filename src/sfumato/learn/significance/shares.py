@@ -17,6 +17,7 @@ from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument
 from sfumato.exact import Number as AnyNumber
 from sfumato.exact import integer, probability
+from sfumato.guarantee import guarantee
 from sfumato.learn.columns import Floats, Match
 from sfumato.learn.noising import least_noise
 from sfumato.learn.significance.asking import Paying, Terms, aligned, category_column, column_name
@@ -96,6 +97,11 @@ def _known_size(asked: str, source: Source, null: float, size: int, side: str, t
     )
 
 
+@guarantee(
+    claim="P(X + N >= t), X binomial, N whole noise plus a uniform number within ½ of 0: Tulap for discrete Laplace",
+    proof="proofs/significance.md#tulap",
+    reviewed="0ea900c05be0",
+)
 def upper_tail(t: float, share: float, size: int, noise: Noise) -> float:
     """P(X + N ≥ t), X binomial, N whole noise plus a uniform number within ½ of 0 (proofs/significance.md#tulap).
 
