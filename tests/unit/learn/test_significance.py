@@ -134,12 +134,16 @@ def shares_case(p: float) -> dict[str, Case]:
     }
 
 
-CASES: dict[str, Case] = {
-    **means_case("uniform"),
-    **means_case("skewed"),
-    **means_case("narrow"),
-    **shares_case(0.5),
-    **shares_case(0.05),
+CASES: dict[str, tuple[Case, int, float]] = {
+    name: (case, n, epsilon)
+    for cases, n, epsilon in (
+        (means_case("uniform"), 100, 0.5),
+        (means_case("skewed"), 300, 2.0),
+        (means_case("narrow"), 100, 5.0),
+        (shares_case(0.5), 100, 0.5),
+        (shares_case(0.05), 300, 1.0),
+    )
+    for name, case in cases.items()
 }
 
 
@@ -148,20 +152,22 @@ def rejections(case: Case, n: int, epsilon: float, seed: int, told: float = 1.0)
     make, draw, judge = case
     rng, entropy, law = np.random.default_rng(seed), ReplayEntropy(seed), make(epsilon)
     known = law if told == 1.0 else make(epsilon / told)
-    return sum(
-        judge(draw(rng, n) + noise, known, entropy) <= 0.05 for noise in law.draw(TRIALS, entropy)
-    )  # counts are far above 2 here: what is below is judged 1 before
+    noisy = [draw(rng, n) + noise for noise in law.draw(TRIALS, entropy)]
+    return sum(judge(sums, known, entropy) <= 0.05 for sums in noisy)
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_no_true_null_hypothesis_is_rejected_more_often_than_the_level_says(name: str) -> None:
-    for seed, (n, epsilon) in enumerate([(100, 0.5), (400, 2.0)], start=len(name)):
-        assert rejections(CASES[name], n, epsilon, seed) <= MOST
+    case, n, epsilon = CASES[name]
+    assert rejections(case, n, epsilon, len(name)) <= MOST
 
 
-@pytest.mark.parametrize("name", ["one mean, uniform", "two shares of 0.5", "correlation, uniform"])
-def test_a_null_without_the_noise_is_caught(name: str) -> None:
-    assert rejections(CASES[name], 100, 0.5, 1, told=1e-6) > 2 * MOST
+@pytest.mark.parametrize(
+    ("name", "epsilon"), [("one mean, uniform", 0.2), ("fit with a share of 0.5", 0.15), ("correlation, uniform", 0.5)]
+)
+def test_a_null_without_the_noise_is_caught(name: str, epsilon: float) -> None:
+    case, n, _ = CASES[name]
+    assert rejections(case, n, epsilon, 1, told=1e-6) > 2 * MOST >= 2 * rejections(case, n, epsilon, 1)
 
 
 def test_draws_of_rows_and_noise_have_their_moments() -> None:
@@ -289,7 +295,7 @@ def test_a_table_is_charged_and_asked_the_same() -> None:
         asked = of_table(session.table(), loss=sf.Pure(10**6), max_rows=1, entropy=ReplayEntropy(place))
         held = of_arrays(ROWS, epsilon=10**6, entropy=ReplayEntropy(place))
         assert session.spent == sf.Pure(place * 10**6) and asked.release_.charged and not held.release_.charged
-        assert asked.statistic == pytest.approx(held.statistic, rel=1e-4, abs=0.02 if "known" in held.asked else 1e-4)
+        assert asked.statistic == pytest.approx(held.statistic, rel=1e-4, abs=0.1 if held.rows == 700 else 1e-4), held
         assert asked.p_value == pytest.approx(held.p_value, abs=0.06)
 
 
@@ -334,14 +340,15 @@ def test_every_kind_of_loss_pays_for_every_test(loss: sf.Loss) -> None:
 
 
 def test_more_loss_finds_more() -> None:
-    for name in ("two means", "share"):
-        entropy, found = ReplayEntropy(5), []
-        for epsilon in (0.02, 0.2, 20):
-            chances = [
-                ASKED[name][1](ROWS, epsilon=epsilon, simulations=99, entropy=entropy).p_value for _ in range(25)
-            ]
-            found.append(float(np.mean(np.array(chances) <= 0.05)))
-        assert found[0] < 0.5 and found == sorted(found) and found[2] > found[0] + 0.4
+    rng, entropy, found = np.random.default_rng(6), ReplayEntropy(6), []
+    first, second = rng.uniform(0, 1, 150), rng.uniform(0.15, 1, 150)
+    for epsilon in (0.05, 0.7, 10):
+        asked = [
+            learn.t_test(first, second, between=(0, 1), epsilon=epsilon, simulations=99, entropy=entropy).p_value
+            for _ in range(20)
+        ]
+        found.append(float(np.mean(np.array(asked) <= 0.05)))
+    assert found[0] < 0.3 and found == sorted(found) and found[2] > 0.8, found
 
 
 def test_nothing_in_the_data_makes_an_error() -> None:
@@ -352,7 +359,7 @@ def test_nothing_in_the_data_makes_an_error() -> None:
         for epsilon in (0.01, 10**6):
             for _, of_arrays in ASKED.values():
                 found = of_arrays(rows, epsilon=epsilon, simulations=99)
-                assert 0 < found.p_value <= 1 and str(found)
+                assert 0 <= found.p_value <= 1 and str(found)
     for name in ("two means", "three means", "independence", "two shares", "two rank sums"):
         assert ASKED[name][1](empty, epsilon=10**6).p_value == 1
 
@@ -360,7 +367,7 @@ def test_nothing_in_the_data_makes_an_error() -> None:
 def test_intervals_hold_the_true_value() -> None:
     rng, entropy = np.random.default_rng(4), ReplayEntropy(4)
     held = {"mean": 0, "share": 0, "known": 0}
-    for _ in range(60):
+    for _ in range(40):
         x = rng.beta(2, 5, 200)
         asked = {
             "mean": (learn.t_test(x, between=(0, 1), epsilon=1, simulations=199, entropy=entropy), 2 / 7),
@@ -373,7 +380,7 @@ def test_intervals_hold_the_true_value() -> None:
         for name, (found, true) in asked.items():
             low, high = found.interval()
             held[name] += low <= true <= high
-    assert min(held.values()) >= 51  # below with probability 0.1 % at 95 %
+    assert min(held.values()) >= 33  # below with probability 0.1 % at 95 %
 
 
 def test_what_is_not_public_is_refused_before_anything_is_charged() -> None:

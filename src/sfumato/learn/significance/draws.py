@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from math import sqrt
 from typing import Self, final
 
@@ -17,6 +18,7 @@ from scipy import special, stats
 from sfumato.entropy import Entropy
 from sfumato.learn.columns import Floats
 from sfumato.learn.noising import NoisySums
+from sfumato.noise.distribution import Noise
 from sfumato.release.record import Noised
 
 ONE_BY_ONE = 1_000_000
@@ -70,6 +72,12 @@ def multinomials(total: float, shares: Floats, count: int, entropy: Entropy) -> 
     return made
 
 
+@lru_cache(maxsize=64)
+def half_width(noise: Noise, missed: Fraction) -> int:
+    """How far noise goes, but for a probability; worked out once, for tests that are asked again."""
+    return noise.half_width(1 - missed)
+
+
 @final
 @dataclass(frozen=True, eq=False)
 class NoiseLaw:
@@ -93,7 +101,7 @@ class NoiseLaw:
     def reach(self, missed: Fraction) -> float:
         """How far the noise on one number goes, but for a probability."""
         if self.added is not None:
-            return float(self.added.step * self.added.noise.half_width(1 - missed))
+            return float(self.added.step * half_width(self.added.noise, missed))
         return self.scale * float(special.gammaincinv(self.size // self.pieces + 1.0, 1 - float(missed)))
 
     @property

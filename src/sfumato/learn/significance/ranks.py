@@ -121,17 +121,17 @@ def signed_rank_test(
 
 
 def symmetry_statistic(counts: Floats, law: NoiseLaw, count: int, entropy: Entropy) -> tuple[float, Floats]:
-    """The share of signed ranks, and its draws where bins on both sides of 0 have one share."""
+    """The sum of signed ranks over its deviation, and its draws where bins on both sides of 0 have one share."""
     shares = np.clip(counts + counts[::-1], 0.0, None)
     drawn = multinomials(float(counts.sum()), shares / shares.sum(), count, entropy) + law.draw(count, entropy)
-    return float(signed_ranks(counts[None])[0]), signed_ranks(drawn)
+    return float(signed_ranks(counts[None], law)[0]), signed_ranks(drawn, law)
 
 
-def signed_ranks(counts: Floats) -> Floats:
-    """The sum of the ranks of positive numbers less that of negative ones, over the most that it can be."""
+def signed_ranks(counts: Floats, law: NoiseLaw) -> Floats:
+    """The sum of signed ranks over its deviation, by drawing signs and by the noise; Wilcoxon's without noise."""
     half = counts.shape[1] // 2
     left, right = counts[:, :half][:, ::-1], counts[:, half + 1 :]
     tied = np.clip(left + right, 0.0, None)
     ranks = np.cumsum(tied, axis=1) - tied / 2 + 0.5
-    most = np.clip(tied.sum(axis=1), 1.0, None)
-    return np.asarray(((right - left) * ranks).sum(axis=1) / (most * (most + 1) / 2))
+    spread = (ranks**2 * (tied + 2 * law.variance)).sum(axis=1)
+    return np.asarray(((right - left) * ranks).sum(axis=1) / np.sqrt(np.maximum(spread, 1e-12)))
