@@ -5,7 +5,7 @@ from .linear import LinearRegression
 from .scaling import Binner, Encoder
 from .significance.counts import chi_square_test
 from .significance.finding import Finding
-from .significance.means import anova, t_test
+from .significance.means import anova, power_of_t_test, t_test
 from .significance.ranks import rank_test, signed_rank_test
 from .significance.relations import correlation_test
 from .significance.shares import proportion_test
@@ -23,6 +23,7 @@ __all__ = [
     "anova",
     "chi_square_test",
     "correlation_test",
+    "power_of_t_test",
     "proportion_test",
     "rank_test",
     "signed_rank_test",

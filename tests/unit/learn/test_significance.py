@@ -341,7 +341,7 @@ def test_every_kind_of_loss_pays_for_every_test(loss: sf.Loss) -> None:
 
 def test_more_loss_finds_more() -> None:
     rng, entropy, found = np.random.default_rng(6), ReplayEntropy(6), []
-    first, second = rng.uniform(0, 1, 150), rng.uniform(0.15, 1, 150)
+    first, second = rng.uniform(0, 1, 150), rng.uniform(0.3, 1, 150)
     for epsilon in (0.05, 0.7, 10):
         asked = [
             learn.t_test(first, second, between=(0, 1), epsilon=epsilon, simulations=99, entropy=entropy).p_value
@@ -349,6 +349,20 @@ def test_more_loss_finds_more() -> None:
         ]
         found.append(float(np.mean(np.array(asked) <= 0.05)))
     assert found[0] < 0.3 and found == sorted(found) and found[2] > 0.8, found
+
+
+def test_planned_power_is_that_of_the_test() -> None:
+    plan = {"effect": 3, "n": 200, "spread": 15, "between": (0, 100)}
+    power = [learn.power_of_t_test(**plan, epsilon=epsilon, entropy=ReplayEntropy(1)) for epsilon in (0.1, 1, 10**6)]
+    critical, centre = stats.t.ppf(0.975, 199), 0.2 * math.sqrt(200)
+    assert power[2] == pytest.approx(1 - stats.nct.cdf(critical, 199, centre), abs=0.04) and power == sorted(power)
+    rng, entropy = np.random.default_rng(1), ReplayEntropy(2)
+    rows, law = 2 * np.clip(rng.normal(53, 15, (200, 200)), 0, 100) / 100 - 1, cube(1.0, 3)
+    found = [
+        chance_of(*mean_statistic(sums_of(row) + noise, law, 0.0, DRAWS, entropy)[:2], "two-sided") <= 0.05
+        for row, noise in zip(rows, law.draw(200, entropy), strict=True)
+    ]
+    assert np.mean(found) == pytest.approx(power[1], abs=0.1)
 
 
 def test_nothing_in_the_data_makes_an_error() -> None:

@@ -11,6 +11,7 @@ import numpy as np
 
 from sfumato.accounting.losses.measures import Loss
 from sfumato.accounting.losses.stated import needed_loss
+from sfumato.core.measurement import Measurement
 from sfumato.dp.reading import numbers
 from sfumato.entropy import Entropy, system
 from sfumato.errors import BadArgument
@@ -78,15 +79,21 @@ class Terms:
         """Where simulations draw from."""
         return system() if self.entropy is None else self.entropy
 
-    def released(
+    def measured(
         self, source: Source, pairs: Sequence[Cell] | None = None, *, by_class: bool = False
-    ) -> tuple[Release, Floats, NoiseLaw]:
-        """Pays for the sums of some products of columns: the release, its numbers, and the law of their noise."""
+    ) -> tuple[Measurement, NoiseLaw]:
+        """The measurement of the sums of some products of columns, and the law of its noise."""
         layout = Coordinates(source.layout.kinds, None if pairs is None else tuple(pairs))
         pieces = layout.by_class if by_class else 1
         sums = least_noise(partial(source.gram, pairs=pairs), self.paid, source.unit, pieces=pieces)
-        release = source.run(sums.measurement, loss=self.paid)
-        law = NoiseLaw.of(sums, len(layout.cells), pieces)
+        return sums.measurement, NoiseLaw.of(sums, len(layout.cells), pieces)
+
+    def released(
+        self, source: Source, pairs: Sequence[Cell] | None = None, *, by_class: bool = False
+    ) -> tuple[Release, Floats, NoiseLaw]:
+        """Pays for these sums: the release, its numbers, and the law of their noise."""
+        measurement, law = self.measured(source, pairs, by_class=by_class)
+        release = source.run(measurement, loss=self.paid)
         return release, np.asarray(release.value, dtype=np.float64), law
 
     def source(self, data: object, columns: Sequence[Made], values: Sequence[object]) -> Source:

@@ -11,14 +11,15 @@ import numpy as np
 from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument
 from sfumato.exact import Number as AnyNumber
-from sfumato.exact import rational
-from sfumato.learn.columns import Floats, Made, Number, Square
+from sfumato.exact import integer, positive, probability, rational
+from sfumato.learn.columns import Category, Floats, Made, Number, Square
 from sfumato.learn.significance.asking import Bounds, Paying, Terms, number_column, one_array, samples
 from sfumato.learn.significance.draws import NoiseLaw, chi_squares, normals
-from sfumato.learn.significance.finding import Finding, concluded, read_alternative, unknown
-from sfumato.learn.sources import Source
+from sfumato.learn.significance.finding import Finding, concluded, read_alternative, sided, unknown
+from sfumato.learn.sources import Held, Source
 from sfumato.query.frame import Frame
 from sfumato.release.record import Release
+from sfumato.transforms.gram import Cell
 
 FLOOR = 2.0
 """A scatter is taken for at least so many deviations of the noise: below, it cannot be told from none."""
@@ -103,10 +104,14 @@ def t_test(
 
 def _released(source: Source, number: Number, terms: Terms) -> tuple[Release, Floats, NoiseLaw]:
     """Pays for counts, sums and sums of squares: by the groups of the second column, where there is one."""
+    return terms.released(*_asked(source, number), by_class=len(source.columns) > 1)
+
+
+def _asked(source: Source, number: Number) -> tuple[Source, list[Cell]]:
+    """The columns of which products are added up, and which products."""
     columns: list[tuple[int, Made]] = [(0, number), (0, Square(number)), *((1, group) for group in source.columns[1:])]
     last = len(columns) if len(source.columns) > 1 else 0
-    pairs = [(min(place, last), max(place, last)) for place in range(3)]
-    return terms.released(source.chosen(columns), pairs, by_class=last > 0)
+    return source.chosen(columns), [(min(place, last), max(place, last)) for place in range(3)]
 
 
 def paired_differences(data: object, other: object) -> Floats:
@@ -214,3 +219,45 @@ def _f_statistics(groups: Groups, law: NoiseLaw) -> Floats:
     apart = (rows * (means - centre) ** 2).sum(axis=1) / (rows.shape[1] - 1)
     within = (groups.variances * (rows - 1)).sum(axis=1) / (total[:, 0] - rows.shape[1]).clip(1.0)
     return np.asarray(apart / (within + law.variance * ((1 + means**2) / rows).mean(axis=1)))
+
+
+def power_of_t_test(
+    *,
+    effect: AnyNumber,
+    n: int,
+    spread: AnyNumber,
+    between: tuple[AnyNumber, AnyNumber],
+    samples: int = 1,
+    alternative: str = "two-sided",
+    level: AnyNumber = 0.05,
+    **paying: Unpack[Paying],
+) -> float:
+    """How often `t_test` would find an effect, by simulation: for planning, before any data is asked.
+
+    ``effect`` is the difference of a mean from ``mu``, or of two means; ``n`` the rows of each of ``samples`` groups
+    (one or two), ``spread`` their standard deviation, ``between`` the bounds. It uses no data and costs nothing; the
+    noise is that of one row for each person.
+
+    >>> power_of_t_test(effect=3, n=400, spread=15, between=(0, 100), epsilon=1, samples=2) < 0.9
+    True
+    """
+    terms, side, groups = Terms.read(paying), read_alternative(alternative), integer(samples, "samples", least=1)
+    if groups > 2:
+        raise BadArgument("samples", "1 or 2", samples)
+    number = Number.read("x", between)
+    planned = Held((number, Category("sample", (1, 2)))[:groups], ((), ())[:groups])
+    _, law = terms.measured(*_asked(planned, number), by_class=groups > 1)
+    half, rows = number.half, float(integer(n, "n", least=2))
+    size, variance = float(rational(effect, "effect")) / half, (float(positive(spread, "spread")) / half) ** 2
+    known = Groups(*(np.full((1, groups), one) for one in (rows, 0.0, variance, 0.0)))
+    shift = np.array([size, 0.0])[:groups]
+
+    def statistics(means: Floats) -> Floats:
+        drawn = Groups.of(known.drawn(means, law, terms.simulations, terms.drawing), law)
+        if groups == 1:
+            return np.asarray((drawn.means / np.sqrt(drawn.errors))[:, 0])
+        apart, errors = _differences(drawn)
+        return np.asarray(apart / errors)
+
+    critical = np.quantile(sided(statistics(0 * shift), side), 1 - float(probability(level, "level")))
+    return float(np.mean(sided(statistics(shift), side) > critical))
