@@ -12,6 +12,7 @@
 # make bench-limits      how many questions a limit answers, next to adding up and to its peers
 # make bench-query       private SQL, next to SQL by hand and to its peers (some minutes)
 # make bench-fixtures    other people's questions: which are answered
+# make bench-learn       models, side by side with their peers (some minutes)
 # make bench-audit       audits, attacks, and the tests against broken copies (some minutes)
 
 PYTHON ?= python3
@@ -27,7 +28,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 PEERS := $(patsubst benchmarks/peers/%.txt,%,$(wildcard benchmarks/peers/*.txt))
 
-.PHONY: demo test test-all coverage lint format peers bench-noise bench-accounting bench-algorithms bench-ledger bench-limits bench-query bench-fixtures bench-audit debian-packages clean
+.PHONY: demo test test-all coverage lint style types tests format peers bench-noise bench-accounting bench-algorithms bench-ledger bench-limits bench-query bench-fixtures bench-audit bench-learn debian-packages clean
 .DELETE_ON_ERROR:
 
 demo: .venv/installed-plot,sql
@@ -37,7 +38,11 @@ demo: .venv/installed-plot,sql
 PYTEST := $(BIN)/pytest -n $(WORKERS) --dist worksteal --durations=50
 AT_ONCE := -m "not nightly" --hypothesis-profile=ci
 
-test: lint debian-packages
+# Types are checked while tests run; what is wrong in style is said before.
+test: style debian-packages
+	@$(MAKE) --no-print-directory --jobs=2 types tests
+
+tests: .venv/installed-dev
 	$(PYTEST) $(AT_ONCE)
 
 test-all: lint debian-packages
@@ -46,9 +51,13 @@ test-all: lint debian-packages
 coverage: .venv/installed-dev debian-packages
 	$(PYTEST) $(AT_ONCE) --cov --cov-report=term
 
-lint: .venv/installed-dev
+lint: style types
+
+style: .venv/installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+
+types: .venv/installed-dev
 	$(BIN)/mypy
 
 # PostgreSQL, whose server the tests start for themselves; where it cannot be installed they are skipped.
@@ -69,6 +78,9 @@ bench-accounting: .venv/installed-plot
 
 bench-algorithms: .venv/installed-plot
 	$(BIN)/python benchmarks/algorithms.py
+
+bench-learn: .venv/installed-dev
+	$(BIN)/python benchmarks/learn.py
 
 bench-ledger: .venv/installed-dev debian-packages
 	$(BIN)/python benchmarks/ledger.py

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from hypothesis import HealthCheck, settings
 
-NIGHTLY, CI, DESK = 300, 60, 20
+NIGHTLY, CI, DESK = 300, 30, 20
 """Examples of a test that states no number of its own."""
 
 
@@ -24,11 +24,11 @@ def register() -> None:
 def examples(number: int) -> int:
     """Gives the share of a test's own number of examples that the profile in force tries.
 
-    All of them at night. Otherwise the share that the profile has of the nightly examples, but not fewer than it tries
-    of a test without a number, if there are so many.
+    All of them at night. Otherwise the share that the profile has of the nightly examples, but not fewer than are tried
+    at a desk of a test without a number, if there are so many.
 
     >>> examples(10)
     10
     """
     usual = settings().max_examples
-    return number if usual >= NIGHTLY else max(min(number, usual), number * usual // NIGHTLY)
+    return number if usual >= NIGHTLY else max(min(number, DESK), number * usual // NIGHTLY)

@@ -329,7 +329,7 @@ def test_ratios_are_held_where_and_only_where_fieller_says(
     """
     width, outer = fieller_width(top, bottom, ratio, step)
     reach = bottom.half_width(Fraction(95, 100))
-    for noisy in (reach + 1, reach + 2, 2 * reach, 5 * reach, 50 * reach):
+    for noisy in (reach + 1, 2 * reach, 5 * reach):
         for side in (-1, 1):
             centre = (ratio * noisy + side * width) / step
             inside = math.floor(centre) if side > 0 else math.ceil(centre)

@@ -57,9 +57,9 @@ NAMED = pytest.mark.parametrize("name", sorted(QUESTIONS))
 def test_one_person_moves_the_numbers_as_far_as_declared_and_no_further(name: str) -> None:
     ready = ready_for(name)
     reached, allowed = farthest(ready, all_neighbours(), interpreted), declared(ready)
-    assert obeys(ready, all_neighbours())
     for found, most in zip(reached, allowed, strict=True):
         for tally in most:
+            assert all(far <= bound for far, bound in zip(found[tally], most[tally], strict=True))
             assert found[tally] == most[tally] or not QUESTIONS[name][2], (tally, found[tally], most[tally])
 
 

@@ -147,6 +147,12 @@ def all_are_read_alike(kind: str, people: Iterable[str]) -> None:
 
 @EVERY
 def test_nobody_else_is_read_otherwise(kind: str) -> None:
+    all_are_read_alike(kind, ["nothing but NaN", "nothing at all", "everything"])
+
+
+@pytest.mark.nightly
+@EVERY
+def test_nobody_else_is_read_otherwise_whatever_column_is_nasty(kind: str) -> None:
     all_are_read_alike(kind, OTHERS)
 
 

@@ -10,7 +10,7 @@ from tests.reference.laws import agree, neighbours
 from tests.reference.plans import Case, cells
 from tests.reference.worlds import world
 
-PARTS = range(4)
+PARTS = [0, 1, *(pytest.param(part, marks=pytest.mark.nightly) for part in (2, 3))]
 
 
 @pytest.mark.parametrize("part", PARTS)

@@ -36,8 +36,8 @@ from sfumato.query.nodes.operators import call
 from sfumato.query.nodes.relations import Owner, Scan, Select, Union, Where
 from sfumato.query.plan.engine_plan import Bound, Cells, Rows, Units
 
-PARTS = [*range(5), *(pytest.param(part, marks=pytest.mark.nightly) for part in range(5, 10))]
-"""Random cases are cut into parts, so that workers share them; half of them are for the night."""
+PARTS = [*range(3), *(pytest.param(part, marks=pytest.mark.nightly) for part in range(3, 10))]
+"""Random cases are cut into parts, so that workers share them; most of them are for the night."""
 
 
 def seeds(part: int, many: int) -> range:

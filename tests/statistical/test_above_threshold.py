@@ -1,7 +1,7 @@
 """The state machine draws from the law on file: it accepts the truth and rejects scales that are 5 % off.
 
 The hit on a value two and a half scales below the threshold has a probability that moves most with the scales. With
-|z| < 5.5 the false-alarm rate is about 4e-8, and with 300 000 runs a scale that is 5 % off shows at more than 8
+|z| < 5.5 the false-alarm rate is about 4e-8, and with 200 000 runs a scale that is 5 % off shows at more than 6.5
 standard deviations. The bits are replayed, so a pass stays a pass.
 """
 
@@ -36,7 +36,7 @@ def deviations(hits: int, runs: int, p: float) -> float:
 @pytest.mark.parametrize("wide", ["threshold", "query"])
 def test_first_answer_has_its_probability(wide: str) -> None:
     """One of the noises is made so narrow that the answer hangs on the other."""
-    broad, narrow, value, runs = Fraction(4), Fraction(1, 10), -10, 300_000
+    broad, narrow, value, runs = Fraction(4), Fraction(1, 10), -10, 200_000
 
     def with_scale(scale: Fraction) -> ThresholdRule:
         return rule(scale, narrow) if wide == "threshold" else rule(narrow, scale)

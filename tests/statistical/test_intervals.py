@@ -38,7 +38,7 @@ def allowed(draws: int, share: float = 0.95) -> float:
 
 @pytest.mark.parametrize("noise", [sf.laplace, sf.gaussian])
 def test_one_number_and_sums_of_several(noise: Callable[..., sf.Partial[sf.Measurement]]) -> None:
-    counted, summed, draws = COUNT >> noise(scale=20), SUM >> noise(scale=500), 3000
+    counted, summed, draws = COUNT >> noise(scale=20), SUM >> noise(scale=500), 1000
 
     def one(entropy: sf.entropy.ReplayEntropy) -> bool:
         return EXACT_COUNT in interval(number(counted(AGES, entropy=entropy)))
@@ -62,7 +62,7 @@ def interval(estimate: sf.release.Estimate) -> sf.release.Interval:
 
 @pytest.mark.parametrize("size", [2, 10])
 def test_vectors_hold_together(size: int) -> None:
-    noisy, draws = sf.vector(float, size=size, metric=sf.L2()) >> sf.gaussian(scale=3), 2000
+    noisy, draws = sf.vector(float, size=size, metric=sf.L2()) >> sf.gaussian(scale=3), 1000
 
     def together(entropy: sf.entropy.ReplayEntropy) -> bool:
         found = noisy([1.25] * size, entropy=entropy).interval()

@@ -48,17 +48,17 @@ WRONG: list[Fraction | None] = [None if e is None else e * Fraction(115, 100) fo
 
 
 @pytest.mark.parametrize(
-    ("draw", "law"),
+    ("draw", "law", "draws"),
     [
-        (exponential_index, exponential_probabilities),
-        (permute_and_flip_index, permute_and_flip_probabilities),
+        (exponential_index, exponential_probabilities, 12_000),
+        (permute_and_flip_index, permute_and_flip_probabilities, 6_000),
     ],
 )
 @pytest.mark.parametrize("array", [False, True])
-def test_selection_of_one(draw: Callable[..., int], law: Callable[..., list[object]], array: bool) -> None:
+def test_selection_of_one(draw: Callable[..., int], law: Callable[..., list[object]], draws: int, array: bool) -> None:
     entropy = ReplayEntropy(1)
     keywords = {"unit": Fraction(1, 10), "possible": POSSIBLE} if array else {}
-    drawn = [draw(ARRAY if array else LIST, entropy=entropy, **keywords) for _ in range(12_000)]
+    drawn = [draw(ARRAY if array else LIST, entropy=entropy, **keywords) for _ in range(draws)]
     assert fits(drawn, dict(enumerate(map(float, law(LIST)))))
     assert not fits(drawn, dict(enumerate(map(float, law(WRONG)))))
 
@@ -79,7 +79,7 @@ def test_selection_over_many_levels() -> None:
 
 def test_selection_of_intervals_and_places() -> None:
     widths, entropy = np.array([4, 1, 7, 2, 0], dtype=np.int64), ReplayEntropy(3)
-    drawn = [interval_index(LIST, widths=widths, entropy=entropy) for _ in range(12_000)]
+    drawn = [interval_index(LIST, widths=widths, entropy=entropy) for _ in range(6_000)]
     chances = exponential_probabilities(LIST, widths=widths.tolist())
     law: dict[Hashable, float] = {
         (i, offset): float(chance) / int(widths[i]) for i, chance in enumerate(chances) for offset in range(widths[i])

@@ -194,3 +194,19 @@ def test_frames_are_no_columns() -> None:
         for ask in (lambda x: sf.dp.mean(x, between=(0, 1), epsilon=1), lambda x: sf.dp.count(x, epsilon=1)):
             with pytest.raises(BadArgument, match="one column"):
                 ask(frame)
+
+
+def test_keys_of_another_kind_than_the_column_are_refused() -> None:
+    pandas, polars, pyarrow = (pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow"))
+    for column in (np.array([2007]), pandas.Series([2007]), polars.Series([2007]), pyarrow.array([2007])):
+        with pytest.raises(BadArgument, match="keys must be numbers, as the column holds"):
+            sf.dp.count_by(column, ["2007"], epsilon=1)
+    for column in (pandas.Series(["a"]), polars.Series(["a"]), pyarrow.array(["a"])):
+        with pytest.raises(BadArgument, match="keys must be texts, as the column holds"):
+            sf.dp.top_k(column, 1, keys=[1, 2], epsilon=1)
+
+
+def test_an_end_is_found_among_the_entries_however_little_noise_there_is() -> None:
+    grams = [2700.0, 2850.0, 2900.0, *([4000.0] * 300), 6200.0, 6300.0]
+    for find, low, high in ((sf.dp.min, 2699, 2901), (sf.dp.max, 5999, 6301)):
+        assert low <= float(find(grams, between=(2000, 7000), epsilon=10_000)) <= high

@@ -629,6 +629,24 @@ MISTAKES = [
         "BadArgument",
         "id must be a column of data; got 'who'.",
     ),
+    (
+        "sf.Dataset({'id': [1], 'k': ['a']}, unit='id', categories={'k': 'abc'})",
+        "BadArgument",
+        "categories of k must be a list of values; got 'abc'.",
+    ),
+    (
+        "sf.Dataset({'my.id': [1], 'k': ['a']}, unit='my.id').session(epsilon=1, ledger='memory:').sql('SELECT "
+        "COUNT(DISTINCT my.id) FROM data', epsilon=1)",
+        "QueryRefused",
+        'my.id has a point in its name: write "my.id", in double quotes.',
+    ),
+    (
+        "sf.Dataset({'my-data': {'id': [1]}}, unit='id').session(epsilon=1, ledger='memory:').sql('SELECT COUNT(*) "
+        "FROM my-data', epsilon=1)",
+        "QueryRefused",
+        "the text cannot be read: line 1, column 24: did not expect '-'. A name with such a sign in it stands in "
+        "double quotes.",
+    ),
 ]
 
 

@@ -31,6 +31,7 @@ CLEAN_PROSE = (
     "core",
     "datasets",
     "demo",
+    "learn",
     "mechanisms",
     "noise",
     "query",

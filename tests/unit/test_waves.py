@@ -14,7 +14,7 @@ from tests.profiles import examples
 from sfumato.noise.discrete_gaussian import DiscreteGaussian
 from sfumato.noise.discrete_laplace import DiscreteLaplace
 from sfumato.release.sums import sum_above
-from sfumato.release.waves import Wave, widths
+from sfumato.release.waves import Wave, _sines, widths
 
 noises = st.one_of(
     st.sampled_from(["1/10", "1/2", "1", "7/2", "40", "1000000"]).map(lambda scale: DiscreteLaplace(Fraction(scale))),
@@ -73,3 +73,11 @@ def test_very_rare_misses_are_bounded_too() -> None:
 
 def test_no_noise_has_no_width() -> None:
     assert widths([DiscreteLaplace(Fraction(10))], np.zeros((2, 1)), [3], 0.05).tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("count", [128, 256, 1 << 13])
+def test_sums_of_sines_are_those_that_are_added_up_one_by_one(count: int) -> None:
+    steps, rng = np.arange(1, count + 1), np.random.default_rng(1)
+    waves, angles = rng.random((3, count)) / steps, np.array([0.1, 1.5, math.pi])
+    plainly = (waves * np.sin(angles[:, None] * steps)).sum(axis=1)
+    assert np.abs(_sines(waves, angles) - plainly).max() < 1e-12

@@ -22,7 +22,7 @@ Moment: TypeAlias = datetime.datetime
 Range: TypeAlias = Bounds | tuple[Day, Day] | tuple[Moment, Moment]
 Plain: TypeAlias = dict[str, object]
 
-TYPES = ("float", "int", "bool", "str", "categories", "date", "time")
+TYPES = ("float", "int", "bool", "str", "categories", "date", "time", "list")
 
 MOST_DAYS = 100_000
 """A date column with more days than this is no list of days."""
@@ -64,7 +64,8 @@ class Column:
     missing values arise and what is done about them, ``erroneous`` the same of values that cannot be right;
     ``sensitive`` says why what this column tells about whole groups needs a second look before it is published.
     ``format`` says how texts of days and times are written, in the letters of strptime, and ``decimal`` which sign
-    stands before the decimals of numbers; both are about texts only.
+    stands before the decimals of numbers; both are about texts only. A list has ``items``, which are described as a
+    column is, and of each row at most the first ``most_items`` are looked at.
     """
 
     name: str
@@ -81,6 +82,8 @@ class Column:
     description: str = ""
     format: str = ""
     decimal: str = ""
+    items: Column | None = None
+    most_items: int | None = None
 
     @staticmethod
     def read(name: str, value: object, table: str) -> Column:
@@ -110,6 +113,8 @@ class Column:
             description=entries.text("description"),
             format=_format(entries, kind),
             decimal=_decimal(entries, kind),
+            items=_items(entries, kind, name, table),
+            most_items=entries.whole("most_items", least=1) if kind == "list" else None,
         )
         if column.missing and column.nullable is False:
             entries.refuse("it is never missing (nullable: false), and it says what is done about missing values")
@@ -129,13 +134,15 @@ class Column:
             case "date", (first, last):
                 days = (first + datetime.timedelta(day) for day in range((last - first).days + 1))
                 return Categories((*days, *missing))
-        if self.nullable or self.type in ("date", "time"):
+        if self.nullable or self.type in ("date", "time", "list"):
             raise BadCodebook(f"table {self.table!r}, column {self.name!r}", self._no_domain())
         return Integers(self.between if isinstance(self.between, Bounds) else None) if self.type == "int" else Texts()
 
     def _no_domain(self) -> str:
         if self.type == "date":
             return "without bounds there is no end of dates: give between: [first, last], with its source"
+        if self.type == "list":
+            return "lists have no domain in memory: leave the column out (columns=[…]), or ask with UNNEST in SQL"
         if self.type == "time":
             return "moments have no domain in memory: leave the column out (columns=[…]), or take dates"
         return (
@@ -153,6 +160,10 @@ class Column:
         values = "" if self.between is None else f"[{comma_list(self._ends)}]"
         values = values or comma_list(self.categories[:MOST_SHOWN]) + ", …" * (len(self.categories) > MOST_SHOWN)
         values = values or (f"those of {self.keys}" if self.keys else "")
+        if self.items is not None:
+            _, kind, values, *_ = self.items.row()
+            most = "" if self.most_items is None else f"at most {self.most_items} "
+            return self.name, f"list of {most}{kind}", values, "yes", self.items.source
         return self.name, self.type, values, "no" if self.nullable is False else "yes", self.source
 
     @property
@@ -161,7 +172,7 @@ class Column:
 
     def facts(self) -> tuple[Fact, ...]:
         """What a release that uses this column rests on."""
-        stated = []
+        stated = [] if self.items is None else list(self.items.facts())
         if self.between is not None:
             ends = str(self.between) if isinstance(self.between, Bounds) else f"[{comma_list(self._ends)}]"
             stated.append(Fact(f"{self.place} is in {ends}", self.source))
@@ -190,6 +201,8 @@ class Column:
             "between": self._ends,
             "categories": list(self.categories),
             "keys": self.keys and self.keys._asdict(),
+            "items": self.items and self.items.tree(),
+            "most_items": self.most_items,
             "nullable": self.nullable,
             "source": source_tree(self.source),
             **{
@@ -198,6 +211,19 @@ class Column:
             },
         }
         return {key: value for key, value in said.items() if value or value is False}
+
+
+def _items(entries: Entries, kind: str, name: str, table: str) -> Column | None:
+    """Reads what the items of a list are: a column in all but lists of their own, and keys of another table."""
+    if kind != "list":
+        return None
+    declared = entries.value("items")
+    if declared is None:
+        entries.missing("items", "what each item is, as in items: {type: str}")
+    items = Column.read(f"{name}[]", declared, table)
+    if items.type == "list" or items.keys is not None:
+        entries.refuse("items are values: neither lists nor keys of another table")
+    return items
 
 
 def _bounds(entries: Entries, kind: str) -> Range | None:
@@ -216,7 +242,7 @@ def _bounds(entries: Entries, kind: str) -> Range | None:
             f"between must have its lower bound first, and some room: {_short(lower)} is not below {_short(upper)}"
         )
     if kind == "int" and not lower.denominator == upper.denominator == 1:
-        entries.refuse(f"between must be whole numbers for an int column; got {shown(ends)}")
+        entries.refuse(f"between must be whole numbers for an int column; got {_short(lower)} and {_short(upper)}")
     return Bounds(lower, upper)
 
 
@@ -321,7 +347,8 @@ def _categories(entries: Entries) -> tuple[Hashable, ...]:
         if isinstance(category, str) and not storable(category):
             entries.refuse("a category holds half a character, which nothing can store")
         if category is None or not isinstance(category, str | int | float | bool):
-            entries.refuse(f"a category must be a text, a number, true or false; got {shown(value)}")
+            days = " (of days and times say between)" if isinstance(category, datetime.date) else ""
+            entries.refuse(f"a category must be a text, a number, true or false{days}; got {shown(value)}")
         if isinstance(category, float) and not isfinite(category):
             entries.refuse(f"a category must be finite; got {shown(category)}")
         if category in values:
@@ -334,6 +361,16 @@ def _categories(entries: Entries) -> tuple[Hashable, ...]:
                 f"categories must be distinct as texts, and {shown(str(category))} is there as a text and as something "
                 "else: an array of texts could not tell the two apart. Write both in one way"
             )
+        if isinstance(category, int) and not -(2**63) <= category < 2**63:
+            entries.refuse(
+                f"a category must be a whole number of 64 bits; got {shown(category)}. Write such keys as texts"
+            )
         values.append(category)
         texts.add(str(category))
-    return tuple(values)
+    if len(kinds := sorted({_sort(value) for value in values})) > 1:
+        entries.refuse(f"categories must be of one kind, as the values of a column are; got {' and '.join(kinds)}")
+    return tuple(map(float, values) if any(isinstance(value, float) for value in values) else values)  # type: ignore[arg-type]
+
+
+def _sort(value: object) -> str:
+    return "texts" if isinstance(value, str) else "truth values" if isinstance(value, bool) else "numbers"

@@ -54,8 +54,8 @@ class AtEnd:
 
     @property
     def margin(self) -> float:
-        """How many entries it takes to outweigh all candidates beyond them."""
-        return 2 / float(self.rest.epsilon) * math.log(BEYOND * POINTS)
+        """How many entries it takes to outweigh all candidates beyond them; one at least, or bounds were as good."""
+        return max(2 / float(self.rest.epsilon) * math.log(BEYOND * POINTS), 1.0)
 
     def _choice(self, alpha: Fraction, heat: Fraction) -> Partial[Measurement]:
         return quantile(alpha, temperature=heat, step=self.step)

@@ -138,9 +138,20 @@ def _edges(bins: int | Sequence[Number], between: Between) -> list[float]:
 def _listed(keys: Sequence[Hashable], values: object) -> tuple[list[int], Space]:
     """Reads entries as places in a public list, each by itself; those that are not in it are left out."""
     public = categories(keys).values
+    _check_alike(public, values)
     places = {key: place for place, key in enumerate(public)}
     listed = [places[entry] for entry in entries(values) if entry in places]
     return listed, Space(Vector(categories(range(len(public)))), AddRemove())
+
+
+def _check_alike(keys: Sequence[Hashable], values: object) -> None:
+    """Refuses texts as keys of a column whose type is one of numbers, and the other way round: none would be found."""
+    held = str(getattr(values, "dtype", getattr(values, "type", ""))).lower()
+    texts = {isinstance(key, str) for key in keys}
+    if texts == {True} and held.startswith(("int", "uint", "float", "double")):
+        raise BadArgument("keys", f"numbers, as the column holds ({held})", "texts")
+    if texts == {False} and held.startswith(("str", "large_string", "utf8")):
+        raise BadArgument("keys", f"texts, as the column holds ({held})", "other values")
 
 
 def _unknown(

@@ -2,6 +2,8 @@ from .columns import Category, Number
 from .components import PCA, Covariance
 from .estimator import PrivateEstimator
 from .linear import LinearRegression
+from .risk_models import LinearSVC, LogisticRegression, PoissonRegressor
+from .saving import load, save
 from .scaling import Binner, Encoder
 from .significance.counts import chi_square_test
 from .significance.finding import Finding
@@ -18,14 +20,19 @@ __all__ = [
     "Encoder",
     "Finding",
     "LinearRegression",
+    "LinearSVC",
+    "LogisticRegression",
     "Number",
+    "PoissonRegressor",
     "PrivateEstimator",
     "anova",
     "chi_square_test",
     "correlation_test",
+    "load",
     "power_of_t_test",
     "proportion_test",
     "rank_test",
+    "save",
     "signed_rank_test",
     "t_test",
 ]

@@ -116,8 +116,13 @@ class Category:
 
     def encode(self, values: object) -> Floats:
         """Values as their places in the list; −1 for any other, NaN where one is missing."""
+        if isinstance(kind := getattr(values, "dtype", None), np.dtype) and kind.kind in "biufU":
+            distinct, inverse = np.unique(np.asarray(values), return_inverse=True)
+            return self._codes(distinct.tolist())[inverse]
+        return self._codes(values.tolist() if isinstance(values, np.ndarray) else list(values))  # type: ignore[call-overload]
+
+    def _codes(self, listed: Sequence[Hashable]) -> Floats:
         places = {value: float(place) for place, value in enumerate(self.values)}
-        listed = values.tolist() if isinstance(values, np.ndarray) else list(values)  # type: ignore[call-overload]
         return np.array(
             [np.nan if is_missing(value) else places.get(value, -1.0) for value in listed], dtype=np.float64
         )

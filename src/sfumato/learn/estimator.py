@@ -32,6 +32,10 @@ from sfumato.learn.columns import (
 from sfumato.learn.sources import Asked, Held, Source
 from sfumato.query.frame import Frame
 from sfumato.release.record import Release
+from sfumato.release.render import rendered
+from sfumato.release.render.document import Document, Table
+from sfumato.release.render.sheet import sheet
+from sfumato.release.render.words import clean
 from sfumato.transforms.gram import Coordinates
 
 
@@ -50,7 +54,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
     between: Between | None
     categories: Categories | None
 
-    takes: ClassVar[str] = "number"
+    takes: ClassVar[str]
     """What the target is: a "number", one of some "classes", or "nothing"."""
 
     columns_: tuple[Column, ...]
@@ -177,6 +181,22 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         encoded = [np.nan_to_num(one.encode(part)) for one, part in zip(self.columns_, values, strict=True)]
         layout = Coordinates(tuple(column.kind for column in self.columns_))
         return layout.rows(np.stack(encoded, axis=1))
+
+    def _told(self) -> tuple[Table, ...]:
+        """What the model says of itself when it is printed, such as its coefficients; nothing, unless it says so."""
+        return ()
+
+    def document(self) -> Document:
+        """The model, its loss and how it was made, for any form: `print` shows it as text."""
+        check_is_fitted(self, "release_")
+        released, names = sheet(self.release_), ", ".join(column.name for column in self.columns_)
+        about = f"of {names}" if self.target_ is None else f"of {self.target_.name} on {names}"
+        loss = f"{self.release_.loss} for {self.release_.unit}"
+        headline = f"{type(self).__name__} {about}:"
+        return Document(type(self).__name__, clean(headline, most=200), loss, tables=(*self._told(), *released.tables))
+
+    def __str__(self) -> str:
+        return rendered(self.document(), "text") if hasattr(self, "release_") else repr(self)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -17,6 +17,7 @@ from sfumato.learn.columns import Between, Categories, Category, Floats, Number
 from sfumato.learn.estimator import PrivateEstimator
 from sfumato.learn.moments import Moments
 from sfumato.learn.sources import Source
+from sfumato.release.render.document import Table
 
 SHRINKING = 2.0
 """Directions with a spread of less than about √2 times the noise on it are pulled towards 0; found by simulation."""
@@ -106,6 +107,18 @@ class LinearRegression(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
     def coordinates_(self) -> list[str]:
         """The names of the coefficients: those of columns, and for each value of a category ``sex=f``."""
         return [name for one in self.columns_ for name in one.names]
+
+    def _told(self) -> tuple[Table, ...]:
+        plain = not self.alpha and not any(isinstance(one, Category) for one in self.columns_)
+        ends = self.intervals() if plain else {}
+        rows = [
+            (name, f"{value:.6g}", *(f"{end:.6g}" for end in ends.get(name, ())))
+            for name, value in zip(self.coordinates_, self.coef_, strict=True)
+        ]
+        head = ("coefficient", "estimate", *(("from", "to (95 %)") if plain else ()))
+        last = ("intercept", f"{self.intercept_:.6g}", *("", "") * plain)
+        share = f"R² is about {self.r2_:.3f}"
+        return (Table((*rows, last), head, share, right=frozenset({1, 2, 3})),)
 
     def predict(self, X: object) -> Floats:  # noqa: N803  # scikit-learn's name
         """Predicts the target of rows; nothing protects these rows."""

@@ -207,9 +207,10 @@ def transcripts_at(rule: ThresholdRule, values: list[int], level: int) -> list[t
     """Lists every transcript with its probability when the noisy threshold is known."""
     open_ends: list[tuple[Transcript, arb]] = [((), ball(1))]
     ended: list[tuple[Transcript, arb]] = []
+    noise = rule.query_noise
+    tails = {value: (noise.upper_tail(level - value), noise.cdf(level - value - 1)) for value in set(values)}
     for value in values:
-        hit = rule.query_noise.upper_tail(level - value)
-        miss = rule.query_noise.cdf(level - value - 1)
+        hit, miss = tails[value]
         grown: list[tuple[Transcript, arb]] = []
         for transcript, chance in open_ends:
             grown.append(((*transcript, False), chance * miss))

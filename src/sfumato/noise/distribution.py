@@ -24,6 +24,8 @@ from sfumato.noise.sampling import Integers
 EQUAL_BITS = 4096
 """Two numbers that agree to this many bits are taken to be equal; rationals of a law here are then truly equal."""
 
+SECANTS = 8
+"""How many secants are tried for a place to begin a search at."""
 
 MOST_BITS = 2048
 """Numbers of this many bits are short."""
@@ -125,7 +127,21 @@ class Noise(ABC):
             return 0
         if low is not None and high is not None and missed == 0:
             return max(abs(low), abs(high))
-        return least(lambda t: t >= 0 and at_most(lambda bits: self.tail(t + 1, bits=bits), missed))
+        near = self._near(missed)
+        return least(lambda t: t >= 0 and at_most(lambda bits: self.tail(t + 1, bits=bits), missed), near=near)
+
+    def _near(self, missed: Fraction) -> int:
+        """About the error bar, by secants of the tail's logarithm; it decides only where the search for it begins."""
+        with precision(BITS):
+            wanted, width = ball(missed).log(), max(1, _whole(self.variance().sqrt()))
+            places, depths = [0, width], [arb(0), self.tail(width + 1).log()]
+            for _ in range(SECANTS):
+                if depths[0].overlaps(depths[1]) or abs(places[1] - places[0]) <= 1:
+                    break
+                slope = (depths[1] - depths[0]) / (places[1] - places[0])
+                place = max(0, places[1] + _whole((wanted - depths[1]) / slope))
+                places, depths = [places[1], place], [depths[1], self.tail(place + 1).log()]
+        return places[1]
 
 
 def _is_moderate(value: object) -> bool:
@@ -195,17 +211,22 @@ def at_most(value: Callable[[int], arb], bound: Fraction) -> bool:
     return at_least(lambda bits: -value(bits), -bound)
 
 
-def least(holds: Callable[[int], bool]) -> int:
-    """Finds the least integer from which on a monotone statement holds."""
+def _whole(value: arb) -> int:
+    """A whole number near the middle of a ball; 0 where there is none."""
+    return int(value.mid().floor().fmpz()) if value.is_finite() else 0
+
+
+def least(holds: Callable[[int], bool], *, near: int = 0) -> int:
+    """Finds the least integer from which on a monotone statement holds; the search begins at ``near``."""
     step = 1
-    if holds(0):
-        while holds(-step):
+    if holds(near):
+        while holds(near - step):
             step *= 2
-        low, high = -step, -(step // 2)
+        low, high = near - step, near - step // 2
     else:
-        while not holds(step):
+        while not holds(near + step):
             step *= 2
-        low, high = step // 2, step
+        low, high = near + step // 2, near + step
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if holds(middle) else (middle, high)

@@ -130,7 +130,7 @@ class _Sums:
         low, high = np.zeros(len(circle)), np.minimum(most, circle / 2)
         for _ in range(HALVINGS):
             middle = (low + high) / 2
-            inside = 2 * middle / circle + (waves * np.sin((base * middle)[:, None] * steps)).sum(axis=1)
+            inside = 2 * middle / circle + _sines(waves, base * middle)
             enough = 1 - inside <= allowed
             low, high = np.where(enough, low, middle), np.where(enough, middle, high)
         return high
@@ -151,6 +151,15 @@ class _Sums:
             turned = weight[:, None] * start
             bound *= np.where(2 * turned <= math.pi, shape.characteristic(turned) ** many, 1.0)
         return np.asarray((bound[:, :-1].sum(axis=1) + rest) * (math.log(2) * 2 / math.pi))
+
+
+def _sines(waves: Floats, angles: Floats) -> Floats:
+    """Adds up the k-th number of a row times the sine of k angles; 1 + a + size · b for k, so that sines are few."""
+    size = 1 << (waves.shape[1].bit_length() // 2)
+    near = angles[:, None] * np.arange(1, size + 1)
+    far = angles[:, None] * np.arange(0, waves.shape[1], size)
+    parts = waves.reshape(len(waves), -1, size) @ np.stack([np.sin(near), np.cos(near)], axis=2)
+    return np.asarray((parts[..., 0] * np.cos(far) + parts[..., 1] * np.sin(far)).sum(axis=1))
 
 
 @final

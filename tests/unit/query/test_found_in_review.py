@@ -208,7 +208,7 @@ def test_a_window_is_one_group_of_its_unit_or_two_with_missing_times() -> None:
         assert level.placed.spread.parts == most
         assert level.placed.bound.groups is None
         # One unit less: one (person, month), whose days are in one window, or read as missing.
-        for month in range(1, 13):
+        for month in (1, 2, 12):
             kept = [day for day in days if day.month != month]
             fewer, _ = numbers(pa.table({"u": [1] * len(kept), "d": kept}), codebook, text, max_rows_per_group=3)
             assert abs(int(found[0].sum()) - int(fewer[0].sum())) <= level.influence(Rows()).l1

@@ -329,9 +329,15 @@ def test_join_of_private_tables_on_the_id() -> None:
     ("make", "text"),
     [
         (lambda: sites.join(t, on="site"), "Write the private table first"),
-        (lambda: t.join(accounts, on={"note": "home"}), "rows that belong to two units"),
-        (lambda: t.join(accounts.rename({"user_id": "id"}), on={"note": "id"}), "Join them on user_id as well"),
-        (lambda: t.join(accounts.select(user_id=lit("x")), on="user_id"), "rows that belong to two units"),
+        (lambda: t.join(accounts, on={"note": "home"}, how="left"), "depend here on the rows of other units"),
+        (
+            lambda: t.join(accounts.rename({"user_id": "id"}), on={"note": "id"}, how="semi"),
+            "Join them on user_id as well",
+        ),
+        (
+            lambda: t.join(t.rename({"note": "other"}).select("other"), on={"note": "other"}).per_unit(),
+            "belongs to two",
+        ),
         (lambda: t.join(sites, on={"pages": "site"}), "'pages' is int and 'site' is text: they are never equal"),
         (lambda: t.join(sites.with_columns(note=lit("x")), on="site"), "two columns are called 'note'"),
         (lambda: t.join(sites, on="region"), "there is no column 'region'"),
@@ -397,6 +403,13 @@ def test_a_summary_of_columns() -> None:
         (lambda: t.minutes.standard_deviation(), "Did you mean 'std'?"),
         (lambda: t.minutes.clamp(0, 1), "Did you mean 'clip'?"),
         (lambda: t.minutes.meen(), "Did you mean 'mean'?"),
+        (lambda: t.day.dt.month(), "stands on a column itself: t.day.month()"),
+        (lambda: t.minutes.cast(int), "Write to_int()"),
+        (lambda: t.minutes.is_between(0, 1), "Did you mean 'between'?"),
+        (lambda: t.minutes.mean().over("day"), "rows of several people next to each other"),
+        (lambda: t.minutes.mean().release(epsilon=1), "t.agg(t.minutes.mean()).release(…)"),
+        (lambda: t.head(), "Rows never leave: ask with agg(…)"),
+        (lambda: t.select("day").release(epsilon=1), "Nothing is asked yet"),
         (lambda: t.minutes.zzz, "an expression has no method 'zzz'."),
     ],
 )
@@ -472,7 +485,6 @@ def test_per_unit_without_the_id_among_the_columns() -> None:
         (lambda: t.per_unit(x=t.minutes.sum() / 60), "compute with it afterwards, in with_columns"),
         (lambda: t.per_unit(x=t.note.sum()), "sum takes numbers; got text"),
         (lambda: t.per_unit(by="day", day=count_rows()), "two columns are called 'day'"),
-        (lambda: sites.per_unit(x=count_rows()), "this one is public"),
     ],
 )
 def test_per_unit_refusals(make: Callable[[], object], text: str) -> None:

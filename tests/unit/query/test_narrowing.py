@@ -168,3 +168,9 @@ def test_totals_of_listed_keys_are_of_the_same_keys() -> None:
     text = "SELECT a % 10 AS k, b, COUNT(*) AS n FROM t WHERE a < 500 AND a % 10 < 5 GROUP BY CUBE (k, b)"
     levels = planned(text, CATALOG, loss=sf.Pure(1), keys=given).levels
     assert sorted(len(level.listed) if level.listed else 1 for level in levels) == [1, 2, 5, 10]
+
+
+def test_the_day_of_a_text_narrows_no_text() -> None:
+    text = Column("s", Kind.TEXT)
+    for operator in OPERATORS:
+        assert text not in left_by([call(operator, call("to_date", text), literal(DAY(2024, 1, 1)))])

@@ -29,10 +29,11 @@ from sfumato.query.build.relation import all_of, any_of
 from sfumato.query.frame import Frame
 from sfumato.query.nodes.catalog import Catalog
 from sfumato.query.nodes.expressions import Call, Column, Expression, Literal
+from sfumato.query.nodes.fields import renamed
 from sfumato.query.nodes.kinds import Kind
 from sfumato.query.nodes.operators import call
 from sfumato.query.nodes.questions import Count, CountUnits, Question, StatisticValue
-from sfumato.query.nodes.relations import Join, Keep, Match, Relation, Scan, Where, renamed
+from sfumato.query.nodes.relations import Join, Keep, Match, Relation, Scan, Where
 from sfumato.query.sql import read_sql
 from sfumato.query.sql.alike import folded
 from sfumato.release.render.words import clean
@@ -199,6 +200,9 @@ class Tables:
 
     def table(self, name: str) -> Scan:
         return self.tables[name]
+
+    def left_out(self, _: str) -> Mapping[str, str]:
+        return {}
 
 
 def tidy(node: Any) -> Any:

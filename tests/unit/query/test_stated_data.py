@@ -13,7 +13,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.codebook.stating import STATED
-from sfumato.errors import QueryRefused
+from sfumato.errors import BadArgument, QueryRefused
 from sfumato.query.engines.duckdb.scratch import Given, worked_out
 
 pandas, polars, pyarrow = (pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow"))
@@ -121,16 +121,26 @@ def test_rows_that_are_none_are_left_out() -> None:
     assert release.value.to_dict() == {"n": [2], "x": [1]}
 
 
-def test_keys_of_rows_are_their_own_and_show_nowhere() -> None:
+@pytest.mark.parametrize("given", [lambda rows: rows, lambda rows: {"t": rows}], ids=["by themselves", "named"])
+def test_keys_of_rows_are_their_own_and_show_nowhere(given: Any) -> None:
     rows: list[dict[str, Any]] = [{"id": 1, "x": 1.0}, {"id": 2, "x": 2.0}]
     plain, told = (
-        sf.Dataset(each, name="t", unit="id", between={"x": (0, 9)})
+        sf.Dataset(given(each), name="t", unit="id", between={"x": (0, 9)})
         for each in (rows, [*rows, {"id": 3, "illness": 1}])
     )
     assert plain.codebook == told.codebook and "illness" not in str(told)
     session = told.session(epsilon=10**9, ledger="memory:")
     assert float(session.sql("SELECT COUNT(*) FROM t", epsilon=10**8, max_rows=1)) == 3
     assert "illness" not in str(session.sql("DESCRIBE t"))
+
+
+def test_one_table_may_be_given_under_a_name_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / "2026-02.csv").write_text("id,x\n1,2\n2,3\n")
+    for given in (tmp_path / "2026-02.csv", {"id": [1, 2], "x": [2, 3]}, pandas.DataFrame({"id": [1, 2], "x": [2, 3]})):
+        session = sf.Dataset({"visits": given}, unit="id").session(epsilon=10**9, ledger="memory:")
+        assert float(session.sql("SELECT COUNT(DISTINCT id) FROM visits", epsilon=10**8)) == 2
+    with pytest.raises(BadArgument, match="columns of arrays, each with a value for every row; got 'dict'"):
+        sf.Dataset({"id": [1, 2], "x": {"a": 1}}, unit="id")
 
 
 def test_a_number_too_large_to_be_worked_with_is_refused_in_our_words() -> None:

@@ -158,7 +158,7 @@ def test_a_column_of_which_nothing_reads_is_refused(tmp_path: Path) -> None:
         assert str(caught.value) == (
             "data must be a source in which t.x reads as date: days such as 2012-01-31, 2012/1/31 or 20120131; others "
             "need format: in the codebook, as '%d/%m/%Y' ('sfumato codebook check' tells how many values of each "
-            "column do not read); got 'values of which none does'."
+            "column do not read); or without this column; got 'values of which none does'."
         )
     for texts in (["31/01/2012", "2012-01-31"], [None, "NA"], []):
         for source in data_of(tmp_path, texts):

@@ -63,7 +63,8 @@ class Expr(Values, Aggregates):
 
     def __getattr__(self, name: str) -> NoReturn:
         methods = [one for one in dir(type(self)) if not one.startswith("_")]
-        hint = "" if name.startswith("_") else f".{did_you_mean(OTHER_WORDS.get(name, name), methods)}"
+        near = did_you_mean(OTHER_WORDS.get(name, name), methods)
+        hint = "" if name.startswith("_") else f".{INSTEAD.get(name, near)}"
         raise AttributeError(f"an expression has no method {name!r}{hint}")
 
     def __bool__(self) -> NoReturn:
@@ -156,11 +157,29 @@ OTHER_WORDS = {
     **dict.fromkeys(("fillna", "coalesce"), "fill_null"),
     **dict.fromkeys(("avg", "average"), "mean"),
     **dict.fromkeys(("cov", "covar"), "covariance"),
+    **dict.fromkeys(("astype", "to_integer"), "to_int"),
+    "is_between": "between",
+    "pow": "power",
+    "log": "ln",
+    "to_uppercase": "upper",
+    "to_lowercase": "lower",
     "corr": "correlation",
     "strip": "trim",
     "value_counts": "top_values",
 }
 """What other libraries call methods that are here under another name."""
+
+
+INSTEAD = {
+    **dict.fromkeys(
+        ("dt", "str"), " What follows it stands on a column itself: t.day.month(), t.name.starts_with('A')."
+    ),
+    "cast": " Write to_int(), to_float(), to_text(), to_bool(), to_date() or to_time().",
+    "is_not_null": " Write ~t.minutes.is_null().",
+    "over": " It would put rows of several people next to each other: write group_by(…).agg(…).",
+    **dict.fromkeys(("release", "explain"), " A question is asked of a table: t.agg(t.minutes.mean()).release(…)."),
+}
+"""What to write in place of methods that columns of other libraries have."""
 
 
 def read(given: Given) -> Expr:

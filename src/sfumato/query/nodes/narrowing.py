@@ -60,9 +60,9 @@ def narrowed(made: Expression, known: Known) -> Expression:
 
 
 def _column(about: Expression) -> Column | None:
-    """The column that is compared: itself, or by its day or its year."""
+    """The column that is compared: itself, or by its day or its year; texts are in another order than their days."""
     match about:
-        case Column() | Call(operator="to_date" | "year", parts=(Column(),)):
+        case Column() | Call(operator="to_date" | "year", parts=(Column(kind=Kind.DATE | Kind.TIME),)):
             return next(about.columns())
     return None
 

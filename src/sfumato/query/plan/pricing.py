@@ -18,6 +18,7 @@ from sfumato.accounting.losses.measures import ZCDP, Additive, Approx, Loss, Pur
 from sfumato.accounting.plans.search import about, greatest, least
 from sfumato.accounting.plans.shares import largest_within
 from sfumato.accounting.pld.crossing import log_ratio
+from sfumato.core.grouped_distance import GroupedDistance
 from sfumato.errors import BadArgument, NoProvenRoute, QueryRefused
 from sfumato.exact import down, squared
 from sfumato.guarantee import guarantee
@@ -29,6 +30,12 @@ LAPLACE, GAUSSIAN = "laplace", "gaussian"
 
 ROUNDS = 6
 """How often the noise of parts is scaled to what a Gaussian loss allows; each round is nearer by a factor of ten."""
+
+KEYS_TAKE_DELTA = (
+    "sf.Approx(ε, δ), or a delta (delta=1e-6, --delta 1e-6) beside epsilon: keys that are not listed can only be shown "
+    "with a δ, which a limit must have too; or list them, in the codebook (categories: […]) or by keys=sf.KeySet.of(…)"
+)
+"""What to pay where keys are not listed."""
 
 NO_GAUSSIAN = (
     "private choices (quantiles, top values) have no Gaussian loss on file: ask for them at a loss in Pure, Approx or "
@@ -121,6 +128,11 @@ class Pricing:
             return reduce(lambda spent, one: spent.then(one), chosen, best)
         return together([part.loss(distance) for part in self.parts], self.kind, self.delta, chosen)
 
+    def over(self, spread: GroupedDistance) -> Pricing:
+        """The same noise and choices, priced for units whose rows spread otherwise over the groups."""
+        parts = tuple(part.over(spread) for part in self.parts)
+        return replace(self, parts=parts, selections=tuple(one.over(spread) for one in self.selections))
+
     def event(self, distance: int) -> Event:
         """Describes all that runs to the accountant: every part, and every choice of keys."""
         if distance == 0:
@@ -187,7 +199,7 @@ def priced(
             return _approximate(parts, shares, loss, selecting_keys, noise, d_in)
         case Loss() if not choices and (bought := _bought(parts, shares, loss, noise)) is not None:
             return Pricing(_each(parts, shares, bought), (), type(loss), Fraction(0))
-    must = "sf.Approx(ε, δ), or --delta: keys that are not listed can only be shown with a δ" if choices else _kinds()
+    must = KEYS_TAKE_DELTA if choices else _kinds()
     raise BadArgument("loss", must, loss)
 
 

@@ -10,6 +10,9 @@ from sfumato.errors import QueryRefused, did_you_mean
 
 OTHER_ROWS = "it would put rows of several people next to each other. Aggregate with GROUP BY instead"
 NOT_A_ROW = "its value is not a function of the row. Give the value as a parameter"
+ABOUT_ALL = (
+    "each row would be compared with an exact number about everybody. Ask for that first, and write its answer in"
+)
 SUBQUERY = "a query inside an expression is not answered. JOIN the table, or write a literal list"
 BY_ITSELF = "it may stand in WHERE by itself, beside others with AND. Ask about each branch of an OR by itself"
 SHOWS_VALUES = "it would show values of single rows. Use COUNT, SUM, AVG, QUANTILE, HISTOGRAM or TOP_K"
@@ -18,8 +21,8 @@ FARTHEST = "it shows the row of whoever is farthest out. Write MAX(y), or AVG(y)
 
 NODES: dict[type[exp.Expr], tuple[str, str]] = {
     exp.Window: ("OVER", OTHER_ROWS),
-    exp.Subquery: ("a scalar subquery", SUBQUERY),
-    exp.Select: ("a scalar subquery", SUBQUERY),
+    exp.Subquery: ("a scalar subquery", ABOUT_ALL),
+    exp.Select: ("a scalar subquery", ABOUT_ALL),
     exp.Exists: ("EXISTS inside an expression", BY_ITSELF),
     exp.Rand: ("RANDOM", NOT_A_ROW),
     exp.Uuid: ("UUID", NOT_A_ROW),

@@ -23,7 +23,17 @@ from sfumato.query.sql.options import plain_calls
 LONGEST_QUESTION = 100_000
 """Texts with more characters are refused before they are read."""
 
-DIALECT = DuckDB()
+
+class Dialect(DuckDB):
+    """DuckDB's, in which names may stand in the quotes of BigQuery, MySQL and Spark, too."""
+
+    class Tokenizer(DuckDB.Tokenizer):
+        """DuckDB's, with a further quote."""
+
+        IDENTIFIERS = ['"', "`"]  # noqa: RUF012
+
+
+DIALECT = Dialect()
 BEGINNINGS = (TokenType.SELECT, TokenType.WITH, TokenType.FROM, TokenType.L_PAREN)
 LISTINGS = (TokenType.SHOW, TokenType.DESCRIBE, TokenType.DESC)
 TOO_DEEP = "the text is nested too deeply to be read; write inner parts as WITH name AS (…)."
@@ -32,6 +42,13 @@ CLAUSES = ("DIFFERENTIAL_PRIVACY", "ANONYMIZATION")
 """What stands after SELECT WITH, before the options."""
 
 Tokens: TypeAlias = Sequence[Token]
+
+
+INSTEAD = {
+    "SUMMARIZE": "write the statistics that matter, such as SELECT COUNT(x), AVG(x), MEDIAN(x), of which each costs",
+    "PIVOT": "write SELECT … GROUP BY, and pivot the answer",
+}
+"""What to write in place of what other engines answer."""
 
 
 @final
@@ -66,11 +83,11 @@ def _parsed(text: str) -> Parsed:
     if any(token.token_type is TokenType.SEMICOLON for token in tokens):
         raise QueryRefused("the text holds several statements; ask one question at a time.")
     if tokens[0].token_type not in (*BEGINNINGS, *LISTINGS):
-        raise QueryRefused(
-            f"{tokens[0].text.upper()[:40]!r} begins no question: only SELECT is answered, and nothing is ever written."
-        )
+        word = tokens[0].text.upper()[:40]
+        instead = INSTEAD.get(word, "only SELECT is answered, and nothing is ever written")
+        raise QueryRefused(f"{word!r} begins no question: {instead}.")
     rest, options = _without_clause(tokens)
-    tree = _tree(_numbered(plain_calls(rest)), text)
+    tree = _tree(_numbered(plain_calls(_limited(rest))), text)
     if _depth(rest):  # the parser lets some of them pass
         raise QueryRefused("the text cannot be read: a parenthesis is opened and never closed.")
     return Parsed(tree, explain, options)
@@ -126,6 +143,27 @@ def _without_clause(tokens: Tokens) -> tuple[list[Token], tuple[Token, ...]]:
     return [*tokens[: start + 1], *tokens[close + 1 :]], tuple(tokens[end + 2 : close])
 
 
+def _limited(tokens: list[Token]) -> list[Token]:
+    """Writes SELECT TOP 5 … of the whole question as … LIMIT 5."""
+    selects = [
+        place
+        for place, token in enumerate(tokens)
+        if token.token_type is TokenType.SELECT and not _depth(tokens[:place])
+    ]
+    if len(selects) != 1 or not tokens[selects[0] + 1 :] or tokens[selects[0] + 1].text.upper() != "TOP":
+        return tokens
+    start = selects[0] + 1
+    kinds = [token.token_type for token in tokens[start + 1 : start + 4]]
+    bare = kinds[:1] == [TokenType.NUMBER]
+    if not bare and kinds != [TokenType.L_PAREN, TokenType.NUMBER, TokenType.R_PAREN]:
+        return tokens
+    number, rest = tokens[start + (1 if bare else 2)], tokens[start + (2 if bare else 4) :]
+    if any(token.token_type is TokenType.LIMIT and not _depth(rest[:place]) for place, token in enumerate(rest)):
+        raise QueryRefused("the text has both TOP and LIMIT; write one of the two.")
+    place = (number.line, number.col, number.start, number.end)
+    return [*tokens[:start], *rest, Token(TokenType.LIMIT, "LIMIT", *place), number]
+
+
 def _depth(tokens: Tokens) -> int:
     kinds = [token.token_type for token in tokens]
     return kinds.count(TokenType.L_PAREN) - kinds.count(TokenType.R_PAREN)
@@ -174,4 +212,5 @@ def _complaint(error: ParseError) -> str:
         what = "did not expect"
     else:
         what = "the text ends too early after"
-    return f"the text cannot be read: line {line}, column {column}: {what} {highlighted[:40]!r}."
+    quotes = " A name with such a sign in it stands in double quotes." if highlighted == "-" else ""
+    return f"the text cannot be read: line {line}, column {column}: {what} {highlighted[:40]!r}.{quotes}"

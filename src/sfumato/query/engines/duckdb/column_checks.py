@@ -98,7 +98,7 @@ def _refuse_unread(connection: duckdb.DuckDBPyConnection, column: Column, table:
         raise BadArgument(
             "data",
             f"a source in which {name}.{column.name} reads as {column.kind.value}: {FORMS[column.kind]} "
-            "('sfumato codebook check' tells how many values of each column do not read)",
+            "('sfumato codebook check' tells how many values of each column do not read); or without this column",
             "values of which none does",
         )
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sfumato.errors import BadArgument
 from sfumato.query.engines.duckdb.connection import connected, duckdb_module
@@ -15,6 +15,10 @@ from sfumato.query.engines.inputs.frames import schema_table
 from sfumato.query.engines.inputs.tables import SQLITE, is_sqlite, is_table, sqlite_schema
 from sfumato.query.engines.inputs.text_files import SEPARATED, header_of
 from sfumato.query.engines.protocol import Given
+
+if TYPE_CHECKING:
+    import duckdb
+    import pyarrow as pa
 
 NOT_SAID = ""
 """The type of a column of a text file, which has none: to guess one is to look at values."""
@@ -26,8 +30,8 @@ def schema_of(data: Given, name: str = "data") -> dict[str, dict[str, str]]:
     Of a Parquet file its footer is read, of a CSV file its first line, of a database its catalog; of a frame its types.
     A frame is called ``name``; several, in a mapping, are called what they are there.
     """
-    if isinstance(data, Mapping) and data and all(is_table(part) or _is_frame(part) for part in data.values()):
-        return {table: _of_frame(part) for table, part in data.items()}
+    if isinstance(data, Mapping) and data and all(map(_is_part, data.values())):
+        return {table: _of_part(part, table) for table, part in data.items()}
     if not isinstance(data, str | os.PathLike):
         return {name: _of_frame(data)}
     if is_sqlite(data):
@@ -51,21 +55,34 @@ def _named(path: str, files: list[Path]) -> str:
     return files[0].stem if len(files) == 1 else files[0].parent.name or Path(path).stem
 
 
-def _is_frame(data: object) -> bool:
-    return hasattr(data, "__arrow_c_stream__") and hasattr(data, "columns")
+def _is_part(data: object) -> bool:
+    """Tells whether data is a table by itself, and no column of one."""
+    frame = hasattr(data, "__arrow_c_stream__") and hasattr(data, "columns")
+    return frame or is_table(data) or isinstance(data, str | os.PathLike | Mapping)
+
+
+def _of_part(data: Given, name: str) -> dict[str, str]:
+    """The columns of a table that was given under a name: of a database, those of the table that it has so."""
+    tables = schema_of(data, name)
+    if name not in tables and len(tables) > 1:
+        raise BadArgument("data", f"a database with a table {name}", ", ".join(tables))
+    return tables[name] if name in tables else next(iter(tables.values()))
 
 
 def _of_frame(data: Given) -> dict[str, str]:
     table, names = schema_table(data)
-    module = duckdb_module()
-    try:
-        with closing(connected()) as connection:
-            connection.register("given", table)
-            described = connection.execute("DESCRIBE SELECT * FROM given").fetchall() if table.num_columns else []
-    except module.Error:
-        described = []
-    types = {row[0]: row[1] for row in described}
+    with closing(connected()) as connection:
+        types = {name: _held_as(connection, table.select([name])) for name in table.column_names}
     return {name: types.get(name, NOT_SAID) for name in names}
+
+
+def _held_as(connection: duckdb.DuckDBPyConnection, column: pa.Table) -> str:
+    """The engine's type of a column; that of Arrow where the engine has none."""
+    try:
+        connection.register("given", column)
+        return str(connection.execute("DESCRIBE SELECT * FROM given").fetchall()[0][1])
+    except duckdb_module().Error:
+        return str(column.schema.types[0])
 
 
 def _of_parquet(file: Path) -> dict[str, str]:

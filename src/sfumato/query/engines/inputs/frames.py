@@ -6,14 +6,14 @@ then written as a text by itself (`python_values`), and read by the codebook's t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from sfumato.errors import BadArgument
-from sfumato.query.engines.inputs.python_values import text_of
+from sfumato.query.engines.inputs.python_values import UNREADABLE, text_of
 from sfumato.query.engines.inputs.tables import plain_table
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ TYPED = "biufM"
 """NumPy's kinds of numbers, truth values and times."""
 
 
-def columns_of(given: Any, wanted: list[str]) -> tuple[pa.Table, set[str]]:
+def columns_of(given: Any, wanted: list[str], lists: Collection[str] = ()) -> tuple[pa.Table, set[str]]:
     """The wanted columns that there are, and which of them are texts that stand for values of Python."""
     import pyarrow as pa
 
@@ -41,7 +41,9 @@ def columns_of(given: Any, wanted: list[str]) -> tuple[pa.Table, set[str]]:
         columns = {name: table.column(name) for name in wanted if table.schema.names.count(name) == 1}
     made, texts = {}, set()
     for name in wanted:
-        if name in columns:
+        if name in lists and name in columns:
+            made[name] = listed(columns[name])
+        elif name in columns:
             made[name], is_texts = _column(columns[name])
             texts |= {name} if is_texts else set()
     if len({len(column) for column in made.values()}) > 1:
@@ -57,16 +59,19 @@ def schema_table(given: Any) -> tuple[pa.Table, list[str]]:
     columns = _by_name(given)
     if columns is None:
         schema = given.schema if isinstance(given, pa.Table) else pa.schema(given)
-        return schema.empty_table(), list(schema.names)
+        columns = {name: schema.empty_table().column(name) for name in schema.names if schema.names.count(name) == 1}
+    for column in columns.values():
+        _check_column(column)
     typed = {name: _typed(getattr(column, "iloc", column)[:0]) for name, column in columns.items()}
-    return pa.table({name: column for name, column in typed.items() if column is not None}), list(columns)
+    made = {name: _held(column) for name, column in typed.items() if column is not None}
+    return pa.table(made), list(filter(None, columns))
 
 
 def _by_name(given: Any) -> Mapping[str, Any] | None:
     """Columns that may hold values of Python; None of what is made of Arrow's columns."""
     if isinstance(given, Mapping):
         return {str(name): column for name, column in given.items()}
-    if not hasattr(given, "__arrow_c_stream__"):
+    if not hasattr(given, "__arrow_c_stream__") or not (hasattr(given, "columns") or hasattr(given, "schema")):
         _refuse(MUST, given)
     if not type(given).__module__.startswith(("pandas", "polars")):
         return None
@@ -78,20 +83,73 @@ def _column(column: Any) -> tuple[Any, bool]:
     """A column for Arrow, and tells whether its texts stand for values of Python."""
     import pyarrow as pa
 
-    if isinstance(column, str | bytes | Mapping) or not isinstance(column, Iterable):
-        _refuse("columns of arrays, each with a value for every row", column)
+    _check_column(column)
     made = _typed(column)
     if made is None:
-        return pa.array([text_of(value) for value in column], pa.string()), True
+        return pa.array(_texts(column), pa.string()), True
+    return _held(made), False
+
+
+def _check_column(column: object) -> None:
+    if isinstance(column, str | bytes | Mapping) or not isinstance(column, Iterable):
+        _refuse("columns of arrays, each with a value for every row", column)
+
+
+def _texts(column: Iterable[Any]) -> list[str | None]:
+    """The texts of values of Python. Those of a category of pandas are its type's: going over the rows of one that
+    holds intervals writes whole numbers otherwise where any row is missing."""
+    held: Any = getattr(column, "cat", None)
+    if not hasattr(held, "codes"):
+        return [text_of(value) for value in column]
+    words = [*map(text_of, held.categories), None]  # the place of what is missing is -1
+    return [words[place] for place in held.codes]
+
+
+def _held(made: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column in a type that DuckDB has, in which no value breaks a reader."""
+    import pyarrow as pa
+
     if pa.types.is_null(made.type):
-        return made.cast(pa.string()), False
+        return made.cast(pa.string())
     if pa.types.is_dictionary(made.type):
         made = _decoded(made)
     if pa.types.is_float16(made.type):  # which DuckDB does not have
         made = made.cast(pa.float32())
     if pa.types.is_timestamp(made.type) and made.type.unit in TO_MICROSECONDS:
         made = _in_microseconds(made)
-    return _sound(made), False
+    return _sound(made)
+
+
+def listed(column: Any) -> Any:
+    """A column of lists for Arrow; of values of Python, lists of texts, and missing where a value is no list."""
+    import pyarrow as pa
+
+    made = _typed(column)
+    if made is None:
+        rows = [one.tolist() if isinstance(one, np.ndarray) else one for one in column]
+        texts = [[_item(value) for value in one] if isinstance(one, list | tuple) else None for one in rows]
+        return pa.array(texts, pa.list_(pa.string()))
+    kind = made.type
+    if not (pa.types.is_list(kind) or pa.types.is_large_list(kind)):
+        return made
+    parts = [
+        with_items(chunk, lambda items: _column(pa.chunked_array([items]))[0].combine_chunks()) for chunk in made.chunks
+    ]
+    return pa.chunked_array(parts) if parts else made
+
+
+def _item(value: Any) -> str | None:
+    """A value of Python in a list as a text; missing where no text can hold it."""
+    made = text_of(value)
+    return None if made is None or made.startswith(UNREADABLE) else made
+
+
+def with_items(column: Any, change: Callable[[Any], Any]) -> Any:
+    """A column of lists of Arrow with other items in place of its own, one for one."""
+    import pyarrow as pa
+
+    whole = column.take(pa.array(np.arange(len(column)))) if column.offset else column  # from its beginning
+    return type(whole).from_arrays(whole.offsets, change(whole.values), mask=whole.is_null())
 
 
 def _decoded(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -123,11 +181,19 @@ def _typed(column: Any) -> Any:
     try:
         if isinstance(column, pa.ChunkedArray):
             return column
-        if hasattr(column, "__arrow_c_stream__"):
-            return pa.chunked_array(column)
-        return pa.chunked_array([pa.array(column, from_pandas=True)])
+        stream = hasattr(column, "__arrow_c_stream__")
+        made = pa.chunked_array(column if stream else [pa.array(column, from_pandas=True)])
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         return None
+    return None if _only_in_pandas(made.type) else made
+
+
+def _only_in_pandas(kind: pa.DataType) -> bool:
+    """Tells whether a column holds periods or intervals: in Arrow these are numbers that mean something else."""
+    import pyarrow as pa
+
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return isinstance(kind, pa.BaseExtensionType) and kind.extension_name.startswith("pandas.")
 
 
 def _in_microseconds(column: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -57,10 +57,14 @@ def _text(value: Any) -> str | None:
             return None if value.is_nan() else str(value)
         case datetime.datetime() | datetime.date():
             return None if value != value else value.isoformat()  # NaT is not itself
+        case datetime.time():
+            return value.isoformat()
         case uuid.UUID():
             return str(value)
         case dict() | list():
             return UNREADABLE + repr(value).encode("utf-8", "surrogatepass").hex()
+    if type(value).__module__.partition(".")[0] == "pandas" and type(value).__name__ in ("Period", "Interval"):
+        return str(value)
     return None if type(value).__name__ == "NAType" else UNREADABLE
 
 

@@ -1,0 +1,113 @@
+"""Real tables, from every kind of source: answers are those of plain SQL, and nobody moves them beyond the declared."""
+
+from __future__ import annotations
+
+import datetime
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+from unittest import mock
+
+import pyarrow as pa
+import pytest
+from tests.examples.real_tables import STRANGERS, Stranger
+from tests.fuzz.plans import as_declared
+from tests.fuzz.sources import KINDS, opened
+from tests.reference.duck import answers
+from tests.reference.interpreter import Answers
+
+import sfumato as sf
+from sfumato.query.engines.duckdb.engine import DuckDBEngine
+from sfumato.query.nodes.catalog import Catalog
+from sfumato.query.plan.engine_plan import Bound, Cells
+
+NEXT_TO_NO_NOISE = 10**9
+SOME = 5
+"""How many of the questions each kind of source is asked, others each."""
+
+
+@lru_cache(None)
+def asked(name: str) -> tuple[Catalog, dict[str, Any], list[Cells]]:
+    """The catalog of a table, the answer to every question about it, and the exact cells that were asked for."""
+    table, cells, run = STRANGERS[name], list[Cells](), DuckDBEngine.run
+
+    def watched(engine: DuckDBEngine, wanted: Cells) -> Any:
+        cells.append(wanted)
+        return run(engine, wanted)
+
+    data = sf.Dataset(table.table, **table.stated)
+    session = data.session(epsilon=10**12, ledger="memory:")
+    with mock.patch.object(DuckDBEngine, "run", watched):
+        found = {
+            question: session.sql(question, epsilon=NEXT_TO_NO_NOISE, **table.settings(question)).to_polars()
+            for question in table.questions
+        }
+    assert data.codebook is not None
+    return Catalog(data.codebook), found, cells
+
+
+def alike(found: Any, wanted: Any) -> bool:
+    if isinstance(found, datetime.datetime) and type(wanted) is datetime.date:
+        found = found.date()
+    if isinstance(found, int | float) and wanted is not None:
+        return bool(float(found) == pytest.approx(float(wanted), rel=1e-3, abs=1e-3))
+    return bool(found == wanted)
+
+
+@pytest.mark.parametrize("name", STRANGERS)
+def test_every_question_is_answered_as_plain_sql_answers_it(name: str) -> None:
+    """Row by row under their keys; public keys that nobody has count nothing."""
+    _, found, _ = asked(name)
+    for question, answer in found.items():
+        wanted = STRANGERS[name].plain.execute(question).fetchall()
+        if "AS k" not in question:
+            assert all(map(alike, answer.row(0), wanted[0])), (question, answer.row(0), wanted)
+            continue
+        rows = {row[0]: row for row in answer.rows()}
+        assert len(rows) == len(answer), question
+        for row in wanted:
+            assert all(map(alike, rows.pop(row[0]), row)), (question, row)
+        assert not any(row[answer.columns.index("n")] for row in rows.values() if "n" in answer.columns), question
+
+
+def without(table: Stranger, drawn: random.Random) -> pa.Table:
+    """A table that one unit has left."""
+    owners = [*range(len(table.table))] if isinstance(table.unit, sf.Unit) else table.table[table.unit].to_pylist()
+    gone = drawn.choice([owner for owner in owners if owner is not None])
+    return table.table.filter(pa.array([owner != gone for owner in owners]))
+
+
+def cut(cells: Cells, by_rows: bool) -> Cells:
+    """Keeps little of each unit; where rows are the units they have one each."""
+    bound = cells.bound
+    few = Bound(bound.groups and 2, bound.rows and 2, bound.cut)
+    return cells if by_rows else replace(cells, bound=few)
+
+
+def run_all(kind: str, name: str, held: pa.Table, catalog: Catalog, cells: Sequence[Cells]) -> list[Answers]:
+    with opened(KINDS[kind], {name: held}, catalog.tables) as engine:
+        return [answers(engine.run(one), one) for one in cells]
+
+
+@lru_cache(None)
+def of_arrow(name: str) -> list[Answers]:
+    """The cells of all questions with little kept of each unit, of a frame of Arrow."""
+    table, (catalog, _, cells) = STRANGERS[name], asked(name)
+    return run_all("Arrow", name, table.table, catalog, [cut(one, isinstance(table.unit, sf.Unit)) for one in cells])
+
+
+@pytest.mark.parametrize("kind", [one for one in KINDS if one != "Arrow"])
+def test_every_kind_of_source_gives_the_same_cells_and_nobody_moves_them_further_than_declared(kind: str) -> None:
+    drawn = random.Random(kind)
+    name = list(STRANGERS)[list(KINDS).index(kind) % 2]
+    table, (catalog, _, cells) = STRANGERS[name], asked(name)
+    by_rows = isinstance(table.unit, sf.Unit)
+    some = drawn.sample(range(len(cells)), SOME)
+    few = [cut(cells[place], by_rows) for place in some]
+    found = run_all(kind, name, table.table, catalog, few)
+    assert found == [of_arrow(name)[place] for place in some]
+    rest = run_all(kind, name, without(table, drawn), catalog, few)
+    for one, before, after in zip(few, found, rest, strict=True):
+        as_declared(before, after, one, Bound(1, 1) if by_rows else one.bound)
