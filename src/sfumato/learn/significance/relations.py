@@ -12,7 +12,7 @@ from sfumato.errors import BadArgument
 from sfumato.learn.columns import Between, Floats, Number, known_column, stated_column, unstated
 from sfumato.learn.significance.asking import Paying, Terms, aligned, one_array
 from sfumato.learn.significance.draws import NoiseLaw, chi_squares, normals
-from sfumato.learn.significance.finding import Finding, concluded, read_alternative, unknown
+from sfumato.learn.significance.finding import Finding, chance_of, read_alternative, unknown
 from sfumato.learn.significance.means import FLOOR
 from sfumato.query.frame import Frame
 
@@ -47,8 +47,8 @@ def correlation_test(
     if rows < 3:
         return unknown(asked, release, rows)
     correlation, statistic, under = correlation_statistic(sums, law, terms.simulations, terms.drawing)
-    found = concluded(asked, release, statistic, under, side, value=correlation, rows=rows)
-    return Finding(asked, correlation, found.p_value, release, correlation, rows=rows)
+    chance = chance_of(statistic, under, side)
+    return Finding(asked, correlation, chance, release, correlation, rows=rows)
 
 
 def _number(name: str, place: int, between: Between | None, data: object) -> Number:

@@ -172,14 +172,14 @@ def _unknown_size(asked: str, source: Source, null: float, side: str, terms: Ter
     value = min(max(float(sums[0]) / rows, 0.0), 1.0)
     error = sqrt(value * (1 - value) * rows + law.variance * (value**2 + (1 - value) ** 2)) / rows
     _, around = share_statistic(sums, law, value, terms.simulations, terms.drawing)
-    found = concluded(asked, release, statistic, around, side, value=value, error=error, rows=rows)
+    estimated = concluded(asked, release, statistic, around, side, value=value, error=error, rows=rows)
     chance = min(chance_of(statistic, under, side) + float(UNSURE), 1.0)
 
     def ends(confidence: float) -> tuple[float, float]:
-        low, high = found.interval(min(confidence + float(UNSURE), 1.0))
+        low, high = estimated.interval(min(confidence + float(UNSURE), 1.0))
         return max(low, 0.0), min(high, 1.0)
 
-    return replace(found, p_value=chance, ends=ends)
+    return replace(estimated, p_value=chance, ends=ends)
 
 
 def share_statistic(sums: Floats, law: NoiseLaw, null: float, count: int, entropy: Entropy) -> tuple[float, Floats]:
