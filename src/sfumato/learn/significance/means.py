@@ -35,6 +35,8 @@ class Groups:
     variances: Floats
     errors: Floats
     """The variance of each mean, by the drawing of rows and by the noise."""
+    most: Floats
+    """Variances that are more by a deviation of the noise: draws with them reject a little less (by simulation)."""
 
     @classmethod
     def of(cls, sums: Floats, law: NoiseLaw) -> Groups:
@@ -43,12 +45,12 @@ class Groups:
         rows = np.maximum(counts, 2.0)
         means = np.clip(totals / rows, -1.0, 1.0)
         scatter = np.maximum((rows + doubled) / 2 - rows * means**2, FLOOR * law.deviation)
-        variances = scatter / (rows - 1)
-        return cls(rows, means, variances, variances / rows + law.variance * (1 + means**2) / rows**2)
+        variances, most = scatter / (rows - 1), (scatter + law.deviation) / (rows - 1)
+        return cls(rows, means, variances, variances / rows + law.variance * (1 + means**2) / rows**2, most)
 
     def drawn(self, means: Floats, law: NoiseLaw, count: int, entropy: Entropy) -> Floats:
-        """Draws what would be released of normal numbers with these counts and variances, and other means."""
-        rows, variances = self.counts[0], self.variances[0]
+        """Draws what would be released of normal numbers with these counts, the most variances, and other means."""
+        rows, variances = self.counts[0], self.most[0]
         drawn = means + np.sqrt(variances / rows) * normals((count, len(rows)), entropy)
         squares = variances * chi_squares(rows - 1, count, entropy) + rows * drawn**2
         sums = np.stack([np.broadcast_to(rows, drawn.shape), rows * drawn, 2 * squares - rows], axis=1)
@@ -249,7 +251,7 @@ def power_of_t_test(
     _, law = terms.measured(*_asked(planned, number), by_class=groups > 1)
     half, rows = number.half, float(integer(n, "n", least=2))
     size, variance = float(rational(effect, "effect")) / half, (float(positive(spread, "spread")) / half) ** 2
-    known = Groups(*(np.full((1, groups), one) for one in (rows, 0.0, variance, 0.0)))
+    known = Groups(*(np.full((1, groups), one) for one in (rows, 0.0, variance, 0.0, variance)))
     shift = np.array([size, 0.0])[:groups]
 
     def statistics(means: Floats) -> Floats:

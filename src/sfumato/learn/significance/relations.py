@@ -63,7 +63,7 @@ def _number(name: str, place: int, between: Between | None, data: object) -> Num
 def correlation_statistic(sums: Floats, law: NoiseLaw, count: int, entropy: Entropy) -> tuple[float, float, Floats]:
     """The correlation, its size beside what rows and noise make of it, and draws of that without correlation."""
     rows, means, scatter, shared = _scatter(sums[None], law)
-    size, spread = float(rows[0]), np.sqrt(scatter[0] / (rows[0] - 1))
+    size, spread = float(rows[0]), np.sqrt((scatter[0] + law.deviation) / (rows[0] - 1))
     first, second = chi_squares(np.array([size - 1, size - 2]), count, entropy).T
     crossed = normals((count, 3), entropy)
     centres = means[0] + spread * crossed[:, :2] / np.sqrt(size)
