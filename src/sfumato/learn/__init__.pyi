@@ -2,7 +2,7 @@ from .columns import Category, Number
 from .components import PCA, Covariance
 from .estimator import PrivateEstimator
 from .linear import LinearRegression
-from .risk_models import LinearSVC, LogisticRegression, PoissonRegressor
+from .risk_models import HuberRegressor, LinearSVC, LogisticRegression, PoissonRegressor
 from .saving import load, save
 from .scaling import Binner, Encoder
 from .significance.counts import chi_square_test
@@ -19,6 +19,7 @@ __all__ = [
     "Covariance",
     "Encoder",
     "Finding",
+    "HuberRegressor",
     "LinearRegression",
     "LinearSVC",
     "LogisticRegression",

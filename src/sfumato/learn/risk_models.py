@@ -26,7 +26,7 @@ from sfumato.learn.columns import Between, Categories, Category, Column, Floats,
 from sfumato.learn.estimator import PrivateEstimator
 from sfumato.learn.sources import Source
 from sfumato.mechanisms.perturbed_risk import likely_scale, perturbed_risk
-from sfumato.mechanisms.risks import CappedPoisson, Logistic, Risk, SmoothHinge, Softmax
+from sfumato.mechanisms.risks import CappedPoisson, Huber, Logistic, Risk, SmoothHinge, Softmax
 from sfumato.release.render.document import Table
 
 
@@ -224,6 +224,60 @@ class LinearSVC(_Classifier):
         if classes != 2:
             raise BadArgument("classes", "two; for more, ask LogisticRegression", classes)
         return SmoothHinge()
+
+
+@final
+class HuberRegressor(RegressorMixin, RiskModel):  # type: ignore[misc]
+    """Fits a linear regression that no single row can pull far: squares of small residuals, sizes of large ones.
+
+    In pure ε its noise grows with the number of columns, that of `LinearRegression` with its square: from two columns
+    on it is much nearer. It looks at rows again and again, which a table behind a ledger must hold in memory.
+
+    Takes:      numbers between stated bounds and categories out of stated lists; ``target_between``, bounds of the
+                target; ``width``, from where on residuals count by their size, as a share of half of these bounds
+    Guarantee:  the loss that is asked for, for whoever is protected  (proofs/objective_perturbation.md#loss)
+    Cost:       some Newton steps on the rows; how long it takes depends on them
+
+    >>> HuberRegressor(epsilon=1, between={"age": (0, 100)}, target_between=(0, 20)).width
+    Fraction(2, 5)
+    """
+
+    takes: ClassVar[str] = "number"
+
+    def __init__(
+        self,
+        *,
+        loss: Loss | None = None,
+        epsilon: AnyNumber | None = None,
+        delta: AnyNumber | None = None,
+        between: Between | None = None,
+        categories: Categories | None = None,
+        target_between: tuple[AnyNumber, AnyNumber] | None = None,
+        width: AnyNumber = Fraction(2, 5),
+        ridge: AnyNumber | None = None,
+    ) -> None:
+        self.loss, self.epsilon, self.delta = loss, epsilon, delta
+        self.between, self.categories, self.target_between = between, categories, target_between
+        self.width, self.ridge = width, ridge
+
+    def _risk(self) -> Risk:
+        return Huber(positive(self.width, "width"))
+
+    def _fit(self, source: Source, loss: Loss) -> None:
+        super()._fit(source, loss)
+        self.coef_, self.intercept_ = self._unit * self.coef_, self._middle + self._unit * self.intercept_
+
+    @property
+    def _unit(self) -> float:
+        return cast(Number, self.target_).half * float(positive(self.width, "width"))
+
+    @property
+    def _middle(self) -> float:
+        return cast(Number, self.target_).middle
+
+    def predict(self, X: object) -> Floats:  # noqa: N803
+        """Predicts the target of rows; nothing protects these rows."""
+        return np.asarray(self._middle + self._unit * self._scores(X)[:, 0])
 
 
 @final

@@ -6,6 +6,7 @@ convex function of the scores and of the target; no slope is beyond ±1. Scores 
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
@@ -243,6 +244,51 @@ class SmoothHinge(Risk):
 def hinge_doubt(most: float, off: float) -> float:
     """Bounds the error of a computed slope of Huber's hinge."""
     return 2.0 * off + 2.0 * (most + 2.0) * UNIT
+
+
+@final
+@dataclass(frozen=True)
+class Huber(Risk):
+    """Huber's loss of the residual r = f − t: r²/2 up to |r| = 1, then |r| − 1/2; t is the target over ``width``."""
+
+    width: Fraction
+
+    scores = 1
+    rank = 1
+    bend = (Fraction(1), Fraction(0), Fraction(0))
+    stiffness = Fraction(1)
+
+    def __post_init__(self) -> None:
+        if not Fraction(1, 1024) <= self.width <= 4:
+            raise BadArgument("width", "between 1/1024 and 4, as a share of half of the target's bounds", self.width)
+
+    def targets(self, column: Floats) -> tuple[NDArray[np.bool_], Floats]:
+        return np.ones(len(column), dtype=np.bool_), np.clip(column, -1.0, 1.0) / float(self.width)
+
+    def slopes(self, scores: Floats, targets: Floats) -> Floats:
+        return np.clip(scores - targets[:, None], -1.0, 1.0)
+
+    def doubt(self, most: float, off: float) -> float:
+        return huber_doubt(most, off, math.ceil(1 / self.width))
+
+    def exact_slopes(self, scores: list[arb], target: float) -> list[arb]:
+        return [(scores[0] - arb(target)).max(arb(-1)).min(arb(1))]
+
+    def value(self, scores: Floats, targets: Floats) -> float:
+        apart = np.abs(scores[:, 0] - targets)
+        return float(np.sum(np.where(apart > 1, apart - 0.5, apart**2 / 2)))
+
+    def bends(self, scores: Floats, targets: Floats) -> Floats:
+        return (np.abs(scores - targets[:, None]) < 1).astype(np.float64)[:, :, None]
+
+    def firm(self, scores: Floats, targets: Floats, slack: float) -> Floats:
+        return (np.abs(scores - targets[:, None]) < 1 - 2 * slack).astype(np.float64)[:, :, None]
+
+
+@guarantee(claim="|slopes − truth| of Huber's loss", proof=f"{PROOF}#floats", reviewed="4bda929c5e13")
+def huber_doubt(most: float, off: float, far: int) -> float:
+    """Bounds the error of a computed slope of Huber's loss, of targets that are at most ``far`` in size."""
+    return 2.0 * off + 2.0 * (most + far) * UNIT
 
 
 @final

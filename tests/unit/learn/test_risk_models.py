@@ -13,7 +13,7 @@ from sklearn.datasets import load_breast_cancer, load_wine
 import sfumato as sf
 from sfumato.entropy import ReplayEntropy
 from sfumato.errors import BadArgument, QueryRefused
-from sfumato.learn import LinearSVC, LogisticRegression, PoissonRegressor
+from sfumato.learn import HuberRegressor, LinearRegression, LinearSVC, LogisticRegression, PoissonRegressor
 
 RNG = np.random.default_rng(6)
 AGES, FRUIT = RNG.uniform(0, 100, 300), RNG.choice(["apple", "fig", "kiwi"], 300)
@@ -138,3 +138,29 @@ def test_what_is_not_public_or_not_possible_is_refused_first() -> None:
     ):
         with pytest.raises(BadArgument, match=match):
             model.fit(rows, labels)
+
+
+def test_residuals_count_by_their_size_beyond_a_width() -> None:
+    """A line is found, and rows far from it, a tenth of all, move it little; least squares follow them."""
+    rng = np.random.default_rng(1)
+    x = rng.uniform(0, 10, (2000, 1))
+    y = 2 * x[:, 0] + 1
+    y[::10] = 60.0
+    known: Any = {"epsilon": 10**5, "between": (0, 10), "target_between": (0, 60)}
+    robust, plain = HuberRegressor(**known, width="0.05").fit(x, y), LinearRegression(**known).fit(x, y)
+    line = 2 * x[:, 0] + 1
+    assert np.abs(robust.predict(x) - line).max() < 1 < np.abs(plain.predict(x) - line).max()
+    assert robust.coef_[0, 0] == pytest.approx(2, abs=0.1)
+
+
+def test_in_pure_terms_many_columns_cost_less_than_by_sums() -> None:
+    rng, entropy = np.random.default_rng(2), ReplayEntropy(3)
+    x = rng.uniform(-1, 1, (3000, 10))
+    line = x @ rng.normal(size=10) * 0.2
+    y = line + rng.normal(0, 0.1, 3000)
+    known: Any = {"epsilon": 1, "between": (-1, 1), "target_between": (-2, 2)}
+    off = [
+        np.mean([np.mean((model(**known).fit(x, y, entropy=entropy).predict(x) - line) ** 2) for _ in range(5)])
+        for model in (HuberRegressor, LinearRegression)
+    ]
+    assert off[0] < off[1] / 3
