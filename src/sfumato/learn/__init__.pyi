@@ -7,6 +7,12 @@ from .naive_bayes import NaiveBayes
 from .risk_models import HuberRegressor, LinearSVC, LogisticRegression, PoissonRegressor
 from .saving import load, save
 from .scaling import Binner, Encoder
+from .significance.counts import chi_square_test
+from .significance.finding import Finding
+from .significance.means import anova, power_of_t_test, t_test
+from .significance.ranks import rank_test, signed_rank_test
+from .significance.relations import correlation_test
+from .significance.shares import proportion_test
 
 __all__ = [
     "PCA",
@@ -16,6 +22,7 @@ __all__ = [
     "Encoder",
     "ExplainableBoostingClassifier",
     "ExplainableBoostingRegressor",
+    "Finding",
     "HuberRegressor",
     "LinearRegression",
     "LinearSVC",
@@ -24,6 +31,14 @@ __all__ = [
     "Number",
     "PoissonRegressor",
     "PrivateEstimator",
+    "anova",
+    "chi_square_test",
+    "correlation_test",
     "load",
+    "power_of_t_test",
+    "proportion_test",
+    "rank_test",
     "save",
+    "signed_rank_test",
+    "t_test",
 ]

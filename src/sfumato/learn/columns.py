@@ -21,6 +21,8 @@ from sfumato.errors import BadArgument, did_you_mean
 from sfumato.exact import Number as AnyNumber
 from sfumato.exact import integer, rational
 from sfumato.query.nodes.catalog import column_named
+from sfumato.query.nodes.literals import literal
+from sfumato.query.nodes.operators import call
 from sfumato.query.nodes.relations import Relation
 from sfumato.query.plan.stable import Binned, Coded, Entry, Scaled
 
@@ -213,10 +215,42 @@ class Bins:
         return Binned(column_named(self.name, source.fields, "this table"), self.edges)
 
 
+@final
+@dataclass(frozen=True)
+class Match:
+    """Whether a value is a stated one: place 0 if it is, 1 if another; where ``alone``, another has no place."""
+
+    name: str
+    value: Any
+    alone: bool = False
+
+    @property
+    def kind(self) -> int:
+        """Its kind among the columns of a Gram matrix."""
+        return 1 if self.alone else 2
+
+    @property
+    def names(self) -> list[str]:
+        """The names of its coordinates."""
+        return [f"{self.name}={self.value}", f"{self.name}≠{self.value}"][: self.kind]
+
+    def encode(self, values: object) -> Floats:
+        """Values as places; NaN where one is missing."""
+        listed = values.tolist() if isinstance(values, np.ndarray) else list(values)  # type: ignore[call-overload]
+        other = -1.0 if self.alone else 1.0
+        places = (np.nan if is_missing(one) else 0.0 if one == self.value else other for one in listed)
+        return np.fromiter(places, dtype=np.float64, count=len(listed))
+
+    def entry(self, source: Relation) -> Entry:
+        """The same for a table."""
+        matches = call("eq", column_named(self.name, source.fields, "this table"), literal(self.value))
+        return Coded(matches, (True,) if self.alone else (True, False))
+
+
 Column: TypeAlias = Number | Category
 """What is public about a column that a model is fitted on."""
 
-Made: TypeAlias = Column | Square | Bins
+Made: TypeAlias = Column | Square | Bins | Match
 """A column, or what is made of one value of it."""
 
 

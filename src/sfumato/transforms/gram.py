@@ -78,6 +78,12 @@ class Coordinates:
         split = self.pairs is not None and all(one < last == other for one, other in self.pairs)
         return max(1, self.kinds[-1]) if split else 1
 
+    @property
+    def counts(self) -> bool:
+        """Says whether every cell is a count of rows: no number is multiplied."""
+        pairs = self.pairs or combinations_with_replacement(range(len(self.kinds) + 1), 2)
+        return all(not place or self.kinds[place - 1] > 0 for pair in pairs for place in pair)
+
     @cached_property
     def places(self) -> tuple[range, ...]:
         """The coordinates of each block: of the constant, and of each column."""
@@ -158,14 +164,16 @@ def gram(
     *,
     pairs: Sequence[Cell] | None = None,
     metric: VectorMetric | None = None,
+    whole: bool = False,
 ) -> Partial[Transformation]:
     """Adds up all products of two coordinates of a row, exactly: counts, sums, squares, products, contingency tables.
 
     Takes:      a matrix of floats; NaN marks what is missing, and rows with one are left out. ``kinds`` says what each
                 column is: 0 a number, which is moved into [−1, 1]; k a category of 0 … k − 1; ``pairs`` which products
-                to add up, if not all (`Coordinates`)
-    Gives:      every different cell once, in whole numbers of steps of 2⁻⁴⁰, under the L2 distance, or L1 or L∞ where
-                asked (by the classes of the last column: `PiecewiseLInf`); `Coordinates.matrix` puts them in place
+                to add up, if not all (`Coordinates`); ``whole`` that all of them are counts
+    Gives:      every different cell once, in whole numbers of steps of 2⁻⁴⁰, or of 1 where ``whole``, under the L2
+                distance, or L1 or L∞ where asked (by the classes of the last column: `PiecewiseLInf`);
+                `Coordinates.matrix` puts them in place
     Guarantee:  with B blocks of columns' products: d_in √B in L2, d_in B in L1, d_in in L∞  (proofs/gram.md#blocks)
     Cost:       a product of matrices
 
@@ -184,11 +192,13 @@ def gram(
         norm = read_gram_norm(metric, layout)
         if len(layout.kinds) != domain.columns:
             raise BadArgument("kinds", f"one for each of {domain.columns} columns", len(layout.kinds))
-        reach = gram_reach(len(layout.blocks), norm)
+        if whole and not layout.counts:
+            raise BadArgument("whole", "left out where numbers are added up: only counts are whole", pairs)
+        reach, each = gram_reach(len(layout.blocks), norm), int(1 / STEP) if whole else 1
         return Transformation(
             space,
-            Space(Vector(Integers(None, STEP), len(layout.cells)), norm),
-            lambda data, _: gram_totals(as_rows(data, domain), layout),
+            Space(Vector(Integers(None, STEP * each), len(layout.cells)), norm),
+            lambda data, _: gram_totals(as_rows(data, domain), layout) // each,
             lambda d_in: vector_sum_map(d_in, reach=reach, metric=rows, size=domain.size),
             (f"all products of two of {layout.size} coordinates, added up",),
             ("proofs/gram.md#blocks",),

@@ -1,0 +1,140 @@
+"""What a test finds: the statistic, its p-value under the noisy null, where the value is, and what was released."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import nan
+from typing import Final, TypeAlias, final
+
+import numpy as np
+
+from sfumato.errors import BadArgument
+from sfumato.exact import Number as AnyNumber
+from sfumato.exact import probability
+from sfumato.guarantee import guarantee
+from sfumato.learn.columns import Floats
+from sfumato.release.record import Release
+
+ALTERNATIVES: Final = ("two-sided", "less", "greater")
+
+LEVEL = 0.05
+"""The level of the verdict in words."""
+
+Ends: TypeAlias = Callable[[float], tuple[float, float]]
+"""Where the true value is, with a confidence."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Finding:
+    """The result of a test, made of one release alone.
+
+    ``p_value`` is the probability, if the null hypothesis holds, of a release at least as far from it, with the noise
+    that was added; 1 where what was released says nothing. ``estimate`` is the quantity itself, ``detectable`` the
+    least effect that such a test would find at the 5 % level in four of five cases (each NaN where there is none).
+    """
+
+    asked: str
+    statistic: float
+    p_value: float
+    release_: Release
+    estimate: float = nan
+    detectable: float = nan
+    rows: float = nan
+    ends: Ends | None = None
+
+    def interval(self, confidence: AnyNumber = 0.95) -> tuple[float, float]:
+        """Where the true value is, with a confidence that counts the noise as well as the drawing of rows."""
+        sure = float(probability(confidence, "confidence"))
+        if self.ends is None:
+            raise BadArgument("interval", "asked of tests about one number: a mean, a share, a difference", self.asked)
+        return self.ends(sure)
+
+    @property
+    def verdict(self) -> str:
+        """What follows at the 5 % level, in words."""
+        if self.p_value <= LEVEL:
+            return "the null hypothesis is rejected at the 5 % level"
+        return "nothing speaks against the null hypothesis at the 5 % level, which does not prove it"
+
+    def __str__(self) -> str:
+        lines = [f"{self.asked}", f"  p      {self.p_value:.4g} (statistic {self.statistic:.4g}): {self.verdict}"]
+        if not np.isnan(self.estimate):
+            where = "" if self.ends is None else "; 95 % interval {:.5g} … {:.5g}".format(*self.ends(0.95))
+            lines.append(f"  value  {self.estimate:.5g}{where}")
+        if not np.isnan(self.detectable):
+            lines.append(f"  power  an effect of {self.detectable:.3g} is found in four of five cases")
+        if not np.isnan(self.rows):
+            lines.append(f"  rows   about {max(self.rows, 0):,.0f}")
+        released = self.release_
+        whom = f"{released.loss} for {released.unit}{'' if released.charged else ' [uncharged]'}"
+        return "\n".join([*lines, f"  loss   {whom}", f"  how    {released.how.made}"])
+
+    __repr__ = __str__
+
+
+def read_alternative(alternative: str) -> str:
+    """Reads on which side of the null hypothesis one looks."""
+    if alternative not in ALTERNATIVES:
+        raise BadArgument("alternative", "'two-sided', 'less' or 'greater'", alternative)
+    return alternative
+
+
+def sided(statistics: Floats, alternative: str) -> Floats:
+    """Statistics such that what is large speaks against the null hypothesis."""
+    return np.abs(statistics) if alternative == "two-sided" else statistics * (1 if alternative == "greater" else -1)
+
+
+@guarantee(
+    claim="at most α with probability at most α, if the statistic and its draws are independent and of one law",
+    proof="proofs/significance.md#monte-carlo",
+    reviewed="cebf3fbe3193",
+)
+def monte_carlo(statistic: float, under_null: Floats) -> float:
+    """The p-value by simulation: the share of draws that are no less extreme, the statistic among them."""
+    beyond = int(np.count_nonzero(under_null >= statistic * (1 - 1e-12)))
+    return (1 + beyond) / (1 + len(under_null))
+
+
+def concluded(
+    asked: str,
+    release: Release,
+    statistic: float,
+    under_null: Floats,
+    side: str = "greater",
+    *,
+    value: float = nan,
+    error: float = nan,
+    rows: float = nan,
+) -> Finding:
+    """Concludes from a statistic and its draws under the null; where it is an error of a value over ``error``, more.
+
+    Intervals are the test turned around: what it would not reject.
+    """
+    chance = chance_of(statistic, under_null, side)
+    if np.isnan(error):
+        return Finding(asked, statistic, chance, release, value, rows=rows)
+    effect = detectable_effect(under_null, side) * error
+
+    def ends(confidence: float) -> tuple[float, float]:
+        reach = float(np.quantile(sided(under_null, side), confidence, method="higher")) * error
+        return -np.inf if side == "less" else value - reach, np.inf if side == "greater" else value + reach
+
+    return Finding(asked, statistic, chance, release, value, effect, rows, ends)
+
+
+def unknown(asked: str, release: Release, rows: float, widest: tuple[float, float] | None = None) -> Finding:
+    """What is found where the noise hides that there are rows at all: nothing."""
+    return Finding(asked, nan, 1.0, release, rows=rows, ends=None if widest is None else lambda _: widest)
+
+
+def chance_of(statistic: float, under_null: Floats, side: str = "greater") -> float:
+    """The p-value of a statistic among its draws under the null."""
+    return monte_carlo(float(sided(np.array([statistic]), side)[0]), sided(under_null, side))
+
+
+def detectable_effect(under_null: Floats, side: str) -> float:
+    """The shift of a statistic that is found at the 5 % level in four of five cases."""
+    critical = float(np.quantile(sided(under_null, side), 1 - LEVEL))
+    return critical - float(np.quantile(under_null, 0.2))

@@ -1,0 +1,240 @@
+"""Tests of shares: one by the most powerful private test where the number of rows is public, and two compared."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from math import sqrt
+from typing import Any, Unpack
+
+import numpy as np
+from scipy import stats
+
+from sfumato.core.metrics import L1, L2, VectorMetric
+from sfumato.core.transformation import Transformation
+from sfumato.entropy import Entropy
+from sfumato.errors import BadArgument
+from sfumato.exact import Number as AnyNumber
+from sfumato.exact import integer, probability
+from sfumato.guarantee import guarantee
+from sfumato.learn.columns import Floats, Match
+from sfumato.learn.noising import least_noise
+from sfumato.learn.significance.asking import Paying, Terms, aligned, category_column, column_name
+from sfumato.learn.significance.draws import NoiseLaw, binomials, uniforms
+from sfumato.learn.significance.finding import Ends, Finding, chance_of, concluded, read_alternative, unknown
+from sfumato.learn.sources import Source
+from sfumato.noise.discrete_laplace import DiscreteLaplace
+from sfumato.noise.distribution import Noise
+from sfumato.query.frame import Frame
+from sfumato.transforms.gram import gram
+
+UNSURE = Fraction(1, 1000)
+"""The probability, added to p-values, that an unknown number of rows is above its bound (Berger and Boos)."""
+
+
+def proportion_test(
+    data: object,
+    *,
+    p: AnyNumber = Fraction(1, 2),
+    success: Any = True,
+    size: int | None = None,
+    column: str | None = None,
+    by: object = None,
+    groups: Sequence[Hashable] | None = None,
+    alternative: str = "two-sided",
+    **paying: Unpack[Paying],
+) -> Finding:
+    """Tests whether a share is ``p``, or whether two groups have the same share, privately.
+
+    ``proportion_test(answers, p=0.5, success="yes", epsilon=1)`` on values that one holds, or of a table
+    ``column="answer"``; ``by`` compares the shares of two groups. If the number of rows is public, say so: with
+    ``size=1000`` only successes are counted, and pure ε makes it the most powerful of all private tests of a share
+    (Awan and Slavković 2018, one-sided; proofs/significance.md#tulap). Rows are taken to be independent.
+
+    >>> found = proportion_test([True] * 800 + [False] * 200, p=0.7, size=1000, epsilon=1)
+    >>> found.p_value < 1e-6, found.interval()[0] > 0.7
+    (True, True)
+    """
+    terms, side = Terms.read(paying), read_alternative(alternative)
+    null = float(probability(p, "p"))
+    if by is not None:
+        return _two_shares(data, success, column, by, groups, side, terms)
+    if groups is not None:
+        raise BadArgument("groups", "left out, where no groups are compared", groups)
+    name = column_name(column, "column") if isinstance(data, Frame) else "x"
+    source = terms.source(data, (Match(name, success, alone=size is not None),), (data,))
+    asked = f"is the share of {name} = {success} {null:g}?"
+    if size is not None:
+        return _known_size(asked, source, null, integer(size, "size", least=1), side, terms)
+    return _unknown_size(asked, source, null, side, terms)
+
+
+def _known_size(asked: str, source: Source, null: float, size: int, side: str, terms: Terms) -> Finding:
+    """Counts successes in whole numbers, with whole noise, and works p-values out without simulation."""
+
+    def counted(metric: VectorMetric) -> Transformation:
+        whole = gram([1], pairs=[(0, 1)], metric=L1() if not isinstance(metric, L2) else metric, whole=True)
+        return source.rows() >> whole
+
+    sums = least_noise(counted, terms.paid, source.unit)
+    release = source.run(sums.measurement, loss=terms.paid)
+    if sums.measurement.noise is None:
+        raise TypeError(sums.measurement)
+    noise = sums.measurement.noise.noise
+    seen = float(release.value[0]) + float(uniforms(1, terms.drawing)[0]) - 0.5
+    value, error = min(max(seen / size, 0.0), 1.0), sqrt(null * (1 - null) / size + (sums.deviation / size) ** 2)
+    factor = 2.8 if side == "two-sided" else 2.49  # normal quantiles of 97.5 % (or 95 %) and of 80 %
+    return Finding(
+        asked,
+        (seen / size - null) / error if error else 0.0,
+        _p_value(seen, null, size, noise, side),
+        release,
+        value,
+        factor * error,
+        float(size),
+        _share_ends(seen, size, noise, side),
+    )
+
+
+@guarantee(
+    claim="P(X + N >= t), X binomial, N whole noise plus a uniform number within ½ of 0: Tulap for discrete Laplace",
+    proof="proofs/significance.md#tulap",
+    reviewed="0ea900c05be0",
+)
+def upper_tail(t: float, share: float, size: int, noise: Noise) -> float:
+    """P(X + N ≥ t), X binomial, N whole noise plus a uniform number within ½ of 0 (proofs/significance.md#tulap).
+
+    What is left out of the binomial law is less than 10⁻³⁰; the lower tail is the upper one of failures.
+    """
+    far = 12 * sqrt(size * share * (1 - share)) + 70
+    successes = np.arange(max(0, int(size * share - far)), min(size, int(size * share + far) + 1) + 1.0)
+    mass = stats.binom.pmf(successes, size, share)
+    gap = t - successes
+    whole = np.floor(gap + 0.5)
+    above, at = whole_tails(noise, whole + 1), whole_tails(noise, whole)
+    return float(min(mass @ (above + (at - above) * (whole + 0.5 - gap)), 1.0))
+
+
+def whole_tails(noise: Noise, points: Floats) -> Floats:
+    """P(noise ≥ k) at whole numbers k, in floats."""
+    if isinstance(noise, DiscreteLaplace):
+        rate = 1 / float(noise.scale)
+        tail = np.exp(-rate * np.where(points >= 1, points, 1 - points)) / (1 + np.exp(-rate))
+        return np.asarray(np.where(points >= 1, tail, 1 - tail))
+    spread = sqrt(float(noise.variance().upper()))
+    reach = int(40 * spread) + 2
+    mass = np.exp(-0.5 * (np.arange(-reach, reach + 1) / spread) ** 2)
+    tails = np.append(np.cumsum(mass[::-1])[::-1] / mass.sum(), 0.0)
+    return np.asarray(tails[np.clip(points + reach, 0, len(tails) - 1).astype(np.intp)])
+
+
+def _p_value(seen: float, null: float, size: int, noise: Noise, side: str) -> float:
+    def above(t: float) -> float:
+        return upper_tail(t, null, size, noise)
+
+    def below(t: float) -> float:
+        return upper_tail(size - t, 1 - null, size, noise)
+
+    if side != "two-sided":
+        return above(seen) if side == "greater" else below(seen)
+    apart = abs(seen - size * null)
+    return min(above(size * null + apart) + below(size * null - apart), 1.0)
+
+
+def _share_ends(seen: float, size: int, noise: Noise, side: str) -> Ends:
+    """The shares that one-sided tests would not reject, each at half of what may be missed; one alone at all of it."""
+
+    def least(count: float, missed: float) -> float:
+        low, high = 0.0, 1.0
+        for _ in range(40):
+            middle = (low + high) / 2
+            low, high = (low, middle) if upper_tail(count, middle, size, noise) > missed else (middle, high)
+        return low
+
+    def ends(confidence: float) -> tuple[float, float]:
+        missed = (1 - confidence) / (2 if side == "two-sided" else 1)
+        return (
+            0.0 if side == "less" else least(seen, missed),
+            1.0 if side == "greater" else 1 - least(size - seen, missed),
+        )
+
+    return ends
+
+
+def _unknown_size(asked: str, source: Source, null: float, side: str, terms: Terms) -> Finding:
+    """Counts successes and failures, each with its noise, and bounds the number of rows from above by their sum."""
+    release, sums, law = terms.released(source, [(0, 1)])
+    rows = float(sums.sum())
+    if rows < 1:
+        return unknown(asked, release, rows, (0.0, 1.0))
+    statistic, under = share_statistic(sums, law, null, terms.simulations, terms.drawing)
+    value = min(max(float(sums[0]) / rows, 0.0), 1.0)
+    error = sqrt(value * (1 - value) * rows + law.variance * (value**2 + (1 - value) ** 2)) / rows
+    _, around = share_statistic(sums, law, value, terms.simulations, terms.drawing)
+    estimated = concluded(asked, release, statistic, around, side, value=value, error=error, rows=rows)
+    chance = min(chance_of(statistic, under, side) + float(UNSURE), 1.0)
+
+    def ends(confidence: float) -> tuple[float, float]:
+        low, high = estimated.interval(min(confidence + float(UNSURE), 1.0))
+        return max(low, 0.0), min(high, 1.0)
+
+    return replace(estimated, p_value=chance, ends=ends)
+
+
+def share_statistic(sums: Floats, law: NoiseLaw, null: float, count: int, entropy: Entropy) -> tuple[float, Floats]:
+    """How far noisy counts are from a share, over its deviation, and draws of that with the most rows that may be."""
+    most = np.full(count, np.ceil(float(sums.sum()) + 2 * law.reach(UNSURE / 2)))
+
+    def statistics(counts: Floats) -> Floats:
+        apart = (1 - null) * counts[:, 0] - null * counts[:, 1]
+        spread = np.clip(counts.sum(axis=1), 1.0, None) * null * (1 - null)
+        return np.asarray(apart / np.sqrt(spread + law.variance * (null**2 + (1 - null) ** 2) + 1e-12))
+
+    drawn = binomials(most, null, entropy)
+    noisy = np.stack([drawn, most - drawn], axis=1) + law.draw(count, entropy)
+    return float(statistics(sums[None])[0]), statistics(noisy)
+
+
+def _two_shares(
+    data: object, success: Any, column: object, by: object, groups: Sequence[Hashable] | None, side: str, terms: Terms
+) -> Finding:
+    """Counts successes and failures of two groups."""
+    category = category_column(data, by, groups, "by")
+    if category.kind != 2:
+        raise BadArgument("groups", "two; chi_square_test() compares more", category.kind)
+    name = column_name(column, "column") if isinstance(data, Frame) else "x"
+    values = () if isinstance(data, Frame) else aligned(data, by)
+    source = terms.source(data, (Match(name, success), category), values)
+    release, sums, law = terms.released(source, [(1, 2)])
+    asked = f"is the share of {name} = {success} the same for {' and '.join(category.names)}?"
+    counts = sums.reshape(2, 2)
+    rows = float(sums.sum())
+    if counts.sum(axis=0).min() < 1:
+        return unknown(asked, release, rows, (-1.0, 1.0))
+    statistic, under, error = shares_statistic(counts, law, terms.simulations, terms.drawing)
+    return concluded(asked, release, statistic, under, side, value=statistic * error, error=error, rows=rows)
+
+
+def shares_statistic(counts: Floats, law: NoiseLaw, count: int, entropy: Entropy) -> tuple[float, Floats, float]:
+    """The difference of two shares over its deviation, its draws if both are that of all rows, and the deviation."""
+    rows = counts.sum(axis=0)
+    pooled = min(max(float(counts[0].sum() / rows.sum()), 0.0), 1.0)
+    drawn = np.empty((count, 2, 2))
+    for place, size in enumerate(np.rint(rows)):
+        drawn[:, 0, place] = binomials(np.full(count, size), pooled, entropy)
+        drawn[:, 1, place] = size - drawn[:, 0, place]
+    drawn += law.draw(count, entropy).reshape(drawn.shape)
+    (apart,), (error,) = apart_and_error(counts[None], law)
+    gaps, errors = apart_and_error(drawn, law)
+    return float(apart / error), np.asarray(gaps / errors), float(error)
+
+
+def apart_and_error(counts: Floats, law: NoiseLaw) -> tuple[Floats, Floats]:
+    """The first share minus the second, and its deviation if both are one, by drawing rows and by the noise."""
+    rows = np.maximum(counts.sum(axis=1), 1.0)
+    shares = np.clip(counts[:, 0] / rows, 0.0, 1.0)
+    pooled = np.clip(counts[:, 0].sum(axis=1) / rows.sum(axis=1), 0.0, 1.0)[:, None]
+    spread = np.maximum(pooled * (1 - pooled) * rows, law.deviation)
+    errors = (spread + law.variance * (pooled**2 + (1 - pooled) ** 2)) / rows**2
+    return np.asarray(shares[:, 0] - shares[:, 1]), np.sqrt(errors.sum(axis=1))
