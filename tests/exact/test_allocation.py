@@ -13,7 +13,7 @@ from sfumato.accounting import events as ev
 from sfumato.accounting.compose import total
 from sfumato.accounting.facts.gaussian import gaussian_upper_tail
 from sfumato.accounting.losses.concentrated import GDP
-from sfumato.accounting.losses.measures import Pure
+from sfumato.accounting.losses.measures import Approx, Pure
 from sfumato.accounting.losses.pld import PLD
 from sfumato.accounting.pld.evaluate import once
 from sfumato.accounting.pld.pairs.allocated import AllocatedPair
@@ -100,7 +100,10 @@ def integrated(square: Fraction, ratio: float, cells: int = 1500) -> tuple[float
         return float((low / 2).lower()), float((high / 2).upper())
 
 
-@pytest.mark.parametrize(("square", "epsilons"), [(Fraction(1), (0.0, 1.0, 3.0, 4.5)), (Fraction(9), (1.0, 12.0))])
+@pytest.mark.parametrize(
+    ("square", "epsilons"),
+    [(Fraction(1), (0.0, 1.0, 3.0, 4.5)), (Fraction(9), (1.0, 12.0)), (Fraction(36), (1.0, 20.0))],
+)
 def test_two_steps_of_gaussian_noise_agree_with_the_integral(square: Fraction, epsilons: tuple[float, ...]) -> None:
     pair = AllocatedPair(GaussianPair(square), 2)
     for epsilon in epsilons:
@@ -125,6 +128,12 @@ def test_many_steps_are_close_to_a_plain_sum() -> None:
     near = float(np.sum(law * np.maximum(mean - math.exp(epsilon), 0)))
     said = float(once(AllocatedPair(GaussianPair(1), steps).lines(), Fraction(epsilon))[1])
     assert near * 0.998 <= said <= near * 1.002
+
+
+def test_what_a_step_leaks_is_leaked_once() -> None:
+    """A leak of 1/20 in one of nine steps: beyond all finite losses exactly that is left, and not twice as much."""
+    leaky = ev.Allocated(ev.Stated(Approx(2, "0.05")), steps=9)
+    assert 0.05 <= total(leaky, PLD, relation=Relation.ADD_REMOVE).delta(3).upper < 0.0501
 
 
 def test_allocation_is_dearer_the_fewer_steps_and_never_dearer_than_a_known_step() -> None:

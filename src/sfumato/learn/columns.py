@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.core.domains import Bounds
-from sfumato.dp.reading import is_missing, numbers
+from sfumato.dp.reading import as_list, is_missing, numbers
 from sfumato.errors import BadArgument, did_you_mean
 from sfumato.exact import Number as AnyNumber
 from sfumato.query.nodes.catalog import column_named
@@ -113,10 +113,16 @@ class Category:
     def encode(self, values: object) -> Floats:
         """Values as their places in the list; −1 for any other, NaN where one is missing."""
         places = {value: float(place) for place, value in enumerate(self.values)}
-        listed = values.tolist() if isinstance(values, np.ndarray) else list(values)  # type: ignore[call-overload]
-        return np.array(
-            [np.nan if is_missing(value) else places.get(value, -1.0) for value in listed], dtype=np.float64
-        )
+
+        def place_of(value: object) -> float:
+            if is_missing(value):
+                return np.nan
+            try:
+                return places.get(value, -1.0)
+            except TypeError:  # a list, which is none of them
+                return -1.0
+
+        return np.array([place_of(value) for value in as_list(values)], dtype=np.float64)
 
     def entry(self, source: Relation) -> Entry:
         """The same for a table."""

@@ -199,7 +199,7 @@ def losses(allocated: Allocated, sign: int) -> tuple[Floats, Floats]:
     ratios = short(np.exp(sign * np.array(away)))
     heights = np.minimum(allocated.bounds(ratios, sign), allocated.once(ratios, sign))
     falling = np.minimum.accumulate(heights)
-    kept = int(np.argmax(falling <= max(2 * float(falling[-1]), LEAST))) + 1
+    kept = int(np.argmax(falling <= max(float(falling[-1]) * WIDER, LEAST))) + 1
     return ratios[:kept], short(falling[:kept])
 
 
