@@ -100,7 +100,9 @@ def test_simple_mixtures_are_what_they_are() -> None:
     one = ev.GaussianMixture(2, [0, 1, 1, 3], chances=["1/2", "1/4", "1/4", 0])
     assert one.drawn == {1: Fraction(1, 2)}
     assert total(one, PLD, relation=Relation.ADD_REMOVE) == PLD.of(RemovedPair(GaussianPair(Fraction(1, 4)), "1/2"))
-    assert total(ev.GaussianMixture(2, [1], chances=[1]), PLD, relation=Relation.ZERO_OUT) == PLD.of(GaussianPair(Fraction(1, 4)))
+    assert total(ev.GaussianMixture(2, [1], chances=[1]), PLD, relation=Relation.ZERO_OUT) == PLD.of(
+        GaussianPair(Fraction(1, 4))
+    )
     assert total(ev.GaussianMixture(2, [0, 1], chances=[1, 0]), PLD, relation=Relation.CHANGE_ONE) == PLD.nothing()
     sampled = total(one, Renyi, relation=Relation.ADD_REMOVE)
     assert sampled == total(ev.Sampled(ev.Gaussian(2), ev.Poisson("1/2")), Renyi, relation=Relation.ADD_REMOVE)

@@ -111,8 +111,7 @@ def ratios_of(pair: Pair, steps: int) -> Ratios:
     """Puts the ratio of one step on a lattice that suits so many steps."""
     with precision(BITS):
         rough, behind = sketch(pair, 1, TAIL), sketch(pair.reversed(), 1, TAIL)
-        # How often ratios come up without the unit is read off the reverse: what it is with the unit, over a tiny ratio,
-        # would be rounding alone.
+        # How often ratios come up without the unit: chances with it, over tiny ratios, would be rounding alone.
         ratios, weights = np.exp(np.minimum(-behind.losses[::-1], HUGE)), behind.masses[::-1] / np.sum(behind.masses)
         beyond = np.cumsum(weights[::-1])[::-1]
         last = int(np.searchsorted(-beyond, -RARELY / steps).clip(1, ratios.size - 1))
