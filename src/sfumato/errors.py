@@ -337,10 +337,10 @@ LONGEST_SHOWN = 60
 """Letters of a public value that an error message repeats at most."""
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """A sentence that hints at the known name nearest to another; nothing where none is near."""
-    near = get_close_matches(name[:100], list(known), n=1)
-    return f" Did you mean {near[0]!r}?" if near else ""
+def did_you_mean(name: object, known: Iterable[str], said: str = " Did you mean {!r}?") -> str:
+    """Hints at the known name nearest to another, whatever their case; nothing where none is near."""
+    plain = {one.casefold(): one for one in known}
+    return "".join(said.format(plain[near]) for near in get_close_matches(str(name)[:100].casefold(), plain, n=1))
 
 
 def shown(value: object) -> str:

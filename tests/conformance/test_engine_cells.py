@@ -21,7 +21,20 @@ from sfumato.query.nodes.expressions import Column, Literal
 from sfumato.query.nodes.facts import Facts
 from sfumato.query.nodes.kinds import Kind, Value
 from sfumato.query.nodes.operators import call
-from sfumato.query.nodes.relations import Fold, Folded, Hop, Join, Match, Owner, PerUnit, Scan, Select, Union, Where
+from sfumato.query.nodes.relations import (
+    Fold,
+    Folded,
+    Hop,
+    Join,
+    Match,
+    Meet,
+    Owner,
+    PerUnit,
+    Scan,
+    Select,
+    Union,
+    Where,
+)
 from sfumato.query.plan.engine_plan import (
     Bound,
     Cells,
@@ -48,6 +61,7 @@ GRID = Grid(-8.0, 8.0, 0.0, 4)
 ENDS = max(map(abs, GRID.ends))
 SMALL = call("lt", X, Literal(2.0, Kind.FLOAT))
 TALLIES = (Rows(), Total((Term(X, GRID),)), Rows(X), Units(), Rows(X, SMALL), Total((Term(X, GRID),), SMALL))
+DIFFERENT = (Distinct(N), Distinct(N, SMALL, (SITE,)), Distinct(X, grid=GRID, summed=True))
 TYPES = pa.schema({"user": pa.int64(), "site": pa.string(), "x": pa.float64(), "n": pa.int64()})
 
 
@@ -88,7 +102,8 @@ BOUNDS = [Bound(2, 2), Bound(1, None), Bound(None, 3), Bound(2, 1, cut=True), Bo
 def influence(tally: ExactAggregate, bound: Bound) -> float:
     """Gives how far one unit moves a cell at most."""
     rows = float("inf") if bound.rows is None else bound.rows
-    return 1 if isinstance(tally, Units) else rows * ENDS if isinstance(tally, Total) else rows
+    summed = isinstance(tally, Total) or (isinstance(tally, Distinct) and tally.summed)
+    return 1 if isinstance(tally, Units) else rows * ENDS if summed else rows
 
 
 @pytest.mark.parametrize("listed", [None, LISTED, replace(LISTED, certain=True)], ids=["selected", "listed", "certain"])
@@ -98,7 +113,7 @@ def influence(tally: ExactAggregate, bound: Bound) -> float:
 def test_without_a_unit_cells_move_no_more_than_its_bounds(
     opening: Opening, rows: list[tuple[Any, ...]], bound: Bound, listed: PublicKeys | None
 ) -> None:
-    tallies = (*TALLIES, Distinct(N))
+    tallies = (*TALLIES, *DIFFERENT)
     cells = Cells(T, (SITE,), tallies, bound, listed)
     whole = asked(opening, rows, cells)
     for user in {row[0] for row in rows} - {None}:
@@ -119,7 +134,7 @@ def test_neither_order_nor_threads_nor_other_units_change_what_is_kept(
 ) -> None:
     mixed = list(rows)
     random.Random(seed).shuffle(mixed)
-    tallies = (*TALLIES, Distinct(N))
+    tallies = (*TALLIES, *DIFFERENT)
     for bound in (Bound(2, 2), Bound(1, 2, cut=True)):
         cells = Cells(T, (SITE,), tallies, bound)
         assert asked(opening, rows, cells) == asked(opening, mixed, cells, threads=2)
@@ -191,21 +206,34 @@ def test_sums_beyond_the_rows_are_scaled_towards_zero(opening: Opening) -> None:
 def test_all_shapes_agree_where_nothing_is_cut(opening: Opening) -> None:
     source = random.Random(1)
     rows = [(source.randrange(9), source.choice("abc"), source.uniform(-9, 9), source.randrange(4)) for _ in range(300)]
-    tallies = (*TALLIES, Distinct(N))
+    tallies = (*TALLIES, *DIFFERENT)
     plain = asked(opening, rows, Cells(T, (SITE,), tallies))
     for bound in (Bound(5, None), Bound(None, 500), Bound(5, 500), Bound(5, 500, cut=True), Bound(None, 500, cut=True)):
         assert asked(opening, rows, Cells(T, (SITE,), tallies, bound)) == plain
         some = asked(opening, rows, Cells(T, (SITE,), TALLIES, bound))
-        assert some == {key: numbers[:-1] for key, numbers in plain.items()}
+        assert some == {key: numbers[:6] for key, numbers in plain.items()}
         fewer = asked(opening, rows, Cells(T, (SITE,), TALLIES[:3], bound))
         assert fewer == {key: numbers[:3] for key, numbers in plain.items()}
     by_rows = asked(opening, rows, Cells(replace(T, owner=Owner()), (SITE,), TALLIES[:3]))
     assert by_rows == {key: numbers[:3] for key, numbers in plain.items()}
 
 
+def test_combinations_count_where_nothing_is_missing_and_numbers_add_up_once(opening: Opening) -> None:
+    rows = [(1, "a", 1.0, 1), (2, "a", 1.0, 1), (2, "b", 2.0, 1), (3, None, None, 1)]
+    rows += [(3, "b", -2.0, None), (3, "b", 2.0, 2)]
+    pairs, both = Distinct(SITE, None, (N,)), Distinct(SITE, SMALL, (N, X))
+    steps = [Distinct(X, grid=GRID), Distinct(X, grid=GRID, summed=True)]
+    for bound in (Bound(), Bound(None, 3), Bound(None, 9, cut=True)):
+        assert asked(opening, rows, Cells(T, (), (pairs, both, *steps), bound)) == {(): (3, 1, 3, 16)}
+    for bound, most in ((Bound(None, 1), 3), (Bound(None, 1, cut=True), 3)):
+        counted = asked(opening, rows, Cells(T, (), (pairs, *steps[:1]), bound))[()]
+        assert counted <= (most, most) and min(counted) >= 1
+    assert asked(opening, rows, Cells(replace(T, owner=Owner()), (), (pairs, *steps)))[()] == (3, 3, 16)
+
+
 def test_without_keys_there_is_one_cell_even_without_rows(opening: Opening) -> None:
     for bound in (Bound(), *BOUNDS):
-        assert asked(opening, [], Cells(T, (), (*TALLIES, Distinct(N)), bound)) == {(): (0,) * 7}
+        assert asked(opening, [], Cells(T, (), (*TALLIES, *DIFFERENT), bound)) == {(): (0,) * 9}
         assert asked(opening, [], Cells(T, (), (Distinct(N),), bound)) == {(): (0,)}
         assert asked(opening, [], Cells(T, (SITE,), TALLIES, bound)) == {}
     assert asked(opening, [(1, "a", 1.0, 0)] * 5, Cells(T, (), TALLIES[:2], Bound(7, 2))) == {(): (2, 32)}
@@ -341,6 +369,27 @@ def test_relations_keep_units_apart(opening: Opening) -> None:
     ):
         with pytest.raises(TypeError):
             engine.run(Cells(wrong, (), (Rows(),)))
+
+
+def test_rows_of_different_units_meet_so_many_of_each_key(opening: Opening) -> None:
+    """Which rows are kept an engine decides, how many it does not; a whole number beside a float is one."""
+    rows = [
+        (1, "a", 1.0, 1),
+        (1, "a", -0.0, 0),
+        (2, "a", 3.0, 1),
+        (3, "b", 0.0, 3),
+        (4, None, 4.0, 1),
+        (None, "a", 1.0, 1),
+    ]
+    engine = opened(opening, rows)
+    other = Select(T, (("his", USER), ("where", SITE), ("y", X), ("m", N)))
+    for most, expected in ((1, {"a": 1, "b": 1}), (2, {"a": 4, "b": 1}), (9, {"a": 9, "b": 1})):
+        met = Meet(T, other, (("site", "where"),), most)
+        assert cells_of(engine.run(Cells(met, (SITE,), (Rows(),)))) == {(key,): (n,) for key, n in expected.items()}
+    assert cells_of(engine.run(Cells(Meet(T, other, (("n", "y"),), 9), (), (Rows(),)))) == {(): (3 * 1 + 1 * 2 + 1,)}
+    assert cells_of(engine.run(Cells(Meet(T, other, (("x", "y"),), 1), (), (Rows(),)))) == {(): (4,)}, "zeros are one"
+    with pytest.raises(TypeError):
+        engine.run(Cells(Meet(T, other, (("site", "where"),)), (), (Rows(),)))
 
 
 def test_ids_are_found_through_foreign_keys_and_windows_divide_them(opening: Opening) -> None:

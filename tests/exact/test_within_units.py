@@ -61,6 +61,10 @@ INNER = [
     "SELECT id, x FROM visits WHERE x NOT IN (SELECT site FROM sites WHERE beds > 9)",
     "SELECT id, x FROM plans SEMI JOIN visits USING (id) NATURAL JOIN visits",
     "SELECT DISTINCT id, x FROM visits",
+    "SELECT id, x, c FROM visits JOIN (VALUES (0, 5), (1, 6), (1, NULL)) AS w(k, c) ON x = k",
+    "SELECT id, n FROM visits LEFT JOIN (SELECT site, COUNT(*) AS n FROM sites GROUP BY site) ON x = site",
+    "SELECT id, x FROM visits, (SELECT MAX(beds) AS most, COUNT(*) AS n FROM sites WHERE beds > 1) WHERE x < most",
+    "SELECT id, x FROM visits WHERE x IN (SELECT site FROM sites GROUP BY site HAVING COUNT(*) > 1)",
     *(
         f"SELECT id, x, {function} {OVER} AS w FROM visits"
         for function in ("ROW_NUMBER()", "RANK()", "DENSE_RANK()", "LAG(y)", "LEAD(x)", "FIRST_VALUE(y)", "SUM(y)")
@@ -70,7 +74,9 @@ INNER = [
 ]
 
 
-PLAIN = [inner for inner in INNER if not any(word in inner for word in ("SEMI", "QUALIFY", "LAG", "LEAD", "FIRST"))]
+PLAIN = [
+    inner for inner in INNER if not any(word in inner for word in ("SEMI", "QUALIFY", "LAG", "LEAD", "FIRST", "VALUES"))
+]
 """What SQLite knows too, and where ties leave no choice."""
 
 

@@ -26,8 +26,9 @@ PAIRS: dict[str, tuple[Callable[[], Query], str]] = {
         "SELECT COUNT(DISTINCT user_id) AS a, COUNT(DISTINCT user_id) FILTER (WHERE paid) AS b FROM visits",
     ),
     "counts": (
-        lambda: t.agg(a=t.note.count(), b=t.note.n_unique(), c=count_rows(where=t.pages > 3)),
-        "SELECT COUNT(note) AS a, COUNT(DISTINCT note) AS b, COUNT(*) FILTER (WHERE pages > 3) AS c FROM visits",
+        lambda: t.agg(a=t.note.count(), b=t.note.n_unique(), c=t.note.n_unique(t.day), d=count_rows(where=t.pages > 3)),
+        "SELECT COUNT(note) AS a, COUNT(DISTINCT note) AS b, COUNT(DISTINCT note, day) AS c, "
+        "COUNT(*) FILTER (WHERE pages > 3) AS d FROM visits",
     ),
     "moments": (
         lambda: t.agg(

@@ -107,6 +107,9 @@ QUESTIONS: dict[str, tuple[str, dict[str, Any], bool]] = {
     "spread": ("SELECT VAR_POP(x) AS v FROM t", {"max_rows_per_group": 2}, True),
     "tails": ("SELECT SKEWNESS(x) AS s, KURTOSIS(x) AS t FROM t", {"max_rows_per_group": 2}, True),
     "people": ("SELECT k, COUNT(DISTINCT u) AS n FROM t GROUP BY k", {"max_groups": 1}, True),
+    "different": ("SELECT k, SUM(DISTINCT x) AS n FROM t GROUP BY k", {"max_groups": 1, "max_rows_per_group": 1}, True),
+    "each once": ("SELECT AVG(DISTINCT x) AS m, SUM(DISTINCT x) AS s FROM t", {"max_rows_per_group": 2}, False),
+    "combined": ("SELECT COUNT(DISTINCT k, x) AS n FROM t", {"max_rows_per_group": 2}, True),
     "values": ("SELECT k, COUNT(DISTINCT x) AS n FROM t GROUP BY k", {"max_groups": 1, "max_rows_per_group": 2}, True),
     "within": ("SELECT SUM(CLAMP(s, 0, 4)) AS n FROM (SELECT u, SUM(x) AS s FROM t GROUP BY u)", {}, True),
     "filter": (

@@ -9,7 +9,19 @@ from sfumato.codebook import Codebook
 from sfumato.query.nodes.catalog import Catalog
 from sfumato.query.nodes.expressions import Call, Column, Expression, Literal
 from sfumato.query.nodes.questions import Histogram, Item, Quantile, Question, Statistic, StatisticValue, TopValues
-from sfumato.query.nodes.relations import Join, Keep, PerUnit, Relation, Scan, Select, Union, Where, Windowed
+from sfumato.query.nodes.relations import (
+    Join,
+    Keep,
+    Listed,
+    Meet,
+    PerUnit,
+    Relation,
+    Scan,
+    Select,
+    Union,
+    Where,
+    Windowed,
+)
 from sfumato.query.sql import read_sql
 
 SOURCE = "made up"
@@ -116,6 +128,11 @@ def _relation(node: Relation) -> str:
                 [*(f"{one}={other}" for one, other in on), *(f"{one} {how} {other}" for one, how, other in compared)]
             )
             return f"{match.value}({shown(left)}, {shown(right)}, {equal})"
+        case Meet(left, right, on, most):
+            equal = " ".join(f"{one}={other}" for one, other in on)
+            return f"meet({shown(left)}, {shown(right)}, {equal}, {most})"
+        case Listed(columns, listed):
+            return f"values({' '.join(column.name for column in columns)}: {' '.join(map(str, listed))})"
         case Keep(source, rows):
             return f"keep({shown(source)}, {rows})"
         case Union(parts):

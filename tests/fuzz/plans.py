@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 import pyarrow as pa
 from tests.reference.choices import Choices
 from tests.reference.interpreter import Answers, Identity
-from tests.reference.laws import Compute, by_rows, close, joins, owners, without
+from tests.reference.laws import Compute, bound_of, close, joins, owners, without
 from tests.reference.plans import Case, cells
 from tests.reference.worlds import PRIVATE, ROW, UNIQUE, Held, World, values, world
 
@@ -77,19 +78,20 @@ def stays_close(choices: Choices, case: Case, compute: Compute, *, most: int = 2
         return
     before = compute(case.world, case.cells)
     for unit in choices.some(units_of(case.world), most, most) if units_of(case.world) else ():
-        bound = by_rows(case, unit) if case.world.unit == ROW else case.cells.bound
+        bound = bound_of(case, unit)
         gone = compute(without(case.world, unit, case.cells.source), case.cells)
         as_declared(before, gone, case.cells, bound)
         if case.world.unit != ROW:
             other = with_other_rows(choices, case.world, unit)
             after = compute(other, case.cells)
-            as_declared(compute(without(other, unit, case.cells.source), case.cells), after, case.cells, bound)
-            as_declared(before, after, case.cells, _twice(bound))
+            its = bound_of(replace(case, world=other), unit)
+            as_declared(compute(without(other, unit, case.cells.source), case.cells), after, case.cells, its)
+            as_declared(before, after, case.cells, _both(bound, its))
 
 
-def _twice(bound: Bound) -> Bound:
-    groups = None if bound.groups is None else 2 * bound.groups
-    return Bound(groups, None if bound.rows is None else 2 * bound.rows, bound.cut)
+def _both(one: Bound, other: Bound) -> Bound:
+    groups = None if one.groups is None or other.groups is None else one.groups + other.groups
+    return Bound(groups, None if one.rows is None or other.rows is None else one.rows + other.rows, one.cut)
 
 
 def as_declared(before: Answers, after: Answers, asked: Cells, bound: Bound) -> None:

@@ -853,6 +853,32 @@ QUERIES = (
         killers=("tests/unit/query/test_work.py::test_each_side_keeps_what_makes_a_million_together[6-10]",),
     ),
     Mutant(
+        name="rows that come but never go",
+        trap="C.3 joins of private tables: what is displaced is moved too",
+        path="transforms/meetings.py",
+        old="else 2 * rows * most",
+        new="else rows * most",
+        killers=("tests/exact/test_meetings.py::test_a_join_moves_as_the_theorem_says_for_all_changes_of_both_sides",),
+    ),
+    Mutant(
+        name="keys of any size meet",
+        trap="C.3 joins of private tables: one row meets any number",
+        path="query/engines/sql/relations.py",
+        old="FirstRows(Incoming(keys + rows), (), keys, rows, meet.most)",
+        new="Incoming(keys + rows)",
+        killers=("tests/exact/test_meetings.py::test_the_engine_moves_no_further_either",),
+    ),
+    Mutant(
+        name="two counts of which one row leaves the first and another comes into the second",
+        trap="C.3 joins of private tables: priced as one, by what comes alone",
+        path="query/plan/bound_units.py",
+        old="for members in sets if len(members) == 1]",
+        new="for members in sets]",
+        killers=(
+            "tests/exact/test_meetings.py::test_numbers_of_which_a_row_moves_one_move_by_what_comes_and_by_what_goes",
+        ),
+    ),
+    Mutant(
         name="rows that match somebody else's",
         trap="C.3 joins of private tables: rows of two people",
         path="query/engines/sql/relations.py",

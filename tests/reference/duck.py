@@ -136,6 +136,9 @@ class ByRank(Order):
     def kept(self, unit: Identity, row: Row) -> Any:
         return last(tuple(row.values()))
 
+    def met(self, row: Row) -> Any:
+        return last(tuple(row.values()))
+
     def value(self, unit: Identity, key: Key, value: Value) -> Any:
         return last((value,))
 
@@ -156,8 +159,8 @@ def looked_at(tally: ExactAggregate, row: Row, reference: Reference) -> Value:
             return 1 if of is None or reference.value(of, row) is not None else None
         case Units():
             return 1
-        case Distinct(of):
-            return reference.value(of, row)
+        case Distinct():
+            return reference.beside(tally, row)
     raise TypeError(tally)
 
 

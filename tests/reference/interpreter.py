@@ -27,7 +27,9 @@ from sfumato.query.nodes.relations import (
     Folded,
     Join,
     Keep,
+    Listed,
     Match,
+    Meet,
     Owner,
     PerUnit,
     Placed,
@@ -73,6 +75,10 @@ class Order(ABC):
         """Gives the place of a row among all rows of a unit."""
 
     @abstractmethod
+    def met(self, row: Row) -> Any:
+        """Gives the place of a row among all rows of a key, whoever's they are."""
+
+    @abstractmethod
     def value(self, unit: Identity, key: Key, value: Value) -> Any:
         """Gives the place of a value among the different ones of a unit and group."""
 
@@ -87,6 +93,9 @@ class ByValue(Order):
         return ordered(tuple(row.values()))
 
     def kept(self, unit: Identity, row: Row) -> Any:
+        return ordered(tuple(row.values()))
+
+    def met(self, row: Row) -> Any:
         return ordered(tuple(row.values()))
 
     def value(self, unit: Identity, key: Key, value: Value) -> Any:
@@ -118,18 +127,23 @@ class Reference:
         match relation:
             case Scan():
                 return list(self.scanned(relation))
+            case Listed(columns, rows):
+                names = [column.name for column in columns]
+                return [Owned((), dict(zip(names, row, strict=True))) for row in rows]
             case Where(source, condition):
                 return [one for one in self.rows(source) if self.value(condition, one.row) is True]
             case Select(source, columns):
                 return [Owned(unit, self.made(columns, row)) for unit, row in self.rows(source)]
             case Join():
                 return list(self.joined(relation))
+            case Meet():
+                return list(self.met(relation))
             case Union(parts):
                 return [one for part in parts for one in self.rows(part)]
             case Keep(source, rows):
                 return list(self.first(self.rows(source), rows))
             case PerUnit(source, by, folds):
-                return list(self.folded(self.rows(source), by, folds))
+                return list(self.folded(self.rows(source), by, folds, always=not (by or relation.private)))
             case Windowed():
                 return list(self.windowed(relation))
         raise TypeError(relation)
@@ -158,13 +172,21 @@ class Reference:
     def scanned(self, scan: Scan) -> Iterable[Owned]:
         """Gives the rows of a table, each with its unit; those of nobody are left out."""
         for place, raw in enumerate(self.tables[scan.table]):
-            row = {column.name: self.read(raw[column.name], column) for column in scan.columns}
-            if scan.owner is None:
-                yield Owned((), row)
-            elif not scan.owner.id:
-                yield Owned((scan.table, place), row)
-            else:
-                yield from (Owned(unit, row) for unit in self.units(scan.owner, raw))
+            plain = {column.name: self.read(raw[column.name], column) for column in scan.columns}
+            for items in self.items(scan, raw):
+                row = {**plain, **items}
+                if scan.owner is None:
+                    yield Owned((), row)
+                elif not scan.owner.id:
+                    yield Owned((scan.table, place), row)
+                else:
+                    yield from (Owned(unit, row) for unit in self.units(scan.owner, raw))
+
+    def items(self, scan: Scan, raw: Mapping[str, Any]) -> Iterable[Row]:
+        """Gives the items that a row of a table becomes rows with: each of one list with each of another."""
+        lists = [((raw[one.column] or [])[: one.most] or [None] * one.kept, one.item) for one in scan.unnested]
+        for chosen in itertools.product(*(some for some, _ in lists)):
+            yield {item.name: self.read(one, item) for one, (_, item) in zip(chosen, lists, strict=True)}
 
     def units(self, owner: Owner, raw: Mapping[str, Any]) -> Iterable[Identity]:
         """Gives the unit that a row belongs to, by what the tables hold; of a row of nobody there is none."""
@@ -220,6 +242,30 @@ class Reference:
                 found = [nothing]
             yield from (Owned(unit, {**row, **other}) for other in found)
 
+    def met(self, meet: Meet) -> Iterable[Owned]:
+        """Gives each of the first rows of a key on the left with each on the right; each such row is nobody's."""
+        kinds = [{side.field(name).kind for side, name in zip(meet.sources, pair, strict=True)} for pair in meet.on]  # type: ignore[union-attr]
+        first: list[dict[Key, list[Owned]]] = []
+        for place, side in enumerate(meet.sources):
+            rows: dict[Key, list[Owned]] = defaultdict(list)
+            for owned in self.rows(side):
+                values: list[Any] = [owned.row[pair[place]] for pair in meet.on]
+                if None not in values:
+                    key = tuple(
+                        float(value) if len(kind) > 1 else value for value, kind in zip(values, kinds, strict=True)
+                    )
+                    rows[key].append(owned)
+            first.append({key: self.of_key(found, meet.most) for key, found in rows.items()})
+        left, right = first
+        both = ((one, other) for key in left for one in left[key] for other in right.get(key, ()))
+        for place, (one, other) in enumerate(both):
+            yield Owned(("met", place), {**one.row, **other.row})
+
+    def of_key(self, rows: list[Owned], most: int | None) -> list[Owned]:
+        """Gives the first rows of a key."""
+        assert most is not None
+        return sorted(rows, key=lambda one: self.order.met(one.row))[:most]
+
     def compare(self, how: str, one: Any, other: Any) -> bool:
         """Tells whether two values compare in a way; missing ones never do."""
         return one is not None and other is not None and getattr(operator, how)(one, other)
@@ -230,10 +276,10 @@ class Reference:
         return one is not None and other is not None and one.unit == other.unit == 0
 
     def folded(
-        self, rows: list[Owned], by: Sequence[tuple[str, Expression]], folds: Sequence[Folded]
+        self, rows: list[Owned], by: Sequence[tuple[str, Expression]], folds: Sequence[Folded], *, always: bool = False
     ) -> Iterable[Owned]:
-        """Gives one row for each unit and group."""
-        groups: dict[tuple[Identity, Key], list[Row]] = defaultdict(list)
+        """Gives one row for each unit and group; ``always``: one of all public rows, also where there are none."""
+        groups: dict[tuple[Identity, Key], list[Row]] = defaultdict(list, {((), ()): []} if always else {})
         for unit, row in rows:
             groups[unit, tuple(self.made(by, row).values())].append(row)
         for (unit, key), members in groups.items():
@@ -390,10 +436,9 @@ class Reference:
                 return sum(self.scaled(self.total(tally, rows), every[unit], bound) for unit, rows in asked.items())
             case Units():
                 return sum(bool(rows) for rows in asked.values())
-            case Distinct(of):
-                return len(
-                    {value for unit, rows in asked.items() for value in self.different(of, unit, key, rows, bound)}
-                )
+            case Distinct():
+                found = {one for unit, rows in asked.items() for one in self.different(tally, unit, key, rows, bound)}
+                return sum(found) if tally.summed else len(found)
         raise TypeError(tally)
 
     def count(self, tally: Rows, rows: list[Row]) -> int:
@@ -419,10 +464,19 @@ class Reference:
         size = abs(total) * bound.rows // count
         return -size if total < 0 else size
 
-    def different(self, of: Expression, unit: Identity, key: Key, rows: list[Row], bound: Bound) -> list[Value]:
+    def different(self, tally: Distinct, unit: Identity, key: Key, rows: list[Row], bound: Bound) -> list[Any]:
         """Gives the different values of a unit that are kept."""
-        found = {value for row in rows if (value := self.value(of, row)) is not None}
+        found = {value for row in rows if (value := self.beside(tally, row)) is not None}
         return sorted(found, key=lambda value: self.order.value(unit, key, value))[: bound.rows]
+
+    def beside(self, tally: Distinct, row: Row) -> Any:
+        """Gives what is counted once: a value, steps of a grid, or values side by side of which none is missing."""
+        values: list[Any] = [self.value(of, row) for of in tally.operands]
+        if any(value is None for value in values):
+            return None
+        if tally.grid is not None:
+            return self.steps(tally.grid, values[0])
+        return values[0] if len(values) == 1 else tuple(values)
 
     # Images
 
@@ -441,4 +495,6 @@ def rows_are_units(relation: Relation) -> bool:
     match relation:
         case Scan(owner=owner):
             return owner is not None and not owner.id
+        case Meet():
+            return True
     return any(rows_are_units(source) for source in relation.sources if source.private)

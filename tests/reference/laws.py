@@ -9,7 +9,8 @@ from tests.reference.interpreter import Answers, ByValue, Identity, Reference
 from tests.reference.plans import Case
 from tests.reference.worlds import PRIVATE, ROW, WINDOW, World
 
-from sfumato.query.nodes.relations import Join, Relation, Scan
+from sfumato.query.nodes.relations import Join, Meet, Relation, Scan
+from sfumato.query.nodes.walks import meetings
 from sfumato.query.plan.engine_plan import Bound, Cells, Distinct, ExactAggregate, Rows, Total, Units
 
 Compute: TypeAlias = Callable[[World, Cells], Answers]
@@ -42,7 +43,7 @@ def scans(relation: Relation) -> Iterable[Scan]:
 
 def joins(relation: Relation) -> bool:
     """Tells whether there is a join in a relation."""
-    return isinstance(relation, Join) or any(joins(source) for source in relation.sources)
+    return isinstance(relation, Join | Meet) or any(joins(source) for source in relation.sources)
 
 
 def owners(world: World) -> dict[str, list[Identity | None]]:
@@ -83,7 +84,19 @@ def neighbours(case: Case, compute: Compute, *, most: int = 3) -> None:
     before = compute(case.world, case.cells)
     for unit in sorted(units, key=str)[:most]:
         after = compute(without(case.world, unit, case.cells.source), case.cells)
-        close(before, after, case.cells, by_rows(case, unit) if case.world.unit == ROW else case.cells.bound)
+        close(before, after, case.cells, bound_of(case, unit))
+
+
+def bound_of(case: Case, unit: Identity) -> Bound:
+    """Gives the bound of one unit: of a join of different units it is what comes and goes (proofs/meetings.md)."""
+    if case.world.unit == ROW:
+        return by_rows(case, unit)
+    for met in meetings(case.cells.source):
+        reference = Reference(case.world.rows, ByValue())
+        own = sum(one.unit == unit for side in met.sources for one in reference.rows(side))
+        moved = 2 * own * (met.most or 0)
+        return Bound(moved, moved)
+    return case.cells.bound
 
 
 def by_rows(case: Case, unit: Identity) -> Bound:
@@ -120,7 +133,7 @@ def reach(tally: ExactAggregate, bound: Bound) -> int | None:
     if isinstance(tally, Rows):
         return bound.rows << tally.bits
     if isinstance(tally, Distinct):
-        return bound.rows
+        return bound.rows * (max(map(abs, tally.grid.ends)) if tally.grid is not None and tally.summed else 1)
     assert isinstance(tally, Total)
     largest = bound.rows
     for term in tally.terms:

@@ -20,7 +20,9 @@ from sfumato.query.nodes.relations import (
     Folded,
     Join,
     Keep,
+    Listed,
     Match,
+    Meet,
     PerUnit,
     Placed,
     Placing,
@@ -30,6 +32,7 @@ from sfumato.query.nodes.relations import (
     Where,
     Windowed,
 )
+from sfumato.query.nodes.walks import meetings
 from sfumato.query.plan.engine_plan import Bound, Cells, Distinct, ExactAggregate, PublicKeys, Rows, Term, Total, Units
 from sfumato.query.plan.grids import Grid
 
@@ -203,11 +206,26 @@ def any_expression(choices: Choices, fields: Sequence[Column], depth: int = 2) -
 
 
 def relation(choices: Choices, here: World, depth: int = 2) -> Relation:
-    """Makes a private relation."""
+    """Makes a private relation; of those whose rows belong to two units, every eighth."""
     made = plain(choices, here)
     for _ in range(choices.whole(0, depth)):
         made = choices.of(STEPS)(choices, here, made)
-    return made
+    return made if choices.often(8) else meet(choices, here, made)
+
+
+def meet(choices: Choices, here: World, source: Relation) -> Relation:
+    """Joins rows of different units, and sometimes keeps some of these or makes new columns."""
+    right = prefixed(plain(choices, here), f"m{len(source.fields)}_")
+    pairs = [(a.name, b.name) for a in source.fields for b in right.fields if alike(a.kind, b.kind)]
+    if not pairs:
+        return source
+    made: Relation = Meet(source, right, tuple(dict.fromkeys(choices.some(pairs, 1, 2))), choices.whole(1, 3))
+    return choices.of((where, select))(choices, here, made) if choices.often(2) else made
+
+
+def alike(one: Kind, other: Kind) -> bool:
+    """Tells whether values of two kinds can be equal."""
+    return one is other or (one.numeric and other.numeric)
 
 
 def plain(choices: Choices, here: World) -> Relation:
@@ -247,7 +265,7 @@ def prefixed(source: Relation, prefix: str) -> Relation:
 def join(choices: Choices, here: World, source: Relation) -> Relation:
     """Joins with the public table, or with another private one."""
     public = here.unit == ROW or not choices.often(2)
-    other = here.scans["wards"] if public else plain(choices, here)
+    other = public_rows(choices, here) if public else plain(choices, here)
     right = prefixed(other, f"o{len(source.fields)}_")
     pairs = [(a.name, b.name) for a in source.fields for b in right.fields if a.kind is b.kind]
     if not pairs:
@@ -255,6 +273,21 @@ def join(choices: Choices, here: World, source: Relation) -> Relation:
     on = tuple(dict.fromkeys(choices.some(pairs, 1 if public else 0, 2)))
     compared = [(a, how, b) for a, b in choices.some(pairs, 0, 1) for how in choices.some(tuple(COMPARISONS), 1, 1)]
     return Join(source, right, on, choices.of(tuple(Match)), tuple(compared))
+
+
+def public_rows(choices: Choices, here: World) -> Relation:
+    """Makes the public table, what it is summed up to, or rows that the question states itself."""
+    wards = here.scans["wards"]
+    match choices.whole(0, 5):
+        case 0:
+            kinds = choices.some(KINDS, 1, 3)
+            columns = tuple(Column(f"v{place}", kind) for place, kind in enumerate(kinds))
+            cells = [[choices.of(CONSTANTS[kind]) if choices.often(6) else None for kind in kinds] for _ in range(3)]
+            return Listed(columns, tuple(map(tuple, cells)))
+        case 1:
+            by = tuple((f"by{place}", any_expression(choices, wards.fields, 1)) for place in range(choices.whole(0, 2)))
+            return PerUnit(wards, by, tuple(folded(choices, wards, f"fold{n}") for n in range(choices.whole(1, 2))))
+    return wards
 
 
 def union(choices: Choices, here: World, source: Relation) -> Relation:
@@ -354,7 +387,11 @@ def tally(choices: Choices, fields: Sequence[Column], *, units: bool) -> ExactAg
             return Total(tuple(term(choices, fields, small=many > 1) for _ in range(many)), asked)
         case 3:
             return Units(asked) if units else Rows(None, asked)
-    return Distinct(any_expression(choices, fields, 1), asked)
+    if not choices.often(3):
+        made = term(choices, fields, small=False)
+        return Distinct(made.of, asked, grid=made.grid, summed=choices.often(2))
+    others = tuple(any_expression(choices, fields, 1) for _ in range(choices.of((0, 0, 1, 2))))
+    return Distinct(any_expression(choices, fields, 1), asked, others)
 
 
 def bound(choices: Choices) -> Bound:
@@ -393,6 +430,7 @@ def key(choices: Choices, fields: Sequence[Column]) -> Expression:
 def cells(choices: Choices, here: World) -> Cells:
     """Makes cells over a world's tables."""
     source = relation(choices, here)
+    units = here.unit != ROW and not any(True for _ in meetings(source))
     keys = tuple(key(choices, source.fields) for _ in range(choices.whole(0, 2)))
     public = listed(choices, keys)
     if public is not None and public.certain and len(public) == 200:
@@ -400,7 +438,7 @@ def cells(choices: Choices, here: World) -> Cells:
     return Cells(
         source,
         keys,
-        tuple(tally(choices, source.fields, units=here.unit != ROW) for _ in range(choices.whole(1, 3))),
+        tuple(tally(choices, source.fields, units=units) for _ in range(choices.whole(1, 3))),
         bound(choices),
         public,
         () if choices.often(5) else (any_expression(choices, source.fields, 1),),

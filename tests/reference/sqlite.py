@@ -327,6 +327,7 @@ class SQLiteEngine(SQLEngine):
     """Tables in SQLite."""
 
     name: ClassVar[str] = "SQLite"
+    lacks: ClassVar[frozenset[str]] = frozenset({"Items"})
 
     def __init__(self, tables: Mapping[str, Held], connection: sqlite3.Connection) -> None:
         self._tables, self._connection = tables, connection

@@ -118,6 +118,8 @@ def test_a_draft_that_is_filled_in_is_a_codebook() -> None:
         "minutes": "float",
         "paid": "bool",
         "zoned": "time",
+        "tags": "list",
+        "states": "list",
     }
     assert book.facts() == ()  # nothing is stated that nobody has said
     assert sf.Codebook.read(unmarked(draft(SCHEMA))).id == ""
@@ -128,8 +130,7 @@ def test_a_draft_says_nothing_that_may_be_from_the_data() -> None:
     assert "secret" not in text
     for line in (
         "# path is left out: STRUCT is",
-        '# tags is left out: "VARCHAR[]" is',
-        '# states is left out: "ENUM[]"',
+        "tags: {type: list, items: {type: str}}",
     ):
         assert line in text
     assert '# pairs is left out: "INTEGER[2]" is no type of a codebook' in text

@@ -40,6 +40,7 @@ THINGS: dict[str, Callable[[sf.Session], Displayed]] = {
     "codebook": lambda s: s.dataset.codebook,  # type: ignore[return-value]
     "overview": lambda s: s.overview(),
     "ledger": lambda s: s.ledger,
+    "release": lambda s: s.run(s.dataset.space >> sf.count() >> sf.laplace(scale=2)),
     "explanation": lambda s: s.explain(s.dataset.space >> sf.count() >> sf.laplace(scale=2)),
 }
 
@@ -67,6 +68,21 @@ def test_what_is_shown_is_what_one_wants_to_know() -> None:
     assert "exam     ε = 2  ε = 0.5  open" in str(asked.ledger)
     assert repr(asked.dataset.codebook).startswith("An <exam>: protects a student")
     assert len(repr(asked.dataset.codebook)) < 1000
+
+
+def test_a_limit_without_delta_says_which_keys_it_cannot_pay_for() -> None:
+    assert "keys   only public ones" in str(session())
+    assert "keys   only public ones" not in str(
+        sf.Dataset({"points": [1], "grade": ["A"]}, codebook=BOOK).session(limit=sf.Approx(2, 1e-6), ledger="memory:")
+    )
+    asked = sf.Dataset({"id": [1, 2], "site": ["a", "b"]}, unit="id").session(limit=sf.Pure(9), ledger="memory:")
+    with pytest.raises(BadArgument, match="which a limit must have too; or list them, in the codebook"):
+        asked.sql("SELECT site, COUNT(*) AS n FROM data GROUP BY site", epsilon=1, max_groups=1, max_rows_per_group=1)
+
+
+def test_losses_show_how_they_are_written_and_read() -> None:
+    for loss in (sf.Pure(1), sf.Approx(1, 1e-6), sf.ZCDP(0.5), sf.GDP(1)):
+        assert loss._repr_html_() == f"<code>{loss!r}</code> {loss}"
 
 
 def counted() -> sf.Release:

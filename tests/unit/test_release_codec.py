@@ -53,6 +53,7 @@ FULL = Release(
     facts=(Fact("ages between 0 and 120", "public knowledge"),),
     receipt=Receipt(12, "ab" * 32, "team", "2026-11-16T06:00:00Z"),
     version="sfumato 0.0.9",
+    others=(("a firm", sf.Pure(3)),),
 )
 
 KINDS = ("|b1", "<i1", "<i2", "<i4", "<i8", ">i4", "<u1", "<u8", "<f2", "<f4", "<f8", ">f8", "<U4")
@@ -318,7 +319,7 @@ def test_hostile_noises_are_refused(part: str, wrong: Any) -> None:
             release_from_plain(plain)
 
 
-@pytest.mark.parametrize("field", [*release_to_plain(FULL)])
+@pytest.mark.parametrize("field", [name for name in release_to_plain(FULL) if name != "others"])  # which came later
 def test_no_field_may_be_missing_or_new(field: str) -> None:
     plain = release_to_plain(FULL)
     without = {name: part for name, part in plain.items() if name != field}

@@ -8,7 +8,6 @@ matched.
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,7 +20,7 @@ from typing import Any, NoReturn, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.errors import BadArgument
+from sfumato.errors import BadArgument, did_you_mean
 
 Given: TypeAlias = Any
 """Columns by name, a data frame (pandas, Polars, Arrow), rows as dictionaries, or made-up data of `sf.datasets`."""
@@ -52,8 +51,7 @@ class Rows:
     def column(self, name: str) -> tuple[Cell, ...]:
         """A column by name; where there is none, the refusal says which there are."""
         if name not in self.columns:
-            near = difflib.get_close_matches(str(name), self.names, n=1)
-            hint = f", such as {near[0]!r}" if near else ""
+            hint = did_you_mean(name, self.names, ", such as {!r}")
             _refuse(f"a column of {self.name}", f"one of {', '.join(self.names)}{hint}", name)
         return self.columns[name]
 

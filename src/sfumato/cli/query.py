@@ -48,6 +48,10 @@ Confidence = Annotated[str, typer.Option(help="Of error bars and of --accuracy."
 MaxGroups = Annotated[int | None, typer.Option(help="Keep at most so many groups of each unit.", min=1)]
 MaxRowsPerGroup = Annotated[int | None, typer.Option(help="Keep at most so many rows of each unit in a group.", min=1)]
 MaxRows = Annotated[int | None, typer.Option(help="Keep at most so many rows of each unit in all.", min=1)]
+MaxMatches = Annotated[
+    int | None,
+    typer.Option(help="Keep at most so many rows of each key, where rows of different units are joined.", min=1),
+]
 Keys = Annotated[
     list[str] | None, typer.Option("--keys", help="COLUMN=A,B,…, the public keys to answer, from no data.")
 ]
@@ -85,6 +89,7 @@ class Asked:
         max_groups: int | None,
         max_rows_per_group: int | None,
         max_rows: int | None,
+        max_matches: int | None,
         keys: list[str] | None,
         weights: list[str] | None,
     ) -> Asked:
@@ -98,6 +103,7 @@ class Asked:
             "max_groups": max_groups,
             "max_rows_per_group": max_rows_per_group,
             "max_rows": max_rows,
+            "max_matches": max_matches,
             "keys": keys_of(keys or ()),
             "weights": weights_of(weights or ()),
         }
@@ -122,6 +128,7 @@ def query(
     max_groups: MaxGroups = None,
     max_rows_per_group: MaxRowsPerGroup = None,
     max_rows: MaxRows = None,
+    max_matches: MaxMatches = None,
     keys: Keys = None,
     weights: Weights = None,
     parameter: Parameter = None,
@@ -145,7 +152,7 @@ def query(
     limit = loss_of(limit_epsilon, limit_delta, limit_rho, prefix="--limit-")
     loss = loss_of(epsilon, delta, rho)
     asked = Asked.read(
-        sql, parameter, loss, accuracy, confidence, max_groups, max_rows_per_group, max_rows, keys, weights
+        sql, parameter, loss, accuracy, confidence, max_groups, max_rows_per_group, max_rows, max_matches, keys, weights
     )
     if EXPLAINS.match(asked.text):
         sys.stdout.write(explained(source, asked, address, limit, same_data).to_text())
@@ -178,6 +185,7 @@ def explain(
     max_groups: MaxGroups = None,
     max_rows_per_group: MaxRowsPerGroup = None,
     max_rows: MaxRows = None,
+    max_matches: MaxMatches = None,
     keys: Keys = None,
     weights: Weights = None,
     parameter: Parameter = None,
@@ -202,6 +210,7 @@ def explain(
         max_groups,
         max_rows_per_group,
         max_rows,
+        max_matches,
         keys,
         weights,
     )
@@ -241,12 +250,19 @@ def ask(session: Session, asked: Asked, where: Output, address: str) -> int:
     return code
 
 
+def _left(session: Session, account: str) -> str:
+    """What is left of the limit of an account; of several, for whom."""
+    standing, left = session.ledger.standing(account)
+    whose = f" for {standing.terms.unit}" if len(session.accounts) > 1 else ""
+    return f"{left.str_down()} of {standing.limit}{whose}"
+
+
 def notes_of(release: Release, session: Session, address: str, *, free: bool) -> str:
     """Says what was asked and cut, what was paid, what is left, and where that is written down."""
-    price = f"{release.loss} for {release.unit}"
+    price = "; ".join(f"{loss} for {who}" for who, loss in ((release.unit, release.loss), *release.others))
     lines = [
         ("price", f"nothing: it was asked before, at {price}" if free else price),
-        ("left", f"{session.left.str_down()} of {session.limit}"),
+        *(("left", _left(session, name)) for name in session.accounts),
         ("paid", f"{release.receipt}"),
         ("ledger", shown(address)),
     ]

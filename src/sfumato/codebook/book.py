@@ -15,6 +15,7 @@ from typing import final
 from sfumato.codebook.columns import COLUMN_HEAD, Column, Place, Plain
 from sfumato.codebook.draft import draft, refuse_draft
 from sfumato.codebook.entries import TOP, Entries, comma_list, source_tree
+from sfumato.codebook.kinds import UnitKind, check_kinds, read_kinds
 from sfumato.codebook.sampling import Sampling
 from sfumato.codebook.smartnoise import from_smartnoise
 from sfumato.codebook.strict_yaml import begins_codebook, read_text, text_of, write_text
@@ -39,7 +40,8 @@ SHEET = ("motivation", "composition", "collection", "preprocessing", "uses", "di
 class Codebook(Displayed):
     """Public facts on one or several tables: who is protected, columns, bounds, and where each fact is from.
 
-    None of it may come from the private data; a bound that was read off the data is refused.
+    None of it may come from the private data; a bound that was read off the data is refused. ``kinds`` are the kinds of
+    units that are protected, where there are several; the first is the one of ``protects`` and ``id``.
 
     >>> book = Codebook.read({
     ...     "codebook": 1, "title": "An exam", "unit": {"protects": "a student"},
@@ -73,6 +75,7 @@ class Codebook(Displayed):
     not_protected: tuple[str, ...] = ()
     datasheet: tuple[tuple[str, str], ...] = ()
     ledger: str = ""
+    kinds: tuple[UnitKind, ...] = ()
     folder: Path | None = field(default=None, compare=False, repr=False)
 
     @staticmethod
@@ -176,7 +179,8 @@ class Codebook(Displayed):
         Without ``of_unit``, those about the unit are left out: a release that protects another one rests on others.
         """
         tables = self.tables if table is None and columns is None else (self.table(table),)
-        stated = (fact for each in tables for fact in each.facts(self.protects if of_unit else "", columns))
+        who, others = self.protects if of_unit else "", {kind.name: kind.protects for kind in self.kinds}
+        stated = (fact for each in tables for fact in each.facts(who, columns, others=others))
         return (*stated, *self.invariants, *self.public, *self.releases)
 
     @property
@@ -223,7 +227,8 @@ class Codebook(Displayed):
             form.Table(tuple(column.row() for column in table.columns), COLUMN_HEAD, title=table.headline)
             for table in self.tables
         )
-        return form.Document(self.title, f"{self.title}: protects {self.protects}", tables=tables)
+        who = " and ".join(kind.protects for kind in self.kinds) or self.protects
+        return form.Document(self.title, f"{self.title}: protects {who}", tables=tables)
 
     __repr__ = Displayed.__str__
 
@@ -243,13 +248,14 @@ class Codebook(Displayed):
             **{key: getattr(self, key) for key in ("description", "scope", "contact", "url")},
             "created": self.created and str(self.created),
             "collected": [str(day) for day in self.collected],
-            "unit": {key: value for key, value in unit.items() if value},
+            "unit": {key: value for key, value in unit.items() if value and not self.kinds},
+            "units": {kind.name: kind.tree() for kind in self.kinds},
             "not_protected": list(self.not_protected),
             "sampling": self.sampling and self.sampling.tree(),
             **{key: _facts(getattr(self, key)) for key in ("invariants", "public", "releases")},
             "datasheet": dict(self.datasheet),
             "ledger": self.ledger,
-            "tables": {table.name: table.tree() for table in self.tables},
+            "tables": {table.name: table.tree([kind.name for kind in self.kinds]) for table in self.tables},
         }
         return {key: value for key, value in said.items() if value}
 
@@ -259,14 +265,14 @@ def _read(given: object) -> Codebook:
     version = entries.value("codebook")
     if type(version) is not int or version != FORMAT:  # true and 1.0 equal 1
         entries.refuse(f"it must begin with codebook: {FORMAT}, the version of the format that this program reads")
-    unit = entries.inner("unit") or entries.missing("unit", "say who is protected, as in unit: {protects: a person}")
+    unit, kinds = _units(entries)
     id_column, window = unit.text("id"), unit.inner("window")
     sheet = entries.inner("datasheet")
     sampling = entries.inner("sampling")
     book = Codebook(
         title=entries.needed("title", "say in a few words what the data is"),
         protects=unit.needed("protects", "say who is protected, in words that are printed with every release"),
-        tables=_tables(entries, id_column),
+        tables=_tables(entries, id_column, [kind.name for kind in kinds]),
         id=id_column,
         window=window and Window.read(window),
         description=entries.text("description"),
@@ -282,11 +288,24 @@ def _read(given: object) -> Codebook:
         not_protected=entries.texts("not_protected"),
         datasheet=() if sheet is None else tuple((key, sheet.text(key)) for key in SHEET if sheet.has(key)),
         ledger=_ledger(entries),
+        kinds=kinds,
     )
     for part in (entries, unit, *([sheet] if sheet else [])):
         part.done()
     _check_ways(book)
+    check_kinds(book)
     return book
+
+
+def _units(entries: Entries) -> tuple[Entries, tuple[UnitKind, ...]]:
+    """Reads who is protected: the unit, or the first of several kinds and all of them."""
+    unit, several = entries.inner("unit"), entries.inner("units")
+    if several is None:
+        return unit or entries.missing("unit", "say who is protected, as in unit: {protects: a person}"), ()
+    if unit is not None:
+        entries.refuse("unit is one kind of unit, units are several: write one of the two")
+    kinds = read_kinds(several)
+    return Entries.read(kinds[0].tree(), "units"), kinds
 
 
 def _check_ways(book: Codebook) -> None:
@@ -316,7 +335,7 @@ def _check_keys(column: Column, keys: Place, tables: Sequence[Table]) -> None:
         )
 
 
-def _tables(entries: Entries, id_column: str) -> tuple[Table, ...]:
+def _tables(entries: Entries, id_column: str, kinds: Sequence[str]) -> tuple[Table, ...]:
     declared = entries.inner("tables")
     if declared is None or not declared.given:
         entries.missing("tables", "name each table and its columns")
@@ -324,7 +343,7 @@ def _tables(entries: Entries, id_column: str) -> tuple[Table, ...]:
     for name, table in declared.given.items():
         if not isinstance(name, str) or not name.strip():
             entries.refuse(f"the name of a table must be a text; got {shown(name)} (put it in quotes)")
-        tables.append(Table.read(name, table, id_column=id_column))
+        tables.append(Table.read(name, table, id_column=id_column, kinds=kinds))
     if id_column and not any(table.id for table in tables):
         entries.refuse(f"the unit has the id {id_column!r}, and no table has such a column")
     return tuple(tables)

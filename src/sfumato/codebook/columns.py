@@ -22,7 +22,7 @@ Moment: TypeAlias = datetime.datetime
 Range: TypeAlias = Bounds | tuple[Day, Day] | tuple[Moment, Moment]
 Plain: TypeAlias = dict[str, object]
 
-TYPES = ("float", "int", "bool", "str", "categories", "date", "time")
+TYPES = ("float", "int", "bool", "str", "categories", "date", "time", "list")
 
 MOST_DAYS = 100_000
 """A date column with more days than this is no list of days."""
@@ -64,7 +64,8 @@ class Column:
     missing values arise and what is done about them, ``erroneous`` the same of values that cannot be right;
     ``sensitive`` says why what this column tells about whole groups needs a second look before it is published.
     ``format`` says how texts of days and times are written, in the letters of strptime, and ``decimal`` which sign
-    stands before the decimals of numbers; both are about texts only.
+    stands before the decimals of numbers; both are about texts only. A list has ``items``, which are described as a
+    column is, and of each row at most the first ``most_items`` are looked at.
     """
 
     name: str
@@ -81,6 +82,8 @@ class Column:
     description: str = ""
     format: str = ""
     decimal: str = ""
+    items: Column | None = None
+    most_items: int | None = None
 
     @staticmethod
     def read(name: str, value: object, table: str) -> Column:
@@ -110,6 +113,8 @@ class Column:
             description=entries.text("description"),
             format=_format(entries, kind),
             decimal=_decimal(entries, kind),
+            items=_items(entries, kind, name, table),
+            most_items=entries.whole("most_items", least=1) if kind == "list" else None,
         )
         if column.missing and column.nullable is False:
             entries.refuse("it is never missing (nullable: false), and it says what is done about missing values")
@@ -129,13 +134,15 @@ class Column:
             case "date", (first, last):
                 days = (first + datetime.timedelta(day) for day in range((last - first).days + 1))
                 return Categories((*days, *missing))
-        if self.nullable or self.type in ("date", "time"):
+        if self.nullable or self.type in ("date", "time", "list"):
             raise BadCodebook(f"table {self.table!r}, column {self.name!r}", self._no_domain())
         return Integers(self.between if isinstance(self.between, Bounds) else None) if self.type == "int" else Texts()
 
     def _no_domain(self) -> str:
         if self.type == "date":
             return "without bounds there is no end of dates: give between: [first, last], with its source"
+        if self.type == "list":
+            return "lists have no domain in memory: leave the column out (columns=[…]), or ask with UNNEST in SQL"
         if self.type == "time":
             return "moments have no domain in memory: leave the column out (columns=[…]), or take dates"
         return (
@@ -153,6 +160,10 @@ class Column:
         values = "" if self.between is None else f"[{comma_list(self._ends)}]"
         values = values or comma_list(self.categories[:MOST_SHOWN]) + ", …" * (len(self.categories) > MOST_SHOWN)
         values = values or (f"those of {self.keys}" if self.keys else "")
+        if self.items is not None:
+            _, kind, values, *_ = self.items.row()
+            most = "" if self.most_items is None else f"at most {self.most_items} "
+            return self.name, f"list of {most}{kind}", values, "yes", self.items.source
         return self.name, self.type, values, "no" if self.nullable is False else "yes", self.source
 
     @property
@@ -161,7 +172,7 @@ class Column:
 
     def facts(self) -> tuple[Fact, ...]:
         """What a release that uses this column rests on."""
-        stated = []
+        stated = [] if self.items is None else list(self.items.facts())
         if self.between is not None:
             ends = str(self.between) if isinstance(self.between, Bounds) else f"[{comma_list(self._ends)}]"
             stated.append(Fact(f"{self.place} is in {ends}", self.source))
@@ -190,6 +201,8 @@ class Column:
             "between": self._ends,
             "categories": list(self.categories),
             "keys": self.keys and self.keys._asdict(),
+            "items": self.items and self.items.tree(),
+            "most_items": self.most_items,
             "nullable": self.nullable,
             "source": source_tree(self.source),
             **{
@@ -198,6 +211,19 @@ class Column:
             },
         }
         return {key: value for key, value in said.items() if value or value is False}
+
+
+def _items(entries: Entries, kind: str, name: str, table: str) -> Column | None:
+    """Reads what the items of a list are: a column in all but lists of their own, and keys of another table."""
+    if kind != "list":
+        return None
+    declared = entries.value("items")
+    if declared is None:
+        entries.missing("items", "what each item is, as in items: {type: str}")
+    items = Column.read(f"{name}[]", declared, table)
+    if items.type == "list" or items.keys is not None:
+        entries.refuse("items are values: neither lists nor keys of another table")
+    return items
 
 
 def _bounds(entries: Entries, kind: str) -> Range | None:

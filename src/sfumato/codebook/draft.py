@@ -154,6 +154,8 @@ def _column(column: str, engine: str, between: tuple[object, object, str] | None
     head, kind = _head(engine), kind_of(engine)
     if not head:
         yield f"      {_quoted(column)}: {{type: str}}  # {NOT_SAID}"
+    elif kind is None and (item := kind_of(head.removesuffix("[]"))) is not None and head.endswith("[]"):
+        yield f"      {_quoted(column)}: {{type: list, items: {{type: {item}}}}}  # UNNEST looks into it"
     elif kind is None:
         yield f"      # {_quoted(column)} is left out: {_quoted(head)} is no type of a codebook"
     elif between is not None:

@@ -7,11 +7,10 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from difflib import get_close_matches
 from fractions import Fraction
 from typing import NoReturn, TypeVar, final
 
-from sfumato.errors import BadCodebook, shown
+from sfumato.errors import BadCodebook, did_you_mean, shown
 from sfumato.release.record import Fact
 
 T = TypeVar("T")
@@ -106,8 +105,8 @@ class Entries:
 
     def missing(self, key: str, why: str) -> NoReturn:
         """Refuses a mapping without an entry, and names the one that may have been meant to be it."""
-        near = get_close_matches(key, [str(word) for word in self.given if word not in self.asked], n=1)
-        self.refuse(f"{key} is missing: {why}" + (f". Is {near[0]!r} meant to be it?" if near else ""))
+        others = [str(word) for word in self.given if word not in self.asked]
+        self.refuse(f"{key} is missing: {why}" + did_you_mean(key, others, ". Is {!r} meant to be it?"))
 
     def source(self, of: str) -> str:
         """Reads where a fact is from, and refuses the private data itself.
@@ -153,8 +152,7 @@ class Entries:
         if word in allowed:
             return word
         usual_word = OTHER_WORDS.get(word.casefold(), word.casefold())
-        near = get_close_matches(usual_word, allowed, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
+        hint = did_you_mean(usual_word, allowed, "; did you mean {!r}?")
         return self.refuse(f"{key} must be one of {comma_list(allowed)}; got {word!r}{hint}")
 
     def known(self, name: str, columns: Sequence[str], what: str) -> str:
@@ -198,8 +196,8 @@ class Entries:
         """Refuses entries that nobody asked for, with what may have been meant."""
         for key, value in self.given.items():
             if key not in self.asked:
-                meant = get_close_matches(str(key), self.asked, n=1)
-                hint = f"did you mean {meant[0]!r}?" if meant else f"known here: {', '.join(sorted(self.asked))}"
+                meant = did_you_mean(key, self.asked, "did you mean {!r}?")
+                hint = meant or f"known here: {', '.join(sorted(self.asked))}"
                 comma = "" if meant or value is not None else ". A text with a comma inside {…} needs quotes"
                 self.refuse(f"there is no entry {shown(key)}; {hint}{comma}")
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import datetime
 from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import replace
-from difflib import get_close_matches
 
 import numpy as np
 
 from sfumato.codebook.book import FORMAT, Codebook
 from sfumato.codebook.draft import kind_of
 from sfumato.codebook.entries import comma_list
-from sfumato.errors import BadArgument
+from sfumato.codebook.kinds import UnitKind
+from sfumato.errors import BadArgument, did_you_mean
 from sfumato.exact import Number
 
 STATED = "stated where the data set was opened"
@@ -26,16 +26,16 @@ def stated_codebook(
     table: str,
     types: Mapping[str, str],
     *,
-    protects: str,
-    id: str = "",
-    rows: int | None = None,
+    units: Mapping[str, UnitKind],
+    rows: Mapping[str, int | None],
     between: Ends | None = None,
     categories: Lists | None = None,
 ) -> Codebook:
     """Makes the codebook of one table from the engine's types of its columns and from what was stated.
 
-    Columns without a type, as those of text files are, are numbers where they have bounds, and texts otherwise. ``id``
-    is the column that says whose a row is; without one, ``rows`` is how many rows one unit may have.
+    Columns without a type, as those of text files are, are numbers where they have bounds, and texts otherwise.
+    ``units`` are who is protected, with the column that says whose a row is, by the name of the kind (none, where there
+    is one); ``rows`` is how many rows one of them may have, where that is stated: where there is no id, it must be.
     """
     ends, lists = dict(between or {}), dict(categories or {})
     for what, stated in (("between", ends), ("categories", lists)):
@@ -44,15 +44,18 @@ def stated_codebook(
             _askable(name, types[name], what)
     if both := sorted(ends.keys() & lists.keys()):
         raise BadArgument("between and categories", "about different columns", both)
-    if id:
-        _known(id, types, "unit")
-        _askable(id, types[id], "unit")
+    for kind in units.values():
+        if kind.id:
+            _known(kind.id, types, "unit")
+            _askable(kind.id, types[kind.id], "unit")
     columns = {name: _column(name, engine, ends, lists) for name, engine in types.items()}
     entry: dict[str, object] = {"columns": {name: one for name, one in columns.items() if one is not None}}
-    if rows is not None:
-        entry["contributions"] = {"rows": rows, "source": STATED}
-    unit = {"protects": protects, "id": id} if id else {"protects": protects}
-    book = Codebook.read({"codebook": FORMAT, "title": table, "unit": unit, "tables": {table: entry}})
+    bounds = {name: {"rows": most, "source": STATED} for name, most in rows.items() if most is not None}
+    trees = {name: {what: said for what, said in kind.tree().items() if said} for name, kind in units.items()}
+    if bounds:
+        entry["contributions"] = bounds.get("", bounds)
+    who = {"unit": trees[""]} if "" in trees else {"units": trees}
+    book = Codebook.read({"codebook": FORMAT, "title": table, **who, "tables": {table: entry}})
     left_out = {name: cannot_be_asked(types[name]) for name, one in columns.items() if one is None}
     return replace(book, tables=tuple(replace(one, left_out=left_out) for one in book.tables))
 
@@ -69,12 +72,8 @@ def _askable(name: str, engine: str, what: str) -> None:
 
 def _known(name: object, types: Mapping[str, str], what: str) -> None:
     if name not in types:
-        near = [one for one in types if one.casefold() == str(name).casefold()]
-        near = near or get_close_matches(str(name), types, n=1)
-        must = f"about columns that there are: {comma_list([*types])}" + (
-            f"; did you mean {near[0]!r}?" if near else ""
-        )
-        raise BadArgument(what, must, name)
+        near = did_you_mean(name, types, "; did you mean {!r}?")
+        raise BadArgument(what, f"about columns that there are: {comma_list([*types])}{near}", name)
 
 
 def _column(name: str, engine: str, ends: Ends, lists: Lists) -> Mapping[str, object] | None:

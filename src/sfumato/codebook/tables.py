@@ -78,8 +78,9 @@ class Table:
 
     ``size`` is its exact and ``least`` its least number of rows, where that is public, with ``size_source``. ``id`` is
     the column that says whose a row is, or ``link`` leads to the table that says so; ``key`` are the columns in which
-    no two rows agree. A ``public`` table holds nothing about any unit, such as a list of stations. ``left_out`` says of
-    columns that the data has besides why nothing can be asked about them, where that is known.
+    no two rows agree. A ``public`` table holds nothing about any unit, such as a list of stations. ``contributions``
+    are those of the unit, or of the first of several kinds; ``others`` are those of the other kinds, by name.
+    ``left_out`` says of columns that the data has besides why nothing can be asked about them, where that is known.
     """
 
     name: str
@@ -93,6 +94,7 @@ class Table:
     key: tuple[str, ...] = ()
     contributions: Contributions | None = None
     public: bool = False
+    others: tuple[tuple[str, Contributions], ...] = ()
     left_out: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     @property
@@ -110,8 +112,8 @@ class Table:
         return f"{self.name} ({owned})" if owned else self.name
 
     @staticmethod
-    def read(name: str, value: object, *, id_column: str) -> Table:
-        """Reads a table; ``id_column`` is the one that the unit names for all tables."""
+    def read(name: str, value: object, *, id_column: str, kinds: Sequence[str] = ()) -> Table:
+        """Reads a table; ``id_column`` is the one that the unit names for all tables, ``kinds`` those of units."""
         entries = Entries.read(value, f"table {name!r}")
         declared = entries.inner("columns")
         if declared is None or not declared.given:
@@ -119,7 +121,7 @@ class Table:
         columns = tuple(Column.read(_name(key, declared), column, name) for key, column in declared.given.items())
         names = [column.name for column in columns]
         size, least, size_source = _size(entries.inner("size"))
-        bounds = entries.inner("contributions")
+        own_bounds, others = _bounds(entries.inner("contributions"), names, kinds)
         public = entries.truth("public")
         own, link = _owner(entries, names, id_column, public=public)
         table = Table(
@@ -132,11 +134,12 @@ class Table:
             id=own,
             link=link,
             key=tuple(entries.known(part, names, "key") for part in entries.texts("key")),
-            contributions=bounds and Contributions.read(bounds, names),
+            contributions=own_bounds,
             public=public,
+            others=others,
         )
         entries.done()
-        if public and (own or link or bounds):
+        if public and (own or link or own_bounds or others):
             entries.refuse("a public table holds nothing of any unit: it has no id and no contributions")
         return table
 
@@ -166,15 +169,23 @@ class Table:
         chosen = self._chosen(columns)
         return Space(Frame(tuple((c.name, c.atom) for c in chosen), self.size, self.least), self.metric)
 
-    def facts(self, who: str, columns: Sequence[str] | None = None) -> tuple[Fact, ...]:
-        """What a release from the table, or from some columns, rests on; of ``who``, if anybody is named."""
+    def facts(
+        self, who: str, columns: Sequence[str] | None = None, *, others: Mapping[str, str] | None = None
+    ) -> tuple[Fact, ...]:
+        """What a release from the table, or from some columns, rests on; of ``who``, if anybody is named.
+
+        ``others`` says who the other kinds of units are, by name.
+        """
         chosen = self._chosen(columns)
         rows = f"{self.size} rows" if self.size is not None else f"at least {self.least} rows"
         size = (Fact(f"{self.name} has {rows}", self.size_source),) if self.size_source else ()
         bounds = () if self.contributions is None or not who else self.contributions.facts(self.name, who)
-        return (*size, *bounds, *(fact for column in chosen for fact in column.facts()))
+        beside = (fact for kind, one in self.others for fact in one.facts(self.name, (others or {})[kind]) if who)
+        return (*size, *bounds, *beside, *(fact for column in chosen for fact in column.facts()))
 
-    def tree(self) -> Plain:
+    def tree(self, kinds: Sequence[str] = ()) -> Plain:
+        own = self.contributions and self.contributions.tree()
+        by_kind = {kinds[0]: own, **{kind: one.tree() for kind, one in self.others}} if kinds else {}
         exactly = {"exactly": self.size} if self.size is not None else {"at_least": self.least}
         said = {
             "description": self.description,
@@ -182,7 +193,7 @@ class Table:
             "size": {**exactly, "source": source_tree(self.size_source)} if self.size_source else None,
             "id": self.link.tree() if self.link else self.id,
             "key": list(self.key),
-            "contributions": self.contributions and self.contributions.tree(),
+            "contributions": {kind: said for kind, said in by_kind.items() if said} if kinds else own,
             "columns": {column.name: column.tree() for column in self.columns},
         }
         return {key: value for key, value in said.items() if value}
@@ -211,6 +222,20 @@ def _owner(entries: Entries, names: Sequence[str], id_column: str, *, public: bo
     if own:
         return entries.known(own, names, "id"), None
     return (id_column if id_column in names else ""), link
+
+
+def _bounds(
+    entries: Entries | None, columns: Sequence[str], kinds: Sequence[str]
+) -> tuple[Contributions | None, tuple[tuple[str, Contributions], ...]]:
+    """Reads how much may be one unit's: of the only kind, or of the first of several and then of the others."""
+    if entries is None:
+        return None, ()
+    if not kinds:
+        return Contributions.read(entries, columns), ()
+    inner = {kind: entries.inner(kind) for kind in kinds}
+    entries.done()
+    stated = {kind: Contributions.read(one, columns) for kind, one in inner.items() if one is not None}
+    return stated.get(kinds[0]), tuple((kind, stated[kind]) for kind in kinds[1:] if kind in stated)
 
 
 def _size(entries: Entries | None) -> tuple[int | None, int, str]:

@@ -1,4 +1,5 @@
-"""The distance between tables in which rows belong to people: how many people to add or remove, with all their rows."""
+"""The distance between tables in which rows belong to people: how many people to add or remove, with all their rows;
+and between tables whose rows belong to others too, such as firms: how many rows of how many people."""
 
 from __future__ import annotations
 
@@ -9,7 +10,8 @@ from fractions import Fraction
 from typing import final
 
 from sfumato.core.domains import Custom, Data, Domain, Frame, Tables
-from sfumato.core.metrics import DatasetMetric
+from sfumato.core.grouped_distance import AnyDistance, DistanceLike, GroupedDistance
+from sfumato.core.metrics import DatasetMetric, Unit
 from sfumato.core.rows import canonical, records
 from sfumato.errors import BadArgument, NoDistance
 from sfumato.exact import Distance
@@ -38,7 +40,7 @@ class Identifiers(DatasetMetric):
             raise BadArgument("the column of identifiers", "a name", self.column)
 
     def distance(self, left: Data, right: Data) -> Distance:
-        ours, theirs = self._rows(left), self._rows(right)
+        ours, theirs = self.rows(left), self.rows(right)
         apart = 0
         for identifier in ours.keys() | theirs.keys():
             if identifier not in ours or identifier not in theirs:
@@ -47,7 +49,8 @@ class Identifiers(DatasetMetric):
                 apart += 2
         return Fraction(apart)
 
-    def _rows(self, data: Data) -> dict[Hashable, list[tuple[Data, ...]]]:
+    def rows(self, data: Data) -> dict[Hashable, list[tuple[Data, ...]]]:
+        """The rows of each identifier; refuses a row without one."""
         if not isinstance(data, Mapping) or self.column not in data:
             raise NoDistance(self, f"there is no column {self.column!r} that says who owns a row.")
         rows: dict[Hashable, list[tuple[Data, ...]]] = defaultdict(list)
@@ -71,3 +74,57 @@ class Identifiers(DatasetMetric):
 
     def __str__(self) -> str:
         return f"the distance in {self.column}" + (f" and {self.window}" if self.window else "")
+
+
+@final
+@dataclass(frozen=True)
+class SharedIdentifiers(DatasetMetric):
+    """Identifiers whose rows are those of other kinds of units too, as the jobs of people are the jobs of firms.
+
+    A whole number counts identifiers to add or remove, as in `Identifiers`. A `GroupedDistance` counts what another
+    kind of unit takes with it: so many ``rows`` to add, or so many to remove, of at most so many identifiers
+    (``parts``), at most ``largest`` of each; what else these have stays.
+
+    >>> before = {"id": [1, 1, 2, 3], "firm": list("abab")}
+    >>> after = {"id": [1, 3], "firm": list("bb")}
+    >>> SharedIdentifiers("id").distance(before, after), SharedIdentifiers("id").taken(before, after)
+    (Fraction(3, 1), GroupedDistance(parts=2, rows=2, largest=1))
+    """
+
+    column: str
+
+    def __post_init__(self) -> None:
+        self._all()
+
+    def _all(self) -> Identifiers:
+        return Identifiers(self.column)
+
+    def distance(self, left: Data, right: Data) -> Distance:
+        return self._all().distance(left, right)
+
+    def taken(self, left: Data, right: Data) -> GroupedDistance:
+        """How many rows are on one side only, of how many identifiers, and how many of one at most."""
+        ours, theirs = (
+            {name: records(rows) for name, rows in self._all().rows(side).items()} for side in (left, right)
+        )
+        none = records([])
+        apart = [
+            ((ours.get(one, none) - theirs.get(one, none)) + (theirs.get(one, none) - ours.get(one, none))).total()
+            for one in ours.keys() | theirs.keys()
+        ]
+        return GroupedDistance(sum(rows > 0 for rows in apart), sum(apart), max(apart, default=0))
+
+    def read(self, distance: DistanceLike | Unit) -> AnyDistance:
+        own = self._own(distance)
+        return own if isinstance(own, GroupedDistance) else super().read(own)
+
+    def misfit(self, domain: Domain) -> str | None:
+        return self._all().misfit(domain)
+
+    def unit(self, distance: AnyDistance) -> str:
+        if not isinstance(distance, GroupedDistance):
+            return self._all().unit(distance)
+        return f"up to {distance.rows} rows of up to {distance.parts} {self.column}, added or removed"
+
+    def __str__(self) -> str:
+        return f"the distance in {self.column}, and in rows of it"

@@ -112,6 +112,12 @@ class Category:
 
     def encode(self, values: object) -> Floats:
         """Values as their places in the list; −1 for any other, NaN where one is missing."""
+        if isinstance(kind := getattr(values, "dtype", None), np.dtype) and kind.kind in "biufU":
+            distinct, inverse = np.unique(np.asarray(values), return_inverse=True)
+            return self._codes(distinct.tolist())[inverse]
+        return self._codes(as_list(values))
+
+    def _codes(self, listed: Sequence[object]) -> Floats:
         places = {value: float(place) for place, value in enumerate(self.values)}
 
         def place_of(value: object) -> float:
@@ -122,7 +128,7 @@ class Category:
             except TypeError:  # a list, which is none of them
                 return -1.0
 
-        return np.array([place_of(value) for value in as_list(values)], dtype=np.float64)
+        return np.array([place_of(value) for value in listed], dtype=np.float64)
 
     def entry(self, source: Relation) -> Entry:
         """The same for a table."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import NamedTuple, final
+from typing import NamedTuple, TypeGuard, final
 
 from sfumato.accounting.adaptive.approx_filter import ApproxFilter, holds
 from sfumato.accounting.adaptive.charge import Rule, charge_to, counted, kind_of
@@ -37,7 +37,10 @@ LONGEST_NAME = 200
 @final
 @dataclass(frozen=True)
 class Terms:
-    """What an account was opened on, which never changes: its unit, and what was said about it."""
+    """What an account was opened on, which never changes: its unit, and what was said about it.
+
+    ``beside`` names the accounts of other kinds of units that every charge of a data set is one to, in the same step.
+    """
 
     holds: bool = False
     period: Period | None = None
@@ -47,6 +50,7 @@ class Terms:
     metric: str = ""
     bound: str = ""
     about: Mapping[str, str] = field(default_factory=dict)
+    beside: tuple[str, ...] = ()
 
     @property
     def protects(self) -> tuple[str, str, str]:
@@ -64,13 +68,14 @@ class Terms:
             "metric": self.metric,
             "bound": self.bound,
             "about": {**self.about},
+            **({"beside": list(self.beside)} if self.beside else {}),
         }
 
     @classmethod
     def read(cls, body: Mapping[str, object]) -> Terms:
         """Reads the terms of an entry."""
-        about, until = body.get("about"), body.get("until")
-        if not isinstance(about, dict) or not (until is None or isinstance(until, str)):
+        about, until, beside = body.get("about"), body.get("until"), body.get("beside", [])
+        if not isinstance(about, dict) or not (until is None or isinstance(until, str)) or not _names(beside):
             raise LedgerDamaged("an account was opened on terms that cannot be read")
         return cls(
             holds=body.get("holds") is True,
@@ -81,7 +86,12 @@ class Terms:
             metric=str(body.get("metric")),
             bound=str(body.get("bound")),
             about=about,
+            beside=tuple(beside),
         )
+
+
+def _names(given: object) -> TypeGuard[list[str]]:
+    return isinstance(given, list) and all(isinstance(name, str) for name in given)
 
 
 @final

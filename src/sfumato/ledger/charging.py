@@ -10,6 +10,7 @@ from sfumato.accounting.adaptive.charge import in_kind, kind_of
 from sfumato.accounting.adaptive.costs import Cost
 from sfumato.accounting.losses.measures import Loss
 from sfumato.errors import AccountRefused, SfumatoError
+from sfumato.ledger.beside import Beside, losses_beside
 from sfumato.ledger.checklists import check_settled
 from sfumato.ledger.entry import Body, Entry
 from sfumato.ledger.permit import Purpose, check_run
@@ -41,8 +42,9 @@ def charged(
     *,
     by: str,
     check: Callable[[Transaction], None] | None = None,
+    beside: Beside | None = None,
 ) -> tuple[Entry, bool]:
-    """Charges an account and all above it, in one step; gives the entry, and whether it is new.
+    """Charges an account, all above it and those ``beside`` it, in one step; gives the entry, and whether it is new.
 
     What a ``check`` refuses is refused in the same step, and with one also everything while the checklist of the data
     set is open. A key that is in the book already gives the charge that it belongs to.
@@ -58,13 +60,14 @@ def charged(
         if isinstance(key, str) and (row := pen.by_key(charge_key(account, key))) is not None:
             before.append(row)
         else:
-            transaction.charge(account, cost, {**said, "mark": replica.new_mark()})
+            transaction.charge(account, cost, {**said, "mark": replica.new_mark()}, beside)
 
     entries = replica.append(write, by=by)
     if not before:
         return entries[-2 if entries[-1].kind == "balance" else -1], True
     entry = Entry.read(before[0].text, before[0].digest)
-    if any(entry.body.get(name) != text for name, text in {**said, **plain_cost(cost)}.items()):
+    paid = {**said, **plain_cost(cost), **losses_beside(beside or {})}
+    if any(entry.body.get(name) != text for name, text in paid.items()):
         raise AccountRefused(
             "this key belongs to another charge: of another loss, for another question, or of another version of "
             "the data (without version='…' each opening is one). A retry repeats a charge; a new one has a new key."
@@ -74,11 +77,13 @@ def charged(
 
 def check_payable(transaction: Transaction, account: str, cost: Cost, purpose: Purpose) -> None:
     """Refuses what no charge of a cost to an account could pay for, before anything is charged."""
-    if purpose.measurement.interactive:
-        for payer in transaction.payers(account):
-            in_kind(cost.loss, kind_of(payer.rule))  # such a one is counted in the kind of the limit, or not at all
-    interleaves = all(payer.rule.interleaves for payer in transaction.payers(account))
-    check_run(purpose, cost=cost, account=transaction[account], interleaves=interleaves)
+    costs = {account: cost, **purpose.beside}
+    for name, own in costs.items() if purpose.measurement.interactive else ():
+        for payer in transaction.payers(name):
+            in_kind(own.loss, kind_of(payer.rule))  # such a one is counted in the kind of the limit, or not at all
+    interleaves = all(payer.rule.interleaves for name in costs for payer in transaction.payers(name))
+    others = [transaction[name] for name in purpose.beside]
+    check_run(purpose, cost=cost, account=transaction[account], others=others, interleaves=interleaves)
 
 
 def tried(
@@ -101,7 +106,7 @@ def tried(
             if purpose is not None:
                 check_settled(transaction.state, account)
             if answer is None:
-                transaction.charge(account, cost, {})
+                transaction.charge(account, cost, {}, None if purpose is None else purpose.beside)
             else:
                 transaction.share(owing(transaction, store, account, answer), Cost.of(answer.release.loss), {})
         except SfumatoError as refusal:

@@ -110,6 +110,7 @@ class Ledger(Displayed):
         about: Mapping[str, str] | None = None,
         note: tuple[str, Said] | None = None,
         expecting: int | None = None,
+        beside: Sequence[str] = (),
         by: str = "curator",
     ) -> Account:
         """Opens an account, or returns the one opened before on the same terms; a limit is set once and never changes.
@@ -118,7 +119,7 @@ class Ledger(Displayed):
         same unit. With ``holds`` its limit is set aside above. With ``period`` the limit is for each day, week, month,
         quarter or year. After ``until`` it pays for nothing, and what it held is free again. ``about`` is public:
         scope, url and such. A ``note``, on the account above, is written in the same step; ``expecting`` is the entry
-        of the last note there under its topic, as the caller knows it.
+        of the last note there under its topic, as the caller knows it. ``beside`` are accounts of other kinds of units.
         """
         named, rule = checked_name(name), rule_for(limit)
         above = named.rpartition("/")[0]
@@ -131,6 +132,7 @@ class Ledger(Displayed):
                 period=Period.named(period),
                 until=None if until is None else stamp(aware(until)),
                 about=read_texts(about),
+                beside=tuple(beside),
             )
             if note is not None:
                 check_expected(transaction, above, note[0], expecting)
@@ -202,26 +204,27 @@ class Ledger(Displayed):
         question: str | None = None,
         what: str = "",
         data: str = "",
+        others: Mapping[str, tuple[Unit, Cost]] | None = None,
         by: str = "analyst",
     ) -> Permit | Release:
         """Finds the stored release that answers a question (see `recall`), or else charges for a measurement.
 
         What the charge could not pay for is refused before it is made, and so is everything while the checklist of the
-        data set is open. The permit has then been checked for this measurement.
+        data set is open. The permit has then been checked for this measurement. ``others`` are units of other kinds.
         """
         if question is not None:
             release = recalled(self._replica, self._store, account, question, by=by, check=check_settled)
             if release is not None:
                 return release
         said: Body = {"what": what, "question": question, "key": key, "data": data}
-        permit = self._charged(account, cost, said, by, Purpose(measurement, d_in))
+        permit = self._charged(account, cost, said, by, Purpose(measurement, d_in, others or {}))
         stored = permit.release if permit.used else None
         return permit if stored is None else stored
 
     def _charged(self, account: str, cost: Loss | Cost, said: Body, by: str, purpose: Purpose | None = None) -> Permit:
-        whole = Cost.of(cost)
+        whole, beside = Cost.of(cost), None if purpose is None else purpose.beside
         check = None if purpose is None else partial(check_payable, account=account, cost=whole, purpose=purpose)
-        entry, fresh = charged(self._replica, account, whole, said, by=by, check=check)
+        entry, fresh = charged(self._replica, account, whole, said, by=by, check=check, beside=beside)
         live = None if fresh else self._permits.get(entry.number)
         return self._permit(entry, whole, purpose, fresh=fresh) if live is None else live
 
@@ -242,7 +245,8 @@ class Ledger(Displayed):
         return recalled(self._replica, self._store, account, question, by=by)
 
     def _permit(self, entry: Entry, cost: Cost, purpose: Purpose | None, *, fresh: bool) -> Permit:
-        state = self._replica.state
+        state, beside = self._replica.state, {} if purpose is None else purpose.beside
+        accounts = (entry.account, *beside)
         made = Permit(
             Receipt(entry.number, entry.digest, entry.account, entry.time),
             cost,
@@ -250,9 +254,10 @@ class Ledger(Displayed):
             keep=lambda release: keep_release(self._replica, release, entry),
             fail=lambda: note_failure(self._replica, entry),
             stored=lambda: self._stored(entry.number),
-            interleaves=lambda: all(one.rule.interleaves for one in payers(state.__getitem__, entry.account)),
+            interleaves=lambda: all(p.rule.interleaves for name in accounts for p in payers(state.__getitem__, name)),
             spent=not fresh,
             purpose=purpose,
+            beside=[(state[name], own) for name, own in beside.items()],
         )
         self._permits[entry.number] = made
         return made

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, NoReturn, final
 
 from sfumato.accounting.adaptive.charge import in_kind
@@ -22,6 +22,7 @@ from sfumato.errors import BadArgument, PermitUsed, RunFailed
 from sfumato.exact import Number
 from sfumato.guarantee import guarantee
 from sfumato.ledger.accounts import Account, Terms
+from sfumato.ledger.beside import Beside
 from sfumato.ledger.entry import canonical, digest_of
 from sfumato.release.record import Fact, Receipt, Release
 
@@ -30,14 +31,24 @@ Keep = Callable[[Release], Release]
 
 @final
 class Purpose(NamedTuple):
-    """A measurement that is to run, and the distance of neighbours that it is priced for."""
+    """A measurement that is to run, and the distance of neighbours that it is priced for.
+
+    ``others`` are the units of other kinds, by the names of their accounts, with what each of them is charged.
+    """
 
     measurement: Measurement
     d_in: DistanceLike | Unit
+    others: Mapping[str, tuple[Unit, Cost]] = {}
+
+    @property
+    def beside(self) -> Beside:
+        """What the accounts of other kinds of units are charged."""
+        return {name: cost for name, (_, cost) in self.others.items()}
 
     def same(self, other: Purpose) -> bool:
         """Tells whether both are the very same objects: what is only alike is checked anew."""
-        return self.measurement is other.measurement and self.d_in is other.d_in
+        alike = self.measurement is other.measurement and self.d_in is other.d_in
+        return alike and dict(self.others) == dict(other.others)
 
 
 @final
@@ -59,7 +70,9 @@ class Permit:
         interleaves: Callable[[], bool],
         spent: bool = False,
         purpose: Purpose | None = None,
+        beside: Sequence[tuple[Account, Cost]] = (),
     ) -> None:
+        self.beside = tuple(beside)
         self.receipt, self.cost, self.loss, self.account = receipt, cost, cost.loss, account
         self._purpose = purpose
         self._keep, self._fail, self._stored = keep, fail, stored
@@ -86,20 +99,26 @@ class Permit:
         entropy: Entropy | None = None,
         facts: tuple[Fact, ...] = (),
         name: str = "",
+        units: Mapping[str, Unit] | None = None,
     ) -> Release:
         """Runs a measurement on the data, stores the release and gives it.
 
-        ``d_in`` is the distance of neighbours in the unit of the account. What can be refused is refused before the
-        data is touched, and leaves the permit as it was; afterwards there is only one error, that it failed.
+        ``d_in`` is the distance of neighbours in the unit of the account, ``units`` are those of the accounts beside
+        it. What can be refused is refused before the data is touched, and leaves the permit as it was; afterwards there
+        is only one error, that it failed.
         """
         source = entropy or system()
         if type(source) is not SystemEntropy:  # one for audits, say, writes down what is randomized
             must = "that of the system: what can be replayed, or is written down, is not private"
             raise BadArgument("entropy", must, type(source).__name__)
         distance = measurement.source.closest if d_in is None else d_in
-        purpose = Purpose(measurement, distance)
+        given = units or {}
+        others = {one.name: (given[one.name], cost) for one, cost in self.beside if one.name in given}
+        purpose = Purpose(measurement, distance, others)
         if self._purpose is None or not purpose.same(self._purpose):  # which was checked when it was charged for
-            check_run(purpose, cost=self.cost, account=self.account, interleaves=self._interleaves())
+            accounts = [account for account, _ in self.beside]
+            free = self._interleaves()
+            check_run(purpose, cost=self.cost, account=self.account, others=accounts, interleaves=free)
         terms = measurement.terms(distance, confidence)
         self._use()
         value = self._looked(lambda: _ran(measurement, data, source), measurement.how.mechanism)
@@ -115,6 +134,7 @@ class Permit:
             data=name,
             facts=facts,
             receipt=self.receipt,
+            others=tuple((account.terms.unit, cost.loss) for account, cost in self.beside),
         )
         return self._keep(release)
 
@@ -206,15 +226,25 @@ def check_unit(measurement: Measurement, d_in: DistanceLike | Unit, account: Acc
         )
 
 
-def check_run(purpose: Purpose, *, cost: Cost, account: Account, interleaves: bool) -> None:
-    """Refuses what a charge of a cost to an account does not pay for; decided from public facts alone."""
+def check_run(
+    purpose: Purpose, *, cost: Cost, account: Account, interleaves: bool, others: Sequence[Account] = ()
+) -> None:
+    """Refuses what a charge of a cost to an account, and to ``others`` beside it, does not pay for: by public facts."""
     measurement = purpose.measurement
-    check_unit(measurement, purpose.d_in, account)
-    price = measurement.map(purpose.d_in)
-    if not pays_for(cost.loss, price):
-        raise PermitUsed(f"what is paid is {cost.loss}, and the measurement costs {price}; charge that first.")
-    if not runs_as_charged(cost, measurement.event_at(purpose.d_in)):
-        raise PermitUsed("what is paid for is another mechanism of the same loss; charge for this one first.")
+    _check_paid(measurement, purpose.d_in, cost, account)
+    for other in others:
+        if other.name not in purpose.others:
+            raise PermitUsed(f"{other.terms.unit} is protected too, by {other.name}: say what one of them can change.")
+        _check_paid(measurement, *purpose.others[other.name], other)
     if measurement.interactive and not interleaves:
         must = f"one that answers once: there is no theorem for more under {type(account.limit).__name__}"
         raise BadArgument("the measurement", must, "an interactive one")
+
+
+def _check_paid(measurement: Measurement, d_in: DistanceLike | Unit, cost: Cost, account: Account) -> None:
+    check_unit(measurement, d_in, account)
+    price = measurement.map(d_in)
+    if not pays_for(cost.loss, price):
+        raise PermitUsed(f"what is paid is {cost.loss}, and the measurement costs {price}; charge that first.")
+    if not runs_as_charged(cost, measurement.event_at(d_in)):
+        raise PermitUsed("what is paid for is another mechanism of the same loss; charge for this one first.")

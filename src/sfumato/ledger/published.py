@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import reduce
 
 from sfumato.accounting.adaptive.advanced import AdvancedFilter
@@ -13,6 +14,7 @@ from sfumato.guarantee import guarantee
 from sfumato.ledger.accounts import Account
 from sfumato.ledger.entry import Entry, moment_of
 from sfumato.ledger.ledger import Ledger
+from sfumato.ledger.state import data_set_of
 from sfumato.ledger.stored_release import read_kept
 from sfumato.release.record import Release
 from sfumato.release.registry import RegistryEntry
@@ -63,27 +65,35 @@ def release_table(ledger: Ledger, account: str, *, delta: Number | None = None) 
     """Makes the release table of an account: what was released, and what was charged for it in all.
 
     Scope and address are those that the account was opened with. Charges count too if their release was lost. A limit
-    that is no (ε, δ), such as ρ, needs the δ at which to state its ε.
+    that is no (ε, δ), such as ρ, needs the δ at which to state its ε. Of several kinds of units, each has a column.
     """
-    standing = ledger[account]
-    return ReleaseTable.of(
-        releases_now(ledger, account),
-        scope=_said(standing, "scope", account),
-        url=_said(standing, "url", "None"),
-        total=charged_in_all(ledger, account),
-        delta=delta,
-        unit=standing.terms.unit or None,
-        period=period_of(standing),
-    )
+    standing, releases = ledger[account], releases_now(ledger, account)
+    scope, url = _said(standing, "scope", account), _said(standing, "url", "None")
+
+    def table(of: Account, own: list[Release]) -> ReleaseTable:
+        unit, total = of.terms.unit or None, charged_in_all(ledger, of.name)
+        return ReleaseTable.of(own, scope=scope, url=url, total=total, delta=delta, unit=unit, period=period_of(of))
+
+    beside = [ledger[name] for name in ledger[data_set_of(account)].terms.beside]
+    others = [(of, [_seen_by(of.terms.unit, release) for release in releases]) for of in beside]
+    return table(standing, releases).beside(*(table(of, own) for of, own in others))
+
+
+def _seen_by(unit: str, release: Release) -> Release:
+    """A release as it is for another kind of unit: at the loss that one of them has."""
+    return replace(release, unit=unit, loss=dict(release.others)[unit], others=())
 
 
 def registry_entry(ledger: Ledger, account: str, **stated: str) -> RegistryEntry:
     """Makes the entry of an account for a registry of deployments; what the book does not know is stated."""
     standing = ledger[account]
+    beside = [ledger[name] for name in ledger[data_set_of(account)].terms.beside]
     known = {
         "source": _said(standing, "url", ""),
         "curator": _said(standing, "contact", ""),
-        "unit": standing.terms.unit,
+        "unit": "; ".join(
+            [standing.terms.unit, *(f"{one.terms.unit}, at most {one.limit}" for one in beside if standing.terms.unit)]
+        ),
     }
     return RegistryEntry.of(
         releases_now(ledger, account),

@@ -12,6 +12,7 @@ from sfumato.accounting.adaptive.costs import Cost
 from sfumato.accounting.losses.measures import Loss
 from sfumato.errors import AccountRefused
 from sfumato.ledger.accounts import Account, check_terms, expired, opening
+from sfumato.ledger.beside import Beside, check_beside, losses_beside, said_beside
 from sfumato.ledger.entry import FORMAT, VERSION, Body, Entry, Said, stamp
 from sfumato.ledger.left import least_of
 from sfumato.ledger.rules import plain_cost, plain_loss
@@ -113,14 +114,17 @@ class Transaction:
             moved[above.name] = above.rolled(self.moment).bearing(account)
         self.add(Draft("closed", name, {"states": _states(moved)}, moved))
 
-    def charge(self, name: str, cost: Loss | Cost, said: Body) -> None:
-        """Drafts a charge to an account and to those above it that pay too."""
-        whole = Cost.of(cost)
+    def charge(self, name: str, cost: Loss | Cost, said: Body, beside: Beside | None = None) -> None:
+        """Drafts a charge to an account and to those above it that pay too; before it, those ``beside`` it."""
+        whole, others = Cost.of(cost), beside or {}
         names = [payer.name for payer in self.payers(name)]
         self.check_open(name)
+        check_beside(self.__getitem__, name, others)
+        for other, own in others.items():
+            self.charge(other, own, {**said, **said_beside(name, said)})
         for payer in names:
             self.sweep(payer)
-        self._charge(name, names, whole, said)
+        self._charge(name, names, whole, {**said, **losses_beside(others)})
 
     def share(self, names: Iterable[str], cost: Cost, said: Body) -> None:
         """Drafts charges to accounts, each for itself and the highest first, for what another account has paid for."""

@@ -117,6 +117,7 @@ class _Reader:
         self._row: Row | None = None
         self._settled, self._released, self._shares = set[int](), set[int](), set[tuple[str, int]]()
         self._turns: dict[int, Turn] = {}
+        self._beside: dict[tuple[str, str], Said] = {}
 
     def verdict(self) -> Verdict:
         """How much was read, with all faults in the order of the entries."""
@@ -248,6 +249,7 @@ class _Reader:
             entry.body.get("counted", {}),
         )
         transaction.check_open(entry.account)
+        yield from self._wrong_beside(entry)
         names = [payer.name for payer in transaction.payers(entry.account)]
         if "shares" in entry.body:
             shared = self._charge(entry.body["shares"], entry.number)
@@ -273,6 +275,17 @@ class _Reader:
                     yield f"counts less for {payer} than was charged"
             moved[payer] = ready.paying(cost)
         yield from _differences(entry.body.get("states"), moved)
+
+    def _wrong_beside(self, entry: Entry) -> Iterator[str]:
+        """Compares a charge with those that were made beside it, just before, for other kinds of units."""
+        if (of := entry.body.get("with")) is not None:
+            self._beside[str(of), entry.account] = entry.body["loss"]
+            return
+        made = {name: loss for (of, name), loss in self._beside.items() if of == entry.account}
+        self._beside.clear()
+        needed = () if "shares" in entry.body else self.state[data_set_of(entry.account)].terms.beside
+        if made != entry.body.get("beside", {}) or set(made) != set(needed):
+            yield "is charged for one kind of units and not, in the same step, for all"
 
     def _fold(self, row: Row, entry: Entry) -> None:
         try:

@@ -158,4 +158,5 @@ RELEASE = layout(
         "facts": listed(row(TEXT, TEXT, make=Fact)),
         "receipt": optional(row(WHOLE, TEXT, TEXT, TEXT, make=Receipt)),
     },
+    later={"others": listed(row(TEXT, Field(to_plain, _loss), make=lambda *pair: pair))},
 )

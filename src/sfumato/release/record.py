@@ -17,6 +17,7 @@ from sfumato.errors import BadArgument, NotChainable
 from sfumato.exact import Number
 from sfumato.noise.distribution import Noise
 from sfumato.release.claim import Claim
+from sfumato.release.render.displayed import Displayed
 
 if TYPE_CHECKING:
     import pandas
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from sfumato.release.answer import Answer
     from sfumato.release.estimate import Estimate
     from sfumato.release.interval import Interval
+    from sfumato.release.render.document import Document
     from sfumato.release.table import ReleaseTable
 
 Value: TypeAlias = Any
@@ -171,13 +173,14 @@ def made_by() -> str:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Release:
+class Release(Displayed):
     """What leaves: the value, its error bar, its price, who is protected, and how it was made.
 
     ``half_width`` is the error of the mechanism at the stated confidence (None where there is no such statement): the
     released value is within it of the exact one with at least that probability. It says nothing about clamping or
     sampling. ``noise`` is what was added, where the value is an exact one with noise on it. ``receipt`` is the entry of
-    the ledger that paid; without one the release is uncharged.
+    the ledger that paid; without one the release is uncharged. ``others`` are units of other kinds that are protected
+    too, each with its own loss.
     """
 
     value: Value
@@ -193,6 +196,7 @@ class Release:
     facts: tuple[Fact, ...] = ()
     receipt: Receipt | None = None
     version: str = field(default_factory=made_by)
+    others: tuple[tuple[str, Loss], ...] = ()
 
     @property
     def charged(self) -> bool:
@@ -253,16 +257,11 @@ class Release:
             "release.value(query)."
         )
 
-    def to_text(self) -> str:
-        """Writes everything that the release says as plain text; `print` shows less."""
-        return self._rendered("text")
+    def document(self) -> Document:
+        """Everything that the release says, for any form; `print` shows less."""
+        from sfumato.release.render.sheet import sheet
 
-    def to_html(self) -> str:
-        """Writes a fragment of HTML, without scripts; notebooks show it by themselves."""
-        return self._rendered("html")
-
-    def to_markdown(self) -> str:
-        return self._rendered("markdown")
+        return sheet(self)
 
     def to_latex(self) -> str:
         """Writes LaTeX; it needs the package booktabs."""
@@ -271,15 +270,6 @@ class Release:
     def to_json(self) -> str:
         """Writes a flat JSON object for readers, complete."""
         return self._rendered("json")
-
-    def _repr_html_(self) -> str:
-        return self.to_html()
-
-    def _rendered(self, form: str) -> str:
-        from sfumato.release.render import rendered
-        from sfumato.release.render.sheet import sheet
-
-        return rendered(sheet(self), form)
 
     def to_pandas(self, *, intervals: bool = False) -> pandas.DataFrame:
         """Converts an answer that is a table to a data frame of pandas; ``intervals`` adds n_low and n_high to n."""

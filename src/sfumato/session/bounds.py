@@ -7,13 +7,14 @@ bands, each unit in one. What is made of the answers costs nothing.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TypeAlias, final
 
 from sfumato.accounting.losses.measures import Loss
-from sfumato.errors import BadArgument
+from sfumato.errors import BadArgument, QueryRefused
 from sfumato.exact import Number, integer
+from sfumato.query.build.relation import owner_of
 from sfumato.query.frame import Expr, Frame, col, count_rows, when
 from sfumato.query.nodes.catalog import column_named, names_of
 from sfumato.query.nodes.expressions import Column
@@ -43,7 +44,7 @@ class ContributionBounds:
 
     max_groups: int
     max_rows_per_group: int
-    releases: tuple[Release, ...]
+    releases: tuple[Release, ...] = field(repr=False)
 
     def keys(self) -> tuple[str, ...]:
         """The names of the settings, so that ``**bought`` gives them."""
@@ -63,7 +64,7 @@ class ValueBounds:
 
     lower: Edge
     upper: Edge
-    release: Release
+    release: Release = field(repr=False)
 
     @property
     def between(self) -> tuple[str, str, str]:
@@ -85,6 +86,11 @@ def buy_contributions(
     ``upto`` is a public bound on both numbers: what lies beyond counts as that many.
     """
     covered, most = read_share(share), integer(upto, "upto", least=1)
+    if _by_rows(table):
+        raise QueryRefused(
+            "rows are the units here, and none of them are cut: questions take no max_groups= and max_rows_per_group=, "
+            "so there is nothing to buy. How many rows a unit has at most is stated in the codebook (contributions: …)."
+        )
     columns = names_of(by)
     each = table.per_unit(by=columns, **{"rows of a unit": count_rows()})
     units = each.per_unit(groups=count_rows(), rows=col("rows of a unit").max())
@@ -130,6 +136,7 @@ def buy_bounds(table: Frame, columns: Sequence[str] = (), *, loss: Loss) -> dict
     if not named:
         raise BadArgument("columns", "some of numbers: there are none to buy bounds for", None)
     part, bought = loss.scaled(Fraction(1, len(named))), dict[str, ValueBounds]()
+    once = None if _by_rows(table) else 1  # a row is in one band anyhow
     for column in named:
         if column.kind not in (Kind.INT, Kind.FLOAT):
             raise BadArgument("a column to buy bounds for", "one of numbers", column.name)
@@ -137,11 +144,17 @@ def buy_bounds(table: Frame, columns: Sequence[str] = (), *, loss: Loss) -> dict
         number = col(column.name)
         asked = table.filter(~number.is_null()).group_by(band=_place(number, ends)).agg(people=count_rows())
         sure = 1 - SURELY / (len(ends) + 1)
-        release = asked.release(loss=part, max_groups=1, max_rows_per_group=1, confidence=sure)
+        release = asked.release(loss=part, max_groups=once, max_rows_per_group=once, confidence=sure)
         bounds = bounds_in(release.value, ends)
         if bounds is not None:
             bought[column.name] = ValueBounds(*bounds, release)
     return bought
+
+
+def _by_rows(table: Frame) -> bool:
+    """Tells whether each row is a unit by itself."""
+    owner = owner_of(table.relation)
+    return owner is not None and not owner.id
 
 
 def numeric(table: Frame) -> list[Column]:

@@ -5,15 +5,13 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import NoReturn, final
 
-from sfumato.accounting.adaptive.charge import Rule
 from sfumato.accounting.losses.measures import Loss
 from sfumato.codebook.book import Codebook
 from sfumato.codebook.stating import Ends, Lists
-from sfumato.codebook.tables import FACT
 from sfumato.core.domains import Data, Tables
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import AddRemove, Unit
@@ -28,7 +26,6 @@ from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.periods import Period
 from sfumato.ledger.permit import Permit
 from sfumato.ledger.progress import RunPermit, Step
-from sfumato.ledger.rules import stated_limit
 from sfumato.ledger.versions import Identity, label_of, read_version
 from sfumato.query.engines.registry import is_tabular
 from sfumato.query.plan.open_tables import OpenTables
@@ -36,8 +33,21 @@ from sfumato.release.claim import Claim
 from sfumato.release.record import Fact, Release
 from sfumato.release.render.displayed import Displayed
 from sfumato.release.render.document import Document, Table
+from sfumato.session.kinds import Limit, account_of, open_accounts, read_limits, units_beside
 from sfumato.session.members import Members
-from sfumato.session.open_data import Person, default_name, open_tables, protects_people, stated_facts, unit_of
+from sfumato.session.open_data import (
+    Person,
+    Units,
+    about_of,
+    check_ids,
+    check_rows,
+    default_name,
+    open_tables,
+    protects_people,
+    read_unit,
+    stated_facts,
+    unit_of,
+)
 from sfumato.session.session import Session
 from sfumato.session.vault import Asking, Holding, locked_tables, locked_values
 
@@ -74,7 +84,7 @@ class Dataset(Displayed):
         name: str | None = None,
         space: Space | None = None,
         codebook: Codebook | Mapping[str, object] | str | Path | None = None,
-        unit: Unit | Person | str | None = None,
+        unit: Units = None,
         between: Ends | None = None,
         categories: Lists | None = None,
         version: str | None = None,
@@ -82,18 +92,17 @@ class Dataset(Displayed):
     ) -> None:
         facts = codebook if codebook is None or isinstance(codebook, Codebook) else Codebook.read(codebook)
         stated = between is not None or categories is not None
-        if space is None and facts is None and (stated or isinstance(unit, str | Person) or is_tabular(data)):
+        named = isinstance(unit, str | Person | Mapping)
+        if space is None and facts is None and (stated or named or is_tabular(data)):
             facts = stated_facts(data, unit, between, categories, name)
+            unit = None if named else unit
         elif stated:
             must = "left out, where a codebook or a space says what is public"
             raise BadArgument("between and categories", must, "given")
         if (space is None) == (facts is None):
             must = "given, one of them: it says what holds for every possible data set"
             raise BadArgument("space or codebook", must, Several(space, codebook))
-        if isinstance(unit, str):
-            if facts is None:
-                raise BadArgument("unit", "an sf.Unit, where a space is given: a column is named of a table", unit)
-            unit = Person(unit)
+        unit = read_unit(unit, facts)
         if isinstance(unit, Person):
             facts, unit = unit.told(_needed(facts)), None
         self.codebook, self.version = facts, read_version(version)
@@ -101,14 +110,16 @@ class Dataset(Displayed):
         self._by_codebook = not isinstance(unit, Unit) or facts is None or unit.protects == facts.protects
         self._opening = system().octets(16).hex()
         self._tables: OpenTables | None = None
-        if facts is not None and (is_tabular(data) or (unit is None and protects_people(facts))):
+        self.others: Mapping[str, Unit] = {}
+        tabular = is_tabular(data) or (facts is not None and bool(facts.kinds))
+        if facts is not None and (tabular or (unit is None and protects_people(facts))):
             self._open(data, facts, unit, name, members)
             return
         self.name = _name(facts.table().name if name is None and facts is not None else name)
         self.space = facts.space() if facts is not None else _space(space)
         self.unit = _unit(unit or (None if facts is None else facts.unit), self.space)
         if facts is not None:
-            _check_rows(self.unit, facts)
+            check_rows(self.unit, facts)
         taken = copy.deepcopy(data)
         if not self.space.domain.member(taken):
             raise NotInDomain(self.space.domain)
@@ -131,10 +142,11 @@ class Dataset(Displayed):
         by_rows = opened.catalog.by_rows
         self.unit = _unit(unit or unit_of(facts, self.space, by_rows=by_rows), self.space)
         if by_rows:
-            _check_rows(self.unit, facts)
+            check_rows(self.unit, facts)
         else:
-            _check_ids(self.unit, facts, self.space)
+            check_ids(self.unit, facts, self.space)
             self._by_codebook = True  # what is stated of an id holds for each of several
+        self.others = units_beside(facts, self.space)
 
     @property
     def tables(self) -> OpenTables:
@@ -164,6 +176,11 @@ class Dataset(Displayed):
         """
         return label_of(self.version, self._opening, self._vault.register)
 
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """Names the kinds of units, where several are protected."""
+        return () if self.codebook is None else tuple(kind.name for kind in self.codebook.kinds)
+
     @cached_property
     def facts(self) -> tuple[Fact, ...]:
         """The public facts that every release rests on, and where they come from.
@@ -181,7 +198,7 @@ class Dataset(Displayed):
     def session(
         self,
         *,
-        limit: Loss | Rule | None = None,
+        limit: Limit | Mapping[str, Limit] | None = None,
         epsilon: Number | None = None,
         delta: Number | None = None,
         ledger: Ledger | str | Path | None = None,
@@ -193,16 +210,25 @@ class Dataset(Displayed):
     ) -> Session:
         """Opens a session: an account of a ledger with a limit that was set once, and goes on where it was left.
 
-        The limit is a loss, or an ``epsilon`` and perhaps a ``delta``. Where the account is open already, it can be
-        left out; so can the ledger, where the codebook names one. Data that another account of the ledger has is
-        refused, but for a ``claim``, which is written into the book.
+        The limit is a loss, or an ``epsilon`` and perhaps a ``delta``; one for each kind of unit, by name, where there
+        are several. Where the account is open already, it can be left out; so can the ledger, where the codebook names
+        one. Data that another account of the ledger has is refused, but for a ``claim``, which is written into the
+        book.
         """
-        limit = stated_limit(limit, epsilon, delta)
+        own, others = read_limits(limit, epsilon, delta, self.kinds)
         if not isinstance(ledger, Ledger):
             book = Ledger.open(self._address(ledger))
             try:
                 return self.session(
-                    limit=limit, ledger=book, period=period, until=until, about=about, claim=claim, by=by
+                    limit=limit,
+                    epsilon=epsilon,
+                    delta=delta,
+                    ledger=book,
+                    period=period,
+                    until=until,
+                    about=about,
+                    claim=claim,
+                    by=by,
                 )
             except BaseException:
                 book.close()
@@ -214,12 +240,15 @@ class Dataset(Displayed):
             )
         known = Identity(self.name, self.version, claim)
         self._holding.check(ledger, known)
-        if limit is None:
+        if own is None:
             opened = ledger[self.name]
         else:
             public = {} if self.codebook is None else about_of(self.codebook)
             said = {**public, **(about or {})}
-            opened = ledger.open_account(self.name, limit=limit, unit=self.unit, period=period, until=until, about=said)
+            beside = {kind: (limit, self.others[kind]) for kind, limit in others.items()}
+            opened = open_accounts(
+                partial(ledger.open_account, period=period, until=until, about=said), self.name, own, self.unit, beside
+            )
         self._holding.keep(ledger, known, by)
         return Session(self._asked, ledger, opened, by=by)
 
@@ -267,7 +296,8 @@ class Dataset(Displayed):
         asked = self.read(measurement)
         self.check_members(permit.loss)
         rows = self._rows() if self._vault.register else 0
-        asking = Asking(self.unit, confidence, self.facts, self.name, rows)
+        units = {account_of(self.name, kind): unit for kind, unit in self.others.items()}
+        asking = Asking(self.unit, confidence, self.facts, self.name, rows, units)
         ended = self._vault.run(permit, asked, asking)
         if isinstance(ended, BaseException):
             raise ended
@@ -298,11 +328,12 @@ class Dataset(Displayed):
             raise BadArgument("unit", "one that is bounded by a number of rows, where there are members", self.unit)
         return bound
 
-    def rehearsal(self, made_up: Data, *, limit: Loss | Rule) -> Session:
+    def rehearsal(self, made_up: Data, *, limit: Limit | Mapping[str, Limit]) -> Session:
         """Opens a session on made-up data, on the same terms and with a ledger of its own that is not kept."""
         tables = isinstance(self.space.domain, Tables)
         space, facts = (None, self.codebook) if tables else (self.space, None)
-        twin = Dataset(made_up, name=self.name, space=space, codebook=facts, unit=self.unit)
+        unit = None if self.others else self.unit
+        twin = Dataset(made_up, name=self.name, space=space, codebook=facts, unit=unit)
         return twin.session(limit=limit, ledger="memory:")
 
     def __reduce__(self) -> NoReturn:
@@ -312,10 +343,14 @@ class Dataset(Displayed):
         """What is public about the data, for any form: nothing in it comes from rows."""
         described = (("holds", str(self.space)),)
         tables = (Table(described),) if self.codebook is None else self.codebook.document().tables
-        return Document(self.name, f"{self.name}: protects {self.unit.protects}", tables=tables)
+        return Document(self.name, f"{self.name}: protects {self._who}", tables=tables)
 
     def __repr__(self) -> str:
-        return f"Dataset({self.name!r}: {self.space}, protects {self.unit.protects})"
+        return f"Dataset({self.name!r}: {self.space}, protects {self._who})"
+
+    @property
+    def _who(self) -> str:
+        return " and ".join(unit.protects for unit in (self.unit, *self.others.values()))
 
 
 def _needed(codebook: Codebook | None) -> Codebook:
@@ -350,35 +385,3 @@ def _unit(unit: Unit | None, space: Space) -> Unit:
         must = f"one that changes at least {closest} rows: where the size is public, no fewer can"
         raise BadArgument("unit", must, unit)
     return unit
-
-
-def _check_ids(unit: Unit, codebook: Codebook, space: Space) -> None:
-    """Refuses other words for what one id stands for: what the codebook states of it would be believed of them, and who
-    is protected in one window of time would be said to be protected always."""
-    least = 2 if any(table.size is not None for table in codebook.tables) else 1
-    alone = space.metric.read(unit) <= space.metric.read(least)
-    stated = codebook.stated_of_unit or codebook.window is not None
-    if unit.protects != codebook.protects and alone and stated:
-        must = f"{codebook.protects!r}, as the codebook calls it; or say how many of them: unit=sf.Unit(…, bound=…)"
-        raise BadArgument("what one id stands for", must, unit.protects)
-
-
-def _check_rows(unit: Unit, codebook: Codebook) -> None:
-    """Refuses a unit of fewer rows than the codebook says that it may have."""
-    bounds = [table.contributions for table in codebook.tables]
-    stated = sum(one.rows for one in bounds if one is not None and one.rows is not None and one.by == FACT)
-    if unit.protects == codebook.protects and isinstance(unit.bound, int) and unit.bound < stated:
-        must = f"one of at least {stated} rows, which is how many {unit.protects} may have by the codebook"
-        raise BadArgument("unit", must, unit.bound)
-
-
-def about_of(codebook: Codebook) -> dict[str, str]:
-    """What the book says of a data set, from its codebook; empty texts are left out."""
-    said = {
-        "title": codebook.title,
-        "scope": codebook.scope or codebook.description or codebook.title,
-        "url": codebook.url,
-        "contact": codebook.contact,
-        "codebook": codebook.digest,
-    }
-    return {name: text for name, text in said.items() if text}

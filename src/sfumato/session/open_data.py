@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, TypeAlias, final
 
 from sfumato.codebook.book import Codebook
+from sfumato.codebook.kinds import UnitKind
 from sfumato.codebook.stating import Ends, Lists, stated_codebook
 from sfumato.codebook.tables import FACT
 from sfumato.core.domains import Data
 from sfumato.core.metrics import AddRemove, Unit
-from sfumato.errors import BadArgument
+from sfumato.errors import BadArgument, shown
+from sfumato.exact import integer
 from sfumato.query.engines.halves import open_halves
 from sfumato.query.engines.inputs.tables import is_rows
 from sfumato.query.engines.registry import schema_of
@@ -26,6 +28,9 @@ if TYPE_CHECKING:
     from sfumato.query.engines.protocol import PublicTables
 
 
+Units: TypeAlias = "Unit | Person | str | Mapping[str, Person | str] | None"
+"""Who is protected: a unit, the column of somebody's ids, or several kinds of units by name."""
+
 PERSON = "a person"
 """Who is protected, where nothing else is said."""
 
@@ -35,14 +40,20 @@ PERSON = "a person"
 class Person:
     """Says that people are protected: all rows with one id belong to one of them, however many there are.
 
+    ``protects`` says who else an id may stand for, ``rows`` how many one of them can have at most in every possible
+    table: a fact, which is stated only where no codebook states it.
+
     >>> Person("user_id").protects
     'a person'
     """
 
     id: str
     protects: str = PERSON
+    rows: int | None = None
 
     def __post_init__(self) -> None:
+        if self.rows is not None:
+            integer(self.rows, "the rows of a person", least=1)
         for name, text in (("id", self.id), ("protects", self.protects)):
             if not isinstance(text, str) or not text.strip():
                 raise BadArgument(f"the {name} of a person", "a text", text)
@@ -52,6 +63,8 @@ class Person:
 
         That a visit has one row says nothing about how many a person has.
         """
+        if self.rows is not None or codebook.kinds:
+            raise BadArgument("unit", "left out, with its rows, where a codebook states units and their bounds", self)
         if codebook.window is not None:
             raise BadArgument(
                 "unit", f"left out: the codebook protects an id in one {codebook.window.every} only", self
@@ -76,16 +89,15 @@ class Person:
         return replace(Codebook.read({**codebook.to_plain(), "unit": unit}), folder=codebook.folder)
 
 
-def stated_facts(
-    data: Data, unit: Unit | Person | str | None, between: Ends | None, categories: Lists | None, name: str | None
-) -> Codebook:
+def stated_facts(data: Data, unit: Units, between: Ends | None, categories: Lists | None, name: str | None) -> Codebook:
     """The codebook of one table that has none: its types, who is protected, and what was stated about its columns.
 
     Names and types of columns are public, as a frame or a file has them. Rows of dictionaries have no others than are
     stated here: which keys a row has is its own.
     """
-    id = unit if isinstance(unit, str) else unit.id if isinstance(unit, Person) else ""
-    named = [one for one in (id, *(between or ()), *(categories or ())) if one]
+    people = {"": unit} if isinstance(unit, str | Person) else unit if isinstance(unit, Mapping) else {}
+    kinds = {name: Person(one) if isinstance(one, str) else one for name, one in people.items()}
+    named = [*_ids(kinds), *(between or ()), *(categories or ())]
     rows = _called_rows(data, name or "data")
     schema = schema_of(data, name or "data") if rows is None else {rows: dict.fromkeys(named, "")}
     if len(schema) != 1:
@@ -95,12 +107,14 @@ def stated_facts(
     [(table, types)] = schema.items()
     _refuse_index(data, [one for one in named if one not in types])
     said = {"between": between, "categories": categories}
+    if kinds:
+        units = {name: UnitKind(name, one.protects, one.id) for name, one in kinds.items()}
+        most = {name: one.rows for name, one in kinds.items()}
+        return stated_codebook(table, types, units=units, rows=most, **said)  # type: ignore[arg-type]
     match unit:
-        case str() | Person():
-            person = Person(unit) if isinstance(unit, str) else unit
-            return stated_codebook(table, types, protects=person.protects, id=person.id, **said)  # type: ignore[arg-type]
-        case Unit(metric=AddRemove(), bound=int() as rows):
-            return stated_codebook(table, types, protects=unit.protects, rows=rows, **said)  # type: ignore[arg-type]
+        case Unit(metric=AddRemove(), bound=int() as each_has):
+            each = {"": UnitKind("", unit.protects, "")}
+            return stated_codebook(table, types, units=each, rows={"": each_has}, **said)  # type: ignore[arg-type]
     must = (
         "the column that says whose a row is, unit='user_id'; or, where each row is somebody of their own, "
         "unit=sf.Unit('a patient', sf.AddRemove(), bound=1)"
@@ -121,6 +135,30 @@ def _refuse_index(data: Data, unknown: Sequence[str]) -> None:
     for name in unknown:
         if name in index:
             raise BadArgument("data", f"a frame in which {name!r} is a column: frame.reset_index()", "it as the index")
+
+
+def read_unit(unit: Units, codebook: Codebook | None) -> Unit | Person | None:
+    """Reads one kind of unit; refuses several that a codebook does not state, and one where it states several."""
+    if isinstance(unit, Mapping) or (unit is not None and codebook is not None and codebook.kinds):
+        must = "left out, where a codebook says who is protected: write several kinds into it, units: {people: …}"
+        raise BadArgument("unit", must, "given")
+    if isinstance(unit, str) and codebook is None:
+        raise BadArgument("unit", "an sf.Unit, where a space is given: a column is named of a table", unit)
+    return Person(unit) if isinstance(unit, str) else unit
+
+
+def _ids(kinds: Mapping[str, Person]) -> Iterator[str]:
+    """The columns of ids; refuses kinds that are no kinds, and all but the first that state no bound on rows."""
+    for place, (name, one) in enumerate(kinds.items()):
+        if not isinstance(one, Person):
+            raise BadArgument(f"unit {shown(name)}", "a column, or sf.Person('firm_id', 'a firm', rows=500)", one)
+        if place and one.rows is None:
+            must = (
+                f"with rows=…: how many rows {one.protects} can have in every possible table. Rows of the first kind "
+                "are cut where there are too many, and of no other: their rows are those of the first kind too"
+            )
+            raise BadArgument(f"unit {shown(name)}", must, one)
+        yield one.id
 
 
 def protects_people(codebook: Codebook) -> bool:
@@ -174,3 +212,35 @@ def default_name(catalog: Catalog) -> str:
     if len(private) == 1:
         return private[0]
     raise BadArgument("name", "given, where there are several private tables", None)
+
+
+def about_of(codebook: Codebook) -> dict[str, str]:
+    """What the book says of a data set, from its codebook; empty texts are left out."""
+    said = {
+        "title": codebook.title,
+        "scope": codebook.scope or codebook.description or codebook.title,
+        "url": codebook.url,
+        "contact": codebook.contact,
+        "codebook": codebook.digest,
+    }
+    return {name: text for name, text in said.items() if text}
+
+
+def check_ids(unit: Unit, codebook: Codebook, space: Space) -> None:
+    """Refuses other words for what one id stands for: what the codebook states of it would be believed of them, and who
+    is protected in one window of time would be said to be protected always."""
+    least = 2 if any(table.size is not None for table in codebook.tables) else 1
+    alone = space.metric.read(unit) <= space.metric.read(least)
+    stated = codebook.stated_of_unit or codebook.window is not None
+    if unit.protects != codebook.protects and alone and stated:
+        must = f"{codebook.protects!r}, as the codebook calls it; or say how many of them: unit=sf.Unit(…, bound=…)"
+        raise BadArgument("what one id stands for", must, unit.protects)
+
+
+def check_rows(unit: Unit, codebook: Codebook) -> None:
+    """Refuses a unit of fewer rows than the codebook says that it may have."""
+    bounds = [table.contributions for table in codebook.tables]
+    stated = sum(one.rows for one in bounds if one is not None and one.rows is not None and one.by == FACT)
+    if unit.protects == codebook.protects and isinstance(unit.bound, int) and unit.bound < stated:
+        must = f"one of at least {stated} rows, which is how many {unit.protects} may have by the codebook"
+        raise BadArgument("unit", must, unit.bound)

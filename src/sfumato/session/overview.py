@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import final
 
@@ -72,11 +72,20 @@ def overview(account: Account, left: Loss, delta: Number) -> Overview:
     return Overview(account.name, account.promise, rows, rule.ways if isinstance(rule, ApproxFilter) else {})
 
 
-def session_document(account: Account, left: Loss, data: Document) -> Document:
-    """Writes where an account stands, before what is said of the data that it pays for."""
-    said = f"{account.name}: {account.spent} of {account.limit} spent, for {account.terms.unit}"
-    rows = (("limit", f"{account.limit}"), ("spent", f"{account.spent}"), ("left", left.str_down()))
-    return Document(account.name, said, tables=(Table(rows), *data.tables))
+def session_document(standings: Sequence[tuple[Account, Loss]], data: Document) -> Document:
+    """Writes where the accounts stand, one for each kind of unit, before what is said of the data they pay for."""
+    first, tables = standings[0][0], []
+    for account, left in standings:
+        rows = [("limit", f"{account.limit}"), ("spent", f"{account.spent}"), ("left", left.str_down())]
+        if isinstance(account.limit, Pure) or (isinstance(account.limit, Approx) and account.limit.delta == 0):
+            rows.append(("keys", NO_DELTA))
+        tables.append(Table(tuple(rows), title=f"for {account.terms.unit}" if len(standings) > 1 else ""))
+    spent = "; ".join(f"{one.spent} of {one.limit} spent, for {one.terms.unit}" for one, _ in standings)
+    return Document(first.name, f"{first.name}: {spent}", tables=(*tables, *data.tables))
+
+
+NO_DELTA = "only public ones: those of the codebook, or keys=. To show others takes a δ, and this limit has none"
+"""What a limit without δ cannot pay for, and what does without."""
 
 
 def spent_in(loss: Loss, kind: type[Loss], delta: Number | None) -> Loss:

@@ -26,6 +26,7 @@ from sfumato.query.plan.compiled_query import CompiledQuery
 from sfumato.query.plan.open_tables import OpenTables
 from sfumato.release.answer import Answer
 from sfumato.release.record import Release
+from sfumato.session.kinds import kept_within
 from sfumato.session.workbench import Workbench, public_release
 
 if TYPE_CHECKING:
@@ -106,7 +107,8 @@ class Planner:
 
     def release(self, question: Question, settings: Settings) -> Release:
         """Answers a question."""
-        compiled, sure = self._planned(question, settings.priced), settings.confidence
+        settings = self._settled(settings.priced, lambda one: self._measured(question, one))
+        compiled, sure = self._planned(question, settings), settings.confidence
         release = self._session.run(compiled.measurement(sure), key=settings.key, confidence=sure)
         answer = release.value
         if not isinstance(answer, Answer) or answer.confidence == sure:
@@ -119,7 +121,7 @@ class Planner:
 
         Where nothing is said of the price, it is a tenth of what is left, or of the limit.
         """
-        settings = self._assumed(settings)
+        settings = self._settled(self._assumed(settings), lambda one: self._measured(question, one))
         compiled, sure = self._planned(question, settings), settings.confidence
         others = {
             label: self._planned(question, replace(settings, loss=loss))
@@ -130,15 +132,23 @@ class Planner:
 
     def _assumed(self, settings: Settings) -> Settings:
         """Settings with a price: a tenth of what is left, or of the limit, where they say none."""
-        if settings.loss is not None or settings.accuracy is not None:
+        if settings.loss is not None or settings.accuracy is not None or settings.losses:
             return settings
-        left = self._session.left
-        whole = self._session.limit if left == left.nothing() else left
+        left = self._session.own_left
+        whole = self._session.own_limit if left == left.nothing() else left
         return replace(settings, loss=whole.scaled(Fraction(1, 10)))
+
+    def _settled(self, settings: Settings, measured: Callable[[Settings], Measurement]) -> Settings:
+        """Settings with the loss of the first kind of unit, where losses are stated for several."""
+        dataset = self._session.dataset
+        return kept_within(settings, dataset.others, dataset.kinds, measured)
+
+    def _measured(self, question: Question, settings: Settings) -> Measurement:
+        return self._planned(question, settings).measurement(settings.confidence)
 
     @cached_property
     def _workbench(self) -> Workbench:
-        return Workbench(self._session, self._opened, self._planned)
+        return Workbench(self._session, self._opened, self._planned, self._settled)
 
     @property
     def _d_in(self) -> int:
@@ -151,7 +161,7 @@ class Planner:
         return read_sql(text, self._opened.catalog, parameters)
 
     def _planned(self, question: Question, settings: Settings) -> CompiledQuery:
-        limit = type(self._session.limit)
+        limit = type(self._session.own_limit)
         remembered = (question, settings.planning, limit)
         try:
             compiled = self._compiled.get(remembered)

@@ -14,7 +14,6 @@ from sfumato.accounting.compose import total
 from sfumato.accounting.events import Event
 from sfumato.accounting.losses.measures import Loss
 from sfumato.accounting.losses.stated import needed_loss, stated_loss
-from sfumato.accounting.plans.shares import largest_within
 from sfumato.core.measurement import Measurement
 from sfumato.errors import BadArgument
 from sfumato.exact import Number, probability
@@ -33,11 +32,12 @@ from sfumato.release.render.displayed import Displayed
 from sfumato.release.render.document import Document
 from sfumato.release.render.words import clean
 from sfumato.release.table import ReleaseTable
-from sfumato.session.overview import Overview, overview, session_document, spent_in
+from sfumato.session.kinds import beside_words
+from sfumato.session.overview import session_document
 from sfumato.session.prepared import Question, prepare
+from sfumato.session.standing import Standing
 
 if TYPE_CHECKING:
-    from sfumato.accounting.plans.account import CostReport
     from sfumato.query.answer.explanation import Explanation
     from sfumato.query.frame import Frame
     from sfumato.query.nodes.kinds import Value
@@ -55,62 +55,26 @@ LONGEST = 100_000
 
 
 @final
-class Session(Displayed):
+class Session(Displayed, Standing):
     """Asks questions of one data set, and pays for them from one account. Get one from `Dataset.session`."""
 
     def __init__(self, dataset: Dataset, ledger: Ledger, account: Account, *, by: str) -> None:
         self.dataset, self.ledger, self.by = dataset, ledger, by
         self._name, self._terms, self._limit = account.name, account.terms, account.limit  # which are set for good
 
-    @property
-    def limit(self) -> Loss:
-        """What may be spent, in each period if there are periods."""
-        return self._limit
-
-    @property
-    def spent(self) -> Loss:
-        """What was charged so far."""
-        return self.ledger[self._name].spent
-
-    @property
-    def left(self) -> Loss:
-        """The largest loss that can still be charged here: this account and all above it admit it."""
-        return self.ledger.left(self._name)
-
-    def spent_in(self, kind: type[Loss], *, delta: Number | None = None) -> Loss:
-        """What was spent in another kind of loss, where a theorem takes it there."""
-        return spent_in(self.spent, kind, delta)
-
-    def left_in(self, kind: type[Loss], *, delta: Number | None = None) -> Loss:
-        """The largest loss of another kind that can still be charged here."""
-        return largest_within(kind, self.left)
-
-    def overview(self, *, delta: Number = 1e-6) -> Overview:
-        """Shows limit, spent and left in every kind of loss."""
-        return overview(*self.ledger.standing(self._name), delta)
-
-    def account(self, *, delta: Number, claim: Claim | None = None) -> CostReport:
-        """Recounts all charges of this session and of its parts at a δ, by every way of accounting that is valid.
-
-        The limit holds however questions were chosen. With a ``claim`` that all of them were fixed before the first
-        answer, the whole is priced as the plan that it was, by privacy-loss distributions too.
-        """
-        from sfumato.ledger.recount import recount
-
-        return recount(self.ledger, self._name, delta=delta, claim=claim)
-
     def sql(
         self,
         text: str,
         parameters: Parameters = (),
         *,
-        loss: Loss | None = None,
+        loss: Loss | Mapping[str, Loss] | None = None,
         epsilon: Number | None = None,
         delta: Number | None = None,
         accuracy: Accuracy | None = None,
         max_groups: int | None = None,
         max_rows_per_group: int | None = None,
         max_rows: int | None = None,
+        max_matches: int | None = None,
         keys: KeySet | None = None,
         weights: Mapping[str, Number] | None = None,
         noise: NoiseChoice | None = None,
@@ -119,9 +83,10 @@ class Session(Displayed):
     ) -> Release:
         """Answers a question in SQL.
 
-        ``loss`` is what to pay (or ``epsilon``, perhaps with ``delta``), or ``accuracy=(half_width, confidence)`` how
-        near to come; ``max_groups``, ``max_rows_per_group``, ``max_rows`` how much of each unit to keep; ``keys`` the
-        groups to answer; ``weights`` how columns share the loss; ``noise`` "laplace" or "gaussian" (or {"count": …,
+        ``loss`` is what to pay (or ``epsilon``, perhaps with ``delta``; for each kind of unit, by name, where there are
+        several), or ``accuracy=(half_width, confidence)`` how near to come; ``max_groups``, ``max_rows_per_group``,
+        ``max_rows`` how much of each unit to keep, ``max_matches`` how much of each key in joins off the id; ``keys``
+        the groups to answer; ``weights`` how columns share the loss; ``noise`` "laplace" or "gaussian" (or {"count": …,
         "sum": …}), else the better one; ``confidence`` that of error bars; ``key`` makes a retry safe; ``parameters``
         stand for ``?`` and ``:name``.
         """
@@ -133,6 +98,7 @@ class Session(Displayed):
             max_groups=max_groups,
             max_rows_per_group=max_rows_per_group,
             max_rows=max_rows,
+            max_matches=max_matches,
             keys=keys,
             weights=weights,
             noise=noise,
@@ -194,13 +160,14 @@ class Session(Displayed):
         question: Question | str,
         parameters: Parameters = (),
         *,
-        loss: Loss | None = None,
+        loss: Loss | Mapping[str, Loss] | None = None,
         epsilon: Number | None = None,
         delta: Number | None = None,
         accuracy: Accuracy | None = None,
         max_groups: int | None = None,
         max_rows_per_group: int | None = None,
         max_rows: int | None = None,
+        max_matches: int | None = None,
         keys: KeySet | None = None,
         weights: Mapping[str, Number] | None = None,
         noise: NoiseChoice | None = None,
@@ -219,6 +186,7 @@ class Session(Displayed):
             max_groups=max_groups,
             max_rows_per_group=max_rows_per_group,
             max_rows=max_rows,
+            max_matches=max_matches,
             keys=keys,
             weights=weights,
             noise=noise,
@@ -243,9 +211,11 @@ class Session(Displayed):
     ) -> Explanation:
         """Adds to an explanation what would be charged, what the account that would pay has left, and if it can."""
         prepared = prepare(self.dataset, self._terms, measurement, loss, explanation.confidence)
-        purpose = Purpose(prepared.measurement, self.dataset.unit)
+        purpose = Purpose(prepared.measurement, self.dataset.unit, prepared.others)
         trial = self.ledger.trial(self._name, prepared.cost, question=prepared.digest, purpose=purpose)
-        return replace(explanation, price=prepared.cost.loss, **vars(trial))
+        beside = [(unit.protects, cost.loss, self.ledger.left(name)) for name, (unit, cost) in prepared.others.items()]
+        bounds = (*explanation.bounds, *(beside_words(unit) for unit, _ in prepared.others.values()))
+        return replace(explanation, price=prepared.cost.loss, beside=tuple(beside), bounds=bounds, **vars(trial))
 
     def run(
         self,
@@ -276,6 +246,7 @@ class Session(Displayed):
             question=prepared.digest,
             what=clean(measurement.how, most=LONGEST),
             data=self.dataset.published[0],
+            others=prepared.others,
             by=self.by,
         )
         if not isinstance(answer, Release):
@@ -307,7 +278,7 @@ class Session(Displayed):
         how = how_of(event, what, claim, proofs)
         permit = self.ledger.start(
             self._name,
-            total(event, type(self.limit), relation=relation_in(self._terms)) if loss is None else loss,
+            total(event, type(self._limit), relation=relation_in(self._terms)) if loss is None else loss,
             event,
             key=key,
             ahead=ahead,
@@ -369,7 +340,10 @@ class Session(Displayed):
         self.ledger.close()
 
     def close_account(self) -> None:
-        """Closes the account permanently; what it held and has not spent goes back to the one above."""
+        """Closes the account permanently; what it held and has not spent goes back to the one above.
+
+        Nothing is asked of a data set whose account is closed, and so nothing is charged for other kinds of units.
+        """
         self.ledger.close_account(self._name, by=self.by)
 
     def __enter__(self) -> Self:
@@ -384,4 +358,4 @@ class Session(Displayed):
 
     def document(self) -> Document:
         """Where the session stands and what it can be asked about, for any form."""
-        return session_document(*self.ledger.standing(self._name), self.dataset.document())
+        return session_document([self.ledger.standing(name) for name in self.accounts], self.dataset.document())

@@ -9,7 +9,7 @@ frames of a running question is beside the data already, and is stopped by anoth
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, final
@@ -45,6 +45,7 @@ class Asking:
     facts: tuple[Fact, ...]
     name: str
     rows: int
+    units: Mapping[str, Unit]
 
 
 @final
@@ -154,7 +155,13 @@ def _run(
     try:
         asked = measurement if members is None else members.admitted(measurement, permit, asking.rows)
         return permit.run(
-            asked, data, d_in=asking.unit, confidence=asking.confidence, facts=asking.facts, name=asking.name
+            asked,
+            data,
+            d_in=asking.unit,
+            confidence=asking.confidence,
+            facts=asking.facts,
+            name=asking.name,
+            units=asking.units,
         )
     except BaseException as fault:
         return _bare(fault)

@@ -34,14 +34,15 @@ REMEMBERED = 256
 """How many questions are known to run, so that they need not be tried out again."""
 
 Plan = Callable[[Question, Settings], CompiledQuery]
+Settle = Callable[[Settings, Callable[[Settings], Measurement]], Settings]
 
 
 @final
 class Workbench:
     """Answers questions of several blocks on the tables of one session."""
 
-    def __init__(self, session: Session, opened: OpenTables, plan: Plan) -> None:
-        self._session, self._opened, self._plan = session, opened, plan
+    def __init__(self, session: Session, opened: OpenTables, plan: Plan, settle: Settle) -> None:
+        self._session, self._opened, self._plan, self._settle = session, opened, plan, settle
         self._rehearsed: set[tuple[WorkedOut, Settings]] = set()
 
     def release(self, worked: WorkedOut, settings: Settings) -> Release:
@@ -49,7 +50,8 @@ class Workbench:
         others, private = self._tables(worked, settings)
         if not private:
             return self._public(worked, others, settings.confidence)
-        compiled = self._compiled(private, settings.priced)
+        settings = self._settled(private, settings.priced)
+        compiled = self._compiled(private, settings)
         self._rehearse(worked, settings, compiled, others)
         sure = settings.confidence
         release = self._session.run(self._measurement(compiled, sure), key=settings.key, confidence=sure)
@@ -73,6 +75,7 @@ class Workbench:
     ) -> Explanation:
         """Explains each finished answer, and what they cost together."""
         others, private = self._tables(worked, settings)
+        settings = self._settled(private, settings)
         compiled = self._compiled(private, settings)
         self._rehearse(worked, settings, compiled, others)
         measurement = self._measurement(compiled, settings.confidence)
@@ -107,6 +110,10 @@ class Workbench:
         each = settings_of(private, settings)
         return {one.name: self._plan(one.question, own) for one, own in zip(private, each, strict=True)}
 
+    def _settled(self, private: Sequence[Finished], settings: Settings) -> Settings:
+        """Settings with one loss for all answers together, where losses are stated for several kinds of units."""
+        return self._settle(settings, lambda one: self._measurement(self._compiled(private, one), one.confidence))
+
     def _rehearse(
         self, worked: WorkedOut, settings: Settings, compiled: Mapping[str, CompiledQuery], others: Tables
     ) -> None:
@@ -131,7 +138,7 @@ def public_release(session: Session, answer: Answer, asked: str) -> Release:
     """A release of what is public: exact, and free."""
     dataset = session.dataset
     how = How("public: exact, and nothing to pay", asked=asked)
-    return Release(answer, session.limit.nothing(), dataset.unit.protects, how, data=dataset.name)
+    return Release(answer, session.own_limit.nothing(), dataset.unit.protects, how, data=dataset.name)
 
 
 def _at(compiled: CompiledQuery, answer: Answer, confidence: Fraction) -> Answer:

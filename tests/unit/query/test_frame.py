@@ -329,9 +329,15 @@ def test_join_of_private_tables_on_the_id() -> None:
     ("make", "text"),
     [
         (lambda: sites.join(t, on="site"), "Write the private table first"),
-        (lambda: t.join(accounts, on={"note": "home"}), "rows that belong to two units"),
-        (lambda: t.join(accounts.rename({"user_id": "id"}), on={"note": "id"}), "Join them on user_id as well"),
-        (lambda: t.join(accounts.select(user_id=lit("x")), on="user_id"), "rows that belong to two units"),
+        (lambda: t.join(accounts, on={"note": "home"}, how="left"), "depend here on the rows of other units"),
+        (
+            lambda: t.join(accounts.rename({"user_id": "id"}), on={"note": "id"}, how="semi"),
+            "Join them on user_id as well",
+        ),
+        (
+            lambda: t.join(t.rename({"note": "other"}).select("other"), on={"note": "other"}).per_unit(),
+            "belongs to two",
+        ),
         (lambda: t.join(sites, on={"pages": "site"}), "'pages' is int and 'site' is text: they are never equal"),
         (lambda: t.join(sites.with_columns(note=lit("x")), on="site"), "two columns are called 'note'"),
         (lambda: t.join(sites, on="region"), "there is no column 'region'"),
@@ -479,7 +485,6 @@ def test_per_unit_without_the_id_among_the_columns() -> None:
         (lambda: t.per_unit(x=t.minutes.sum() / 60), "compute with it afterwards, in with_columns"),
         (lambda: t.per_unit(x=t.note.sum()), "sum takes numbers; got text"),
         (lambda: t.per_unit(by="day", day=count_rows()), "two columns are called 'day'"),
-        (lambda: sites.per_unit(x=count_rows()), "this one is public"),
     ],
 )
 def test_per_unit_refusals(make: Callable[[], object], text: str) -> None:

@@ -47,6 +47,16 @@ ASKED = [
         31.0,
         "day lies in 2024-01-01",
     ),
+    (
+        "SELECT AVG(m) AS a FROM (SELECT id, AVG(x) AS m FROM t WHERE x BETWEEN 0 AND 100 GROUP BY id)",
+        50.0,
+        "x lies in 0 to 100",
+    ),
+    (
+        "SELECT AVG(m) AS a FROM (SELECT id, MAX(x) FILTER (WHERE x BETWEEN 3 AND 4) AS m FROM t GROUP BY id)",
+        3.5,
+        "x lies in 3 to 4",
+    ),
 ]
 
 
@@ -63,6 +73,10 @@ UNBOUNDED = ["x > 0", "x BETWEEN 0 AND 9 OR b", "x <> 3", "NOT (x BETWEEN 0 AND 
 def test_other_conditions_bound_nothing(session: Session, condition: str) -> None:
     with pytest.raises(QueryRefused, match="no bounds on its values"):
         session.sql(f"SELECT AVG(x) FROM t WHERE {condition}", loss=sf.Pure(1))
+    with pytest.raises(QueryRefused, match="no bounds on its values"):
+        session.sql(
+            f"SELECT AVG(m) FROM (SELECT id, MAX(x) AS m FROM t WHERE {condition} GROUP BY id)", loss=sf.Pure(1)
+        )
 
 
 def test_powers_of_released_numbers_have_error_bars(session: Session) -> None:

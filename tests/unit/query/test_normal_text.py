@@ -29,10 +29,11 @@ from sfumato.query.build.relation import all_of, any_of
 from sfumato.query.frame import Frame
 from sfumato.query.nodes.catalog import Catalog
 from sfumato.query.nodes.expressions import Call, Column, Expression, Literal
+from sfumato.query.nodes.fields import renamed
 from sfumato.query.nodes.kinds import Kind
 from sfumato.query.nodes.operators import call
 from sfumato.query.nodes.questions import Count, CountUnits, Question, StatisticValue
-from sfumato.query.nodes.relations import Join, Keep, Match, Relation, Scan, Where, renamed
+from sfumato.query.nodes.relations import Join, Keep, Match, Meet, Relation, Scan, Where
 from sfumato.query.sql import read_sql
 from sfumato.query.sql.alike import folded
 from sfumato.release.render.words import clean
@@ -200,6 +201,9 @@ class Tables:
     def table(self, name: str) -> Scan:
         return self.tables[name]
 
+    def left_out(self, _: str) -> Mapping[str, str]:
+        return {}
+
 
 def tidy(node: Any) -> Any:
     """Gives a plan as front ends make it: no NULL without need, no operation on one operand that takes several."""
@@ -237,7 +241,7 @@ def random_question(choices: Choices) -> tuple[Question, Mapping[str, Scan]] | N
 
 def filtered_before_a_join(relation: Relation) -> bool:
     """Tells whether rows are left out before a join: SQL says that with an inner SELECT, which names fields."""
-    sides = relation.sources if isinstance(relation, Join) else ()
+    sides = relation.sources if isinstance(relation, Join | Meet) else ()
     return any(isinstance(side, Where) for side in sides) or any(map(filtered_before_a_join, relation.sources))
 
 

@@ -27,11 +27,13 @@ from sfumato.query.nodes.questions import (
     CountDistinct,
     CountUnits,
     Mean,
+    MeanDistinct,
     Quantile,
     Question,
     Statistic,
     StatisticValue,
     Sum,
+    SumDistinct,
 )
 from sfumato.query.sql import read_sql
 
@@ -203,6 +205,8 @@ def check_rows(text: str) -> None:
 
 
 QUESTIONS = [
+    "SELECT COUNT(DISTINCT (site, user_id)), COUNT(DISTINCT (site, minutes)), SUM(DISTINCT minutes), "
+    "AVG(DISTINCT minutes) FROM visits",
     "SELECT COUNT(*), COUNT(minutes), COUNT(DISTINCT user_id), COUNT(DISTINCT site), COUNT_IF(first) FROM visits",
     "SELECT SUM(age), AVG(minutes), MIN(age), MAX(minutes), AVG(first::INT) FROM visits WHERE site <> 'a'",
     "SELECT site, COUNT(*) AS n, SUM(age) / COUNT(*) AS mean FROM visits GROUP BY site ORDER BY n DESC, site LIMIT 2",
@@ -301,8 +305,13 @@ def statistic_of(statistic: Statistic, group: list[Owned], reference: Reference)
             return len(there)
         case CountUnits():
             return len({one.unit for one in kept})
-        case CountDistinct():
-            return len(set(there))
+        case CountDistinct(operands=operands):
+            rows = [tuple(reference.value(operand, one.row) for operand in operands) for one in kept]
+            return len({row for row in rows if None not in row})
+        case SumDistinct():
+            return sum(set(there))
+        case MeanDistinct():
+            return sum(set(there)) / len(set(there))
         case Sum():
             return sum(there)
         case Mean():

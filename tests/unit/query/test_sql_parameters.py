@@ -137,7 +137,7 @@ def test_options_are_read_exactly(said: str, options: Options) -> None:
         (
             "noise = 3",
             "there is no option 'noise'; there are: epsilon, delta, privacy_unit_column, max_groups_contributed, "
-            "kappa, max_rows_contributed, max_rows_per_group.",
+            "kappa, max_rows_contributed, max_rows_per_group, max_matches.",
         ),
     ],
 )

@@ -13,7 +13,7 @@ from sfumato.accounting.compose import total
 from sfumato.accounting.convert.convert import convert
 from sfumato.accounting.events import Stated
 from sfumato.accounting.losses.concentrated import ApproxZCDP
-from sfumato.accounting.losses.measures import Approx, Loss, lesser
+from sfumato.accounting.losses.measures import Approx, Loss, Pure, lesser
 from sfumato.errors import BadArgument, NoProvenRoute
 
 Rule: TypeAlias = SumFilter | ApproxFilter | AdvancedFilter | Slots
@@ -48,6 +48,9 @@ def counted(cost: Loss | Cost, kind: type[Loss]) -> Loss:
         return by_event
 
 
+NO_DELTA = " A limit in Pure has no δ: keys that are not public, and Gaussian noise, cannot be paid for with it."
+
+
 def in_kind(loss: Loss, kind: type[Loss]) -> Loss:
     """Restates a loss in another kind, where a theorem takes it there without giving up anything."""
     if type(loss) is kind:
@@ -60,5 +63,5 @@ def in_kind(loss: Loss, kind: type[Loss]) -> Loss:
         raise NoProvenRoute(
             f"what is counted here is {wanted}, and this costs {given}, which no theorem turns into {wanted} by "
             f"itself: {restated if kind in (Approx, ApproxZCDP) else ''}ask with a mechanism that is priced in "
-            f"{wanted}; another data set may be opened with a limit in {given}."
+            f"{wanted}; another data set may be opened with a limit in {given}.{NO_DELTA * (kind is Pure)}"
         ) from None

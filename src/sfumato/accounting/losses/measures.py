@@ -10,6 +10,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
+from html import escape
 from operator import le
 from typing import Self, TypeVar, final
 
@@ -47,6 +48,10 @@ class Loss(ABC):
     @abstractmethod
     def group(self, size: int) -> Self:
         """The loss for groups of up to ``size`` units that change together."""
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: the loss as it is written, and as it is read."""
+        return f"<code>{escape(repr(self))}</code> {escape(str(self))}"
 
     def times(self, count: int) -> Self:
         """Composes a loss with itself, ``count`` times in all."""

@@ -26,6 +26,8 @@ from sfumato.query.nodes.relations import (
     COMPARISONS,
     Join,
     Keep,
+    Listed,
+    Meet,
     PerUnit,
     Relation,
     Scan,
@@ -129,12 +131,10 @@ def _steps(relation: Relation, depth: int, who: str) -> Iterator[tuple[str, str]
     indent = "  " * depth
     same = f"1-stable, neighbours differ in {who} before and after"
     match relation:
-        case Scan(table=table, owner=owner):
-            if owner is None:
-                yield f"{indent}{table}", "public"
-            else:
-                whose = "each row is a unit" if not owner.id else f"{owner.id} says whose a row is"
-                yield f"{indent}{table}", f"private: {whose}; values are moved into their columns' bounds"
+        case Scan():
+            yield from ((indent + name, said) for name, said in _scanned(relation, same))
+        case Listed(rows=rows):
+            yield f"{indent}{len(rows):,} rows of the question", "public"
         case Where(condition=condition):
             yield f"{indent}where {expression_words(condition)}", f"row by row: {same}"
         case Select(columns=columns):
@@ -142,6 +142,10 @@ def _steps(relation: Relation, depth: int, who: str) -> Iterator[tuple[str, str]
         case Join(right=right):
             once = "row by row" if relation.match.filters else "each row as often as it matches"
             yield f"{indent}{_join_words(relation)}", f"{'within each unit' if right.private else once}: {same}"
+        case Meet(on=on, most=most):
+            said = ", ".join(f"{left} = {right}" for left, right in on)
+            how = f"each row belongs to two units: {who} on either side moves at most {most:,} rows for each of its own"
+            yield f"{indent}join of different units on {said}, {most:,} of a key", f"{how}, and replaces as many"
         case Union(parts=parts):
             yield f"{indent}union of {len(parts)}", same
         case Keep(rows=rows, work=work):
@@ -150,11 +154,26 @@ def _steps(relation: Relation, depth: int, who: str) -> Iterator[tuple[str, str]
         case Windowed(added=added):
             names = ", ".join(one.column.name for one in added)
             yield f"{indent}by the unit's other rows: {names}", f"within each unit: {same}"
+        case PerUnit(by=by, folds=folds) if not relation.private:
+            names = ", ".join([*(name for name, _ in by), *(folded.column.name for folded in folds)])
+            yield f"{indent}summed up: {names}", "public"
         case PerUnit(by=by, folds=folds):
             made = ", ".join(folded.column.name for folded in folds)
             yield f"{indent}per unit by {', '.join(name for name, _ in by)}: {made}", f"within each unit: {same}"
     for source in relation.sources:
         yield from _steps(source, depth + 1, who)
+
+
+def _scanned(scan: Scan, same: str) -> Iterator[tuple[str, str]]:
+    """Writes what becomes of a table as it is read."""
+    for items in scan.unnested:
+        most = "every item" if items.most is None else f"each of at most {items.most:,} items"
+        yield f"items of {items.column}", f"row by row, {most} makes a row: {same}"
+    if scan.owner is None:
+        yield scan.table, "public"
+    else:
+        whose = "each row is a unit" if not scan.owner.id else f"{scan.owner.id} says whose a row is"
+        yield scan.table, f"private: {whose}; values are moved into their columns' bounds"
 
 
 def _join_words(join: Join) -> str:

@@ -38,7 +38,8 @@ class Explanation(Displayed):
     what is computed, ``bounds`` on each unit, ``noise`` by number, ``errors`` to expect by column, and errors at
     ``others``, other prices. ``left`` is what the account that would pay has left, None where there is no account yet;
     ``known`` says that the answer is in the book, and then it ``costs`` only where this account has not counted it;
-    ``refusal`` is what speaks against it now.
+    ``refusal`` is what speaks against it now. ``beside`` has units of other kinds that are protected too: who that is,
+    the price for one of them, and what is left of their limit.
     """
 
     how: How
@@ -55,6 +56,7 @@ class Explanation(Displayed):
     known: bool = False
     costs: bool = True
     refusal: str | None = None
+    beside: tuple[tuple[str, Loss, Loss], ...] = ()
 
     @property
     def fits(self) -> bool:
@@ -93,6 +95,8 @@ class Explanation(Displayed):
 
     def _prices(self) -> Iterator[tuple[str, str]]:
         yield "price", f"{self.price} for {self.unit}"
+        for who, price, _ in self.beside:
+            yield "price", f"{price} for {who}"
         for kind in COMMON_KINDS:
             if type(self.price) is kind:
                 continue
@@ -104,7 +108,9 @@ class Explanation(Displayed):
 
     def _standing(self) -> Iterator[tuple[str, str]]:
         if self.left is not None:
-            yield "left", self.left.str_down()
+            yield "left", self.left.str_down() + (f" for {self.unit}" if self.beside else "")
+        for who, _, left in self.beside:
+            yield "left", f"{left.str_down()} for {who}"
         if self.known:
             paid = "and counts for this account" if self.costs else "and costs nothing"
             yield "known", f"this was asked before: the answer is in the book, {paid}"

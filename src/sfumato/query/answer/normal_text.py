@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import final
 
-from sfumato.query.answer.spelled import Leaf, Piece, named, spelled, statistic_text
+from sfumato.query.answer.spelled import Leaf, Piece, constant, named, spelled, statistic_text
 from sfumato.query.answer.unit_column import Tables, with_unit
-from sfumato.query.answer.window_text import over_text, placed_text
+from sfumato.query.answer.window_text import fold_text, over_text, placed_text
 from sfumato.query.build.question import cube, rollup
 from sfumato.query.build.relation import unused
 from sfumato.query.nodes.expressions import Call, Column, Expression, Literal
@@ -21,10 +21,11 @@ from sfumato.query.nodes.operators.record import NOT
 from sfumato.query.nodes.questions import Question, StatisticValue
 from sfumato.query.nodes.relations import (
     COMPARISONS,
-    Fold,
     Folded,
     Join,
+    Listed,
     Match,
+    Meet,
     PerUnit,
     Relation,
     Scan,
@@ -144,11 +145,12 @@ class _Source:
     name: str
     fields: Mapping[str, str]
     every: Mapping[str, str]
+    columns: str = ""
 
     @property
     def listed(self) -> str:
         """The table as FROM names it: with AS only where its name is not its text."""
-        return self.text if self.text == named(self.name) else f"{self.text} AS {named(self.name)}"
+        return self.text if self.text == named(self.name) else f"{self.text} AS {named(self.name)}{self.columns}"
 
 
 @final
@@ -163,7 +165,7 @@ class _From:
     @property
     def clause(self) -> str:
         first = self.sources[0]
-        return f"FROM {first.listed if self.full else first.text}{self.joins}"
+        return f"FROM {first.listed if self.full or first.columns else first.text}{self.joins}"
 
     def leaf(self, column: Expression) -> Piece:
         """Names a column, with its table where it might be another one."""
@@ -219,6 +221,10 @@ def _join_text(match: Match, right: str, conditions: Sequence[str]) -> str:
 def _chain(relation: Relation) -> tuple[Relation, list[tuple[Join, Expression | None]]]:
     """Takes joins apart, from left to right, each with what else its condition says."""
     match relation:
+        case Meet(left, right, on):
+            return _chain(Join(left, right, on))
+        case Where(Meet(left, right, on), condition):
+            return _chain(Where(Join(left, right, on), condition))
         case Join(left=left):
             first, steps = _chain(left)
             return first, [*steps, (relation, None)]
@@ -270,11 +276,26 @@ def _usual(relation: Relation) -> str:
 def _source(relation: Relation, name: str, tables: Tables) -> _Source:
     """Writes one table of a FROM clause; its fields keep their names."""
     fields = {column.name: column.name for column in relation.fields}
-    if isinstance(relation, Scan):
+    if isinstance(relation, Scan) and not relation.unnested:
         visible = [column.name for column in tables.get(relation.table, relation).columns]
         return _Source(named(relation.table), name, fields, {one: one for one in visible})
-    text, visible = _query(relation, tables)
+    if isinstance(relation, Listed):
+        rows = (f"({', '.join(constant(value).text for value in row)})" for row in relation.rows)
+        own = f"({', '.join(map(named, fields))})"
+        return _Source(f"(VALUES {', '.join(rows)})", name, fields, fields, own)
+    text, visible = _items(relation, tables) if isinstance(relation, Scan) else _query(relation, tables)
     return _Source(f"({text})", name, fields, {one: one for one in visible})
+
+
+def _items(scan: Scan, tables: Tables) -> tuple[str, list[str]]:
+    """Writes the rows of a table for each item of its lists, and gives the names of their columns."""
+    visible = [column.name for column in tables.get(scan.table, scan).columns]
+    lists = []
+    for place, items in enumerate(scan.unnested):
+        most = "" if items.most is None else f"[:{items.most}]"
+        join, on = ("LEFT JOIN", " ON TRUE") if items.kept else ("CROSS JOIN", "")
+        lists.append(f" {join} UNNEST({named(items.column)}{most}) AS items_{place} ({named(items.item.name)}){on}")
+    return f"SELECT * FROM {named(scan.table)}{''.join(lists)}", [*visible, *(one.item.name for one in scan.unnested)]
 
 
 def _alias(right: Relation) -> str:
@@ -344,12 +365,13 @@ def _per_unit(made: PerUnit, select: Select | None, having: Expression | None, t
 
     def leaf(one: Expression) -> Piece:
         name = one.name if isinstance(one, Column) else ""
-        return Piece(_fold(folds[name], scope.leaf)) if name in folds else spelled(by[name], scope.leaf)
+        return Piece(fold_text(folds[name], scope.leaf)) if name in folds else spelled(by[name], scope.leaf)
 
     items = [(name, spelled(one, leaf), row) for (name, one), (_, row) in zip(columns, rows, strict=True)]
-    grouped = f"GROUP BY {', '.join(spelled(one, scope.leaf).text for _, one in made.by)}"
+    by_text = ", ".join(spelled(one, scope.leaf).text for _, one in made.by)
+    grouped = [f"GROUP BY {by_text}"] if by_text or made.private else []
     kept = [] if having is None else [f"HAVING {spelled(having, leaf).text}"]
-    return " ".join((_select(items), scope.clause, *_where(where, scope.leaf), grouped, *kept)), [
+    return " ".join((_select(items), scope.clause, *_where(where, scope.leaf), *grouped, *kept)), [
         name for name, _ in columns
     ]
 
@@ -367,18 +389,6 @@ def _windowed(window: Windowed, tables: Tables) -> tuple[str, list[str]]:
 
     over = over_text(window, spell)
     for one in window.added:
-        of = (
-            _fold(one, scope.leaf)
-            if isinstance(one, Folded)
-            else placed_text(one, lambda o: spelled(o, scope.leaf).text)
-        )
+        of = fold_text(one, scope.leaf) if isinstance(one, Folded) else placed_text(one, spell)
         items.append((one.column.name, Piece(f"{of} OVER ({over(one)})"), None))
     return " ".join((_select(items), scope.clause, *_where(where, scope.leaf))), [name for name, *_ in items]
-
-
-FOLDS = {Fold.COUNT: "COUNT", Fold.SUM: "SUM", Fold.MEAN: "AVG", Fold.MIN: "MIN", Fold.MAX: "MAX"}
-
-
-def _fold(folded: Folded, leaf: Leaf) -> str:
-    of = "*" if folded.of is None else spelled(folded.of, leaf).text
-    return f"COUNT(DISTINCT {of})" if folded.fold is Fold.DISTINCT else f"{FOLDS[folded.fold]}({of})"

@@ -24,11 +24,13 @@ from sfumato.query.nodes.questions import (
     Histogram,
     Item,
     Mean,
+    MeanDistinct,
     Moment,
     Quantile,
     Statistic,
     StatisticValue,
     Sum,
+    SumDistinct,
     TopValues,
     Variance,
 )
@@ -229,6 +231,7 @@ def statistic_text(statistic: Statistic, leaf: Leaf, unit: str = "") -> str:
 
 def _aggregate(statistic: Statistic, leaf: Leaf, unit: str) -> str:
     of = _listed(statistic.operands, leaf)
+    distinct = "DISTINCT " * isinstance(statistic, SumDistinct | MeanDistinct)
     match statistic:
         case Count():
             return f"COUNT({of or '*'})"
@@ -236,10 +239,10 @@ def _aggregate(statistic: Statistic, leaf: Leaf, unit: str) -> str:
             return f"COUNT(DISTINCT {unit})" if unit else UNITS
         case CountDistinct():
             return f"COUNT(DISTINCT {of})"
-        case Sum():
-            return f"SUM({of})"
-        case Mean():
-            return f"AVG({of})"
+        case Sum() | SumDistinct():
+            return f"SUM({distinct}{of})"
+        case Mean() | MeanDistinct():
+            return f"AVG({distinct}{of})"
         case Variance(sample=sample, root=root):
             return f"{'STDDEV' if root else 'VAR'}_{'SAMP' if sample else 'POP'}({of})"
         case Covariance(sample=sample, scaled=scaled):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from sfumato.query.answer.spelled import Leaf, spelled
 from sfumato.query.nodes.expressions import Expression
-from sfumato.query.nodes.relations import Folded, Placed, Placing, Windowed
+from sfumato.query.nodes.relations import Fold, Folded, Placed, Placing, Windowed
 
 
 def over_text(window: Windowed, spell: Callable[[Expression], str]) -> Callable[[Placed | Folded], str]:
@@ -27,3 +28,12 @@ def placed_text(placed: Placed, spell: Callable[[Expression], str]) -> str:
     of = "" if placed.of is None else spell(placed.of)
     beyond = f", {placed.steps}" if placed.placing in (Placing.LAG, Placing.LEAD) and placed.steps != 1 else ""
     return f"{placed.placing.value.upper()}({of}{beyond})"
+
+
+FOLDS = {Fold.COUNT: "COUNT", Fold.SUM: "SUM", Fold.MEAN: "AVG", Fold.MIN: "MIN", Fold.MAX: "MAX"}
+
+
+def fold_text(folded: Folded, leaf: Leaf) -> str:
+    """Writes what a unit's rows are folded into."""
+    of = "*" if folded.of is None else spelled(folded.of, leaf).text
+    return f"COUNT(DISTINCT {of})" if folded.fold is Fold.DISTINCT else f"{FOLDS[folded.fold]}({of})"

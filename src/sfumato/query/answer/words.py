@@ -9,6 +9,7 @@ from sfumato.query.answer.spelled import spelled
 from sfumato.query.nodes.expressions import Expression
 from sfumato.query.plan.decomposition import step_of
 from sfumato.query.plan.engine_plan import Distinct, ExactAggregate, Rows, Total, Units
+from sfumato.query.plan.grids import Grid
 
 LONGEST = 60
 """Letters of an expression that are shown."""
@@ -27,8 +28,10 @@ def tally_words(tally: ExactAggregate) -> str:
             said = "rows" if of is None else f"rows with {expression_words(of)}"
         case Units():
             said = "units"
-        case Distinct(of=of):
-            said = f"different {expression_words(of)}"
+        case Distinct(of=of, grid=Grid(centre=centre), summed=True):
+            said = f"sum of different {_term_words(of, centre)}"
+        case Distinct(operands=operands):
+            said = f"different {', '.join(map(expression_words, operands))}"
         case Total(terms=terms):
             said = "sum of " + " × ".join(_term_words(term.of, term.grid.centre) for term in terms)
         case _:

@@ -6,7 +6,19 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from sfumato.query.nodes.expressions import Expression
-from sfumato.query.nodes.relations import Join, Keep, PerUnit, Relation, Scan, Select, Union, Where, Windowed
+from sfumato.query.nodes.relations import (
+    Join,
+    Keep,
+    Listed,
+    Meet,
+    PerUnit,
+    Relation,
+    Scan,
+    Select,
+    Union,
+    Where,
+    Windowed,
+)
 
 
 def pruned(relation: Relation, needed: Collection[str], *, spare: bool = True) -> Relation:
@@ -16,8 +28,10 @@ def pruned(relation: Relation, needed: Collection[str], *, spare: bool = True) -
     its source again. Else it has none that it did not have before.
     """
     match relation:
-        case Scan(table, columns, owner):
-            return Scan(table, tuple(column for column in columns if column.name in needed), owner)
+        case Scan(table, columns, owner, unnested):
+            return Scan(table, tuple(column for column in columns if column.name in needed), owner, unnested)
+        case Listed():
+            return _listed(relation, needed)
         case Where(source, condition):
             return Where(pruned(source, {*needed, *used((condition,))}, spare=spare), condition)
         case Select(source, columns):
@@ -27,6 +41,9 @@ def pruned(relation: Relation, needed: Collection[str], *, spare: bool = True) -
             ours = {*needed, *(name for name, _ in on), *(name for name, _, _ in compared)}
             theirs = {*(name for _, name in on), *(name for _, _, name in compared)}
             theirs |= set() if match.filters else set(needed)
+            return replace(relation, left=pruned(left, ours, spare=False), right=pruned(right, theirs, spare=False))
+        case Meet(left=left, right=right, on=on):
+            ours, theirs = ({*needed, *names} for names in zip(*on, strict=True))
             return replace(relation, left=pruned(left, ours, spare=False), right=pruned(right, theirs, spare=False))
         case Union(parts):
             names = [column.name for column in relation.fields if column.name in needed]
@@ -41,11 +58,24 @@ def pruned(relation: Relation, needed: Collection[str], *, spare: bool = True) -
             seen = {*needed, *used(looked.expressions), *(one.name for one in source.fields if one.unit is not None)}
             names = [column.name for column in source.fields if column.name in seen]  # no others break ties
             return replace(looked, source=_exactly(pruned(source, names, spare=False), names))
-        case PerUnit(source, by, folds):
-            kept_folds = tuple(folded for folded in folds if folded.column.name in needed)
-            made = (*(made for _, made in by), *(folded.of for folded in kept_folds if folded.of is not None))
-            return PerUnit(pruned(source, used(made)), by, kept_folds)
+        case PerUnit():
+            return _per_unit(relation, needed)
     raise TypeError(type(relation))
+
+
+def _listed(listed: Listed, needed: Collection[str]) -> Listed:
+    places = [place for place, column in enumerate(listed.columns) if column.name in needed] or [0]
+    rows = tuple(tuple(row[place] for place in places) for row in listed.rows)
+    return Listed(tuple(listed.columns[place] for place in places), rows)
+
+
+def _per_unit(per: PerUnit, needed: Collection[str]) -> PerUnit:
+    """Drops folds that are not needed; of public rows that become one in all, a fold says so, and one stays."""
+    folds = tuple(folded for folded in per.folds if folded.column.name in needed)
+    if not per.by and not per.private:
+        folds = folds or per.folds[:1]
+    made = (*(made for _, made in per.by), *(folded.of for folded in folds if folded.of is not None))
+    return PerUnit(pruned(per.source, used(made)), per.by, folds)
 
 
 def used(made: Iterable[Expression]) -> set[str]:

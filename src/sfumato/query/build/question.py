@@ -8,7 +8,7 @@ from itertools import combinations, pairwise
 
 from sfumato.errors import BadArgument, QueryRefused
 from sfumato.query.build.prune import pruned, used
-from sfumato.query.build.relation import owner_of
+from sfumato.query.build.relation import owner_of, scans, shared
 from sfumato.query.nodes.expressions import Column, Expression
 from sfumato.query.nodes.kinds import Kind
 from sfumato.query.nodes.literals import value_of
@@ -40,8 +40,13 @@ def statistic_value(statistic: Statistic, source: Relation) -> StatisticValue:
         statistic = _of_numbers(statistic)
     if isinstance(statistic, Histogram):
         check_edges(statistic.edges)
-    if isinstance(statistic, CountDistinct) and _is_unit(statistic.of, source):
+    if isinstance(statistic, CountDistinct) and not statistic.others and _is_unit(statistic.of, source):
         return StatisticValue(CountUnits(statistic.where))
+    if shared(source) and _counts_units(statistic, source):
+        raise QueryRefused(
+            "a row of a join of private tables off the id belongs to two units, so that units cannot be counted in it: "
+            "count rows or other values, or count units in one of the tables."
+        )
     return StatisticValue(statistic)
 
 
@@ -85,6 +90,17 @@ def _is_unit(expression: Expression, source: Relation) -> bool:
     return isinstance(expression, Column) and expression.unit == 0 and owner is not None and owner.window is None
 
 
+def _counts_units(statistic: Statistic, source: Relation) -> bool:
+    counted = statistic.of if isinstance(statistic, CountDistinct) else None
+    return isinstance(statistic, CountUnits) or (counted is not None and _holds_ids(counted, source))
+
+
+def _holds_ids(expression: Expression, source: Relation) -> bool:
+    """Tells whether a column held the ids of one side, before rows of different units were joined."""
+    ids = {f"{scan.table}.{scan.owner.id}" for scan in scans(source) if scan.owner is not None and not scan.owner.hops}
+    return isinstance(expression, Column) and expression.origin in ids
+
+
 def build_question(
     source: Relation,
     keys: Sequence[tuple[str, Expression]],
@@ -99,7 +115,7 @@ def build_question(
     if not source.private:
         raise QueryRefused("this asks only public tables, which need no privacy: read them directly.")
     for name, key in keys:
-        if isinstance(key, Column) and key.unit == 0:
+        if isinstance(key, Column) and (key.unit == 0 or (shared(source) and _holds_ids(key, source))):
             raise QueryRefused(
                 f"grouping by {name!r} would make a group of each person, and what people do alone is what is "
                 "protected. Group by something that people share; for a value per person, sum up within each first "

@@ -16,7 +16,9 @@ from sfumato.query.nodes.relations import (
     Fold,
     Folded,
     Join,
+    Listed,
     Match,
+    Meet,
     Owner,
     PerUnit,
     Placed,
@@ -28,6 +30,7 @@ from sfumato.query.nodes.relations import (
     Where,
     Windowed,
 )
+from sfumato.query.nodes.walks import meetings
 from sfumato.query.plan.grids import Grid, float_grid
 
 FOLD_BITS = 40
@@ -42,8 +45,18 @@ def scans(relation: Relation) -> Iterator[Scan]:
         yield from scans(source)
 
 
+def shared(relation: Relation) -> bool:
+    """Tells whether rows belong to several units: somewhere in it, rows of different ones were joined."""
+    return any(True for _ in meetings(relation))
+
+
 def owner_of(relation: Relation) -> Owner | None:
-    """The owner of the rows, by the first private table; None where all tables are public."""
+    """The owner of the rows, by the first private table; None where all tables are public.
+
+    Of `shared` rows nothing says whose they are, as where rows are units.
+    """
+    if shared(relation):
+        return Owner()
     return next((scan.owner for scan in scans(relation) if scan.owner is not None), None)
 
 
@@ -92,10 +105,11 @@ def joined(
     on: Sequence[tuple[str, str]],
     match: Match = Match.INNER,
     compared: Sequence[tuple[str, str, str]] = (),
-) -> Join:
+) -> Join | Meet:
     """Joins on equal columns, so that each row of the result belongs to one unit.
 
-    Public rows go to the right; two private tables are joined on the columns that identify their units.
+    Public rows go to the right; two private tables are joined on the columns that identify their units. On others
+    they `Meet`: then each row belongs to two units.
     """
     if right.private and not left.private:
         raise QueryRefused(
@@ -110,12 +124,15 @@ def joined(
             raise QueryRefused(
                 f"{one.name!r} is {one.kind.value} and {other.name!r} is {other.kind.value}: they are never equal."
             )
-    if left.private and right.private and not _same_unit(left, right, pairs):
+    together = right.private and not _same_unit(left, right, pairs)
+    if together and (match is not Match.INNER or compared):
         raise QueryRefused(
-            "this join of two private tables would make rows that belong to two units, and no bound on one of them "
-            f"could cut those. {_instead(left)}"
+            "whether a row of one private table is kept would depend here on the rows of other units in another one, "
+            f"and no bound on one unit could cut that. {_instead(left)} An inner JOIN is answered without."
         )
     _check_names([column.name for column in (*left.fields, *right.fields)])
+    if together:
+        return Meet(left, right, tuple(on))
     return Join(left, right, tuple(on), match, tuple(compared))
 
 
@@ -160,6 +177,8 @@ def _field(relation: Relation, name: str) -> Column:
 
 def _same_unit(left: Relation, right: Relation, pairs: Sequence[tuple[Column, Column]]) -> bool:
     """Tells whether equal columns mean equal ids: they hold them, or lead there by the same key of a table."""
+    if shared(left) or shared(right):
+        return False
     if any(one.unit == other.unit == 0 for one, other in pairs):
         return True
     keys = {
@@ -177,15 +196,41 @@ def _same_unit(left: Relation, right: Relation, pairs: Sequence[tuple[Column, Co
 def _instead(relation: Relation) -> str:
     owner = owner_of(relation)
     if owner is None or not owner.id:
-        return "Each row is a unit by itself here: give the tables an id in the codebook, or make one of them public."
+        return "Nothing says here whose a row is: give the tables an id in the codebook, and join on it."
     names = [column.name for column in relation.fields if column.unit == 0]
     return f"Join them on {names[0] if names else owner.id} as well."
+
+
+def listed(names: Sequence[str], rows: Sequence[Sequence[Literal | None]]) -> Listed:
+    """Makes a public relation of constants; what is None is missing, and has the kind of the others in its column."""
+    if len(rows) > MOST_LISTED:
+        raise QueryRefused(f"a question states at most {MOST_LISTED:,} rows: put more of them into a public table.")
+    _check_names(names)
+    columns, cells = [], []
+    for name, column in zip(names, zip(*rows, strict=True), strict=True):
+        there = [one for one in column if one is not None]
+        kind = common(tuple(one.kind for one in there)) if there else Kind.TEXT
+        if kind is None:
+            raise QueryRefused(f"the values of {name!r} must be of one kind: numbers, texts, days or times.")
+        held = [None if one is None else float(one.value) + 0.0 if kind is Kind.FLOAT else one.value for one in column]
+        keys = tuple(dict.fromkeys(value for value in held if value is not None))
+        columns.append(Column(name, kind, Facts(None, keys, nullable=None in held)))
+        cells.append(held)
+    return Listed(tuple(columns), tuple(zip(*cells, strict=True)))
+
+
+MOST_LISTED = 10_000
+"""A question states at most this many rows itself."""
 
 
 def stacked(parts: Sequence[Relation]) -> Union:
     """Stacks relations: all private or all public, with the same names and kinds in the same order."""
     if len({part.private for part in parts}) > 1:
         raise QueryRefused("a union of private and public rows is refused: the public ones would belong to nobody.")
+    if len({shared(part) for part in parts}) > 1:
+        raise QueryRefused(
+            "a union of rows of one unit and of rows that belong to two is refused: ask about each alone."
+        )
     first = [(column.name, column.kind) for column in parts[0].fields]
     for part in parts[1:]:
         other = [(column.name, column.kind) for column in part.fields]
@@ -201,14 +246,21 @@ def _listed(fields: Sequence[tuple[str, Kind]]) -> str:
 
 
 def per_unit(source: Relation, by: Sequence[tuple[str, Expression]], folds: Sequence[Folded]) -> PerUnit:
-    """Folds a private relation into one row for each unit (and group); refuses where rows are the units."""
+    """Folds rows into one for each unit and group, public ones for each group; refuses where rows are the units."""
+    _check_not_shared(source, "summed up within one")
     owner = owner_of(source)
-    if owner is None:
-        raise QueryRefused("only private tables have rows that belong to units; this one is public.")
-    if not owner.id:
+    if owner is not None and not owner.id:
         raise QueryRefused("each row is a unit by itself here, so there is nothing to sum up within a unit.")
     _check_names([*(name for name, _ in by), *(folded.column.name for folded in folds)])
     return PerUnit(source, tuple(by), tuple(folds))
+
+
+def _check_not_shared(source: Relation, done: str) -> None:
+    if shared(source):
+        raise QueryRefused(
+            f"a row of a join of private tables off the id belongs to two units, so that nothing is {done}: do that "
+            "first, in an inner query on one side of the join."
+        )
 
 
 def windowed(
@@ -218,6 +270,7 @@ def windowed(
     added: Sequence[Placed | Folded],
 ) -> Windowed:
     """Adds columns by the other rows of a unit; refuses where rows are the units."""
+    _check_not_shared(source, "numbered within one")
     owner = owner_of(source)
     if owner is None or not owner.id:
         raise QueryRefused("a window needs rows of one unit, and here rows belong to nobody or are units themselves.")

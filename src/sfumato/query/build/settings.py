@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TypeAlias, cast, final
 
 from sfumato.accounting.losses.measures import Loss
-from sfumato.accounting.losses.stated import stated_loss
+from sfumato.accounting.losses.stated import needed_loss, stated_loss
 from sfumato.errors import BadArgument, Several, elements
 from sfumato.exact import Number, integer, positive, probability
 from sfumato.query.nodes.keysets import KeySet
@@ -36,11 +36,13 @@ class Target:
 class Settings:
     """How a question is to be answered.
 
-    ``loss`` is what to pay; or ``accuracy`` how near to come, for all numbers or by the names of columns.
-    ``max_groups``, ``max_rows_per_group`` and ``max_rows`` (in all) say how much of each unit to keep, ``keys`` which
-    groups are answered. ``weights`` divide the loss among the columns of the answer. ``noise`` is "laplace" or
-    "gaussian", or which of them for "count" and for "sum", where that is not to be picked. ``confidence`` is that of
-    the error bars, and decides nothing else; ``key`` makes a retry safe.
+    ``loss`` is what to pay; or ``accuracy`` how near to come, for all numbers or by the names of columns. ``losses``
+    are what several kinds of units may lose, by name, until noise is found that keeps all of them, and so a ``loss``.
+    ``max_groups``, ``max_rows_per_group`` and ``max_rows`` (in all) say how much of each unit to keep, ``max_matches``
+    how many rows of each key on both sides of a join of different units, ``keys`` which groups are answered.
+    ``weights`` divide the loss among the columns of the answer. ``noise`` is "laplace" or "gaussian", or which of them
+    for "count" and for "sum", where that is not to be picked. ``confidence`` is that of the error bars, and decides
+    nothing else; ``key`` makes a retry safe.
     """
 
     loss: Loss | None = None
@@ -48,22 +50,25 @@ class Settings:
     max_groups: int | None = None
     max_rows_per_group: int | None = None
     max_rows: int | None = None
+    max_matches: int | None = None
     keys: KeySet | None = None
     weights: tuple[tuple[str, Fraction], ...] = ()
     noise: str | tuple[tuple[str, str], ...] | None = None
     confidence: Fraction = CONFIDENCE
     key: str | None = None
+    losses: tuple[tuple[str, Loss], ...] = ()
 
     @staticmethod
     def read(
         *,
-        loss: Loss | None = None,
+        loss: Loss | Mapping[str, Loss] | None = None,
         epsilon: Number | None = None,
         delta: Number | None = None,
         accuracy: Accuracy | None = None,
         max_groups: int | None = None,
         max_rows_per_group: int | None = None,
         max_rows: int | None = None,
+        max_matches: int | None = None,
         keys: KeySet | None = None,
         weights: Mapping[str, Number] | None = None,
         noise: NoiseChoice | None = None,
@@ -71,9 +76,10 @@ class Settings:
         key: str | None = None,
     ) -> Settings:
         """Reads settings as people write them."""
-        stated = stated_loss(loss, epsilon, delta)
-        if stated is not None and accuracy is not None:
-            raise _unpriced(stated, accuracy)
+        kinds = loss if isinstance(loss, Mapping) and loss else {}
+        stated = stated_loss(None if kinds and epsilon is None else loss, epsilon, delta)
+        if (stated is not None or kinds) and accuracy is not None:
+            raise _unpriced(loss, accuracy)
         if keys is not None and not isinstance(keys, KeySet):
             raise BadArgument("keys", "an sf.KeySet, such as sf.KeySet.of(site=['a', 'b'])", type(keys).__name__)
         if noise is not None and accuracy is not None:
@@ -86,6 +92,7 @@ class Settings:
             max_groups=_bound(max_groups, "max_groups"),
             max_rows_per_group=_bound(max_rows_per_group, "max_rows_per_group"),
             max_rows=_bound(max_rows, "max_rows"),
+            max_matches=_bound(max_matches, "max_matches"),
             keys=keys,
             noise=tuple(sorted(noise.items())) if isinstance(noise, Mapping) else noise,
             weights=tuple(
@@ -93,12 +100,13 @@ class Settings:
             ),
             confidence=probability(confidence, "confidence"),
             key=key,
+            losses=tuple((str(kind), needed_loss(one, None, None)) for kind, one in kinds.items()),
         )
 
     @property
     def priced(self) -> Settings:
         """The settings, where they say what to pay or how near to come; refused where they do not."""
-        if self.loss is None and self.accuracy is None:
+        if self.loss is None and self.accuracy is None and not self.losses:
             raise _unpriced(None, None)
         return self
 

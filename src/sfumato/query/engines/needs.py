@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from sfumato.errors import QueryRefused
 from sfumato.query.nodes.expressions import Call, Expression
-from sfumato.query.nodes.relations import Folded, PerUnit, Relation, Select, Where, Windowed
+from sfumato.query.nodes.relations import Folded, PerUnit, Relation, Scan, Select, Where, Windowed
 from sfumato.query.plan.engine_plan import Cells, Distinct, Rows, Total
 
 
@@ -34,14 +34,18 @@ def _looked_at(cells: Cells) -> Iterator[Expression]:
         match tally:
             case Total(terms):
                 yield from (term.of for term in terms)
-            case Rows(Expression() as of) | Distinct(of):
+            case Rows(Expression() as of):
                 yield of
+            case Distinct(operands=operands):
+                yield from operands
 
 
 def needs_of_relation(relation: Relation) -> Iterator[str]:
     """Names what a relation needs."""
     yield type(relation).__name__
     match relation:
+        case Scan(unnested=unnested):
+            yield from (type(items).__name__ for items in unnested)
         case Where(condition=condition):
             yield from needs_of_expressions([condition])
         case Select(columns=columns):

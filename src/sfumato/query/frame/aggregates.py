@@ -50,9 +50,10 @@ class Aggregates(ABC):
         """Counts the values that are not missing."""
         return self.aggregated("count", Count, where=where, fold=Fold.COUNT)
 
-    def n_unique(self, *, where: Self | None = None) -> Self:
-        """Counts the different values; of the column that identifies units, the units."""
-        return self.aggregated("n_unique", CountDistinct, where=where, fold=Fold.DISTINCT)
+    def n_unique(self, *others: Self, where: Self | None = None) -> Self:
+        """Counts the different values; with others, combinations; of the column that identifies units, the units."""
+        fold = None if others else Fold.DISTINCT
+        return self.aggregated("n_unique", _combinations, *others, where=where, fold=fold)
 
     def sum(self, *, where: Self | None = None) -> Self:
         """Adds numbers up."""
@@ -117,6 +118,10 @@ class Aggregates(ABC):
     def top_values(self, most: int, *, where: Self | None = None) -> Self:
         """The most frequent values, as a list, out of the public keys that the codebook has for them."""
         return self.aggregated("top_values", partial(TopValues, most=integer(most, "most", least=1)), where=where)
+
+
+def _combinations(of: Expression, *others: Expression, where: Expression | None = None) -> Statistic:
+    return CountDistinct(of, where, others)
 
 
 def _mode(of: Expression, where: Expression | None = None) -> Statistic:

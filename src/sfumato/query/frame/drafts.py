@@ -19,6 +19,7 @@ from sfumato.query.nodes.kinds import Kind
 from sfumato.query.nodes.operators import OPERATORS, call
 from sfumato.query.nodes.questions import Statistic
 from sfumato.query.nodes.relations import Fold, Folded, Relation
+from sfumato.query.plan.infer_bounds import bounded, bounds_by_conditions
 
 Draft: TypeAlias = "Named | Literal | Applied | Aggregate"
 
@@ -149,7 +150,7 @@ def fold_of(name: str, draft: Draft, rows: RowScope) -> Folded:
         # What does not meet the condition becomes missing, and folds pass over what is missing.
         counted = Literal(1, Kind.INT) if of is None else of
         of = call("case", made(draft.where, rows), counted, Literal(None, counted.kind))
-    return folded(draft.fold, of, name)
+    return folded(draft.fold, None if of is None else bounded(of, bounds_by_conditions(rows.relation)), name)
 
 
 def written(draft: Draft) -> str:

@@ -16,9 +16,10 @@ from sfumato.query.build.settings import CONFIDENCE, Accuracy, NoiseChoice, Sett
 from sfumato.query.frame.columns import Expr, col, count_rows, name_of
 from sfumato.query.frame.drafts import AnswerScope, Draft, RowScope, made
 from sfumato.query.nodes.expressions import Expression
+from sfumato.query.nodes.fields import optional, renamed
 from sfumato.query.nodes.keysets import KeySet
 from sfumato.query.nodes.questions import Order, Question
-from sfumato.query.nodes.relations import Relation, optional, renamed
+from sfumato.query.nodes.relations import Relation
 from sfumato.release.record import Release
 
 if TYPE_CHECKING:
@@ -166,13 +167,14 @@ class Query:
     def release(
         self,
         *,
-        loss: Loss | None = None,
+        loss: Loss | Mapping[str, Loss] | None = None,
         epsilon: Number | None = None,
         delta: Number | None = None,
         accuracy: Accuracy | None = None,
         max_groups: int | None = None,
         max_rows_per_group: int | None = None,
         max_rows: int | None = None,
+        max_matches: int | None = None,
         keys: KeySet | None = None,
         weights: Mapping[str, Number] | None = None,
         noise: NoiseChoice | None = None,
@@ -188,6 +190,7 @@ class Query:
             max_groups=max_groups,
             max_rows_per_group=max_rows_per_group,
             max_rows=max_rows,
+            max_matches=max_matches,
             keys=keys,
             weights=weights,
             noise=noise,
@@ -199,13 +202,14 @@ class Query:
     def explain(
         self,
         *,
-        loss: Loss | None = None,
+        loss: Loss | Mapping[str, Loss] | None = None,
         epsilon: Number | None = None,
         delta: Number | None = None,
         accuracy: Accuracy | None = None,
         max_groups: int | None = None,
         max_rows_per_group: int | None = None,
         max_rows: int | None = None,
+        max_matches: int | None = None,
         keys: KeySet | None = None,
         weights: Mapping[str, Number] | None = None,
         noise: NoiseChoice | None = None,
@@ -220,6 +224,7 @@ class Query:
             max_groups=max_groups,
             max_rows_per_group=max_rows_per_group,
             max_rows=max_rows,
+            max_matches=max_matches,
             keys=keys,
             weights=weights,
             noise=noise,

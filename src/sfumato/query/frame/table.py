@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, final
 
 from sfumato.errors import BadArgument, QueryRefused, did_you_mean
+from sfumato.exact import integer
+from sfumato.query.build.lists import list_named, unnested
 from sfumato.query.build.relation import all_of, joined, kept, per_unit, selected, stacked
 from sfumato.query.frame.columns import Expr, Given, col, count_rows, name_of, read
 from sfumato.query.frame.drafts import RowScope, fold_of, made
@@ -89,8 +91,9 @@ class Frame:
     def join(self, other: Frame, *, on: str | Sequence[str] | Mapping[str, str], how: How = "inner") -> Frame:
         """Joins another table where columns are equal: of one name, or ``on={"site": "site_id"}`` for ours and theirs.
 
-        The other table is public, or both belong to the same units and ``on`` says so. A column that both have under
-        one name is kept once if it is joined on, and must be renamed otherwise. With ``"semi"`` the rows are kept that
+        The other table is public, or both belong to the same units and ``on`` says so; else rows of different units
+        meet, which takes ``max_matches`` when it is released. A column that both have under one name is kept once if it
+        is joined on, and must be renamed otherwise. With ``"semi"`` the rows are kept that
         match something, with ``"anti"`` those that match nothing; neither adds columns.
         """
         try:
@@ -113,6 +116,17 @@ class Frame:
         self._check_same(*others)
         parts = [other.select(*self.columns) if set(other.columns) == set(self.columns) else other for other in others]
         return self._with(stacked([self.relation, *(part.relation for part in parts)]))
+
+    def explode(self, column: str, *, max_items: int | None = None) -> Frame:
+        """Makes a row for each item of a list column, under its name, as UNNEST does: a row without items is left out.
+
+        At most ``max_items`` of each row count, the first ones, or as many as the codebook says.
+        """
+        items = list_named(self.relation, column)
+        if items is None:
+            raise QueryRefused(f"there is no list column {column!r} in this table: it has type: list in the codebook.")
+        most = None if max_items is None else integer(max_items, "max_items", least=1)
+        return self._with(unnested(self.relation, items, items.column, most))
 
     def per_unit(self, *, by: str | Sequence[str] = (), **folds: Expr) -> Frame:
         """Makes one row of the rows of each unit (each person, say), or of each unit and group of further columns.
@@ -213,6 +227,7 @@ OTHER_WORDS = {
     **dict.fromkeys(("aggregate", "summarise", "summarize"), "agg"),
     **dict.fromkeys(("merge",), "join"),
     **dict.fromkeys(("concat", "vstack"), "union"),
+    **dict.fromkeys(("unnest", "flat_map"), "explode"),
 }
 """What other libraries call methods that are here under another name."""
 

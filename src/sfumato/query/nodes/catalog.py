@@ -17,7 +17,7 @@ from sfumato.errors import BadArgument, QueryRefused, did_you_mean, shown
 from sfumato.query.nodes.expressions import Column
 from sfumato.query.nodes.facts import Ends, Facts
 from sfumato.query.nodes.kinds import Kind, Value, kind_of
-from sfumato.query.nodes.relations import Hop, Owner, Scan
+from sfumato.query.nodes.relations import Hop, Items, Owner, Scan
 from sfumato.query.plan.contribution_facts import Reach
 
 KINDS = {
@@ -78,8 +78,14 @@ class Catalog:
     def _scan(self, table: Table) -> Scan:
         owner = None if table.public else self._owner(table)
         places = {} if owner is None or owner.hops else {owner.id: 0}
-        columns = (_column(one, table.name, places.get(one.name), self.lists) for one in table.columns)
-        return Scan(table.name, tuple(columns), owner)
+        plain = [one for one in table.columns if one.items is None]
+        columns = tuple(_column(one, table.name, places.get(one.name), self.lists) for one in plain)
+        lists = (
+            Items(one.name, _column(one.items, table.name, None, {}), one.most_items)
+            for one in table.columns
+            if one.items is not None
+        )
+        return Scan(table.name, columns, owner, lists=tuple(lists))
 
     def _owner(self, table: Table) -> Owner:
         path = None if self.rows_only else self.codebook.unit_path(table.name)

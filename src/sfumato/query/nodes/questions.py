@@ -65,12 +65,17 @@ class OfOne(Statistic):
 
 @final
 @dataclass(frozen=True)
-class CountDistinct(OfOne):
-    """Counts different values that are not missing."""
+class CountDistinct(Statistic):
+    """Counts different values that are not missing; with ``others``, combinations of which no value is."""
 
     name, kind = "count distinct", Kind.INT
     of: Expression
     where: Expression | None = None
+    others: tuple[Expression, ...] = ()
+
+    @property
+    def operands(self) -> tuple[Expression, ...]:
+        return (self.of, *self.others)
 
 
 @final
@@ -93,6 +98,30 @@ class Mean(OfOne):
     """Averages numbers."""
 
     name, kind = "mean", Kind.FLOAT
+    of: Expression
+    where: Expression | None = None
+
+
+@final
+@dataclass(frozen=True)
+class SumDistinct(OfOne):
+    """Adds up different numbers, each once, whoever has them; 0 where there are none."""
+
+    name = "sum distinct"
+    of: Expression
+    where: Expression | None = None
+
+    @property
+    def kind(self) -> Kind:  # type: ignore[override]
+        return self.of.kind
+
+
+@final
+@dataclass(frozen=True)
+class MeanDistinct(OfOne):
+    """Averages different numbers, each once, whoever has them."""
+
+    name, kind = "mean distinct", Kind.FLOAT
     of: Expression
     where: Expression | None = None
 

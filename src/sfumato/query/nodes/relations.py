@@ -2,7 +2,8 @@
 
 A private relation carries, besides its fields, the identity of the unit that each row belongs to, hidden: no step can
 lose it or make it up. Every step acts on the rows of each unit by themselves, so that data sets which differ in the
-rows of one unit give relations that differ in the rows of that unit only (proofs/query.md#relations).
+rows of one unit give relations that differ in the rows of that unit only (proofs/query.md#relations). The one exception
+is `Meet`, whose rows belong to two units: what comes after it knows of no unit (proofs/meetings.md).
 """
 
 from __future__ import annotations
@@ -10,10 +11,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Any, final
+from typing import final
 
 from sfumato.query.nodes.expressions import Column, Expression
-from sfumato.query.nodes.facts import Ends, Facts
+from sfumato.query.nodes.fields import merged, optional, renamed
+from sfumato.query.nodes.kinds import Value
 from sfumato.query.plan.grids import Grid
 
 
@@ -66,15 +68,56 @@ class Owner:
 
 @final
 @dataclass(frozen=True)
+class Items:
+    """The items of a list column, each in a row of its own: the column, what an item is, and how many a row has.
+
+    Of each row at most the ``most`` first items are used, where a number is given. A row without any is left out; if
+    ``kept``, it stays, with a missing item.
+    """
+
+    column: str
+    item: Column
+    most: int | None = None
+    kept: bool = False
+    by_codebook: bool = True
+    """Tells whether the codebook says how many, and not the question."""
+
+
+@final
+@dataclass(frozen=True)
 class Scan(Relation):
     """A table as its codebook describes it: every value is moved into what the codebook says of its column.
 
     ``columns`` are those that are used. Rows of a private table with a missing id belong to nobody and are left out.
+    Of ``unnested`` lists every item makes a row, each of one with each of another; ``lists`` are those that there are.
     """
 
     table: str
     columns: tuple[Column, ...]
     owner: Owner | None = None
+    unnested: tuple[Items, ...] = ()
+    lists: tuple[Items, ...] = ()
+
+    @property
+    def fields(self) -> tuple[Column, ...]:
+        return (*self.columns, *(items.item for items in self.unnested))
+
+    @property
+    def private(self) -> bool:
+        return self.owner is not None
+
+    @property
+    def sources(self) -> tuple[Relation, ...]:
+        return ()
+
+
+@final
+@dataclass(frozen=True)
+class Listed(Relation):
+    """Rows that the question itself states (VALUES): public, and the same whatever the data is."""
+
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Value, ...], ...]
 
     @property
     def fields(self) -> tuple[Column, ...]:
@@ -82,7 +125,7 @@ class Scan(Relation):
 
     @property
     def private(self) -> bool:
-        return self.owner is not None
+        return False
 
     @property
     def sources(self) -> tuple[Relation, ...]:
@@ -183,6 +226,34 @@ class Join(Relation):
 
 @final
 @dataclass(frozen=True)
+class Meet(Relation):
+    """Joins private relations on equal columns, rows of different units with one another; missing values match nothing.
+
+    Of each side the rows with a key are put in order, by a hash of their values, and the first ``most`` of them are
+    joined (``None``: not said yet, and never run). A row belongs to two units then, so that there is no identity: what
+    one unit can move is a number of rows, anywhere (proofs/meetings.md#theorem).
+    """
+
+    left: Relation
+    right: Relation
+    on: tuple[tuple[str, str], ...]
+    most: int | None = None
+
+    @property
+    def fields(self) -> tuple[Column, ...]:
+        return tuple(replace(column, unit=None) for column in (*self.left.fields, *self.right.fields))
+
+    @property
+    def private(self) -> bool:
+        return True
+
+    @property
+    def sources(self) -> tuple[Relation, ...]:
+        return (self.left, self.right)
+
+
+@final
+@dataclass(frozen=True)
 class Union(Relation):
     """Puts relations one below another (UNION ALL); their fields have the same names and kinds, in the same order."""
 
@@ -234,7 +305,8 @@ class Folded:
 class PerUnit(OfOne):
     """Makes one row of the rows of each unit, or of each unit and group: GROUP BY the id, and further columns.
 
-    Of the unit's identity the columns that hold it are among ``by`` under the names they have.
+    Of the unit's identity the columns that hold it are among ``by`` under the names they have. Public rows belong to
+    nobody: of these it makes one row of each group, and one in all where there is nothing to group by.
     """
 
     source: Relation
@@ -244,10 +316,6 @@ class PerUnit(OfOne):
     @property
     def fields(self) -> tuple[Column, ...]:
         return (*(renamed(name, made) for name, made in self.by), *(folded.column for folded in self.folds))
-
-    @property
-    def private(self) -> bool:
-        return True
 
 
 class Placing(Enum):
@@ -319,38 +387,3 @@ class Keep(OfOne):
     source: Relation
     rows: int
     work: bool = False
-
-
-def renamed(name: str, made: Expression) -> Column:
-    """The column that holds an expression: a plain column keeps where it is from, anything else is new."""
-    if isinstance(made, Column):
-        return Column(name, made.kind, made.facts, made.origin, made.unit)
-    return Column(name, made.kind, made.facts)
-
-
-def optional(column: Column) -> Column:
-    """Makes a column's values possibly missing: it no longer identifies the unit of every row."""
-    return replace(column, facts=replace(column.facts, nullable=True), unit=None)
-
-
-def merged(columns: tuple[Column, ...]) -> Column:
-    """The column of a union: with bounds and keys only where every part has them, or no value at all."""
-    first = columns[0]
-    ends = [column.facts.between for column in columns if column.facts.keys != ()]
-    keys = [column.facts.keys for column in columns]
-    lists = [listed for listed in keys if listed is not None]
-    same = len({(column.origin, column.unit) for column in columns}) == 1
-    units = {column.unit for column in columns}
-    facts = Facts(
-        between=_hull(ends),
-        keys=tuple(dict.fromkeys(key for listed in lists for key in listed)) if len(lists) == len(keys) else None,
-        nullable=any(column.facts.nullable for column in columns),
-    )
-    return Column(first.name, first.kind, facts, first.origin if same else "", units.pop() if len(units) == 1 else None)
-
-
-def _hull(ends: list[Ends | None]) -> Ends | None:
-    known: list[Any] = [one for one in ends if one is not None]
-    if len(known) != len(ends) or not ends:
-        return None
-    return min(low for low, _ in known), max(high for _, high in known)

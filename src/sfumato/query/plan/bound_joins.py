@@ -18,7 +18,8 @@ from typing import TypeGuard
 
 from sfumato.core.grouped_distance import Whole
 from sfumato.errors import QueryRefused
-from sfumato.query.nodes.relations import Join, Keep, OfOne, PerUnit, Relation, Scan, Union
+from sfumato.query.nodes.relations import Join, Keep, Meet, PerUnit, Relation, Scan
+from sfumato.query.nodes.walks import with_sources
 from sfumato.query.plan.contribution_facts import Matches, reach_of
 from sfumato.query.plan.query_plan import QueryPlan
 from sfumato.release.record import Cut, Cutting
@@ -49,7 +50,7 @@ def bound_joins(plan: QueryPlan) -> QueryPlan:
             cuts[Cut(Cutting.UNITS, said, f"so that nobody makes more than {MOST_JOINED:,} rows by joining")] = None
         return _cut(part, most, rows, bounded)
 
-    return replace(plan, question=replace(plan.question, source=bounded(relation)), cuts=tuple(cuts))
+    return replace(plan, question=replace(plan.question, source=bounded(relation)), cuts=(*plan.cuts, *cuts))
 
 
 def _each(known: list[Whole], copies: int) -> Whole:
@@ -79,7 +80,7 @@ def _joins(relation: Relation) -> bool:
     match relation:
         case Join(right=right) if right.private and not _filters(relation):
             return True
-        case PerUnit() | Scan():
+        case PerUnit() | Scan() | Meet():  # each side of a meeting is bounded by itself
             return False
     return any(map(_joins, _multiplied(relation)))
 
@@ -142,11 +143,4 @@ def _cut(relation: Relation, most: Whole, rows: Rows, bounded: Callable[[Relatio
 
 def _mapped(relation: Relation, change: Callable[[Relation], Relation]) -> Relation:
     """Rebuilds a relation with its sources changed."""
-    match relation:
-        case OfOne(source=source):
-            return replace(relation, source=change(source))  # type: ignore[type-var]  # every one is a record
-        case Join(left=left, right=right):
-            return replace(relation, left=change(left), right=change(right))
-        case Union(parts=parts):
-            return replace(relation, parts=tuple(map(change, parts)))
-    return relation
+    return with_sources(relation, list(map(change, relation.sources)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sfumato.query.nodes.relations import Keep
-from sfumato.query.plan.bounds import THE_CODEBOOK, THE_QUESTION, Kept, placed
+from sfumato.query.plan.bounds import THE_CODEBOOK, THE_QUESTION, Kept, of_meetings, placed
 from sfumato.query.plan.contribution_facts import reach_of
 from sfumato.query.plan.engine_plan import Cells, Rows, Units
 from sfumato.query.plan.exclusive import exclusive_sets
@@ -33,17 +33,20 @@ def _level(plan: QueryPlan, grouped: GroupingSet) -> Level:
         plan.reach,
         plan.wanted(grouped.places),
         listed=None if public is None else len(public),
-        by_rows=catalog.by_rows,
+        by_rows=plan.by_rows,
         who=catalog.codebook.protects,
         kept=_kept_before(plan),
     )
-    chooser = (Rows() if catalog.by_rows else Units()) if keys and public is None else None
+    chooser = (Rows() if plan.by_rows else Units()) if keys and public is None else None
     asked = plan.tallies if chooser is None or chooser in plan.tallies else (*plan.tallies, chooser)
     standing = same_by_bounds(asked, bounded.bound, bounded.spread)
     bought = tuple(tally for tally in asked if tally not in dict(standing))
     cells = Cells(plan.question.source, keys, bought, bounded.bound, public)
     noised = tuple(tally for tally in bought if tally != chooser)
-    most = max((len(members) for members in exclusive_sets(noised)), default=1)
+    sets = exclusive_sets(noised)
+    if plan.meets:
+        bounded = of_meetings(bounded, keys, plan.reach, [members[0] for members in sets if len(members) == 1])
+    most = max((len(members) for members in sets), default=1)
     if most > 1:
         why = f"of {most} numbers a row can count in one only: together they cost what one does"
         bounded = replace(bounded, facts=(*bounded.facts, why))

@@ -12,8 +12,9 @@ from sfumato.errors import QueryRefused
 from sfumato.query.nodes.expressions import Expression
 from sfumato.query.nodes.kinds import MOST_ROWS
 from sfumato.query.plan.contribution_facts import Reach
-from sfumato.query.plan.engine_plan import Bound, Distinct, ExactAggregate, Units
+from sfumato.query.plan.engine_plan import Bound, Distinct, ExactAggregate, Rows, Total, Units
 from sfumato.release.record import Cut, Cutting
+from sfumato.transforms.meetings import net_of_meeting
 
 THE_QUESTION, THE_CODEBOOK = "the question", "the codebook"
 
@@ -119,12 +120,12 @@ def _of_one(tally: ExactAggregate, reach: Reach) -> Whole:
     """The most that one unit adds to a tally in a group, whatever rows it has there."""
     if isinstance(tally, Units):
         return 1
-    return reach.values_of(tally.of) if isinstance(tally, Distinct) else math.inf
+    return reach.values_of(tally.operands) if isinstance(tally, Distinct) else math.inf
 
 
 def _values(tally: Distinct, keys: Sequence[Expression], reach: Reach, spread: GroupedDistance) -> GroupedDistance:
     """How the different values of a unit spread over the groups: no more than its rows do."""
-    pairs, most = reach.values_of(tally.of, keys), reach.values_of(tally.of)
+    pairs, most = reach.values_of(tally.operands, keys), reach.values_of(tally.operands)
     return GroupedDistance(spread.parts, min(spread.rows, pairs), min(spread.largest, most))
 
 
@@ -169,7 +170,7 @@ def _rows_each(keys: Sequence[Expression], reach: Reach, before: Reach, wanted: 
 
 
 def _rows(reach: Reach, groups: Whole, who: str) -> Placed:
-    """Bounds units that are rows: by facts alone, for nothing says which rows belong together."""
+    """Bounds units that are rows, or that share them: by facts alone, for nothing says which rows belong together."""
     if reach.rows == math.inf:
         raise QueryRefused(
             f"a row of {who} may match any number of rows of a public table here, so nothing bounds what it can move. "
@@ -181,6 +182,25 @@ def _rows(reach: Reach, groups: Whole, who: str) -> Placed:
         GroupedDistance(groups, reach.rows, reach.rows),
         (f"rows: each becomes at most {reach.rows}; how many a unit has is part of the price",),
     )
+
+
+def of_meetings(bounded: Placed, keys: Sequence[Expression], reach: Reach, alone: Sequence[ExactAggregate]) -> Placed:
+    """Says how rows spread that come and go together, where joins put rows of different units beside each other.
+
+    Numbers that are priced ``alone`` move by what comes or by what goes, if no row takes away what another one adds.
+    """
+    net = net_of_meeting(bounded.spread, by_key=reach.knows_groups(keys))
+    many = int(bounded.spread.rows)
+    said = f"by joins of different units one of them moves at most {many:,} rows: {many // 2:,} come and as many go"
+    one_signed = tuple((tally, net) for tally in alone if _of_one_sign(tally))
+    return replace(bounded, facts=(said,), values=one_signed)
+
+
+def _of_one_sign(tally: ExactAggregate) -> bool:
+    """Tells whether no row takes away from a tally what another one adds to it."""
+    if isinstance(tally, Total):
+        return all(low >= 0 or high <= 0 for low, high in (term.grid.ends for term in tally.terms))
+    return isinstance(tally, Rows | Distinct)
 
 
 def _check_modest(who: str, *bounds: _Bounded) -> None:

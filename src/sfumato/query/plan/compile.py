@@ -10,6 +10,7 @@ from sfumato.query.build.settings import Settings
 from sfumato.query.nodes.kinds import Value
 from sfumato.query.nodes.questions import Question
 from sfumato.query.plan.bound_joins import bound_joins
+from sfumato.query.plan.bound_meetings import bound_meetings
 from sfumato.query.plan.bound_units import bound_units
 from sfumato.query.plan.check_settings import check_settings
 from sfumato.query.plan.compiled_query import CompiledQuery
@@ -26,10 +27,12 @@ from sfumato.query.plan.query_plan import QueryPlan
 from sfumato.query.plan.read_facts import read_facts
 from sfumato.query.plan.refuse_impossible import refuse_impossible
 from sfumato.query.plan.rehearse import rehearse
+from sfumato.query.plan.taken_rows import check_ids
 from sfumato.query.plan.unify_statistics import unify_statistics
 
 PASSES: tuple[Callable[[QueryPlan], QueryPlan], ...] = (
     check_settings,
+    bound_meetings,
     bound_joins,
     unify_statistics,
     refuse_impossible,
@@ -54,6 +57,7 @@ def compile_question(
 
     ``d_in`` is how many rows one unit has, where units are rows.
     """
+    check_ids(question.source, opened.catalog.codebook)
     begun = QueryPlan(question, question, settings, opened, limit, d_in)
     ready = CompiledQuery.of(reduce(lambda plan, step: step(plan), PASSES, begun))
     rehearse(ready, opened.engine)

@@ -8,8 +8,10 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, final
 
+from sfumato.accounting.events import Event
 from sfumato.accounting.losses.measures import Loss
 from sfumato.core.domains import Data
+from sfumato.core.grouped_distance import AnyDistance, GroupedDistance
 from sfumato.core.measurement import Measurement
 from sfumato.core.plan import Plan, planned, record_of
 from sfumato.core.space import Space
@@ -31,6 +33,7 @@ from sfumato.query.plan.price import recipes_at
 from sfumato.query.plan.pricing import Pricing
 from sfumato.query.plan.query_plan import QueryPlan
 from sfumato.query.plan.selection_statistics import SpecialAt, counted
+from sfumato.query.plan.taken_rows import copies_of, taken_price
 from sfumato.release.answer import Answer
 from sfumato.release.record import Failure, How
 from sfumato.release.vectors import Array
@@ -41,7 +44,8 @@ from sfumato.release.vectors import Array
 class CompiledQuery:
     """A question that is ready to be asked: levels to compute, noise for each number, and what it all costs.
 
-    ``asked`` is the question as it was asked; in ``question`` a list is one column for each of its cells.
+    ``asked`` is the question as it was asked; in ``question`` a list is one column for each of its cells. ``copies`` is
+    how many rows one row becomes, where other kinds of units are protected too and rows alone decide what they lose.
     """
 
     asked: Question
@@ -52,6 +56,7 @@ class CompiledQuery:
     recipes: Mapping[Statistic, Recipe]
     pricing: Pricing
     catalog: Catalog
+    copies: int | None = None
 
     @staticmethod
     def of(plan: QueryPlan) -> CompiledQuery:
@@ -67,6 +72,7 @@ class CompiledQuery:
             plan.recipes,
             plan.pricing,
             plan.catalog,
+            copies_of(plan) if plan.catalog.codebook.kinds else None,
         )
 
     @property
@@ -109,20 +115,30 @@ class CompiledQuery:
             source=self.space,
             measure=self.pricing.kind,
             function=lambda data, entropy: self.answer(self.draw(data, entropy), confidence),
-            privacy_map=lambda distance: self._loss(int(distance)),
+            privacy_map=self._loss,
             how=self.how,
-            event=lambda distance: self.pricing.event(int(distance)),
+            event=self._event,
         )
         return planned(made, self._plan)
 
-    def _loss(self, distance: int) -> Loss:
+    def _loss(self, distance: AnyDistance) -> Loss:
         """The loss at a distance; worked out once, for it is asked for at every step of a charge."""
         if distance not in self._losses:
-            self._losses[distance] = self.pricing.loss(distance)
+            pricing, apart = self._priced_at(distance)
+            self._losses[distance] = pricing.loss(apart)
         return self._losses[distance]
 
+    def _event(self, distance: AnyDistance) -> Event:
+        pricing, apart = self._priced_at(distance)
+        return pricing.event(apart)
+
+    def _priced_at(self, distance: AnyDistance) -> tuple[Pricing, int]:
+        if isinstance(distance, GroupedDistance):
+            return taken_price(self.pricing, self.copies, distance)
+        return self.pricing, int(distance)
+
     @cached_property
-    def _losses(self) -> dict[int, Loss]:
+    def _losses(self) -> dict[AnyDistance, Loss]:
         return {}
 
     def draw(self, data: Data, entropy: Entropy) -> tuple[Drawn, ...]:
@@ -164,6 +180,7 @@ class CompiledQuery:
             proofs=(
                 "proofs/query.md#loss",
                 "proofs/query.md#influence",
+                *(("proofs/query.md#kinds",) if self.catalog.codebook.kinds else ()),
                 *dict.fromkeys(proof for level in self.specials for special in level for proof in special.proofs),
             ),
             failure=Failure.DISTINGUISHING if chosen else Failure.GRACEFUL if self.pricing.delta else Failure.NONE,
@@ -206,6 +223,7 @@ class CompiledQuery:
             "max_groups": settings.max_groups,
             "max_rows_per_group": settings.max_rows_per_group,
             "max_rows": settings.max_rows,
+            **({} if settings.max_matches is None else {"max_matches": settings.max_matches}),
             "keys": keys,
             "weights": weights,
             "noise": [list(one) for one in settings.noise] if isinstance(settings.noise, tuple) else settings.noise,

@@ -7,17 +7,21 @@ unchanged; a column that was computed anew has no such bound, even under the sam
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias, final
 
 from sfumato.core.grouped_distance import Whole
+from sfumato.guarantee import guarantee
 from sfumato.query.nodes.expressions import Call, Column, Expression, Literal
+from sfumato.query.nodes.kinds import Kind
 from sfumato.query.nodes.narrowing import left_by
 from sfumato.query.nodes.relations import (
+    Items,
     Join,
     Keep,
     Match,
+    Meet,
     PerUnit,
     Placed,
     Placing,
@@ -30,6 +34,7 @@ from sfumato.query.nodes.relations import (
 )
 from sfumato.query.plan.grounding import conjuncts
 from sfumato.transforms.group_bounds import groups_of_a_unit, rows_in_a_group
+from sfumato.transforms.meetings import moved_by_meeting
 
 Origins: TypeAlias = frozenset[str]
 """Columns of tables, as in ``visits.day``."""
@@ -91,13 +96,18 @@ class Reach:
         origins = frozenset(column.origin for key in made for column in key.columns())
         return self.rows if "" in origins else min(sides * groups_of_a_unit(origins, self.groups), self.rows)
 
-    def values_of(self, of: Expression, keys: Iterable[Expression] = ()) -> Whole:
-        """The most different values of an expression that one unit can have; with keys, in all groups together.
+    def knows_groups(self, keys: Iterable[Expression]) -> bool:
+        """Tells whether facts about groups cover all columns that keys are made of."""
+        origins = frozenset(column.origin for key in keys for column in key.columns())
+        return "" not in origins and groups_of_a_unit(origins, self.groups) < math.inf
+
+    def values_of(self, operands: Iterable[Expression], keys: Iterable[Expression] = ()) -> Whole:
+        """The most different values of expressions, side by side, of one unit; with keys, in all groups together.
 
         A unit has one id: what is made of its identity alone has one value, however many rows it has; except where ids
         come from several tables, one below another, which may be read in different ways (bounds are each table's).
         """
-        others = [column for column in of.columns() if column.unit is None or not column.origin]
+        others = [column for of in operands for column in of.columns() if column.unit is None or not column.origin]
         return self.groups_by((*keys, *others))
 
     def _one_window(self, key: Expression) -> bool:
@@ -116,8 +126,8 @@ class Reach:
 def reach_of(relation: Relation, tables: Mapping[str, Reach], matches: Matches) -> Reach:
     """Follows the reach of a unit from tables to what was made of them."""
     match relation:
-        case Scan(table=table):
-            return tables[table]
+        case Scan(table=table, unnested=unnested):
+            return tables[table].times(items_of_a_row(unnested))
         case Where(source=source, condition=condition):
             before = reach_of(source, tables, matches)
             return replace(before, rows=min([before.rows, *_numbered(source, condition, before)]))
@@ -130,6 +140,11 @@ def reach_of(relation: Relation, tables: Mapping[str, Reach], matches: Matches) 
             ours = reach_of(left, tables, matches).without(_tables(right))
             theirs = reach_of(right, tables, matches).rows if right.private else matches(relation)
             return ours.times(max(1, theirs) if relation.match is Match.LEFT else theirs)
+        case Meet(left=left, right=right, most=most):
+            sides = [reach_of(side, tables, matches).rows for side in (left, right)]
+            rows = max(sides) if _rows_of_one_side(left, right) else sum(sides)
+            moved = moved_by_meeting(rows, math.inf if most is None else most)
+            return Reach(moved, {} if rows == math.inf else dict.fromkeys(_keys(relation), int(rows)))
         case Union(parts=parts):
             return _together([reach_of(part, tables, matches) for part in parts])
         case Keep(source=source, work=True):
@@ -142,6 +157,16 @@ def reach_of(relation: Relation, tables: Mapping[str, Reach], matches: Matches) 
             others = [made for _, made in by if not (isinstance(made, Column) and made.unit is not None)]
             return replace(before, rows=before.groups_by(others), rows_each={})
     raise TypeError(type(relation))
+
+
+@guarantee(
+    claim="a row of a table becomes at most this many rows, which belong to the unit that it belongs to",
+    proof="proofs/query.md#items",
+    reviewed="1e9e2361e777",
+)
+def items_of_a_row(unnested: Sequence[Items]) -> Whole:
+    """The most rows that one row becomes where each item of its lists makes one; every list beside every other."""
+    return math.prod(math.inf if items.most is None else items.most for items in unnested)
 
 
 def _numbered(source: Relation, condition: Expression, reach: Reach) -> Iterator[Whole]:
@@ -172,10 +197,34 @@ def _numbering(relation: Relation, name: str) -> Windowed | None:
 
 def _tables(relation: Relation) -> Iterator[str]:
     """The names of the tables that a relation is made of, repeated as often as it uses them."""
+    return (scan.table for scan in _scans(relation))
+
+
+def _scans(relation: Relation) -> Iterator[Scan]:
     if isinstance(relation, Scan):
-        yield relation.table
+        yield relation
     for source in relation.sources:
-        yield from _tables(source)
+        yield from _scans(source)
+
+
+def _rows_of_one_side(left: Relation, right: Relation) -> bool:
+    """Tells whether a unit has rows on one side only: it is a row itself, and no table stands on both sides."""
+    owners = [scan.owner for side in (left, right) for scan in _scans(side) if scan.owner is not None]
+    return not any(owner.id for owner in owners) and not {*_tables(left)} & {*_tables(right)}
+
+
+def _keys(meet: Meet) -> Iterator[Origins]:
+    """The columns of either side that hold the key of a join, where nothing else has the origin of one of them.
+
+    Floats are left out: one of them may be the key of several whole numbers, which are other groups.
+    """
+    origins = [column.origin for column in meet.fields]
+    pairs = [(meet.left.field(one), meet.right.field(other)) for one, other in meet.on]
+    for side in zip(*pairs, strict=True):
+        known = [column.origin for column in side if column is not None and origins.count(column.origin) == 1]
+        floats = any(column is None or column.kind is Kind.FLOAT for pair in pairs for column in pair)
+        if len(known) == len(pairs) and "" not in known and not floats:
+            yield frozenset(known)
 
 
 def _together(parts: list[Reach]) -> Reach:

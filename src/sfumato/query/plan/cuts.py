@@ -14,7 +14,7 @@ from sfumato.query.build.relation import scans
 from sfumato.query.nodes.expressions import Call, Expression
 from sfumato.query.nodes.kinds import LONGEST_TEXT, Kind
 from sfumato.query.nodes.questions import Histogram, Question
-from sfumato.query.nodes.relations import Join, Match, Owner, PerUnit, Relation, Scan, Select, Where, Windowed
+from sfumato.query.nodes.relations import Join, Match, Meet, Owner, PerUnit, Relation, Scan, Select, Where, Windowed
 from sfumato.query.plan.bounds import THE_CODEBOOK, THE_QUESTION
 from sfumato.query.plan.drop_incomplete import gaps
 from sfumato.release.record import Cut, Cutting
@@ -57,8 +57,13 @@ def _reading(scan: Scan) -> Iterator[Cut]:
     if scan.owner is not None and scan.owner.id:
         said = f"rows of {named(scan.table)} without {_whose(scan.owner)} belong to nobody"
         yield Cut(Cutting.UNUSABLE, said, THE_CODEBOOK)
-    for column in scan.columns:
-        name, facts = f"{named(scan.table)}.{named(column.name)}", column.facts
+    for items in scan.unnested:
+        if items.most is not None:
+            said = f"at most {items.most:,} items of {named(scan.table)}.{named(items.column)} count in each row"
+            yield Cut(Cutting.ROWS, said, THE_CODEBOOK if items.by_codebook else THE_QUESTION)
+    lists = {items.item: items.column for items in scan.unnested}
+    for column in scan.fields:
+        name, facts = f"{named(scan.table)}.{named(lists.get(column, column.name))}", column.facts
         if facts.numbers is not None and column.kind.numeric and facts.keys is None:
             low, high = map(end_text, facts.numbers)
             yield Cut(Cutting.VALUES, f"{name} is moved into {low} to {high}", THE_CODEBOOK)
@@ -113,10 +118,15 @@ def _rows(relation: Relation) -> Iterator[Cut]:
         yield from _rows(source)
     match relation:
         case Where(source=source, condition=condition):
-            what = "units" if isinstance(source, PerUnit) else "rows"
+            what = "units" if isinstance(source, PerUnit) and source.private else "rows"
             yield Cut(Cutting.ROWS, f"{what} are kept where {spelled(condition).text}", THE_QUESTION)
+        case Meet(left=left, right=right):
+            tables = " or ".join(dict.fromkeys(named(scan.table) for side in (left, right) for scan in scans(side)))
+            yield Cut(Cutting.ROWS, f"rows of {tables} that match none on the other side are left out", THE_QUESTION)
         case Join(right=right, match=match) if match is not Match.LEFT:
-            tables = " and ".join(dict.fromkeys(named(scan.table) for scan in scans(right)))
+            tables = (
+                " and ".join(dict.fromkeys(named(scan.table) for scan in scans(right))) or "the question's own rows"
+            )
             which = "a row" if match is Match.ANTI else "none"
             yield Cut(Cutting.ROWS, f"rows that match {which} of {tables} are left out", THE_QUESTION)
 

@@ -17,7 +17,7 @@ def decompose(plan: QueryPlan) -> QueryPlan:
 
     Counts are made in steps (``fine``) where units may be scaled down, so that a part of a unit can count.
     """
-    by_rows, sets = plan.catalog.by_rows, plan.question.grouping_sets
+    by_rows, sets = plan.by_rows, plan.question.grouping_sets
     fine = not by_rows and any(scales(plan.keys(places), plan.reach, plan.wanted(places)) for places in sets)
     sums = (one for one in plan.question.statistics if one not in plan.chosen)
     ready = replace(plan, recipes=shared(recipes(sums, alone=plan.settings.loss is None, fine=fine)))

@@ -21,9 +21,11 @@ from sfumato.query.nodes.questions import (
     CountUnits,
     Covariance,
     Mean,
+    MeanDistinct,
     Moment,
     Statistic,
     Sum,
+    SumDistinct,
     Variance,
 )
 from sfumato.query.plan.engine_plan import Distinct, ExactAggregate, Rows, Term, Total, Units
@@ -79,8 +81,13 @@ def recipe(statistic: Statistic, *, centred: bool, fine: bool = False) -> Recipe
             return _count(counts_of(statistic, fine=fine))
         case CountUnits(where=where):
             return Recipe.of(Units(where))
-        case CountDistinct(of=of, where=where):
-            return Recipe.of(Distinct(of, where))
+        case CountDistinct(of=of, where=where, others=others):
+            return Recipe.of(Distinct(of, where, others))
+        case SumDistinct(of=of, where=where):
+            return _sum_different(of, where)
+        case MeanDistinct(of=of, where=where):
+            term = term_of(of, "mean", centred=True)
+            return _averaged(_different(term, where), _different(term, where, summed=True), term.grid)
         case Sum():
             return _sum(statistic, centred=centred, fine=fine)
         case Mean():
@@ -138,14 +145,30 @@ def _times(count: Vector, factor: float) -> Vector:
 
 def _mean(statistic: Mean, *, fine: bool) -> Recipe:
     term = term_of(statistic.of, "mean", centred=True, fine=fine)
-    rows, total = counts_of(statistic, fine=fine), Total((term,), statistic.where)
-    centre, ends = float(term.grid.centre), (float(term.grid.low), float(term.grid.high))
+    return _averaged(counts_of(statistic, fine=fine), Total((term,), statistic.where), term.grid)
+
+
+def _different(term: Term, where: Expression | None, *, summed: bool = False) -> Distinct:
+    """Counts the different numbers of a term, or adds them up: both as steps of its grid, so that they agree."""
+    return Distinct(term.of, where, grid=term.grid, summed=summed)
+
+
+def _sum_different(of: Expression, where: Expression | None) -> Recipe:
+    term = term_of(of, "sum", centred=False)
+    total = _different(term, where, summed=True)
+    if of.kind is term.of.kind:
+        return Recipe.of(total)
+    return Recipe((total,), lambda noisy: noisy[total].rounded(), {total: Fraction(1)})
+
+
+def _averaged(rows: ExactAggregate, total: ExactAggregate, grid: Grid) -> Recipe:
+    centre, ends = float(grid.centre), (float(grid.low), float(grid.high))
 
     def sharp(noisy: Mapping[ExactAggregate, Blurred], missed: float) -> Ends:
-        low, high = average_ends(noisy[rows], Side(noisy[total], reach_of(term.grid)), missed)
+        low, high = average_ends(noisy[rows], Side(noisy[total], reach_of(grid)), missed)
         return np.clip(low + centre, *ends), np.clip(high + centre, *ends)
 
-    return Recipe((rows, total), lambda noisy: _average(noisy[total], noisy[rows], term.grid), sharp=sharp)
+    return Recipe((rows, total), lambda noisy: _average(noisy[total], noisy[rows], grid), sharp=sharp)
 
 
 def _side(noisy: Mapping[ExactAggregate, Blurred], total: Total, squares: Total | None, term: Term) -> Side:
@@ -331,6 +354,8 @@ def step_of(tally: ExactAggregate) -> Fraction:
     """What one whole number of a tally stands for, in the unit of what is counted or added up."""
     if isinstance(tally, Rows):
         return Fraction(1, 1 << tally.bits)
+    if isinstance(tally, Distinct) and tally.grid is not None and tally.summed:
+        return tally.grid.step
     if not isinstance(tally, Total):
         return Fraction(1)
     step = Fraction(1)

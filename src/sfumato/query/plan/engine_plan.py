@@ -61,13 +61,22 @@ class Units:
 @final
 @dataclass(frozen=True)
 class Distinct:
-    """Counts the different values of an expression that are not missing.
+    """Counts the different values of an expression that are not missing; with ``others``, combinations without one.
 
-    Of each unit and group at most ``Bound.rows`` different values are kept, the first by hash.
+    With a ``grid`` values are steps of it, which are added up instead of counted if they are ``summed``. Of each unit
+    and group at most ``Bound.rows`` different values are kept, the first by hash.
     """
 
     of: Expression
     where: Expression | None = None
+    others: tuple[Expression, ...] = ()
+    grid: Grid | None = None
+    summed: bool = False
+
+    @property
+    def operands(self) -> tuple[Expression, ...]:
+        """All that is looked at in a row, besides the condition."""
+        return (self.of, *self.others)
 
 
 ExactAggregate: TypeAlias = Rows | Total | Units | Distinct

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import final
 
 from sfumato.query.nodes.expressions import Call, Column, Expression
-from sfumato.query.nodes.relations import Join, Keep, Match, PerUnit, Relation, Select, Where, Windowed
+from sfumato.query.nodes.relations import Join, Keep, Match, Meet, PerUnit, Relation, Select, Where, Windowed
 
 MOST_PARTS = 1000
 """An expression that would have more parts becomes a column: step after step may double it each time."""
@@ -60,6 +60,8 @@ def ground(relation: Relation, path: str = "") -> Ground:
             below = ground(source, f"{path}u")
             own = {column.name: _fresh(column, path) for column in relation.fields}
             return Ground({**own, **{name: below.told(made) or own[name] for name, made in by}}, below.conditions)
+        case Meet(left=left, right=right):
+            return ground(Join(left, right, ()), path)
         case Join(left=left, right=right, match=match):
             one = ground(left, f"{path}l")
             if match.filters:

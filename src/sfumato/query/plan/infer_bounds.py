@@ -1,4 +1,4 @@
-"""Infers bounds of what statistics are of from conditions: WHERE, FILTER, and those of a CASE.
+"""Infers bounds of what statistics are of from conditions: WHERE, FILTER, and those of a CASE; within units, too.
 
 ``AVG(x) … WHERE x BETWEEN 0 AND 100`` has bounds, though the codebook states none: no other row is counted. Whatever is
 inferred here is enforced once more where numbers are added up, on their grid, so that no price rests on it.
@@ -6,7 +6,7 @@ inferred here is enforced once more where numbers are added up, on their grid, s
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, replace
 from typing import Any
 
@@ -14,7 +14,7 @@ from sfumato.query.nodes.expressions import Call, Column, Expression
 from sfumato.query.nodes.narrowing import Known, left_by, narrowed
 from sfumato.query.nodes.operators import call
 from sfumato.query.nodes.questions import Question, Statistic, StatisticValue
-from sfumato.query.nodes.relations import Relation
+from sfumato.query.nodes.relations import PerUnit, Relation
 from sfumato.query.plan.grounding import conjuncts, ground
 from sfumato.query.plan.query_plan import QueryPlan
 
@@ -49,28 +49,40 @@ def bounds_by_conditions(source: Relation) -> Known:
 
 def bounds_inferred(question: Question) -> Iterator[tuple[str, Any]]:
     """The columns whose bounds were inferred, as far as statistics look at them, and these bounds."""
-    for statistic in question.statistics:
-        for column in (column for of in statistic.operands for column in of.columns()):
-            own = question.source.field(column.name)
-            if own is not None and column.facts.between not in (None, own.facts.between):
-                yield column.name, column.facts.between
+    yield from _narrower((of for one in question.statistics for of in one.operands), question.source)
+    yield from _narrower_within(question.source)
+
+
+def _narrower_within(relation: Relation) -> Iterator[tuple[str, Any]]:
+    """The same of what is folded within units."""
+    if isinstance(relation, PerUnit):
+        yield from _narrower((one.of for one in relation.folds if one.of is not None), relation.source)
+    for source in relation.sources:
+        yield from _narrower_within(source)
+
+
+def _narrower(made: Iterable[Expression], source: Relation) -> Iterator[tuple[str, Any]]:
+    for column in (column for of in made for column in of.columns()):
+        own = source.field(column.name)
+        if own is not None and column.facts.between not in (None, own.facts.between):
+            yield column.name, column.facts.between
 
 
 def _released(made: Expression, known: Known) -> Expression:
     match made:
         case StatisticValue(statistic=statistic):
-            return replace(made, statistic=_bounded_statistic(statistic, known))
+            return replace(made, statistic=bounded_statistic(statistic, known))
         case Call(parts=parts):
             return replace(made, parts=tuple(_released(part, known) for part in parts))
     return made
 
 
-def _bounded_statistic(statistic: Statistic, known: Known) -> Statistic:
+def bounded_statistic(statistic: Statistic, known: Known) -> Statistic:
     """A statistic of expressions with the bounds that its own condition leaves, beside what is known of all rows."""
     here = known if statistic.where is None else _also(known, statistic.where)
     parts: Mapping[str, Any] = {one.name: getattr(statistic, one.name) for one in fields(statistic)}  # type: ignore[arg-type]
     changed = {
-        name: _bounded_statistic(part, known) if isinstance(part, Statistic) else bounded(part, here)
+        name: bounded_statistic(part, known) if isinstance(part, Statistic) else bounded(part, here)
         for name, part in parts.items()
         if name != "where" and isinstance(part, Statistic | Expression)
     }

@@ -15,6 +15,8 @@ from sfumato.query.plan.query_plan import QueryPlan
 def keep_rows(plan: QueryPlan) -> QueryPlan:
     """Before: a source with all rows of a unit. After: a `Keep` on top of it, if there is a bound on rows in all."""
     question, settings, catalog = plan.question, plan.settings, plan.catalog
+    if plan.meets:  # of which each side is cut (bound_meetings)
+        return plan
     rows: Whole | None = settings.max_rows
     if (settings.max_groups, settings.max_rows_per_group, settings.max_rows) == (None, None, None):
         kept = reach_of(question.source, catalog.kept, lambda _: math.inf)

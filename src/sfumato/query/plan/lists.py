@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 from typing import final
@@ -14,6 +14,7 @@ from sfumato.accounting.facts import loss_of
 from sfumato.accounting.facts.selection import TopSelection
 from sfumato.accounting.losses.concentrated import GDP
 from sfumato.accounting.losses.measures import ZCDP, Loss, Pure
+from sfumato.core.grouped_distance import GroupedDistance
 from sfumato.core.metrics import Range
 from sfumato.entropy import Entropy
 from sfumato.errors import QueryRefused
@@ -93,6 +94,9 @@ class BinnedAt(SpecialAt):
     special: Special
     of: Histogram
     part: PricedCells
+
+    def over(self, spread: GroupedDistance) -> BinnedAt:
+        return replace(self, part=self.part.over(spread))
 
     def loss(self, distance: int) -> Pure | ZCDP:
         return self.part.loss(distance)

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TypeAlias, final
 
 from sfumato.core.domains import Held, Tables
-from sfumato.core.identifiers import Identifiers
+from sfumato.core.identifiers import Identifiers, SharedIdentifiers
 from sfumato.core.metrics import AddRemove
 from sfumato.core.space import Space
 from sfumato.errors import QueryRefused
@@ -42,8 +42,10 @@ class OpenTables:
         domain = Tables(tuple(catalog.tables), catalog.codebook.digest)
         if catalog.by_rows:
             return Space(domain, AddRemove())
-        window = catalog.codebook.window
         id_column = next(scan.owner.id for scan in catalog.tables.values() if scan.owner is not None)
+        if catalog.codebook.kinds:
+            return Space(domain, SharedIdentifiers(id_column))
+        window = catalog.codebook.window
         return Space(domain, Identifiers(id_column, "" if window is None else f"one {window.every} of {window.column}"))
 
     def matches(self, join: Join, known: Matched | None = None) -> int:

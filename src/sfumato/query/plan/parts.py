@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import reduce
 from typing import TypeAlias, TypeVar, final
@@ -15,6 +15,7 @@ from sfumato.accounting.events import Noise as NoiseEvent
 from sfumato.accounting.facts import has_fact, loss_of, noise_within
 from sfumato.accounting.losses.concentrated import GDP
 from sfumato.accounting.losses.measures import ZCDP, Approx, Pure
+from sfumato.core.grouped_distance import GroupedDistance
 from sfumato.core.metrics import L1, L2, Metric
 from sfumato.core.random_step import RandomStep
 from sfumato.core.rows import canonical
@@ -50,6 +51,10 @@ class Priced(ABC):
     @abstractmethod
     def loss(self, distance: int) -> Pure | ZCDP:
         """The loss at a distance in units."""
+
+    @abstractmethod
+    def over(self, spread: GroupedDistance) -> Priced:
+        """The same mechanism, for units whose rows spread otherwise over the groups."""
 
     def gaussian_loss(self, distance: int) -> GDP | None:
         """The loss in Gaussian terms, where there is a theorem: as a rule more exact than in ρ."""
@@ -88,6 +93,9 @@ class PricedCells(Priced):
 
     influence: Influence
     noise: Noise
+
+    def over(self, spread: GroupedDistance) -> PricedCells:
+        return replace(self, influence=Influence.of(spread, self.influence.most))
 
     def loss(self, distance: int) -> Pure | ZCDP:
         return self.at(distance * (self.influence.l1 if self.pure else self.influence.l2))
@@ -169,6 +177,9 @@ class ExclusiveAt(Priced):
 
     members: tuple[PricedCells, ...]
 
+    def over(self, spread: GroupedDistance) -> ExclusiveAt:
+        return ExclusiveAt(tuple(member.over(spread) for member in self.members))
+
     def loss(self, distance: int) -> Pure | ZCDP:
         return dearest([member.loss(distance) for member in self.members])
 
@@ -198,6 +209,10 @@ class Selection:
 
     noise: KeyNoise
     choice: Choice
+
+    def over(self, spread: GroupedDistance) -> Selection:
+        """The same choice, for units whose rows spread otherwise over the keys."""
+        return Selection(self.noise, Choice(int(spread.parts), int(spread.largest)))
 
     def loss(self, distance: int) -> Approx:
         """The loss of the choice at a distance in units."""

@@ -18,6 +18,7 @@ from sfumato.accounting.losses.measures import ZCDP, Additive, Approx, Loss, Pur
 from sfumato.accounting.plans.search import about, greatest, least
 from sfumato.accounting.plans.shares import largest_within
 from sfumato.accounting.pld.crossing import log_ratio
+from sfumato.core.grouped_distance import GroupedDistance
 from sfumato.errors import BadArgument, NoProvenRoute, QueryRefused
 from sfumato.exact import down, squared
 from sfumato.guarantee import guarantee
@@ -32,8 +33,10 @@ ROUNDS = 6
 
 KEYS_TAKE_DELTA = (
     "sf.Approx(ε, δ), or a delta (delta=1e-6, --delta 1e-6) beside epsilon: keys that are not listed can only be shown "
-    "with a δ"
+    "with a δ, which a limit must have too; or list them, in the codebook (categories: […]) or by keys=sf.KeySet.of(…)"
 )
+"""What to pay where keys are not listed."""
+
 NO_GAUSSIAN = (
     "private choices (quantiles, top values) have no Gaussian loss on file: ask for them at a loss in Pure, Approx or "
     "ZCDP, or by themselves."
@@ -124,6 +127,11 @@ class Pricing:
         if self.delta and (best := self._restated(distance)) is not None:
             return reduce(lambda spent, one: spent.then(one), chosen, best)
         return together([part.loss(distance) for part in self.parts], self.kind, self.delta, chosen)
+
+    def over(self, spread: GroupedDistance) -> Pricing:
+        """The same noise and choices, priced for units whose rows spread otherwise over the groups."""
+        parts = tuple(part.over(spread) for part in self.parts)
+        return replace(self, parts=parts, selections=tuple(one.over(spread) for one in self.selections))
 
     def event(self, distance: int) -> Event:
         """Describes all that runs to the accountant: every part, and every choice of keys."""

@@ -13,6 +13,7 @@ from sfumato.query.nodes.catalog import Catalog
 from sfumato.query.nodes.expressions import Expression
 from sfumato.query.nodes.questions import Deviation, Item, Quantile, Question, Statistic
 from sfumato.query.nodes.relations import Join
+from sfumato.query.nodes.walks import meetings
 from sfumato.query.plan.bounds import Wanted, wanted
 from sfumato.query.plan.contribution_facts import Reach
 from sfumato.query.plan.decomposition import Recipe, all_tallies
@@ -69,6 +70,16 @@ class QueryPlan:
     def matches(self, join: Join) -> int:
         """The most rows of a public relation that one row can match, counted once for a question."""
         return self.opened.matches(join, self.matched)
+
+    @property
+    def meets(self) -> bool:
+        """Tells whether rows belong to several units, because a join put rows of different ones together."""
+        return any(True for _ in meetings(self.question.source))
+
+    @property
+    def by_rows(self) -> bool:
+        """Tells whether nothing says which rows belong together: rows are units, or belong to several of them."""
+        return self.catalog.by_rows or self.meets
 
     @property
     def chosen(self) -> tuple[Statistic, ...]:

@@ -61,6 +61,8 @@ def empty(relation: Relation, never: Never) -> list[Expression]:
         case Union(parts=parts):
             empties = [empty(part, never) for part in parts]
             return empties[0] if all(empties) else []
+        case PerUnit(by=()) if not relation.private:  # which has a row whatever is in its source
+            return []
         case Join(left=left, right=right, match=match):
             return empty(left, never) or (empty(right, never) if match in (Match.INNER, Match.SEMI) else [])
     return [one for source in relation.sources for one in empty(source, never)]

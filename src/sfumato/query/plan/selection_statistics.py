@@ -211,6 +211,9 @@ class ChosenAt(SpecialAt):
     def mechanism(self) -> str:
         return "exponential mechanism"
 
+    def over(self, spread: GroupedDistance) -> ChosenAt:
+        return replace(self, special=replace(self.special, spread=spread))  # type: ignore[type-var]  # all are records
+
     def loss(self, distance: int) -> Pure | ZCDP:
         spread = self.special.spread
         return unit_loss(self._one_row, spread.rows, spread.squares, distance)

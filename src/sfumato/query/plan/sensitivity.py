@@ -12,6 +12,7 @@ from sfumato.core.metrics import L1, L2
 from sfumato.exact import Distance
 from sfumato.guarantee import guarantee
 from sfumato.query.plan.engine_plan import Distinct, ExactAggregate, Rows, Total, Units
+from sfumato.query.plan.grids import Grid
 from sfumato.transforms.keyed import keyed_map
 
 
@@ -35,12 +36,20 @@ class Influence:
     l1: Distance
     l2: Distance
 
+    @staticmethod
+    def of(spread: GroupedDistance, most: int) -> Influence:
+        """The influence of rows that spread so, each of which moves at most ``most``."""
+        l1, l2 = (keyed_map(spread, norm=norm, each=Fraction(most)) for norm in (L1(), L2()))
+        return Influence(spread, most, l1, l2)
+
 
 def influence(tally: ExactAggregate, spread: GroupedDistance) -> Influence:
     """Bounds how one unit moves a tally, from how its rows (or different values) spread over the groups."""
     match tally:
         case Rows(bits=bits):
             most, used = 1 << bits, spread
+        case Distinct(grid=Grid(ends=ends), summed=True):
+            most, used = largest_product((ends,)), spread
         case Distinct():
             most, used = 1, spread
         case Units():
@@ -49,5 +58,4 @@ def influence(tally: ExactAggregate, spread: GroupedDistance) -> Influence:
             most, used = largest_product(tuple(term.grid.ends for term in terms)), spread
         case _:
             assert_never(tally)
-    l1, l2 = (keyed_map(used, norm=norm, each=Fraction(most)) for norm in (L1(), L2()))
-    return Influence(used, most, l1, l2)
+    return Influence.of(used, most)

@@ -87,8 +87,8 @@ def meaning(tally: ExactAggregate) -> tuple[Hashable, ...]:
             return "total", factors, frozenset(asked | there(term.of for term in terms))
         case Units():
             return "units", frozenset(asked)
-        case Distinct(of=of):
-            return "distinct", of, frozenset(asked | there((of,)))
+        case Distinct(grid=grid, summed=summed, operands=operands):
+            return "distinct", frozenset(operands), grid, summed, frozenset(asked | there(operands))
     assert_never(tally)
 
 

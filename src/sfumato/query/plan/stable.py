@@ -28,7 +28,7 @@ from sfumato.guarantee import guarantee
 from sfumato.plain import Plain
 from sfumato.query.answer.normal_text import rows_text
 from sfumato.query.build.prune import pruned, used
-from sfumato.query.build.relation import all_of, kept, selected
+from sfumato.query.build.relation import all_of, kept, selected, shared
 from sfumato.query.build.settings import Settings
 from sfumato.query.nodes.expressions import Expression
 from sfumato.query.nodes.kinds import Kind, Value
@@ -194,6 +194,8 @@ def _planned(source: Relation, opened: OpenTables, settings: Settings) -> QueryP
     """Runs the passes that decide how much of each unit is kept."""
     if not source.private:
         raise QueryRefused("this asks only public tables, which need no privacy: read them directly.")
+    if shared(source):
+        raise QueryRefused("rows of a join of private tables off the id belong to two units each: join on the id here.")
     count = Count()
     question = Question(pruned(source, used(source.fields)), (), (("n", StatisticValue(count)),), ((),))
     begun = QueryPlan(question, question, settings, opened, Approx, recipes={count: Recipe.of(Rows())})

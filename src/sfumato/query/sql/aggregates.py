@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import TypeAlias, final
 
 from sqlglot import exp
@@ -24,13 +25,16 @@ from sfumato.query.nodes.questions import (
     Item,
     Kurtosis,
     Mean,
+    MeanDistinct,
     Quantile,
     Skewness,
     Statistic,
     Sum,
+    SumDistinct,
     TopValues,
     Variance,
 )
+from sfumato.query.sql.combinations import combination
 from sfumato.query.sql.constants import constant, share
 from sfumato.query.sql.options import PER_GROUP, PER_ROW
 from sfumato.query.sql.refusals import only, refused
@@ -73,7 +77,8 @@ class Aggregates:
         """Reads an operand to add up: conditions count as 0 and 1."""
         if isinstance(node, exp.Distinct):
             raise refused(
-                "DISTINCT inside this aggregate", "only COUNT(DISTINCT x) is answered. Aggregate an inner query"
+                "DISTINCT inside this aggregate",
+                "COUNT, SUM, AVG, MIN and MAX have it. Aggregate an inner SELECT DISTINCT of the id and the column",
             )
         operand = self.rows.read(node)
         whole = call("to_int", operand) if operand.kind is Kind.BOOL else operand
@@ -123,13 +128,26 @@ def _count(aggregates: Aggregates, node: exp.Expr) -> Made:
     match node.this:
         case None | exp.Star():
             return (aggregates.value(Count()),)
-        case exp.Distinct(expressions=[operand]) if not isinstance(operand, exp.Star):
-            return (aggregates.value(CountDistinct(aggregates.rows.read(operand))),)
+        case exp.Distinct(expressions=[*operands]) if operands and not any(one.is_star for one in operands):
+            first, *others = combination(operands, aggregates.rows)
+            return (aggregates.value(CountDistinct(first, others=tuple(others))),)
         case exp.Distinct():
-            raise refused("COUNT(DISTINCT x, y)", "it takes one column. Put the columns together with CONCAT")
+            raise refused("COUNT(DISTINCT *)", "name the columns")
     counted = aggregates.rows.read(node.this)
     there = isinstance(counted, Literal) and counted.value is not None
     return (aggregates.value(Count() if there else Count(counted)),)
+
+
+def _distinct(every: Callable[[Expression], Statistic], different: Callable[[Expression], Statistic]) -> Rule:
+    """Builds the rule of an aggregate of numbers, or with DISTINCT of each different one once."""
+
+    def rule(aggregates: Aggregates, node: exp.Expr) -> Made:
+        (of,) = _operands(node, 1)
+        if isinstance(of, exp.Distinct) and len(of.expressions) == 1:
+            return (aggregates.value(different(aggregates.number(of.expressions[0]))),)
+        return (aggregates.value(every(aggregates.number(of))),)
+
+    return rule
 
 
 def _count_if(aggregates: Aggregates, node: exp.Expr) -> Made:
@@ -315,14 +333,15 @@ def _top(aggregates: Aggregates, node: exp.Expr) -> Made:
     return (aggregates.value(TopValues(aggregates.rows.read(given[0]), most.value)),)
 
 
+LEAST, MOST = (partial(Quantile, at=Fraction(end)) for end in (0, 1))
 MEDIAN = _of(lambda of: Quantile(of, Fraction(1, 2)))
 
 RULES: dict[type[exp.Expr], Rule] = {
     exp.Count: _count,
     exp.CountIf: _count_if,
     exp.ApproxDistinct: _of_any(CountDistinct),
-    exp.Sum: _of(Sum),
-    exp.Avg: _of(Mean),
+    exp.Sum: _distinct(Sum, SumDistinct),
+    exp.Avg: _distinct(Mean, MeanDistinct),
     exp.Variance: _of(Variance),
     exp.VariancePop: _of(lambda of: Variance(of, sample=False)),
     exp.Stddev: _of(lambda of: Variance(of, root=True)),
@@ -342,8 +361,8 @@ RULES: dict[type[exp.Expr], Rule] = {
     exp.RegrSlope: _of_both(Pair.slope),
     exp.RegrIntercept: _of_both(Pair.intercept),
     exp.RegrR2: _of_both(Pair.explained),
-    exp.Min: _of(lambda of: Quantile(of, Fraction(0))),
-    exp.Max: _of(lambda of: Quantile(of, Fraction(1))),
+    exp.Min: _distinct(LEAST, LEAST),
+    exp.Max: _distinct(MOST, MOST),
     exp.Median: MEDIAN,
     exp.Quantile: _quantile,
     exp.ApproxQuantile: _quantile,

@@ -16,8 +16,7 @@ from sqlglot import exp, parse_one
 
 from sfumato.query.nodes.worked_out import HIDDEN, Barred, Released
 from sfumato.query.sql.lifting import is_grouped
-from sfumato.query.sql.syntax import QUERIES, aliased, identifier, nearest, sources_of
-from sfumato.query.sql.tables import is_star
+from sfumato.query.sql.syntax import QUERIES, aliased, identifier, is_star, nearest, sources_of
 
 KEEP_ORDER = (exp.Round, exp.Floor, exp.Ceil, exp.Paren)
 """What keeps the order of numbers, of its first operand."""

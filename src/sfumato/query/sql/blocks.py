@@ -20,7 +20,9 @@ from sfumato.query.sql.joins import row_reader
 from sfumato.query.sql.refusals import only, refused
 from sfumato.query.sql.scalars import Scalars
 from sfumato.query.sql.scopes import Scope
-from sfumato.query.sql.tables import Tables, columns_of, is_star
+from sfumato.query.sql.syntax import is_star
+from sfumato.query.sql.tables import Tables
+from sfumato.query.sql.unnesting import with_lists_beside
 from sfumato.query.sql.usual_names import usual_name
 from sfumato.query.sql.within import Windows, with_windows
 
@@ -65,6 +67,7 @@ CLAUSES = ("expressions", "from_", "joins", "where", "group", "having", "order",
 def block(select: exp.Expr, tables: Tables, wrap: Wrap) -> Block:
     """Reads a SELECT."""
     only(select, *CLAUSES)
+    select = with_lists_beside(select)
     scope, windows = with_windows(select, tables.scope(select), tables.parameters)
     rows = row_reader(scope, tables.parameters)
     reader = _Reader(scope, rows, wrap, windows)
@@ -147,7 +150,7 @@ class _Reader:
     def _item(self, node: exp.Expr, before: Sequence[Item]) -> list[Item]:
         """Reads one column of SELECT; names that were given before it are known, where no column has them."""
         if is_star(node):
-            return [Item(name, column, named=True) for name, column in columns_of(node, self.scope)]
+            return [Item(name, column, named=True) for name, column in _columns_of(node, self.scope)]
         inner, named = node, False
         if isinstance(node, exp.Alias):
             only(node, "this", "alias")
@@ -260,3 +263,10 @@ def _limit(node: exp.Expr | None, tables: Tables) -> int | None:
     if most is None or type(most.value) is not int or most.value < 0:
         raise QueryRefused("LIMIT takes a whole number, 0 or more.")
     return most.value
+
+
+def _columns_of(node: exp.Expr, scope: Scope) -> list[tuple[str, Column]]:
+    """The columns that a star means."""
+    star = node.this if isinstance(node, exp.Column) else node
+    only(star)
+    return list(scope.everything(node.table if isinstance(node, exp.Column) else ""))

@@ -10,10 +10,11 @@ from dataclasses import replace
 
 from sfumato.query.build.relation import folded, owner_of, per_unit, unused
 from sfumato.query.nodes.expressions import Column, Expression, Literal
+from sfumato.query.nodes.fields import renamed
 from sfumato.query.nodes.kinds import Kind
 from sfumato.query.nodes.operators import call
 from sfumato.query.nodes.questions import Count, CountUnits, Mean, Statistic, StatisticValue, Sum, statistics_in
-from sfumato.query.nodes.relations import Fold, Folded, renamed
+from sfumato.query.nodes.relations import Fold, Folded
 from sfumato.query.sql.aggregates import PerGroup
 from sfumato.query.sql.blocks import Block, keyed
 from sfumato.query.sql.options import PER_GROUP, PER_ROW

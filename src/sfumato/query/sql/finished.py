@@ -173,8 +173,8 @@ class Splitter:
             for inner in queries_in(query, everywhere=True):
                 inner.replace(self._in_place(inner, here, wish if isinstance(query, exp.Subquery) else ""))
             made = query
-        if parts:
-            made.set("with_", exp.With(expressions=parts))
+        if used := _used(parts, made):
+            made.set("with_", exp.With(expressions=used))
         return made
 
     def _part(self, part: exp.Expr) -> exp.Expr | None:
@@ -249,6 +249,15 @@ class Splitter:
         table.set("this", identifier(scan.table))
         table.set("db", None)
         table.set("catalog", None)
+
+
+def _used(parts: list[exp.Expr], query: exp.Expr) -> list[exp.Expr]:
+    """The parts of WITH that a query, or a later part that it uses, looks at: of others only rows made use."""
+    kept: list[exp.Expr] = []
+    for part in reversed(parts):
+        names = {table.name.casefold() for one in (query, *kept) for table in one.find_all(exp.Table)}
+        kept += [part] if part.alias.casefold() in names else []
+    return kept[::-1]
 
 
 def _is_released(made: object) -> bool:

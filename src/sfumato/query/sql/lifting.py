@@ -18,8 +18,7 @@ from sfumato.query.nodes.expressions import Column
 from sfumato.query.sql.blocks import position, shows_rows
 from sfumato.query.sql.refusals import refused
 from sfumato.query.sql.scopes import Scope
-from sfumato.query.sql.syntax import QUERIES, aliased, column, identifier, nearest, sums_up
-from sfumato.query.sql.tables import is_star
+from sfumato.query.sql.syntax import QUERIES, aliased, column, identifier, is_star, nearest, sums_up
 from sfumato.query.sql.usual_names import usual_name
 
 ROW_PARTS = ("from_", "joins", "where", "laterals")

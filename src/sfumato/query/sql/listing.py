@@ -44,8 +44,8 @@ def _columns(name: str, catalog: Catalog) -> Facts:
     missing = {None: "possible", True: "possible", False: "never"}
     return {
         "column_name": [column.name for column in columns],
-        "column_type": [column.type for column in columns],
-        "values": [_values(column) or None for column in columns],
+        "column_type": [column.row()[1] for column in columns],
+        "values": [_values(column.items or column) or None for column in columns],
         "missing": [missing[column.nullable] for column in columns],
         "source": [column.source or None for column in columns],
         "description": [column.description or None for column in columns],

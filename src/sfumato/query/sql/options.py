@@ -28,8 +28,9 @@ class Options:
     """What the clause said; None where it said nothing.
 
     ``max_groups`` is how many groups of a unit to keep, ``max_rows_per_group`` how many rows in each, ``max_rows`` how
-    many in all. ``unit`` is the column that identifies units, which must be the codebook's. With ``by_row``, bounds of
-    single rows were given, and where nobody says how many rows of a unit count it is `ROWS_EACH`.
+    many in all, ``max_matches`` how many rows of a key on each side of a join of different units. ``unit`` is the
+    column that identifies units, which must be the codebook's. With ``by_row``, bounds of single rows were given, and
+    where nobody says how many rows of a unit count it is `ROWS_EACH`.
     """
 
     epsilon: Fraction | None = None
@@ -37,6 +38,7 @@ class Options:
     unit: str | None = None
     max_groups: int | None = None
     max_rows: int | None = None
+    max_matches: int | None = None
     max_rows_per_group: int | None = None
     by_row: bool = False
 
@@ -60,6 +62,7 @@ class Options:
             unit=said.get("unit"),
             max_groups=_whole(said, "max_groups"),
             max_rows=_whole(said, "max_rows"),
+            max_matches=_whole(said, "max_matches"),
             max_rows_per_group=_whole(said, "max_rows_per_group"),
         )._checked()
 
@@ -80,6 +83,7 @@ class Options:
             "max_groups": self.max_groups,
             "max_rows_per_group": self.max_rows_per_group,
             "max_rows": self.max_rows,
+            "max_matches": self.max_matches,
         }
         known = {name: value for name, value in said.items() if value is not None}
         bounded = (self.max_rows, self.max_rows_per_group, settings.max_rows, settings.max_rows_per_group)
@@ -115,6 +119,7 @@ NAMES = {
     "kappa": "max_groups",
     "max_rows_contributed": "max_rows",
     "max_rows_per_group": "max_rows_per_group",
+    "max_matches": "max_matches",
 }
 """The options that are known, and what they are called here."""
 

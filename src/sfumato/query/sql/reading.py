@@ -13,6 +13,7 @@ from sfumato.query.build.question import build_question, statistic_value
 from sfumato.query.build.relation import kept, owner_of, per_unit, selected, unused
 from sfumato.query.nodes.catalog import Catalog
 from sfumato.query.nodes.expressions import Column, Expression
+from sfumato.query.nodes.fields import optional, renamed
 from sfumato.query.nodes.questions import (
     Order,
     Question,
@@ -20,8 +21,9 @@ from sfumato.query.nodes.questions import (
     StatisticValue,
     statistics_in,
 )
-from sfumato.query.nodes.relations import Relation, optional, renamed
+from sfumato.query.nodes.relations import Relation
 from sfumato.query.nodes.worked_out import WorkedOut
+from sfumato.query.plan.infer_bounds import bounded_statistic, bounds_by_conditions
 from sfumato.query.sql.aggregates import PerGroup
 from sfumato.query.sql.blocks import Block, block, keyed
 from sfumato.query.sql.contributions import summed_by_unit
@@ -153,8 +155,12 @@ def _relation(select: exp.Expr, tables: Tables) -> Relation:
     _check_within_units(read)
     taken: set[str] = set()
     by = [(unused(name, taken), made) for name, made in read.keys]
+    known = bounds_by_conditions(read.scope.relation)
     folds = {
-        one: folded_statistic(one.statistic, unused(next((i.name for i in read.items if i.made == one), "fold"), taken))
+        one: folded_statistic(
+            bounded_statistic(one.statistic, known),
+            unused(next((i.name for i in read.items if i.made == one), "fold"), taken),
+        )
         for one in _statistics(read)
     }
     made = per_unit(read.scope.relation, by, list(folds.values()))
@@ -168,7 +174,7 @@ def _different(relation: Relation) -> Relation:
     """Leaves out rows of a unit that are like others of it."""
     owner, columns = owner_of(relation), [(column.name, column) for column in relation.fields]
     held = {column.unit for _, column in columns}
-    if owner is None or 0 not in held or (owner.window is not None and 1 not in held):
+    if owner is not None and (0 not in held or (owner.window is not None and 1 not in held)):
         instead = "Add the id to its columns, or write COUNT(DISTINCT x)"
         raise refused("SELECT DISTINCT in an inner query", f"it would compare rows of several people. {instead}")
     return per_unit(relation, columns, [])
@@ -178,10 +184,10 @@ def _check_within_units(read: Block) -> None:
     """Checks that an inner aggregate is over the rows of one unit at a time."""
     source, keys = read.scope.relation, [made for _, made in read.keys or ()]
     owner = owner_of(source)
-    if owner is None:
-        raise refused("an aggregate of public rows in an inner query", "put the sums into a public table of their own")
     if len(read.sets) > 1:
         raise refused("a grouping set in an inner query", "only the whole question has them")
+    if owner is None:  # public rows may be summed up anyhow
+        return
     if not any(isinstance(key, Column) and key.unit == 0 for key in keys):
         name = owner.id or "the id"
         raise refused(

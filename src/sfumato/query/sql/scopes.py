@@ -10,6 +10,7 @@ from typing import final
 from sqlglot import exp
 
 from sfumato.errors import QueryRefused, did_you_mean
+from sfumato.query.build.relation import scans
 from sfumato.query.nodes.catalog import name_in
 from sfumato.query.nodes.expressions import Column
 from sfumato.query.nodes.relations import Relation
@@ -68,14 +69,25 @@ class Scope:
             source = self._qualified(node)
             match = name_in(name, source.fields)
             if match is None:
+                self._check_list(name)
                 raise QueryRefused(_unknown(f"{node.table}.{name}", list(source.fields)))
             return self._columns[source.fields[match]]
         column = self.find(name)
         if column is None:
+            self._check_list(name)
             self._refuse_left_out(name)
             known = [one for source in self.sources for one in source.open]
             raise QueryRefused(f"{_unknown(name, known)} If it is a text, put it in single quotes.")
         return column
+
+    def _check_list(self, name: str) -> None:
+        """Says how a list is looked into, where a name is one's."""
+        lists = {items.column for scan in scans(self.relation) for items in scan.lists}
+        if (match := name_in(name, lists)) is not None:
+            raise QueryRefused(
+                f"{match} is a list, and only its items are asked about: write FROM …, UNNEST({match}) AS t (item), or "
+                f"UNNEST({match}[:3]) for the first three of each row."
+            )
 
     def find(self, name: str) -> Column | None:
         """The column that a name without a table means, or None; refuses a name that may mean several."""

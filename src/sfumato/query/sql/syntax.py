@@ -74,3 +74,8 @@ def is_windowed(node: exp.Expr) -> bool:
 def sums_up(node: exp.Expr) -> bool:
     """Tells whether a node is an aggregate of a group, known or not."""
     return (isinstance(node, exp.AggFunc) or is_aggregate(node)) and not is_windowed(node)
+
+
+def is_star(node: exp.Expr) -> bool:
+    """Tells whether a node is * or table.*."""
+    return isinstance(node, exp.Star) or (isinstance(node, exp.Column) and isinstance(node.this, exp.Star))

@@ -10,7 +10,7 @@ from typing import final
 from sqlglot import exp
 
 from sfumato.errors import QueryRefused
-from sfumato.query.build.relation import FLIPPED, all_of, kept, scans, selected, stacked
+from sfumato.query.build.relation import FLIPPED, all_of, kept, scans, selected, shared, stacked
 from sfumato.query.nodes.catalog import Catalog, name_in
 from sfumato.query.nodes.expressions import Column, Expression, Literal
 from sfumato.query.nodes.kinds import Kind
@@ -20,6 +20,8 @@ from sfumato.query.sql.joins import Joining, conjuncts, joined_scopes, matching,
 from sfumato.query.sql.parameters import Parameters
 from sfumato.query.sql.refusals import PARTS, only, refused
 from sfumato.query.sql.scopes import Scope, Source
+from sfumato.query.sql.unnesting import check_all, spread, taken_apart
+from sfumato.query.sql.values import listed_values
 
 
 @final
@@ -60,6 +62,8 @@ class Tables:
         match node:
             case exp.Select():
                 return self.inner(node, tables)
+            case exp.Values():
+                return listed_values(node, self.parameters)
             case exp.Subquery():
                 only(node, "this", "with_", "alias")
                 return tables.query(node.this)
@@ -84,17 +88,20 @@ class Tables:
         if clause is None:
             raise QueryRefused("there is no FROM: say which table is asked.")
         only(clause, "this")
-        joins = select.args.get("joins") or []
+        joins, lists = taken_apart(select.args.get("joins") or [])
+        done: dict[int, str] = {}
         equal = Equalities(parts)
         if joins and all(Joining.read(join).plain for join in joins):
-            scope = self._product([self._source(node) for node in (clause.this, *(join.this for join in joins))], equal)
+            nodes = (clause.this, *(join.this for join in joins))
+            scope = self._product([spread(self._source(node), lists, done) for node in nodes], equal)
         else:
-            scope = self._source(clause.this)
+            scope = spread(self._source(clause.this), lists, done)
             outer = any(how.right or how.full for how in map(Joining.read, joins))
             for join in joins:
-                right = self._source(join.this)
+                right = spread(self._source(join.this), lists, done)
                 pairs = equal.taken(scope, right) if Joining.read(join).plain and not outer else []
                 scope = joined_scopes(scope, right, join, self.parameters, pairs)
+        check_all(lists, done)
         _check_size(scope.relation)
         for column in (column for part in equal.used for column in part.find_all(exp.Column)):
             scope.column(column)  # which refuses a name that two tables have
@@ -105,19 +112,23 @@ class Tables:
         first = next((part for part in parts if part.relation.private), parts[0])
         scope, left = first, [part for part in parts if part is not first]
         while left:
-            chosen, refusal = None, None
+            answered, refusal = [], None
             for part in sorted(left, key=lambda one: not equal.between(scope, one)):
                 try:
-                    chosen = joined_scopes(scope, part, exp.Join(), self.parameters, equal.between(scope, part))
+                    made = joined_scopes(scope, part, exp.Join(), self.parameters, equal.between(scope, part))
                 except QueryRefused as error:
                     refusal = refusal or error
                     continue
-                equal.taken(scope, part)
-                left = [one for one in left if one is not part]
-                break
-            if chosen is None:
+                answered.append((part, made))
+                if not shared(made.relation):
+                    break
+            if not answered:
                 raise refusal or TypeError(parts)
-            scope = chosen
+            chosen, joined = min(
+                answered, key=lambda one: shared(one[1].relation)
+            )  # within one unit, where that can be
+            equal.taken(scope, chosen)
+            scope, left = joined, [one for one in left if one is not chosen]
         places = {name: place for place, part in enumerate(parts) for name in (one.name for one in part.sources)}
         return replace(scope, sources=tuple(sorted(scope.sources, key=lambda one: places[one.name])))
 
@@ -195,7 +206,7 @@ class Tables:
             case exp.Lateral():
                 raise refused("LATERAL", "each row would be its own query. JOIN the table on a column")
             case exp.Values():
-                raise refused("VALUES in FROM", "only tables of the codebook are asked. Declare it as a public table")
+                return _called(listed_values(node, self.parameters), _alias(node))
         raise refused(type(node).__name__.upper(), "only tables of the codebook and inner queries stand in FROM")
 
     def _parenthesised(self, node: exp.Expr) -> Scope:
@@ -312,9 +323,11 @@ def _without_distinct(node: exp.Expr) -> exp.Expr:
     return query
 
 
-def _called(relation: Relation, name: str, node: exp.Expr, left_out: Mapping[str, str] | None = None) -> Scope:
+def _called(
+    relation: Relation, name: str, node: exp.Expr | None = None, left_out: Mapping[str, str] | None = None
+) -> Scope:
     """One table of FROM under its name, with the names that a list after its alias gives to its columns."""
-    relation = _columns_named(relation, node.args.get("alias"))
+    relation = relation if node is None else _columns_named(relation, node.args.get("alias"))
     fields = {column.name: column.name for column in relation.fields}
     return Scope(relation, (Source(name, fields, left_out=left_out or {}),))
 
@@ -380,15 +393,3 @@ def _check_size(relation: Relation) -> None:
 
 MOST_TABLES = 64
 """A question uses at most this many tables, each counted as often as it is used."""
-
-
-def is_star(node: exp.Expr) -> bool:
-    """Tells whether a node is * or table.*."""
-    return isinstance(node, exp.Star) or (isinstance(node, exp.Column) and isinstance(node.this, exp.Star))
-
-
-def columns_of(node: exp.Expr, scope: Scope) -> list[tuple[str, Column]]:
-    """The columns that a star means."""
-    star = node.this if isinstance(node, exp.Column) else node
-    only(star)
-    return list(scope.everything(node.table if isinstance(node, exp.Column) else ""))

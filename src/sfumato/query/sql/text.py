@@ -87,7 +87,7 @@ def _parsed(text: str) -> Parsed:
         instead = INSTEAD.get(word, "only SELECT is answered, and nothing is ever written")
         raise QueryRefused(f"{word!r} begins no question: {instead}.")
     rest, options = _without_clause(tokens)
-    tree = _tree(_numbered(plain_calls(rest)), text)
+    tree = _tree(_numbered(plain_calls(_limited(rest))), text)
     if _depth(rest):  # the parser lets some of them pass
         raise QueryRefused("the text cannot be read: a parenthesis is opened and never closed.")
     return Parsed(tree, explain, options)
@@ -141,6 +141,27 @@ def _without_clause(tokens: Tokens) -> tuple[list[Token], tuple[Token, ...]]:
     if close is None or tokens[end + 1].token_type is not TokenType.L_PAREN:
         raise QueryRefused("after OPTIONS comes a list in parentheses, as in OPTIONS (epsilon = 1, delta = 1e-6).")
     return [*tokens[: start + 1], *tokens[close + 1 :]], tuple(tokens[end + 2 : close])
+
+
+def _limited(tokens: list[Token]) -> list[Token]:
+    """Writes SELECT TOP 5 … of the whole question as … LIMIT 5."""
+    selects = [
+        place
+        for place, token in enumerate(tokens)
+        if token.token_type is TokenType.SELECT and not _depth(tokens[:place])
+    ]
+    if len(selects) != 1 or not tokens[selects[0] + 1 :] or tokens[selects[0] + 1].text.upper() != "TOP":
+        return tokens
+    start = selects[0] + 1
+    kinds = [token.token_type for token in tokens[start + 1 : start + 4]]
+    bare = kinds[:1] == [TokenType.NUMBER]
+    if not bare and kinds != [TokenType.L_PAREN, TokenType.NUMBER, TokenType.R_PAREN]:
+        return tokens
+    number, rest = tokens[start + (1 if bare else 2)], tokens[start + (2 if bare else 4) :]
+    if any(token.token_type is TokenType.LIMIT and not _depth(rest[:place]) for place, token in enumerate(rest)):
+        raise QueryRefused("the text has both TOP and LIMIT; write one of the two.")
+    place = (number.line, number.col, number.start, number.end)
+    return [*tokens[:start], *rest, Token(TokenType.LIMIT, "LIMIT", *place), number]
 
 
 def _depth(tokens: Tokens) -> int:

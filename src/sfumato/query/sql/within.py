@@ -191,7 +191,7 @@ def folded_statistic(statistic: Statistic, name: str) -> Folded:
             return folded(Fold.COUNT, None, name)
         case Count(of):
             return folded(Fold.COUNT, _where(Literal(1, Kind.INT) if of is None else of, statistic), name)
-        case CountDistinct(of):
+        case CountDistinct(of, others=()):
             return folded(Fold.DISTINCT, _where(of, statistic), name)
         case Sum(of):
             return folded(Fold.SUM, _where(of, statistic), name)

@@ -43,7 +43,7 @@ class Displayed(ABC):
     ) -> dict[str, str]:
         """Every form that a notebook may choose from; without scripts and without styles of the page."""
         chosen = [name for name in MEDIA if name in (include or MEDIA) and name not in (exclude or ())]
-        return {name: self._rendered(MEDIA[name]) for name in chosen}
+        return {name: str(self) if name == "text/plain" else self._rendered(MEDIA[name]) for name in chosen}
 
     def __str__(self) -> str:
         return self.to_text()

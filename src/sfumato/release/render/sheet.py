@@ -95,6 +95,7 @@ def _facts(release: Release) -> list[tuple[str, str]]:
         ("interval", "" if ends is None else str(ends)),
         ("loss", str(release.loss)),
         ("protects", release.unit),
+        *(("also protects", f"{who}: {loss}") for who, loss in release.others),
         ("neighbours", release.adjacency),
         ("mechanism", how.mechanism + (f" ({parameters})" if parameters else "")),
         *(("cut", str(cut)) for cut in how.cuts),
@@ -134,6 +135,11 @@ def record(release: Release) -> dict[str, Any]:
         "loss_kind": type(release.loss).__name__,
         **loss_numbers(release.loss),
         "unit": clean(release.unit),
+        **(
+            {"others": [{"unit": clean(who), "loss": str(loss)} for who, loss in release.others]}
+            if release.others
+            else {}
+        ),
         "adjacency": clean(release.adjacency),
         "asked": clean(how.asked),
         "cuts": [

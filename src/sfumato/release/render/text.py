@@ -27,6 +27,7 @@ def short_text(release: Release) -> str:
     lines = [
         *_value_lines(release),
         f"  loss   {release.loss} for {release.unit}" + (f" [{'; '.join(marks)}]" if marks else ""),
+        *(f"         {loss} for {who}" for who, loss in release.others),
         *asked_and_cut(release.how),
         f"  how    {release.how.made}",
         *(f"  claim  {claim}" for claim in release.how.claims),

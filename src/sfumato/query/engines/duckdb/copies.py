@@ -84,7 +84,11 @@ class Copy:
             exact[column.name] = self._exact(column, number)
             if exact[column.name] == f"e{number}":
                 columns.append(f"{named_text(raw, column.kind, scope, column.facts.written).text} AS e{number}")
-        inner = listing(f"{quoted(column.name)} AS r{number}" for number, column in enumerate(self.scan.columns))
+        for number, items in enumerate(self.scan.lists, start=len(self.scan.columns)):
+            held[items.column] = (f"c{number}", types[items.column], items.item.kind)
+            columns.append(f"r{number} AS c{number}")
+        names = [*(column.name for column in self.scan.columns), *(items.column for items in self.scan.lists)]
+        inner = listing(f"{quoted(name)} AS r{number}" for number, name in enumerate(names))
         below = scope.over(f"SELECT {inner} FROM {source}")
         run(f"CREATE TABLE {self.place} AS SELECT {listing(columns)} FROM ({below})", must)
         written = {one.name: one.facts.written for one in self.scan.columns if one.facts.written}

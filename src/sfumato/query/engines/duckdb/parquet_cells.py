@@ -17,8 +17,8 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, final
 
-from sfumato.query.engines.inputs.frames import TO_MICROSECONDS
-from sfumato.query.engines.sql.held import Held
+from sfumato.query.engines.inputs.frames import TO_MICROSECONDS, with_items
+from sfumato.query.engines.sql.held import Held, item_type
 from sfumato.query.engines.sql.statement import listing
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class ParquetTable:
         except (pa.ArrowException, OSError):  # a file that Arrow does not know is DuckDB's alone
             return []
         columns = zip(self.held.columns, types, strict=True)
-        return [name for name, kind in columns if pa.types.is_decimal256(kind)]
+        return [name for name, kind in columns if pa.types.is_decimal256(getattr(kind, "value_type", kind))]
 
     def _types(self) -> list[pa.DataType]:
         """Arrow's types of the columns that are held."""
@@ -115,6 +115,8 @@ def _plain(column: Any) -> Any:
         return _plain(column.storage)
     if pa.types.is_dictionary(kind):
         return _plain(column.dictionary_decode())
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        return with_items(column, _plain)
     if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
         return column.cast(pa.binary_view() if pa.types.is_string_view(kind) else pa.large_binary()).cast(
             pa.large_binary()
@@ -132,6 +134,8 @@ def _made(name: str, given: str, held: str) -> str:
     """The text that makes a value of one of DuckDB's types of what Arrow handed over."""
     if held == "VARCHAR" and given == "BLOB":
         return f"TRY(decode({name}))"
+    if given != held and item_type(held):
+        return f"list_transform({name}, lambda one: {_made('one', item_type(given), item_type(held))})"
     return name if given == held else f"TRY_CAST({name} AS {held})"
 
 

@@ -27,10 +27,10 @@ from sfumato.query.engines.inputs.frames import columns_of
 from sfumato.query.engines.inputs.tables import SQLITE, is_sqlite, sqlite_columns
 from sfumato.query.engines.inputs.text_files import JSON, SEPARATED, header_of
 from sfumato.query.engines.protocol import Given
-from sfumato.query.engines.sql.held import Held
+from sfumato.query.engines.sql.held import Held, item_type
 from sfumato.query.engines.sql.statement import listing, literal, quoted
 from sfumato.query.nodes.catalog import Catalog
-from sfumato.query.nodes.relations import Scan
+from sfumato.query.nodes.relations import Items, Scan
 
 if TYPE_CHECKING:
     import duckdb
@@ -197,6 +197,8 @@ class Opening:
                 shown = held if len(held) < 60 else held[:60] + "…"
                 _refuse(f"a source in which {what} can be read as {column.kind.value}", shown)
             columns[column.name] = (f"c{number}", held, column.kind)
+        for number, items in enumerate(scan.lists, start=len(scan.columns)):
+            columns[items.column] = (f"c{number}", _list_type(scan, items, types), items.item.kind)
         written = {column.name: column.facts.written for column in scan.columns if column.facts.written}
         return Held(place, columns, written=written, owner=scan.owner)
 
@@ -205,7 +207,9 @@ class Opening:
         columns = []
         for name, (ours, kind, _) in held.columns.items():
             column = quoted(name)
-            if kind == "VARCHAR":
+            if kind == "VARCHAR[]" and plain:
+                column = f"list_transform({column}, lambda one: decode(encode(one)))"
+            elif kind == "VARCHAR":
                 column = f"decode(encode({column}))" if plain else f"CAST({column} AS VARCHAR)"
             columns.append(f"{column} AS {ours}")
         self._run(f"CREATE {what} {held.name} AS SELECT {listing(columns)} FROM {source}", "a source that can be read")
@@ -289,7 +293,8 @@ class Opening:
         return copied_files(self._copy(place, scan), files, self.connection, self._run)
 
     def _copied_frame(self, place: str, scan: Scan, given: Given) -> Held:
-        made, texts = columns_of(given, [column.name for column in scan.columns])
+        lists = [items.column for items in scan.lists]
+        made, texts = columns_of(given, [*(column.name for column in scan.columns), *lists], lists)
         known = "columns of types that DuckDB knows"
         try:
             self.connection.register("given", made)
@@ -308,6 +313,14 @@ class Opening:
         own = {column.name for column in scan.columns if column.unit is not None}
         notes = self.notes.setdefault(scan.table, Notes())
         return Copy(place, scan, own | self.keys.get(scan.table, set()), notes, self.flags)
+
+
+def _list_type(scan: Scan, items: Items, types: Mapping[str, str]) -> str:
+    """The type of a list column, of which each item can be read as the codebook says; refuses others."""
+    held, must = types.get(items.column), f"a source in which {scan.table}.{items.column} is a list of"
+    if held is None or readable(items.item.kind, item_type(held)) is None:
+        _refuse(f"{must} {items.item.kind.value}", (held or "none")[:60])
+    return held
 
 
 def identifying(tables: Mapping[str, Scan]) -> dict[str, set[str]]:
@@ -381,8 +394,7 @@ def _buffers(table: Any) -> bytes:
     import pyarrow as pa
 
     sink = Digest()
-    for name in table.schema.names:
-        column = table.select([name]).combine_chunks()
+    for column in (table.select([name]).combine_chunks() for name in table.schema.names):
         with pa.ipc.new_stream(pa.PythonFile(sink, mode="w"), column.schema) as stream:
             stream.write_table(column)
     return sink.digest.digest()

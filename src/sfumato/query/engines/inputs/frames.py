@@ -6,14 +6,14 @@ then written as a text by itself (`python_values`), and read by the codebook's t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from sfumato.errors import BadArgument
-from sfumato.query.engines.inputs.python_values import text_of
+from sfumato.query.engines.inputs.python_values import UNREADABLE, text_of
 from sfumato.query.engines.inputs.tables import plain_table
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ TYPED = "biufM"
 """NumPy's kinds of numbers, truth values and times."""
 
 
-def columns_of(given: Any, wanted: list[str]) -> tuple[pa.Table, set[str]]:
+def columns_of(given: Any, wanted: list[str], lists: Collection[str] = ()) -> tuple[pa.Table, set[str]]:
     """The wanted columns that there are, and which of them are texts that stand for values of Python."""
     import pyarrow as pa
 
@@ -41,7 +41,9 @@ def columns_of(given: Any, wanted: list[str]) -> tuple[pa.Table, set[str]]:
         columns = {name: table.column(name) for name in wanted if table.schema.names.count(name) == 1}
     made, texts = {}, set()
     for name in wanted:
-        if name in columns:
+        if name in lists and name in columns:
+            made[name] = listed(columns[name])
+        elif name in columns:
             made[name], is_texts = _column(columns[name])
             texts |= {name} if is_texts else set()
     if len({len(column) for column in made.values()}) > 1:
@@ -116,6 +118,38 @@ def _held(made: pa.ChunkedArray) -> pa.ChunkedArray:
     if pa.types.is_timestamp(made.type) and made.type.unit in TO_MICROSECONDS:
         made = _in_microseconds(made)
     return _sound(made)
+
+
+def listed(column: Any) -> Any:
+    """A column of lists for Arrow; of values of Python, lists of texts, and missing where a value is no list."""
+    import pyarrow as pa
+
+    made = _typed(column)
+    if made is None:
+        rows = [one.tolist() if isinstance(one, np.ndarray) else one for one in column]
+        texts = [[_item(value) for value in one] if isinstance(one, list | tuple) else None for one in rows]
+        return pa.array(texts, pa.list_(pa.string()))
+    kind = made.type
+    if not (pa.types.is_list(kind) or pa.types.is_large_list(kind)):
+        return made
+    parts = [
+        with_items(chunk, lambda items: _column(pa.chunked_array([items]))[0].combine_chunks()) for chunk in made.chunks
+    ]
+    return pa.chunked_array(parts) if parts else made
+
+
+def _item(value: Any) -> str | None:
+    """A value of Python in a list as a text; missing where no text can hold it."""
+    made = text_of(value)
+    return None if made is None or made.startswith(UNREADABLE) else made
+
+
+def with_items(column: Any, change: Callable[[Any], Any]) -> Any:
+    """A column of lists of Arrow with other items in place of its own, one for one."""
+    import pyarrow as pa
+
+    whole = column.take(pa.array(np.arange(len(column)))) if column.offset else column  # from its beginning
+    return type(whole).from_arrays(whole.offsets, change(whole.values), mask=whole.is_null())
 
 
 def _decoded(column: pa.ChunkedArray) -> pa.ChunkedArray:

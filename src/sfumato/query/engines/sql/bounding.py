@@ -116,6 +116,8 @@ def _aggregate(number: Number, units: Names, dialect: Dialect, first: str, most:
     match number.tally:
         case Total():
             return dialect.wide_sum.format(column)
+        case Distinct(summed=True):
+            return dialect.wide_sum.format(f"DISTINCT {column}")
         case Distinct():
             return f"count(DISTINCT {column})"
         case Units() if first:
@@ -173,7 +175,7 @@ def _scaled(plan: ScaleDown, rows: str, dialect: Dialect, *, less: bool = False)
 
 
 def _beside(plan: Beside, rows: str, statement: Statement) -> str:
-    """Counts different values beside what is scaled: each count is a query of its own on the rows that are kept."""
+    """Looks at different values beside what is scaled: each number is a query of its own on the rows that are kept."""
     dialect, kept = statement.dialect, "SELECT * FROM kept"
     parts = [
         f"kept AS {dialect.once} ({kept_rows(plan.source, rows, statement)})",

@@ -125,9 +125,22 @@ def _inputs(cells: Cells, scope: Scope) -> Inputs:
                 inputs.columns.append(None)
             case Rows() | Units():
                 inputs.columns.append(_presence(tally, inputs, scope))
-            case Distinct(of):
-                inputs.columns.append(inputs.add(_where(value(of, scope), tally, scope).text))
+            case Distinct():
+                inputs.columns.append(inputs.add(_where(_different(tally, scope), tally, scope).text))
     return inputs
+
+
+def _different(tally: Distinct, scope: Scope) -> Piece:
+    """What is to be counted once: a value, steps of a grid, or values side by side where none of them is missing."""
+    if tally.grid is not None:
+        return product([(tally.of, tally.grid)], scope, times=1)
+    pieces = [value(of, scope) for of in tally.operands]
+    if len(pieces) == 1:
+        return pieces[0]
+    places = [f"{{{place}}}" for place in range(len(pieces))]
+    there = " AND ".join(f"{place} IS NOT NULL" for place in places)
+    beside = scope.statement.dialect.distinct_tuple.format(listing(places))
+    return scope.fill(f"CASE WHEN {there} THEN {beside} END", *pieces)
 
 
 def _presence(tally: Rows | Units, inputs: Inputs, scope: Scope) -> str:

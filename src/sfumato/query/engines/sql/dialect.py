@@ -108,6 +108,10 @@ class Dialect:
     """The rows of {0} for which there is a row in {1} such that {2}."""
     anti_join: str
     """The rows of {0} for which there is none."""
+    unnest: str = ""
+    """The items of a list (0), of a type (1), at most so many (2): each in a row of its own, if there are any."""
+    unnest_kept: str = ""
+    """The same, with a missing item where there are none."""
     wide_sum_over: str = "coalesce(sum({0}) OVER peers, 0)"
     """The same as `wide_sum`, of the rows of a unit up to a row and its peers (`windows.py`)."""
     layer: str = "SELECT *, {0} FROM ({1})"

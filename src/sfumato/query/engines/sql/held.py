@@ -43,3 +43,9 @@ class Held:
         if exact is None:  # it was opened as a column that nobody is known by
             raise TypeError(name)
         return Piece(exact)
+
+
+def item_type(held: str) -> str:
+    """The type of the items of a list: TEXT of TEXT[], and of TEXT[3]; empty where there are none."""
+    inner, bracket, size = held.rpartition("[")
+    return inner if bracket and size.removesuffix("]").isdigit() | (size == "]") else ""

@@ -14,18 +14,21 @@ from sfumato.query.engines.sql.bounding import kept_rows
 from sfumato.query.engines.sql.dialect import Dialect
 from sfumato.query.engines.sql.expressions import cast, truncated, value
 from sfumato.query.engines.sql.folds import fold, key
-from sfumato.query.engines.sql.held import Held
+from sfumato.query.engines.sql.held import Held, item_type
 from sfumato.query.engines.sql.reading import enforced, read
 from sfumato.query.engines.sql.source import Source, made_source
 from sfumato.query.engines.sql.statement import Ends, Piece, Scope, Statement, listing
 from sfumato.query.engines.sql.windows import windowed
 from sfumato.query.nodes.expressions import Column, Expression
-from sfumato.query.nodes.kinds import Kind
+from sfumato.query.nodes.kinds import MOST_ROWS, Kind
+from sfumato.query.nodes.operators import call
 from sfumato.query.nodes.relations import (
     COMPARISONS,
     Join,
     Keep,
+    Listed,
     Match,
+    Meet,
     Owner,
     PerUnit,
     Relation,
@@ -60,12 +63,16 @@ class Relations:
         match relation:
             case Scan():
                 return self._scan(relation)
+            case Listed():
+                return self._listed(relation)
             case Where():
                 return self._where(relation)
             case Select():
                 return self._select(relation)
             case Join():
                 return self._join(relation)
+            case Meet():
+                return self._meet(relation)
             case Union():
                 return self._union(relation)
             case Keep():
@@ -83,14 +90,12 @@ class Relations:
         """
         table, owner = self.tables[scan.table], scan.owner or Owner()
         first = {column.name for condition in conditions for column in condition.columns()}
-        base = f"SELECT * FROM {table.name}"
-        if conditions:
-            base = self._chosen(scan, conditions, first)
+        base = self._chosen(scan, conditions, first) if conditions else self._rows(scan)
         scope = _raw(table, self.statement)
         made = {}
-        for place, column in enumerate(scan.columns):
+        for place, column in enumerate(scan.fields):
             name = f"f{place}"
-            made[name] = Piece(name) if column.name in first else self._read(table, column, scope)
+            made[name] = Piece(name) if column.name in first else self._read(scan, place, scope)
         fields = list(made)
         way = [table, *(self.tables[hop.table] for hop in owner.hops)]
         parts = [(scope, made), *((_raw(one, self.statement), {}) for one in way[1:])]
@@ -98,24 +103,39 @@ class Relations:
             self._identify(owner, way, parts)
         units = 0 if not owner.id else 1 if owner.window is None else 2
         text = _joined(base, way, parts, fields, units=units)
-        return made_source(text, units, scan.columns, _bounds(scan.columns))
+        return made_source(text, units, scan.fields, _bounds(scan.fields))
 
     def _chosen(self, scan: Scan, conditions: Sequence[Expression], first: Collection[str]) -> str:
         """The rows of a table, as they are held and with the columns that conditions look at, that meet these."""
-        table = self.tables[scan.table]
-        scope = _raw(table, self.statement)
-        fields = {column.name: f"f{place}" for place, column in enumerate(scan.columns) if column.name in first}
+        scope = _raw(self.tables[scan.table], self.statement)
+        fields = {column.name: f"f{place}" for place, column in enumerate(scan.fields) if column.name in first}
         made = [
-            f"{self._read(table, column, scope).text} AS {fields[column.name]}"
-            for column in scan.columns
+            f"{self._read(scan, place, scope).text} AS {fields[column.name]}"
+            for place, column in enumerate(scan.fields)
             if column.name in first
         ]
-        held = f"SELECT {listing(['*', *made])} FROM ({scope.over(f'SELECT * FROM {table.name}')})"
-        seen = Scope(self.statement, fields, _bounds(scan.columns))
+        held = f"SELECT {listing(['*', *made])} FROM ({scope.over(self._rows(scan))})"
+        seen = Scope(self.statement, fields, _bounds(scan.fields))
         kept = " AND ".join(f"({cast(condition, Kind.BOOL, seen).text})" for condition in conditions)
         return f"SELECT * FROM ({seen.over(held)}) WHERE {kept}"
 
-    def _read(self, table: Held, column: Column, scope: Scope) -> Piece:
+    def _rows(self, scan: Scan) -> str:
+        """The rows of a table as they are held, or one for each item of lists: i0, i1, …, the first ones of a row."""
+        table = self.tables[scan.table]
+        text = f"SELECT * FROM {table.name}"
+        for place, items in enumerate(scan.unnested):
+            raw, held, _ = table.columns[items.column]
+            template = self._dialect.unnest_kept if items.kept else self._dialect.unnest
+            most = MOST_ROWS if items.most is None else items.most
+            text = f"SELECT *, {template.format(raw, item_type(held), int(most))} AS i{place} FROM ({text})"
+        return text
+
+    def _read(self, scan: Scan, place: int, scope: Scope) -> Piece:
+        """Reads a field of a table, or an item of a list of it."""
+        table, column, item = self.tables[scan.table], scan.fields[place], place - len(scan.columns)
+        if item >= 0:
+            held = item_type(table.columns[scan.unnested[item].column][1])
+            return read(Piece(f"i{item}"), held, column.kind, column.facts, scope)
         raw, held, _ = table.columns[column.name]
         return read(Piece(raw), held, column.kind, column.facts, scope)
 
@@ -149,6 +169,13 @@ class Relations:
             if not owner.hops or owner.hops[-1].table in self.tables
         ]
         return self._dialect.columns.common([ours, *forms])
+
+    def _listed(self, listed: Listed) -> Source:
+        """Rows that the question states, as a table of public values."""
+        kinds, rows = [column.kind for column in listed.columns], listed.rows
+        name = self.statement.table(tuple(zip(kinds, zip(*rows, strict=True), strict=True)))
+        fields = listing(f"k{place} AS f{place}" for place in range(len(kinds)))
+        return made_source(f"SELECT {fields} FROM {name}", 0, listed.columns, {})
 
     def _where(self, where: Where) -> Source:
         conditions, source = [where.condition], where.source
@@ -188,6 +215,33 @@ class Relations:
         )
         fields = {name: f"f{place}" for place, name in enumerate((*left.fields, *right.fields))}
         return Source(text, left.units, fields, {**left.held, **right.held})
+
+    def _meet(self, meet: Meet) -> Source:
+        """Joins the first rows of each key on both sides; nothing says any more whose a row is."""
+        left, ours = self._met(meet, meet.left, 0)
+        right, theirs = self._met(meet, meet.right, 1)
+        columns = [f"a.{name}" for name in left.fields.values()]
+        columns += [f"b.{name} AS f{len(left.fields) + place}" for place, name in enumerate(right.fields.values())]
+        same = " AND ".join(f"a.m{place} = b.m{place}" for place in range(len(meet.on)))
+        text = f"SELECT {listing(columns)} FROM ({ours}) AS a JOIN ({theirs}) AS b ON {same}"
+        return made_source(text, 0, meet.fields, {**left.held, **right.held})
+
+    def _met(self, meet: Meet, side: Relation, place: int) -> tuple[Source, str]:
+        """One side of a meeting: its first rows of each key m0, m1 …, in an order of values, whoever's they are."""
+        if meet.most is None:
+            raise TypeError(meet)
+        below = self.source(side)
+        scope, fields = below.scope(self.statement), {column.name: column for column in side.fields}
+        made = {}
+        for number, pair in enumerate(meet.on):
+            alike = _kind(meet.left, pair[0]) is _kind(meet.right, pair[1])  # else they are compared as floats
+            compared = fields[pair[place]] if alike else call("to_float", fields[pair[place]])
+            made[f"m{number}"] = key(compared, scope).text
+        keys, rows = tuple(made), tuple(below.fields.values())
+        columns = listing([*rows, *(f"{text} AS {name}" for name, text in made.items())])
+        there = " AND ".join(f"{name} IS NOT NULL" for name in keys)
+        text = f"SELECT * FROM (SELECT {columns} FROM ({scope.over(below.text)})) WHERE {there}"
+        return below, kept_rows(FirstRows(Incoming(keys + rows), (), keys, rows, meet.most), text, self.statement)
 
     def _filtered(self, join: Join, left: Source, right: Source) -> Source:
         """The rows of the left that match something on the right, or nothing."""
@@ -230,7 +284,7 @@ class Relations:
 
     def _per_unit(self, per: PerUnit) -> Source:
         below = self.source(per.source)
-        if not below.units:
+        if per.private and not below.units:
             raise TypeError(per)
         scope = below.scope(self.statement)
         made = [f"{key(of, scope).text} AS k{place}" for place, (_, of) in enumerate(per.by)]
@@ -247,15 +301,16 @@ class Relations:
             made_of = [self.statement.name("g") for _ in aggregates]
             aggregated += [f"{shape.format(*names)} AS {name}" for shape, name in zip(aggregates, made_of, strict=True)]
             results.append(folded.fill(template, *map(Piece, made_of)))
-        rows = f"SELECT {listing([*below.identity, *made])} FROM ({scope.over(below.text)})"
-        grouped = f"SELECT {listing([*groups, *aggregated])} FROM ({rows}) GROUP BY {listing(groups)}"
+        rows = f"SELECT {listing([*below.identity, *made]) or '1 AS one'} FROM ({scope.over(below.text)})"
+        grouped = f"SELECT {listing([*groups, *aggregated]) or 'count(*) AS one'} FROM ({rows})"
+        grouped += f" GROUP BY {listing(groups)}" if groups else ""
         results = [
             folded.fill(self._dialect.finite, piece) if one.column.kind is Kind.FLOAT else piece
             for one, piece in zip(per.folds, results, strict=True)
         ]
         fields = [*(Piece(f"k{place}") for place in range(len(per.by))), *results]
         named = [f"{piece.text} AS f{place}" for place, piece in enumerate(fields)]
-        text = f"SELECT {listing([*below.identity, *named])} FROM ({folded.over(grouped)})"
+        text = f"SELECT {listing([*below.identity, *named]) or '1 AS one'} FROM ({folded.over(grouped)})"
         return made_source(text, below.units, per.fields, {})
 
 

@@ -67,12 +67,13 @@ class Statement:
         return {str(place): value for place, value in enumerate(self.values, 1) if parameter.format(place) in text}
 
     def shape(self, text: str) -> tuple[str, tuple[str | type, ...]]:
-        """What decides whether a text runs on no rows: itself, texts that it binds, and types of what else it binds.
+        """What decides whether a text runs on no rows: itself, texts that it binds, types of what else it holds.
 
         Numbers and times are held in their kinds by then, and templates are total: which ones they are decides nothing.
         A text may be a word of the engine, such as a part of dates.
         """
-        return text, tuple(value if isinstance(value, str) else type(value) for value in self.values)
+        kinds = (kind.value for columns in self.lists.values() for kind, _ in columns)
+        return text, (*(value if isinstance(value, str) else type(value) for value in self.values), *kinds)
 
     def table(self, columns: List) -> str:
         """Names a table of public values, with columns k0, k1, … and their place."""
