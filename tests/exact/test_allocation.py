@@ -6,6 +6,7 @@ import math
 from fractions import Fraction
 from itertools import combinations, product
 
+import numpy as np
 import pytest
 from flint import arb
 
@@ -13,8 +14,10 @@ from sfumato.accounting import events as ev
 from sfumato.accounting.compose import total
 from sfumato.accounting.facts.gaussian import gaussian_upper_tail
 from sfumato.accounting.losses.concentrated import GDP
-from sfumato.accounting.losses.measures import Pure
+from sfumato.accounting.losses.measures import Approx, Pure
 from sfumato.accounting.losses.pld import PLD
+from sfumato.accounting.plans.account import account
+from sfumato.accounting.pld.allocated_profile import Allocated
 from sfumato.accounting.pld.evaluate import once
 from sfumato.accounting.pld.pairs.allocated import AllocatedPair
 from sfumato.accounting.pld.pairs.gaussian import GaussianPair
@@ -25,6 +28,7 @@ from sfumato.exact import precision
 
 HERE = tuple(Fraction(share, 20) for share in (12, 5, 2, 1))
 THERE = tuple(Fraction(share, 20) for share in (2, 6, 7, 5))
+LITTLE_NOISE = ev.Allocated(ev.Gaussian("1/4"), steps=2)
 RATIOS = [Fraction(10**number, 7**number) for number in range(7)]
 
 
@@ -100,7 +104,10 @@ def integrated(square: Fraction, ratio: float, cells: int = 1500) -> tuple[float
         return float((low / 2).lower()), float((high / 2).upper())
 
 
-@pytest.mark.parametrize(("square", "epsilons"), [(Fraction(1), (0.0, 1.0, 3.0, 4.5)), (Fraction(9), (1.0, 12.0))])
+@pytest.mark.parametrize(
+    ("square", "epsilons"),
+    [(Fraction(1), (0.0, 1.0, 3.0, 4.5)), (Fraction(9), (1.0, 12.0)), (Fraction(36), (1.0, 20.0))],
+)
 def test_two_steps_of_gaussian_noise_agree_with_the_integral(square: Fraction, epsilons: tuple[float, ...]) -> None:
     pair = AllocatedPair(GaussianPair(square), 2)
     for epsilon in epsilons:
@@ -112,7 +119,6 @@ def test_two_steps_of_gaussian_noise_agree_with_the_integral(square: Fraction, e
 
 def test_many_steps_are_close_to_a_plain_sum() -> None:
     # A second way, in plain floats: ratios on a fine lattice, added up by numpy's transform.
-    np = pytest.importorskip("numpy")
     steps, width, places, epsilon = 400, 0.02, 1 << 17, 0.3
     points = np.arange(1, places + 1) * width
     heights = np.array(
@@ -125,6 +131,27 @@ def test_many_steps_are_close_to_a_plain_sum() -> None:
     near = float(np.sum(law * np.maximum(mean - math.exp(epsilon), 0)))
     said = float(once(AllocatedPair(GaussianPair(1), steps).lines(), Fraction(epsilon))[1])
     assert near * 0.998 <= said <= near * 1.002
+
+
+@pytest.mark.parametrize("steps", [2, 3, 5])
+def test_a_small_mean_needs_small_ratios_and_that_is_reached(steps: int) -> None:
+    """Ratios are 0 or 2, evenly: below 2/T the mean is below x only where all of them are 0."""
+    made = Allocated(TablePair((Fraction(0), Fraction(1)), (Fraction(1, 2), Fraction(1, 2))), steps)
+    points = np.array([1e-9, 0.01, 1.9 / steps])
+    said, exact = made.all_low(points), points / 2**steps
+    assert (exact <= said).all() and (said <= exact * (1 + 1e-9)).all()
+
+
+def test_little_noise_saves_the_logarithm_of_the_steps() -> None:
+    """Where one ratio alone decides, a step among T costs ln T less than one that is known (σ = 1/4, two steps)."""
+    known, hidden = (account(event, delta=1e-5).epsilon.upper for event in (ev.Gaussian("1/4"), LITTLE_NOISE))
+    assert abs(float(known - hidden) - math.log(2)) < 0.01
+
+
+def test_what_a_step_leaks_is_leaked_once() -> None:
+    """A leak of 1/20 in one of nine steps: beyond all finite losses exactly that is left, and not twice as much."""
+    leaky = ev.Allocated(ev.Stated(Approx(2, "0.05")), steps=9)
+    assert 0.05 <= total(leaky, PLD, relation=Relation.ADD_REMOVE).delta(3).upper < 0.0501
 
 
 def test_allocation_is_dearer_the_fewer_steps_and_never_dearer_than_a_known_step() -> None:

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from sfumato.accounting import amplify, leaf_losses
 from sfumato.accounting.amplify.bands import sampled_bands
-from sfumato.accounting.amplify.exchange import drawn_under, one_sample
+from sfumato.accounting.amplify.exchange import drawn_under, exchange, one_sample
 from sfumato.accounting.convert.convert import convert, routes
 from sfumato.accounting.events import (
     Allocated,
@@ -118,8 +118,8 @@ def _once(event: Event, kind: type[L], relation: Relation | None) -> L:
             return mixture_loss([(_fold(part, kind, relation), weight) for part, weight in drawn.items()], kind)
         case Sampled(event=Mixture() as draw, sampling=sampling):
             return _once(drawn_first(draw, sampling), kind, relation)
-        case GaussianMixture():
-            return stated_loss(_looked_up(event, kind, relation), relation, kind)
+        case GaussianMixture() if _needed(relation, event) is Relation.CHANGE_ONE:
+            return exchange(event, lambda present: _looked_up(present, kind, Relation.ADD_REMOVE))
         case SampledFactorization():
             return _fold(sampled_bands(event), kind, relation)
     return _looked_up(event, kind, relation)

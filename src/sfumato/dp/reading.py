@@ -27,7 +27,7 @@ def numbers(values: object) -> NDArray[np.float64]:
     """
     array = _array(values)
     if array is None or array.dtype.kind == "O":
-        listed = _entries(values) if array is None else array.tolist()
+        listed = as_list(values) if array is None else array.tolist()
         return np.fromiter((_number(entry) for entry in listed), dtype=np.float64, count=len(listed))
     if array.dtype.kind not in "biuf":
         raise BadArgument("values", f"numbers: {_other(array.dtype.kind)}", array.dtype.name)
@@ -39,12 +39,12 @@ def present(values: object) -> NDArray[np.bool_]:
     array = _array(values)
     if array is not None and array.dtype.kind in "biuf":
         return ~np.isnan(array.astype(np.float64))
-    return np.array([not is_missing(entry) for entry in _entries(values)], dtype=np.bool_)
+    return np.array([not is_missing(entry) for entry in as_list(values)], dtype=np.bool_)
 
 
 def entries(values: object) -> list[Hashable]:
     """A column of anything, without what is missing: texts, whole numbers, truth values, dates."""
-    present = [entry.item() if isinstance(entry, np.generic) else entry for entry in _entries(values)]
+    present = [entry.item() if isinstance(entry, np.generic) else entry for entry in as_list(values)]
     present = [entry for entry in present if not is_missing(entry)]
     if not all(isinstance(entry, Hashable) for entry in present):
         raise BadArgument("values", ONE_COLUMN, "lists or tables in it")
@@ -92,7 +92,7 @@ def _flat(array: NDArray[Any]) -> NDArray[Any]:
     return array
 
 
-def _entries(values: object) -> list[Any]:
+def as_list(values: object) -> list[Any]:
     """The entries of a column as Python has them."""
     if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable) or hasattr(values, "columns"):
         raise BadArgument("values", ONE_COLUMN, type(values).__name__)

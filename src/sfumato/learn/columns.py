@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.core.domains import Bounds
-from sfumato.dp.reading import is_missing, numbers
+from sfumato.dp.reading import as_list, is_missing, numbers
 from sfumato.errors import BadArgument, did_you_mean
 from sfumato.exact import Number as AnyNumber
 from sfumato.exact import integer, rational
@@ -123,13 +123,20 @@ class Category:
         if isinstance(kind := getattr(values, "dtype", None), np.dtype) and kind.kind in "biufU":
             distinct, inverse = np.unique(np.asarray(values), return_inverse=True)
             return self._codes(distinct.tolist())[inverse]
-        return self._codes(values.tolist() if isinstance(values, np.ndarray) else list(values))  # type: ignore[call-overload]
+        return self._codes(as_list(values))
 
-    def _codes(self, listed: Sequence[Hashable]) -> Floats:
+    def _codes(self, listed: Sequence[object]) -> Floats:
         places = {value: float(place) for place, value in enumerate(self.values)}
-        return np.array(
-            [np.nan if is_missing(value) else places.get(value, -1.0) for value in listed], dtype=np.float64
-        )
+
+        def place_of(value: object) -> float:
+            if is_missing(value):
+                return np.nan
+            try:
+                return places.get(value, -1.0)
+            except TypeError:  # a list, which is none of them
+                return -1.0
+
+        return np.array([place_of(value) for value in listed], dtype=np.float64)
 
     def entry(self, source: Relation) -> Entry:
         """The same for a table."""

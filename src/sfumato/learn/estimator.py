@@ -221,7 +221,7 @@ def columns_of(X: object) -> tuple[list[str], list[Any]]:  # noqa: N803
         return [str(name) for name in given], [X[name] for name in given]
     if hasattr(X, "toarray"):
         raise TypeError("sparse matrices are not taken here: X.toarray() makes a dense one")
-    array = np.asarray(X)
+    array = each_by_itself(X)
     if array.dtype.kind == "c":
         raise ValueError("Complex data not supported: X must be numbers, texts or truth values")
     if array.ndim != 2:
@@ -231,9 +231,14 @@ def columns_of(X: object) -> tuple[list[str], list[Any]]:  # noqa: N803
     return [f"x{place}" for place in range(array.shape[1])], [array[:, place] for place in range(array.shape[1])]
 
 
+def each_by_itself(values: object) -> np.ndarray[Any, Any]:
+    """An array as it is, or one of a list whose entries stay what they are: one text makes no texts of the others."""
+    return np.asarray(values, dtype=object if isinstance(values, list | tuple) else None)
+
+
 def _one_column(y: object, rows: int) -> Any:
     """The target as one column, as long as the features."""
-    labels: Any = y if hasattr(y, "__len__") and not isinstance(y, list | tuple) else np.asarray(y)
+    labels: Any = y if hasattr(y, "__len__") and not isinstance(y, list | tuple) else each_by_itself(y)
     if isinstance(labels, np.ndarray) and labels.ndim == 2 and labels.shape[1] == 1:
         labels = column_or_1d(labels, warn=True)
     if getattr(labels, "ndim", 1) != 1:

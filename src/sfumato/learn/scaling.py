@@ -13,6 +13,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from sfumato.dp.reading import numbers
 from sfumato.errors import BadArgument
 from sfumato.exact import Number as AnyNumber
 from sfumato.learn.columns import Between, Categories, Category, Column, Floats, check_stated, stated_column, unstated
@@ -115,7 +116,7 @@ class Binner(PublicMap):
                 raise BadArgument(f"the edges of {name}", "one or more numbers that rise", one.tolist())
 
     def _changed(self, place: int, values: object) -> Floats:
-        given = np.asarray(values, dtype=np.float64)
+        given = numbers(values)
         bins = np.searchsorted(self.edges_[place], given, side="right").astype(np.float64)
         return np.asarray(np.where(np.isnan(given), np.nan, bins)[:, None])
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import check_estimator
@@ -29,6 +30,8 @@ from sfumato.learn import (
     load,
     save,
 )
+from sfumato.learn.columns import Category
+from sfumato.learn.estimator import columns_of
 from sfumato.learn.saving import model_to_plain
 
 WIDE = {"between": (-100, 100), "epsilon": 10**6}
@@ -124,3 +127,18 @@ def test_files_that_are_no_models_are_refused(text: str, tmp_path: Path) -> None
     path.write_text(json.dumps(broken[text]) if text in broken else text)
     with pytest.raises(UnknownFormat):
         load(path)
+
+
+@pytest.mark.parametrize("last", ["a", 2.5, -1, None, ["x"], {}, 2**70])
+def test_no_row_changes_how_another_is_read(last: object) -> None:
+    """In an array of NumPy one text would make texts of all numbers, one negative number would round large ones."""
+    known = Category.read("c", [1, 2, 2**63])
+    alone, beside = ([[1], [2], [2**63], *more] for more in ([], [[last]]))
+    codes = [known.encode(columns_of(rows)[1][0]).tolist() for rows in (alone, beside)]
+    assert codes[0] == [0.0, 1.0, 2.0] == codes[1][:3]
+    assert codes[1][3:] == [-1.0] or last is None
+
+
+def test_categories_of_arrow_are_told_apart() -> None:
+    names, (column,) = columns_of(pa.table({"c": ["u", "v", None, "w"]}))
+    assert names == ["c"] and np.array_equal(Category.read("c", ["u", "v"]).encode(column), [0, 1, np.nan, -1], True)

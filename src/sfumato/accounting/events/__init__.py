@@ -4,10 +4,10 @@ An event holds public numbers only: it may be printed, stored and published. The
 is never removed, never gains a required field, never changes its meaning; an unknown one is refused.
 
 A *shift* is the largest distance between the exact answers of two neighbours, in the unit of the noise. It belongs to
-the relation that the plan is held to, with three exceptions. Inside `Sampled` and `Allocated` it is what the presence
-of one unit changes, whatever the relation. Inside `Parallel` it covers both, the presence of a unit in the part and,
-where units may be exchanged, its replacement. Inside `Shuffled` it lies between any two inputs of one unit's local
-event.
+the relation that the plan is held to, with four exceptions. Inside `Sampled` and `Allocated`, and in `GaussianMixture`,
+it is what the presence of one unit changes, whatever the relation. Inside `Parallel` it covers both, the presence of a
+unit in the part and, where units may be exchanged, its replacement. Inside `Shuffled` it lies between any two inputs of
+one unit's local event.
 """
 
 from sfumato.accounting.events.composed import MOST_TIMES, Mixture, Parallel, Repeat, Sequence

@@ -37,7 +37,8 @@ class GaussianMixture(Event):
     """Continuous Gaussian noise on an answer (number or vector) that one unit moves by chance.
 
     Where the unit is there, the answer moves by at most ``shifts[i]`` in L2 with probability ``chances[i]``; which of
-    them it was stays secret. The chances add up to 1: a shift of 0 stands for a unit that was not drawn.
+    them it was stays secret. The chances add up to 1: a shift of 0 stands for a unit that was not drawn. This is what
+    the presence of the unit changes, whatever the relation: a unit exchanged for another is one removed and one added.
     """
 
     scale: Fraction

@@ -130,6 +130,23 @@ class Allocated:
             )
 
     @guarantee(
+        claim="the other way round, at most 1: x times the chance that no ratio reaches T x, to the power of T",
+        proof="proofs/allocation.md#low",
+        reviewed="fbf4dbe4de94",
+    )
+    def all_low(self, points: Floats) -> Floats:
+        """What small x allow: a mean of ratios is below x only where each of them is below T x."""
+        with precision(BITS):
+            lines = self.pair.lines()
+            tests = [lines((arb(point) * self.steps * WIDER).log()) for point in points.tolist()]
+            return np.array(
+                [
+                    float_up(arb(point) * (1 - test.there).nonnegative_part() ** self.steps)
+                    for point, test in zip(points.tolist(), tests, strict=True)
+                ]
+            )
+
+    @guarantee(
         claim="C(T, n) times the sums of n rare ratios; beyond a few, one ordinary more for each, less its mean",
         proof="proofs/allocation.md#profile",
         reviewed="fcc98c3551a1",
@@ -198,8 +215,10 @@ def losses(allocated: Allocated, sign: int) -> tuple[Floats, Floats]:
         away.append(away[-1] + min(widest, max(step, (away[-1] - near) / FINE)))
     ratios = short(np.exp(sign * np.array(away)))
     heights = np.minimum(allocated.bounds(ratios, sign), allocated.once(ratios, sign))
+    if sign < 0:
+        heights = np.minimum(heights, allocated.all_low(ratios))
     falling = np.minimum.accumulate(heights)
-    kept = int(np.argmax(falling <= max(2 * float(falling[-1]), LEAST))) + 1
+    kept = int(np.argmax(falling <= max(float(falling[-1]) * WIDER, LEAST))) + 1
     return ratios[:kept], short(falling[:kept])
 
 

@@ -54,6 +54,12 @@ LOW_PLACES = 1 << 16
 RARELY = 2.0**-5
 """Ratios that come up less often than this in all steps together are rare."""
 
+LEAST_EDGE = 2.0**-40
+"""Ratios below this are never rare: their sum over all steps is next to nothing."""
+
+MOST_RARE = 4096
+"""No more rare ratios than this are told apart: their pairs are listed."""
+
 TAIL = 1e-27
 """Ratios are listed as far out as the mechanism with the unit exceeds them with this chance."""
 
@@ -104,19 +110,20 @@ class Ratios:
 def ratios_of(pair: Pair, steps: int) -> Ratios:
     """Puts the ratio of one step on a lattice that suits so many steps."""
     with precision(BITS):
-        rough = sketch(pair, 1, TAIL)
-        ratios = np.exp(np.minimum(rough.losses, HUGE))
-        weights = rough.masses / ratios
-        weights /= np.sum(weights)
+        rough, behind = sketch(pair, 1, TAIL), sketch(pair.reversed(), 1, TAIL)
+        # How often ratios come up without the unit: chances with it, over tiny ratios, would be rounding alone.
+        ratios, weights = np.exp(np.minimum(-behind.losses[::-1], HUGE)), behind.masses[::-1] / np.sum(behind.masses)
         beyond = np.cumsum(weights[::-1])[::-1]
         last = int(np.searchsorted(-beyond, -RARELY / steps).clip(1, ratios.size - 1))
-        kept, edge = weights[: last + 1] / np.sum(weights[: last + 1]), float(ratios[last])
+        kept, edge = weights[: last + 1] / np.sum(weights[: last + 1]), max(float(ratios[last]), LEAST_EDGE)
         mean = float(np.sum(kept * ratios[: last + 1]))
         spread = math.sqrt(float(np.sum(kept * (ratios[: last + 1] - mean) ** 2)))
         step = dyadic(max(spread / FINE, 26 * spread * math.sqrt(steps) / MOST_PLACES, 4 * edge / MOST_PLACES))
         places = _places(round(mean / step), math.ceil(edge / step))
-        cell = _cell(rough.losses, rough.masses)
-        count = max(0, math.ceil(math.log(max(1.0, float(ratios[-1]) / (places[-1] * step))) / cell))
+        cell, top = _cell(rough.losses, rough.masses), min(float(rough.losses[-1]), HUGE)
+        count = max(0, math.ceil((top - math.log(places[-1] * step)) / cell))
+        if count > MOST_RARE:
+            raise NoProvenRoute(BEYOND)
         rare = [places[-1] * step * math.exp(number * cell) for number in range(1, count + 1)]
         return listed(pair, step, places, rare, cell)
 
