@@ -71,14 +71,17 @@ class Scaled:
 
     def made(self) -> Expression:
         """The number between −1 and 1; missing where it is missing."""
+        return call("clamp", self.moved(), literal(-1.0), literal(1.0))
+
+    def moved(self) -> Expression:
+        """The same up to rounding, for who moves it into [−1, 1] again."""
         if not (self.of.kind.numeric or self.of.kind is Kind.BOOL):
             raise QueryRefused(f"a column of numbers is needed here; got {self.of.kind.value}.")
         low, high = float(self.lower), float(self.upper)
         number = call("to_int", self.of) if self.of.kind is Kind.BOOL else self.of
         moved = call("clamp", call("to_float", number), literal(low), literal(high))
         middle, half = low / 2 + high / 2, high / 2 - low / 2
-        centred = call("sub", moved, literal(middle))
-        return call("clamp", call("div", centred, literal(half or 1.0)), literal(-1.0), literal(1.0))
+        return call("div", call("sub", moved, literal(middle)), literal(half or 1.0))
 
 
 @final
@@ -182,7 +185,9 @@ def endless(who: str) -> str:
 
 def _named(source: Relation, entries: Sequence[Entry], *, made: bool) -> Relation:
     """The columns of entries under names of their own, in the rows where none is missing."""
-    shown = [entry.made() if made or isinstance(entry, Scaled) else entry.of for entry in entries]
+    shown = [
+        entry.made() if made else entry.moved() if isinstance(entry, Scaled) else entry.of for entry in entries
+    ]
     if not shown:
         raise BadArgument("the columns", "one or more", "none")
     there = all_of([call("not", call("is_null", entry.of)) for entry in entries])

@@ -292,5 +292,6 @@ def product(terms: Sequence[tuple[Expression, Grid]], scope: Scope, *, times: in
     dialect, largest_part = scope.statement.dialect, max(most, *sizes)
     if largest_part > MOST_INT:  # a factor may be larger than the product, where another is always 0
         return reduce(lambda made, piece: scope.fill(dialect.wide["mul"], made, piece), pieces)
-    pieces = [scope.fill(f"CAST({{0}} AS {dialect.whole_type(largest_part)})", piece) for piece in pieces]
+    whole = f"CAST({{0}} AS {dialect.whole_type(largest_part)})"
+    pieces = [scope.named(scope.fill(whole, piece)) for piece in pieces]  # each may be a factor of many products
     return scope.fill(f"({_places(pieces, ' * ')})", *pieces)
