@@ -12,6 +12,7 @@
 # make bench-limits      how many questions a limit answers, next to adding up and to its peers
 # make bench-query       private SQL, next to SQL by hand and to its peers (some minutes)
 # make bench-fixtures    other people's questions: which are answered
+# make bench-learn       models, side by side with their peers, and a large fit next to SQL by hand (some minutes)
 # make bench-audit       audits, attacks, and the tests against broken copies (some minutes)
 
 PYTHON ?= python3
@@ -27,7 +28,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 PEERS := $(patsubst benchmarks/peers/%.txt,%,$(wildcard benchmarks/peers/*.txt))
 
-.PHONY: demo test test-all coverage lint style types tests format peers bench-noise bench-accounting bench-algorithms bench-ledger bench-limits bench-query bench-fixtures bench-audit debian-packages clean
+.PHONY: demo test test-all coverage lint style types tests format peers bench-noise bench-accounting bench-algorithms bench-ledger bench-limits bench-query bench-fixtures bench-audit bench-learn debian-packages clean
 .DELETE_ON_ERROR:
 
 demo: .venv/installed-plot,sql
@@ -77,6 +78,9 @@ bench-accounting: .venv/installed-plot
 
 bench-algorithms: .venv/installed-plot
 	$(BIN)/python benchmarks/algorithms.py
+
+bench-learn: .venv/installed-dev
+	$(BIN)/python benchmarks/learn.py
 
 bench-ledger: .venv/installed-dev debian-packages
 	$(BIN)/python benchmarks/ledger.py

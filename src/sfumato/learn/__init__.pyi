@@ -4,6 +4,7 @@ from .estimator import PrivateEstimator
 from .linear import LinearRegression
 from .saving import load, save
 from .scaling import Binner, Encoder
+from .scoring import Score
 
 __all__ = [
     "PCA",
@@ -14,6 +15,7 @@ __all__ = [
     "LinearRegression",
     "Number",
     "PrivateEstimator",
+    "Score",
     "load",
     "save",
 ]

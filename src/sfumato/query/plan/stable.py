@@ -75,13 +75,16 @@ class Scaled:
 
     def moved(self) -> Expression:
         """The same up to rounding, for who moves it into [−1, 1] again."""
+        low, high = float(self.lower), float(self.upper)
+        middle, half = low / 2 + high / 2, high / 2 - low / 2
+        return call("div", call("sub", self.inside(), literal(middle)), literal(half or 1.0))
+
+    def inside(self) -> Expression:
+        """The number within its bounds."""
         if not (self.of.kind.numeric or self.of.kind is Kind.BOOL):
             raise QueryRefused(f"a column of numbers is needed here; got {self.of.kind.value}.")
-        low, high = float(self.lower), float(self.upper)
         number = call("to_int", self.of) if self.of.kind is Kind.BOOL else self.of
-        moved = call("clamp", call("to_float", number), literal(low), literal(high))
-        middle, half = low / 2 + high / 2, high / 2 - low / 2
-        return call("div", call("sub", moved, literal(middle)), literal(half or 1.0))
+        return call("clamp", call("to_float", number), literal(float(self.lower)), literal(float(self.upper)))
 
 
 @final
