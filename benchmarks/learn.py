@@ -1,11 +1,11 @@
 """Compares models with those of their peers, on the same data and at the same loss, and a large fit with plain SQL.
 
 Run it with `make bench-learn`, after `make peers`; it takes some minutes. With several ways of a peer the best one
-counts in each case; sfumato has one way, with its defaults. The last line gives, for each kind of model, our excess over
-the fit without privacy as a part of that of the best other one, as the geometric mean over all its cases, and the worst
-of all: below 1 we are the best. `fit_10m_vs_hand` is the time of a regression on many rows behind the ledger over that
-of the same bounded sums by hand in DuckDB; `coverage_low` and `coverage_high` are the least and the largest share of 95 %
-intervals that held. `--rows 1000000` makes the large fit smaller.
+counts in each case; sfumato has one way, with its defaults. The last line gives, for each kind of model, our excess
+over the fit without privacy as a part of that of the best other one, as the geometric mean over all its cases, and the
+worst of all: below 1 we are the best. `fit_10m_vs_hand` is the time of a regression on many rows behind the ledger over
+that of the same bounded sums by hand in DuckDB; `coverage_low` and `coverage_high` are the least and the largest share
+of 95 % intervals that held. `--rows 1000000` makes the large fit smaller.
 """
 
 from __future__ import annotations
@@ -64,10 +64,15 @@ def errors(contest: Contest, kind: str) -> Table:
     table = Table("case", *heads, "ours / best", title=f"{TITLES[kind]}; ± its standard error in per cent")
     for case in (case for case in CASES if case.kind == kind):
         found = {(facts["contender"], facts["way"]): facts for facts in contest.where(kind=kind, case=case.name)}
-        cells = [f"{found[way]['error']:.3g} ±{100 * found[way]['spread']:.0f}" if way in found else "–" for way in asked]
+        cells = [cell(found.get(way)) for way in asked]
         value = ratio(contest, case)
         table.add_row(case.name, *cells, "–" if value is None else f"{value:.3f}")
     return table
+
+
+def cell(facts: Facts | None) -> str:
+    """Gives an error and how sure it is."""
+    return "–" if facts is None else f"{facts['error']:.3g} ±{100 * facts['spread']:.0f}"
 
 
 def times(contest: Contest) -> Table:

@@ -28,13 +28,14 @@ def written(folder: Path, rows: int) -> Path:
         whose = f"CAST(hash(i + 77) % {rows // EACH} AS BIGINT) AS person"
         target = " + ".join(f"{place + 1} * {name}" for place, name in enumerate(FEATURES))
         drawn = f"SELECT {whose}, {features} FROM range({rows}) t(i)"
-        duckdb.sql(f"SELECT *, ({target}) / 45 AS y FROM ({drawn})").write_parquet(str(path))
+        made = f"SELECT *, ({target}) / 45 AS y FROM ({drawn})"
+        duckdb.execute(f"COPY ({made}) TO '{path}' (FORMAT parquet)")
     return path
 
 
 def ours(path: Path) -> Callable[[], Any]:
     """Gives the fit; its loss differs a little every time, since what was answered before takes no time."""
-    bounds = {name: (-1, 1) for name in (*FEATURES, "y")}
+    bounds = dict.fromkeys((*FEATURES, "y"), (-1, 1))
     session = sf.Dataset(path, unit="person", between=bounds).session(limit=sf.ZCDP(10**6), ledger="memory:")
     numbers = count()
 

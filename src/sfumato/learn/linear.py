@@ -139,7 +139,8 @@ class LinearRegression(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
         return np.asarray(sum((made[:, j] * slope for j, slope in enumerate(self.coef_ * self._sizes)), start=level))
 
     def _line(self, source: Relation) -> Expression:
-        total, places = literal(self.intercept_), iter(self.coef_.tolist())
+        total: Expression = literal(self.intercept_)
+        places = iter(self.coef_.tolist())
         for one in self.columns_:
             entry = one.entry(source)
             if isinstance(entry, Scaled):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, TypeAlias, final
 
 import numpy as np
@@ -113,7 +114,7 @@ def _in_engine(source: Asked, target: Number, line: Expression) -> Exact:
         raise TypeError(held)
     ends = literal(float(target.lower)), literal(float(target.upper))
     missed = call("sub", held.inside(), call("clamp", line, *ends))
-    wide = target.upper - target.lower or 2
+    wide = target.upper - target.lower or Fraction(2)
     entries = (held, Scaled(missed, -wide, wide))
 
     def exact(metric: VectorMetric) -> Transformation:

@@ -131,8 +131,8 @@ class ScaleDown:
     Of a unit with n > ``most`` rows within ``group``, whatever is in them, a number s becomes s · most / n, rounded
     towards 0; the count of all rows becomes ``most``. None: nothing is scaled. A unit counts once in each cell that it
     has something in. ``corrects`` says that adding rows up, and taking away what scaling takes, gives the same: that is
-    quicker where few units have too many rows. ``apart`` says that those are to be looked for first, and the rows of all
-    others added up as they are: the same again, and quicker where many numbers of one cell are made at once.
+    quicker where few units have too many rows. ``apart`` says that those are to be looked for first, and the rows of
+    all others added up as they are: the same again, and quicker where many numbers of one cell are made at once.
     """
 
     source: RowPlan

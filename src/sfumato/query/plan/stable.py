@@ -188,9 +188,7 @@ def endless(who: str) -> str:
 
 def _named(source: Relation, entries: Sequence[Entry], *, made: bool) -> Relation:
     """The columns of entries under names of their own, in the rows where none is missing."""
-    shown = [
-        entry.made() if made else entry.moved() if isinstance(entry, Scaled) else entry.of for entry in entries
-    ]
+    shown = [entry.made() if made else entry.moved() if isinstance(entry, Scaled) else entry.of for entry in entries]
     if not shown:
         raise BadArgument("the columns", "one or more", "none")
     there = all_of([call("not", call("is_null", entry.of)) for entry in entries])

@@ -155,7 +155,8 @@ def _where(piece: Piece, tally: ExactAggregate, scope: Scope) -> Piece:
 class CellStatement:
     """Puts the statement together, from the rows with their keys and inputs to numbers in order.
 
-    ``over`` makes keys and inputs, of a SELECT of rows with the source's columns. ``public`` are the parts of a WITH in which keys were numbered already: then rows have numbers and no keys.
+    ``over`` makes keys and inputs, of a SELECT of rows with the source's columns. ``public`` are the parts of a WITH in
+    which keys were numbered already: then rows have numbers and no keys.
     """
 
     cells: Cells
