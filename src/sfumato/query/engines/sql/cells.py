@@ -116,10 +116,11 @@ def _inputs(cells: Cells, scope: Scope) -> Inputs:
     """What aggregates look at. Sums come first: what counts the same rows looks at the same column."""
     inputs = Inputs()
     times = cells.bound.rows or 1
+    shared = any(isinstance(tally, Total) and len(tally.terms) > 1 for tally in cells.tallies)
     totals: dict[int, str] = {}
     for place, tally in enumerate(cells.tallies):
         if isinstance(tally, Total):
-            made = product([(term.of, term.grid) for term in tally.terms], scope, times=times)
+            made = product([(term.of, term.grid) for term in tally.terms], scope, times=times, shared=shared)
             totals[place] = inputs.add(_where(made, tally, scope).text)
             inputs.counted.setdefault((tally.where, frozenset(term.of for term in tally.terms)), totals[place])
     for place, tally in enumerate(cells.tallies):
