@@ -78,13 +78,16 @@ class Linear:
         """The mean squared error of least squares."""
         rows, target = self.held
         whole = np.concatenate([np.ones((len(rows), 1)), rows], axis=1)
-        left = target - whole @ np.linalg.lstsq(whole, target, rcond=None)[0]
-        return float(np.mean(left**2))
+        made = whole @ np.linalg.lstsq(whole, target, rcond=None)[0]
+        return float(np.mean((target - np.clip(made, -1, 1)) ** 2))
 
     def excess(self, answer: Array) -> float:
-        """The mean squared error over that of least squares, on the rows themselves."""
+        """The mean squared error over that of least squares, on the rows themselves.
+
+        Predictions are moved into the bounds of the target, which are public: some fits have no limit at all.
+        """
         rows, target = self.held
-        return float(np.mean((target - answer[0] - rows @ answer[1:]) ** 2)) - self.best
+        return float(np.mean((target - np.clip(answer[0] + rows @ answer[1:], -1, 1)) ** 2)) - self.best
 
 
 @final
