@@ -22,7 +22,7 @@ def test_the_fit_without_privacy_has_no_excess_and_a_worse_one_has() -> None:
     plain = LinearRegression().fit(rows, target)
     answer = np.append(plain.intercept_, plain.coef_)
     assert line.excess(answer) == pytest.approx(0, abs=1e-12)
-    assert line.excess(answer + [0.1, 0, 0, 0, 0]) == pytest.approx(0.01)
+    assert line.excess(answer + 0.1 * np.eye(5)[0]) == pytest.approx(0.01)
     best = PCA(2).fit(many.held).components_
     assert many.excess(best) == pytest.approx(0, abs=1e-9) and many.excess(np.eye(13)[:2]) > 0.1
 
