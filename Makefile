@@ -12,7 +12,7 @@
 # make bench-limits      how many questions a limit answers, next to adding up and to its peers
 # make bench-query       private SQL, next to SQL by hand and to its peers (some minutes)
 # make bench-fixtures    other people's questions: which are answered
-# make bench-learn       models, side by side with their peers (some minutes)
+# make bench-learn       models, side by side with their peers, and a large fit next to SQL by hand (some minutes)
 # make bench-audit       audits, attacks, and the tests against broken copies (some minutes)
 
 PYTHON ?= python3

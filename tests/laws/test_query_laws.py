@@ -30,11 +30,14 @@ from tests.reference.sqlite import open_sqlite
 from tests.reference.worlds import PERSON, POOLS, Held, World, world
 from tests.reference.wrong import LESS_EXACT, LESS_PRIVATE
 
+from sfumato.query.engines import bounding
+from sfumato.query.engines.bounding import ScaleDown
+from sfumato.query.engines.sql import cells as sql_cells
 from sfumato.query.nodes.expressions import Column
 from sfumato.query.nodes.kinds import Kind
 from sfumato.query.nodes.operators import call
 from sfumato.query.nodes.relations import Owner, Scan, Select, Union, Where
-from sfumato.query.plan.engine_plan import Bound, Cells, Rows, Units
+from sfumato.query.plan.engine_plan import Bound, Cells, Rows, Total, Units
 
 PARTS = [*range(3), *(pytest.param(part, marks=pytest.mark.nightly) for part in range(3, 10))]
 """Random cases are cut into parts, so that workers share them; most of them are for the night."""
@@ -55,6 +58,22 @@ def test_cells_agree(part: int) -> None:
         here = world(choices)
         for _ in range(5):
             agree(Case(here, cells(choices, here)), computed_by_value, by_rank)
+
+
+def test_cells_agree_where_units_with_too_many_rows_are_looked_for_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is meant for many numbers at once (`ScaleDown.apart`), here with few."""
+    written: list[ScaleDown] = []
+    made = sql_cells.apart_numbers
+    monkeypatch.setattr(bounding, "WIDE", 0)
+    monkeypatch.setattr(sql_cells, "apart_numbers", lambda plan, *rest: written.append(plan) or made(plan, *rest))
+    for seed in range(60):
+        choices = Seeded(seed)
+        here = world(choices)
+        drawn = cells(choices, here)
+        tallies = tuple(tally for tally in drawn.tallies if isinstance(tally, Rows | Total))
+        one = Cells(drawn.source, (), tallies or (Rows(),), Bound(rows=1 + seed % 3))
+        agree(Case(here, one), computed_by_value, by_rank)
+    assert len(written) > 10
 
 
 @settings(max_examples=examples(50))

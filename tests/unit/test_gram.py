@@ -84,7 +84,8 @@ def test_a_gram_matrix_refuses_what_it_cannot_be() -> None:
 
 
 def test_counts_alone_can_be_whole_numbers() -> None:
-    counts = sf.matrix(2) >> gram([2, 3], pairs=[(0, 1), (1, 2)], metric=L1(), whole=True)
+    space = Space(Matrix(2, ANY), AddRemove())
+    counts = space >> gram([2, 3], pairs=[(0, 1), (1, 2)], metric=L1(), whole=True)
     rows = np.array([[0.0, 2.0], [1.0, 0.0], [1.0, 0.0], [7.0, 1.0], [nan, 1.0]])
     assert counts.image(rows).tolist() == [1, 2, 0, 0, 1, 2, 0, 0] and counts.map(1) == 2
     with pytest.raises(BadArgument, match="only counts are whole"):

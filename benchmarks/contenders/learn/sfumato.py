@@ -1,40 +1,73 @@
-"""sfumato's models with their defaults, at a loss for one row that is added or removed."""
+"""sfumato's models with their defaults, at pure ε for one row that is added or removed."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 import sfumato as sf
-from contenders.learn import classes
-from contenders.learn.logistic import CASES, Array, trial
-from side_by_side.stopwatch import report_version
+from contenders.learn import classes, logistic
+from contenders.learn.cases import COMPONENTS, LINEAR, Array, Components, Linear, made_up
+from contenders.learn.trials import trial
+from side_by_side.stopwatch import report, report_version
+
+COVERED = [(size, width, epsilon) for size in (2_000, 20_000) for width in (2, 6) for epsilon in (1.0, 10.0)]
+DRAWS = 150
+"""Intervals are asked for on so many data sets of each kind, drawn from one population each."""
 
 
-def logistic(rows: Array, labels: Array, epsilon: float) -> Array:
+def linear(case: Linear) -> Array:
+    """Fits a line."""
+    rows, target = case.held
+    model = sf.learn.LinearRegression(epsilon=case.epsilon, between=(-1, 1), target_between=(-1, 1)).fit(rows, target)
+    return np.append(model.intercept_, model.coef_)
+
+
+def components(case: Components) -> Array:
+    """Finds components."""
+    return sf.learn.PCA(case.many, epsilon=case.epsilon, between=(-1, 1)).fit(case.held).components_
+
+
+def shares(rows: Array, labels: Array, epsilon: float) -> Array:
     """Fits a logistic regression."""
     model = sf.learn.LogisticRegression(epsilon=epsilon, between=(-1, 1), classes=[0, 1]).fit(rows, labels)
     return np.concatenate([model.intercept_, model.coef_[0]])
 
 
-def bayes(case: classes.Classes) -> Any:
-    """Naive Bayes."""
-    return sf.learn.NaiveBayes(epsilon=case.epsilon, between=(-1, 1), classes=case.known)
+def classifier(case: classes.Classes) -> Any:
+    """Naive Bayes, or an additive model."""
+    kind = sf.learn.NaiveBayes if case.kind == "bayes" else sf.learn.ExplainableBoostingClassifier
+    return kind(epsilon=case.epsilon, between=(-1, 1), classes=case.known)
 
 
-def curves(case: classes.Classes) -> Any:
-    """An additive model."""
-    return sf.learn.ExplainableBoostingClassifier(epsilon=case.epsilon, between=(-1, 1), classes=case.known)
+def coverage(size: int, width: int, epsilon: float) -> None:
+    """Reports how many of the intervals of slopes at 95 % hold the population's; those without ends do not count."""
+    held = stated = 0
+    for place in range(DRAWS):
+        rows, target, slopes = made_up(size, width, place)
+        model = sf.learn.LinearRegression(epsilon=epsilon, between=(-1, 1), target_between=(-1, 1)).fit(rows, target)
+        for (low, high), slope in zip(model.intervals().values(), slopes, strict=True):
+            stated += bool(np.isfinite(high - low))
+            held += bool(np.isfinite(high - low) and low <= slope <= high)
+    share = held / stated if stated else None
+    report(f"{size}×{width} ε={epsilon:g}", kind="coverage", covered=share, stated=stated, asked=DRAWS * width)
 
 
 def main() -> None:
     """Answers every case."""
     report_version("sfumato")
-    for case in CASES:
-        trial(case, way="", fit=logistic)
-    for asked in classes.CASES:
-        classes.trial(asked, way="", make=bayes if asked.kind == "bayes" else curves)
+    for line in LINEAR:
+        trial(line, way="", fit=partial(linear, line))
+    for asked in COMPONENTS:
+        trial(asked, way="", fit=partial(components, asked))
+    for told in logistic.CASES:
+        logistic.trial(told, way="", fit=shares)
+    for known in classes.CASES:
+        classes.trial(known, way="", make=classifier)
+    for shape in COVERED:
+        coverage(*shape)
 
 
 if __name__ == "__main__":

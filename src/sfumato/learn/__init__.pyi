@@ -7,6 +7,7 @@ from .naive_bayes import NaiveBayes
 from .risk_models import HuberRegressor, LinearSVC, LogisticRegression, PoissonRegressor
 from .saving import load, save
 from .scaling import Binner, Encoder
+from .scoring import Score
 from .significance.counts import chi_square_test
 from .significance.finding import Finding
 from .significance.means import anova, power_of_t_test, t_test
@@ -31,6 +32,7 @@ __all__ = [
     "Number",
     "PoissonRegressor",
     "PrivateEstimator",
+    "Score",
     "anova",
     "chi_square_test",
     "correlation_test",

@@ -36,6 +36,9 @@ Between: TypeAlias = (
 Categories: TypeAlias = Mapping[str, Sequence[Hashable]]
 """All values that columns may have, by their names."""
 
+OTHER = ("any other value",)
+"""Stands for a value that is none of a list's: it is equal to no value of a table."""
+
 
 Edges: TypeAlias = int | Mapping[str, Sequence[AnyNumber]]
 """How many bins of one width every number has; or, by the names of columns, the edges between bins of some."""
@@ -259,6 +262,17 @@ Column: TypeAlias = Number | Category
 
 Made: TypeAlias = Column | Square | Bins | Match
 """A column, or what is made of one value of it."""
+
+
+def decoded(row: Floats, columns: Sequence[Column]) -> np.ndarray[Any, Any]:
+    """One row as a model takes it, from numbers in [−1, 1] and places of categories; other values are none of them."""
+    made = np.empty((1, len(columns)), dtype=object)
+    for place, (column, value) in enumerate(zip(columns, row, strict=True)):
+        if isinstance(column, Number):
+            made[0, place] = float(column.decode(value))
+        else:
+            made[0, place] = column.values[int(value)] if value >= 0 else OTHER
+    return made
 
 
 def stated_column(name: str, place: int, between: Between | None, categories: Categories | None) -> Column | None:

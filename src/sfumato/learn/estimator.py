@@ -26,12 +26,16 @@ from sfumato.learn.columns import (
     Made,
     Number,
     check_stated,
+    decoded,
     known_column,
     stated_column,
     unstated,
 )
+from sfumato.learn.scoring import Score, score_of
 from sfumato.learn.sources import Asked, Held, Source
 from sfumato.query.frame import Frame
+from sfumato.query.nodes.expressions import Expression
+from sfumato.query.nodes.relations import Relation
 from sfumato.release.record import Release
 from sfumato.release.render import rendered
 from sfumato.release.render.document import Document, Table
@@ -190,6 +194,49 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
             must = f"expecting {len(expected)} features as input"
             raise ValueError(f"X has {len(values)} features, but {type(self).__name__} is {must}")
         return np.stack([one.encode(part) for one, part in zip(self._made, values, strict=True)], axis=1)
+
+    def private_score(
+        self,
+        X: object,  # noqa: N803  # scikit-learn's name
+        y: object = None,
+        *,
+        loss: Loss | None = None,
+        epsilon: AnyNumber | None = None,
+        delta: AnyNumber | None = None,
+        max_rows: int | None = None,
+        key: str | None = None,
+        entropy: Entropy | None = None,
+    ) -> Score:
+        """How good the model is on rows that must be protected, at a loss of its own: R², or the accuracy of classes.
+
+        Of a table of a session, which is charged, the columns that the model was fitted on count; or of arrays. Rows
+        with something missing are left out. `score` of the same rows would tell about each of them.
+        """
+        check_is_fitted(self, "release_")
+        if self.target_ is None:
+            raise BadArgument("a model to score", "one that predicts a target", type(self).__name__)
+        paid, columns = needed_loss(loss, epsilon, delta), (*self.columns_, self.target_)
+        if not isinstance(X, Frame):
+            names, values = columns_of(X)
+            if y is None or len(values) != len(self.columns_):
+                raise BadArgument("X and y", f"{len(self.columns_)} columns, and the target", f"{len(names)} columns")
+            source: Source = Held(columns, (*values, _one_column(y, len(values[0]))), entropy)
+            return score_of(source, self.target_, self._alone, paid, line=None)
+        if y is not None:
+            raise BadArgument("y", f"left out, where X is a table: it is {self.target_.name} there", "given")
+        most = None if max_rows is None else integer(max_rows, "max_rows", least=1)
+        return score_of(Asked(columns, X, most, key), self.target_, self._alone, paid, line=self._line(X.relation))
+
+    def _alone(self, rows: Floats) -> np.ndarray[Any, Any]:
+        """Predicts for rows as a source gives them, one at a time: no prediction may depend on other rows, even in
+        its last bit, as it does where a library adds up in an order that hangs on how many rows there are."""
+        predict: Any = getattr(self, "predict")  # noqa: B009  # not all estimators have one
+        made = [predict(decoded(row, self.columns_)) for row in rows]
+        return np.concatenate(made) if made else np.array([], dtype=np.float64)
+
+    def _line(self, source: Relation) -> Expression | None:
+        """The prediction as an expression of a table's columns, where it is one that an engine can work out."""
+        return None
 
     def _told(self) -> tuple[Table, ...]:
         """What the model says of itself when it is printed, such as its coefficients; nothing, unless it says so."""

@@ -17,7 +17,13 @@ from sfumato.learn.columns import Between, Categories, Category, Floats, Number
 from sfumato.learn.estimator import PrivateEstimator
 from sfumato.learn.moments import Moments
 from sfumato.learn.sources import Source
+from sfumato.query.nodes.expressions import Expression
+from sfumato.query.nodes.literals import literal
+from sfumato.query.nodes.operators import call
+from sfumato.query.nodes.relations import Relation
+from sfumato.query.plan.stable import Scaled
 from sfumato.release.render.document import Table
+from sfumato.transforms.gram import Coordinates
 
 SHRINKING = 2.0
 """Directions with a spread of less than about √2 times the noise on it are pulled towards 0; found by simulation."""
@@ -125,6 +131,24 @@ class LinearRegression(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
         made = self._coordinates(X)[:, 1:]
         level = self.intercept_ + float(self.coef_ @ self._middles)
         return np.asarray(level + made @ (self.coef_ * self._sizes))
+
+    def _alone(self, rows: Floats) -> Floats:
+        """The same for rows of a source: each number is added up column by column, whatever the other rows are."""
+        made = Coordinates(tuple(one.kind for one in self.columns_)).rows(rows)[:, 1:]
+        level = self.intercept_ + math.fsum(self.coef_ * self._middles)
+        return np.asarray(sum((made[:, j] * slope for j, slope in enumerate(self.coef_ * self._sizes)), start=level))
+
+    def _line(self, source: Relation) -> Expression:
+        total: Expression = literal(self.intercept_)
+        places = iter(self.coef_.tolist())
+        for one in self.columns_:
+            entry = one.entry(source)
+            if isinstance(entry, Scaled):
+                total = call("add", total, call("mul", entry.inside(), literal(next(places))))
+            else:
+                cases = [part for value in entry.values for part in (entry.holds(value), literal(next(places)))]
+                total = call("add", total, call("case", call("is_null", entry.of), literal(None), *cases, literal(0.0)))
+        return total
 
     def intervals(self, confidence: AnyNumber = 0.95) -> dict[str, tuple[float, float]]:
         """Where each coefficient of the population lies, by the noise that was added and by the rows having been drawn.

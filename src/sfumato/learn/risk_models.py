@@ -239,7 +239,7 @@ class HuberRegressor(RegressorMixin, RiskModel):  # type: ignore[misc]
     Cost:       some Newton steps on the rows; how long it takes depends on them
 
     >>> HuberRegressor(epsilon=1, between={"age": (0, 100)}, target_between=(0, 20)).width
-    Fraction(2, 5)
+    0.4
     """
 
     takes: ClassVar[str] = "number"
@@ -253,7 +253,7 @@ class HuberRegressor(RegressorMixin, RiskModel):  # type: ignore[misc]
         between: Between | None = None,
         categories: Categories | None = None,
         target_between: tuple[AnyNumber, AnyNumber] | None = None,
-        width: AnyNumber = Fraction(2, 5),
+        width: AnyNumber = 0.4,
         ridge: AnyNumber | None = None,
     ) -> None:
         self.loss, self.epsilon, self.delta = loss, epsilon, delta

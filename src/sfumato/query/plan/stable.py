@@ -75,17 +75,23 @@ class Scaled:
 
     def made(self) -> Expression:
         """The number between −1 and 1; missing where it is missing."""
-        if not (self.of.kind.numeric or self.of.kind is Kind.BOOL):
-            raise QueryRefused(f"a column of numbers is needed here; got {self.of.kind.value}.")
-        low, high = float(self.lower), float(self.upper)
-        number = call("to_int", self.of) if self.of.kind is Kind.BOOL else self.of
-        moved = call("clamp", call("to_float", number), literal(low), literal(high))
-        middle, half = low / 2 + high / 2, high / 2 - low / 2
-        centred = call("sub", moved, literal(middle))
-        scaled = call("clamp", call("div", centred, literal(half or 1.0)), literal(-1.0), literal(1.0))
+        scaled = call("clamp", self.moved(), literal(-1.0), literal(1.0))
         if not self.squared:
             return scaled
         return call("sub", call("mul", call("mul", scaled, scaled), literal(2.0)), literal(1.0))
+
+    def moved(self) -> Expression:
+        """The scaled number up to rounding, for who moves it into [−1, 1] again."""
+        low, high = float(self.lower), float(self.upper)
+        middle, half = low / 2 + high / 2, high / 2 - low / 2
+        return call("div", call("sub", self.inside(), literal(middle)), literal(half or 1.0))
+
+    def inside(self) -> Expression:
+        """The number within its bounds."""
+        if not (self.of.kind.numeric or self.of.kind is Kind.BOOL):
+            raise QueryRefused(f"a column of numbers is needed here; got {self.of.kind.value}.")
+        number = call("to_int", self.of) if self.of.kind is Kind.BOOL else self.of
+        return call("clamp", call("to_float", number), literal(float(self.lower)), literal(float(self.upper)))
 
 
 @final
@@ -230,9 +236,16 @@ def endless(who: str) -> str:
     )
 
 
+def _within(entry: Entry) -> Expression:
+    """What is added up of an entry, whose grid moves it into [−1, 1]; of a category, the value that conditions name."""
+    if isinstance(entry, Coded):
+        return entry.of
+    return entry.moved() if isinstance(entry, Scaled) and not entry.squared else entry.made()
+
+
 def _named(source: Relation, entries: Sequence[Entry], *, made: bool) -> Relation:
     """The columns of entries under names of their own, in the rows where none is missing."""
-    shown = [entry.of if isinstance(entry, Coded) and not made else entry.made() for entry in entries]
+    shown = [entry.made() if made else _within(entry) for entry in entries]
     if not shown:
         raise BadArgument("the columns", "one or more", "none")
     there = all_of([call("not", call("is_null", entry.of)) for entry in entries])

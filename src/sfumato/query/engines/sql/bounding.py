@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import assert_never
 
 from sfumato.query.engines.bounding import (
@@ -37,6 +38,22 @@ def bounded_numbers(plan: NumberPlan, rows: str, statement: Statement) -> str:
         case Beside():
             return _beside(plan, rows, statement)
     assert_never(plan)
+
+
+def apart_numbers(plan: ScaleDown, source: str, over: Callable[[str], str], statement: Statement) -> str:
+    """The same where units with too many rows are looked for first: all others are added up as they are.
+
+    ``over`` makes the columns to add up, of a SELECT of rows: only for rows that need them, in each of the two ways.
+    """
+    if plan.most is None or plan.by:
+        raise TypeError(plan)
+    dialect, every, large = statement.dialect, statement.name("rows"), statement.name("large")
+    group, alike = listing(plan.group), same(every, large, plan.group)
+    many = f"SELECT {group} FROM {every} GROUP BY {group} HAVING count(*) > {int(plan.most)}"
+    few = _added_up(plan, over(dialect.anti_join.format(every, large, alike)), dialect)
+    scaled = _scaled(plan, over(dialect.semi_join.format(every, large, alike)), dialect)
+    parts = f"{every} AS {dialect.anew} ({source}), {large} AS {dialect.once} ({many})"
+    return f"WITH {parts} {_together(plan, few, scaled, dialect)}"
 
 
 def kept_rows(plan: RowPlan, rows: str, statement: Statement) -> str:
@@ -144,9 +161,14 @@ def _corrected(plan: ScaleDown, rows: str, statement: Statement) -> str:
     big = f"(SELECT {listing(plan.group)} FROM kept WHERE i = {int(plan.most)}) AS big"
     large = dialect.semi_join.format("kept", big, same("kept", "big", plan.group))
     added = _added_up(plan, "SELECT * FROM kept", dialect, first=FIRST)
-    both = f"{added} UNION ALL {_scaled(plan, large, dialect, less=True)}"
+    both = _together(plan, added, _scaled(plan, large, dialect, less=True), dialect)
+    return f"WITH kept AS {dialect.once} ({kept}) {both}"
+
+
+def _together(plan: ScaleDown, one: str, other: str, dialect: Dialect) -> str:
+    """Adds up the numbers of two SELECTs, cell by cell."""
     sums = [f"{dialect.wide_sum.format(number.name)} AS {number.name}" for number in plan.numbers]
-    return f"WITH kept AS {dialect.once} ({kept}) {_grouped(plan.by, sums, both)}"
+    return _grouped(plan.by, sums, f"{one} UNION ALL {other}")
 
 
 def _scaled(plan: ScaleDown, rows: str, dialect: Dialect, *, less: bool = False) -> str:

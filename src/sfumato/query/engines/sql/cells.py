@@ -8,11 +8,12 @@ their numbers with the rest.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import final
 
-from sfumato.query.engines.bounding import Names, RowColumns, bounding_plan
-from sfumato.query.engines.sql.bounding import bounded_numbers, same
+from sfumato.query.engines.bounding import Names, RowColumns, ScaleDown, bounding_plan
+from sfumato.query.engines.sql.bounding import apart_numbers, bounded_numbers, same
 from sfumato.query.engines.sql.expressions import cast, largest, product, value
 from sfumato.query.engines.sql.folds import key
 from sfumato.query.engines.sql.relations import Relations, is_cheap
@@ -56,8 +57,12 @@ def statement_of(cells: Cells, relations: Relations) -> str:
         columns = [f"{source.fields[PLACE]} AS place", f"{source.fields[HASH]} AS h"]
     columns += [f"{piece.text} AS i{place}" for place, piece in enumerate(inner)]
     columns += [f"{text} AS {name}" for text, name in inputs.made.items()]
-    rows = f"SELECT {listing([*source.identity, *columns]) or '1 AS one'} FROM ({scope.over(source.text)})"
-    return CellStatement(cells, source, inputs, relations.statement, public).ordered(rows)
+    shown = listing([*source.identity, *columns]) or "1 AS one"
+
+    def over(rows: str) -> str:
+        return f"SELECT {shown} FROM ({scope.over(rows)})"
+
+    return CellStatement(cells, source, inputs, relations.statement, over, public).ordered(over(source.text))
 
 
 def _is_numbered(cells: Cells) -> bool:
@@ -111,10 +116,11 @@ def _inputs(cells: Cells, scope: Scope) -> Inputs:
     """What aggregates look at. Sums come first: what counts the same rows looks at the same column."""
     inputs = Inputs()
     times = cells.bound.rows or 1
+    shared = any(isinstance(tally, Total) and len(tally.terms) > 1 for tally in cells.tallies)
     totals: dict[int, str] = {}
     for place, tally in enumerate(cells.tallies):
         if isinstance(tally, Total):
-            made = product([(term.of, term.grid) for term in tally.terms], scope, times=times)
+            made = product([(term.of, term.grid) for term in tally.terms], scope, times=times, shared=shared)
             totals[place] = inputs.add(_where(made, tally, scope).text)
             inputs.counted.setdefault((tally.where, frozenset(term.of for term in tally.terms)), totals[place])
     for place, tally in enumerate(cells.tallies):
@@ -163,13 +169,15 @@ def _where(piece: Piece, tally: ExactAggregate, scope: Scope) -> Piece:
 class CellStatement:
     """Puts the statement together, from the rows with their keys and inputs to numbers in order.
 
-    ``public`` are the parts of a WITH in which keys were numbered already: then rows have numbers and no keys.
+    ``over`` makes keys and inputs, of a SELECT of rows with the source's columns. ``public`` are the parts of a WITH in
+    which keys were numbered already: then rows have numbers and no keys.
     """
 
     cells: Cells
     source: Source
     inputs: Inputs
     statement: Statement
+    over: Callable[[str], str]
     public: str = ""
 
     def ordered(self, rows: str) -> str:
@@ -192,8 +200,12 @@ class CellStatement:
     def _bounded(self, rows: str, keys: Names, hashed: Names) -> str:
         values = (*self._inner, *self.inputs.made.values())
         units = tuple(self.source.identity)
-        columns = RowColumns(units, keys, hashed, self._inner, values, tuple(self.inputs.columns))
-        return bounded_numbers(bounding_plan(self.cells, columns), rows, self.statement)
+        cheap = is_cheap(self.cells.source)
+        columns = RowColumns(units, keys, hashed, self._inner, values, tuple(self.inputs.columns), cheap)
+        plan = bounding_plan(self.cells, columns)
+        if isinstance(plan, ScaleDown) and plan.apart:
+            return apart_numbers(plan, self.source.text, self.over, self.statement)
+        return bounded_numbers(plan, rows, self.statement)
 
     @property
     def _inner(self) -> Names:

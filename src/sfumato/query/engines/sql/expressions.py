@@ -280,17 +280,25 @@ def _inside(of: Expression, grid: Grid, scope: Scope) -> bool:
     return ends is not None and grid.low <= ends[0] and ends[1] <= grid.high
 
 
-def product(terms: Sequence[tuple[Expression, Grid]], scope: Scope, *, times: int) -> Piece:
-    """The product of expressions on grids; ``times`` is what its sum will be multiplied with at most."""
+def product(terms: Sequence[tuple[Expression, Grid]], scope: Scope, *, times: int, shared: bool = False) -> Piece:
+    """The product of expressions on grids; ``times`` is what its sum will be multiplied with at most.
+
+    Factors that are ``shared`` with other products get a name, so that each is made once.
+    """
     sizes = [max(abs(end) for end in grid.ends) for _, grid in terms]
     most = math.prod(sizes)
     if most * times * MOST_ROWS >= 2**126:
         raise QueryRefused("the numbers to add up are too large for exact sums: clamp them to narrower bounds.")
     pieces = [steps(of, grid, scope) for of, grid in terms]
+    if shared:
+        pieces = [scope.named(piece) for piece in pieces]
     if len(pieces) == 1:
         return pieces[0]
     dialect, largest_part = scope.statement.dialect, max(most, *sizes)
     if largest_part > MOST_INT:  # a factor may be larger than the product, where another is always 0
         return reduce(lambda made, piece: scope.fill(dialect.wide["mul"], made, piece), pieces)
-    pieces = [scope.fill(f"CAST({{0}} AS {dialect.whole_type(largest_part)})", piece) for piece in pieces]
+    whole = f"CAST({{0}} AS {dialect.whole_type(largest_part)})"
+    pieces = [scope.fill(whole, piece) for piece in pieces]
+    if shared:
+        pieces = [scope.named(piece) for piece in pieces]
     return scope.fill(f"({_places(pieces, ' * ')})", *pieces)
