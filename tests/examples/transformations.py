@@ -28,6 +28,7 @@ from sfumato.transforms.conditions import between, is_in, is_nan, satisfies
 from sfumato.transforms.confusion import positives, true_positives
 from sfumato.transforms.deviations import clamped_deviations, deviations
 from sfumato.transforms.filters import drop_nan, keep, mark
+from sfumato.transforms.gram import gram
 from sfumato.transforms.histogram import count_by, count_each, rows_from_counts
 from sfumato.transforms.identifiers import count_identifiers, one_each
 from sfumato.transforms.linear import linear
@@ -35,6 +36,7 @@ from sfumato.transforms.moments import standard_deviation, variance, vector_vari
 from sfumato.transforms.norms import norm_clamp
 from sfumato.transforms.radius_scores import moved_up, radius_scores
 from sfumato.transforms.reshape import repeat, resize
+from sfumato.transforms.residuals import Additive, residual_sums
 from sfumato.transforms.rowwise import clamp, impute_nan, map_rows
 from sfumato.transforms.scalars import lipschitz, round_to, scale_by, shift_by, square
 from sfumato.transforms.summaries import summarize
@@ -127,6 +129,9 @@ ROWS: list[tuple[str, Data, Callable[[], Partial[Transformation]], st.SearchStra
     ("sum", Integers(between=(-(10**30), 2**64)), sum, whole),
     ("vector_sum", Matrix(2, Floats((-1, 2))), lambda: vector_sum(metric=L2()), st.tuples(st.floats(-1, 2), unit)),
     ("vector_sum", Matrix(2), lambda: norm_clamp(1, order=2, origin=["0.1", 3]) >> vector_sum(), two_floats),
+    ("gram", Matrix(2, ANY), lambda: gram([0, 3], metric=L2()), st.tuples(any_float, any_float)),
+    ("gram", Matrix(2), lambda: gram(metric=LInf()), two_floats),
+    ("residual_sums", Matrix(2), lambda: residual_sums(Additive(5, ((1, -2),), classes=True), 0), two_floats),
     ("norm_clamp", Matrix(2), lambda: norm_clamp("0.7", order=1), two_floats),
     ("norm_clamp", Matrix(2), lambda: norm_clamp("0.7", order=2, origin=["-0.3", 0]), two_floats),
     ("count_by", Integers(), lambda: count_by([0, 1, 2**53 + 1], metric=L2()), whole),

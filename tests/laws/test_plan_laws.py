@@ -34,11 +34,14 @@ from sfumato.errors import SfumatoError
 from sfumato.exact import Number, rational
 from sfumato.mechanisms.joint_quantiles import joint_quantiles
 from sfumato.mechanisms.layered_counts import Layer, layered_counts
+from sfumato.mechanisms.perturbed_risk import perturbed_risk
 from sfumato.mechanisms.recursive_quantiles import recursive_quantiles
+from sfumato.mechanisms.risks import Logistic, SmoothHinge
 from sfumato.noise import DiscreteLaplace
 from sfumato.stats.means import median_radius
 from sfumato.stats.shares import noise_of
 from sfumato.transforms.deviations import deviations
+from sfumato.transforms.residuals import Additive
 from sfumato.transforms.sample_and_aggregate import aggregates
 
 VOUCHED = sf.claim("for this test")
@@ -99,6 +102,7 @@ CALLS: list[tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]] = [
     (sf.stats.correlated_noise, (), {"loss": sf.ZCDP(1), "strategy": sf.events.SquareRoot(9, band=3), "d_in": 2}),
     (sf.stats.running_counts, (), {"loss": sf.Pure(1), "steps": 4, "method": "tree", "d_in": 2}),
     (sf.stats.tree, ([0, 1, 2.5],), {"loss": sf.Pure(1), "branching": 2, "d_in": 1}),
+    (perturbed_risk, (Logistic(), [0, 2]), {"scale": 1, "ridge": 9}),
 ]
 """Calls of what the two tables do not hold."""
 
@@ -224,7 +228,7 @@ def variants(value: Any) -> Iterator[Any]:
         float,
         int,
     )
-    yield from (sf.ZCDP(2), sf.events.SquareRoot(5))
+    yield from (sf.ZCDP(2), sf.events.SquareRoot(5), SmoothHinge(), Additive(1, ((2,),), classes=False))
     yield from (sf.Pure(2), sf.Approx(1, 0.5), sf.between(0, 3), [sf.is_nan()], sf.laplace(9), [sf.laplace(9)])
     yield from ("joint", "last", "max")
     yield from (sf.events.PoissonRuns(7), sf.noise.DiscreteLaplace(3), [[3, 4], [1, 2]], {"a": 1}, np.array([[9]]))

@@ -591,8 +591,8 @@ LEDGER = (
         name="a permit that was checked for another measurement",
         trap="C.1 arXiv 2602.17454: double spending",
         path="ledger/permit.py",
-        old="return self.measurement is other.measurement and self.d_in is other.d_in",
-        new="return type(self.measurement) is type(other.measurement)",
+        old="alike = self.measurement is other.measurement and self.d_in is other.d_in",
+        new="alike = type(self.measurement) is type(other.measurement)",
         killers=("tests/unit/test_ledger.py::test_a_permit_for_one_measurement_checks_any_other",),
     ),
     Mutant(
@@ -914,8 +914,8 @@ QUERIES = (
         name="groups chosen by the keys of others",
         trap="C.4 stability: truncation independent of others",
         path="query/engines/sql/cells.py",
-        old='self._bounded(coded, ("place",), ("h",))',
-        new='self._bounded(coded, ("place",), ("place",))',
+        old='self._bounded(rows, ("place",), ("h",))',
+        new='self._bounded(rows, ("place",), ("place",))',
         killers=(
             "tests/unit/test_found_by_mutants.py::test_which_groups_of_a_unit_are_kept_does_not_depend_on_the_keys_of_others",
         ),
@@ -932,7 +932,7 @@ QUERIES = (
     Mutant(
         name="facts that survive a new definition",
         trap="C.2 #2949",
-        path="query/nodes/relations.py",
+        path="query/nodes/fields.py",
         old="return Column(name, made.kind, made.facts)",
         new='return Column(name, made.kind, made.facts, next((one.origin for one in made.columns()), ""))',
         killers=("tests/unit/query/test_traps.py::test_2949_a_column_defined_anew_has_new_facts",),

@@ -64,7 +64,7 @@ def test_no_value_gets_into_a_draft(run: Run) -> None:
     _, out, _ = run("init", "people.duckdb", "--unit", "user_id")
     assert "happy" not in out
     assert "      mood: {type: str}" in out
-    assert '"INTEGER[]" is no type of a codebook' in out
+    assert "      parts: {type: list, items: {type: int}}" in out
     assert "  homes:\n    # FILL: id: {through: …, of: …}" in out
 
 

@@ -16,6 +16,7 @@ import sfumato as sf
 from sfumato.core.domains import Floats, Matrix
 from sfumato.core.metrics import L1, L2, AddRemove, LInf, VectorMetric
 from sfumato.core.space import Space
+from sfumato.entropy import ReplayEntropy
 from sfumato.errors import BadArgument
 from sfumato.learn import ExplainableBoostingClassifier, ExplainableBoostingRegressor
 from sfumato.transforms.residuals import Additive, chances, residual_sums
@@ -76,11 +77,13 @@ LOSSES = [sf.Pure(1000), sf.ZCDP(1000), sf.Approx(1000, 1e-6), sf.Approx(1000, 0
 @pytest.mark.parametrize("loss", LOSSES, ids=str)
 def test_with_hardly_any_noise_curves_are_those_of_the_population(loss: sf.Loss) -> None:
     X, classes, numbers = made_up()  # noqa: N806
-    model = ExplainableBoostingRegressor(loss=loss, between=(-1, 1), target_between=(-1, 1)).fit(X, numbers)
+    model = ExplainableBoostingRegressor(loss=loss, between=(-1, 1), target_between=(-1, 1))
+    model.fit(X, numbers, entropy=ReplayEntropy(1))
     assert model.score(X, numbers) > 0.97 and np.ptp(model.curves_["x2"]) < 0.1
     middles = np.linspace(-1, 1, 33)[:-1] + 1 / 32
     assert np.corrcoef(model.curves_["x0"], np.sin(3 * middles))[0, 1] > 0.99
-    odds = ExplainableBoostingClassifier(loss=loss, between=(-1, 1), classes=[0, 1]).fit(X, classes)
+    odds = ExplainableBoostingClassifier(loss=loss, between=(-1, 1), classes=[0, 1])
+    odds.fit(X, classes, entropy=ReplayEntropy(2))
     assert np.corrcoef(odds.decision_function(X), numbers)[0, 1] > 0.95
     assert sf.convert(model.release_.loss, type(loss)).within(loss) and "uncharged" in str(model.release_)
 
@@ -118,7 +121,7 @@ def test_categories_have_curves_and_values_that_nobody_stated_add_nothing() -> N
     kind = rng.choice(["a", "b", "z"], 3000)
     y = np.where(kind == "a", "yes", np.where(kind == "b", "no", rng.choice(["yes", "no"], 3000)))
     model = ExplainableBoostingClassifier(epsilon=100, categories={"kind": ["a", "b"]}, classes=["no", "yes"])
-    model.fit(pl.DataFrame({"kind": kind}), y)
+    model.fit(pl.DataFrame({"kind": kind}), y, entropy=ReplayEntropy(3))
     asked = pl.DataFrame({"kind": ["a", "b", "never", None]})
     assert model.predict(asked)[:2].tolist() == ["yes", "no"]
     assert model.scores(asked)[2:, 1].tolist() == [0.0, 0.0]

@@ -13,6 +13,7 @@ from sklearn.metrics import r2_score
 
 import sfumato as sf
 from sfumato.accounting.losses.measures import Loss
+from sfumato.entropy import ReplayEntropy
 from sfumato.errors import BadArgument, SfumatoError
 from sfumato.learn import Covariance, LinearRegression
 from sfumato.learn.columns import OTHER, Category, Number, decoded
@@ -77,7 +78,8 @@ def test_the_stated_deviation_is_that_of_the_noise() -> None:
     model, rest = fitted()
     rows, y = rest.select(*BOUNDS, "sex"), rest["progress"]
     plain = model.score(rows, y.to_numpy())
-    scores = [model.private_score(rows, y, epsilon=60) for _ in range(40)]
+    entropy = ReplayEntropy(1)
+    scores = [model.private_score(rows, y, epsilon=60, entropy=entropy) for _ in range(40)]
     moved = np.array([float(score) for score in scores]) - plain
     assert 0.7 < np.sqrt(np.mean(moved**2)) / scores[0].deviation < 1.4
 

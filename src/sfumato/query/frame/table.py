@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, final
 
-from sfumato.errors import BadArgument, QueryRefused, did_you_mean
+from sfumato.errors import BadArgument, QueryRefused, did_you_mean, shown
 from sfumato.exact import integer
 from sfumato.query.build.lists import list_named, unnested
 from sfumato.query.build.relation import all_of, joined, kept, per_unit, selected, stacked
@@ -124,7 +124,9 @@ class Frame:
         """
         items = list_named(self.relation, column)
         if items is None:
-            raise QueryRefused(f"there is no list column {column!r} in this table: it has type: list in the codebook.")
+            raise QueryRefused(
+                f"there is no list column {shown(column)} in this table: it has type: list in the codebook."
+            )
         most = None if max_items is None else integer(max_items, "max_items", least=1)
         return self._with(unnested(self.relation, items, items.column, most))
 
