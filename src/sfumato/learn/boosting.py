@@ -31,7 +31,7 @@ from sfumato.exact import Number as AnyNumber
 from sfumato.learn.columns import Between, Bins, Categories, Category, Edges, Floats, Made, Number, binned
 from sfumato.learn.estimator import PrivateEstimator
 from sfumato.learn.naive_bayes import merged_counts
-from sfumato.learn.sources import Source
+from sfumato.learn.sources import Fit, Source
 from sfumato.release.render.document import Table
 from sfumato.stats.shares import Spendable, deviation_of, noise_of, parameter_for, spendable
 from sfumato.transforms.gram import gram
@@ -169,7 +169,7 @@ class AdditiveModel(PrivateEstimator):
     curves_: dict[str, Floats]
     counts_: dict[str, Floats]
 
-    def _fit(self, source: Source, loss: Loss) -> None:
+    def _fit(self, source: Source, loss: Loss) -> Fit:
         target = self.target_
         if target is None or (isinstance(target, Category) and target.kind != 2):
             raise BadArgument("classes", "two: of more, ask for each against the rest", getattr(target, "values", None))
@@ -177,8 +177,10 @@ class AdditiveModel(PrivateEstimator):
         self.made_ = tuple(Bins(one, ()) if isinstance(one, Number) else one for one in made)
         coded = source.chosen([*enumerate(self.made_), (len(made), target)])
         ways = [spendable(one, type(self).__name__) for one in ways_to_spend(loss)]
-        self.release_ = coded.run(boosted(coded, ways, loss), loss=loss)
-        level, curves, counts = self.release_.value
+        return Fit(coded, boosted(coded, ways, loss), self._learn)
+
+    def _learn(self, value: tuple[float, list[list[float]], list[list[float]]]) -> None:
+        level, curves, counts = value
         self.intercept_ = float(level)
         named = [one.name for one in self.made_]
         self.curves_ = {name: np.array(part) for name, part in zip(named, curves, strict=True)}
@@ -267,9 +269,9 @@ class ExplainableBoostingClassifier(ClassifierMixin, AdditiveModel):  # type: ig
         self.loss, self.epsilon, self.delta = loss, epsilon, delta
         self.between, self.categories, self.classes, self.bins = between, categories, classes, bins
 
-    def _fit(self, source: Source, loss: Loss) -> None:
-        super()._fit(source, loss)
+    def _fit(self, source: Source, loss: Loss) -> Fit:
         self.classes_ = np.array(getattr(self.target_, "values", ()))
+        return super()._fit(source, loss)
 
     def decision_function(self, X: object) -> Floats:  # noqa: N803  # scikit-learn's name
         """The logarithm of the odds of the second class against the first, for rows that nothing protects."""

@@ -15,7 +15,7 @@ from sfumato.exact import integer
 from sfumato.learn.columns import Between, Categories, Floats, Number
 from sfumato.learn.estimator import PrivateEstimator
 from sfumato.learn.moments import Moments
-from sfumato.learn.sources import Source
+from sfumato.learn.sources import Fit, Source
 
 
 @final
@@ -56,9 +56,12 @@ class Covariance(PrivateEstimator):
         self.loss, self.epsilon, self.delta = loss, epsilon, delta
         self.between, self.categories = between, categories
 
-    def _fit(self, source: Source, loss: Loss) -> None:
+    def _fit(self, source: Source, loss: Loss) -> Fit:
+        _units(self)
+        return Moments.asked(source, loss, self._learn)
+
+    def _learn(self, moments: Moments) -> None:
         sizes, middles = _units(self)
-        self.release_, moments = Moments.released(source, loss)
         self.location_ = middles + sizes * moments.means
         self.covariance_, self.deviation_ = covariance_of(moments, sizes)
         spread = np.sqrt(np.diag(self.covariance_))
@@ -107,13 +110,16 @@ class PCA(TransformerMixin, PrivateEstimator):  # type: ignore[misc]
         self.loss, self.epsilon, self.delta = loss, epsilon, delta
         self.between, self.categories = between, categories
 
-    def _fit(self, source: Source, loss: Loss) -> None:
+    def _fit(self, source: Source, loss: Loss) -> Fit:
         columns = len(self.columns_)
         wanted = columns if self.n_components is None else integer(self.n_components, "n_components", least=1)
         if wanted > columns:
             raise BadArgument("n_components", f"at most {columns}, the number of columns", self.n_components)
-        sizes, middles = _units(self)
-        self.release_, moments = Moments.released(source, loss)
+        _units(self)
+        return Moments.asked(source, loss, lambda moments: self._learn(moments, wanted))
+
+    def _learn(self, moments: Moments, wanted: int) -> None:
+        columns, (sizes, middles) = len(self.columns_), _units(self)
         covariance, deviation = covariance_of(moments, sizes)
         values, vectors = np.linalg.eigh(covariance)
         order = np.argsort(-values, kind="stable")

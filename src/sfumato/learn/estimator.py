@@ -32,7 +32,7 @@ from sfumato.learn.columns import (
     unstated,
 )
 from sfumato.learn.scoring import Score, score_of
-from sfumato.learn.sources import Asked, Held, Source
+from sfumato.learn.sources import Asked, Fit, Held, Source
 from sfumato.query.frame import Frame
 from sfumato.query.nodes.expressions import Expression
 from sfumato.query.nodes.relations import Relation
@@ -96,12 +96,12 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
                 raise BadArgument("features, target, max_rows and key", "left out, where arrays are given", "given")
             source = self._of_arrays(X, y, entropy)
         self.n_features_in_ = len(self.columns_)
-        self._fit(source, loss)
+        self.release_ = self._fit(source, loss).run(loss)
         return self
 
     @abstractmethod
-    def _fit(self, source: Source, loss: Loss) -> None:
-        """Releases what the model needs, for at most a loss, and makes the model of it; sets ``release_``."""
+    def _fit(self, source: Source, loss: Loss) -> Fit:
+        """The one measurement that the model needs, for at most a loss, and what makes the model of its value."""
 
     def _of_table(
         self, frame: Frame, features: Sequence[str] | None, target: str | None, max_rows: int | None, key: str | None

@@ -16,7 +16,7 @@ from sfumato.exact import probability
 from sfumato.learn.columns import Between, Categories, Category, Floats, Number
 from sfumato.learn.estimator import PrivateEstimator
 from sfumato.learn.moments import Moments
-from sfumato.learn.sources import Source
+from sfumato.learn.sources import Fit, Source
 from sfumato.query.nodes.expressions import Expression
 from sfumato.query.nodes.literals import literal
 from sfumato.query.nodes.operators import call
@@ -75,13 +75,15 @@ class LinearRegression(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
         self.between, self.categories, self.target_between = between, categories, target_between
         self.alpha = alpha
 
-    def _fit(self, source: Source, loss: Loss) -> None:
-        penalty = float(self.alpha)
-        if not 0 <= penalty < math.inf:
+    def _fit(self, source: Source, loss: Loss) -> Fit:
+        if not 0 <= float(self.alpha) < math.inf:
             raise BadArgument("alpha", "0 or a positive number", self.alpha)
-        self.release_, self.moments_ = Moments.released(source, loss)
-        slopes = shrunk_slopes(self.moments_, penalty)
-        self.r2_ = explained(self.moments_, slopes)
+        return Moments.asked(source, loss, self._learn)
+
+    def _learn(self, moments: Moments) -> None:
+        self.moments_ = moments
+        slopes = shrunk_slopes(moments, float(self.alpha))
+        self.r2_ = explained(moments, slopes)
         self.coef_, self.intercept_ = self._in_units(slopes)
 
     def _in_units(self, slopes: Floats) -> tuple[Floats, float]:

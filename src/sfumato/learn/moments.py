@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Self, final
@@ -11,8 +12,7 @@ import numpy as np
 from sfumato.accounting.losses.measures import Loss
 from sfumato.learn.columns import Floats
 from sfumato.learn.noising import least_noise
-from sfumato.learn.sources import Source
-from sfumato.release.record import Release
+from sfumato.learn.sources import Fit, Source
 from sfumato.transforms.gram import Coordinates
 
 
@@ -31,11 +31,14 @@ class Moments:
     """How heavy the tails of the noise are: its excess kurtosis, 0 for Gaussian noise."""
 
     @staticmethod
-    def released(source: Source, loss: Loss) -> tuple[Release, Moments]:
-        """Pays for the Gram matrix of a source, with the least noise that a loss can buy."""
-        sums = least_noise(source.gram, loss, source.unit)
-        release = source.run(sums.measurement, loss=loss)
-        return release, Moments(source.layout, source.layout.matrix(release.value), sums.deviation, sums.tails)
+    def asked(source: Source, loss: Loss, take: Callable[[Moments], None]) -> Fit:
+        """The Gram matrix of a source, with the least noise that a loss can buy, for a model that takes its moments."""
+        sums, layout = least_noise(source.gram, loss, source.unit), source.layout
+        return Fit(
+            source,
+            sums.measurement,
+            lambda value: take(Moments(layout, layout.matrix(value), sums.deviation, sums.tails)),
+        )
 
     @cached_property
     def rows(self) -> float:

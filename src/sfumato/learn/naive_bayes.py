@@ -27,7 +27,7 @@ from sfumato.learn.columns import (
 )
 from sfumato.learn.estimator import PrivateEstimator
 from sfumato.learn.noising import least_noise
-from sfumato.learn.sources import Source
+from sfumato.learn.sources import Fit, Source
 from sfumato.release.render.document import Table
 
 FLOOR = 1e-6
@@ -83,7 +83,7 @@ class NaiveBayes(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
         self.between, self.categories, self.classes = between, categories, classes
         self.bins, self.smoothing = bins, smoothing
 
-    def _fit(self, source: Source, loss: Loss) -> None:
+    def _fit(self, source: Source, loss: Loss) -> Fit:
         if not 0 < float(self.smoothing) < math.inf:
             raise BadArgument("smoothing", "a positive number", self.smoothing)
         target, self.made_ = self.target_, tuple(binned(self.columns_, self.bins))
@@ -97,17 +97,16 @@ class NaiveBayes(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
         pairs = [(place, last) for place in range(last)]
         count = len(target.values)
         sums = least_noise(lambda norm: by_class.gram(norm, pairs=pairs), loss, source.unit, pieces=count)
-        self.release_ = by_class.run(sums.measurement, loss=loss)
-        table = np.asarray(self.release_.value, dtype=np.float64).reshape(-1, count).T
         self.classes_ = np.array(target.values)
-        self._learn(table, sums.deviation)
+        return Fit(by_class, sums.measurement, lambda value: self._learn(value, sums.deviation))
 
     @property
     def _made(self) -> Sequence[Made]:
         return self.made_
 
-    def _learn(self, table: Floats, deviation: float) -> None:
-        """Makes the model of noisy sums: a row for each class, a column for each sum."""
+    def _learn(self, value: Sequence[float], deviation: float) -> None:
+        """Makes the model of noisy sums: of each, one for every class."""
+        table = np.asarray(value, dtype=np.float64).reshape(-1, len(self.classes_)).T
         sizes = [2 if isinstance(column, Number) else column.kind for column in self.made_]
         counts, *parts = np.split(table, np.cumsum([1, *sizes])[:-1], axis=1)
         counted = [place for place, column in enumerate(self.made_) if not isinstance(column, Number)]

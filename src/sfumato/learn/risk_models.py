@@ -24,7 +24,7 @@ from sfumato.exact import Number as AnyNumber
 from sfumato.exact import down, positive, up
 from sfumato.learn.columns import Between, Categories, Category, Column, Floats, Number
 from sfumato.learn.estimator import PrivateEstimator
-from sfumato.learn.sources import Source
+from sfumato.learn.sources import Fit, Source
 from sfumato.mechanisms.perturbed_risk import likely_scale, perturbed_risk
 from sfumato.mechanisms.risks import CappedPoisson, Huber, Logistic, Risk, SmoothHinge, Softmax
 from sfumato.release.render.document import Table
@@ -46,11 +46,13 @@ class RiskModel(PrivateEstimator):
     def _risk(self) -> Risk:
         """The risk to minimise, by what is public about the target."""
 
-    def _fit(self, source: Source, loss: Loss) -> None:
-        kinds = [column.kind for column in self.columns_]
-        risk = self._risk()
-        self.release_ = source.run(self._calibrated(source, risk, kinds, loss), loss=loss)
-        self.theta_ = self._by_score(np.asarray(self.release_.value, dtype=np.float64).reshape(risk.scores, -1))
+    def _fit(self, source: Source, loss: Loss) -> Fit:
+        risk, kinds = self._risk(), [column.kind for column in self.columns_]
+        measurement = self._calibrated(source, risk, kinds, loss)
+        return Fit(source, measurement, lambda value: self._learn(np.asarray(value, np.float64), risk))
+
+    def _learn(self, released: Floats, risk: Risk) -> None:
+        self.theta_ = self._by_score(released.reshape(risk.scores, -1))
         slopes, shift = unscaled(self.theta_, self.columns_)
         self.coef_, self.intercept_ = slopes, self.theta_[:, 0] - shift
 
@@ -105,8 +107,8 @@ class _Classifier(ClassifierMixin, RiskModel):  # type: ignore[misc]
     classes: Sequence[Hashable] | None
     classes_: np.ndarray[Any, Any]
 
-    def _fit(self, source: Source, loss: Loss) -> None:
-        super()._fit(source, loss)
+    def _learn(self, released: Floats, risk: Risk) -> None:
+        super()._learn(released, risk)
         self.classes_ = np.array(self._listed())
 
     def _by_score(self, theta: Floats) -> Floats:
@@ -263,8 +265,8 @@ class HuberRegressor(RegressorMixin, RiskModel):  # type: ignore[misc]
     def _risk(self) -> Risk:
         return Huber(positive(self.width, "width"))
 
-    def _fit(self, source: Source, loss: Loss) -> None:
-        super()._fit(source, loss)
+    def _learn(self, released: Floats, risk: Risk) -> None:
+        super()._learn(released, risk)
         self.coef_, self.intercept_ = self._unit * self.coef_, self._middle + self._unit * self.intercept_
 
     @property
@@ -318,8 +320,8 @@ class PoissonRegressor(RegressorMixin, RiskModel):  # type: ignore[misc]
             raise BadArgument("target_between", "bounds of counts: from 0 or more up to more than 0", counts.lower)
         return CappedPoisson(up(Fraction(counts.lower, counts.upper)))
 
-    def _fit(self, source: Source, loss: Loss) -> None:
-        super()._fit(source, loss)
+    def _learn(self, released: Floats, risk: Risk) -> None:
+        super()._learn(released, risk)
         self.intercept_ = self.intercept_ - 1.0 + np.log(self._most)
 
     @property

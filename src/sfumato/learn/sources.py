@@ -8,9 +8,9 @@ after it was charged. Sums of tables are added up in the engine, and no row leav
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import final
+from typing import Any, TypeAlias, final
 
 import numpy as np
 
@@ -27,6 +27,9 @@ from sfumato.query.frame import Frame
 from sfumato.query.plan.stable import Entry, gram_of_tables, rows_of_tables
 from sfumato.release.record import Release
 from sfumato.transforms.gram import Cell, Coordinates, gram
+
+Take: TypeAlias = Callable[[Any], None]
+"""Makes a model of the value that its measurement released."""
 
 ROW = Unit("a person with one row", AddRemove(), 1)
 """Who is protected where arrays are held: whoever has one row, by its being there at all."""
@@ -70,6 +73,25 @@ class Source(ABC):
     @abstractmethod
     def run(self, measurement: Measurement, *, loss: Loss) -> Release:
         """Pays for a measurement, where there is a ledger, and runs it."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """A fit before it is paid for: the measurement that it is, the source to run it on, and what then makes the model.
+
+    Whoever has it can say what the fit will cost, or make it one of several candidates: nothing has been looked at.
+    """
+
+    source: Source
+    measurement: Measurement
+    take: Take
+
+    def run(self, loss: Loss) -> Release:
+        """Pays, measures, and makes the model."""
+        release = self.source.run(self.measurement, loss=loss)
+        self.take(release.value)
+        return release
 
 
 @final

@@ -20,7 +20,7 @@ from sfumato.learn.columns import OTHER, Category, Number, decoded
 from sfumato.learn.estimator import PrivateEstimator
 from sfumato.learn.noising import NoisySums
 from sfumato.learn.scoring import r_squared
-from sfumato.learn.sources import Source
+from sfumato.learn.sources import Fit, Source
 from sfumato.transforms.gram import Coordinates, gram
 
 BOUNDS = {"age": (18, 80), "bmi": (15, 45), "bp": (60, 135)}
@@ -103,8 +103,8 @@ class Sign(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
         self.epsilon, self.between, self.classes = epsilon, between, classes
         self.loss, self.delta, self.categories = None, None, None
 
-    def _fit(self, source: Source, loss: Loss) -> None:
-        self.release_ = source.run((source.gram(sf.L2()) >> sf.gaussian(scale=1)), loss=loss)
+    def _fit(self, source: Source, loss: Loss) -> Fit:
+        return Fit(source, source.gram(sf.L2()) >> sf.gaussian(scale=1), lambda value: None)
 
     def predict(self, X: object) -> Any:  # noqa: N803
         return np.where(self._coordinates(X)[:, 1] > 0, "up", "down")
