@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import hashlib
+import pickle
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, TypeAlias, final
+from pathlib import Path
+from typing import Any, TypeAlias, final
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
+from sfumato.accounting.codec import to_plain
 from sfumato.accounting.losses.measures import Approx, Loss
 from sfumato.accounting.losses.stated import needed_loss, stated_loss
 from sfumato.accounting.plans.account import CostReport
 from sfumato.accounting.plans.training import number_of_steps
 from sfumato.accounting.relation import Relation
 from sfumato.entropy import Entropy, system
-from sfumato.errors import BadArgument
+from sfumato.errors import BadArgument, UnknownFormat
 from sfumato.exact import Number, integer, positive
 from sfumato.release.claim import Claim
 from sfumato.release.progress import Progress, reporting
@@ -29,15 +32,14 @@ from sfumato.train.checks import check_model
 from sfumato.train.clipping import Clipping, Flat
 from sfumato.train.losses import by_rows
 from sfumato.train.noise import normal_like
+from sfumato.train.paying import Payer, Run
 from sfumato.train.plan import TrainingPlan
 from sfumato.train.taps import Notes
 from sfumato.train.units import Augment, Chunk, Rows, Units
 
-if TYPE_CHECKING:
-    from sfumato.session.run import Run
-    from sfumato.session.session import Session
-
 PROOF = "proofs/training.md#steps"
+
+FORMAT = "sfumato/training"
 
 STRICTER = (Relation.ADD_REMOVE, Relation.CHANGE_ONE)
 """Neighbours, from those that are easier to hide to those that are harder."""
@@ -66,7 +68,7 @@ def private(
     augmentations: int = 1,
     largest: int | None = None,
     size: int | None = None,
-    session: Session | None = None,
+    session: Payer | None = None,
     key: str | None = None,
     entropy: Entropy | None = None,
 ) -> Private:
@@ -115,12 +117,10 @@ def _poisson(size: int, batch: int | None, epochs: Number | None, steps: int | N
     return PoissonBatches(rate, number_of_steps(rate, steps, epochs), size)
 
 
-def _charged(session: Session, plan: TrainingPlan, loss: Loss | None, key: str | None) -> Run:
+def _charged(session: Payer, plan: TrainingPlan, loss: Loss | None, key: str | None) -> Run:
     if not key:
         raise BadArgument("key", "a name of this training, under which it can be resumed", key)
-    claim = Claim(
-        f"the rows that were trained on are those of {session.dataset.name}, each of the unit it is said to be"
-    )
+    claim = Claim("the rows that were trained on are those of the data set, each of the unit it is said to be")
     what = f"private training, {plan.steps:,} steps"
     return session.start(plan.event(), loss=loss, key=key, claim=claim, proofs=(PROOF,), what=what)
 
@@ -232,6 +232,35 @@ class Private(Displayed):
         if not self.taken:
             raise BadArgument("spent()", "asked after the first step: before it, nothing is", 0)
         return self.plan.account(delta=delta, steps=self.taken)
+
+    def save(self, path: str | Path) -> None:
+        """Saves weights, optimizer, and how far the plan is, to go on from: for the holder of the data alone.
+
+        Batches and noise are drawn anew after every start, so that there is nothing of them to keep.
+        """
+        if self._chunk is not None:
+            raise BadArgument("save()", "asked between two steps", "in the middle of one")
+        held = {"model": self.model.state_dict(), "optimizer": self.optimizer.state_dict(), "taken": self.taken}
+        torch.save({"format": FORMAT, "version": 1, "plan": self._fingerprint(), **held}, path)
+
+    def resume(self, path: str | Path) -> Private:
+        """Goes on from what `save` saved of the same plan; steps that the book counts since then stay taken."""
+        try:
+            held = torch.load(path, weights_only=True)
+        except (pickle.UnpicklingError, RuntimeError, EOFError, KeyError):
+            raise UnknownFormat("it is no training that was saved") from None
+        if not isinstance(held, dict) or (held.get("format"), held.get("version")) != (FORMAT, 1):
+            raise UnknownFormat("it is no training that was saved")
+        if held["plan"] != self._fingerprint():
+            raise BadArgument("the plan", "the one that was saved: a run goes on as it was paid for", "another")
+        self.model.load_state_dict(held["model"])
+        self.optimizer.load_state_dict(held["optimizer"])
+        self.taken = max(self.taken, int(held["taken"]))
+        return self
+
+    def _fingerprint(self) -> str:
+        """What makes two plans the same: what is accounted for, and how much one unit may add."""
+        return f"{to_plain(self.plan.event())} {self.plan.clipping} {self.plan.relation.value}"
 
     def release(self, delta: Number | None = None) -> Release:
         """Ends the training: what left the data, all weights of all steps, with its loss, by the digest of the last."""

@@ -106,9 +106,7 @@ class Units:
 def readable(data: object) -> tuple[Callable[[Places], Rows], int]:
     """Reads data as a function from places to rows, and how many rows there are."""
     if isinstance(data, DataLoader):
-        must = (
-            "the data set itself, loader.dataset: batches are drawn here, and how is what is paid for"
-        )
+        must = "the data set itself, loader.dataset: batches are drawn here, and how is what is paid for"
         raise BadArgument("data", must, "a DataLoader")
     if isinstance(data, TensorDataset):
         data = data.tensors

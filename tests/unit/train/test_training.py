@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from torch.utils.data import DataLoader, TensorDataset
 
 import sfumato as sf
 from sfumato.entropy import ReplayEntropy
-from sfumato.errors import BadArgument
+from sfumato.errors import BadArgument, UnknownFormat
 from sfumato.train import Automatic, FixedBatches, Flat, PerLayer, PoissonBatches, private, replaced
 from sfumato.train.clipping import Clipping
 from sfumato.train.noise import normal_like
@@ -245,3 +246,33 @@ def test_a_session_is_charged_before_the_first_batch_and_counts_steps() -> None:
     again.fit(nn.CrossEntropyLoss())
     release = again.release()
     assert release.charged and release.loss == sf.Approx(1, 1e-6) and "private training" in str(release.how)
+
+
+def test_a_training_goes_on_from_a_file_and_only_under_its_plan(tmp_path: Path) -> None:
+    asked: dict[str, Any] = {"noise_multiplier": 1, "batch": 10, "steps": 4, "entropy": ReplayEntropy(3)}
+    training = private(network(), made_up(), **asked)
+    batches = training.batches()
+    for _ in range(2):
+        rows, given = next(batches)
+        training.step(nn.functional.cross_entropy(training.model(rows), given, reduction="none"))
+    next(batches)
+    with pytest.raises(BadArgument, match="between two steps"):
+        training.save(tmp_path / "run.pt")
+    again = private(network(), made_up(), **asked)
+    for rows, given in again.batches():
+        again.step(nn.functional.cross_entropy(again.model(rows), given, reduction="none"))
+        if again.taken == 3:
+            break
+    again.save(tmp_path / "run.pt")
+    later = private(network(), made_up(), **asked).resume(tmp_path / "run.pt")
+    assert later.taken == 3
+    for one, other in zip(later.model.parameters(), again.model.parameters(), strict=True):
+        assert torch.equal(one, other)
+    later.fit(nn.CrossEntropyLoss())
+    assert later.taken == 4
+    for changed in ({"steps": 5}, {"noise_multiplier": 2}, {"clip": 2.0}):
+        with pytest.raises(BadArgument, match="the one that was saved"):
+            private(network(), made_up(), **(asked | changed)).resume(tmp_path / "run.pt")
+    (tmp_path / "other.pt").write_bytes(b"no training")
+    with pytest.raises(UnknownFormat):
+        later.resume(tmp_path / "other.pt")
