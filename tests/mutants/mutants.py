@@ -7,23 +7,8 @@ fingerprints or style. ``audits``, where there are any, are tests by which an au
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import final
-
-
-@final
-@dataclass(frozen=True)
-class Mutant:
-    """Is one way to break one file of the package, the trap it stands for, and the tests that must notice."""
-
-    name: str
-    trap: str
-    path: str
-    old: str
-    new: str
-    killers: tuple[str, ...]
-    audits: tuple[str, ...] = ()
-
+from tests.mutants.mutant import Mutant
+from tests.mutants.training_mutants import TRAINING
 
 RANDOMNESS = (
     Mutant(
@@ -1005,6 +990,7 @@ FAMILIES: tuple[tuple[Mutant, ...], ...] = (
     LEDGER,
     QUERIES,
     OTHERS,
+    TRAINING,
 )
 MUTANTS: tuple[Mutant, ...] = tuple(mutant for family in FAMILIES for mutant in family)
 FIRST: tuple[Mutant, ...] = tuple(family[0] for family in FAMILIES)

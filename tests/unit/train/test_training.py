@@ -114,6 +114,35 @@ def test_rows_of_a_person_are_clipped_together_and_all_have_their_turn() -> None
     assert set(torch.cat(seen[:3]).tolist()) == set(inputs[:9, 0].tolist())
 
 
+def test_a_person_with_many_rows_adds_no_more_than_one_with_one() -> None:
+    inputs, labels = made_up(9)
+    model = network()
+    before = [each.detach().clone() for each in model.parameters()]
+    training = private(
+        model, (100 * inputs, labels), noise_multiplier=1e-9, clip=0.25,
+        batches=PoissonBatches(1, 1, 1),  # type: ignore[arg-type]
+        people=["ada"] * 9, max_rows=9, optimizer=torch.optim.SGD(model.parameters(), lr=1.0), entropy=ReplayEntropy(1),
+    )  # fmt: skip
+    training.fit(nn.CrossEntropyLoss())
+    moved = [((one - other.detach()) ** 2).sum() for one, other in zip(before, model.parameters(), strict=True)]
+    assert float(torch.stack(moved).sum().sqrt()) <= 0.2501
+
+
+def test_a_step_divides_by_the_expected_batch_and_has_noise_of_the_stated_size() -> None:
+    """Of no rows: what moves the weights is noise of multiplier · bound over rate · size."""
+    model = nn.Linear(200, 200)
+    before = model.weight.detach().clone()
+    training = private(
+        model, (torch.zeros(0, 200), torch.zeros(0)), noise_multiplier=4, clip=0.5,
+        batches=PoissonBatches("1/10", 1, 50),  # type: ignore[arg-type]
+        optimizer=torch.optim.SGD(model.parameters(), lr=1.0), entropy=ReplayEntropy(4),
+    )  # fmt: skip
+    assert list(training.batches()) == []
+    assert 0.98 < float((model.weight - before).std()) / (4 * 0.5 / 5) < 1.02
+    both = model.weight.detach().flatten()[:200] - before.flatten()[:200], model.bias.detach()
+    assert not torch.allclose(*both)
+
+
 def test_augmentations_are_averaged_within_a_unit() -> None:
     inputs, labels = made_up(4)
     shifts: list[int] = []
@@ -154,6 +183,8 @@ def test_batches_are_drawn_at_their_rate_and_fixed_ones_have_their_size() -> Non
     assert drawn.shape == (300, 30) and all(len(set(row)) == 30 for row in drawn.tolist())
     assert np.bincount(drawn.ravel(), minlength=100).min() > 55  # 90 each are expected, with a deviation of 8
     assert fixed.relation is sf.accounting.Relation.CHANGE_ONE
+    step = sf.events.Sampled(sf.events.Gaussian(2), sf.events.WithoutReplacement(30, 100))
+    assert fixed.event(sf.events.Gaussian(2)) == sf.events.Repeat(step, 1)
 
 
 def test_noise_is_normal() -> None:
@@ -185,7 +216,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("name", [name for name in REFUSED if name != "weights"])
-def test_what_cannot_be_trained_is_refused(name: str) -> None:
+def test_A3_021_what_cannot_be_trained_is_refused(name: str) -> None:
     changed, word = REFUSED[name]
     given: dict[str, Any] = {
         "model": network(),
