@@ -18,6 +18,7 @@ from . import (
     release,
     stats,
     textbook,
+    train,
     transforms,
 )
 from .accounting import events, meaning
@@ -223,6 +224,7 @@ __all__ = [
     "textbook",
     "top_k",
     "total",
+    "train",
     "transformation",
     "transforms",
     "truncate",

@@ -7,23 +7,8 @@ fingerprints or style. ``audits``, where there are any, are tests by which an au
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import final
-
-
-@final
-@dataclass(frozen=True)
-class Mutant:
-    """Is one way to break one file of the package, the trap it stands for, and the tests that must notice."""
-
-    name: str
-    trap: str
-    path: str
-    old: str
-    new: str
-    killers: tuple[str, ...]
-    audits: tuple[str, ...] = ()
-
+from tests.mutants.mutant import Mutant
+from tests.mutants.training_mutants import TRAINING
 
 RANDOMNESS = (
     Mutant(
@@ -635,7 +620,7 @@ LEDGER = (
         name="a run that is priced for other neighbours",
         trap="C.1 arXiv 2202.12219: sensitivity off by a factor",
         path="ledger/progress.py",
-        old="if terms.metric == exactly(AddRemove()) else Relation.CHANGE_ONE",
+        old="if by_identifier or terms.metric == exactly(AddRemove()) else Relation.CHANGE_ONE",
         new="if terms.metric else Relation.CHANGE_ONE",
         killers=("tests/unit/test_runs.py::test_a_run_on_samples_is_priced_for_the_neighbours_of_the_data",),
     ),
@@ -643,7 +628,7 @@ LEDGER = (
         name="a run that is counted by its loss alone",
         trap="C.1 arXiv 2202.12219: composition that is not that of what ran",
         path="ledger/progress.py",
-        old="cost = Cost(loss, event, relation_in(transaction[account].terms))",
+        old="cost = Cost(loss, event, relation_in(transaction[account].terms, metric))",
         new="cost = Cost.of(loss)",
         killers=("tests/unit/test_runs.py::test_a_run_is_counted_by_its_event_in_every_way",),
     ),
@@ -1005,6 +990,7 @@ FAMILIES: tuple[tuple[Mutant, ...], ...] = (
     LEDGER,
     QUERIES,
     OTHERS,
+    TRAINING,
 )
 MUTANTS: tuple[Mutant, ...] = tuple(mutant for family in FAMILIES for mutant in family)
 FIRST: tuple[Mutant, ...] = tuple(family[0] for family in FAMILIES)

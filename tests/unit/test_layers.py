@@ -62,7 +62,7 @@ ALLOWED_IN: dict[str, frozenset[str]] = {
     "numpy": frozenset(RANK) - {"errors", "exact", "guarantee", "plain"},
     "flint": frozenset({"exact", "noise", "accounting", "core", "mechanisms", "textbook", "audit"}),  # balls
     "lazy_loader": frozenset(
-        {"accounting", "release", "core", "transforms", "mechanisms", "combinators", "ledger", "learn"}
+        {"accounting", "release", "core", "transforms", "mechanisms", "combinators", "ledger", "learn", "train"}
     ),
     "cryptography": frozenset({"entropy", "ledger"}),  # the key stream; signed checkpoints
     "psycopg": frozenset({"ledger"}),
@@ -78,6 +78,7 @@ ALLOWED_IN: dict[str, frozenset[str]] = {
     "pyarrow": frozenset({"release", "query", "demo", "cli"}),
     "scipy": frozenset({"attacks", "learn"}),  # programs and optimisers; nothing private is made with it
     "sklearn": frozenset({"learn"}),  # the manners of estimators
+    "torch": frozenset({"train"}),
 }
 
 RANDOM_MODULES = {"random", "secrets"}

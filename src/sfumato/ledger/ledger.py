@@ -15,7 +15,7 @@ from sfumato.accounting.adaptive.costs import Cost
 from sfumato.accounting.events import Event
 from sfumato.accounting.losses.measures import Loss
 from sfumato.core.measurement import Measurement
-from sfumato.core.metrics import AddRemove, Unit
+from sfumato.core.metrics import AddRemove, Metric, Unit
 from sfumato.entropy import system
 from sfumato.errors import BadArgument, LedgerDamaged
 from sfumato.ledger.accounts import Account, checked_name
@@ -273,14 +273,26 @@ class Ledger(Displayed):
         what: str = "",
         data: str = "",
         by: str = "analyst",
+        metric: Metric | None = None,
     ) -> RunPermit:
         """Charges a plan of many steps once, and returns the permit for them; with the same key it goes on with it.
 
         The steps are those of the event: the times of a `Repeat`, the parts of a `Sequence`. Before steps look at data
         the book says so, for ``ahead`` of them at a time: a crash can lose that many, and none ever runs twice.
+        ``metric``, if it is that of the account's unit, says whether neighbours add or remove one.
         """
         permit = begin(
-            self._replica, self._store, account, loss, event, key=key, ahead=ahead, what=what, data=data, by=by
+            self._replica,
+            self._store,
+            account,
+            loss,
+            event,
+            key=key,
+            ahead=ahead,
+            what=what,
+            data=data,
+            by=by,
+            metric=metric,
         )
         self._runs.add(permit)
         return permit

@@ -21,7 +21,8 @@ from sfumato.accounting.events import Event, Repeat, Sequence
 from sfumato.accounting.losses.measures import Approx, Loss
 from sfumato.accounting.relation import Relation
 from sfumato.core.domains import Data
-from sfumato.core.metrics import AddRemove
+from sfumato.core.identifiers import Identifiers
+from sfumato.core.metrics import AddRemove, Metric
 from sfumato.core.queryable import shielded
 from sfumato.entropy import Entropy, system
 from sfumato.errors import BadArgument, PermitUsed, RunFailed
@@ -205,15 +206,19 @@ def begin(
     what: str,
     data: str,
     by: str,
+    metric: Metric | None = None,
 ) -> RunPermit:
-    """Charges a plan of steps, once for a key, and gives the permit for those that are left."""
+    """Charges a plan of steps, once for a key, and gives the permit for those that are left.
+
+    ``metric`` is that of the account's unit, whose terms know it by its exact description alone.
+    """
     if not isinstance(key, str) or not key:
         raise BadArgument("key", "given: a run that broke off is resumed by it", key)
     check_loss(loss, "loss")
     together, steps = integer(ahead, "ahead", least=1), steps_of(event)
     said: Body = {"what": what, "question": None, "key": key, "data": data, "run": {"steps": steps}}
     with replica.looking() as transaction:
-        cost = Cost(loss, event, relation_in(transaction[account].terms))
+        cost = Cost(loss, event, relation_in(transaction[account].terms, metric))
     check = partial(_check_plan, account=account, cost=cost)
     charge, fresh = charged(replica, account, cost, said, by=by, check=check)
     turn = Turn() if fresh else last_turn(store, charge)
@@ -254,9 +259,13 @@ def pays_for_plan(paid: Loss, event: Event, relation: Relation) -> bool:
     return total(event, type(paid), relation=relation).within(paid)
 
 
-def relation_in(terms: Terms) -> Relation:
-    """Which data sets are neighbours to the unit of an account: one unit exchanged, unless it is added or removed."""
-    return Relation.ADD_REMOVE if terms.metric == exactly(AddRemove()) else Relation.CHANGE_ONE
+def relation_in(terms: Terms, metric: Metric | None = None) -> Relation:
+    """Which data sets are neighbours to the unit of an account: one unit exchanged, unless it is added or removed.
+
+    It is where rows are units, and where a unit is an identifier with all its rows, if that is the account's metric.
+    """
+    by_identifier = isinstance(metric, Identifiers) and terms.metric == exactly(metric)
+    return Relation.ADD_REMOVE if by_identifier or terms.metric == exactly(AddRemove()) else Relation.CHANGE_ONE
 
 
 def last_turn(store: Store, charge: Entry) -> Turn:

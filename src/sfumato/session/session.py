@@ -14,6 +14,7 @@ from sfumato.accounting.compose import total
 from sfumato.accounting.events import Event
 from sfumato.accounting.losses.measures import Loss
 from sfumato.accounting.losses.stated import needed_loss, stated_loss
+from sfumato.accounting.relation import Relation
 from sfumato.core.measurement import Measurement
 from sfumato.errors import BadArgument
 from sfumato.exact import Number, probability
@@ -272,21 +273,28 @@ class Session(Displayed, Standing):
         charge, at least what the event costs; left out, that, where the limit needs no δ. That each step costs no more
         than its part is claimed, or proved on a page. The book counts ``ahead`` steps at a time: a crash can lose them.
         """
-        from sfumato.ledger.progress import relation_in
         from sfumato.session.run import Run, how_of
 
         how = how_of(event, what, claim, proofs)
         permit = self.ledger.start(
             self._name,
-            total(event, type(self._limit), relation=relation_in(self._terms)) if loss is None else loss,
+            total(event, type(self._limit), relation=self.relation) if loss is None else loss,
             event,
             key=key,
             ahead=ahead,
             what=clean(how, most=LONGEST),
             data=self.dataset.published[0],
             by=self.by,
+            metric=self.dataset.unit.metric,
         )
         return Run(self, permit, how)
+
+    @property
+    def relation(self) -> Relation:
+        """Which data sets are neighbours, as far as accounting must know: a unit more or fewer, or one exchanged."""
+        from sfumato.ledger.progress import relation_in
+
+        return relation_in(self._terms, self.dataset.unit.metric)
 
     def part(
         self,

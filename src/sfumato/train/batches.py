@@ -1,0 +1,126 @@
+"""Batches: who takes part in each step, drawn in secret; a sampler and the event that it is accounted as are one."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.accounting.events import Event, Poisson, Repeat, Sampled, WithoutReplacement
+from sfumato.accounting.relation import Relation
+from sfumato.entropy import Entropy
+from sfumato.errors import BadArgument, Several
+from sfumato.exact import integer, probability
+from sfumato.guarantee import guarantee
+from sfumato.noise.bernoulli import Bernoulli
+from sfumato.noise.uniform import permutation
+
+Places: TypeAlias = NDArray[np.int64]
+"""The units of a batch, by their places."""
+
+
+class Batches(ABC):
+    """A way to draw the units of each step, and what it makes of the noise of one step."""
+
+    steps: int
+
+    @property
+    @abstractmethod
+    def expected(self) -> Fraction:
+        """How many units a batch has on average: sums are divided by it, never by how many there are."""
+
+    @property
+    @abstractmethod
+    def relation(self) -> Relation:
+        """Which data sets count as neighbours."""
+
+    @abstractmethod
+    def event(self, noise: Event) -> Event:
+        """What all steps are, where each adds this noise to what its batch adds up to."""
+
+    @abstractmethod
+    def draw(self, units: int, entropy: Entropy) -> Places:
+        """Draws the next batch out of so many units, independently of all others."""
+
+
+@final
+@dataclass(frozen=True)
+class PoissonBatches(Batches):
+    """Each unit is in each batch with probability ``rate``, independently; an empty batch counts too.
+
+    ``size`` is a public number of units, near the true one: sums are divided by rate · size.
+    """
+
+    rate: Fraction
+    steps: int
+    size: int
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rate", probability(self.rate, "rate"))
+        object.__setattr__(self, "steps", integer(self.steps, "steps", least=1))
+        object.__setattr__(self, "size", integer(self.size, "size", least=1))
+        if self.rate == 0:
+            raise BadArgument("rate", "greater than 0: what is never drawn teaches nothing", self.rate)
+
+    @property
+    def expected(self) -> Fraction:
+        return self.rate * self.size
+
+    @property
+    def relation(self) -> Relation:
+        return Relation.ADD_REMOVE
+
+    def event(self, noise: Event) -> Event:
+        return Repeat(noise if self.rate == 1 else Sampled(noise, Poisson(self.rate)), self.steps)
+
+    @guarantee(
+        claim="each unit is drawn with probability rate, independently of all others and of all other steps",
+        proof="proofs/training.md#poisson",
+        reviewed="1b176c23c96c",
+    )
+    def draw(self, units: int, entropy: Entropy) -> Places:
+        return np.flatnonzero(Bernoulli(self.rate).samples(units, entropy))
+
+
+@final
+@dataclass(frozen=True)
+class FixedBatches(Batches):
+    """Every batch has exactly ``batch`` of ``size`` units, drawn without replacement, anew for each step.
+
+    The number of units is public, so neighbours exchange one unit: that costs more than adding or removing one.
+    """
+
+    batch: int
+    steps: int
+    size: int
+
+    def __post_init__(self) -> None:
+        for name in ("batch", "steps", "size"):
+            object.__setattr__(self, name, integer(getattr(self, name), name, least=1))
+        if self.batch > self.size:
+            raise BadArgument("batch", "at most the size", Several(self.batch, self.size))
+
+    @property
+    def expected(self) -> Fraction:
+        return Fraction(self.batch)
+
+    @property
+    def relation(self) -> Relation:
+        return Relation.CHANGE_ONE
+
+    def event(self, noise: Event) -> Event:
+        return Repeat(Sampled(noise, WithoutReplacement(self.batch, self.size)), self.steps)
+
+    @guarantee(
+        claim="every set of so many units is equally likely, independently of all other steps",
+        proof="proofs/training.md#fixed",
+        reviewed="6669d13ab6dc",
+    )
+    def draw(self, units: int, entropy: Entropy) -> Places:
+        if units != self.size:
+            raise BadArgument("the data", f"of {self.size} units, as the plan says", "another number")
+        return np.sort(permutation(units, entropy=entropy)[: self.batch])

@@ -1,0 +1,106 @@
+"""Checks of a model before anything is paid: no row may have a say in what another one gives."""
+
+from __future__ import annotations
+
+import copy
+from fractions import Fraction
+
+import torch
+from torch import Tensor, nn
+from torch.nn.modules.batchnorm import _BatchNorm
+from torch.nn.modules.instancenorm import _InstanceNorm
+
+from sfumato.entropy import system
+from sfumato.errors import BadArgument
+from sfumato.noise.bernoulli import Bernoulli
+from sfumato.train.noise import normal_like
+from sfumato.train.units import Rows
+
+CLOSE = 1e-4
+"""How far apart outputs may be, relatively, that should be equal: floats are added up in another order."""
+
+
+def check_model(model: nn.Module, example: Rows) -> None:
+    """Refuses a model that mixes rows, has weights that are no numbers, or nothing to train.
+
+    ``example`` are two rows or more, of which only shapes and types are looked at.
+    """
+    if not isinstance(model, nn.Module):
+        raise BadArgument("model", "a torch.nn.Module", type(model).__name__)
+    trained = [each for each in model.parameters() if each.requires_grad]
+    if not trained:
+        raise BadArgument("model", "one with parameters that require gradients", "none of its parameters does")
+    if not all(bool(torch.isfinite(each).all()) for each in trained):
+        raise BadArgument("model", "one whose weights are finite numbers", "some are not")
+    if mixing := [name for name, layer in model.named_modules() if mixes(layer)]:
+        must = (
+            "one whose layers look at each row by itself. Normalising by the rows of a batch lets every row have a say "
+            "in what the others give: sf.train.replaced(model) puts GroupNorm in its place"
+        )
+        raise BadArgument(
+            "model", must, f"one with {type(dict(model.named_modules())[mixing[0]]).__name__}: {mixing[0]}"
+        )
+    if not independent(model, example):
+        must = "one whose output for a row depends on that row alone: change another row, and it must stay"
+        raise BadArgument("model", must, "another")
+
+
+def mixes(layer: nn.Module) -> bool:
+    """Tells whether a layer is known to mix rows, or to remember them."""
+    return isinstance(layer, _BatchNorm) or (isinstance(layer, _InstanceNorm) and layer.track_running_stats)
+
+
+def independent(model: nn.Module, example: Rows) -> bool:
+    """Tries on made-up rows whether the output for one stays when all others change."""
+    inputs = example[0] if example else None
+    if not isinstance(inputs, Tensor) or len(inputs) < 2:
+        return True  # nothing is known of how other inputs are made up
+    with torch.random.fork_rng(devices=[]), torch.no_grad():
+        first, others = _made_up(inputs), _made_up(inputs)
+        others[:1] = first[:1]
+        given = [_output(model, rows) for rows in (first, others)]
+    if any(made is None for made in given):
+        return True
+    one, other = (made[0].flatten().double() for made in given if made is not None)
+    apart = (one - other).abs().max() if one.numel() else torch.zeros(())
+    return bool(apart <= CLOSE * (one.abs().max() + 1))
+
+
+def _made_up(inputs: Tensor) -> Tensor:
+    """Random inputs of the same shape and type: normal numbers, or zeros and ones."""
+    if inputs.is_floating_point():
+        return normal_like(inputs.shape, 1.0, system()).to(inputs)
+    bits = Bernoulli(Fraction(1, 2)).samples(inputs.numel(), system())
+    return torch.from_numpy(bits).view(inputs.shape).to(inputs)
+
+
+def _output(model: nn.Module, rows: Tensor) -> Tensor | None:
+    """The output of a copy of the model, which remembers nothing of it; None where it is no tensor."""
+    torch.manual_seed(0)
+    made = copy.deepcopy(model)(rows)
+    return made if isinstance(made, Tensor) else None
+
+
+def replaced(model: nn.Module) -> nn.Module:
+    """A copy of a model with GroupNorm in the place of every BatchNorm, and InstanceNorm that remembers nothing.
+
+    >>> [type(each).__name__ for each in replaced(nn.Sequential(nn.BatchNorm1d(6), nn.Linear(6, 1)))]
+    ['GroupNorm', 'Linear']
+    """
+    made = copy.deepcopy(model)
+    if mixes(made):
+        return _instead(made)
+    for layer in list(made.modules()):
+        for name, inner in list(layer.named_children()):
+            if mixes(inner):
+                setattr(layer, name, _instead(inner))
+    return made
+
+
+def _instead(layer: nn.Module) -> nn.Module:
+    if isinstance(layer, _InstanceNorm):
+        return type(layer)(layer.num_features, eps=layer.eps, affine=layer.affine, track_running_stats=False)
+    if not isinstance(layer, _BatchNorm):
+        raise TypeError(layer)
+    groups = max(many for many in range(1, 33) if layer.num_features % many == 0)
+    return nn.GroupNorm(groups, layer.num_features, eps=layer.eps, affine=layer.affine)

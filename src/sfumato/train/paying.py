@@ -1,0 +1,47 @@
+"""What a training asks of whoever pays for it: a session, which this layer does not know, has all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from sfumato.accounting.events import Event
+from sfumato.accounting.losses.measures import Loss
+from sfumato.accounting.relation import Relation
+from sfumato.release.claim import Claim
+from sfumato.release.record import Release
+
+
+class Run(Protocol):
+    """A run that was charged once, whose steps are counted before they look."""
+
+    @property
+    def taken(self) -> int:
+        """How many steps have run, or may have."""
+
+    def step(self, function: Callable[[Any, Any], Any]) -> Any:
+        """Counts the next step in the book, and then runs it."""
+
+    def finish(self, value: Any) -> Release:
+        """Ends the run with a release."""
+
+
+class Payer(Protocol):
+    """A session: it charges a plan, and knows which data sets are neighbours."""
+
+    @property
+    def relation(self) -> Relation:
+        """Which data sets are neighbours."""
+
+    def start(
+        self,
+        event: Event,
+        *,
+        loss: Loss | None = None,
+        key: str,
+        claim: Claim | None = None,
+        proofs: Sequence[str] = (),
+        what: str = "a run",
+        ahead: int = 1,
+    ) -> Run:
+        """Charges a plan once, or goes on with the one that has this key."""

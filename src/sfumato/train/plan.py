@@ -1,0 +1,59 @@
+"""The plan of a training: batches, clipping and noise as one value, which knows its event and its price."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import final
+
+from sfumato.accounting.events import Event, Gaussian
+from sfumato.accounting.losses.measures import Loss
+from sfumato.accounting.plans.account import CostReport, account
+from sfumato.accounting.plans.calibration import calibrate_plan
+from sfumato.accounting.relation import Relation
+from sfumato.exact import Number, positive, rational
+from sfumato.train.batches import Batches
+from sfumato.train.clipping import Clipping
+
+
+@final
+@dataclass(frozen=True)
+class TrainingPlan:
+    """How a model is trained: who is in each batch, how much one unit may add, and the noise on it.
+
+    ``multiplier`` is the deviation of the noise over the bound of clipping. All of it is public.
+    """
+
+    batches: Batches
+    clipping: Clipping
+    multiplier: Fraction
+    relation: Relation
+    """Which data sets count as neighbours."""
+
+    @staticmethod
+    def within(loss: Loss, batches: Batches, clipping: Clipping, relation: Relation) -> TrainingPlan:
+        """The plan with the least noise that keeps a loss."""
+        least = calibrate_plan(lambda scale: batches.event(Gaussian(scale)), limit=loss, relation=relation)
+        return TrainingPlan(batches, clipping, rational(least, "multiplier"), relation)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "multiplier", positive(self.multiplier, "noise_multiplier"))
+
+    @property
+    def steps(self) -> int:
+        """How many batches there are."""
+        return self.batches.steps
+
+    @property
+    def deviation(self) -> float:
+        """The deviation of the noise on each entry of the sum of gradients."""
+        return float(self.multiplier) * self.clipping.bound
+
+    def event(self, steps: int | None = None) -> Event:
+        """What runs: all steps, or the first of them."""
+        batches = self.batches if steps is None else replace(self.batches, steps=steps)  # type: ignore[type-var]
+        return batches.event(Gaussian(self.multiplier))
+
+    def account(self, *, delta: Number, steps: int | None = None) -> CostReport:
+        """What all steps, or the first of them, cost at a δ, with a certified bracket."""
+        return account(self.event(steps), delta=delta, relation=self.relation)

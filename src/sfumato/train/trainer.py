@@ -1,0 +1,320 @@
+"""Training under a plan: batches are the only way to the data, and every step adds noise to clipped gradients."""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, TypeAlias, final
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from sfumato.accounting.codec import to_plain
+from sfumato.accounting.losses.measures import Approx, Loss
+from sfumato.accounting.losses.stated import needed_loss, stated_loss
+from sfumato.accounting.plans.account import CostReport
+from sfumato.accounting.plans.training import number_of_steps
+from sfumato.accounting.relation import Relation
+from sfumato.entropy import Entropy, system
+from sfumato.errors import BadArgument, UnknownFormat
+from sfumato.exact import Number, integer, positive
+from sfumato.release.claim import Claim
+from sfumato.release.progress import Progress, reporting
+from sfumato.release.record import How, Release
+from sfumato.release.render.displayed import Displayed
+from sfumato.release.render.document import Document, Table
+from sfumato.train.batches import Batches, PoissonBatches
+from sfumato.train.checks import check_model
+from sfumato.train.clipping import Clipping, Flat
+from sfumato.train.losses import by_rows
+from sfumato.train.noise import normal_like
+from sfumato.train.paying import Payer, Run
+from sfumato.train.plan import TrainingPlan
+from sfumato.train.taps import Notes
+from sfumato.train.units import Augment, Chunk, Rows, Units
+
+PROOF = "proofs/training.md#steps"
+
+FORMAT = "sfumato/training"
+
+STRICTER = (Relation.ADD_REMOVE, Relation.CHANGE_ONE)
+"""Neighbours, from those that are easier to hide to those that are harder."""
+
+LossFunction: TypeAlias = Callable[[Any, Any], Tensor]
+"""Compares what a model gives with labels, row by row."""
+
+
+def private(
+    model: nn.Module,
+    data: object,
+    *,
+    loss: Loss | None = None,
+    epsilon: Number | None = None,
+    delta: Number | None = None,
+    noise_multiplier: Number | None = None,
+    epochs: Number | None = None,
+    steps: int | None = None,
+    batch: int | None = None,
+    batches: Batches | None = None,
+    clip: float | Clipping = 1.0,
+    optimizer: torch.optim.Optimizer | None = None,
+    people: Sequence[object] | None = None,
+    max_rows: int = 1,
+    augment: Augment | None = None,
+    augmentations: int = 1,
+    largest: int | None = None,
+    size: int | None = None,
+    session: Payer | None = None,
+    key: str | None = None,
+    entropy: Entropy | None = None,
+) -> Private:
+    """Plans the private training of a model, finds the noise that a loss allows, and pays for all steps at once.
+
+    Takes:      a model whose layers look at each row by itself; ``data``, a tuple of tensors such as (X, y) or a torch
+                Dataset, never a loader; a ``loss`` to keep, or a ``noise_multiplier``; how many units a ``batch`` has
+                on average and how many ``epochs`` or ``steps`` there are, or ``batches`` drawn in another way;
+                ``clip``, the most that one unit adds to a gradient; ``people``, an id for each row, of whom
+                ``max_rows`` rows count a step; ``largest``, how many units pass at once; ``size``, a public number of
+                units
+    Gives:      a `Private`, whose `batches` and `step`, or `fit`, train the model
+    Guarantee:  the loss of the plan's event, for whoever is protected, of all weights after all steps; noise is drawn
+                in floating point  (proofs/training.md#steps)
+    Cost:       about that of plain training
+
+    With a ``session`` the plan is charged before the first batch, under a ``key`` by which it can be resumed. Left out,
+    nothing is charged, and the release says so. Without ``size`` the number of units is taken to be public.
+    """
+    units = Units(data, people=people, max_rows=max_rows, augment=augment, augmentations=augmentations)
+    check_model(model, units.example())
+    told = units.count if size is None else integer(size, "size", least=1)
+    clipping = clip if isinstance(clip, Clipping) else Flat(clip)
+    drawn = batches if batches is not None else _poisson(told, batch, epochs, steps)
+    relation = (
+        drawn.relation if session is None or not key else max(drawn.relation, session.relation, key=STRICTER.index)
+    )
+    keep = stated_loss(loss, epsilon, delta)
+    if (keep is None) == (noise_multiplier is None):
+        raise BadArgument("loss or noise_multiplier", "given, one of them", noise_multiplier)
+    if noise_multiplier is not None:
+        plan = TrainingPlan(drawn, clipping, positive(noise_multiplier, "noise_multiplier"), relation)
+    else:
+        plan = TrainingPlan.within(needed_loss(loss, epsilon, delta), drawn, clipping, relation)
+    made = optimizer if optimizer is not None else torch.optim.Adam(model.parameters())
+    most = None if largest is None else integer(largest, "largest", least=1)
+    run = None if session is None else _charged(session, plan, keep, key)
+    return Private(model, units, plan, made, keep=keep, largest=most, run=run, entropy=entropy)
+
+
+def _poisson(size: int, batch: int | None, epochs: Number | None, steps: int | None) -> PoissonBatches:
+    many = integer(batch, "batch", least=1)
+    if many > size:
+        raise BadArgument("batch", f"at most {size:,}, the number of units", batch)
+    rate = Fraction(many, size)
+    return PoissonBatches(rate, number_of_steps(rate, steps, epochs), size)
+
+
+def _charged(session: Payer, plan: TrainingPlan, loss: Loss | None, key: str | None) -> Run:
+    if not key:
+        raise BadArgument("key", "a name of this training, under which it can be resumed", key)
+    claim = Claim("the rows that were trained on are those of the data set, each of the unit it is said to be")
+    what = f"private training, {plan.steps:,} steps"
+    return session.start(plan.event(), loss=loss, key=key, claim=claim, proofs=(PROOF,), what=what)
+
+
+@final
+class Private(Displayed):
+    """A model in private training. Get one from `private`.
+
+    >>> from torch import nn
+    >>> rows, labels = torch.zeros(1_000, 2), torch.zeros(1_000, dtype=torch.long)
+    >>> training = private(nn.Linear(2, 2), (rows, labels), loss=Approx(1, 1e-6), batch=100, steps=5)
+    >>> training.fit(nn.CrossEntropyLoss()).taken
+    5
+    """
+
+    def __init__(
+        self,
+        model: nn.Module,
+        units: Units,
+        plan: TrainingPlan,
+        optimizer: torch.optim.Optimizer,
+        *,
+        keep: Loss | None,
+        largest: int | None,
+        run: Run | None,
+        entropy: Entropy | None,
+    ) -> None:
+        self.model, self.plan, self.optimizer = model, plan, optimizer
+        self.taken = 0 if run is None else run.taken
+        self._units, self._keep, self._largest, self._run = units, keep, largest, run
+        self._entropy = system() if entropy is None else entropy
+        self._notes = Notes(model)
+        self._chunk: Chunk | None = None
+        self._sums: dict[nn.Parameter, Tensor] = {}
+        held = {each for group in optimizer.param_groups for each in group["params"] if each.requires_grad}
+        if held != set(self._notes.parameters):
+            raise BadArgument("optimizer", "one of all parameters of the model that require gradients", "another")
+
+    def batches(self) -> Iterator[Rows]:
+        """The rows of one batch after another, until all steps are taken; each must be followed by one `step`.
+
+        A batch that is larger than ``largest`` comes in pieces. An empty one is a step of noise alone, and not seen.
+        """
+        while self.taken < self.plan.steps:
+            yield from self._one_batch()
+
+    def _one_batch(self) -> Iterator[Rows]:
+        if self._run is not None:
+            self._run.step(lambda data, entropy: None)  # counted in the book before anything is looked at
+        step, self.taken = self.taken, self.taken + 1
+        chosen = self.plan.batches.draw(self._units.count, self._entropy)
+        self._sums = {}
+        for chunk in self._units.chunks(chosen, step, self._largest):
+            self._chunk = chunk
+            self._notes.begin()
+            try:
+                yield chunk.rows
+            finally:
+                self._notes.end()
+            if self._chunk is not None:
+                raise BadArgument("each batch", "followed by one private.step(losses)", "left without")
+        self._finish()
+
+    def step(self, losses: Tensor) -> None:
+        """Takes the losses of the rows of a batch, one number each (``reduction="none"``), and the step with it."""
+        chunk = self._chunk
+        if chunk is None:
+            raise BadArgument(
+                "step", "called once for each of private.batches(), which draws what is paid for", "called"
+            )
+        rows = len(chunk.weights)
+        if not isinstance(losses, Tensor) or losses.dim() == 0 or len(losses) != rows:
+            must = f"one number for each of the {rows} rows, by reduction='none': an average hides whose it is"
+            raise BadArgument("the loss", must, "another" if not isinstance(losses, Tensor) else tuple(losses.shape))
+        each = losses.flatten(1).mean(dim=1) if losses.dim() > 1 else losses
+        (each * chunk.weights.to(each)).sum().backward()
+        self._notes.end()
+        for parameter, part in clipped_sum(self._notes, chunk.units, self.plan.clipping).items():
+            self._sums[parameter] = self._sums[parameter] + part if parameter in self._sums else part
+        self._chunk = None
+
+    def _finish(self) -> None:
+        """Adds noise to what was added up, over the expected number of units, and moves the weights."""
+        expected = float(self.plan.batches.expected)
+        for parameter in self._notes.parameters:
+            noise = normal_like(parameter.shape, self.plan.deviation, self._entropy).to(parameter)
+            total = self._sums.get(parameter)
+            parameter.grad = (noise if total is None else noise.add_(total)).div_(expected)
+        self._sums = {}
+        self.optimizer.step()
+        self.optimizer.zero_grad(set_to_none=True)
+
+    def fit(self, loss_function: LossFunction, *, progress: Progress | None = None) -> Private:
+        """Takes all steps that are left: ``loss_function(model(X), y)``, asked for one number a row."""
+        of_rows = by_rows(loss_function)
+        self.model.train()
+        with reporting(progress, "training") as tell:
+            for inputs, *labels in self.batches():
+                self.step(of_rows(self.model(inputs), *labels))
+                tell(self.taken, self.plan.steps)
+        return self
+
+    def spent(self, delta: Number | None = None) -> CostReport:
+        """What the steps so far cost at a δ (that of the loss to keep, if it has one), with a certified bracket."""
+        if delta is None:
+            if not isinstance(self._keep, Approx):
+                raise BadArgument("delta", "given: the loss to keep has none", None)
+            delta = self._keep.delta
+        if not self.taken:
+            raise BadArgument("spent()", "asked after the first step: before it, nothing is", 0)
+        return self.plan.account(delta=delta, steps=self.taken)
+
+    def save(self, path: str | Path) -> None:
+        """Saves weights, optimizer, and how far the plan is, to go on from: for the holder of the data alone.
+
+        Batches and noise are drawn anew after every start, so that there is nothing of them to keep.
+        """
+        if self._chunk is not None:
+            raise BadArgument("save()", "asked between two steps", "in the middle of one")
+        held = {"model": self.model.state_dict(), "optimizer": self.optimizer.state_dict(), "taken": self.taken}
+        torch.save({"format": FORMAT, "version": 1, "plan": self._fingerprint(), **held}, path)
+
+    def resume(self, path: str | Path) -> Private:
+        """Goes on from what `save` saved of the same plan; steps that the book counts since then stay taken."""
+        try:
+            held = torch.load(path, weights_only=True)
+        except (pickle.UnpicklingError, RuntimeError, EOFError, KeyError):
+            raise UnknownFormat("it is no training that was saved") from None
+        if not isinstance(held, dict) or (held.get("format"), held.get("version")) != (FORMAT, 1):
+            raise UnknownFormat("it is no training that was saved")
+        if held["plan"] != self._fingerprint():
+            raise BadArgument("the plan", "the one that was saved: a run goes on as it was paid for", "another")
+        self.model.load_state_dict(held["model"])
+        self.optimizer.load_state_dict(held["optimizer"])
+        self.taken = max(self.taken, int(held["taken"]))
+        return self
+
+    def _fingerprint(self) -> str:
+        """What makes two plans the same: what is accounted for, and how much one unit may add."""
+        return f"{to_plain(self.plan.event())} {self.plan.clipping} {self.plan.relation.value}"
+
+    def release(self, delta: Number | None = None) -> Release:
+        """Ends the training: what left the data, all weights of all steps, with its loss, by the digest of the last."""
+        if self.taken < self.plan.steps:
+            raise BadArgument("release()", f"asked after all {self.plan.steps:,} steps", self.taken)
+        value = {"weights (SHA-256)": digest(self.model), "steps": self.taken}
+        if self._run is not None:
+            return self._run.finish(value)
+        loss = self._keep if self._keep is not None else Approx(self.spent(delta).epsilon, delta or 0)
+        how = How("private training", tuple((name, said) for name, said in self._facts()), proofs=(PROOF,))
+        return Release(
+            value,
+            loss,
+            "one unit of the rows given",
+            how,
+            replayable=self._entropy.replayable,
+            adjacency=self.plan.relation.value,
+        )
+
+    def _facts(self) -> tuple[tuple[str, str], ...]:
+        plan = self.plan
+        return (
+            ("steps", f"{self.taken:,} of {plan.steps:,}"),
+            ("batches", str(plan.batches)),
+            ("clipping", str(plan.clipping)),
+            ("noise", f"Gaussian, {float(plan.multiplier):.4g} times the bound of clipping, in floating point"),
+            ("neighbours", plan.relation.value),
+        )
+
+    def document(self) -> Document:
+        """What is trained and what it has cost so far, for any form."""
+        delta = self._keep.delta if isinstance(self._keep, Approx) else None
+        cost = f"{self.spent(delta).loss}" if delta and self.taken else ""
+        rows = [*self._facts(), ("kept", str(self._keep or "")), ("spent so far", cost)]
+        return Document(
+            "Private training", type(self.model).__name__, tables=(Table(tuple(row for row in rows if row[1])),)
+        )
+
+
+def clipped_sum(notes: Notes, units: int, clipping: Clipping) -> dict[nn.Parameter, Tensor]:
+    """The sum of all units' clipped gradients; a unit whose gradient is no number adds nothing."""
+    gradients = notes.gradients(units)
+    squared = gradients.squared_norms()
+    known = torch.isfinite(torch.stack(list(squared.values())).sum(dim=0))
+    if not bool(known.all()):
+        gradients = gradients.without(~known)
+        squared = gradients.squared_norms()
+    return gradients.weighted(clipping.weights(squared))
+
+
+def digest(model: nn.Module) -> str:
+    """The SHA-256 of a model's weights, in the order of their names."""
+    made = hashlib.sha256()
+    for name, each in sorted(model.state_dict().items()):
+        made.update(name.encode())
+        made.update(np.ascontiguousarray(each.detach().cpu().float().numpy()).tobytes())
+    return made.hexdigest()
