@@ -398,6 +398,14 @@ TRANSFORMS = (
         killers=("tests/exact/test_transforms_vector.py::test_claimed_spreads_are_sound_and_reached",),
     ),
     Mutant(
+        name="a row that moves less than its own cluster",
+        trap="C.1 arXiv 2202.12219: sensitivity too small",
+        path="transforms/clusters.py",
+        old="added = max(weight, Fraction(rational_up(length)))",
+        new="added = min(weight, Fraction(rational_up(length)))",
+        killers=("tests/exact/test_k_means.py::test_totals_move_as_far_as_the_map_says_and_no_farther",),
+    ),
+    Mutant(
         name="a size that survives a filter",
         trap="C.1 arXiv 2602.17454: data set size used as public",
         path="transforms/rows.py",
