@@ -19,7 +19,7 @@ from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument
 from sfumato.exact import Number as AnyNumber
 from sfumato.exact import integer
-from sfumato.learn.columns import Between, Categories, Floats, numbers_alone
+from sfumato.learn.columns import Between, Categories, Floats, Number, numbers_alone
 from sfumato.learn.estimator import PrivateEstimator, columns_of
 from sfumato.learn.noising import restated, ways_to_spend
 from sfumato.learn.prepared import Prepared
@@ -99,7 +99,8 @@ class KMeans(TransformerMixin, PrivateEstimator):  # type: ignore[misc]
     def _learn(self, value: tuple[list[list[float]], list[float]]) -> None:
         centres, sizes = (np.array(part, dtype=np.float64) for part in value)
         half, middle = numbers_alone(self.columns_, "clusters")
-        self.cluster_centers_, self.counts_ = middle + half * centres, sizes
+        ends = [(float(one.lower), float(one.upper)) for one in self.columns_ if isinstance(one, Number)]
+        self.cluster_centers_, self.counts_ = np.clip(middle + half * centres, *np.array(ends).T), sizes
         self.n_iter_ = integer(self.max_iter, "max_iter", least=1)
 
     def _scaled(self, centres: Floats) -> Floats:
