@@ -181,8 +181,8 @@ class KMeans(TransformerMixin, PrivateEstimator):  # type: ignore[misc]
         return tags
 
 
-def _plain(found: Clustering) -> tuple[list[list[float]], list[float]]:
-    return [list(centre) for centre in found.centroids], list(found.sizes)
+def _plain(clustering: Clustering) -> tuple[list[list[float]], list[float]]:
+    return [list(centre) for centre in clustering.centroids], list(clustering.sizes)
 
 
 def _spread(loss: Spendable, columns: int, rounds: int) -> float:

@@ -41,14 +41,15 @@ from sfumato.stats.quantiles import quantiles
 from sfumato.stats.shares import Spendable, spendable
 from sfumato.transforms.rowwise import rowwise
 
+MEANS, EXPECTED, SQUARES = 0.1, 0.16, 0.02
+"""What is expected of columns in [−1, 1]: how much their means vary, their variance, and how much that varies."""
+
 FURTHEST = 8.0
 """Normal scores stay within this many deviations: beyond it floats know no chance but 0 and 1."""
 
 
 class PrivateScaler(OneToOneFeatureMixin, TransformerMixin, PrivateEstimator):  # type: ignore[misc]
     """What transformers of each column by itself share: rows in, as many columns out, and back."""
-
-    takes: ClassVar[str] = "nothing"
 
     def transform(self, X: object) -> Any:  # noqa: N803  # scikit-learn's name
         """Rows as scaled ones, which nothing protects; of a table of a session, a table for the next step."""
@@ -100,6 +101,8 @@ class StandardScaler(PrivateScaler):
     ([4.5], [8.25], [[0.0]])
     """
 
+    takes: ClassVar[str] = "nothing"
+
     mean_: Floats
     var_: Floats
     scale_: Floats
@@ -142,7 +145,7 @@ class StandardScaler(PrivateScaler):
 
     def _scaled(self, place: int, values: Floats) -> Floats:
         scaled = (values - (self.mean_[place] if self.with_mean else 0.0)) / self.scale_[place]
-        return scaled if self.clip is None else np.clip(scaled, -float(self.clip), float(self.clip))
+        return np.asarray(scaled if self.clip is None else np.clip(scaled, -float(self.clip), float(self.clip)))
 
     def _restored(self, place: int, scaled: Floats) -> Floats:
         return np.asarray(scaled * self.scale_[place] + (self.mean_[place] if self.with_mean else 0.0))
@@ -156,23 +159,24 @@ class StandardScaler(PrivateScaler):
         return made if self.clip is None else call("clamp", made, literal(-float(self.clip)), literal(float(self.clip)))
 
     def _told(self) -> tuple[Table, ...]:
-        found = zip(self.columns_, self.mean_, np.sqrt(self.var_), strict=True)
-        rows = tuple((one.name, f"{mean:.4g}", f"{deviation:.3g}") for one, mean, deviation in found)
+        known = zip(self.columns_, self.mean_, np.sqrt(self.var_), strict=True)
+        rows = tuple((one.name, f"{mean:.4g}", f"{deviation:.3g}") for one, mean, deviation in known)
         return (Table(rows, ("column", "mean", "deviation"), "What columns are scaled by", right=frozenset({1, 2})),)
 
 
 def centred_moments(total: float, sums: Floats, squares: Floats, deviation: float) -> tuple[float, Floats, Floats]:
     """The number of rows, means and variances in [−1, 1] from noisy sums of 1, s and 2s² − 1 (proofs/gram.md#scaler).
 
-    All are where they can be: at least one row, means within the bounds, variances of no less than their noise.
+    All are where they can be: at least one row, means within the bounds, variances of no less than their noise. What
+    noise hides is shrunk to what is expected of columns: the middle, and a deviation of about 0.4.
     """
     rows = max(total, 1.0)
-    mean = np.clip(sums / rows, -1.0, 1.0)
-    second = (squares / rows + 1) / 2
-    error = deviation / rows
-    most = 1 - mean**2
-    least = np.minimum(max(error, 1e-12), 1 / 3)
-    return rows, mean, np.asarray(np.clip(second - mean**2 + error**2, least, np.maximum(most, least)))
+    noise = min(deviation / rows, 1e9) ** 2
+    mean = np.clip(sums / rows, -1.0, 1.0) * (MEANS / (MEANS + noise))
+    seen = (squares / rows + 1) / 2 - mean**2 + min(noise, MEANS)
+    variance = (SQUARES * np.clip(seen, 0.0, 1.0) + noise * EXPECTED) / (SQUARES + noise)
+    most, least = 1 - mean**2, max(min(noise**0.5, EXPECTED), 1e-12)
+    return rows, mean, np.asarray(np.clip(variance, least, np.maximum(most, least)))
 
 
 @final
@@ -195,6 +199,8 @@ class QuantileTransformer(PrivateScaler):
     >>> scaler.fit(np.arange(4001.0)[:, None] / 100).transform([[20.0], [200.0]]).round(2).tolist()
     [[0.5], [1.0]]
     """
+
+    takes: ClassVar[str] = "nothing"
 
     quantiles_: Floats
     references_: Floats

@@ -104,9 +104,15 @@ def test_degenerate_rows_give_finite_scales_and_ranks_in_order(rows: Any, loss: 
 
 
 def test_variances_that_noise_hides_are_no_less_than_it() -> None:
-    rows, mean, variance = centred_moments(100.0, np.array([0.0, 50.0]), np.array([-200.0, 900.0]), 5.0)
-    assert (rows, mean.tolist()) == (100.0, [0.0, 0.5]) and variance.tolist() == [0.05, 0.75]
-    assert centred_moments(-3.0, np.array([9.0]), np.array([0.0]), 1e9)[2] == pytest.approx([1 / 3])
+    rows, mean, variance = centred_moments(100.0, np.array([0.0, 50.0]), np.array([-200.0, 900.0]), 1e-3)
+    assert (rows, mean.tolist()) == (100.0, pytest.approx([0.0, 0.5])) and variance == pytest.approx(
+        [1e-5, 0.75], rel=1e-3
+    )
+    for nothing in (
+        centred_moments(-3.0, np.array([9.0]), np.array([0.0]), 1e9),
+        centred_moments(0, *np.zeros((2, 1)), 9),
+    ):
+        assert nothing[2] == pytest.approx([0.16], abs=1e-3) and nothing[1] == pytest.approx([0.0], abs=1e-3)
 
 
 def test_scalers_refuse_what_they_cannot_do() -> None:
