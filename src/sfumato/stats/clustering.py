@@ -56,6 +56,9 @@ column, as a part of half the width; found by simulation (proofs/k_means.md#step
 UNSEEN = 0.05
 """The size of a point whose noisy size is no more than noise, where points are merged, as a part of that noise."""
 
+SURELY = 2
+"""A clustering has a score only where every size is more than noise by this factor (proofs/k_means.md#scores)."""
+
 MERGE_ROUNDS = 20
 TIE = 1e-12
 """Points without rows are chosen too, where there are too few with rows: the farthest first."""
@@ -218,7 +221,7 @@ class Lloyd:
         return self.rows.inside(np.array(starts))
 
     def run(self, ask: Queryable, starts: Array, number: int) -> tuple[Clustering, bool]:
-        """Goes through all rounds, and tells whether every cluster is more than noise.
+        """Goes through all rounds, and tells whether every cluster is surely more than noise.
 
         Where there are more starts than clusters, the first round merges them. A centroid goes as far towards the mean
         that was released as its noise leaves it trust (proofs/k_means.md#steps).
@@ -237,7 +240,8 @@ class Lloyd:
                 centroids, sizes = merge_points(places, held, number)
                 places, doubt = centroids, _merged_doubt(places, held, centroids, doubt)
             places = self.rows.inside(places)
-        return Clustering(tuple(map(tuple, places.tolist())), tuple(sizes.tolist())), bool((sizes > least).all())
+        clear_all = bool((sizes > SURELY * least).all())
+        return Clustering(tuple(map(tuple, places.tolist())), tuple(sizes.tolist())), clear_all
 
     def _round(self, ask: Queryable, places: Array) -> tuple[Array, Array, float, float]:
         """Asks for sizes and means of the rows around centroids; from which size on it is more than noise, and the
