@@ -97,8 +97,8 @@ class StandardScaler(PrivateScaler):
 
     >>> import numpy as np
     >>> scaler = StandardScaler(epsilon=10**6, between=(0, 20)).fit(np.arange(2000.0)[:, None] % 10)
-    >>> scaler.mean_.round(2).tolist(), scaler.var_.round(2).tolist(), scaler.transform([[4.5]]).round(2).tolist()
-    ([4.5], [8.25], [[0.0]])
+    >>> scaler.mean_.round(2).tolist(), scaler.var_.round(2).tolist(), scaler.transform([[10]]).round(1).tolist()
+    ([4.5], [8.25], [[1.9]])
     """
 
     takes: ClassVar[str] = "nothing"
