@@ -21,7 +21,7 @@ from typing import TypeAlias
 from rich.console import Console
 from rich.table import Table
 
-from contenders.learn import cases, classes, logistic
+from contenders.learn import cases, classes, clusters, logistic
 from side_by_side.contest import Contender, Contest, Facts, hold, ratios_line
 
 OURS = "sfumato"
@@ -36,9 +36,16 @@ TITLES = {
     "trees": "Additive models and forests: mean share of held-out rows of which the class is wrong",
     "pca": "Principal components: share of the variance that the best ones have and these have not",
 }
+BESIDES = {
+    "clusters": "Clusters: mean sum of squared distances over that of k-means without privacy",
+    "scales": "Means and deviations: mean error, in halves of the width of the bounds",
+}
+"""What is shown and not part of the last line."""
+
+ALL_TITLES = TITLES | BESIDES
 ROWS = 10_000_000
-Case: TypeAlias = cases.Case | logistic.Logistic | classes.Classes
-CASES: list[Case] = [*cases.CASES, *logistic.CASES, *classes.CASES]
+Case: TypeAlias = cases.Case | logistic.Logistic | classes.Classes | clusters.Found
+CASES: list[Case] = [*cases.CASES, *logistic.CASES, *classes.CASES, *clusters.CASES]
 
 
 def label(facts: Facts) -> str:
@@ -68,7 +75,7 @@ def errors(contest: Contest, kind: str) -> Table:
     """Draws the table of every case and contender; an error is followed by its standard error in per cent."""
     asked = list(dict.fromkeys((facts["contender"], facts["way"]) for facts in contest.where(kind=kind)))
     heads = (f"{contender} {way}".strip() for contender, way in asked)
-    table = Table("case", *heads, "ours / best", title=f"{TITLES[kind]}; ± its standard error in per cent")
+    table = Table("case", *heads, "ours / best", title=f"{ALL_TITLES[kind]}; ± its standard error in per cent")
     for case in (case for case in CASES if case.kind == kind):
         found = {(facts["contender"], facts["way"]): facts for facts in contest.where(kind=kind, case=case.name)}
         cells = [cell(found.get(way)) for way in asked]
@@ -88,7 +95,7 @@ def cell(facts: Facts | None) -> str:
 def times(contest: Contest) -> Table:
     """Draws the table of times, each the geometric mean over all cases of a kind."""
     table = Table("kind", "contender", "ms", title="Milliseconds a fit, as the geometric mean over its cases")
-    for kind in TITLES:
+    for kind in ALL_TITLES:
         for contender in dict.fromkeys(facts["contender"] for facts in contest.where(kind=kind)):
             found = contest.where(kind=kind, contender=contender)
             table.add_row(kind, contender, f"{geometric_mean(1e3 * facts['seconds'] for facts in found):.3g}")
@@ -131,7 +138,7 @@ def main(arguments: list[str]) -> int:
     rows = int(parser.parse_args(arguments).rows)
     console = Console(width=None if sys.stdout.isatty() else 180)
     contest = hold(CONTENDERS, console=console, label=label)
-    for kind in TITLES:
+    for kind in ALL_TITLES:
         console.print(errors(contest, kind))
     console.print(times(contest))
     told = figures(contest)

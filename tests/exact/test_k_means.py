@@ -14,14 +14,16 @@ from sfumato.audit.brute_force import brute_epsilon
 from sfumato.combinators.interaction import adaptive_composition
 from sfumato.core.domains import Bounds, Data, Integers, Matrix
 from sfumato.core.metrics import L1, L2, AddRemove, ChangeOne
+from sfumato.core.pieces import PiecewiseLInf
 from sfumato.core.space import Space, matrix
 from sfumato.entropy import ReplayEntropy
 from sfumato.errors import BadArgument, SfumatoError
 from sfumato.exact import root, squared
 from sfumato.mechanisms.additive import laplace
+from sfumato.mechanisms.cube import k_norm
 from sfumato.stats.clustering import Clustering, clustering_score, k_means
 from sfumato.transforms.aggregate import sum as total
-from sfumato.transforms.clusters import ball_length, box_length, cluster_totals, squared_distances
+from sfumato.transforms.clusters import TotalsMetric, ball_length, box_length, cluster_totals, squared_distances
 from sfumato.transforms.norms import norm_clamp
 
 pytestmark = pytest.mark.sharp_balls
@@ -44,14 +46,17 @@ def matrices(sizes: range, columns: int = 2) -> list[Data]:
     ]
 
 
-@pytest.mark.parametrize("norm", [L1(), L2()])
+@pytest.mark.parametrize("norm", [L1(), L2(), PiecewiseLInf(1)], ids=["L1", "L2", "pieces"])
 @pytest.mark.parametrize("weight", [Fraction(1, 2), Fraction(1), Fraction(4)])
 @pytest.mark.parametrize("size", [None, 2])
-def test_totals_move_as_far_as_the_map_says_and_no_farther(norm: L1 | L2, weight: Fraction, size: int | None) -> None:
+def test_totals_move_as_far_as_the_map_says_and_no_farther(
+    norm: TotalsMetric, weight: Fraction, size: int | None
+) -> None:
     """All matrices of up to two rows of 0, 1, 2 in two columns; over several sets of centroids the map is reached."""
     reached, claimed = [Fraction(0)] * 3, [Fraction(0)] * 3
     for centroids in HALVES:
-        made = whole_rows(size) >> cluster_totals(centroids, weight=weight, metric=norm)
+        metric = PiecewiseLInf(len(centroids)) if isinstance(norm, PiecewiseLInf) else norm
+        made = whole_rows(size) >> cluster_totals(centroids, weight=weight, metric=metric)
         found = farthest(made, matrices(range(3) if size is None else range(2, 3)), 2)
         claimed = [Fraction(squared(made.map(d_in))) for d_in in range(3)]
         reached = [max(a, Fraction(squared(b))) for a, b in zip(reached, found, strict=True)]
@@ -67,9 +72,10 @@ def test_the_root_of_two_alone_would_be_too_little() -> None:
     assert root(2 * (Fraction(1, 4) + 2)) < apart
 
 
-def test_one_cluster_cancels_the_count() -> None:
-    made = whole_rows(2) >> cluster_totals([(1, 1)], weight=4)
-    assert farthest(made, matrices(range(2, 3)), 1) == [0, made.map(1)] == [0, 4]
+@pytest.mark.parametrize(("norm", "apart"), [(L1(), 4), (PiecewiseLInf(1), 2)], ids=["L1", "pieces"])
+def test_one_cluster_cancels_the_count(norm: TotalsMetric, apart: int) -> None:
+    made = whole_rows(2) >> cluster_totals([(1, 1)], weight=4, metric=norm)
+    assert farthest(made, matrices(range(2, 3)), 1) == [0, made.map(1)] == [0, apart]
 
 
 def test_totals_are_weighted_counts_and_sums_from_the_middle() -> None:
@@ -77,6 +83,10 @@ def test_totals_are_weighted_counts_and_sums_from_the_middle() -> None:
     assert made([(0, 0), (2, 1), (1, 1)]).tolist() == [2, -1, -1, 1, 1, 0]  # (1, 1) is near both
     assert made(np.zeros((0, 2), dtype=np.int64)).tolist() == [0] * 6
     assert made.target.domain.element.step == Fraction(1, 2)  # type: ignore[attr-defined]
+    dealt = whole_rows(None) >> cluster_totals([(0, 0), (2, 2)], weight=1, metric=PiecewiseLInf(2))
+    assert dealt([(0, 0), (2, 1), (1, 1)]).tolist() == [2, 1, -1, 1, -1, 0]
+    with pytest.raises(BadArgument, match="one for each"):
+        cluster_totals([(0, 0), (2, 2)], metric=PiecewiseLInf(3))
 
 
 @pytest.mark.parametrize("order", [1, 2])
@@ -108,6 +118,15 @@ def test_a_round_of_one_column_keeps_its_price() -> None:
     low, high = brute_epsilon(made, members, missed=Fraction(1, 10**6))
     assert made.map(1) == Pure(2)
     assert Fraction(199, 100) < low <= high <= 2 + SLACK
+
+
+def test_a_round_in_pieces_keeps_its_price() -> None:
+    """The whole law of two clusters and one column, each with noise of its own: one row moves one of them."""
+    seen = whole_rows(None, 1) >> cluster_totals([(0,), (2,)], weight=1, metric=PiecewiseLInf(2))
+    made = seen >> k_norm(scale="0.25")
+    low, high = brute_epsilon(made, matrices(range(2), 1), missed=Fraction(1, 2))
+    assert made.map(1) == Pure(4)
+    assert Fraction(399, 100) < low <= high <= 4 + SLACK
 
 
 def test_squared_distances_are_of_one_row_at_a_time() -> None:

@@ -15,6 +15,7 @@ from sfumato.core.domains import Data, Floats, Frame, Integers, Matrix, Vector
 from sfumato.core.identifiers import Identifiers
 from sfumato.core.metrics import L1, L2, Absolute, AddRemove, ChangeOne, DatasetMetric, Hamming, LInf, Range, Windows
 from sfumato.core.partial import Partial
+from sfumato.core.pieces import PiecewiseLInf
 from sfumato.core.space import Space, frame, scalar, vector
 from sfumato.core.transformation import Transformation
 from sfumato.release.claim import claim
@@ -164,6 +165,12 @@ ROWS: list[tuple[str, Data, Callable[[], Partial[Transformation]], st.SearchStra
         "cluster_totals",
         Matrix(2, Floats((-1, 2))),
         lambda: cluster_totals([(0, 0), (1, 1)], metric=L2()),
+        st.tuples(st.floats(-1, 2), unit),
+    ),
+    (
+        "cluster_totals",
+        Matrix(2, Floats((-1, 2))),
+        lambda: cluster_totals([(0, 0), (1, 1)], metric=PiecewiseLInf(2)),
         st.tuples(st.floats(-1, 2), unit),
     ),
     ("rows_from_counts", Integers(), lambda: count_by([0, 1]) >> rows_from_counts([0, 1], most=99), whole),

@@ -383,6 +383,32 @@ TRANSFORMS = (
         killers=("tests/exact/test_transforms_vector.py::test_claimed_spreads_are_sound_and_reached",),
     ),
     Mutant(
+        name="a row that moves less than its own cluster",
+        trap="C.1 arXiv 2202.12219: sensitivity too small",
+        path="transforms/clusters.py",
+        old="added = max(weight, Fraction(rational_up(length)))",
+        new="added = min(weight, Fraction(rational_up(length)))",
+        killers=("tests/exact/test_k_means.py::test_totals_move_as_far_as_the_map_says_and_no_farther",),
+    ),
+    Mutant(
+        name="a step whose loss is not added up",
+        trap="C.4 accounting: bounds estimation is charged",
+        path="learn/totals.py",
+        old="    losses = [release.loss for release in releases]",
+        new="    losses = [release.loss for release in releases[-1:]]",
+        killers=(
+            "tests/unit/learn/test_pipelines.py::test_column_transformers_take_all_maps_and_their_loss_is_added_up",
+        ),
+    ),
+    Mutant(
+        name="quantiles of all columns for the price of one",
+        trap="C.1 arXiv 2602.17454: double spending",
+        path="learn/standardizing.py",
+        old="slices = source.space >> adaptive_composition([each] * columns, d_in=d_in)",
+        new="slices = source.space >> adaptive_composition([each] * (columns - 1), d_in=d_in)",
+        killers=("tests/unit/learn/test_standardizing.py::test_a_table_is_charged_and_gives_the_same_scale",),
+    ),
+    Mutant(
         name="a size that survives a filter",
         trap="C.1 arXiv 2602.17454: data set size used as public",
         path="transforms/rows.py",

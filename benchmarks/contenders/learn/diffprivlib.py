@@ -11,9 +11,17 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from diffprivlib.models import PCA, GaussianNB, LinearRegression, LogisticRegression, RandomForestClassifier
+from diffprivlib.models import (
+    PCA,
+    GaussianNB,
+    KMeans,
+    LinearRegression,
+    LogisticRegression,
+    RandomForestClassifier,
+    StandardScaler,
+)
 
-from contenders.learn import classes, logistic
+from contenders.learn import classes, clusters, logistic
 from contenders.learn.cases import COMPONENTS, LINEAR, Array, Components, Linear
 from contenders.learn.trials import trial
 from side_by_side.stopwatch import report_version
@@ -55,6 +63,17 @@ def forest(case: classes.Classes, *, trees: int, depth: int) -> Any:
     return RandomForestClassifier(trees, max_depth=depth, epsilon=case.epsilon, bounds=(-1, 1), classes=case.known)
 
 
+def centres(case: clusters.Clusters) -> Array:
+    """Finds clusters."""
+    return np.asarray(KMeans(case.many, epsilon=case.epsilon, bounds=(-1, 1)).fit(case.held).cluster_centers_)
+
+
+def scales(case: clusters.Scales) -> Array:
+    """Finds means and deviations."""
+    model = StandardScaler(epsilon=case.epsilon, bounds=(-1, 1)).fit(case.held)
+    return np.stack([model.mean_, model.scale_])
+
+
 def main() -> None:
     """Answers every case."""
     warnings.simplefilter("ignore")
@@ -71,6 +90,10 @@ def main() -> None:
             classes.trial(known, way="", make=bayes)
         for trees, depth in FORESTS if known.kind == "trees" else ():
             classes.trial(known, way=f"{trees} trees", make=partial(forest, trees=trees, depth=depth))
+    for crowd in clusters.CLUSTERS:
+        clusters.trial(crowd, way="", fit=partial(centres, crowd))
+    for column in clusters.SCALES:
+        clusters.trial(column, way="", fit=partial(scales, column))
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import sfumato as sf
-from contenders.learn import classes, logistic
+from contenders.learn import classes, clusters, logistic
 from contenders.learn.cases import COMPONENTS, LINEAR, Array, Components, Linear, made_up
 from contenders.learn.trials import trial
 from side_by_side.stopwatch import report, report_version
@@ -42,6 +42,17 @@ def classifier(case: classes.Classes) -> Any:
     return kind(epsilon=case.epsilon, between=(-1, 1), classes=case.known)
 
 
+def centres(case: clusters.Clusters) -> Array:
+    """Finds clusters."""
+    return sf.learn.KMeans(case.many, epsilon=case.epsilon, between=(-1, 1)).fit(case.held).cluster_centers_
+
+
+def scales(case: clusters.Scales) -> Array:
+    """Finds means and deviations."""
+    model = sf.learn.StandardScaler(epsilon=case.epsilon, between=(-1, 1)).fit(case.held)
+    return np.stack([model.mean_, model.scale_])
+
+
 def coverage(size: int, width: int, epsilon: float) -> None:
     """Reports how many of the intervals of slopes at 95 % hold the population's; those without ends do not count."""
     held = stated = 0
@@ -66,6 +77,10 @@ def main() -> None:
         logistic.trial(told, way="", fit=shares)
     for known in classes.CASES:
         classes.trial(known, way="", make=classifier)
+    for crowd in clusters.CLUSTERS:
+        clusters.trial(crowd, way="", fit=partial(centres, crowd))
+    for column in clusters.SCALES:
+        clusters.trial(column, way="", fit=partial(scales, column))
     for shape in COVERED:
         coverage(*shape)
 

@@ -1,4 +1,5 @@
 from .boosting import ExplainableBoostingClassifier, ExplainableBoostingRegressor
+from .clusters import KMeans
 from .columns import Category, Number
 from .components import PCA, Covariance
 from .estimator import PrivateEstimator
@@ -6,7 +7,7 @@ from .linear import LinearRegression
 from .naive_bayes import NaiveBayes
 from .risk_models import HuberRegressor, LinearSVC, LogisticRegression, PoissonRegressor
 from .saving import load, save
-from .scaling import Binner, Encoder
+from .scaling import Binner, Encoder, PolynomialFeatures, SimpleImputer
 from .scoring import Score
 from .significance.counts import chi_square_test
 from .significance.finding import Finding
@@ -14,6 +15,8 @@ from .significance.means import anova, power_of_t_test, t_test
 from .significance.ranks import rank_test, signed_rank_test
 from .significance.relations import correlation_test
 from .significance.shares import proportion_test
+from .standardizing import QuantileTransformer, StandardScaler
+from .totals import total_loss
 
 __all__ = [
     "PCA",
@@ -25,14 +28,19 @@ __all__ = [
     "ExplainableBoostingRegressor",
     "Finding",
     "HuberRegressor",
+    "KMeans",
     "LinearRegression",
     "LinearSVC",
     "LogisticRegression",
     "NaiveBayes",
     "Number",
     "PoissonRegressor",
+    "PolynomialFeatures",
     "PrivateEstimator",
+    "QuantileTransformer",
     "Score",
+    "SimpleImputer",
+    "StandardScaler",
     "anova",
     "chi_square_test",
     "correlation_test",
@@ -43,4 +51,5 @@ __all__ = [
     "save",
     "signed_rank_test",
     "t_test",
+    "total_loss",
 ]

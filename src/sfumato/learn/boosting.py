@@ -13,7 +13,6 @@ import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils import Tags
 
-from sfumato.accounting.convert.renyi import zcdp_rho
 from sfumato.accounting.losses.measures import ZCDP, Approx, Loss, Pure
 from sfumato.combinators.analysis import analysis
 from sfumato.combinators.converted import convert_measure
@@ -31,6 +30,7 @@ from sfumato.exact import Number as AnyNumber
 from sfumato.learn.columns import Between, Bins, Categories, Category, Edges, Floats, Made, Number, binned
 from sfumato.learn.estimator import PrivateEstimator
 from sfumato.learn.naive_bayes import merged_counts
+from sfumato.learn.noising import ways_to_spend
 from sfumato.learn.sources import Fit, Source
 from sfumato.release.render.document import Table
 from sfumato.stats.shares import Spendable, deviation_of, noise_of, parameter_for, spendable
@@ -206,14 +206,6 @@ class AdditiveModel(PrivateEstimator):
             known = (values >= 0) & ~np.isnan(values)
             parts.append(np.where(known, self.curves_[made.name][np.where(known, values, 0).astype(np.intp)], 0.0))
         return np.stack(parts, axis=1)
-
-
-def ways_to_spend(loss: Loss) -> list[Loss]:
-    """The losses that add up and that a loss pays for: of an (ε, δ) all of ε, or a ρ."""
-    if not isinstance(loss, Approx):
-        return [loss]
-    pure: list[Loss] = [Pure(loss.epsilon)]
-    return [*pure, ZCDP(zcdp_rho(loss.epsilon, delta=loss.delta))] if loss.delta else pure
 
 
 def boosted(source: Source, ways: Sequence[Spendable], loss: Loss) -> Measurement:

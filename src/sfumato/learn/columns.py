@@ -21,6 +21,7 @@ from sfumato.errors import BadArgument, did_you_mean
 from sfumato.exact import Number as AnyNumber
 from sfumato.exact import integer, rational
 from sfumato.query.nodes.catalog import column_named
+from sfumato.query.nodes.expressions import Expression
 from sfumato.query.nodes.literals import literal
 from sfumato.query.nodes.operators import call
 from sfumato.query.nodes.relations import Relation
@@ -90,7 +91,11 @@ class Number:
 
     def entry(self, source: Relation) -> Entry:
         """The same for a table."""
-        return Scaled(column_named(self.name, source.fields, "this table"), self.lower, self.upper)
+        return self.entry_of(column_named(self.name, source.fields, "this table"))
+
+    def entry_of(self, value: Expression) -> Scaled:
+        """The same for an expression of a table's columns."""
+        return Scaled(value, self.lower, self.upper)
 
 
 @final
@@ -273,6 +278,14 @@ def decoded(row: Floats, columns: Sequence[Column]) -> np.ndarray[Any, Any]:
         else:
             made[0, place] = column.values[int(value)] if value >= 0 else OTHER
     return made
+
+
+def numbers_alone(columns: Sequence[Made], what: str) -> tuple[Floats, Floats]:
+    """Half of the way between the bounds of each column, and its middle; refuses categories."""
+    numbers = [one for one in columns if isinstance(one, Number)]
+    if len(numbers) != len(columns):
+        raise BadArgument("the columns", f"numbers with bounds: categories have no {what}", "categories")
+    return np.array([one.half for one in numbers]), np.array([one.middle for one in numbers])
 
 
 def stated_column(name: str, place: int, between: Between | None, categories: Categories | None) -> Column | None:

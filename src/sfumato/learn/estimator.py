@@ -31,6 +31,7 @@ from sfumato.learn.columns import (
     stated_column,
     unstated,
 )
+from sfumato.learn.prepared import Prepared
 from sfumato.learn.scoring import Score, score_of
 from sfumato.learn.sources import Asked, Fit, Held, Source
 from sfumato.query.frame import Frame
@@ -82,14 +83,14 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         """Fits the model on a table of a session, or on arrays; see the class.
 
         Of a table, ``features`` are the columns to learn from (left out: all of which the codebook says enough) and
-        ``target`` is the one to predict; of each person ``max_rows`` rows count, and ``key`` makes a retry safe.
-        ``entropy`` is for tests: what is made with one that can be replayed is marked, and no ledger takes it.
+        ``target`` is the one to predict, which may also stand second, ``fit(table, "income")``, as in a pipeline; of
+        each person ``max_rows`` rows count, and ``key`` makes a retry safe. ``entropy`` is for tests: what is made with
+        one that can be replayed is marked, and no ledger takes it.
         """
         loss = needed_loss(self.loss, self.epsilon, self.delta)
-        if isinstance(X, Frame):
-            if y is not None:
-                raise BadArgument("y", "left out, where X is a table: name the target, target='income'", "given")
-            source = self._of_table(X, features, target, max_rows, key)
+        if isinstance(X, Frame | Prepared):
+            frame, names, target = self._asked_of(X, y, features, target)
+            source = self._of_table(frame, names, target, max_rows, key)
             self.feature_names_in_ = np.array([column.name for column in self.columns_], dtype=object)
         else:
             if (features, target, max_rows, key) != (None, None, None, None):
@@ -102,6 +103,22 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
     @abstractmethod
     def _fit(self, source: Source, loss: Loss) -> Fit:
         """The one measurement that the model needs, for at most a loss, and what makes the model of its value."""
+
+    def _asked_of(
+        self, table: Frame | Prepared, y: object, features: Sequence[str] | None, target: str | None
+    ) -> tuple[Frame, Sequence[str] | None, str | None]:
+        """The table, its features and its target: y may name it, as a pipeline does to steps that predict nothing."""
+        named = y if isinstance(y, str) else None
+        if (y is not None and named is None) or (named is not None and target not in (None, named)):
+            raise BadArgument("y", "left out, where X is a table: name the target, target='income'", "given")
+        frame = table.frame if isinstance(table, Prepared) else table
+        if features is None and isinstance(table, Prepared):
+            features = table.features
+        if self.takes == "nothing":
+            if features is None and named is not None:
+                features = self._feature_names(frame, named)
+            return frame, features, target
+        return frame, features, named if target is None else target
 
     def _of_table(
         self, frame: Frame, features: Sequence[str] | None, target: str | None, max_rows: int | None, key: str | None
@@ -263,6 +280,9 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
 
 def columns_of(X: object) -> tuple[list[str], list[Any]]:  # noqa: N803
     """Names and columns of a table or of an array with two dimensions; x0, x1, … where there are no names."""
+    if isinstance(X, Frame | Prepared):
+        must = "rows that you hold: those of a table never leave it, and nothing is told of each of them"
+        raise BadArgument("X", must, type(X).__name__)
     if hasattr(X, "columns") and hasattr(X, "__getitem__"):
         given = getattr(X, "column_names", None) or list(X.columns)
         return [str(name) for name in given], [X[name] for name in given]

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import TypeAlias, final
 
-from sfumato.accounting.losses.measures import Approx, Loss, Pure
+from sfumato.accounting.convert.renyi import zcdp_rho
+from sfumato.accounting.losses.measures import ZCDP, Approx, Loss, Pure
+from sfumato.combinators.converted import convert_measure
 from sfumato.core.domains import Vector
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import L1, L2, LInf, Unit, VectorMetric
@@ -63,6 +65,21 @@ def _candidates(exact: Exact, loss: Loss, unit: Unit, pieces: int) -> Iterator[N
         else:
             made = (total >> laplace()).with_loss(pure, d_in=unit)
             yield NoisySums(made, sqrt(variances["laplace"]), LAPLACE_TAILS)
+
+
+def ways_to_spend(loss: Loss) -> list[Loss]:
+    """The losses that add up and that a loss pays for: of an (ε, δ) all of ε, or a ρ."""
+    if not isinstance(loss, Approx):
+        return [loss]
+    pure: list[Loss] = [Pure(loss.epsilon)]
+    return [*pure, ZCDP(zcdp_rho(loss.epsilon, delta=loss.delta))] if loss.delta else pure
+
+
+def restated(made: Measurement, loss: Loss) -> Measurement:
+    """A measurement in one of the `ways_to_spend` a loss, at its price in that loss."""
+    if not isinstance(loss, Approx) or made.measure is Approx:
+        return made
+    return convert_measure(made, Approx, delta=loss.delta if made.measure is ZCDP else None)
 
 
 def deviation_of(noised: Noised) -> float:

@@ -7,7 +7,7 @@ up like any Gram matrix (proofs/gram.md#blocks). What is made of the noisy sums 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias, final
@@ -28,7 +28,7 @@ from sfumato.query.nodes.literals import literal
 from sfumato.query.nodes.operators import call
 from sfumato.query.plan.stable import Scaled, gram_of_tables
 from sfumato.release.record import Release
-from sfumato.transforms.gram import Coordinates, gram
+from sfumato.transforms.gram import Cell, Coordinates, gram
 from sfumato.transforms.rowwise import rowwise
 
 Alone: TypeAlias = Callable[[Floats], np.ndarray[Any, Any]]
@@ -84,12 +84,27 @@ def r_squared(sums: Floats, noise: NoisySums, release: Release) -> Score:
     return Score(1 - share, noise.deviation * moved, "R²", release)
 
 
-def _by_rows(source: Source, kinds: tuple[int, ...], made: Callable[[Floats], Floats]) -> Exact:
+def inertia_of(source: Source, distances: Callable[[Floats], Floats], most: float, loss: Loss) -> Score:
+    """Minus the sum of what is left of rows, each at most ``most``: squared distances from clusters."""
+    exact = _by_rows(source, (0,), lambda rows: distances(rows)[:, None] / most, pairs=[(0, 1)])
+    sums = least_noise(exact, loss, source.unit)
+    release = source.run(sums.measurement, loss=loss)
+    value = min(-most * float(release.value[0]), 0.0)
+    return Score(value, most * sums.deviation, "minus the sum of squared distances", release)
+
+
+def _by_rows(
+    source: Source,
+    kinds: tuple[int, ...],
+    made: Callable[[Floats], Floats],
+    *,
+    pairs: Sequence[Cell] | None = None,
+) -> Exact:
     target = Matrix(len(kinds), FloatAtoms())
     each = Partial("predictions", lambda space: rowwise(space, target, made, "the prediction for each row"))
 
     def exact(metric: VectorMetric) -> Transformation:
-        return source.rows() >> each >> gram(kinds, metric=metric)
+        return source.rows() >> each >> gram(kinds, pairs=pairs, metric=metric)
 
     return exact
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import final
 
 import numpy as np
@@ -18,16 +19,25 @@ from sfumato.core.domains import Array
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import L1, L2, Unit
 from sfumato.core.partial import Partial
+from sfumato.core.pieces import PiecewiseLInf
 from sfumato.core.plan import constructor
 from sfumato.core.queryable import Queryable
 from sfumato.core.space import Space
 from sfumato.core.transformation import Transformation
 from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument
-from sfumato.exact import Number, integer, rational, squared
+from sfumato.exact import Number, integer, rational, squared, up
+from sfumato.mechanisms.cube import k_norm
 from sfumato.stats.shares import Spendable, deviation_of, noise_of, parameter_for, spendable
 from sfumato.transforms.aggregate import sum as total
-from sfumato.transforms.clusters import Centred, centre_rows, cluster_totals, squared_distances, weight_in_steps
+from sfumato.transforms.clusters import (
+    Centred,
+    TotalsMetric,
+    centre_rows,
+    cluster_totals,
+    squared_distances,
+    weight_in_steps,
+)
 from sfumato.transforms.norms import EXTREME, Ball
 
 CANDIDATES = 64
@@ -38,6 +48,16 @@ MOST_WORK = 1 << 24
 
 CELLS = 8
 """Points for each cluster around which the first round asks for rows, to be merged into clusters."""
+
+FIRST_STEP, NEXT_STEP = 0.3, 0.2
+"""How far a centroid is expected to be from where it starts and, after each round, from where it will be next: in each
+column, as a part of half the width; found by simulation (proofs/k_means.md#steps)."""
+
+UNSEEN = 0.05
+"""The size of a point whose noisy size is no more than noise, where points are merged, as a part of that noise."""
+
+SURELY = 2
+"""A clustering has a score only where every size is more than noise by this factor (proofs/k_means.md#scores)."""
 
 MERGE_ROUNDS = 20
 TIE = 1e-12
@@ -69,13 +89,15 @@ def k_means(
 ) -> Partial[Measurement]:
     """Finds clusters: a fixed number of rounds, each of which releases the noisy size and sum of every cluster.
 
-    Rows go to the nearest centroid of the round before; a centroid whose noisy size is no more than noise stays where
-    it is. The first round asks around 8 times as many random points, far from each other and from the edge, which know
-    nothing of the data: more clusters cost no more, and what was released is then merged to the number asked for.
+    Rows go to the nearest centroid of the round before; a centroid goes as far towards the mean of its rows as noise
+    leaves that trust, and one whose noisy size is no more than noise stays where it is. The first round
+    asks around 8 times as many random points, far from each other and from the edge, which know nothing of the data:
+    more clusters cost no more, and what was released is then merged to the number asked for.
 
     Takes:      rows with bounded entries (clamp first) or a bounded norm (norm_clamp first), best with all columns on
-                one scale; a loss of Pure (Laplace noise) or ZCDP (Gaussian noise) for neighbours at ``d_in`` (as a rule
-                1, see `Space.closest`); public ``starts``, if there are better ones
+                one scale; a loss of Pure (for each cluster the noise of a cube; in a ball, Laplace noise) or ZCDP
+                (Gaussian noise) for neighbours at ``d_in`` (as a rule 1, see `Space.closest`); public ``starts``, if
+                there are better ones
     Gives:      a `Clustering`
     Guarantee:  the loss, at distances up to d_in; each round gets the same part  (proofs/k_means.md#rounds)
     Cost:       a pass for each round, centroid and column; in the first round there are 8 points for each centroid,
@@ -185,10 +207,11 @@ class Lloyd:
     d_in: Number | Unit
     rounds: int
 
-    @property
-    def norm(self) -> L1 | L2:
-        """The norm of the noise."""
-        return L1() if isinstance(self.loss, Pure) else L2()
+    def norm(self, clusters: int) -> TotalsMetric:
+        """The norm of the noise: in a box, a row may move every cell of its cluster as far as each of them can go."""
+        if not isinstance(self.loss, Pure):
+            return L2()
+        return L1() if isinstance(self.rows.grid, Ball) else PiecewiseLInf(clusters)
 
     def checked(self, starts: tuple[Centroid, ...]) -> Array:
         """Refuses starts of another number of columns; moves the others into the bounds."""
@@ -198,30 +221,42 @@ class Lloyd:
         return self.rows.inside(np.array(starts))
 
     def run(self, ask: Queryable, starts: Array, number: int) -> tuple[Clustering, bool]:
-        """Goes through all rounds, and tells whether every cluster is more than noise.
+        """Goes through all rounds, and tells whether every cluster is surely more than noise.
 
-        Where there are more starts than clusters, the first round merges them.
+        Where there are more starts than clusters, the first round merges them. A centroid goes as far towards the mean
+        that was released as its noise leaves it trust (proofs/k_means.md#steps).
         """
+        half = float(self.rows.most * self.rows.step) or 1.0
         places, sizes, least = starts, np.zeros(len(starts)), math.inf
-        for _ in range(self.rounds):
-            sizes, moved, least = self._round(ask, places)
+        doubt = np.full(len(starts), FIRST_STEP**2)
+        for turn in range(self.rounds):
+            sizes, moved, least, noise = self._round(ask, places)
             clear = sizes > least
-            places = np.where(clear[:, np.newaxis], moved, places)
+            doubt = doubt + (NEXT_STEP**2 if turn else 0.0)
+            trust = np.where(clear, doubt / (doubt + (noise / half / np.where(clear, sizes, 1.0)) ** 2), 0.0)
+            places, doubt = places + trust[:, np.newaxis] * (moved - places), (1 - trust) * doubt
             if len(places) > number:
-                places, sizes = merge_points(places, np.where(clear, sizes, 0.0), number)
+                held = np.where(clear, sizes, UNSEEN * least)
+                centroids, sizes = merge_points(places, held, number)
+                places, doubt = centroids, _merged_doubt(places, held, centroids, doubt)
             places = self.rows.inside(places)
-        return Clustering(tuple(map(tuple, places.tolist())), tuple(sizes.tolist())), bool((sizes > least).all())
+        clear_all = bool((sizes > SURELY * least).all())
+        return Clustering(tuple(map(tuple, places.tolist())), tuple(sizes.tolist())), clear_all
 
-    def _round(self, ask: Queryable, places: Array) -> tuple[Array, Array, float]:
-        """Asks for sizes and means of the rows around centroids, and tells which sizes are no more than noise."""
-        seen = cluster_totals(places.tolist(), metric=self.norm)
-        scale = self._scale(self.space >> seen, self.loss)
-        noisy = np.asarray(ask(seen >> noise_of(type(self.loss), scale)), dtype=np.float64)
-        table = noisy.reshape(len(places), 1 + self.rows.domain.columns)
-        weight = weight_in_steps(self.rows, self.norm) * self.rows.step
-        sizes = table[:, 0] / float(weight)
-        least = max(1.0, 2 * deviation_of(type(self.loss), scale / weight))
-        return sizes, self.rows.middle_floats + table[:, 1:] / np.where(sizes > least, sizes, 1.0)[:, np.newaxis], least
+    def _round(self, ask: Queryable, places: Array) -> tuple[Array, Array, float, float]:
+        """Asks for sizes and means of the rows around centroids; from which size on it is more than noise, and the
+        deviation of the noise on each sum."""
+        norm, cells, kind = self.norm(len(places)), 1 + self.rows.domain.columns, type(self.loss)
+        seen, in_pieces = cluster_totals(places.tolist(), metric=norm), isinstance(norm, PiecewiseLInf)
+        noise = k_norm if in_pieces else partial(noise_of, kind)
+        scale = parameter_for(lambda scale: self.space >> seen >> noise(scale), self.loss, self.d_in)
+        noisy = np.asarray(ask(seen >> noise(scale)), dtype=np.float64)
+        table = noisy.reshape(cells, len(places)).T if in_pieces else noisy.reshape(len(places), cells)
+        deviation = up(scale) * math.sqrt((cells + 1) * (cells + 2) / 3) if in_pieces else deviation_of(kind, scale)
+        weight = float(weight_in_steps(self.rows, norm) * self.rows.step)
+        sizes, least = table[:, 0] / weight, max(1.0, 2 * deviation / weight)
+        means = self.rows.middle_floats + table[:, 1:] / np.where(sizes > least, sizes, 1.0)[:, np.newaxis]
+        return sizes, means, least, deviation
 
     def within(self, ask: Queryable, clustering: Clustering, loss: Spendable) -> float:
         """Asks for the sum of squared distances to the nearest centroid, each clamped; no less than what noise adds."""
@@ -267,11 +302,20 @@ def merge_points(places: Array, sizes: Array, number: int) -> tuple[Array, Array
     return centroids, totals
 
 
+def _merged_doubt(places: Array, sizes: Array, centroids: Array, doubt: Array) -> Array:
+    """The variance of what is left to know of merged places: that of their mean, by their sizes."""
+    nearest, number = _nearest(places, centroids), len(centroids)
+    totals = np.bincount(nearest, weights=sizes, minlength=number)
+    squares = np.bincount(nearest, weights=sizes**2 * doubt, minlength=number)
+    return np.asarray(np.where(totals > 0, squares / np.where(totals > 0, totals, 1.0) ** 2, FIRST_STEP**2))
+
+
 def _nearest(places: Array, centroids: Array) -> Array:
     """The number of the centroid that is nearest to each place: the first where several are."""
     places_of, least = np.zeros(len(places), dtype=np.int64), np.full(len(places), math.inf)
     for number, centroid in enumerate(centroids):
-        squares = ((places - centroid) ** 2).sum(axis=1)
+        with np.errstate(over="ignore", invalid="ignore"):
+            squares = ((places - centroid) ** 2).sum(axis=1)
         places_of[squares < least] = number
         least = np.minimum(least, squares)
     return places_of

@@ -6,13 +6,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import final
+from typing import TypeAlias, final
 
 import numpy as np
 
 from sfumato.core.domains import Array, Bounds, Data, Floats, Integers, Matrix, Vector, float_bounds
 from sfumato.core.metrics import L1, L2, DatasetMetric
 from sfumato.core.partial import Partial
+from sfumato.core.pieces import PiecewiseLInf
 from sfumato.core.plan import constructor
 from sfumato.core.space import Space
 from sfumato.core.transformation import Transformation
@@ -24,6 +25,9 @@ from sfumato.transforms.grids import RowGrid, exact_total, row_grid
 from sfumato.transforms.norms import EXTREME, Ball, ball_on_grid
 from sfumato.transforms.rows import as_rows, row_space
 from sfumato.transforms.rowwise import collect, rowwise
+
+TotalsMetric: TypeAlias = L1 | L2 | PiecewiseLInf
+"""How far apart totals are: in pieces, a cluster is one."""
 
 
 @final
@@ -50,8 +54,10 @@ class Centred:
             return self.grid.norm.origin
         return ((self.grid.low + self.grid.high) * self.step,) * self.domain.columns
 
-    def length(self, metric: L1 | L2) -> Distance:
-        """The farthest that a row can be from the middle, in the norm of the metric."""
+    def length(self, metric: TotalsMetric) -> Distance:
+        """The farthest that a row can be from the middle, in the norm of the metric; one entry of it, in pieces."""
+        if isinstance(metric, PiecewiseLInf):
+            return self.most * self.step
         if isinstance(self.grid, Ball):
             return ball_length(self.grid.norm.radius, self.grid.norm.order, self.domain.columns, metric)
         return box_length(self.most * self.step, self.domain.columns, metric)
@@ -132,16 +138,17 @@ def centre_rows(space: Space, verb: str) -> tuple[Centred, DatasetMetric]:
 
 @guarantee(
     claim="a row counts w and adds a vector of length at most r, in one of k clusters: added, w + r in L1, √(w² + r²) "
-    "in L2; exchanged, 2 (w + r) in L1, max(2 r, √2 √(w² + r²)) in L2, and 2 r where k = 1",
+    "in L2; exchanged, 2 (w + r) in L1, max(2 r, √2 √(w² + r²)) in L2, and 2 r where k = 1; L∞ added up over clusters, "
+    "with entries of at most r: max(w, r), exchanged twice that, and 2 r where k = 1",
     proof="proofs/k_means.md#totals",
-    reviewed="7c038e370b2c",
+    reviewed="766d4efb9b45",
 )
 def cluster_totals_map(
     d_in: Distance,
     *,
     weight: Fraction,
     length: Distance,
-    norm: L1 | L2,
+    norm: TotalsMetric,
     metric: DatasetMetric,
     size: int | None,
     clusters: int,
@@ -149,6 +156,9 @@ def cluster_totals_map(
     """How far the weighted counts and the sums of disjoint clusters can move together."""
     if isinstance(norm, L1):
         added: Fraction | Root = weight + Fraction(rational_up(length))
+        exchanged = times(added, 2)
+    elif isinstance(norm, PiecewiseLInf):
+        added = max(weight, Fraction(rational_up(length)))
         exchanged = times(added, 2)
     else:
         added = root(weight**2 + Fraction(squared(length)))
@@ -161,7 +171,7 @@ def cluster_totals_map(
 
 @constructor
 def cluster_totals(
-    centroids: Sequence[Sequence[Number]], *, weight: Number | None = None, metric: L1 | L2 | None = None
+    centroids: Sequence[Sequence[Number]], *, weight: Number | None = None, metric: TotalsMetric | None = None
 ) -> Partial[Transformation]:
     """Adds up, for each public centroid, the rows that are nearest to it: their number, and their sum.
 
@@ -169,9 +179,12 @@ def cluster_totals(
 
     Takes:      rows with bounded entries (clamp first) or a bounded norm (norm_clamp first); ``weight`` is what a row
                 counts, beside what it adds to the sum (left out: what serves centroids best)
-    Gives:      for each centroid its weighted count and then the sum, all in whole numbers of one step, under L1 or L2
+    Gives:      for each centroid its weighted count and then the sum, all in whole numbers of one step, under L1 or L2;
+                or under the L∞ distance added up over clusters, `PiecewiseLInf` of as many pieces: then first all
+                counts, then all sums of the first column, and so on
     Guarantee:  with rows at most r from the middle: d_in (w + r) in L1, d_in √(w² + r²) in L2; exchanged rows times
-                2 (w + r) in L1, max(2 r, √2 √(w² + r²)) in L2  (proofs/k_means.md#totals)
+                2 (w + r) in L1, max(2 r, √2 √(w² + r²)) in L2; in pieces, with entries at most r, d_in max(w, r), and
+                twice that for exchanged rows  (proofs/k_means.md#totals)
     Cost:       a pass for each centroid and column
 
     >>> from sfumato.core.space import matrix
@@ -179,8 +192,9 @@ def cluster_totals(
     Fraction(3, 1)
     """
     norm = L1() if metric is None else metric
-    if not isinstance(norm, L1 | L2):
-        raise BadArgument("the metric of cluster_totals()", "L1() or L2()", metric)
+    in_pieces = isinstance(norm, PiecewiseLInf)
+    if not isinstance(norm, L1 | L2 | PiecewiseLInf) or (in_pieces and norm != PiecewiseLInf(len(centroids) or 1)):
+        raise BadArgument("the metric of cluster_totals()", "L1(), L2(), or PiecewiseLInf(one for each)", metric)
 
     def build(space: Space) -> Transformation:
         rows, counted = centre_rows(space, "cluster_totals")
@@ -191,7 +205,7 @@ def cluster_totals(
         return Transformation(
             space,
             Space(Vector(Integers(None, rows.step), clusters * (1 + rows.domain.columns)), norm),
-            lambda data, _: totals(data, rows, near, steps),
+            lambda data, _: totals(data, rows, near, steps, in_pieces=in_pieces),
             lambda d_in: cluster_totals_map(
                 d_in,
                 weight=steps * rows.step,
@@ -282,27 +296,31 @@ class Nearest:
 
 
 @guarantee(
-    claim="for each cluster, exactly, its weighted count and the sum of its rows minus the middle; each row is in one",
+    claim="for each cluster, exactly, its weighted count and the sum of its rows minus the middle; each row is in one; "
+    "in pieces, cell by cell for all clusters",
     proof="proofs/k_means.md#totals",
-    reviewed="658feb312237",
+    reviewed="390789dba96a",
 )
-def totals(data: Data, rows: Centred, near: Nearest, weight: int) -> Array:
+def totals(data: Data, rows: Centred, near: Nearest, weight: int, *, in_pieces: bool = False) -> Array:
     """Adds up the rows of each cluster in whole numbers of steps."""
     offsets = rows.offsets(data)
     cluster = near.clusters(offsets)
-    sums: list[int] = []
+    table: list[list[int]] = []
     for number in range(len(near.centroids)):
         members = offsets[cluster == number]
-        sums.append(len(members) * weight)
-        sums += [2 * exact_total(part, most=rows.most) - len(members) * rows.most for part in members.T]
-    return collect(sums, Integers())
+        sums = [2 * exact_total(part, most=rows.most) - len(members) * rows.most for part in members.T]
+        table.append([len(members) * weight, *sums])
+    cells = zip(*table, strict=True) if in_pieces else table
+    return collect([cell for part in cells for cell in part], Integers())
 
 
-def weight_in_steps(rows: Centred, norm: L1 | L2) -> int:
+def weight_in_steps(rows: Centred, norm: TotalsMetric) -> int:
     """The weight of a count that gives the most accurate centroids, if rows are all over the box.
 
     Proved in proofs/k_means.md#weight; a worse weight costs accuracy only.
     """
+    if isinstance(norm, PiecewiseLInf):
+        return max(1, rows.most)
     columns, length = rows.domain.columns, float(Fraction(rational_up(rows.length(norm))) / rows.step)
     factor = 2 / columns * (columns / 24) ** (1 / 3) if isinstance(norm, L1) else 1 / (3 * columns) ** 0.25
     return max(1, math.ceil(float(factor) * length))

@@ -34,6 +34,20 @@ def test_with_hardly_any_noise_covariances_and_components_are_the_plain_ones() -
     )
 
 
+def test_shares_of_the_variance_whitening_and_what_is_left_are_those_of_scikit_learn() -> None:
+    rows = load_iris().data
+    ours, plain = PCA(0.95, epsilon=10**8, **IRIS).fit(rows), PlainPCA(0.95).fit(rows)
+    assert ours.n_components_ == plain.n_components_ == 2
+    assert ours.noise_variance_ == pytest.approx(plain.noise_variance_, rel=0.01)
+    assert ours.get_covariance() == pytest.approx(plain.get_covariance(), rel=0.01, abs=0.005)
+    white, whole = PCA(2, whiten=True, epsilon=10**8, **IRIS).fit(rows), PCA(epsilon=10**8, **IRIS).fit(rows)
+    assert white.transform(rows).std(axis=0) == pytest.approx([1, 1], rel=0.01)
+    assert white.inverse_transform(white.transform(rows)) == pytest.approx(ours.inverse_transform(ours.transform(rows)))
+    assert whole.noise_variance_ == 0 and PCA(0.5, epsilon=1, **IRIS).fit(np.zeros((0, 2))).n_components_ in (1, 2)
+    with pytest.raises(BadArgument, match="n_components"):
+        PCA(2.5, epsilon=1, **IRIS).fit(rows)
+
+
 def test_a_table_is_charged_and_gives_the_same_law() -> None:
     rows = load_iris().data
     table = pl.DataFrame({**{f"x{place}": column for place, column in enumerate(rows.T)}, "id": np.arange(len(rows))})

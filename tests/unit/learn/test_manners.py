@@ -22,11 +22,16 @@ from sfumato.learn import (
     ExplainableBoostingClassifier,
     ExplainableBoostingRegressor,
     HuberRegressor,
+    KMeans,
     LinearRegression,
     LinearSVC,
     LogisticRegression,
     NaiveBayes,
     PoissonRegressor,
+    PolynomialFeatures,
+    QuantileTransformer,
+    SimpleImputer,
+    StandardScaler,
     load,
     save,
 )
@@ -49,6 +54,11 @@ ESTIMATORS: list[Any] = [
     NaiveBayes(**WIDE, classes=[0, 1, 2, 3]),
     ExplainableBoostingClassifier(**WIDE, classes=[0, 1]),
     ExplainableBoostingRegressor(epsilon=10**6, between=(-5, 5), target_between=(-5, 5)),
+    KMeans(2, **WIDE),
+    StandardScaler(**WIDE),
+    QuantileTransformer(5, **WIDE),
+    SimpleImputer(),
+    PolynomialFeatures(),
 ]
 """One of each estimator, with bounds that hold what scikit-learn's checks make up, and hardly any noise."""
 
