@@ -168,6 +168,8 @@ class AdditiveModel(PrivateEstimator):
     intercept_: float
     curves_: dict[str, Floats]
     counts_: dict[str, Floats]
+    noise_: float
+    """The deviation of what noise adds to the sums of a cell over all rounds."""
 
     def _fit(self, source: Source, loss: Loss) -> Fit:
         target = self.target_
@@ -177,7 +179,8 @@ class AdditiveModel(PrivateEstimator):
         self.made_ = tuple(Bins(one, ()) if isinstance(one, Number) else one for one in made)
         coded = source.chosen([*enumerate(self.made_), (len(made), target)])
         ways = [spendable(one, type(self).__name__) for one in ways_to_spend(loss)]
-        return Fit(coded, boosted(coded, ways, loss), self._learn)
+        measurement, self.noise_ = boosted(coded, ways, loss)
+        return Fit(coded, measurement, self._learn)
 
     def _learn(self, value: tuple[float, list[list[float]], list[list[float]]]) -> None:
         level, curves, counts = value
@@ -185,6 +188,20 @@ class AdditiveModel(PrivateEstimator):
         named = [one.name for one in self.made_]
         self.curves_ = {name: np.array(part) for name, part in zip(named, curves, strict=True)}
         self.counts_ = {name: np.array(part) for name, part in zip(named, counts, strict=True)}
+
+    def deviations(self, name: str) -> Floats:
+        """About how far the noise alone moves each value of the curve of a column, of which neighbours may be merged.
+
+        Later rounds undo some of the noise of earlier ones, so that it is rather less.
+        """
+        curve, counts = self.curves_[name], np.clip(self.counts_[name], 0.0, None)
+        ordered = isinstance(next(one for one in self.made_ if one.name == name), Bins)
+        starts = np.concatenate([[False], np.diff(curve) != 0]) if ordered else np.arange(len(curve)) > 0
+        cells = np.cumsum(starts)
+        size = np.bincount(cells, weights=counts)[cells]
+        bend = 0.25 if isinstance(self.target_, Category) else 1.0
+        moved = self.noise_ / (bend * np.maximum(size, 1.0))
+        return np.asarray(moved * EXPECTED**2 / (EXPECTED**2 + moved**2))
 
     @property
     def _made(self) -> Sequence[Made]:
@@ -216,18 +233,18 @@ def ways_to_spend(loss: Loss) -> list[Loss]:
     return [*pure, ZCDP(zcdp_rho(loss.epsilon, delta=loss.delta))] if loss.delta else pure
 
 
-def boosted(source: Source, ways: Sequence[Spendable], loss: Loss) -> Measurement:
-    """The measurement of an additive model on rows of codes and a target, in the way that has the least noise."""
+def boosted(source: Source, ways: Sequence[Spendable], loss: Loss) -> tuple[Measurement, float]:
+    """The measurement of an additive model on rows of codes and a target, in the way of the least noise; and that."""
     chain, kinds = source.rows(), tuple(column.kind for column in source.columns[:-1])
     ordered = tuple(isinstance(column, Bins) for column in source.columns[:-1])
     classes = isinstance(source.columns[-1], Category)
     d_in = chain.map(source.unit) if isinstance(chain, Transformation) else source.space.metric.read(source.unit)
     plans = [Boosting(source.space, kinds, ordered, classes, way, d_in) for way in ways]
-    made = min(plans, key=lambda plan: plan.noise).measurement()
-    made = chain >> made if isinstance(chain, Transformation) else made
+    best = min(plans, key=lambda plan: plan.noise)
+    made = chain >> best.measurement() if isinstance(chain, Transformation) else best.measurement()
     if not isinstance(loss, Approx) or made.measure is Approx:
-        return made
-    return convert_measure(made, Approx, delta=loss.delta if made.measure is ZCDP else None)
+        return made, best.noise
+    return convert_measure(made, Approx, delta=loss.delta if made.measure is ZCDP else None), best.noise
 
 
 @final

@@ -299,6 +299,7 @@ class PoissonRegressor(RegressorMixin, RiskModel):  # type: ignore[misc]
     """
 
     takes: ClassVar[str] = "number"
+    link: ClassVar[str] = "log"
 
     def __init__(
         self,
