@@ -13,10 +13,12 @@ from typing import Any, TypeAlias, final
 
 from sfumato.charts.canvas import (
     BLUE,
+    FAINT,
     HEIGHT,
     INK,
     MUTED,
     ORANGE,
+    PAPER,
     WIDTH,
     Chart,
     across,
@@ -94,13 +96,13 @@ def coefficients(
     colours = series(parts) if len(parts) > 1 else {"color": alt.value(BLUE)}
     zero = alt.Chart(table("zero", [{"x": 0.0}])).mark_rule(color=MUTED, strokeDash=[3, 3]).encode(x="x:Q")
     known = [row for row in drawn if math.isfinite(row["low"]) and math.isfinite(row["high"])]
-    bars = alt.Chart(table("intervals", known)).mark_rule(strokeWidth=3, opacity=0.45)
+    bars = alt.Chart(table("intervals", known)).mark_rule(strokeWidth=5, opacity=0.35)
     dots = alt.Chart(table("coefficients", [{key: row[key] for key in ("series", "name", "x")} for row in drawn]))
     x = across(measured, zero=True, padding=16)
     layers = [
         zero,
         bars.encode(x=across(measured, field="low", zero=True, padding=16), x2="high:Q", y=names, **apart, **colours),
-        dots.mark_circle(size=90, opacity=1).encode(x=x, y=names, **apart, **colours),
+        dots.mark_circle(size=55, opacity=1).encode(x=x, y=names, **apart, **colours),
     ]
     height = max(60, (26 if len(parts) == 1 else 12 + 12 * len(parts)) * len(order))
     more = [f"{left} smaller ones are not drawn"] if left else []
@@ -122,11 +124,9 @@ def classifier_curves(
     parts = [panel(_roc(roc), "ROC", width=LARGEST, height=LARGEST)]
     if calibration:
         parts.append(panel(_calibration(calibration, of), "Calibration", width=LARGEST, height=LARGEST))
-    said = [
-        f"Area under the curve {auc:.3f}, from {low:.3f} to {high:.3f} with 95% confidence, noise and drawing counted"
-    ]
+    said = [f"AUC {auc:.3f}, {low:.3f} to {high:.3f} with 95% confidence, noise and drawing of rows counted"]
     if calibration:
-        said.append("Bars of the calibration hold the share of the population, each with 95% confidence")
+        said.append("Upright bars hold the share of the population, each with 95% confidence; the others are bins")
     headline = title or f"Telling {of} from the rest"
     figure = altair().hconcat(*parts, spacing=GAP + 20)
     return finished(titled(figure, clean(headline), subtitle=caption(release, *said)))
@@ -221,8 +221,8 @@ def _effect(effect: Effect, place: int, names: Sequence[str], measured: str, end
     banded = alt.Chart(table(f"band_{place}", [row for row in rows if "low" in row]))
     if ordered:
         return alt.layer(
-            banded.mark_area(opacity=0.2, **shape).encode(x=x, y=low, y2="high:Q", **colours),
-            data.mark_line(strokeWidth=2.2, **shape).encode(x=x, y=y, **colours),
+            banded.mark_area(opacity=0.25, **shape).encode(x=x, y=low, y2="high:Q", **colours),
+            data.mark_line(strokeWidth=1.7, **shape).encode(x=x, y=y, **colours),
         )
     return alt.layer(
         banded.mark_rule(strokeWidth=3, opacity=0.4).encode(x=x, y=low, y2="high:Q", **colours),
@@ -247,18 +247,17 @@ def matrix(
     ]
     down = list(dict.fromkeys(row["row"] for row in rows))
     right = list(dict.fromkeys(row["column"] for row in rows))
-    side = max(26.0, min(56.0, WIDTH / len(right)))
-    look = alt.Axis(domain=False, ticks=False, labelColor=INK, labelLimit=160)
-    x = alt.X("column:N", sort=right, title=None, axis=look.copy())
-    x.axis.labelAngle = 0 if side * len(right) > 7 * sum(map(len, right)) else -40
-    y = alt.Y("row:N", sort=down, title=None, axis=look)
-    scale = alt.Scale(domain=[-1, 0, 1], range=[ORANGE, "#ffffff", BLUE])
+    side = max(26.0, min(64.0, WIDTH / len(right)))
+    level = 0 if side * len(right) > 8 * sum(map(len, right)) else -40
+    look = {"domain": False, "ticks": False, "labelColor": INK, "labelLimit": 160}
+    x = alt.X("column:N", sort=right, title=None, axis=alt.Axis(**look, labelAngle=level))
+    y = alt.Y("row:N", sort=down, title=None, axis=alt.Axis(**look))
+    scale = alt.Scale(domain=[-1, 0, 1], range=[ORANGE, PAPER, BLUE], interpolate="rgb")
     data = alt.Chart(table("matrix", rows))
-    boxes = data.mark_rect().encode(
-        x=x, y=y, color=alt.Color("value:Q", scale=scale, legend=alt.Legend(title=measured))
-    )
-    numbers = data.mark_text(fontSize=11, color=INK).encode(x=x, y=y, text=alt.Text("value:Q", format=".2f"))
-    chart = alt.layer(boxes, *([numbers] if side >= 34 else [])).properties(
-        width=side * len(right), height=side * len(down)
-    )
+    key = alt.Legend(title=measured, gradientLength=160, values=[-1, 0, 1])
+    boxes = data.mark_rect(stroke=FAINT).encode(x=x, y=y, color=alt.Color("value:Q", scale=scale, legend=key))
+    ink = alt.condition("abs(datum.value) > 0.6", alt.value(PAPER), alt.value(INK))
+    numbers = data.mark_text(fontSize=11).encode(x=x, y=y, text=alt.Text("value:Q", format=".2f"), color=ink)
+    shown = [boxes, numbers] if side >= 34 else [boxes]
+    chart = alt.layer(*shown).properties(width=side * len(right), height=side * len(down))
     return finished(titled(chart, clean(title), subtitle=caption(release, *said)))

@@ -96,8 +96,8 @@ def _scale(model: Any) -> str:
     target, name = model.target_, getattr(model.target_, "name", "")
     if is_classifier(model):
         of = f" of {name} = {target.values[1]}" if len(target.values) == 2 else ""
-        return f"the logarithm of the odds{of}" if hasattr(model, "predict_proba") else f"the score{of}"
-    return f"the logarithm of {name}" if model.link == "log" else str(name)
+        return f"the log-odds{of}" if hasattr(model, "predict_proba") else f"the score{of}"
+    return f"log {name}" if model.link == "log" else str(name)
 
 
 def _ranges(columns: Sequence[Column]) -> Floats:
@@ -131,7 +131,7 @@ def _dependence(
     else:
         found, held, measured = _grid(model, asked, at)
         said = [*([f"Others held at {held}"] if held else []), NO_BAND]
-    headline = title or f"What each column does to {model.target_.name}"
+    headline = title or f"{type(model).__name__}: what each column does to {model.target_.name}"
     return effects(found, measured=measured, release=model.release_, said=said, title=headline)
 
 
@@ -141,7 +141,7 @@ def _curve(model: Any, name: str, sure: float) -> Effect:
 
     made = next(one for one in model.made_ if one.name == name)
     unit = model.target_.half if isinstance(model.target_, Number) else 1.0
-    curve, reach = unit * model.curves_[name], unit * _z(sure) * model.deviations(name)
+    curve, reach = unit * model.curves_[name], unit * _z(sure) * model.deviations_[name]
     values, bands = curve.tolist(), list(zip((curve - reach).tolist(), (curve + reach).tolist(), strict=True))
     if not isinstance(made, Bins):
         return Effect(name, made.values, {"": values}, {"": bands})

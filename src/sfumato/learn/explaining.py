@@ -13,6 +13,7 @@ from sfumato.core.measurement import Measurement
 from sfumato.learn.columns import Column, Number
 from sfumato.learn.sources import Asked, Fit
 from sfumato.query.answer.explanation import Explanation
+from sfumato.query.build.settings import CONFIDENCE
 from sfumato.release.render.words import width
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def explained_fit(model: PrivateEstimator, fit: Fit, loss: Loss) -> Explanation:
     if isinstance(source, Asked):
         made = source.frame.asker.explain_run(measurement, loss=loss)
     else:
-        terms = measurement.terms(source.unit)
+        terms = measurement.terms(source.unit, CONFIDENCE)
         made = Explanation(measurement.how, terms.loss, source.unit.protects, terms.confidence)
     columns = (*model.columns_, *(() if model.target_ is None else (model.target_,)))
     return replace(
