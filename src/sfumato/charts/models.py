@@ -242,13 +242,11 @@ def matrix(
     if not cells:
         raise BadArgument("cells", "at least one", 0)
     alt = altair()
-    rows = [
-        {"row": clean(row, most=40), "column": clean(column, most=40), "value": value} for row, column, value in cells
-    ]
-    down = list(dict.fromkeys(row["row"] for row in rows))
-    right = list(dict.fromkeys(row["column"] for row in rows))
+    down = list(dict.fromkeys(clean(row, most=40) for row, _, _ in cells))
+    right = list(dict.fromkeys(clean(column, most=40) for _, column, _ in cells))
+    rows = [{"row": clean(row, most=40), "column": clean(one, most=40), "value": value} for row, one, value in cells]
     side = max(26.0, min(64.0, WIDTH / len(right)))
-    level = 0 if side * len(right) > 8 * sum(map(len, right)) else -40
+    level = 0 if side * len(right) > 8 * sum(len(name) for name in right) else -40
     look = {"domain": False, "ticks": False, "labelColor": INK, "labelLimit": 160}
     x = alt.X("column:N", sort=right, title=None, axis=alt.Axis(**look, labelAngle=level))
     y = alt.Y("row:N", sort=down, title=None, axis=alt.Axis(**look))

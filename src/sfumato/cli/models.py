@@ -59,16 +59,13 @@ def candidates(word: str) -> list[type[Any]]:
     plain, every = ALSO.get(plain, plain), models()
     parts = {name: name.split("-") for name in every}
     stems = {name: "".join(one for one in words if one not in ENDINGS) for name, words in parts.items()}
-    for fits in (
-        lambda name: plain in ("".join(parts[name]), stems[name]),
-        lambda name: (
-            plain in parts[name] or plain in ("".join(parts[name][place:]) for place in range(len(parts[name])))
-        ),
-        lambda name: stems[name].endswith(plain) and len(plain) > 2,
-    ):
-        if found := [kind for name, kind in every.items() if fits(name)]:
-            return found
-    return []
+    ends = {name: ["".join(words[place:]) for place in range(len(words))] for name, words in parts.items()}
+    ways = (
+        [name for name in every if plain in (ends[name][0], stems[name])],
+        [name for name in every if plain in (*parts[name], *ends[name])],
+        [name for name in every if stems[name].endswith(plain) and len(plain) > 2],
+    )
+    return next(([every[name] for name in names] for names in ways if names), [])
 
 
 def model_named(word: str, takes: str) -> type[Any]:

@@ -1,6 +1,7 @@
 from .boosting import ExplainableBoostingClassifier, ExplainableBoostingRegressor
 from .columns import Category, Number
 from .components import PCA, Covariance
+from .curves import Curves
 from .estimator import PrivateEstimator
 from .linear import LinearRegression
 from .naive_bayes import NaiveBayes
@@ -20,6 +21,7 @@ __all__ = [
     "Binner",
     "Category",
     "Covariance",
+    "Curves",
     "Encoder",
     "ExplainableBoostingClassifier",
     "ExplainableBoostingRegressor",

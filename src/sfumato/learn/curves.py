@@ -29,7 +29,6 @@ from sfumato.release.record import Release
 from sfumato.release.render.displayed import Displayed
 from sfumato.release.render.document import Document, Table
 from sfumato.release.render.text import short_facts
-from sfumato.release.render.words import percent
 
 if TYPE_CHECKING:
     from sfumato.charts.canvas import Chart
@@ -163,12 +162,12 @@ class Curves(Displayed):
 
     def _merged(self) -> list[tuple[int, int]]:
         """Ranges of bins that are worth their noise, from left to right; what is left at the end joins the last."""
-        found, first = [], 0
+        ranges, first = [], 0
         for last in range(1, self.counts.shape[1] + 1):
             if self.counts[:, first:last].sum() >= max(WORTH * self.deviation * math.sqrt(2 * (last - first)), 1.0):
-                found.append((first, last))
+                ranges.append((first, last))
                 first = last
-        return [*found[:-1], (found[-1][0], self.counts.shape[1])] if found else [(0, self.counts.shape[1])]
+        return [*ranges[:-1], (ranges[-1][0], self.counts.shape[1])] if ranges else [(0, self.counts.shape[1])]
 
     def document(self) -> Document:
         """The area, a confusion matrix, the calibration, and what it cost."""
@@ -189,10 +188,10 @@ class Curves(Displayed):
                 )
                 for one in self.calibration()
             )
-            head = ("predicted chance", "rows", f"share of {self.of}", "95 %")
-            tables.append(Table(told, head, "Calibration", right=frozenset({1, 2, 3})))
+            named = ("predicted chance", "rows", f"share of {self.of}", "95 %")
+            tables.append(Table(told, named, "Calibration", right=frozenset({1, 2, 3})))
         tables.append(Table(tuple(short_facts(self.release))))
-        area = f"AUC {self.auc:.3f}, {low:.3f} to {high:.3f} ({percent('0.95')})"
+        area = f"AUC {self.auc:.3f}, {low:.3f} to {high:.3f} (95%)"
         return Document("Curves", f"{self.of} against the rest: {area}", tables=tuple(tables))
 
     def plot(self, *, title: str | None = None) -> Chart:

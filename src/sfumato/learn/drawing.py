@@ -68,12 +68,11 @@ def _coefficients(model: Any, sure: float, title: str | None) -> Chart:
     parts = [str(one) for one in model.classes_] if len(slopes) > 1 else [""]
     sizes, names = _ranges(model.columns_), [name for column in model.columns_ for name in _labels(column)]
     plain, ends = [name for column in model.columns_ for name in column.names], intervals_of(model, sure)
-    unknown = (math.nan, math.nan)
-    rows = [
-        (part, name, float(slope * size), *sorted(float(end * size) for end in ends.get(key, unknown)))
-        for part, line in zip(parts, slopes, strict=True)
-        for name, key, slope, size in zip(names, plain, line, sizes, strict=True)
-    ]
+    rows: list[tuple[str, str, float, float, float]] = []
+    for part, line in zip(parts, slopes, strict=True):
+        for name, key, slope, size in zip(names, plain, line, sizes, strict=True):
+            low, high = ends.get(key, (math.nan, math.nan))
+            rows.append((part, name, float(slope * size), float(low * size), float(high * size)))
     held = f"Bars hold the coefficient of the population, each with {sure:.0%} confidence, noise counted"
     said = [held if ends else "No intervals are stated", "Of numbers, what the way from one bound to the other adds"]
     headline = title or f"{type(model).__name__} of {model.target_.name}"
@@ -84,11 +83,11 @@ def _coefficients(model: Any, sure: float, title: str | None) -> Chart:
 def intervals_of(model: Any, sure: float) -> dict[str, tuple[float, float]]:
     """The intervals of coefficients by their names; none, where a model states none."""
     try:
-        found = model.intervals(sure) if hasattr(model, "intervals") else {}
+        stated = model.intervals(sure) if hasattr(model, "intervals") else {}
     except BadArgument:
         return {}
     named = {name for column in model.columns_ for name in column.names}
-    return dict(found) if isinstance(found, Mapping) and set(found) <= named else {}
+    return dict(stated) if isinstance(stated, Mapping) and set(stated) <= named else {}
 
 
 def _scale(model: Any) -> str:
@@ -123,16 +122,16 @@ def _dependence(
             raise BadArgument("features", f"of the model: {', '.join(named)}{did_you_mean(name, named)}", name)
     asked, measured = list(features or named), f"adds to {_scale(model)}"
     if hasattr(model, "curves_"):
-        found = [_curve(model, name, sure) for name in asked]
+        columns = [_curve(model, name, sure) for name in asked]
         said = [f"Bands: where {sure:.0%} of fits would lie by the noise alone, about; what was shrunk is not covered"]
     elif hasattr(model, "moments_") and intervals_of(model, sure):
-        found = [_line(model, name, sure) for name in asked]
+        columns = [_line(model, name, sure) for name in asked]
         said = [f"Compared with the mean, as released; bands hold with {sure:.0%} confidence, noise counted"]
     else:
-        found, held, measured = _grid(model, asked, at)
+        columns, held, measured = _grid(model, asked, at)
         said = [*([f"Others held at {held}"] if held else []), NO_BAND]
     headline = title or f"{type(model).__name__}: what each column does to {model.target_.name}"
-    return effects(found, measured=measured, release=model.release_, said=said, title=headline)
+    return effects(columns, measured=measured, release=model.release_, said=said, title=headline)
 
 
 def _curve(model: Any, name: str, sure: float) -> Effect:
@@ -172,7 +171,7 @@ def _grid(model: Any, asked: Sequence[str], at: Mapping[str, object]) -> tuple[l
     held = {
         one.name: at.get(one.name, one.middle if isinstance(one, Number) else one.values[0]) for one in model.columns_
     }
-    found = []
+    columns, measured = [], ""
     for name in asked:
         place = [column.name for column in model.columns_].index(name)
         column = model.columns_[place]
@@ -181,9 +180,9 @@ def _grid(model: Any, asked: Sequence[str], at: Mapping[str, object]) -> tuple[l
         rows[:] = list(held.values())
         rows[:, place] = places
         values, measured = _predicted(model, rows)
-        found.append(Effect(name, tuple(places), values, {}))
+        columns.append(Effect(name, tuple(places), values, {}))
     shown = [f"{name} {value:.4g}" if isinstance(value, float) else f"{name} {value}" for name, value in held.items()]
-    return found, ", ".join(shown) if len(held) > 1 else "", measured
+    return columns, ", ".join(shown) if len(held) > 1 else "", measured
 
 
 def _places(column: Column) -> Sequence[Any]:

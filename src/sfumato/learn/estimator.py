@@ -69,9 +69,6 @@ class PrivateEstimator(Displayed, BaseEstimator):  # type: ignore[misc]
     takes: ClassVar[str]
     """What the target is: a "number", one of some "classes", or "nothing"."""
 
-    link: ClassVar[str] = ""
-    """What coefficients and curves add up to, where that is not the target itself: "log", its logarithm."""
-
     columns_: tuple[Column, ...]
     target_: Column | None
     release_: Release
@@ -315,6 +312,11 @@ class PrivateEstimator(Displayed, BaseEstimator):  # type: ignore[misc]
     def _told(self) -> tuple[Table, ...]:
         """What the model says of itself when it is printed, such as its coefficients; nothing, unless it says so."""
         return ()
+
+    @property
+    def link(self) -> str:
+        """What coefficients and curves add up to, where that is not the target itself: "log", its logarithm."""
+        return ""
 
     @property
     def about(self) -> str:

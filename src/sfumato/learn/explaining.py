@@ -71,8 +71,8 @@ def cost_of(kind: type) -> str:
     >>> cost_of(NaiveBayes)
     'one pass in the engine'
     """
-    found = re.search(r"^Cost:\s+(.*?)(?=\n\s*\n|\n[A-Z]\w*:|\Z)", inspect.getdoc(kind) or "", re.MULTILINE | re.DOTALL)
-    return "" if found is None else " ".join(found[1].split())
+    line = re.search(r"^Cost:\s+(.*?)(?=\n\s*\n|\n[A-Z]\w*:|\Z)", inspect.getdoc(kind) or "", re.MULTILINE | re.DOTALL)
+    return "" if line is None else " ".join(line[1].split())
 
 
 def _known(column: Column) -> str:

@@ -299,7 +299,6 @@ class PoissonRegressor(RegressorMixin, RiskModel):  # type: ignore[misc]
     """
 
     takes: ClassVar[str] = "number"
-    link: ClassVar[str] = "log"
 
     def __init__(
         self,
@@ -324,6 +323,10 @@ class PoissonRegressor(RegressorMixin, RiskModel):  # type: ignore[misc]
     def _learn(self, released: Floats, risk: Risk) -> None:
         super()._learn(released, risk)
         self.intercept_ = self.intercept_ - 1.0 + np.log(self._most)
+
+    @property
+    def link(self) -> str:
+        return "log"
 
     @property
     def _most(self) -> float:
