@@ -22,7 +22,7 @@ from sfumato.learn.columns import Bins, Column, Floats, Number
 if TYPE_CHECKING:
     from sfumato.charts.canvas import Chart
     from sfumato.charts.models import Effect
-    from sfumato.learn.estimator import PrivateEstimator
+    from sfumato.learn.shown import ShownModel
 
 POINTS = 101
 """How many places between its bounds a number is drawn at."""
@@ -31,7 +31,7 @@ NO_BAND = "No band: how far the noise moves this model was not released"
 
 
 def drawn(
-    model: PrivateEstimator,
+    model: ShownModel,
     what: str | None,
     *,
     features: Sequence[str] | None = None,
@@ -74,7 +74,9 @@ def _coefficients(model: Any, sure: float, title: str | None) -> Chart:
             low, high = ends.get(key, (math.nan, math.nan))
             rows.append((part, name, float(slope * size), float(low * size), float(high * size)))
     held = f"Bars hold the coefficient of the population, each with {sure:.0%} confidence, noise counted"
-    said = [held if ends else "No intervals are stated", "Of numbers, what the way from one bound to the other adds"]
+    if not any(math.isfinite(low) for low, _ in ends.values()):
+        held = "No intervals: the noise hides what they could be" if ends else "No intervals are stated"
+    said = [held, "Of numbers, what the way from one bound to the other adds"]
     headline = title or f"{type(model).__name__} of {model.target_.name}"
     measured = f"adds to {_scale(model)}"
     return coefficients(rows, measured=measured, release=model.release_, said=said, title=headline)

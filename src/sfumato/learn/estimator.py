@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
-from sklearn.utils import Tags, estimator_html_repr
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from sfumato.accounting.losses.measures import Loss
@@ -32,26 +32,19 @@ from sfumato.learn.columns import (
     unstated,
 )
 from sfumato.learn.curves import BINS, Curves, curves_of, read_edges
-from sfumato.learn.drawing import drawn
 from sfumato.learn.explaining import explained_fit
 from sfumato.learn.scoring import Score, score_of
-from sfumato.learn.sources import Asked, Fit, Held, Source
+from sfumato.learn.shown import ShownModel
+from sfumato.learn.sources import Asked, Fit, Held, Source, check_held
 from sfumato.query.answer.explanation import Explanation
 from sfumato.query.frame import Frame
 from sfumato.query.nodes.expressions import Expression
 from sfumato.query.nodes.relations import Relation
 from sfumato.release.record import Release
-from sfumato.release.render.displayed import Displayed
-from sfumato.release.render.document import Document, Table
-from sfumato.release.render.sheet import sheet
-from sfumato.release.render.words import clean
 from sfumato.transforms.gram import Coordinates
 
-if TYPE_CHECKING:
-    from sfumato.charts.canvas import Chart
 
-
-class PrivateEstimator(Displayed, BaseEstimator):  # type: ignore[misc]
+class PrivateEstimator(ShownModel, BaseEstimator):  # type: ignore[misc]
     """A model of scikit-learn's shape whose fit is one private measurement.
 
     The constructor only stores. `fit` takes a table of a session, ``fit(session.table("census"), features=[…],
@@ -131,6 +124,7 @@ class PrivateEstimator(Displayed, BaseEstimator):  # type: ignore[misc]
             source = self._of_table(X, features, target, max_rows, key)
             self.feature_names_in_ = np.array([column.name for column in self.columns_], dtype=object)
         else:
+            check_held(X)
             if (features, target, max_rows, key) != (None, None, None, None):
                 raise BadArgument("features, target, max_rows and key", "left out, where arrays are given", "given")
             source = self._of_arrays(X, y, entropy)
@@ -222,6 +216,7 @@ class PrivateEstimator(Displayed, BaseEstimator):  # type: ignore[misc]
     def _encoded(self, X: object) -> Floats:  # noqa: N803
         """Rows to predict for, a column for each of `_made`; NaN where something is missing."""
         check_is_fitted(self, "release_")
+        check_held(X)
         names, values = columns_of(X)
         expected = [column.name for column in self.columns_]
         if hasattr(X, "columns") and hasattr(self, "feature_names_in_") and names != expected:
@@ -308,52 +303,6 @@ class PrivateEstimator(Displayed, BaseEstimator):  # type: ignore[misc]
     def _line(self, source: Relation) -> Expression | None:
         """The prediction as an expression of a table's columns, where it is one that an engine can work out."""
         return None
-
-    def _told(self) -> tuple[Table, ...]:
-        """What the model says of itself when it is printed, such as its coefficients; nothing, unless it says so."""
-        return ()
-
-    @property
-    def link(self) -> str:
-        """What coefficients and curves add up to, where that is not the target itself: "log", its logarithm."""
-        return ""
-
-    @property
-    def about(self) -> str:
-        """What the model is of, in words: its class, the target and the features."""
-        names = ", ".join(column.name for column in self.columns_)
-        of = f"of {names}" if self.target_ is None else f"of {self.target_.name} on {names}"
-        return clean(f"{type(self).__name__} {of}", most=200)
-
-    def document(self) -> Document:
-        """The model, its loss and how it was made, for any form: `print` shows it as text, notebooks as HTML."""
-        check_is_fitted(self, "release_")
-        loss = f"{self.release_.loss} for {self.release_.unit}"
-        tables = (*self._told(), *sheet(self.release_).tables)
-        return Document(type(self).__name__, f"{self.about}:", loss, tables=tables)
-
-    def plot(self, what: str | None = None, **options: Any) -> Chart:
-        """Draws the model: its coefficients, or what each column does to what it predicts; see `learn.drawing`.
-
-        ``what`` is "coefficients", "dependence" or "components"; left out, what says most of the model. It costs
-        nothing: only what was released is drawn.
-        """
-        check_is_fitted(self, "release_")
-        return drawn(self, what, **options)
-
-    def __str__(self) -> str:
-        return self.to_text() if hasattr(self, "release_") else repr(self)
-
-    def __repr__(self, *arguments: Any, **options: Any) -> str:
-        return str(BaseEstimator.__repr__(self, *arguments, **options))
-
-    def _repr_html_(self) -> str:
-        return self.to_html() if hasattr(self, "release_") else str(estimator_html_repr(self))
-
-    def _repr_mimebundle_(self, *arguments: Any, **options: Any) -> dict[str, str]:
-        if hasattr(self, "release_"):
-            return Displayed._repr_mimebundle_(self, *arguments, **options)
-        return {"text/plain": repr(self), "text/html": self._repr_html_()}
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -218,3 +218,19 @@ def test_a_model_that_came_back_from_its_file_draws_the_same(tmp_path: Path) -> 
     model.fit(census().select("age", "hours"), census()["rich"])
     save(model, tmp_path / "model.json")
     assert tables(load(tmp_path / "model.json").plot()) == tables(model.plot())
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [("census", r"session\.table\('census'\)"), ("session", r"session\.table\('census'\)"), ("table", "private_score")],
+)
+def test_what_is_no_rows_is_refused_with_what_to_write(given: str, said: str) -> None:
+    session = opened()
+    model = LinearRegression(loss=sf.ZCDP("0.1"))
+    if given == "table":
+        with pytest.raises(BadArgument, match=said):
+            model.fit(session.table(), **LINEAR).predict(session.table())
+        return
+    with pytest.raises(BadArgument, match=said):
+        model.fit(session if given == "session" else given, **LINEAR)
+    assert session.spent == sf.ZCDP(0)
