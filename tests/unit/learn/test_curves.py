@@ -138,3 +138,17 @@ def test_of_three_classes_one_is_named() -> None:
     line = LinearRegression(epsilon=1, between=(-3, 3), target_between=(-3, 3)).fit(x, x[:, 0])
     with pytest.raises(BadArgument, match="a classifier"):
         line.private_curves(x, x[:, 0], epsilon=1)
+
+
+def test_each_row_is_predicted_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What other rows there are must not move a score, even in its last bit."""
+    model, (x, y) = fitted(), drawn(20, 6)
+    predict, sizes = LogisticRegression.predict_proba, []
+
+    def alone(self: LogisticRegression, X: Any) -> Floats:  # noqa: N803
+        sizes.append(len(X))
+        return predict(self, X)
+
+    monkeypatch.setattr(LogisticRegression, "predict_proba", alone)
+    model.private_curves(x, y, epsilon=1)
+    assert sizes == [1] * 20
