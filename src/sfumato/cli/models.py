@@ -33,13 +33,19 @@ TAKES = {"number": "a number", "classes": "classes", "nothing": "no target"}
 
 
 def models() -> dict[str, type[Any]]:
-    """Every model of `sfumato.learn` by the name that is shown: one that is added there is here too."""
+    """Every model of `sfumato.learn` by the name that is shown: one that is added there is here too.
+
+    What needs more than a loss to be made, such as a search over models, is none.
+    """
     from sfumato import learn
 
     found = {}
     for name in learn.__all__:
         kind = getattr(learn, name)
-        if inspect.isclass(kind) and issubclass(kind, learn.PrivateEstimator) and kind is not learn.PrivateEstimator:
+        model = (
+            inspect.isclass(kind) and issubclass(kind, learn.PrivateEstimator) and kind is not learn.PrivateEstimator
+        )
+        if model and all(one.default is not one.empty for one in inspect.signature(kind).parameters.values()):
             found["-".join(words_of(name))] = kind
     return found
 
