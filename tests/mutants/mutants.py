@@ -1003,6 +1003,22 @@ OTHERS = (
         new="up(low), math.inf if high == math.inf else down(high), confidence",
         killers=("tests/unit/test_estimates.py::test_huge_numbers_and_scales_have_intervals",),
     ),
+    Mutant(
+        name="an area under a curve without its noise",
+        trap="intervals that count the drawing of rows and forget the noise",
+        path="learn/curves.py",
+        old="float(counts @ by**2) + self.deviation**2 * float(by @ by)",
+        new="float(counts @ by**2)",
+        killers=("tests/unit/learn/test_curves.py::test_the_interval_of_the_area_covers_by_noise_and_by_drawing",),
+    ),
+    Mutant(
+        name="rows that are predicted together",
+        trap="C.4 stability: what a row adds follows from that row alone",
+        path="learn/curves.py",
+        old="    one = decoded(row, model.columns_)\n",
+        new="    one = np.repeat(decoded(row, model.columns_), 2, axis=0)\n",
+        killers=("tests/unit/learn/test_curves.py::test_each_row_is_predicted_by_itself",),
+    ),
 )
 """Streams, codebooks, intervals."""
 

@@ -15,6 +15,7 @@ from rich.console import Console
 from sfumato.cli.audit import audit
 from sfumato.cli.codebook import app as codebook_app
 from sfumato.cli.exits import code_of, tell
+from sfumato.cli.learn import app as learn_app
 from sfumato.cli.ledger import app as ledger_app
 from sfumato.cli.query import explain, query
 from sfumato.errors import SfumatoError
@@ -80,6 +81,7 @@ def demo(
 app.command()(query)
 app.command()(explain)
 app.command()(audit)
+app.add_typer(learn_app, name="learn")
 app.add_typer(codebook_app, name="codebook")
 app.add_typer(ledger_app, name="ledger")
 

@@ -43,15 +43,10 @@ class Output:
     def __post_init__(self) -> None:
         if self.form is Form.PARQUET and self.path is None:
             misused("--format parquet needs --output FILE: it is not for a terminal.")
-        if self.plot is not None and self.plot.suffix not in PLOTS:
-            misused(f"--plot takes a file that ends in {', '.join(PLOTS)}; got {self.plot.name}.")
+        check_plot(self.plot)
         if self.title is not None and self.plot is None:
             misused("--title is that of a chart: say where to draw it, --plot FILE.")
-        for path in (self.path, self.plot):
-            if path is not None and (path.is_dir() or not path.resolve().parent.is_dir()):
-                misused(f"{path} cannot be written: there is no such folder, or it is one itself.")
-        if self.plot is not None:
-            _check_plots()
+        check_writable(self.path, self.plot)
 
     def write(self, answer: Answer, release: Release | None, notes: str) -> None:
         """Writes an answer, and the notes beside it: below a table, or else where they are in nobody's way."""
@@ -89,8 +84,19 @@ class Output:
             raise BadArgument("--output", "a file that can be written", str(self.path)) from None
 
 
-def _check_plots() -> None:
+def check_writable(*paths: Path | None) -> None:
+    """Refuses files that are in no folder, or are one."""
+    for path in paths:
+        if path is not None and (path.is_dir() or not path.resolve().parent.is_dir()):
+            misused(f"{path} cannot be written: there is no such folder, or it is one itself.")
+
+
+def check_plot(path: Path | None) -> None:
     """Refuses to draw where that cannot be done; what draws is not loaded yet."""
+    if path is None:
+        return
+    if path.suffix not in PLOTS:
+        misused(f"--plot takes a file that ends in {', '.join(PLOTS)}; got {path.name}.")
     if find_spec("altair") is None or find_spec("vl_convert") is None:
         raise MissingExtra("drawing charts", "plot")
 

@@ -43,12 +43,12 @@ def text_of(sql: str) -> str:
 
 def parameters_of(given: Sequence[str]) -> dict[str, object]:
     """Reads values by the names of the parameters that they are for, from texts such as ``site=4``."""
-    return {name: value_of(value) for name, value in _named(given, "--parameter", "site=4")}
+    return {name: value_of(value) for name, value in named_texts(given, "--parameter", "site=4")}
 
 
 def weights_of(given: Sequence[str]) -> dict[str, str] | None:
     """Reads how columns share a loss, from texts such as ``total=3``; None where nothing was said."""
-    return dict(_named(given, "--weights", "total=3")) or None
+    return dict(named_texts(given, "--weights", "total=3")) or None
 
 
 def keys_of(given: Sequence[str]) -> KeySet | None:
@@ -57,7 +57,7 @@ def keys_of(given: Sequence[str]) -> KeySet | None:
     >>> list(keys_of(["site=north,south", "year=2026"]))
     [('north', 2026), ('south', 2026)]
     """
-    listed = {name: value.split(",") for name, value in _named(given, "--keys", "site=north,south")}
+    listed = {name: value.split(",") for name, value in named_texts(given, "--keys", "site=north,south")}
     return (
         KeySet.of(**{name: [value_of(one.strip()) for one in values] for name, values in listed.items()})
         if listed
@@ -65,7 +65,7 @@ def keys_of(given: Sequence[str]) -> KeySet | None:
     )
 
 
-def _named(given: Sequence[str], option: str, example: str) -> Iterator[tuple[str, str]]:
+def named_texts(given: Sequence[str], option: str, example: str) -> Iterator[tuple[str, str]]:
     """Reads names and texts from the values of an option; refuses others, and a name that comes twice."""
     names = set()
     for one in given:

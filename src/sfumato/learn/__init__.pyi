@@ -2,6 +2,7 @@ from .boosting import ExplainableBoostingClassifier, ExplainableBoostingRegresso
 from .clusters import KMeans
 from .columns import Category, Number
 from .components import PCA, Covariance
+from .curves import Curves
 from .estimator import PrivateEstimator
 from .linear import LinearRegression
 from .naive_bayes import NaiveBayes
@@ -23,6 +24,7 @@ __all__ = [
     "Binner",
     "Category",
     "Covariance",
+    "Curves",
     "Encoder",
     "ExplainableBoostingClassifier",
     "ExplainableBoostingRegressor",

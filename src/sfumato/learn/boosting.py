@@ -111,13 +111,18 @@ class Boosting:
 
     def _counts(self, ask: Queryable) -> tuple[float, list[Floats]]:
         """Asks how many rows there are, and how many have each code of each column; they agree."""
-        kinds = (*self.kinds, 2 if self.classes else 0)
-        seen = gram(kinds, pairs=[(0, place) for place in range(len(self.kinds) + 1)], metric=self.norm)
-        scale = self._scale(seen, self.loss.scaled(COUNTING))
+        seen, scale = self._counting
         noisy = np.asarray(ask(seen >> noise_of(type(self.loss), scale)), dtype=np.float64)
         parts = np.split(noisy, np.cumsum([1, *self.kinds])[:-1])
         total, tables = merged_counts(parts[0], [part[None, :] for part in parts[1:]])
         return max(float(total[0]), 1.0), [table[0] for table in tables]
+
+    @cached_property
+    def _counting(self) -> tuple[Partial[Transformation], Fraction]:
+        """What counts rows by codes, and the scale of the noise on these counts."""
+        kinds = (*self.kinds, 2 if self.classes else 0)
+        seen = gram(kinds, pairs=[(0, place) for place in range(len(self.kinds) + 1)], metric=self.norm)
+        return seen, self._scale(seen, self.loss.scaled(COUNTING))
 
     def _scale(self, seen: Partial[Transformation], loss: Spendable) -> Fraction:
         return parameter_for(lambda scale: self.space >> seen >> noise_of(type(loss), scale), loss, self.d_in)
@@ -154,6 +159,21 @@ class Boosting:
         kept = EXPECTED**2 / (EXPECTED**2 + (self.noise / weight) ** 2)
         return np.asarray(STEPS[type(self.loss)][1] * kept * np.clip(left / weight, -4.0, 4.0))
 
+    def deviations(self, curve: Floats, counts: Floats, *, ordered: bool) -> Floats:
+        """About how far noise moves each value of a curve: each round adds some, and undoes some of those before.
+
+        Of classes, whose risk bends less than it could, none is taken to be undone. Noise on counts moves the middle.
+        """
+        cells = np.cumsum(np.concatenate([[False], np.diff(curve) != 0])) if ordered else np.arange(len(curve))
+        size = np.bincount(cells, weights=np.clip(counts, 0.0, None))[cells]
+        moved, part = self.noise / (self.bend * np.maximum(size, 1.0)), STEPS[type(self.loss)][1]
+        kept = EXPECTED**2 / (EXPECTED**2 + moved**2)
+        left = (1 - part * kept * (not self.classes)) ** 2
+        inside = kept * moved * np.sqrt(sum(left**turn for turn in range(self.rounds)) / self.rounds)
+        rows = max(float(np.clip(counts, 0.0, None).sum()), 1.0)
+        middle = deviation_of(type(self.loss), self._counting[1]) * float(np.linalg.norm(curve)) / rows
+        return np.asarray(np.hypot(inside, middle))
+
     def _model(self, level: float, curves: Sequence[Floats]) -> Additive:
         unit = 1 << SCORE_BITS
         scores = tuple(tuple(int(score) for score in np.rint(curve * unit)) for curve in curves)
@@ -168,6 +188,8 @@ class AdditiveModel(PrivateEstimator):
     intercept_: float
     curves_: dict[str, Floats]
     counts_: dict[str, Floats]
+    deviations_: dict[str, Floats]
+    """About how far the noise alone moves each value of each curve."""
 
     def _fit(self, source: Source, loss: Loss) -> Fit:
         target = self.target_
@@ -177,14 +199,19 @@ class AdditiveModel(PrivateEstimator):
         self.made_ = tuple(Bins(one, ()) if isinstance(one, Number) else one for one in made)
         coded = source.chosen([*enumerate(self.made_), (len(made), target)])
         ways = [spendable(one, type(self).__name__) for one in ways_to_spend(loss)]
-        return Fit(coded, boosted(coded, ways, loss), self._learn)
+        measurement, plan = boosted(coded, ways, loss)
+        return Fit(coded, measurement, lambda value: self._learn(value, plan))
 
-    def _learn(self, value: tuple[float, list[list[float]], list[list[float]]]) -> None:
+    def _learn(self, value: tuple[float, list[list[float]], list[list[float]]], plan: Boosting) -> None:
         level, curves, counts = value
         self.intercept_ = float(level)
         named = [one.name for one in self.made_]
         self.curves_ = {name: np.array(part) for name, part in zip(named, curves, strict=True)}
         self.counts_ = {name: np.array(part) for name, part in zip(named, counts, strict=True)}
+        self.deviations_ = {
+            name: plan.deviations(self.curves_[name], self.counts_[name], ordered=ordered)
+            for name, ordered in zip(named, plan.ordered, strict=True)
+        }
 
     @property
     def _made(self) -> Sequence[Made]:
@@ -208,18 +235,18 @@ class AdditiveModel(PrivateEstimator):
         return np.stack(parts, axis=1)
 
 
-def boosted(source: Source, ways: Sequence[Spendable], loss: Loss) -> Measurement:
-    """The measurement of an additive model on rows of codes and a target, in the way that has the least noise."""
+def boosted(source: Source, ways: Sequence[Spendable], loss: Loss) -> tuple[Measurement, Boosting]:
+    """The measurement of an additive model on rows of codes and a target, and its plan, that with the least noise."""
     chain, kinds = source.rows(), tuple(column.kind for column in source.columns[:-1])
     ordered = tuple(isinstance(column, Bins) for column in source.columns[:-1])
     classes = isinstance(source.columns[-1], Category)
     d_in = chain.map(source.unit) if isinstance(chain, Transformation) else source.space.metric.read(source.unit)
     plans = [Boosting(source.space, kinds, ordered, classes, way, d_in) for way in ways]
-    made = min(plans, key=lambda plan: plan.noise).measurement()
-    made = chain >> made if isinstance(chain, Transformation) else made
+    best = min(plans, key=lambda plan: plan.noise)
+    made = chain >> best.measurement() if isinstance(chain, Transformation) else best.measurement()
     if not isinstance(loss, Approx) or made.measure is Approx:
-        return made
-    return convert_measure(made, Approx, delta=loss.delta if made.measure is ZCDP else None)
+        return made, best
+    return convert_measure(made, Approx, delta=loss.delta if made.measure is ZCDP else None), best
 
 
 @final
@@ -232,7 +259,8 @@ class ExplainableBoostingClassifier(ClassifierMixin, AdditiveModel):  # type: ig
 
     Takes:      ``between`` and ``categories`` of the columns and two ``classes`` (or from a codebook); ``bins``, a
                 number of bins for all numbers or edges for some, which are merged where the noise would hide them
-    Gives:      ``curves_`` and ``counts_`` by the names of columns, ``intercept_``, ``made_`` (the bins), ``release_``
+    Gives:      ``curves_``, ``deviations_`` by the noise and ``counts_`` by the names of columns, ``intercept_``,
+                ``made_`` (the bins), ``release_``
     Guarantee:  that of composed noisy sums, Pure, ZCDP or (ε, δ)  (proofs/boosting.md#sums, #rounds)
     Cost:       some 20 passes over the rows for each column
 

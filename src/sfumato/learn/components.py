@@ -17,6 +17,7 @@ from sfumato.learn.columns import Between, Categories, Floats, numbers_alone
 from sfumato.learn.estimator import PrivateEstimator
 from sfumato.learn.moments import Moments
 from sfumato.learn.sources import Fit, Source
+from sfumato.release.render.document import Table
 
 
 @final
@@ -68,6 +69,19 @@ class Covariance(PrivateEstimator):
         spread = np.sqrt(np.diag(self.covariance_))
         scaled = self.covariance_ / np.where(np.outer(spread, spread) > 0, np.outer(spread, spread), 1.0)
         self.correlation_ = np.where(np.eye(len(spread)) > 0, 1.0, np.clip(scaled, -1.0, 1.0))
+
+    def _told(self) -> tuple[Table, ...]:
+        names = tuple(column.name for column in self.columns_)
+        rows = tuple(
+            (name, *(f"{one:.3f}" for one in line)) for name, line in zip(names, self.correlation_, strict=True)
+        )
+        spread = np.sqrt(np.diag(self.covariance_))
+        means = tuple((name, f"{m:.6g}", f"{s:.6g}") for name, m, s in zip(names, self.location_, spread, strict=True))
+        right = frozenset(range(1, len(names) + 1))
+        return (
+            Table(means, ("column", "mean", "deviation"), right=frozenset({1, 2})),
+            Table(rows, ("", *names), "Correlations", right=right),
+        )
 
 
 @final
@@ -158,6 +172,15 @@ class PCA(TransformerMixin, PrivateEstimator):  # type: ignore[misc]
         if not self.whiten:
             return np.ones(self.n_components_)
         return np.sqrt(np.where(self.explained_variance_ > 0, self.explained_variance_, 1.0))
+
+    def _told(self) -> tuple[Table, ...]:
+        names = tuple(column.name for column in self.columns_)
+        rows = tuple(
+            (f"{place + 1}", f"{share:.1%}", *(f"{one:.3f}" for one in line))
+            for place, (share, line) in enumerate(zip(self.explained_variance_ratio_, self.components_, strict=True))
+        )
+        said = f"The sine of the angle that noise turned them by is at most about {self.subspace_error_:.2g}"
+        return (Table(rows, ("component", "explains", *names), said, right=frozenset(range(1, len(names) + 2))),)
 
     def transform(self, X: object) -> Floats:  # noqa: N803  # scikit-learn's name
         """The coordinates of rows along the components; nothing protects these rows."""

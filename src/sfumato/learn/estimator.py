@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Hashable, Sequence
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
@@ -31,21 +31,21 @@ from sfumato.learn.columns import (
     stated_column,
     unstated,
 )
+from sfumato.learn.curves import BINS, Curves, curves_of, read_edges
+from sfumato.learn.explaining import explained_fit
 from sfumato.learn.prepared import Prepared
 from sfumato.learn.scoring import Score, score_of
-from sfumato.learn.sources import Asked, Fit, Held, Source
+from sfumato.learn.shown import ShownModel
+from sfumato.learn.sources import Asked, Fit, Held, Source, check_held
+from sfumato.query.answer.explanation import Explanation
 from sfumato.query.frame import Frame
 from sfumato.query.nodes.expressions import Expression
 from sfumato.query.nodes.relations import Relation
 from sfumato.release.record import Release
-from sfumato.release.render import rendered
-from sfumato.release.render.document import Document, Table
-from sfumato.release.render.sheet import sheet
-from sfumato.release.render.words import clean
 from sfumato.transforms.gram import Coordinates
 
 
-class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
+class PrivateEstimator(ShownModel, BaseEstimator):  # type: ignore[misc]
     """A model of scikit-learn's shape whose fit is one private measurement.
 
     The constructor only stores. `fit` takes a table of a session, ``fit(session.table("census"), features=[…],
@@ -88,17 +88,49 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         one that can be replayed is marked, and no ledger takes it.
         """
         loss = needed_loss(self.loss, self.epsilon, self.delta)
+        source = self._source(X, y, features, target, max_rows, key, entropy)
+        self.release_ = self._fit(source, loss).run(loss)
+        return self
+
+    def explain(
+        self,
+        X: object,  # noqa: N803  # scikit-learn's name
+        y: object = None,
+        *,
+        features: Sequence[str] | None = None,
+        target: str | None = None,
+        max_rows: int | None = None,
+    ) -> Explanation:
+        """Says what `fit` of the same would cost, with which noise, and what would be left; spends nothing.
+
+        Nothing is looked at, and the model stays as it is.
+        """
+        planned, loss = clone(self), needed_loss(self.loss, self.epsilon, self.delta)
+        source = planned._source(X, y, features, target, max_rows, None, None)
+        return explained_fit(planned, planned._fit(source, loss), loss)
+
+    def _source(
+        self,
+        X: object,  # noqa: N803
+        y: object,
+        features: Sequence[str] | None,
+        target: str | None,
+        max_rows: int | None,
+        key: str | None,
+        entropy: Entropy | None,
+    ) -> Source:
+        """Reads what is public about what `fit` was given, and gives the rows to begin with; looks at none."""
         if isinstance(X, Frame | Prepared):
             frame, names, target = self._asked_of(X, y, features, target)
             source = self._of_table(frame, names, target, max_rows, key)
             self.feature_names_in_ = np.array([column.name for column in self.columns_], dtype=object)
         else:
+            check_held(X)
             if (features, target, max_rows, key) != (None, None, None, None):
                 raise BadArgument("features, target, max_rows and key", "left out, where arrays are given", "given")
             source = self._of_arrays(X, y, entropy)
         self.n_features_in_ = len(self.columns_)
-        self.release_ = self._fit(source, loss).run(loss)
-        return self
+        return source
 
     @abstractmethod
     def _fit(self, source: Source, loss: Loss) -> Fit:
@@ -201,6 +233,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
     def _encoded(self, X: object) -> Floats:  # noqa: N803
         """Rows to predict for, a column for each of `_made`; NaN where something is missing."""
         check_is_fitted(self, "release_")
+        check_held(X)
         names, values = columns_of(X)
         expected = [column.name for column in self.columns_]
         if hasattr(X, "columns") and hasattr(self, "feature_names_in_") and names != expected:
@@ -229,20 +262,53 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         Of a table of a session, which is charged, the columns that the model was fitted on count; or of arrays. Rows
         with something missing are left out. `score` of the same rows would tell about each of them.
         """
+        source = self._to_score(X, y, max_rows, key, entropy)
+        paid, line = needed_loss(loss, epsilon, delta), self._line(X.relation) if isinstance(X, Frame) else None
+        return score_of(source, cast(Column, self.target_), self._alone, paid, line=line)
+
+    def private_curves(
+        self,
+        X: object,  # noqa: N803  # scikit-learn's name
+        y: object = None,
+        *,
+        of: Hashable | None = None,
+        bins: int | Sequence[AnyNumber] = BINS,
+        loss: Loss | None = None,
+        epsilon: AnyNumber | None = None,
+        delta: AnyNumber | None = None,
+        max_rows: int | None = None,
+        key: str | None = None,
+        entropy: Entropy | None = None,
+    ) -> Curves:
+        """How well a classifier tells one class from the rest, on rows that must be protected: ROC, calibration, AUC.
+
+        All of it comes from one histogram of scores by class, at a loss of its own; ``of`` is the class that is looked
+        for (left out: the second of two). Rows are given as to `private_score`.
+        """
+        source, paid = self._to_score(X, y, max_rows, key, entropy), needed_loss(loss, epsilon, delta)
+        return curves_of(self, source, of, read_edges(bins), paid)
+
+    def _to_score(
+        self,
+        X: object,  # noqa: N803
+        y: object,
+        max_rows: int | None,
+        key: str | None,
+        entropy: Entropy | None,
+    ) -> Source:
+        """Rows that a fitted model is to be judged by, the target last."""
         check_is_fitted(self, "release_")
         if self.target_ is None:
             raise BadArgument("a model to score", "one that predicts a target", type(self).__name__)
-        paid, columns = needed_loss(loss, epsilon, delta), (*self.columns_, self.target_)
+        columns = (*self.columns_, self.target_)
         if not isinstance(X, Frame):
             names, values = columns_of(X)
             if y is None or len(values) != len(self.columns_):
                 raise BadArgument("X and y", f"{len(self.columns_)} columns, and the target", f"{len(names)} columns")
-            source: Source = Held(columns, (*values, _one_column(y, len(values[0]))), entropy)
-            return score_of(source, self.target_, self._alone, paid, line=None)
+            return Held(columns, (*values, _one_column(y, len(values[0]))), entropy)
         if y is not None:
             raise BadArgument("y", f"left out, where X is a table: it is {self.target_.name} there", "given")
-        most = None if max_rows is None else integer(max_rows, "max_rows", least=1)
-        return score_of(Asked(columns, X, most, key), self.target_, self._alone, paid, line=self._line(X.relation))
+        return Asked(columns, X, None if max_rows is None else integer(max_rows, "max_rows", least=1), key)
 
     def _alone(self, rows: Floats) -> np.ndarray[Any, Any]:
         """Predicts for rows as a source gives them, one at a time: no prediction may depend on other rows, even in
@@ -254,22 +320,6 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
     def _line(self, source: Relation) -> Expression | None:
         """The prediction as an expression of a table's columns, where it is one that an engine can work out."""
         return None
-
-    def _told(self) -> tuple[Table, ...]:
-        """What the model says of itself when it is printed, such as its coefficients; nothing, unless it says so."""
-        return ()
-
-    def document(self) -> Document:
-        """The model, its loss and how it was made, for any form: `print` shows it as text."""
-        check_is_fitted(self, "release_")
-        released, names = sheet(self.release_), ", ".join(column.name for column in self.columns_)
-        about = f"of {names}" if self.target_ is None else f"of {self.target_.name} on {names}"
-        loss = f"{self.release_.loss} for {self.release_.unit}"
-        headline = f"{type(self).__name__} {about}:"
-        return Document(type(self).__name__, clean(headline, most=200), loss, tables=(*self._told(), *released.tables))
-
-    def __str__(self) -> str:
-        return rendered(self.document(), "text") if hasattr(self, "release_") else repr(self)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -325,6 +325,10 @@ class PoissonRegressor(RegressorMixin, RiskModel):  # type: ignore[misc]
         self.intercept_ = self.intercept_ - 1.0 + np.log(self._most)
 
     @property
+    def link(self) -> str:
+        return "log"
+
+    @property
     def _most(self) -> float:
         return float(cast(Number, self.target_).upper)
 

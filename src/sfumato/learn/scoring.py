@@ -28,6 +28,9 @@ from sfumato.query.nodes.literals import literal
 from sfumato.query.nodes.operators import call
 from sfumato.query.plan.stable import Scaled, gram_of_tables
 from sfumato.release.record import Release
+from sfumato.release.render.displayed import Displayed
+from sfumato.release.render.document import Document, Table
+from sfumato.release.render.text import short_facts
 from sfumato.transforms.gram import Cell, Coordinates, gram
 from sfumato.transforms.rowwise import rowwise
 
@@ -37,7 +40,7 @@ Alone: TypeAlias = Callable[[Floats], np.ndarray[Any, Any]]
 
 @final
 @dataclass(frozen=True, eq=False)
-class Score:
+class Score(Displayed):
     """How good a model is: R² of a number, accuracy of classes; by noisy sums, whose release says what they cost.
 
     ``deviation`` is about how far the noise alone moves it; how much rows vary comes on top. ``float(score)`` is the
@@ -52,19 +55,21 @@ class Score:
     def __float__(self) -> float:
         return self.value
 
-    def __str__(self) -> str:
-        return f"{self.what} {self.value:.3f} ± {self.deviation:.3f} by noise, {self.release.loss}"
+    def document(self) -> Document:
+        """The score, how far noise moves it, and what it cost."""
+        shown = f"{self.what} {self.value:.3f} ± {self.deviation:.3f}"
+        return Document("Score", shown, "by noise", tables=(Table(tuple(short_facts(self.release))),))
 
 
 def score_of(source: Source, target: Column, alone: Alone, loss: Loss, *, line: Expression | None) -> Score:
     """Scores predictions on the rows of a source, the target last; in the engine where they are an expression."""
     if isinstance(target, Category):
-        sums = least_noise(_by_rows(source, (1,), lambda rows: _hits(rows, target, alone)), loss, source.unit)
+        sums = least_noise(by_rows(source, (1,), lambda rows: _hits(rows, target, alone)), loss, source.unit)
         release = source.run(sums.measurement, loss=loss)
         rows, hits = (float(number) for number in release.value)
         share = min(max(hits / max(rows, 1.0), 0.0), 1.0)
         return Score(share, sums.deviation * math.sqrt(1 + share**2) / max(rows, 1.0), "accuracy", release)
-    exact = _by_rows(source, (0, 0), lambda rows: _misses(rows, target, alone))
+    exact = by_rows(source, (0, 0), lambda rows: _misses(rows, target, alone))
     if line is not None and isinstance(source, Asked):
         exact = _in_engine(source, target, line)
     sums = least_noise(exact, loss, source.unit)
@@ -86,20 +91,17 @@ def r_squared(sums: Floats, noise: NoisySums, release: Release) -> Score:
 
 def inertia_of(source: Source, distances: Callable[[Floats], Floats], most: float, loss: Loss) -> Score:
     """Minus the sum of what is left of rows, each at most ``most``: squared distances from clusters."""
-    exact = _by_rows(source, (0,), lambda rows: distances(rows)[:, None] / most, pairs=[(0, 1)])
+    exact = by_rows(source, (0,), lambda rows: distances(rows)[:, None] / most, pairs=[(0, 1)])
     sums = least_noise(exact, loss, source.unit)
     release = source.run(sums.measurement, loss=loss)
     value = min(-most * float(release.value[0]), 0.0)
     return Score(value, most * sums.deviation, "minus the sum of squared distances", release)
 
 
-def _by_rows(
-    source: Source,
-    kinds: tuple[int, ...],
-    made: Callable[[Floats], Floats],
-    *,
-    pairs: Sequence[Cell] | None = None,
+def by_rows(
+    source: Source, kinds: tuple[int, ...], made: Callable[[Floats], Floats], *, pairs: Sequence[Cell] | None = None
 ) -> Exact:
+    """Sums of products of what is made of each row by itself, all of them or those of some pairs of columns."""
     target = Matrix(len(kinds), FloatAtoms())
     each = Partial("predictions", lambda space: rowwise(space, target, made, "the prediction for each row"))
 

@@ -22,6 +22,7 @@ from sfumato.core.metrics import AddRemove, Unit, VectorMetric
 from sfumato.core.space import Space
 from sfumato.core.transformation import Transformation
 from sfumato.entropy import Entropy
+from sfumato.errors import BadArgument
 from sfumato.learn.columns import Floats, Made
 from sfumato.query.frame import Frame
 from sfumato.query.plan.stable import Entry, gram_of_tables, rows_of_tables
@@ -154,3 +155,13 @@ class Asked(Source):
     @property
     def _entries(self) -> Sequence[Entry]:
         return [column.entry(self.frame.relation) for column in self.columns]
+
+
+def check_held(rows: object) -> None:
+    """Refuses what is taken for rows that one holds oneself, and is a private table, a session, or a name."""
+    if isinstance(rows, Frame):
+        must = "rows of one's own: what is predicted for a private table would tell about each row. Ask private_score"
+        raise BadArgument("rows to predict for", must, "a table of a session")
+    if isinstance(rows, str) or callable(getattr(rows, "table", None)):
+        must = "a table of a session, session.table('census'), or arrays and data frames that one holds oneself"
+        raise BadArgument("what a model is given", must, rows if isinstance(rows, str) else type(rows).__name__)

@@ -61,6 +61,10 @@ class Planner:
         """Pays for a measurement on the tables and runs it."""
         return self._session.run(question, loss=loss, key=key)
 
+    def explain_run(self, question: Measurement, *, loss: Loss | None) -> Explanation:
+        """Says what such a measurement would cost, and whether it fits."""
+        return self._session.explain(question, loss=loss)
+
     def frame(self, name: str | None) -> Frame:
         """A table as a data frame; the only private one, where no name is given."""
         catalog = self._opened.catalog

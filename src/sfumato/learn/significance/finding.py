@@ -15,6 +15,9 @@ from sfumato.exact import probability
 from sfumato.guarantee import guarantee
 from sfumato.learn.columns import Floats
 from sfumato.release.record import Release
+from sfumato.release.render.displayed import Displayed
+from sfumato.release.render.document import Document, Table
+from sfumato.release.render.text import short_facts
 
 ALTERNATIVES: Final = ("two-sided", "less", "greater")
 
@@ -27,7 +30,7 @@ Ends: TypeAlias = Callable[[float], tuple[float, float]]
 
 @final
 @dataclass(frozen=True, eq=False)
-class Finding:
+class Finding(Displayed):
     """The result of a test, made of one release alone.
 
     ``p_value`` is the probability, if the null hypothesis holds, of a release at least as far from it, with the noise
@@ -58,20 +61,19 @@ class Finding:
             return "the null hypothesis is rejected at the 5 % level"
         return "nothing speaks against the null hypothesis at the 5 % level, which does not prove it"
 
-    def __str__(self) -> str:
-        lines = [f"{self.asked}", f"  p      {self.p_value:.4g} (statistic {self.statistic:.4g}): {self.verdict}"]
+    def document(self) -> Document:
+        """What was asked, what follows, and what it cost."""
+        said = [("p", f"{self.p_value:.4g} (statistic {self.statistic:.4g}): {self.verdict}")]
         if not np.isnan(self.estimate):
             where = "" if self.ends is None else "; 95 % interval {:.5g} … {:.5g}".format(*self.ends(0.95))
-            lines.append(f"  value  {self.estimate:.5g}{where}")
+            said.append(("value", f"{self.estimate:.5g}{where}"))
         if not np.isnan(self.detectable):
-            lines.append(f"  power  an effect of {self.detectable:.3g} is found in four of five cases")
+            said.append(("power", f"an effect of {self.detectable:.3g} is found in four of five cases"))
         if not np.isnan(self.rows):
-            lines.append(f"  rows   about {max(self.rows, 0):,.0f}")
-        released = self.release_
-        whom = f"{released.loss} for {released.unit}{'' if released.charged else ' [uncharged]'}"
-        return "\n".join([*lines, f"  loss   {whom}", f"  how    {released.how.made}"])
+            said.append(("rows", f"about {max(self.rows, 0):,.0f}"))
+        return Document("Finding", self.asked, tables=(Table((*said, *short_facts(self.release_))),))
 
-    __repr__ = __str__
+    __repr__ = Displayed.__str__
 
 
 def read_alternative(alternative: str) -> str:

@@ -41,6 +41,9 @@ class Asker(Protocol):
     def run(self, question: Measurement, *, loss: Loss | None, key: str | None) -> Release:
         """Pays for a measurement on the tables and runs it."""
 
+    def explain_run(self, question: Measurement, *, loss: Loss | None) -> Explanation:
+        """Says what such a measurement would cost."""
+
     @property
     def opened(self) -> OpenTables:
         """What may be known of the tables without paying."""

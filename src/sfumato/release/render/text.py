@@ -20,31 +20,47 @@ WIDEST = 110
 """Letters of a text after which it goes on in the next line."""
 
 
+BROKEN = frozenset({"asked", "cut", "note"})
+"""What is printed on several lines where it is long."""
+
+
 def short_text(release: Release) -> str:
     """Writes a release in a few lines: the value, its error, its loss, who is protected, how it was made."""
+    lines = [*_value_lines(release)]
+    for name, said in short_facts(release):
+        lines += _labelled(name, [said]) if name in BROKEN else [f"  {name:<7}{said}"]
+    return "\n".join(clean(line) for line in lines)
+
+
+def short_facts(release: Release) -> list[tuple[str, str]]:
+    """The few facts that are printed of a release below its value: loss, what was asked and cut, how it was made."""
     marks = ["" if release.charged else "uncharged", "REPLAYABLE: not private" if release.replayable else ""]
     marks = [mark for mark in marks if mark]
-    lines = [
-        *_value_lines(release),
-        f"  loss   {release.loss} for {release.unit}" + (f" [{'; '.join(marks)}]" if marks else ""),
-        *(f"         {loss} for {who}" for who, loss in release.others),
-        *asked_and_cut(release.how),
-        f"  how    {release.how.made}",
-        *(f"  claim  {claim}" for claim in release.how.claims),
-        *(f"  fact   {fact}" for fact in release.facts),
-        *([] if release.how.failure is Failure.NONE else [f"  note   {release.how.failure.value}"]),
-        *([] if release.receipt is None else [f"  paid   {release.receipt}"]),
+    return [
+        ("loss", f"{release.loss} for {release.unit}" + (f" [{'; '.join(marks)}]" if marks else "")),
+        *(("", f"{loss} for {who}") for who, loss in release.others),
+        *_asked_and_cut(release.how),
+        ("how", release.how.made),
+        *(("claim", str(claim)) for claim in release.how.claims),
+        *(("fact", str(fact)) for fact in release.facts),
+        *([] if release.how.failure is Failure.NONE else [("note", release.how.failure.value)]),
+        *([] if release.receipt is None else [("paid", str(release.receipt))]),
     ]
-    return "\n".join(clean(line) for line in lines)
+
+
+def _asked_and_cut(how: How) -> list[tuple[str, str]]:
+    """What was asked, what was cut, and that no error bar holds that."""
+    asked = [("asked", how.asked)] if how.asked else []
+    return [
+        *asked,
+        *(("cut", str(cut)) for cut in how.cuts),
+        *[("note", how.uncovered)] * bool(how.cuts and how.uncovered),
+    ]
 
 
 def asked_and_cut(how: How) -> list[str]:
     """Writes what was asked, what was cut, and that no error bar holds that."""
-    return [
-        *_labelled("asked", [how.asked] if how.asked else []),
-        *_labelled("cut", map(str, how.cuts)),
-        *_labelled("note", [how.uncovered] if how.cuts and how.uncovered else []),
-    ]
+    return [line for name, said in _asked_and_cut(how) for line in _labelled(name, [said])]
 
 
 def _labelled(name: str, said: Iterable[str]) -> list[str]:
