@@ -443,6 +443,24 @@ TRANSFORMS = (
         killers=("tests/exact/test_selection_scores.py::test_quantile_scores_by_rows_added",),
         audits=("tests/fuzz/test_every_transform.py::test_transformations_keep_their_maps[quantile_scores]",),
     ),
+    Mutant(
+        name="one slope for each row added",
+        trap="E2-32: one row moves one slope",
+        path="transforms/slopes.py",
+        old="matchings * (moved - (-moved // 2)",
+        new="matchings * (moved",
+        killers=(
+            "tests/exact/test_theil_sen.py::test_a2_061_rows_added_move_one_and_a_half_times_as_many_slopes[2-1]",
+        ),
+    ),
+    Mutant(
+        name="a fixed order of pairs",
+        trap="E2-32: rows that stand still, of which one more moves all",
+        path="transforms/slopes.py",
+        old="permutation(len(rows), entropy=entropy)",
+        new="np.arange(len(rows))",
+        killers=("tests/exact/test_theil_sen.py::test_every_matching_has_an_order_of_its_own",),
+    ),
 )
 """What is computed before noise."""
 

@@ -14,6 +14,7 @@ from .significance.means import anova, power_of_t_test, t_test
 from .significance.ranks import rank_test, signed_rank_test
 from .significance.relations import correlation_test
 from .significance.shares import proportion_test
+from .theil_sen import TheilSenRegressor
 
 __all__ = [
     "PCA",
@@ -33,6 +34,7 @@ __all__ = [
     "PoissonRegressor",
     "PrivateEstimator",
     "Score",
+    "TheilSenRegressor",
     "anova",
     "chi_square_test",
     "correlation_test",
