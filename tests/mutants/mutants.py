@@ -577,6 +577,30 @@ COMBINATORS = (
             "tests/unit/test_interaction.py::test_E2_06_a_run_that_fails_is_charged_and_says_nothing_about_the_data",
         ),
     ),
+    Mutant(
+        name="every candidate at the price of the winner",
+        trap="P3-025: only the winner is charged for",
+        path="learn/candidates.py",
+        old="share = Fraction(1, candidates)",
+        new="share = Fraction(1)",
+        killers=("tests/unit/learn/test_search.py::test_a_table_is_charged_once_for_everything",),
+    ),
+    Mutant(
+        name="a search that passes on what failed",
+        trap="P3-030: which candidate fails depends on the data",
+        path="combinators/best_of.py",
+        old="except Exception:  # which run failed, and how, may depend on the data\n            return FAILED",
+        new="except ZeroDivisionError:\n            raise",
+        killers=("tests/unit/learn/test_search.py::test_P3_030_a_run_that_fails_is_the_worst_and_says_nothing",),
+    ),
+    Mutant(
+        name="the worst candidate wins",
+        trap="P3-029: the score ranks",
+        path="learn/ranking.py",
+        old="return -noisy, -reach * root",
+        new="return noisy, -reach * root",
+        killers=("tests/unit/learn/test_search.py::test_a_table_is_charged_once_for_everything",),
+    ),
 )
 """Sampling and interaction."""
 

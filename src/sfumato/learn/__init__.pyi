@@ -8,6 +8,7 @@ from .risk_models import HuberRegressor, LinearSVC, LogisticRegression, PoissonR
 from .saving import load, save
 from .scaling import Binner, Encoder
 from .scoring import Score
+from .search import GridSearch, RandomizedSearch
 from .significance.counts import chi_square_test
 from .significance.finding import Finding
 from .significance.means import anova, power_of_t_test, t_test
@@ -25,6 +26,7 @@ __all__ = [
     "ExplainableBoostingClassifier",
     "ExplainableBoostingRegressor",
     "Finding",
+    "GridSearch",
     "HuberRegressor",
     "LinearRegression",
     "LinearSVC",
@@ -33,6 +35,7 @@ __all__ = [
     "Number",
     "PoissonRegressor",
     "PrivateEstimator",
+    "RandomizedSearch",
     "Score",
     "TheilSenRegressor",
     "anova",

@@ -86,6 +86,21 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         ``entropy`` is for tests: what is made with one that can be replayed is marked, and no ledger takes it.
         """
         loss = needed_loss(self.loss, self.epsilon, self.delta)
+        source = self._sourced(X, y, features, target, max_rows, key, entropy)
+        self.release_ = self._fit(source, loss).run(loss)
+        return self
+
+    def _sourced(
+        self,
+        X: object,  # noqa: N803
+        y: object,
+        features: Sequence[str] | None,
+        target: str | None,
+        max_rows: int | None,
+        key: str | None,
+        entropy: Entropy | None,
+    ) -> Source:
+        """Reads what `fit` was given as a source of rows, and what is public about its columns; looks at no row."""
         if isinstance(X, Frame):
             if y is not None:
                 raise BadArgument("y", "left out, where X is a table: name the target, target='income'", "given")
@@ -96,8 +111,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
                 raise BadArgument("features, target, max_rows and key", "left out, where arrays are given", "given")
             source = self._of_arrays(X, y, entropy)
         self.n_features_in_ = len(self.columns_)
-        self.release_ = self._fit(source, loss).run(loss)
-        return self
+        return source
 
     @abstractmethod
     def _fit(self, source: Source, loss: Loss) -> Fit:

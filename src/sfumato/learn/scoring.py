@@ -7,7 +7,7 @@ up like any Gram matrix (proofs/gram.md#blocks). What is made of the noisy sums 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias, final
@@ -26,9 +26,10 @@ from sfumato.learn.sources import Asked, Source
 from sfumato.query.nodes.expressions import Expression
 from sfumato.query.nodes.literals import literal
 from sfumato.query.nodes.operators import call
+from sfumato.query.nodes.relations import Relation
 from sfumato.query.plan.stable import Scaled, gram_of_tables
 from sfumato.release.record import Release
-from sfumato.transforms.gram import Coordinates, gram
+from sfumato.transforms.gram import Cell, Coordinates, gram
 from sfumato.transforms.rowwise import rowwise
 
 Alone: TypeAlias = Callable[[Floats], np.ndarray[Any, Any]]
@@ -59,12 +60,12 @@ class Score:
 def score_of(source: Source, target: Column, alone: Alone, loss: Loss, *, line: Expression | None) -> Score:
     """Scores predictions on the rows of a source, the target last; in the engine where they are an expression."""
     if isinstance(target, Category):
-        sums = least_noise(_by_rows(source, (1,), lambda rows: _hits(rows, target, alone)), loss, source.unit)
+        sums = least_noise(predictions_by_rows(source, (1,), lambda rows: hits(rows, target, alone)), loss, source.unit)
         release = source.run(sums.measurement, loss=loss)
         rows, hits = (float(number) for number in release.value)
         share = min(max(hits / max(rows, 1.0), 0.0), 1.0)
         return Score(share, sums.deviation * math.sqrt(1 + share**2) / max(rows, 1.0), "accuracy", release)
-    exact = _by_rows(source, (0, 0), lambda rows: _misses(rows, target, alone))
+    exact = predictions_by_rows(source, (0, 0), lambda rows: _misses(rows, target, alone))
     if line is not None and isinstance(source, Asked):
         exact = _in_engine(source, target, line)
     sums = least_noise(exact, loss, source.unit)
@@ -84,12 +85,15 @@ def r_squared(sums: Floats, noise: NoisySums, release: Release) -> Score:
     return Score(1 - share, noise.deviation * moved, "R²", release)
 
 
-def _by_rows(source: Source, kinds: tuple[int, ...], made: Callable[[Floats], Floats]) -> Exact:
+def predictions_by_rows(
+    source: Source, kinds: tuple[int, ...], made: Callable[[Floats], Floats], pairs: Sequence[Cell] | None = None
+) -> Exact:
+    """Sums of products of columns that are made of each row and its prediction; of some pairs, if not of all."""
     target = Matrix(len(kinds), FloatAtoms())
     each = Partial("predictions", lambda space: rowwise(space, target, made, "the prediction for each row"))
 
     def exact(metric: VectorMetric) -> Transformation:
-        return source.rows() >> each >> gram(kinds, metric=metric)
+        return source.rows() >> each >> gram(kinds, pairs=pairs, metric=metric)
 
     return exact
 
@@ -100,22 +104,27 @@ def _misses(rows: Floats, target: Number, alone: Alone) -> Floats:
     return np.stack([rows[:, -1], (rows[:, -1] - predicted) / 2], axis=1)
 
 
-def _hits(rows: Floats, target: Category, alone: Alone) -> Floats:
+def hits(rows: Floats, target: Category, alone: Alone) -> Floats:
     """0, the first of one category, where a prediction is right; −1 where it is not."""
     predicted = target.encode(alone(rows[:, :-1]))
     return np.where((predicted == rows[:, -1]) & (predicted >= 0), 0.0, -1.0)[:, None]
 
 
-def _in_engine(source: Asked, target: Number, line: Expression) -> Exact:
-    """The same sums of a table, where the engine predicts."""
-    relation, asker = source.frame.relation, source.frame.asker
+def missed_in_engine(relation: Relation, target: Number, line: Expression, part: Fraction) -> tuple[Scaled, Scaled]:
+    """The target of a table, and how far off a prediction is that the engine makes, over a part of the range."""
     held = target.entry(relation)
     if not isinstance(held, Scaled):
         raise TypeError(held)
     ends = literal(float(target.lower)), literal(float(target.upper))
     missed = call("sub", held.inside(), call("clamp", line, *ends))
-    wide = target.upper - target.lower or Fraction(2)
-    entries = (held, Scaled(missed, -wide, wide))
+    wide = part * (target.upper - target.lower or Fraction(2))
+    return held, Scaled(missed, -wide, wide)
+
+
+def _in_engine(source: Asked, target: Number, line: Expression) -> Exact:
+    """The same sums of a table, where the engine predicts."""
+    relation, asker = source.frame.relation, source.frame.asker
+    entries = missed_in_engine(relation, target, line, Fraction(1))
 
     def exact(metric: VectorMetric) -> Transformation:
         return gram_of_tables(relation, entries, asker.opened, max_rows=source.max_rows, metric=metric)
