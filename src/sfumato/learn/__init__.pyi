@@ -1,5 +1,6 @@
 from .boosting import ExplainableBoostingClassifier, ExplainableBoostingRegressor
 from .columns import Category, Number
+from .comparing import EstimatorComparison, compare
 from .components import PCA, Covariance
 from .estimator import PrivateEstimator
 from .linear import LinearRegression
@@ -23,6 +24,7 @@ __all__ = [
     "Category",
     "Covariance",
     "Encoder",
+    "EstimatorComparison",
     "ExplainableBoostingClassifier",
     "ExplainableBoostingRegressor",
     "Finding",
@@ -40,6 +42,7 @@ __all__ = [
     "TheilSenRegressor",
     "anova",
     "chi_square_test",
+    "compare",
     "correlation_test",
     "load",
     "power_of_t_test",
