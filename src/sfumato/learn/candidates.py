@@ -30,14 +30,13 @@ from sfumato.combinators.tuning import best_of_all, random_candidate
 from sfumato.core.domains import Floats as FloatAtoms
 from sfumato.core.domains import Matrix
 from sfumato.core.measurement import Measurement
-from sfumato.core.metrics import AddRemove
 from sfumato.core.queryable import Queryable
 from sfumato.core.space import Space
 from sfumato.core.transformation import Transformation
 from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument, CannotCalibrate
 from sfumato.exact import up
-from sfumato.learn.columns import Floats
+from sfumato.learn.columns import Floats, Made
 from sfumato.learn.estimator import PrivateEstimator
 from sfumato.learn.ranking import Ranking, number_of_rows, ranking_of, ranking_parts
 from sfumato.learn.sources import Asked, Fit, Held, Source
@@ -112,7 +111,7 @@ def drawn_shares(loss: Loss, law: Runs) -> tuple[Spendable, ...]:
     """What each run may spend, where runs draw candidates: the most that the best of them keeps within a loss."""
     match loss:
         case Pure():
-            return (Pure(_most(lambda each: up(selected_loss(Pure(each), law).epsilon), loss.epsilon)),)
+            return (Pure(_most(lambda each: up(convert(selected_loss(Pure(each), law), Pure).epsilon), loss.epsilon)),)
         case ZCDP():
 
             def rho(each: Fraction) -> float:
@@ -137,10 +136,10 @@ def _most(price: Callable[[Fraction], float], limit: Any) -> Fraction:
     near = about(lambda each: math.log(asked / price(Fraction(each))), start=asked / 3)
     if near is None:
         return greatest(lambda each: price(each) <= limit)
-    found = Fraction(near)
-    while price(found) > limit:
-        found *= Fraction(9999, 10000)
-    return found.limit_denominator(10**12) if price(found.limit_denominator(10**12)) <= limit else found
+    spent = Fraction(near)
+    while price(spent) > limit:
+        spent *= Fraction(9999, 10000)
+    return spent.limit_denominator(10**12) if price(spent.limit_denominator(10**12)) <= limit else spent
 
 
 @final
@@ -221,7 +220,8 @@ def _together(candidates: Sequence[Candidate]) -> tuple[Source, Start]:
     if not isinstance(first, Held):
         return first, lambda _, measurement: measurement
     places: dict[tuple[Any, int], int] = {}
-    columns, values = [], []
+    columns: list[Made] = []
+    values: list[object] = []
     for one in candidates:
         for source in (one.source, one.fit.source):
             if not isinstance(source, Held):
@@ -248,5 +248,4 @@ def chosen_columns(space: Space, places: Sequence[int]) -> Transformation:
     def pick(rows: Floats) -> Floats:
         return rows[:, list(places)]
 
-    target = Space(Matrix(len(places), FloatAtoms()), AddRemove())
-    return rowwise(space, target.domain, pick, f"{len(places)} of the columns")
+    return rowwise(space, Matrix(len(places), FloatAtoms()), pick, f"{len(places)} of the columns")

@@ -163,7 +163,7 @@ class MadeUp:
             else:
                 codes = np.floor(uniforms(rows, entropy) * column.kind).astype(np.intp)
                 steps = np.arange(column.kind) - (column.kind - 1) / 2
-                part = (steps / max(float(steps.std()), 1e-9))[codes]
+                part = np.asarray(steps / max(float(steps.std()), 1e-9), dtype=np.float64)[codes]
                 values.append(np.array(column.values, dtype=object)[codes])
             signal += part * (-1.0) ** place / math.sqrt(len(self.columns))
         latent = math.sqrt(self.explained) * signal + math.sqrt(1 - self.explained) * normals((rows,), entropy)
@@ -211,7 +211,7 @@ def compare(
     No data is touched, and nothing is paid. The shape of the task is what anybody knows or guesses of it.
 
     Takes:      about how many ``rows`` there are; how many columns of ``numbers``, and for each of ``categories`` how
-                many values it has; a number within ``target_between``, or how many ``classes`` to tell apart; the loss of a fit.
+                many values it has; a number within ``target_between``, or how many ``classes``; the loss of a fit.
                 ``explained`` is the part of the target that can be known, ``spread`` the part of their bounds that
                 numbers fill (deviation over half of the width), ``shape`` "linear" or "curved"; ``fits`` of each
                 estimator; ``estimators``, if not all that suit, with what they need besides
@@ -260,8 +260,8 @@ def _columns(numbers: int, categories: Sequence[int]) -> tuple[Column, ...]:
 def _suitable(target: Column) -> list[PrivateEstimator]:
     """One of each estimator of this package that is for such a target."""
     takes = "number" if isinstance(target, Number) else "classes"
-    found = [getattr(learn, name) for name in sorted(learn.__all__)]
-    kinds = [one for one in found if isinstance(one, type) and issubclass(one, PrivateEstimator)]
+    public = [getattr(learn, name) for name in sorted(learn.__all__)]
+    kinds = [one for one in public if isinstance(one, type) and issubclass(one, PrivateEstimator)]
     suited = [one for one in kinds if getattr(one, "takes", None) == takes and one.__name__ != "PoissonRegressor"]
     return [one() for one in suited]
 
@@ -294,17 +294,17 @@ class Trial:
         name, (features, _, signal) = type(model).__name__, self.made.draw(TESTED, entropy)
         begun = time.process_time()
         try:
-            found = [self._predicted(model, self.loss, features, entropy) for _ in range(self.fits)]
+            predicted = [self._predicted(model, self.loss, features, entropy) for _ in range(self.fits)]
         except BadArgument as refusal:
             return Rehearsed(name, math.inf, refused=OTHER_TARGETS.get(name, str(refusal)))
         seconds = (time.process_time() - begun) / self.fits
         exact = [self._predicted(model, NOISELESS, features, entropy) for _ in range(2)]
         truth = self.made.truth(signal)
         if isinstance(self.made.target, Category):
-            missed, plain = self._missed(found, truth), self._missed(exact, truth)
+            missed, plain = self._missed(predicted, truth), self._missed(exact, truth)
             error, spread, noiseless = float(missed.mean()), float(missed.std()), float(plain.mean())
             return Rehearsed(name, error, math.nan, spread, noiseless, seconds)
-        numbers, without = np.array(found, dtype=np.float64), np.array(exact, dtype=np.float64)
+        numbers, without = np.array(predicted, dtype=np.float64), np.array(exact, dtype=np.float64)
         bias = math.sqrt(float(((numbers.mean(axis=0) - truth) ** 2).mean()))
         spread = math.sqrt(float(numbers.var(axis=0).mean()))
         noiseless = math.sqrt(float(((without - truth) ** 2).mean()))
@@ -320,9 +320,9 @@ class Trial:
         fresh.release_ = fresh._fit(held, loss).run(loss)
         return cast(Any, fresh).predict(features)
 
-    def _missed(self, found: Sequence[Any], chances: Floats) -> Floats:
+    def _missed(self, predicted: Sequence[Any], chances: Floats) -> Floats:
         """The share of rows that predictions miss beyond the best that can be, for each fit."""
         target = cast(Category, self.made.target)
-        codes = np.array([target.encode(one) for one in found]).astype(np.intp)
+        codes = np.array([target.encode(one) for one in predicted]).astype(np.intp)
         hit = np.take_along_axis(chances[None, :, :], codes[:, :, None], axis=2)[:, :, 0]
         return np.asarray((chances.max(axis=1)[None, :] - hit).mean(axis=1))

@@ -183,7 +183,7 @@ class PrivateSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     @property
     def classes_(self) -> Any:
         """The classes, where there are classes."""
-        return self.best_estimator_.classes_  # type: ignore[attr-defined]
+        return cast(Any, self.best_estimator_).classes_
 
     @_best_has("predict")  # type: ignore[untyped-decorator]
     def predict(self, X: object) -> Any:  # noqa: N803

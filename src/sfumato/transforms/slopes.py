@@ -83,7 +83,7 @@ def pair_slopes(*, between: tuple[Number, Number], matchings: int = 1) -> Partia
     claim="one slope within the bounds, or none, of each pair of rows that follow each other in the order, a function "
     "of that pair alone; of an odd number the last row is in no pair",
     proof="proofs/theil_sen.md#slopes",
-    reviewed="7c63279f1b8a",
+    reviewed="200978a32cc9",
 )
 def slopes_between(rows: Array, order: Array, bounds: Bounds) -> Array:
     """The slopes of the pairs that an order makes: its first half with its second."""
@@ -92,4 +92,4 @@ def slopes_between(rows: Array, order: Array, bounds: Bounds) -> Array:
         run, rise = (rows[order[half : 2 * half]] - rows[order[:half]]).T
         # A run of 0 has no sign of its own: that of the rise decides, and 0/0 is no slope.
         slopes = np.where(run == 0, np.copysign(np.where(rise == 0, np.nan, np.inf), rise), rise / run)
-    return np.clip(slopes[~np.isnan(slopes)], *float_bounds(bounds))
+    return np.asarray(np.clip(slopes[~np.isnan(slopes)], *float_bounds(bounds)))
