@@ -16,7 +16,7 @@ from sfumato.core.transformation import Transformation
 from sfumato.errors import BadArgument
 from sfumato.learn.columns import Category, Column, Floats, Number
 from sfumato.learn.noising import Exact, least_noise
-from sfumato.learn.scoring import Alone, hits, missed_in_engine, predictions_by_rows
+from sfumato.learn.scoring import Alone, missed_in_engine, predictions_by_rows, rows_hit
 from sfumato.learn.sources import Asked, Source
 from sfumato.query.nodes.expressions import Expression
 from sfumato.query.plan.stable import gram_of_tables
@@ -73,7 +73,7 @@ def number_of_rows(source: Source, loss: Spendable) -> Measurement:
 def _exact(source: Source, target: Column, alone: Alone, line: Expression | None) -> Exact:
     """The number of hits, or the sum of squared misses, of which each is between 0 and 1."""
     if isinstance(target, Category):
-        return predictions_by_rows(source, (1,), lambda rows: hits(rows, target, alone), pairs=[(0, 1)])
+        return predictions_by_rows(source, (1,), lambda rows: rows_hit(rows, target, alone), pairs=[(0, 1)])
     if not isinstance(target, Number):
         raise BadArgument("the target", "a number or a class", target)
     if line is None or not isinstance(source, Asked):

@@ -60,7 +60,7 @@ class Score:
 def score_of(source: Source, target: Column, alone: Alone, loss: Loss, *, line: Expression | None) -> Score:
     """Scores predictions on the rows of a source, the target last; in the engine where they are an expression."""
     if isinstance(target, Category):
-        sums = least_noise(predictions_by_rows(source, (1,), lambda rows: hits(rows, target, alone)), loss, source.unit)
+        sums = least_noise(predictions_by_rows(source, (1,), lambda rows: rows_hit(rows, target, alone)), loss, source.unit)
         release = source.run(sums.measurement, loss=loss)
         rows, hits = (float(number) for number in release.value)
         share = min(max(hits / max(rows, 1.0), 0.0), 1.0)
@@ -104,7 +104,7 @@ def _misses(rows: Floats, target: Number, alone: Alone) -> Floats:
     return np.stack([rows[:, -1], (rows[:, -1] - predicted) / 2], axis=1)
 
 
-def hits(rows: Floats, target: Category, alone: Alone) -> Floats:
+def rows_hit(rows: Floats, target: Category, alone: Alone) -> Floats:
     """0, the first of one category, where a prediction is right; −1 where it is not."""
     predicted = target.encode(alone(rows[:, :-1]))
     return np.where((predicted == rows[:, -1]) & (predicted >= 0), 0.0, -1.0)[:, None]
