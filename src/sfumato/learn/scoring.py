@@ -60,7 +60,9 @@ class Score:
 def score_of(source: Source, target: Column, alone: Alone, loss: Loss, *, line: Expression | None) -> Score:
     """Scores predictions on the rows of a source, the target last; in the engine where they are an expression."""
     if isinstance(target, Category):
-        sums = least_noise(predictions_by_rows(source, (1,), lambda rows: rows_hit(rows, target, alone)), loss, source.unit)
+        sums = least_noise(
+            predictions_by_rows(source, (1,), lambda rows: rows_hit(rows, target, alone)), loss, source.unit
+        )
         release = source.run(sums.measurement, loss=loss)
         rows, hits = (float(number) for number in release.value)
         share = min(max(hits / max(rows, 1.0), 0.0), 1.0)
