@@ -96,6 +96,8 @@ def further_transformations() -> Iterator[Subject]:
     yield on("query_stream", sf.vector(int), sf.query_stream)
     for space in both(ANY):
         yield on("random_parts", space, lambda: sf.transforms.random_parts(3))
+    for size in (None, 6):
+        yield on("pair_slopes", sf.matrix(2, size=size), lambda: sf.transforms.pair_slopes(between=(-2, 3)), 2)
     yield on("equal_parts", sf.vector(ANY, size=6), lambda: sf.transforms.equal_parts(2))
     yield on("sample_and_aggregate", sf.vector(ANY), median_of_parts)
     yield on("group_by", sf.frame(TABLE), lambda: sf.group_by("sex", "name", keys=[("f", ""), (None, "a")], other=True))

@@ -57,6 +57,7 @@ CALLS: list[tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]] = [
         ("age",),
         {"keys": [1, 2], "other": True, "max_groups": 3, "max_rows_per_group": 2, "claim": VOUCHED},
     ),
+    (sf.transforms.pair_slopes, (), {"between": (0, 1), "matchings": 2}),
     (sf.transforms.random_parts, (5,), {"by": "age", "units": 2, "claim": VOUCHED}),
     (sf.transforms.equal_parts, (5,), {}),
     (sf.truncate_groups, ("age",), {"keys": [1, 2], "max_groups": 3, "max_rows": 5, "max_rows_per_group": 2}),

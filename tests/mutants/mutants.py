@@ -454,6 +454,24 @@ TRANSFORMS = (
         killers=("tests/exact/test_selection_scores.py::test_quantile_scores_by_rows_added",),
         audits=("tests/fuzz/test_every_transform.py::test_transformations_keep_their_maps[quantile_scores]",),
     ),
+    Mutant(
+        name="one slope for each row added",
+        trap="E2-32: one row moves one slope",
+        path="transforms/slopes.py",
+        old="matchings * (moved - (-moved // 2)",
+        new="matchings * (moved",
+        killers=(
+            "tests/exact/test_theil_sen.py::test_a2_061_rows_added_move_one_and_a_half_times_as_many_slopes[2-1]",
+        ),
+    ),
+    Mutant(
+        name="a fixed order of pairs",
+        trap="E2-32: rows that stand still, of which one more moves all",
+        path="transforms/slopes.py",
+        old="permutation(len(rows), entropy=entropy)",
+        new="np.arange(len(rows))",
+        killers=("tests/exact/test_theil_sen.py::test_every_matching_has_an_order_of_its_own",),
+    ),
 )
 """What is computed before noise."""
 
@@ -569,6 +587,30 @@ COMBINATORS = (
         killers=(
             "tests/unit/test_interaction.py::test_E2_06_a_run_that_fails_is_charged_and_says_nothing_about_the_data",
         ),
+    ),
+    Mutant(
+        name="every candidate at the price of the winner",
+        trap="P3-025: only the winner is charged for",
+        path="learn/candidates.py",
+        old="share = Fraction(1, candidates)",
+        new="share = Fraction(1)",
+        killers=("tests/unit/learn/test_search.py::test_a_table_is_charged_once_for_everything",),
+    ),
+    Mutant(
+        name="a search that passes on what failed",
+        trap="P3-030: which candidate fails depends on the data",
+        path="combinators/best_of.py",
+        old="except Exception:  # which run failed, and how, may depend on the data\n            return FAILED",
+        new="except ZeroDivisionError:\n            raise",
+        killers=("tests/unit/learn/test_search.py::test_P3_030_a_run_that_fails_is_the_worst_and_says_nothing",),
+    ),
+    Mutant(
+        name="the worst candidate wins",
+        trap="P3-029: the score ranks",
+        path="learn/ranking.py",
+        old="return -noisy, -reach * root",
+        new="return noisy, -reach * root",
+        killers=("tests/unit/learn/test_search.py::test_a_table_is_charged_once_for_everything",),
     ),
 )
 """Sampling and interaction."""

@@ -1,6 +1,7 @@
 from .boosting import ExplainableBoostingClassifier, ExplainableBoostingRegressor
 from .clusters import KMeans
 from .columns import Category, Number
+from .comparing import EstimatorComparison, compare
 from .components import PCA, Covariance
 from .curves import Curves
 from .estimator import PrivateEstimator
@@ -10,6 +11,7 @@ from .risk_models import HuberRegressor, LinearSVC, LogisticRegression, PoissonR
 from .saving import load, save
 from .scaling import Binner, Encoder, PolynomialFeatures, SimpleImputer
 from .scoring import Score
+from .search import GridSearch, RandomizedSearch
 from .significance.counts import chi_square_test
 from .significance.finding import Finding
 from .significance.means import anova, power_of_t_test, t_test
@@ -17,6 +19,7 @@ from .significance.ranks import rank_test, signed_rank_test
 from .significance.relations import correlation_test
 from .significance.shares import proportion_test
 from .standardizing import QuantileTransformer, StandardScaler
+from .theil_sen import TheilSenRegressor
 from .totals import total_loss
 
 __all__ = [
@@ -26,9 +29,11 @@ __all__ = [
     "Covariance",
     "Curves",
     "Encoder",
+    "EstimatorComparison",
     "ExplainableBoostingClassifier",
     "ExplainableBoostingRegressor",
     "Finding",
+    "GridSearch",
     "HuberRegressor",
     "KMeans",
     "LinearRegression",
@@ -40,11 +45,14 @@ __all__ = [
     "PolynomialFeatures",
     "PrivateEstimator",
     "QuantileTransformer",
+    "RandomizedSearch",
     "Score",
     "SimpleImputer",
     "StandardScaler",
+    "TheilSenRegressor",
     "anova",
     "chi_square_test",
+    "compare",
     "correlation_test",
     "load",
     "power_of_t_test",

@@ -26,6 +26,7 @@ from sfumato.learn.sources import Asked, Source
 from sfumato.query.nodes.expressions import Expression
 from sfumato.query.nodes.literals import literal
 from sfumato.query.nodes.operators import call
+from sfumato.query.nodes.relations import Relation
 from sfumato.query.plan.stable import Scaled, gram_of_tables
 from sfumato.release.record import Release
 from sfumato.release.render.displayed import Displayed
@@ -64,7 +65,7 @@ class Score(Displayed):
 def score_of(source: Source, target: Column, alone: Alone, loss: Loss, *, line: Expression | None) -> Score:
     """Scores predictions on the rows of a source, the target last; in the engine where they are an expression."""
     if isinstance(target, Category):
-        sums = least_noise(by_rows(source, (1,), lambda rows: _hits(rows, target, alone)), loss, source.unit)
+        sums = least_noise(by_rows(source, (1,), lambda rows: rows_hit(rows, target, alone)), loss, source.unit)
         release = source.run(sums.measurement, loss=loss)
         rows, hits = (float(number) for number in release.value)
         share = min(max(hits / max(rows, 1.0), 0.0), 1.0)
@@ -117,22 +118,27 @@ def _misses(rows: Floats, target: Number, alone: Alone) -> Floats:
     return np.stack([rows[:, -1], (rows[:, -1] - predicted) / 2], axis=1)
 
 
-def _hits(rows: Floats, target: Category, alone: Alone) -> Floats:
+def rows_hit(rows: Floats, target: Category, alone: Alone) -> Floats:
     """0, the first of one category, where a prediction is right; −1 where it is not."""
     predicted = target.encode(alone(rows[:, :-1]))
     return np.where((predicted == rows[:, -1]) & (predicted >= 0), 0.0, -1.0)[:, None]
 
 
-def _in_engine(source: Asked, target: Number, line: Expression) -> Exact:
-    """The same sums of a table, where the engine predicts."""
-    relation, asker = source.frame.relation, source.frame.asker
+def missed_in_engine(relation: Relation, target: Number, line: Expression, part: Fraction) -> tuple[Scaled, Scaled]:
+    """The target of a table, and how far off a prediction is that the engine makes, over a part of the range."""
     held = target.entry(relation)
     if not isinstance(held, Scaled):
         raise TypeError(held)
     ends = literal(float(target.lower)), literal(float(target.upper))
     missed = call("sub", held.inside(), call("clamp", line, *ends))
-    wide = target.upper - target.lower or Fraction(2)
-    entries = (held, Scaled(missed, -wide, wide))
+    wide = part * (target.upper - target.lower or Fraction(2))
+    return held, Scaled(missed, -wide, wide)
+
+
+def _in_engine(source: Asked, target: Number, line: Expression) -> Exact:
+    """The same sums of a table, where the engine predicts."""
+    relation, asker = source.frame.relation, source.frame.asker
+    entries = missed_in_engine(relation, target, line, Fraction(1))
 
     def exact(metric: VectorMetric) -> Transformation:
         return gram_of_tables(relation, entries, asker.opened, max_rows=source.max_rows, metric=metric)

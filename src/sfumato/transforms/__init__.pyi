@@ -11,6 +11,7 @@ from .parts import equal_parts, random_parts
 from .reshape import repeat
 from .scalars import lipschitz, round_to, scale_by, shift_by, square
 from .scores import accuracy_scores, as_range, mode_scores, quantile_scores, revenue_scores, threshold_accuracy_scores
+from .slopes import pair_slopes
 from .streams import negated, sum_stream
 from .summaries import summarize
 from .vectors import vector_mean, vector_sum
@@ -29,6 +30,7 @@ __all__ = [
     "mode_gap",
     "mode_scores",
     "negated",
+    "pair_slopes",
     "positives",
     "quantile_scores",
     "random_parts",
