@@ -233,7 +233,6 @@ class PrivateEstimator(ShownModel, BaseEstimator):  # type: ignore[misc]
     def _encoded(self, X: object) -> Floats:  # noqa: N803
         """Rows to predict for, a column for each of `_made`; NaN where something is missing."""
         check_is_fitted(self, "release_")
-        check_held(X)
         names, values = columns_of(X)
         expected = [column.name for column in self.columns_]
         if hasattr(X, "columns") and hasattr(self, "feature_names_in_") and names != expected:
@@ -330,9 +329,7 @@ class PrivateEstimator(ShownModel, BaseEstimator):  # type: ignore[misc]
 
 def columns_of(X: object) -> tuple[list[str], list[Any]]:  # noqa: N803
     """Names and columns of a table or of an array with two dimensions; x0, x1, … where there are no names."""
-    if isinstance(X, Frame | Prepared):
-        must = "rows that you hold: those of a table never leave it, and nothing is told of each of them"
-        raise BadArgument("X", must, type(X).__name__)
+    check_held(X)
     if hasattr(X, "columns") and hasattr(X, "__getitem__"):
         given = getattr(X, "column_names", None) or list(X.columns)
         return [str(name) for name in given], [X[name] for name in given]

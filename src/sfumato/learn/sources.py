@@ -24,6 +24,7 @@ from sfumato.core.transformation import Transformation
 from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument
 from sfumato.learn.columns import Floats, Made
+from sfumato.learn.prepared import Prepared
 from sfumato.query.frame import Frame
 from sfumato.query.plan.stable import Entry, gram_of_tables, rows_of_tables
 from sfumato.release.record import Release
@@ -159,8 +160,8 @@ class Asked(Source):
 
 def check_held(rows: object) -> None:
     """Refuses what is taken for rows that one holds oneself, and is a private table, a session, or a name."""
-    if isinstance(rows, Frame):
-        must = "rows of one's own: what is predicted for a private table would tell about each row. Ask private_score"
+    if isinstance(rows, Frame | Prepared):
+        must = "rows that you hold: those of a table never leave it. How good a model is there, private_score tells"
         raise BadArgument("rows to predict for", must, "a table of a session")
     if isinstance(rows, str) or callable(getattr(rows, "table", None)):
         must = "a table of a session, session.table('census'), or arrays and data frames that one holds oneself"
