@@ -6,7 +6,6 @@ One measurement fits each: the risk plus a ridge plus a random linear term is mi
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
 from collections.abc import Hashable, Sequence
 from fractions import Fraction
@@ -15,17 +14,14 @@ from typing import Any, ClassVar, cast, final
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 
-from sfumato.accounting.losses.measures import Loss, Pure
-from sfumato.core.calibrate import calibrate
-from sfumato.core.measurement import Measurement
-from sfumato.core.space import Space
+from sfumato.accounting.losses.measures import Loss
 from sfumato.errors import BadArgument
 from sfumato.exact import Number as AnyNumber
-from sfumato.exact import down, positive, up
+from sfumato.exact import positive, up
 from sfumato.learn.columns import Between, Categories, Category, Column, Floats, Number
 from sfumato.learn.estimator import PrivateEstimator
+from sfumato.learn.methods import Plan
 from sfumato.learn.sources import Fit, Source
-from sfumato.mechanisms.perturbed_risk import likely_scale, perturbed_risk
 from sfumato.mechanisms.risks import CappedPoisson, Huber, Logistic, Risk, SmoothHinge, Softmax
 from sfumato.release.render.document import Table
 
@@ -38,6 +34,8 @@ class RiskModel(PrivateEstimator):
     """
 
     ridge: AnyNumber | None
+    method: str | None
+    method_: str
     theta_: Floats
     coef_: Floats
     intercept_: Floats
@@ -47,29 +45,15 @@ class RiskModel(PrivateEstimator):
         """The risk to minimise, by what is public about the target."""
 
     def _fit(self, source: Source, loss: Loss) -> Fit:
-        risk, kinds = self._risk(), [column.kind for column in self.columns_]
-        measurement = self._calibrated(source, risk, kinds, loss)
-        return Fit(source, measurement, lambda value: self._learn(np.asarray(value, np.float64), risk))
+        risk = self._risk()
+        plan = Plan(source, risk, loss, self.ridge, self.method)
+        self.method_ = plan.chosen
+        return Fit(source, plan.measurement(), lambda value: self._learn(np.asarray(value, np.float64), risk))
 
     def _learn(self, released: Floats, risk: Risk) -> None:
         self.theta_ = self._by_score(released.reshape(risk.scores, -1))
         slopes, shift = unscaled(self.theta_, self.columns_)
         self.coef_, self.intercept_ = slopes, self.theta_[:, 0] - shift
-
-    def _calibrated(self, source: Source, risk: Risk, kinds: list[int], loss: Loss) -> Measurement:
-        """The measurement that costs whoever is protected a loss: at pure ε by a formula, else by a search."""
-        rows = source.rows()
-
-        def build(scale: Fraction) -> Measurement:
-            return rows >> perturbed_risk(risk, kinds, scale=scale, ridge=self.ridge)
-
-        if isinstance(loss, Pure) and 0 < loss.epsilon < math.inf:
-            counted = rows.metric.read(source.unit) if isinstance(rows, Space) else rows.map(source.unit)
-            least = 0.0 if self.ridge is None else up(positive(self.ridge, "ridge"))
-            likely = build(likely_scale(risk, len(kinds), down(loss.epsilon / Fraction(counted)), least))
-            if likely.check(source.unit, loss):
-                return likely
-        return calibrate(build, d_in=source.unit, loss=loss)
 
     def _by_score(self, theta: Floats) -> Floats:
         """The coefficients of all scores, of those that were released."""
@@ -174,9 +158,11 @@ class LogisticRegression(_Classifier):
         categories: Categories | None = None,
         classes: Sequence[Hashable] | None = None,
         ridge: AnyNumber | None = None,
+        method: str | None = None,
     ) -> None:
         self.loss, self.epsilon, self.delta = loss, epsilon, delta
-        self.between, self.categories, self.classes, self.ridge = between, categories, classes, ridge
+        self.between, self.categories, self.classes = between, categories, classes
+        self.ridge, self.method = ridge, method
 
     def _risk_of(self, classes: int) -> Risk:
         return Logistic() if classes == 2 else Softmax(classes)
@@ -218,9 +204,11 @@ class LinearSVC(_Classifier):
         categories: Categories | None = None,
         classes: Sequence[Hashable] | None = None,
         ridge: AnyNumber | None = None,
+        method: str | None = None,
     ) -> None:
         self.loss, self.epsilon, self.delta = loss, epsilon, delta
-        self.between, self.categories, self.classes, self.ridge = between, categories, classes, ridge
+        self.between, self.categories, self.classes = between, categories, classes
+        self.ridge, self.method = ridge, method
 
     def _risk_of(self, classes: int) -> Risk:
         if classes != 2:
@@ -257,10 +245,11 @@ class HuberRegressor(RegressorMixin, RiskModel):  # type: ignore[misc]
         target_between: tuple[AnyNumber, AnyNumber] | None = None,
         width: AnyNumber = 0.4,
         ridge: AnyNumber | None = None,
+        method: str | None = None,
     ) -> None:
         self.loss, self.epsilon, self.delta = loss, epsilon, delta
         self.between, self.categories, self.target_between = between, categories, target_between
-        self.width, self.ridge = width, ridge
+        self.width, self.ridge, self.method = width, ridge, method
 
     def _risk(self) -> Risk:
         return Huber(positive(self.width, "width"))
@@ -310,9 +299,11 @@ class PoissonRegressor(RegressorMixin, RiskModel):  # type: ignore[misc]
         categories: Categories | None = None,
         target_between: tuple[AnyNumber, AnyNumber] | None = None,
         ridge: AnyNumber | None = None,
+        method: str | None = None,
     ) -> None:
         self.loss, self.epsilon, self.delta = loss, epsilon, delta
-        self.between, self.categories, self.target_between, self.ridge = between, categories, target_between, ridge
+        self.between, self.categories, self.target_between = between, categories, target_between
+        self.ridge, self.method = ridge, method
 
     def _risk(self) -> Risk:
         counts = cast(Number, self.target_)

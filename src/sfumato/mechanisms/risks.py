@@ -55,6 +55,20 @@ class Risk(ABC):
     def stiffness(self) -> Fraction:
         """The ridge over the scale of noise and the greatest |z|²: by simulation on made-up data, not by a theorem."""
 
+    @property
+    @abstractmethod
+    def usual_slope(self) -> float:
+        """About the greatest length of slopes that many rows have: what descent does not cut off."""
+
+    @property
+    @abstractmethod
+    def usual_bend(self) -> float:
+        """About the second derivative of a row's loss, to steer by."""
+
+    def steered(self, scores: Floats) -> Floats:
+        """About the second derivatives where only scores are known, (rows, scores, scores), to steer by."""
+        return self.bends(scores, np.zeros(len(scores)))
+
     @abstractmethod
     def targets(self, column: Floats) -> tuple[NDArray[np.bool_], Floats]:
         """Which rows have a target that can be used, and the targets, from a column of numbers or codes."""
@@ -102,6 +116,8 @@ class Logistic(Risk):
     rank = 1
     bend = (Fraction(0), Fraction(1), Fraction(-1))
     stiffness = Fraction(1, 4)
+    usual_slope = 1.0
+    usual_bend = 0.25
 
     def targets(self, column: Floats) -> tuple[NDArray[np.bool_], Floats]:
         return _coded(column, 2)
@@ -157,6 +173,8 @@ class Softmax(Risk):
         return rest, Fraction(1), Fraction(-1)
 
     stiffness = Fraction(1)
+    usual_slope = 1.2
+    usual_bend = 0.25
 
     def targets(self, column: Floats) -> tuple[NDArray[np.bool_], Floats]:
         return _coded(column, self.classes)
@@ -167,7 +185,10 @@ class Softmax(Risk):
     def _shares(self, scores: Floats) -> Floats:
         every = self._every(scores)
         parts = exp_minus(np.minimum(every.max(axis=1, keepdims=True) - every, EXP_MOST))
-        return np.asarray(parts / parts.sum(axis=1, keepdims=True))
+        whole = np.zeros(len(parts))
+        for part in parts.T:  # one after another, so that no row's sum depends on the layout of all
+            whole = whole + part
+        return np.asarray(parts / whole[:, None])
 
     @staticmethod
     def _every(scores: Floats) -> Floats:
@@ -212,6 +233,8 @@ class SmoothHinge(Risk):
     rank = 1
     bend = (Fraction(1), Fraction(0), Fraction(0))
     stiffness = Fraction(3, 4)
+    usual_slope = 1.0
+    usual_bend = 0.5
 
     def targets(self, column: Floats) -> tuple[NDArray[np.bool_], Floats]:
         return _coded(column, 2)
@@ -235,6 +258,9 @@ class SmoothHinge(Risk):
         short = 1.5 - (2.0 * targets - 1.0)[:, None] * scores
         return ((short > 0) & (short < 1)).astype(np.float64)[:, :, None]
 
+    def steered(self, scores: Floats) -> Floats:
+        return np.full((len(scores), 1, 1), self.usual_bend)
+
     def firm(self, scores: Floats, targets: Floats, slack: float) -> Floats:
         short = 1.5 - (2.0 * targets - 1.0)[:, None] * scores
         return ((short > 2 * slack) & (short < 1 - 2 * slack)).astype(np.float64)[:, :, None]
@@ -257,6 +283,8 @@ class Huber(Risk):
     rank = 1
     bend = (Fraction(1), Fraction(0), Fraction(0))
     stiffness = Fraction(1)
+    usual_slope = 1.0
+    usual_bend = 0.8
 
     def __post_init__(self) -> None:
         if not Fraction(1, 1024) <= self.width <= 4:
@@ -280,6 +308,9 @@ class Huber(Risk):
 
     def bends(self, scores: Floats, targets: Floats) -> Floats:
         return (np.abs(scores - targets[:, None]) < 1).astype(np.float64)[:, :, None]
+
+    def steered(self, scores: Floats) -> Floats:
+        return np.full((len(scores), 1, 1), self.usual_bend)
 
     def firm(self, scores: Floats, targets: Floats, slack: float) -> Floats:
         return (np.abs(scores - targets[:, None]) < 1 - 2 * slack).astype(np.float64)[:, :, None]
@@ -305,6 +336,8 @@ class CappedPoisson(Risk):
     rank = 1
     bend = (Fraction(1), Fraction(0), Fraction(0))
     stiffness = Fraction(2)
+    usual_slope = 0.5
+    usual_bend = 0.25
 
     def targets(self, column: Floats) -> tuple[NDArray[np.bool_], Floats]:
         inside = (np.clip(column, -1.0, 1.0) + 1.0) * 0.5
