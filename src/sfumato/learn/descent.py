@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import combinations_with_replacement
 from statistics import NormalDist
 from typing import TypeAlias, final
@@ -38,7 +38,7 @@ from sfumato.transforms.gram import Coordinates, gram
 Gaussian: TypeAlias = ZCDP | GDP
 """Losses of Gaussian noise that can be cut into shares."""
 
-STEPS = 12
+STEPS = 16
 """How many gradients are asked for; more cost time, and in ρ or μ² no accuracy (proofs/descent.md#steps)."""
 
 MEASURING = Fraction(1, 4)
@@ -53,7 +53,7 @@ ROUNDING = 0.5
 TYPICAL = 16.0
 """How large the mean square of scores is expected to be."""
 
-LEAST_BEND = 0.02
+LEAST_BEND = 0.01
 """No direction is taken to bend less."""
 
 CLIPPING = (0.1, 0.5, 0.4)
@@ -122,8 +122,8 @@ class Descent:
 
     def _gradient(self, ask: Queryable, ground: Ground, theta: Floats) -> Floats:
         """The mean of the rows' gradients, in round coordinates."""
-        tangent = Tangent.read(self.risk, theta @ ground.basis.T, self.layout, ground.basis / ground.clip)
-        noisy = ask(self._noised(gradient_sums(tangent, clip=1), self._step_scale))
+        tangent = Tangent.read(self.risk, self.layout, theta @ ground.basis.T, ground.basis / ground.clip)
+        noisy = ask(self._noised(gradient_sums(tangent), self._step_scale))
         sums = np.asarray(noisy, dtype=np.float64).reshape(theta.shape)
         return np.asarray(sums * (ground.clip / ground.rows))
 
@@ -140,8 +140,8 @@ class Descent:
     def _step_scale(self) -> Fraction:
         """The scale of the noise on every sum of gradients: none is longer than 1."""
         size = self.layout.size
-        tangent = Tangent.read(self.risk, np.zeros((self.risk.scores, size)), self.layout, np.eye(size))
-        return self._scale(gradient_sums(tangent, clip=1), self.step_loss)
+        tangent = Tangent.read(self.risk, self.layout, np.zeros((self.risk.scores, size)), np.eye(size))
+        return self._scale(gradient_sums(tangent), self.step_loss)
 
     @property
     def _noise_of_all(self) -> float:
@@ -233,6 +233,7 @@ class Ground:
         return np.clip(np.nan_to_num(theta, nan=0.0, posinf=BOUND, neginf=-BOUND), -BOUND, BOUND)
 
 
+@lru_cache(maxsize=32)
 def normal_points(size: int) -> tuple[Floats, Floats]:
     """Points and weights that stand for a normal law in so many dimensions: public numbers, the same each time."""
     if size == 1:

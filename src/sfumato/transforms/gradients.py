@@ -10,7 +10,7 @@ from typing import Protocol, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.core.domains import Array, Data, Integers, Matrix, Norm, Vector
+from sfumato.core.domains import Array, Data, Integers, Matrix, Vector
 from sfumato.core.domains import Floats as FloatAtoms
 from sfumato.core.metrics import L2
 from sfumato.core.partial import Partial
@@ -18,14 +18,13 @@ from sfumato.core.plan import constructor
 from sfumato.core.space import Space
 from sfumato.core.transformation import Transformation
 from sfumato.errors import BadArgument
-from sfumato.exact import Number, positive
+from sfumato.exact import Number
 from sfumato.guarantee import guarantee
 from sfumato.transforms.gram import BITS as ROW_BITS
-from sfumato.transforms.gram import Coordinates
-from sfumato.transforms.norms import ball_on_grid
+from sfumato.transforms.gram import Coordinates, gram_reach
 from sfumato.transforms.rows import as_rows, row_space
-from sfumato.transforms.rowwise import collect, rowwise
-from sfumato.transforms.vectors import ball_reach, ball_totals, vector_sum_map
+from sfumato.transforms.rowwise import rowwise
+from sfumato.transforms.vectors import vector_sum_map
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -37,8 +36,17 @@ WEIGHT_BITS = 52 - ROW_BITS
 LARGEST = 2.0**100
 """No weight is larger, so that nothing overflows."""
 
-PIECE = 1 << 15
-"""Rows whose gradients are held at once."""
+SLOPE_BITS, ALONG_BITS, FARTHEST = 20, 14, 64.0
+"""Slopes are whole numbers of 2⁻²⁰; coordinates along a basis of 2⁻¹⁴, and at most 64."""
+
+STEP = Fraction(1, 1 << SLOPE_BITS + ALONG_BITS)
+"""The step of sums of gradients."""
+
+PIECE = 1 << 12
+"""Rows that are multiplied at once: sums of 2¹² products below 2⁴⁰ are whole numbers that floats hold exactly."""
+
+SHORTER = 1.0 - 2.0**-30
+"""Covers the rounding of a length."""
 
 
 class Slopes(Protocol):
@@ -71,75 +79,8 @@ class Squares:
         return np.asarray(scores - targets[:, None])
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class Tangent:
-    """A public linear model at which gradients are asked for: weights, a row for each score, the constant's first.
-
-    ``layout`` says how columns become coordinates (`Coordinates`); without one they are taken as they are, after a
-    constant 1. The gradient is that by weights, or along the columns of ``basis``.
-    """
-
-    risk: Slopes
-    weights: Floats
-    layout: Coordinates | None = None
-    basis: Floats | None = None
-
-    @staticmethod
-    def read(risk: Slopes, weights: object, layout: Coordinates | None = None, basis: object = None) -> Tangent:
-        """Reads weights and a basis: finite, not huge; rounded where that makes their products with rows exact."""
-        made = _read(weights, "weights")
-        across = None if basis is None else _read(np.asarray(basis, dtype=np.float64).T, "basis")
-        if len(made) != risk.scores:
-            raise BadArgument("weights", f"a row for each of {risk.scores} scores", made.shape)
-        width = made.shape[1] if layout is None else layout.size
-        if made.shape[1] != width or (across is not None and across.shape[1] != width):
-            raise BadArgument("weights and basis", f"{width} entries, the constant's first", made.shape)
-        if layout is not None:
-            made, across = rounded_weights(made), None if across is None else rounded_weights(across)
-        return Tangent(risk, made, layout, across)
-
-    @property
-    def size(self) -> int:
-        """The number of entries of a gradient."""
-        along = self.weights.shape[1] if self.basis is None else len(self.basis)
-        return self.risk.scores * along
-
-    def products(self, rows: Floats, weights: Floats) -> Floats:
-        """Scores of rows by weights: without rounding where there is a layout, else column by column."""
-        if self.layout is not None:
-            return np.asarray(rows @ weights.T)
-        total = np.zeros((len(rows), len(weights)))
-        for place in range(rows.shape[1]):
-            total = total + rows[:, place, None] * weights[None, :, place]
-        return total
-
-    @guarantee(
-        claim="a row of finite floats for each row, a function of that row alone",
-        proof=f"{PROOF}#rows",
-        reviewed="",
-    )
-    def gradients(self, columns: Array) -> Floats:
-        """The gradient of each row, score by score; 0 where something is missing or the gradient is not finite."""
-        made = np.zeros((len(columns), self.size))
-        kept = np.flatnonzero(~np.isnan(columns).any(axis=1))
-        with np.errstate(all="ignore"):
-            usable, targets = self.risk.targets(columns[kept, -1])
-            kept, targets = kept[usable], targets[usable]
-            features = columns[kept, :-1]
-            rows = (
-                np.concatenate([np.ones((len(kept), 1)), features], axis=1)
-                if self.layout is None
-                else self.layout.rows(features)
-            )
-            slopes = self.risk.slopes(self.products(rows, self.weights), targets)
-            along = rows if self.basis is None else self.products(rows, self.basis)
-            found = (slopes[:, :, None] * along[:, None, :]).reshape(len(kept), self.size)
-        made[kept] = np.where(np.isfinite(found).all(axis=1)[:, None], found, 0.0)
-        return made
-
-
-def _read(numbers: object, name: str) -> Floats:
+def read_weights(numbers: object, name: str) -> Floats:
+    """Reads finite numbers as a table; a list is its only row."""
     made = np.atleast_2d(np.array(numbers, dtype=np.float64))
     if made.ndim != 2 or not made.size or not np.all(np.abs(made) <= LARGEST):
         raise BadArgument(name, "finite numbers, a list or a table of them, and none beyond 2^100", made.shape)
@@ -149,12 +90,12 @@ def _read(numbers: object, name: str) -> Floats:
 @guarantee(
     claim="every sum of some of the products of one row of weights with a row of coordinates is held by a float",
     proof=f"{PROOF}#rows",
-    reviewed="",
+    reviewed="b9689d95ff00",
 )
 def rounded_weights(weights: Floats) -> Floats:
     """Weights with so few bits that their products with coordinates are added up exactly, in any order."""
     most = np.maximum(np.abs(weights).sum(axis=1, keepdims=True), 2.0**-400)
-    grain = 2.0 ** (np.ceil(np.log2(most)) + 1 - WEIGHT_BITS)
+    grain = np.ldexp(1.0, np.ceil(np.log2(most)).astype(np.int32) + 1 - WEIGHT_BITS)
     return np.asarray(np.rint(weights / grain) * grain)
 
 
@@ -177,44 +118,117 @@ def gradients(weights: Sequence[Number] | Array, *, risk: Slopes | None = None) 
     >>> (matrix(2) >> gradients([0, 0]) >> norm_clamp(2) >> vector_sum()).map(1)
     Fraction(2, 1)
     """
-    tangent = Tangent.read(Squares() if risk is None else risk, weights)
+    sloped: Slopes = Squares() if risk is None else risk
+    made = read_weights(weights, "weights")
+    if len(made) != sloped.scores:
+        raise BadArgument("weights", f"a row for each of {sloped.scores} scores", made.shape)
 
     def build(space: Space) -> Transformation:
-        domain = _matrix(space, tangent, "gradients")
-        target = replace(domain, columns=tangent.size, element=FloatAtoms(), norm=None)
+        domain = _matrix(space, made.shape[1], "gradients")
+        target = replace(domain, columns=made.size, element=FloatAtoms(), norm=None)
 
         def run(data: Data) -> Array:
-            return tangent.gradients(as_rows(data, domain))
+            return row_gradients(as_rows(data, domain), made, sloped)
 
-        return rowwise(space, target, run, f"gradients by {tangent.size} weights")
+        return rowwise(space, target, run, f"gradients by {made.size} weights")
 
     return Partial("gradients(…)", build)
 
 
-@constructor
-def gradient_sums(tangent: Tangent, *, clip: Number) -> Partial[Transformation]:
-    """Adds up the gradients of rows, each pulled to within a length, exactly.
+@guarantee(
+    claim="a row of finite floats for each row, a function of that row alone",
+    proof=f"{PROOF}#rows",
+    reviewed="3c8be7342f67",
+)
+def row_gradients(columns: Array, weights: Floats, risk: Slopes) -> Floats:
+    """The gradient of each row, score by score; sums are added up column by column."""
+    made = np.zeros((len(columns), weights.size))
+    kept = np.flatnonzero(~np.isnan(columns).any(axis=1))
+    with np.errstate(all="ignore"):
+        usable, targets = risk.targets(columns[kept, -1])
+        kept, targets = kept[usable], targets[usable]
+        rows = np.concatenate([np.ones((len(kept), 1)), columns[kept, :-1]], axis=1)
+        scores = np.zeros((len(kept), len(weights)))
+        for place in range(rows.shape[1]):
+            scores = scores + rows[:, place, None] * weights[None, :, place]
+        found = (risk.slopes(scores, targets)[:, :, None] * rows[:, None, :]).reshape(len(kept), weights.size)
+    made[kept] = np.where(np.isfinite(found).all(axis=1)[:, None], found, 0.0)
+    return made
 
-    Takes:      a matrix of floats, the last column being the target, under any distance that counts rows
-    Gives:      one whole number of steps for each entry of the gradient, under the L2 distance
-    Guarantee:  d_out = d_in clip; with a public size, exchanged rows times 2 clip  (proofs/descent.md#sums)
-    Cost:       a few passes
+
+@final
+@dataclass(frozen=True, eq=False)
+class Tangent:
+    """A public linear model at which gradients are asked for, along the columns of a basis of the coordinates.
+
+    ``weights`` has a row for each score, the constant's weight first; ``across`` a row for each column of the basis.
+    """
+
+    risk: Slopes
+    layout: Coordinates
+    weights: Floats
+    across: Floats
+
+    @staticmethod
+    def read(risk: Slopes, layout: Coordinates, weights: object, basis: object) -> Tangent:
+        """Reads weights and a basis: finite, not huge, and rounded so that their products with rows are exact."""
+        made, across = read_weights(weights, "weights"), read_weights(basis, "basis").T
+        if made.shape != (risk.scores, layout.size) or across.shape[1] != layout.size:
+            must = f"{risk.scores} rows of {layout.size} weights, and a basis of as many rows as those have entries"
+            raise BadArgument("weights and basis", must, made.shape)
+        return Tangent(risk, layout, rounded_weights(made), rounded_weights(across))
+
+    @property
+    def size(self) -> int:
+        """The number of entries of a gradient."""
+        return self.risk.scores * len(self.across)
+
+    @guarantee(
+        claim="of each row by itself, slopes and coordinates in whole steps, below 2^20 of them, whose product is at "
+        "most 1 long",
+        proof=f"{PROOF}#sums",
+        reviewed="4c3dc6101d79",
+    )
+    def parts(self, columns: Array) -> tuple[Floats, Floats]:
+        """The slopes of rows and their coordinates along the basis, in steps; slopes of long gradients are cut."""
+        kept = columns[~np.isnan(columns).any(axis=1)]
+        usable, targets = self.risk.targets(kept[:, -1])
+        rows = self.layout.rows(kept[usable, :-1])
+        along = np.rint(np.clip(rows @ self.across.T, -FARTHEST, FARTHEST) * 2.0**ALONG_BITS)
+        slopes = np.clip(self.risk.slopes(rows @ self.weights.T, targets[usable]), -1.0, 1.0)
+        square = np.zeros(len(rows))
+        for part in slopes.T:
+            square = square + part * part
+        length = np.sqrt(square) * np.sqrt(np.einsum("ij,ij->i", along, along)) * 2.0**-ALONG_BITS
+        kept_part = np.minimum(SHORTER / np.maximum(length, 2.0**-60), 1.0)
+        return np.trunc(slopes * kept_part[:, None] * 2.0**SLOPE_BITS), along
+
+
+@constructor
+def gradient_sums(tangent: Tangent) -> Partial[Transformation]:
+    """Adds up the gradients of rows along a basis, each pulled to a length of at most 1, exactly.
+
+    Takes:      a matrix of floats, a column for each kind of the layout and then the target, under any distance that
+                counts rows; rows in which something is missing, or without a target of the risk, are left out
+    Gives:      one whole number of steps of 2⁻³⁴ for each score and column of the basis, under the L2 distance
+    Guarantee:  d_out = d_in; with a public size, twice the exchanged rows  (proofs/descent.md#sums)
+    Cost:       three products of matrices
 
     >>> from sfumato.core.space import matrix
-    >>> (matrix(2) >> gradient_sums(Tangent.read(Squares(), [0, 0]), clip=2)).map(1)
-    Fraction(2, 1)
+    >>> at = Tangent.read(Squares(), Coordinates((0,)), [0, 0], [[1, 0], [0, 1]])
+    >>> (matrix(2) >> gradient_sums(at)).map(3)
+    Fraction(3, 1)
     """
-    ball = ball_on_grid(Norm(positive(clip, "clip"), 2, (Fraction(0),) * tangent.size))
 
     def build(space: Space) -> Transformation:
-        domain, (_, metric) = _matrix(space, tangent, "gradient_sums"), row_space(space, "gradient_sums")
-        reach = ball_reach(ball.norm, L2())
+        domain = _matrix(space, len(tangent.layout.kinds) + 1, "gradient_sums")
+        metric, reach = row_space(space, "gradient_sums")[1], gram_reach(1, L2())
         return Transformation(
             space,
-            Space(Vector(Integers(None, ball.step), tangent.size), L2()),
-            lambda data, _: gradient_totals(as_rows(data, domain), tangent, clip=ball.norm.radius),
+            Space(Vector(Integers(None, STEP), tangent.size), L2()),
+            lambda data, _: gradient_totals(as_rows(data, domain), tangent),
             lambda d_in: vector_sum_map(d_in, reach=reach, metric=metric, size=domain.size),
-            (f"gradients by {tangent.size} weights, of length at most {clip}, added up",),
+            (f"gradients of {tangent.size} entries, at most 1 long, added up",),
             (f"{PROOF}#sums",),
         )
 
@@ -222,25 +236,23 @@ def gradient_sums(tangent: Tangent, *, clip: Number) -> Partial[Transformation]:
 
 
 @guarantee(
-    claim="the sum of the gradients of all rows, each a whole number of steps in every entry and at most clip long",
+    claim="the sum over rows of slopes times coordinates, in steps of 2^-34, as unbounded integers",
     proof=f"{PROOF}#sums",
-    reviewed="",
+    reviewed="60188ab3e173",
 )
-def gradient_totals(columns: Array, tangent: Tangent, *, clip: Fraction) -> Array:
-    """Adds up clipped gradients piece by piece, in integers."""
-    ball = ball_on_grid(Norm(clip, 2, (Fraction(0),) * tangent.size))
-    total = [0] * tangent.size
+def gradient_totals(columns: Array, tangent: Tangent) -> Array:
+    """Adds up the gradients of rows: of each piece in floats, which hold its sums exactly, and of all in integers."""
+    total = np.zeros((tangent.risk.scores, len(tangent.across)), dtype=object)
     for start in range(0, len(columns), PIECE):
-        part = ball_totals(ball.clamp(tangent.gradients(columns[start : start + PIECE])), ball)
-        total = [one + int(other) for one, other in zip(total, part, strict=True)]
-    return collect(total, Integers())
+        slopes, along = tangent.parts(columns[start : start + PIECE])
+        total += (slopes.T @ along).astype(np.int64).astype(object)
+    return np.asarray(total.ravel())
 
 
-def _matrix(space: Space, tangent: Tangent, verb: str) -> Matrix:
+def _matrix(space: Space, columns: int, verb: str) -> Matrix:
     domain, _ = row_space(space, verb)
     if not isinstance(domain, Matrix) or not isinstance(domain.element, FloatAtoms):
         raise BadArgument(f"what {verb}() works on", "a matrix of floats", str(space))
-    expected = tangent.weights.shape[1] if tangent.layout is None else len(tangent.layout.kinds) + 1
-    if domain.columns != expected:
-        raise BadArgument("weights", f"one for the constant and {domain.columns - 1} for the features", expected)
+    if domain.columns != columns:
+        raise BadArgument("the columns", f"{columns - 1} features, as the weights say, and the target", domain.columns)
     return domain
