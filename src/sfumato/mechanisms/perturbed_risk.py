@@ -128,9 +128,12 @@ def costliest(bend: tuple[float, float, float], rank: int, rate: float, share: f
     flat, rise, fall = bend
     if not fall:
         return 1.0
-    middle = rise + 2 * rank * fall / rate
-    under = max(middle**2 - 4 * fall * (1 / share + flat + rank * rise / rate), 0.0)
-    top = (middle + math.sqrt(under)) / (-2 * fall)
+    small = min(1.0, 1.0 / rate)  # keeps squares from overflowing
+    level = small * rate * (1 / share + flat) + small * rank * rise
+    slope = small * rate * rise + 2 * small * rank * fall
+    curve = small * rate * fall
+    root = math.sqrt(max(slope**2 - 4 * level * curve, 0.0))
+    top = 2 * level / (root - slope) if slope < 0 else (slope + root) / (-2 * curve)
     return min(max(top, 0.0), 1.0) if math.isfinite(top) else 1.0
 
 
