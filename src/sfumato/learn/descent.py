@@ -59,9 +59,6 @@ LEAST_BEND = 0.01
 CLIPPING = (0.1, 0.5, 0.4)
 """Up to the first noise gradients are as long as a row is; from the second on they are cut to the last part of it."""
 
-CAUTION = 3.0
-"""By so many deviations of its noise the number of rows may be less than it seems, where noise is weighed."""
-
 SLACK = (Fraction(0), Fraction(1, 1 << 40), Fraction(1, 1 << 24), Fraction(1, 1 << 12), Fraction(1, 16))
 """By how much a scale of noise is enlarged, until its Gaussian loss, that of a grid, is kept."""
 
@@ -195,7 +192,7 @@ class Ground:
         hidden = length * noise * math.sqrt(size) / (rows * risk.usual_bend)
         clip = length * min(max(1 - (1 - least) * (hidden - low) / (high - low), least), 1.0)
         mean = np.clip(moments.gram[0] / rows, -1.0, 1.0) @ basis
-        surely = max(rows - CAUTION * moments.deviation, float(size))
+        surely = rows if rows > moments.deviation else float(size)  # else there may be hardly any
         return Ground(risk, basis, rows, mean / max(1.0, float(np.linalg.norm(mean))), clip, clip * noise / surely)
 
     def move(self, theta: Floats, slope: Floats, ridge: float) -> Floats:

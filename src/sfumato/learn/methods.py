@@ -118,7 +118,7 @@ class Plan:
 
         if isinstance(self.loss, Pure) and 0 < self.loss.epsilon < math.inf:
             least = 0.0 if self.ridge is None else up(positive(self.ridge, "ridge"))
-            epsilon = down(self.loss.epsilon / Fraction(self._counted))  # type: ignore[arg-type]
+            epsilon = down(self.loss.epsilon / Fraction(self._counted))
             likely = build(likely_scale(self.risk, len(kinds), epsilon, least))
             if likely.check(self.source.unit, self.loss):
                 return likely

@@ -1,7 +1,7 @@
 """Linear models that minimise a convex risk: logistic and multinomial regression, classifiers of margins, Poisson.
 
-One measurement fits each: the risk plus a ridge plus a random linear term is minimised, exactly
-(`mechanisms.perturbed_risk`). Pure ε is what it costs; in any other kind of loss, the most ε that the loss covers.
+One measurement fits each. At pure ε the risk plus a ridge plus a random linear term is minimised, exactly
+(`mechanisms.perturbed_risk`); in ρ, μ and mostly with a δ, noisy gradients lead there (`learn.descent`).
 """
 
 from __future__ import annotations
@@ -134,11 +134,14 @@ class LogisticRegression(_Classifier):
     """Fits a logistic regression, or a multinomial one where there are more than two classes.
 
     Takes:      numbers between stated bounds and categories out of stated lists; ``classes``, all that there can be;
-                ``ridge``, a penalty on |θ|²/2 of numbers in [−1, 1], if more than the noise needs is wanted
-    Guarantee:  the loss that is asked for, for whoever is protected  (proofs/objective_perturbation.md#loss)
-    Cost:       some Newton steps on the rows; how long it takes depends on them
+                ``ridge``, a penalty on |θ|²/2 of numbers in [−1, 1], if more than the noise needs is wanted;
+                ``method``, "objective" or "descent", if not the better one for the loss (proofs/descent.md#choice)
+    Gives:      ``coef_`` and ``intercept_`` in the units of the data, ``method_``, ``release_``
+    Guarantee:  the loss that is asked for, for whoever is protected  (proofs/objective_perturbation.md#loss,
+                proofs/descent.md#steps)
+    Cost:       some Newton steps on the rows, how many depends on them; or 17 passes over the rows
 
-    ``release_`` says which noise and which ridge were used. Predictions cost nothing; ``score`` is not private. There
+    ``release_`` says which noise was used. Predictions cost nothing; ``score`` is not private. There
     are no intervals of coefficients: how the risk bends is not released, so that none could be shown to cover.
 
     >>> model = LogisticRegression(epsilon=1, between={"age": (0, 100)}, classes=["no", "yes"])
@@ -185,8 +188,9 @@ class LinearSVC(_Classifier):
     """Fits a linear classifier of two classes by their margins: Huber's hinge, smooth between 1/2 and 3/2.
 
     Takes:      as `LogisticRegression`, with two ``classes``
-    Guarantee:  the loss that is asked for, for whoever is protected  (proofs/objective_perturbation.md#loss)
-    Cost:       some Newton steps on the rows; how long it takes depends on them
+    Guarantee:  the loss that is asked for, for whoever is protected  (proofs/objective_perturbation.md#loss,
+                proofs/descent.md#steps)
+    Cost:       some Newton steps on the rows, how many depends on them; or 17 passes over the rows
 
     >>> LinearSVC(epsilon=1, between=(0, 1), classes=[0, 1]).ridge is None
     True
@@ -221,12 +225,14 @@ class HuberRegressor(RegressorMixin, RiskModel):  # type: ignore[misc]
     """Fits a linear regression that no single row can pull far: squares of small residuals, sizes of large ones.
 
     In pure ε its noise grows with the number of columns, that of `LinearRegression` with its square: from two columns
-    on it is much nearer. It looks at rows again and again, which a table behind a ledger must hold in memory.
+    on it is much nearer. ``method`` is as in `LogisticRegression`. It looks at rows again and again, which a table
+    behind a ledger must hold in memory.
 
     Takes:      numbers between stated bounds and categories out of stated lists; ``target_between``, bounds of the
                 target; ``width``, from where on residuals count by their size, as a share of half of these bounds
-    Guarantee:  the loss that is asked for, for whoever is protected  (proofs/objective_perturbation.md#loss)
-    Cost:       some Newton steps on the rows; how long it takes depends on them
+    Guarantee:  the loss that is asked for, for whoever is protected  (proofs/objective_perturbation.md#loss,
+                proofs/descent.md#steps)
+    Cost:       some Newton steps on the rows, how many depends on them; or 17 passes over the rows
 
     >>> HuberRegressor(epsilon=1, between={"age": (0, 100)}, target_between=(0, 20)).width
     0.4
@@ -278,8 +284,9 @@ class PoissonRegressor(RegressorMixin, RiskModel):  # type: ignore[misc]
 
     Takes:      numbers between stated bounds and categories out of stated lists; ``target_between``, bounds of the
                 counts, the lower one at least 0: the nearer the upper one is to the rates, the less noise
-    Guarantee:  the loss that is asked for, for whoever is protected  (proofs/objective_perturbation.md#loss)
-    Cost:       some Newton steps on the rows; how long it takes depends on them
+    Guarantee:  the loss that is asked for, for whoever is protected  (proofs/objective_perturbation.md#loss,
+                proofs/descent.md#steps)
+    Cost:       some Newton steps on the rows, how many depends on them; or 17 passes over the rows
 
     ``coef_`` and ``intercept_`` are those of the logarithm of the rate, below the cap.
 
