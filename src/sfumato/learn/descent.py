@@ -155,7 +155,9 @@ class Descent:
         for more in SLACK:
             if self._noised(seen, least * (1 + more)).check(self.d_in, loss):
                 return least * (1 + more)
-        raise CannotCalibrate(f"so large a loss as {loss} buys less noise than a grid can hold; ask for less.")
+        raise CannotCalibrate(
+            f"there is no noise on a grid whose loss is known to be within {loss}; ask for a less extreme one."
+        )
 
     def _noised(self, seen: Partial[Transformation], scale: Fraction) -> Measurement:
         made: Measurement = self.space >> seen >> gaussian(scale)

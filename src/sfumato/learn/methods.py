@@ -127,14 +127,14 @@ class Plan:
 
 def gaussian_loss(loss: Loss) -> Gaussian | None:
     """What a loss allows to be spent on Gaussian noise in shares; None where that is nothing, or no end of it."""
-    found: Gaussian | None = None
+    gaussian: Gaussian | None = None
     if isinstance(loss, ZCDP | GDP):
-        found = loss
+        gaussian = loss
     elif isinstance(loss, Approx) and 0 < loss.delta < 1 and loss.epsilon < math.inf:
-        found = GDP(greatest_mu(Fraction(loss.epsilon), loss.delta) * NEARLY)
+        gaussian = GDP(greatest_mu(Fraction(loss.epsilon), loss.delta) * NEARLY)
     elif isinstance(loss, Renyi):
         try:
-            found = ZCDP(greatest(lambda rho: convert(ZCDP(rho), Renyi).within(loss)))
+            gaussian = ZCDP(greatest(lambda rho: convert(ZCDP(rho), Renyi).within(loss)))
         except (CannotCalibrate, NoProvenRoute):
-            found = None
-    return found if isinstance(found, Additive) and 0 < found.amounts[0] < math.inf else None
+            gaussian = None
+    return gaussian if isinstance(gaussian, Additive) and 0 < gaussian.amounts[0] < math.inf else None

