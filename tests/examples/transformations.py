@@ -29,7 +29,8 @@ from sfumato.transforms.conditions import between, is_in, is_nan, satisfies
 from sfumato.transforms.confusion import positives, true_positives
 from sfumato.transforms.deviations import clamped_deviations, deviations
 from sfumato.transforms.filters import drop_nan, keep, mark
-from sfumato.transforms.gram import gram
+from sfumato.transforms.gradients import Squares, Tangent, gradient_sums, gradients
+from sfumato.transforms.gram import Coordinates, gram
 from sfumato.transforms.histogram import count_by, count_each, rows_from_counts
 from sfumato.transforms.identifiers import count_identifiers, one_each
 from sfumato.transforms.linear import linear
@@ -132,6 +133,13 @@ ROWS: list[tuple[str, Data, Callable[[], Partial[Transformation]], st.SearchStra
     ("vector_sum", Matrix(2), lambda: norm_clamp(1, order=2, origin=["0.1", 3]) >> vector_sum(), two_floats),
     ("gram", Matrix(2, ANY), lambda: gram([0, 3], metric=L2()), st.tuples(any_float, any_float)),
     ("gram", Matrix(2), lambda: gram(metric=LInf()), two_floats),
+    ("gradients", Matrix(2, ANY), lambda: gradients(["0.5", -3]), st.tuples(any_float, any_float)),
+    (
+        "gradient_sums",
+        Matrix(2, ANY),
+        lambda: gradient_sums(Tangent.read(Squares(), Coordinates((0,)), [0.5, -3.0], [[1.0, 0.3], [0.2, -7.0]])),
+        st.tuples(any_float, any_float),
+    ),
     ("residual_sums", Matrix(2), lambda: residual_sums(Additive(5, ((1, -2),), classes=True), 0), two_floats),
     ("norm_clamp", Matrix(2), lambda: norm_clamp("0.7", order=1), two_floats),
     ("norm_clamp", Matrix(2), lambda: norm_clamp("0.7", order=2, origin=["-0.3", 0]), two_floats),

@@ -88,6 +88,32 @@ ACCOUNTS = (
         killers=("tests/unit/test_filters.py::test_A2_017_a_filter_in_a_slot_goes_on_when_its_parent_is_exhausted",),
     ),
     Mutant(
+        name="gradients of any length",
+        trap="Opacus and others: rows that are not clipped before they are added up",
+        path="transforms/gradients.py",
+        old="kept_part = np.minimum(SHORTER / np.maximum(length, 2.0**-60), 1.0)",
+        new="kept_part = np.minimum(2 * SHORTER / np.maximum(length, 2.0**-60), 1.0)",
+        killers=(
+            "tests/exact/test_gradients.py::test_neighbours_on_a_small_domain_are_at_most_their_distance_apart_and_reach_it",
+        ),
+    ),
+    Mutant(
+        name="weights of all bits",
+        trap="C.2: a sum in floats depends on the order of rows",
+        path="transforms/gradients.py",
+        old="return np.asarray(np.rint(weights / grain) * grain)",
+        new="return weights",
+        killers=("tests/exact/test_gradients.py::test_products_with_rounded_weights_are_exact",),
+    ),
+    Mutant(
+        name="slices for fewer steps than are asked for",
+        trap="C.1: a loop that asks more often than was charged",
+        path="learn/descent.py",
+        old="for step in range(1, STEPS + 1):",
+        new="for step in range(1, STEPS + 2):",
+        killers=("tests/unit/learn/test_descent.py::test_a_ridge_pulls_and_a_model_comes_back_from_disk",),
+    ),
+    Mutant(
         name="curves as stopping rules",
         trap="C.1 arXiv 2602.06756: the natural PLD filter is invalid",
         path="accounting/adaptive/filters.py",

@@ -1,12 +1,11 @@
 """Linear models that minimise a convex risk: logistic and multinomial regression, classifiers of margins, Poisson.
 
-One measurement fits each: the risk plus a ridge plus a random linear term is minimised, exactly
-(`mechanisms.perturbed_risk`). Pure ε is what it costs; in any other kind of loss, the most ε that the loss covers.
+One measurement fits each. At pure ε the risk plus a ridge plus a random linear term is minimised, exactly
+(`mechanisms.perturbed_risk`); in ρ, μ and mostly with a δ, noisy gradients lead there (`learn.descent`).
 """
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
 from collections.abc import Hashable, Sequence
 from fractions import Fraction
@@ -15,17 +14,14 @@ from typing import Any, ClassVar, cast, final
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 
-from sfumato.accounting.losses.measures import Loss, Pure
-from sfumato.core.calibrate import calibrate
-from sfumato.core.measurement import Measurement
-from sfumato.core.space import Space
+from sfumato.accounting.losses.measures import Loss
 from sfumato.errors import BadArgument
 from sfumato.exact import Number as AnyNumber
-from sfumato.exact import down, positive, up
+from sfumato.exact import positive, up
 from sfumato.learn.columns import Between, Categories, Category, Column, Floats, Number
 from sfumato.learn.estimator import PrivateEstimator
+from sfumato.learn.methods import Plan
 from sfumato.learn.sources import Fit, Source
-from sfumato.mechanisms.perturbed_risk import likely_scale, perturbed_risk
 from sfumato.mechanisms.risks import CappedPoisson, Huber, Logistic, Risk, SmoothHinge, Softmax
 from sfumato.release.render.document import Table
 
@@ -38,6 +34,8 @@ class RiskModel(PrivateEstimator):
     """
 
     ridge: AnyNumber | None
+    method: str | None
+    method_: str
     theta_: Floats
     coef_: Floats
     intercept_: Floats
@@ -47,29 +45,15 @@ class RiskModel(PrivateEstimator):
         """The risk to minimise, by what is public about the target."""
 
     def _fit(self, source: Source, loss: Loss) -> Fit:
-        risk, kinds = self._risk(), [column.kind for column in self.columns_]
-        measurement = self._calibrated(source, risk, kinds, loss)
-        return Fit(source, measurement, lambda value: self._learn(np.asarray(value, np.float64), risk))
+        risk = self._risk()
+        plan = Plan(source, risk, loss, self.ridge, self.method)
+        self.method_ = plan.chosen
+        return Fit(source, plan.measurement(), lambda value: self._learn(np.asarray(value, np.float64), risk))
 
     def _learn(self, released: Floats, risk: Risk) -> None:
         self.theta_ = self._by_score(released.reshape(risk.scores, -1))
         slopes, shift = unscaled(self.theta_, self.columns_)
         self.coef_, self.intercept_ = slopes, self.theta_[:, 0] - shift
-
-    def _calibrated(self, source: Source, risk: Risk, kinds: list[int], loss: Loss) -> Measurement:
-        """The measurement that costs whoever is protected a loss: at pure ε by a formula, else by a search."""
-        rows = source.rows()
-
-        def build(scale: Fraction) -> Measurement:
-            return rows >> perturbed_risk(risk, kinds, scale=scale, ridge=self.ridge)
-
-        if isinstance(loss, Pure) and 0 < loss.epsilon < math.inf:
-            counted = rows.metric.read(source.unit) if isinstance(rows, Space) else rows.map(source.unit)
-            least = 0.0 if self.ridge is None else up(positive(self.ridge, "ridge"))
-            likely = build(likely_scale(risk, len(kinds), down(loss.epsilon / Fraction(counted)), least))
-            if likely.check(source.unit, loss):
-                return likely
-        return calibrate(build, d_in=source.unit, loss=loss)
 
     def _by_score(self, theta: Floats) -> Floats:
         """The coefficients of all scores, of those that were released."""
@@ -150,11 +134,14 @@ class LogisticRegression(_Classifier):
     """Fits a logistic regression, or a multinomial one where there are more than two classes.
 
     Takes:      numbers between stated bounds and categories out of stated lists; ``classes``, all that there can be;
-                ``ridge``, a penalty on |θ|²/2 of numbers in [−1, 1], if more than the noise needs is wanted
-    Guarantee:  the loss that is asked for, for whoever is protected  (proofs/objective_perturbation.md#loss)
-    Cost:       some Newton steps on the rows; how long it takes depends on them
+                ``ridge``, a penalty on |θ|²/2 of numbers in [−1, 1], if more than the noise needs is wanted;
+                ``method``, "objective" or "descent", if not the better one for the loss (proofs/descent.md#choice)
+    Gives:      ``coef_`` and ``intercept_`` in the units of the data, ``method_``, ``release_``
+    Guarantee:  the loss that is asked for, for whoever is protected  (proofs/objective_perturbation.md#loss,
+                proofs/descent.md#steps)
+    Cost:       some Newton steps on the rows, how many depends on them; or 17 passes over the rows
 
-    ``release_`` says which noise and which ridge were used. Predictions cost nothing; ``score`` is not private. There
+    ``release_`` says which noise was used. Predictions cost nothing; ``score`` is not private. There
     are no intervals of coefficients: how the risk bends is not released, so that none could be shown to cover.
 
     >>> model = LogisticRegression(epsilon=1, between={"age": (0, 100)}, classes=["no", "yes"])
@@ -174,9 +161,11 @@ class LogisticRegression(_Classifier):
         categories: Categories | None = None,
         classes: Sequence[Hashable] | None = None,
         ridge: AnyNumber | None = None,
+        method: str | None = None,
     ) -> None:
         self.loss, self.epsilon, self.delta = loss, epsilon, delta
-        self.between, self.categories, self.classes, self.ridge = between, categories, classes, ridge
+        self.between, self.categories, self.classes = between, categories, classes
+        self.ridge, self.method = ridge, method
 
     def _risk_of(self, classes: int) -> Risk:
         return Logistic() if classes == 2 else Softmax(classes)
@@ -199,8 +188,9 @@ class LinearSVC(_Classifier):
     """Fits a linear classifier of two classes by their margins: Huber's hinge, smooth between 1/2 and 3/2.
 
     Takes:      as `LogisticRegression`, with two ``classes``
-    Guarantee:  the loss that is asked for, for whoever is protected  (proofs/objective_perturbation.md#loss)
-    Cost:       some Newton steps on the rows; how long it takes depends on them
+    Guarantee:  the loss that is asked for, for whoever is protected  (proofs/objective_perturbation.md#loss,
+                proofs/descent.md#steps)
+    Cost:       some Newton steps on the rows, how many depends on them; or 17 passes over the rows
 
     >>> LinearSVC(epsilon=1, between=(0, 1), classes=[0, 1]).ridge is None
     True
@@ -218,9 +208,11 @@ class LinearSVC(_Classifier):
         categories: Categories | None = None,
         classes: Sequence[Hashable] | None = None,
         ridge: AnyNumber | None = None,
+        method: str | None = None,
     ) -> None:
         self.loss, self.epsilon, self.delta = loss, epsilon, delta
-        self.between, self.categories, self.classes, self.ridge = between, categories, classes, ridge
+        self.between, self.categories, self.classes = between, categories, classes
+        self.ridge, self.method = ridge, method
 
     def _risk_of(self, classes: int) -> Risk:
         if classes != 2:
@@ -233,12 +225,14 @@ class HuberRegressor(RegressorMixin, RiskModel):  # type: ignore[misc]
     """Fits a linear regression that no single row can pull far: squares of small residuals, sizes of large ones.
 
     In pure ε its noise grows with the number of columns, that of `LinearRegression` with its square: from two columns
-    on it is much nearer. It looks at rows again and again, which a table behind a ledger must hold in memory.
+    on it is much nearer. ``method`` is as in `LogisticRegression`. It looks at rows again and again, which a table
+    behind a ledger must hold in memory.
 
     Takes:      numbers between stated bounds and categories out of stated lists; ``target_between``, bounds of the
                 target; ``width``, from where on residuals count by their size, as a share of half of these bounds
-    Guarantee:  the loss that is asked for, for whoever is protected  (proofs/objective_perturbation.md#loss)
-    Cost:       some Newton steps on the rows; how long it takes depends on them
+    Guarantee:  the loss that is asked for, for whoever is protected  (proofs/objective_perturbation.md#loss,
+                proofs/descent.md#steps)
+    Cost:       some Newton steps on the rows, how many depends on them; or 17 passes over the rows
 
     >>> HuberRegressor(epsilon=1, between={"age": (0, 100)}, target_between=(0, 20)).width
     0.4
@@ -257,10 +251,11 @@ class HuberRegressor(RegressorMixin, RiskModel):  # type: ignore[misc]
         target_between: tuple[AnyNumber, AnyNumber] | None = None,
         width: AnyNumber = 0.4,
         ridge: AnyNumber | None = None,
+        method: str | None = None,
     ) -> None:
         self.loss, self.epsilon, self.delta = loss, epsilon, delta
         self.between, self.categories, self.target_between = between, categories, target_between
-        self.width, self.ridge = width, ridge
+        self.width, self.ridge, self.method = width, ridge, method
 
     def _risk(self) -> Risk:
         return Huber(positive(self.width, "width"))
@@ -289,8 +284,9 @@ class PoissonRegressor(RegressorMixin, RiskModel):  # type: ignore[misc]
 
     Takes:      numbers between stated bounds and categories out of stated lists; ``target_between``, bounds of the
                 counts, the lower one at least 0: the nearer the upper one is to the rates, the less noise
-    Guarantee:  the loss that is asked for, for whoever is protected  (proofs/objective_perturbation.md#loss)
-    Cost:       some Newton steps on the rows; how long it takes depends on them
+    Guarantee:  the loss that is asked for, for whoever is protected  (proofs/objective_perturbation.md#loss,
+                proofs/descent.md#steps)
+    Cost:       some Newton steps on the rows, how many depends on them; or 17 passes over the rows
 
     ``coef_`` and ``intercept_`` are those of the logarithm of the rate, below the cap.
 
@@ -310,9 +306,11 @@ class PoissonRegressor(RegressorMixin, RiskModel):  # type: ignore[misc]
         categories: Categories | None = None,
         target_between: tuple[AnyNumber, AnyNumber] | None = None,
         ridge: AnyNumber | None = None,
+        method: str | None = None,
     ) -> None:
         self.loss, self.epsilon, self.delta = loss, epsilon, delta
-        self.between, self.categories, self.target_between, self.ridge = between, categories, target_between, ridge
+        self.between, self.categories, self.target_between = between, categories, target_between
+        self.ridge, self.method = ridge, method
 
     def _risk(self) -> Risk:
         counts = cast(Number, self.target_)

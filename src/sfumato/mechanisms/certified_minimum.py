@@ -25,7 +25,10 @@ FIRST_BITS = 64
 EXACT_BITS = 53 - ROW_BITS
 """Coefficients of this many bits times coordinates make sums that floats hold."""
 
-PIECE = 1 << 16
+SLOPE_BITS = 19
+"""Slopes to so many bits, times coordinates, make sums over a piece of rows that floats hold."""
+
+PIECE = 1 << 12
 """Rows that are added up at once."""
 
 BALL_PIECE = 1 << 12
@@ -38,6 +41,9 @@ FEW, THIN = 1 << 11, 8
 """Where there are more rows than a few, one of eight is tried first."""
 
 MOST_STEPS = 200
+
+ENOUGH, ROUGHLY = 1e-8, 1e-2
+"""What the last of Newton's steps may gain, of all rows and of some: the next one would gain about its square."""
 
 
 @final
@@ -72,6 +78,16 @@ class Push:
 
 @final
 @dataclass(frozen=True, eq=False)
+class Sight:
+    """A value, its gradient and its second derivatives."""
+
+    value: float
+    slope: Floats
+    hessian: Floats
+
+
+@final
+@dataclass(frozen=True, eq=False)
 class Problem:
     """Rows, targets, a ridge (a float, exactly) and a push: Σ loss + ridge |θ|²/2 + push·θ is to be least."""
 
@@ -86,10 +102,15 @@ class Problem:
         """Scores and coordinates: the shape of the coefficients."""
         return self.risk.scores, self.rows.shape[1]
 
-    def gradient(self, theta: Floats, push: Floats) -> Floats:
-        """The gradient in floats, to steer by."""
-        slopes = self.risk.slopes(self.rows @ theta.T, self.targets)
-        return np.asarray(slopes.T @ self.rows + self.ridge * theta + push)
+    def look(self, theta: Floats, push: Floats) -> Sight:
+        """What is to be least at a place, in floats to steer by, with its first and second derivatives."""
+        value, slopes, bends = self.risk.quick(self.rows @ theta.T, self.targets)
+        whole = self.weighted(bends)
+        return Sight(
+            value + self.ridge * float(np.sum(theta**2)) / 2 + float(np.sum(push * theta)),
+            np.asarray(slopes.T @ self.rows + self.ridge * theta + push),
+            whole + self.ridge * np.eye(len(whole)),
+        )
 
     def hessian(self, theta: Floats) -> Floats:
         """The second derivatives in floats, to steer by."""
@@ -106,16 +127,11 @@ class Problem:
                 made[one, :, other, :], made[other, :, one, :] = block, block.T
         return made.reshape(scores * width, -1)
 
-    def value(self, theta: Floats, push: Floats) -> float:
-        """What is to be least, in floats."""
-        ridge = self.ridge * float(np.sum(theta**2)) / 2
-        return self.risk.value(self.rows @ theta.T, self.targets) + ridge + float(np.sum(push * theta))
-
 
 def least(problem: Problem) -> list[int]:
     """The minimum, rounded to the grid: whole numbers of steps, score by score."""
     push = np.array([float(one) for one in problem.push.lower]).reshape(problem.shape)
-    theta = _descend(problem, push)
+    theta = _descend(problem, push, ENOUGH)
     for _ in range(3):
         slope, error = certified_gradient(problem, theta)
         cells = settled(theta, slope, error, problem.ridge)
@@ -123,38 +139,38 @@ def least(problem: Problem) -> list[int]:
             cells = settled(theta, slope, error, firm_ridge(problem, theta))
         if cells is not None:
             return cells
-        theta = theta - _newton_step(problem, theta, slope)
+        theta = theta - _newton_step(problem.hessian(theta), slope)
     return refined(problem, theta)
 
 
-def _newton_step(problem: Problem, theta: Floats, slope: Floats) -> Floats:
+def _newton_step(hessian: Floats, slope: Floats) -> Floats:
     """Newton's step; where second derivatives cannot be inverted in floats, a short one along the gradient."""
-    hessian = problem.hessian(theta)
     try:
         step = np.linalg.solve(hessian, slope.ravel())
     except np.linalg.LinAlgError:
-        step = np.full(theta.size, np.nan)
+        step = np.full(slope.size, np.nan)
     chosen = step if np.all(np.isfinite(step)) else slope.ravel() / np.trace(hessian)
-    return np.asarray(chosen.reshape(theta.shape))
+    return np.asarray(chosen.reshape(slope.shape))
 
 
-def _descend(problem: Problem, push: Floats) -> Floats:
-    """Newton's steps, halved until they lead down, as far as floats go: from 0, or from where some rows lead."""
+def _descend(problem: Problem, push: Floats, enough: float) -> Floats:
+    """Newton's steps, halved until they lead down, until one gains little: from 0, or from where some rows lead."""
     theta = np.zeros(problem.shape)
     if len(problem.rows) > FEW:
         rows, targets = problem.rows[::THIN], problem.targets[::THIN]
-        theta = _descend(replace(problem, rows=rows, targets=targets, ridge=problem.ridge / THIN), push / THIN)
-    value = problem.value(theta, push)
+        fewer = replace(problem, rows=rows, targets=targets, ridge=problem.ridge / THIN)
+        theta = _descend(fewer, push / THIN, ROUGHLY)
+    here = problem.look(theta, push)
     for _ in range(MOST_STEPS):
-        slope = problem.gradient(theta, push)
-        step = _newton_step(problem, theta, slope)
-        fall = float(np.sum(step * slope))
-        if fall <= 1e-14 * (1 + abs(value)):
+        step = _newton_step(here.hessian, here.slope)
+        fall, share = float(np.sum(step * here.slope)), 1.0
+        if fall <= enough:
             return np.asarray(theta - step)
-        share = 1.0
-        while (further := problem.value(theta - share * step, push)) > value - share * fall / 4 and share > 1e-10:
+        there = problem.look(theta - step, push)
+        while there.value > here.value - share * fall / 4 and share > 1e-10:
             share /= 2
-        theta, value = theta - share * step, further
+            there = problem.look(theta - share * step, push)
+        theta, here = theta - share * step, there
     return theta
 
 
@@ -201,25 +217,37 @@ def firm_ridge(problem: Problem, theta: Floats) -> float:
 
 
 @guarantee(
+    claim="numbers whose exact sums are within count 2⁻⁵³ of the sums of slopes times coordinates, slopes at most 2",
+    proof=f"{PROOF}#certificate",
+    reviewed="93a6e41d7841",
+)
+def split_sums(slopes: Floats, rows: Floats) -> Floats:
+    """Sums of slopes times coordinates, (parts, scores, coordinates): of each piece of rows one exact, one small."""
+    made = []
+    for start in range(0, len(rows), PIECE):
+        piece, coordinates = slopes[start : start + PIECE], rows[start : start + PIECE]
+        coarse = np.rint(piece * 2.0**SLOPE_BITS) * 2.0**-SLOPE_BITS
+        made += [coarse.T @ coordinates, (piece - coarse).T @ coordinates]
+    return np.array(made).reshape(-1, slopes.shape[1], rows.shape[1])
+
+
+@guarantee(
     claim="every coordinate of the gradient at θ, for every push still possible, is within the error of the slope",
     proof=f"{PROOF}#certificate",
-    reviewed="139ef16c71aa",
+    reviewed="6bd2297905fd",
 )
 def certified_gradient(problem: Problem, theta: Floats) -> tuple[Floats, Floats]:
     """The gradient in floats, with a bound on its error: sums of rows are added up without rounding in between."""
     width, count = problem.shape[1], len(problem.rows)
     scores, most, off = certified_scores(problem, theta)
-    slopes = problem.risk.slopes(scores, problem.targets)
+    sums = split_sums(problem.risk.slopes(scores, problem.targets), problem.rows)
     total = np.empty(theta.shape)
     lower = problem.push.lower
     for score, place in np.ndindex(*theta.shape):
         exact = lower[score * width + place]
         near = float(exact)
         parts = [near, float(exact - Fraction(near)), problem.ridge * float(theta[score, place])]
-        for start in range(0, count, PIECE):
-            piece = slice(start, start + PIECE)
-            parts.append(math.fsum((slopes[piece, score] * problem.rows[piece, place]).tolist()))
-        total[score, place] = math.fsum(parts)
+        total[score, place] = math.fsum([*parts, *sums[:, score, place].tolist()])
     rows = count * (problem.risk.doubt(most, off) + 4 * UNIT)
     pushed = np.array([float(abs(one)) for one in lower]).reshape(theta.shape)
     rest = 4 * UNIT * (np.abs(total) + np.abs(problem.ridge * theta)) + UNIT * UNIT * 4 * pushed
@@ -306,7 +334,8 @@ def _newton_fractions(problem: Problem, theta: list[Fraction], slope: list[arb])
     if not size:
         return [Fraction(0)] * len(theta)
     at = np.array([float(one) for one in theta]).reshape(problem.shape)
-    step = _newton_step(problem, at, np.array([float(_middle(one) / size) for one in slope]).reshape(problem.shape))
+    along = np.array([float(_middle(one) / size) for one in slope]).reshape(problem.shape)
+    step = _newton_step(problem.hessian(at), along)
     return [Fraction(float(part)) * size for part in step.ravel()]
 
 

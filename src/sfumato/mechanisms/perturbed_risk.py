@@ -29,9 +29,6 @@ from sfumato.transforms.rows import as_rows
 FINE = 1 << 20
 """The noise has at least this many steps to its scale, and to the greatest slope, 1; one of them is paid for."""
 
-TOP_BITS = 30
-"""With how many halvings the costliest slope is looked for."""
-
 SCALE_BITS = 52
 """With how many halvings of its exponent a scale is looked for."""
 
@@ -110,39 +107,52 @@ def rounded_ridge(ridge: Fraction) -> Fraction:
 @guarantee(
     claim="ε of one row: the greatest (a + η)/s + r ln(1 + |z|² c(a)/(r λ)) over slopes a in [0, 1], from above",
     proof=f"{PROOF}#loss",
-    reviewed="fb3c946f319f",
+    reviewed="cb651f4d087f",
 )
 def perturbed_loss(risk: Risk, scale: Fraction, ridge: Fraction, square: int) -> Extended:
     """What adding or removing one row costs, whose squared length is at most ``square``: by a tangent at the top."""
     flat, rise, fall = risk.bend
     share = Fraction(square) / (ridge * risk.rank)
-    top = costliest(risk, up(1 / scale), up(share))
+    top = Fraction(costliest(floats_of(risk), risk.rank, up(1 / scale), up(share)))
     bent = 1 + share * (flat + rise * top + fall * top * top)
     slope = 1 / scale + risk.rank * share * (rise + 2 * fall * top) / bent
     beyond = max(slope * (1 - top), -slope * top)
     return upper(lambda: ball((top + noise_step(scale)) / scale + beyond) + risk.rank * ball(bent - 1).log1p())
 
 
-def costliest(risk: Risk, rate: float, share: float) -> Fraction:
-    """About the slope of the row that costs most; a bound by the tangent there holds wherever it is."""
-    flat, rise, fall = map(float, risk.bend)
-    low, high = 0.0, 2.0
-    for _ in range(TOP_BITS):
-        a = (low + high) / 2
-        steep = rate + risk.rank * share * (rise + 2 * fall * a) / (1 + share * (flat + rise * a + fall * a * a))
-        low, high = (a, high) if a < 1 and steep > 0 else (low, a)
-    return Fraction(min(high, 1.0))
+def costliest(bend: tuple[float, float, float], rank: int, rate: float, share: float) -> float:
+    """About the slope of the row that costs most; a bound by the tangent there holds wherever it is.
+
+    It is 1, or where the derivative of the cost is 0: the greater root of a quadratic equation.
+    """
+    flat, rise, fall = bend
+    if not fall:
+        return 1.0
+    small = min(1.0, 1.0 / rate)  # keeps squares from overflowing
+    level = small * rate * (1 / share + flat) + small * rank * rise
+    slope = small * rate * rise + 2 * small * rank * fall
+    curve = small * rate * fall
+    root = math.sqrt(max(slope**2 - 4 * level * curve, 0.0))
+    top = 2 * level / (root - slope) if slope < 0 else (slope + root) / (-2 * curve)
+    return min(max(top, 0.0), 1.0) if math.isfinite(top) else 1.0
+
+
+def floats_of(risk: Risk) -> tuple[float, float, float]:
+    """The numbers of a bend, to look with."""
+    flat, rise, fall = risk.bend
+    return float(flat), float(rise), float(fall)
 
 
 def likely_scale(risk: Risk, columns: int, epsilon: float, ridge: float = 0.0) -> Fraction:
     """About the least scale at which a row costs ε, in floats: whoever takes it checks the price."""
-    flat, rise, fall = map(float, risk.bend)
+    bend, rank, stiffness = floats_of(risk), risk.rank, float(risk.stiffness)
+    flat, rise, fall = bend
     low, high = 2.0**-400, 2.0**400
     for _ in range(SCALE_BITS):
         scale = low**0.5 * high**0.5
-        share = (columns + 1) / max(ridge, float(risk.stiffness) * (columns + 1) * scale) / risk.rank
-        a = float(costliest(risk, 1 / scale, share))
-        price = a / scale + risk.rank * math.log1p(share * (flat + rise * a + fall * a * a))
+        share = (columns + 1) / max(ridge, stiffness * (columns + 1) * scale) / rank
+        a = costliest(bend, rank, 1 / scale, share)
+        price = a / scale + rank * math.log1p(share * (flat + rise * a + fall * a * a))
         low, high = (low, scale) if price <= epsilon else (scale, high)
     return Fraction(high) * (1 + Fraction(2, FINE))
 

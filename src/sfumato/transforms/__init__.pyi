@@ -2,6 +2,7 @@ from .bernstein import bernstein_counts
 from .casts import absolute, log
 from .confusion import positives, true_positives
 from .filters import mark
+from .gradients import gradients
 from .gram import gram
 from .histogram import count_each, rows_from_counts
 from .keyed import sizes, sums
@@ -23,6 +24,7 @@ __all__ = [
     "bernstein_counts",
     "count_each",
     "equal_parts",
+    "gradients",
     "gram",
     "lipschitz",
     "log",
