@@ -1090,6 +1090,60 @@ OTHERS = (
 )
 """Streams, codebooks, intervals."""
 
+LEARNING = (
+    Mutant(
+        name="sums of products that cost what one of them does",
+        trap="C.1 arXiv 2202.12219: sensitivity off by a factor",
+        path="transforms/gram.py",
+        old="added: Distance = Fraction(blocks)",
+        new="added: Distance = Fraction(1)",
+        killers=("tests/unit/test_gram.py::test_no_row_moves_cells_further_than_stated_and_one_moves_them_as_far",),
+    ),
+    Mutant(
+        name="a firm that moves as many people as it has",
+        trap="truncation of one kind of unit has no stability in another",
+        path="query/plan/stable.py",
+        old="Fraction(units_apart(d_in)) if",
+        new="Fraction(units_apart(d_in), 2) if",
+        killers=("tests/fuzz/test_stable.py::test_of_people_who_are_cut_a_firm_moves_rows_that_come_in_for_its_own",),
+    ),
+    Mutant(
+        name="sums of a table that does not say whose a row is",
+        trap="rows that are nobody's to one kind of unit",
+        path="query/plan/stable.py",
+        old="    check_ids(source, opened.catalog.codebook)\n",
+        new="",
+        killers=("tests/fuzz/test_stable.py::test_a_table_that_does_not_say_whose_a_row_is_cannot_be_asked",),
+    ),
+    Mutant(
+        name="a model that remembers the rows it is scored on",
+        trap="state between calls that are taken to be functions",
+        path="learn/guards.py",
+        old="return model if own(model) else deepcopy(model)",
+        new="return model",
+        killers=(
+            "tests/unit/learn/test_scoring.py::test_a_model_that_remembers_rows_is_a_new_one_for_each_and_what_nobody_checks_is_printed",
+        ),
+    ),
+    Mutant(
+        name="objective perturbation without its second derivatives",
+        trap="Chaudhuri 2011 as corrected by Kifer 2012: the Jacobian is part of the loss",
+        path="mechanisms/perturbed_risk.py",
+        old=" + risk.rank * ball(bent - 1).log1p())",
+        new=")",
+        killers=("tests/exact/test_perturbed_risk.py::test_the_law_of_a_coefficient_keeps_the_loss_and_reaches_it",),
+    ),
+    Mutant(
+        name="one draw of noise for all pieces",
+        trap="noise that is used twice",
+        path="mechanisms/cube.py",
+        old="[noise.sample(entropy) for _ in range(pieces)]",
+        new="[noise.sample(entropy)] * pieces",
+        killers=("tests/exact/test_k_norm.py::test_pieces_have_noise_of_their_own_dealt_out_in_turn",),
+    ),
+)
+"""Models: sums, rows, risks."""
+
 FAMILIES: tuple[tuple[Mutant, ...], ...] = (
     RANDOMNESS,
     ACCOUNTS,
@@ -1099,6 +1153,7 @@ FAMILIES: tuple[tuple[Mutant, ...], ...] = (
     COMBINATORS,
     LEDGER,
     QUERIES,
+    LEARNING,
     OTHERS,
     TRAINING,
 )

@@ -37,6 +37,12 @@ Between: TypeAlias = (
 Categories: TypeAlias = Mapping[str, Sequence[Hashable]]
 """All values that columns may have, by their names."""
 
+LARGEST = 10**150
+"""Bounds are no further from 0: squares of greater numbers are no floats."""
+
+MOST_BINS = 10_000
+"""A number has at most this many bins."""
+
 OTHER = ("any other value",)
 """Stands for a value that is none of a list's: it is equal to no value of a table."""
 
@@ -53,6 +59,10 @@ class Number:
     name: str
     lower: Fraction
     upper: Fraction
+
+    def __post_init__(self) -> None:
+        if not -LARGEST <= self.lower <= self.upper <= LARGEST:
+            raise BadArgument(f"the bounds of {self.name}", "in order, and within 1e150 of 0", (self.lower, self.upper))
 
     @staticmethod
     def read(name: str, between: object) -> Number:
@@ -82,7 +92,7 @@ class Number:
 
     def encode(self, values: object) -> Floats:
         """Values as numbers between −1 and 1; NaN where one is missing."""
-        clipped = np.clip(numbers(values), float(self.lower), float(self.upper))
+        clipped = np.clip(read_numbers(values, self.name), float(self.lower), float(self.upper))
         return np.asarray(np.clip((clipped - self.middle) / self.half, -1.0, 1.0))
 
     def decode(self, scaled: Floats) -> Floats:
@@ -112,6 +122,12 @@ class Category:
         if isinstance(values, str) or not isinstance(values, Sequence | np.ndarray):
             raise BadArgument(f"the categories of {name}", "a list of values", values)
         listed = tuple(value.item() if isinstance(value, np.generic) else value for value in values)
+        try:
+            hash(listed)
+        except TypeError:
+            raise BadArgument(
+                f"the categories of {name}", "numbers, texts, truth values, days", "other values"
+            ) from None
         if not listed or len(set(listed)) != len(listed) or any(is_missing(value) for value in listed):
             raise BadArgument(f"the categories of {name}", "one or more values, none twice and none missing", listed)
         return Category(name, listed)
@@ -200,6 +216,10 @@ class Bins:
                 raise BadArgument(f"the edges of {of.name}", "in rising order", bins)
             return Bins(of, edges)
         count = integer(bins, "bins", least=1)
+        if count > MOST_BINS:
+            raise BadArgument(
+                "bins", f"at most {MOST_BINS:,}: each is a number of its own, with noise of its own", bins
+            )
         width = of.upper - of.lower
         return Bins(of, tuple(float(of.lower + width * place / count) for place in range(1, count)) if width else ())
 
@@ -221,7 +241,7 @@ class Bins:
 
     def encode(self, values: object) -> Floats:
         """Values as the places of their bins; NaN where one is missing."""
-        given = numbers(values)
+        given = read_numbers(values, self.name)
         places = np.searchsorted(np.array(self.edges), given, side="right").astype(np.float64)
         return np.where(np.isnan(given), np.nan, places)
 
@@ -269,6 +289,22 @@ Made: TypeAlias = Column | Square | Bins | Match
 """A column, or what is made of one value of it."""
 
 
+def read_numbers(values: object, name: str) -> Floats:
+    """Reads a column of arrays as numbers; refuses one that holds texts or dates, and never says what it holds.
+
+    Arrays are the caller's own: one text among numbers is refused as a column of texts is. In tables, where nobody may
+    see that, what is no number is missing.
+    """
+    try:
+        return numbers(values)
+    except BadArgument:
+        must = (
+            "numbers; of texts, or of anything else, state all that there can be: "
+            f"categories={{{name!r}: [...]}}; of days and times, make numbers first"
+        )
+    raise BadArgument(f"the column {name}", must, "other values")
+
+
 def decoded(row: Floats, columns: Sequence[Column]) -> np.ndarray[Any, Any]:
     """One row as a model takes it, from numbers in [−1, 1] and places of categories; other values are none of them."""
     made = np.empty((1, len(columns)), dtype=object)
@@ -312,7 +348,12 @@ def known_column(name: str, source: Relation) -> Column | None:
 
 
 def check_stated(between: Between | None, categories: Categories | None, names: Sequence[str]) -> None:
-    """Refuses what was stated of columns that there are not."""
+    """Refuses what was stated of columns that there are not, or in a form that cannot be read."""
+    if not isinstance(between, Sequence | Mapping | None) or isinstance(between, str):
+        must = "bounds: (lower, upper) for all columns, a pair for each in order, or {name: (lower, upper)}"
+        raise BadArgument("between", must, between)
+    if not isinstance(categories, Mapping | None):
+        raise BadArgument("categories", "lists of values by the names of columns: {'sex': ['f', 'm']}", categories)
     for what, stated in (("between", between), ("categories", categories)):
         if isinstance(stated, Mapping):
             for name in stated:

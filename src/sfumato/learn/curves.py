@@ -22,6 +22,7 @@ from sfumato.errors import BadArgument, did_you_mean
 from sfumato.exact import Number as AnyNumber
 from sfumato.exact import integer, probability
 from sfumato.learn.columns import Category, Floats, decoded
+from sfumato.learn.guards import for_one_row
 from sfumato.learn.noising import least_noise
 from sfumato.learn.scoring import by_rows
 from sfumato.learn.sources import Source
@@ -274,8 +275,8 @@ def _place(classes: Category, of: Hashable | None) -> int:
 
 def _score(model: Any, row: Floats, place: int, *, chances: bool) -> float:
     """The score of one row, predicted by itself: no other row may move it, even in its last bit."""
-    one = decoded(row, model.columns_)
+    one, alone = decoded(row, model.columns_), for_one_row(model)
     if chances:
-        return float(model.predict_proba(one)[0, place])
-    odds = float(np.clip(model.decision_function(one)[0], -700.0, 700.0))
+        return float(alone.predict_proba(one)[0, place])
+    odds = float(np.clip(alone.decision_function(one)[0], -700.0, 700.0))
     return 1 / (1 + math.exp(-odds if place else odds))

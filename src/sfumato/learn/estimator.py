@@ -12,7 +12,6 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from sfumato.accounting.losses.measures import Loss
-from sfumato.accounting.losses.stated import needed_loss
 from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument
 from sfumato.exact import Number as AnyNumber
@@ -33,6 +32,7 @@ from sfumato.learn.columns import (
 )
 from sfumato.learn.curves import BINS, Curves, curves_of, read_edges
 from sfumato.learn.explaining import explained_fit
+from sfumato.learn.guards import ONE_ROW, all_or_nothing, for_one_row, name_of, needed_loss, own
 from sfumato.learn.prepared import Prepared
 from sfumato.learn.scoring import Score, score_of
 from sfumato.learn.shown import ShownModel
@@ -69,6 +69,7 @@ class PrivateEstimator(ShownModel, BaseEstimator):  # type: ignore[misc]
     n_features_in_: int
     feature_names_in_: np.ndarray[Any, Any]
 
+    @all_or_nothing
     def fit(
         self,
         X: object,  # noqa: N803  # scikit-learn's name
@@ -161,6 +162,8 @@ class PrivateEstimator(ShownModel, BaseEstimator):  # type: ignore[misc]
                 "the name of the column to predict" if target is None else "left out: this learns from features alone"
             )
             raise BadArgument("target", must, target)
+        if isinstance(features, str):
+            raise BadArgument("features", f"a list of the names of columns: features=[{features!r}]", features)
         names = self._feature_names(frame, target) if features is None else [str(name) for name in features]
         if not names or len(set(names)) != len(names) or target in names:
             raise BadArgument("features", "one or more columns, none twice, and not the target", names)
@@ -168,7 +171,7 @@ class PrivateEstimator(ShownModel, BaseEstimator):  # type: ignore[misc]
         self.columns_ = tuple(self._column(name, place, frame) for place, name in enumerate(names))
         self.target_ = None if target is None else self._target_column(target, len(names), frame)
         columns = (*self.columns_, *(() if self.target_ is None else (self.target_,)))
-        return Asked(columns, frame, most, key)
+        return Asked(columns, frame, most, key, f"{type(self).__name__} {self.get_params(deep=False)}")
 
     def _feature_names(self, frame: Frame, target: str | None) -> list[str]:
         """All columns of which enough is known, but the id and the target."""
@@ -221,8 +224,13 @@ class PrivateEstimator(ShownModel, BaseEstimator):  # type: ignore[misc]
         return Held((*self.columns_, self.target_), (*values, labels), entropy)
 
     def _coordinates(self, X: object) -> Floats:  # noqa: N803
-        """The coordinates of rows to predict for, the constant 1 first: what is missing is the middle of its bounds."""
-        rows = np.nan_to_num(self._encoded(X))
+        """The coordinates of rows to predict for, the constant 1 first.
+
+        Of what is missing, a number is the middle of its bounds, and a category none of its values.
+        """
+        none = np.array([0.0 if isinstance(column, Number) else -1.0 for column in self.columns_])
+        encoded = self._encoded(X)
+        rows = np.where(np.isnan(encoded), none, encoded)
         return Coordinates(tuple(column.kind for column in self.columns_)).rows(rows)
 
     @property
@@ -307,13 +315,13 @@ class PrivateEstimator(ShownModel, BaseEstimator):  # type: ignore[misc]
             return Held(columns, (*values, _one_column(y, len(values[0]))), entropy)
         if y is not None:
             raise BadArgument("y", f"left out, where X is a table: it is {self.target_.name} there", "given")
-        return Asked(columns, X, None if max_rows is None else integer(max_rows, "max_rows", least=1), key)
+        most = None if max_rows is None else integer(max_rows, "max_rows", least=1)
+        return Asked(columns, X, most, key, name_of(self), () if own(self) else (ONE_ROW,))
 
     def _alone(self, rows: Floats) -> np.ndarray[Any, Any]:
         """Predicts for rows as a source gives them, one at a time: no prediction may depend on other rows, even in
         its last bit, as it does where a library adds up in an order that hangs on how many rows there are."""
-        predict: Any = getattr(self, "predict")  # noqa: B009  # not all estimators have one
-        made = [predict(decoded(row, self.columns_)) for row in rows]
+        made = [cast(Any, for_one_row(self)).predict(decoded(row, self.columns_)) for row in rows]
         return np.concatenate(made) if made else np.array([], dtype=np.float64)
 
     def _line(self, source: Relation) -> Expression | None:

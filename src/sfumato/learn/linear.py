@@ -12,8 +12,8 @@ from sklearn.base import RegressorMixin
 from sfumato.accounting.losses.measures import Loss
 from sfumato.errors import BadArgument
 from sfumato.exact import Number as AnyNumber
-from sfumato.exact import probability
-from sfumato.learn.columns import Between, Categories, Category, Floats, Number
+from sfumato.exact import probability, rational
+from sfumato.learn.columns import LARGEST, Between, Categories, Category, Floats, Number
 from sfumato.learn.estimator import PrivateEstimator
 from sfumato.learn.moments import Moments
 from sfumato.learn.sources import Fit, Source
@@ -76,8 +76,8 @@ class LinearRegression(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
         self.alpha = alpha
 
     def _fit(self, source: Source, loss: Loss) -> Fit:
-        if not 0 <= float(self.alpha) < math.inf:
-            raise BadArgument("alpha", "0 or a positive number", self.alpha)
+        if not 0 <= rational(self.alpha, "alpha") <= LARGEST:
+            raise BadArgument("alpha", "0 or a positive number, of at most 1e150", self.alpha)
         return Moments.asked(source, loss, self._learn)
 
     def _learn(self, moments: Moments) -> None:

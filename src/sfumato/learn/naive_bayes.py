@@ -12,7 +12,9 @@ from sklearn.base import ClassifierMixin
 from sfumato.accounting.losses.measures import Loss
 from sfumato.errors import BadArgument
 from sfumato.exact import Number as AnyNumber
+from sfumato.exact import rational
 from sfumato.learn.columns import (
+    LARGEST,
     Between,
     Bins,
     Categories,
@@ -84,8 +86,8 @@ class NaiveBayes(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
         self.bins, self.smoothing = bins, smoothing
 
     def _fit(self, source: Source, loss: Loss) -> Fit:
-        if not 0 < float(self.smoothing) < math.inf:
-            raise BadArgument("smoothing", "a positive number", self.smoothing)
+        if not 0 < rational(self.smoothing, "smoothing") <= LARGEST:
+            raise BadArgument("smoothing", "a positive number, of at most 1e150", self.smoothing)
         target, self.made_ = self.target_, tuple(binned(self.columns_, self.bins))
         if not isinstance(target, Category):
             raise TypeError(target)

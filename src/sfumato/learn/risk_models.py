@@ -24,6 +24,7 @@ from sfumato.learn.methods import Plan
 from sfumato.learn.sources import Fit, Source
 from sfumato.mechanisms.risks import CappedPoisson, Huber, Logistic, Risk, SmoothHinge, Softmax
 from sfumato.release.render.document import Table
+from sfumato.transforms.gram import Coordinates
 
 
 class RiskModel(PrivateEstimator):
@@ -71,7 +72,16 @@ class RiskModel(PrivateEstimator):
         return (Table((*rows, last), ("coefficient", *head), "", right=frozenset(range(1, len(head) + 1))),)
 
     def _scores(self, X: object) -> Floats:  # noqa: N803  # scikit-learn's name
-        return np.asarray(self._coordinates(X) @ self.theta_.T)
+        return self._added_up(self._coordinates(X))
+
+    def _added_up(self, coordinates: Floats) -> Floats:
+        """The scores of rows, coordinate by coordinate: those of a row do not hang on how many others there are."""
+        parts = (coordinates[:, [place]] * slopes for place, slopes in enumerate(self.theta_.T))
+        return sum(parts, start=np.zeros((len(coordinates), len(self.theta_))))
+
+    def _scores_alone(self, rows: Floats) -> Floats:
+        """The same for rows as a source gives them."""
+        return self._added_up(Coordinates(tuple(column.kind for column in self.columns_)).rows(rows))
 
 
 def unscaled(theta: Floats, columns: Sequence[Column]) -> tuple[Floats, Floats]:
@@ -120,7 +130,12 @@ class _Classifier(ClassifierMixin, RiskModel):  # type: ignore[misc]
 
     def predict(self, X: object) -> np.ndarray[Any, Any]:  # noqa: N803
         """The likeliest class of each row."""
-        scores = self._scores(X)
+        return self._likeliest(self._scores(X))
+
+    def _alone(self, rows: Floats) -> np.ndarray[Any, Any]:
+        return self._likeliest(self._scores_alone(rows))
+
+    def _likeliest(self, scores: Floats) -> np.ndarray[Any, Any]:
         places = (scores[:, 0] > 0).astype(np.intp) if scores.shape[1] == 1 else scores.argmax(axis=1)
         return np.asarray(self.classes_[places])
 
@@ -274,8 +289,10 @@ class HuberRegressor(RegressorMixin, RiskModel):  # type: ignore[misc]
 
     def predict(self, X: object) -> Floats:  # noqa: N803
         """Predicts the target of rows; nothing protects these rows."""
-        scores = self._scores(X)[:, 0]
-        return np.asarray(self._middle + self._unit * scores)
+        return np.asarray(self._middle + self._unit * self._scores(X)[:, 0])
+
+    def _alone(self, rows: Floats) -> Floats:
+        return np.asarray(self._middle + self._unit * self._scores_alone(rows)[:, 0])
 
 
 @final

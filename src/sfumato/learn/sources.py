@@ -7,6 +7,7 @@ after it was charged. Sums of tables are added up in the engine, and no row leav
 
 from __future__ import annotations
 
+import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -27,6 +28,7 @@ from sfumato.learn.columns import Floats, Made
 from sfumato.learn.prepared import Prepared
 from sfumato.query.frame import Frame
 from sfumato.query.plan.stable import Entry, gram_of_tables, rows_of_tables
+from sfumato.release.claim import Claim
 from sfumato.release.record import Release
 from sfumato.transforms.gram import Cell, Coordinates, gram
 
@@ -129,12 +131,17 @@ class Held(Source):
 @final
 @dataclass(frozen=True, eq=False)
 class Asked(Source):
-    """Rows of a table behind a ledger; of a unit with several, ``max_rows`` count. ``key`` makes a retry safe."""
+    """Rows of a table behind a ledger; of a unit with several, ``max_rows`` count. ``key`` makes a retry safe.
+
+    ``model`` says which model is asked for, or asked about; ``claims`` what must hold of it that nothing here shows.
+    """
 
     columns: tuple[Made, ...]
     frame: Frame
     max_rows: int | None = None
     key: str | None = None
+    model: str = ""
+    claims: tuple[Claim, ...] = ()
 
     @property
     def unit(self) -> Unit:
@@ -151,7 +158,15 @@ class Asked(Source):
         return rows_of_tables(self.frame.relation, self._entries, self.frame.asker.opened, max_rows=self.max_rows)
 
     def run(self, measurement: Measurement, *, loss: Loss) -> Release:
-        return self.frame.asker.run(measurement, loss=loss, key=self.key)
+        return self.frame.asker.run(self._marked(measurement), loss=loss, key=self.key)
+
+    def _marked(self, measurement: Measurement) -> Measurement:
+        """Says what is asked where a measurement has no plan, so that the key of one is not taken for another's."""
+        if measurement.plan is not None or (self.key is None and not self.claims):
+            return measurement
+        mark = hashlib.sha256(repr((self.columns, self.max_rows, self.model)).encode()).hexdigest()[:16]
+        steps = () if self.key is None else (f"asked as {mark}",)
+        return replace(measurement, how=measurement.how.after(steps, self.claims, ()))
 
     @property
     def _entries(self) -> Sequence[Entry]:

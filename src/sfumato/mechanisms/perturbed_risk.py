@@ -35,6 +35,9 @@ SCALE_BITS = 52
 LEAST_RIDGE = Fraction(1, 1 << 28)
 """No ridge is less, however little noise there is, so that columns that say the same have coefficients."""
 
+GREATEST = 1 << 900
+"""No scale and no ridge is more: floats hold them, and what is made of them on the way."""
+
 RIDGE_BITS = 40
 """The ridge is rounded up to so many bits, so that a float is equal to it."""
 
@@ -60,6 +63,8 @@ def perturbed_risk(
     'ε = 0.500001'
     """
     width, most = positive(scale, "scale"), Fraction(0) if ridge is None else positive(ridge, "ridge")
+    if max(width, most) > GREATEST:
+        raise BadArgument("scale and ridge", "at most 2^900, so that floats hold what is made of them", "more")
     layout = Coordinates(tuple(kinds))
     return Partial(f"perturbed_risk(scale={scale})", lambda space: _build(space, risk, layout, width, most))
 

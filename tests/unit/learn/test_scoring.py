@@ -7,15 +7,16 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from sklearn.base import ClassifierMixin
+from sklearn.base import ClassifierMixin, clone
 from sklearn.datasets import load_diabetes
 from sklearn.metrics import r2_score
 
 import sfumato as sf
 from sfumato.accounting.losses.measures import Loss
+from sfumato.core.metrics import L1
 from sfumato.entropy import ReplayEntropy
-from sfumato.errors import BadArgument, SfumatoError
-from sfumato.learn import Covariance, LinearRegression
+from sfumato.errors import AccountRefused, BadArgument, SfumatoError
+from sfumato.learn import Covariance, ExplainableBoostingClassifier, LinearRegression, LogisticRegression
 from sfumato.learn.columns import OTHER, Category, Number, decoded
 from sfumato.learn.estimator import PrivateEstimator
 from sfumato.learn.noising import NoisySums
@@ -128,3 +129,75 @@ def test_rows_of_a_source_are_what_models_take() -> None:
 def test_what_predicts_nothing_has_no_score() -> None:
     with pytest.raises(BadArgument, match="predicts a target"):
         Covariance(epsilon=1, between=(0, 1)).fit([[0.5]]).private_score([[0.5]], [1.0], epsilon=1)
+
+
+class Remembering(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
+    """Predicts "b" for every row but the first that it ever sees."""
+
+    takes = "classes"
+
+    def __init__(
+        self,
+        *,
+        loss: Loss | None = None,
+        epsilon: Any = None,
+        delta: Any = None,
+        between: Any = None,
+        categories: Any = None,
+        classes: Any = None,
+    ) -> None:
+        self.loss, self.epsilon, self.delta = loss, epsilon, delta
+        self.between, self.categories, self.classes = between, categories, classes
+
+    def _fit(self, source: Source, loss: Loss) -> Fit:
+        self.seen_: list[Any] = []
+        measurement = (source.gram(L1()) >> sf.laplace()).with_loss(loss, d_in=source.unit)
+        return Fit(source, measurement, lambda _: None)
+
+    def predict(self, X: Any) -> Any:  # noqa: N803
+        self.seen_.extend(np.asarray(X).tolist())
+        return np.array(["a" if len(self.seen_) == 1 else "b"] * len(X))
+
+
+def asked_by_key() -> Any:
+    """A session on people of one class, whom nothing tells apart."""
+    table = pl.DataFrame({"id": range(40), "x": [0.5] * 40, "c": ["a"] * 40})
+    data = sf.Dataset(table, unit="id", between={"x": (0, 1)}, categories={"c": ["a", "b"]})
+    return data.session(limit=sf.Pure(10**9), ledger="memory:")
+
+
+def test_a_model_that_remembers_rows_is_a_new_one_for_each_and_what_nobody_checks_is_printed() -> None:
+    session = asked_by_key()
+    model = Remembering(epsilon=1).fit(session.table(), target="c", max_rows=1)
+    score = model.private_score(session.table(), epsilon=10**6, max_rows=1)
+    assert float(score) == pytest.approx(1.0, abs=1e-3), "each row is the first that is seen"
+    assert model.seen_ == [], "and none of them is kept"
+    assert [claim.text[:14] for claim in score.release.how.claims] == ["what this mode"]
+    own = LogisticRegression(epsilon=1).fit(session.table(), target="c", max_rows=1)
+    assert own.private_score(session.table(), epsilon=1, max_rows=1).release.how.claims == ()
+
+
+def test_a_key_answers_for_one_model_and_one_way_to_make_it() -> None:
+    session = asked_by_key()
+    models = [LogisticRegression(epsilon=one).fit(session.table(), target="c", max_rows=1) for one in (1, 2)]
+    first = models[0].private_score(session.table(), epsilon=1, max_rows=1, key="score")
+    spent = session.spent
+    assert models[0].private_score(session.table(), epsilon=1, max_rows=1, key="score").value == first.value
+    with pytest.raises(AccountRefused, match="this key belongs to another charge"):
+        models[1].private_score(session.table(), epsilon=1, max_rows=1, key="score")
+    assert session.spent == spent
+    four, eight = (ExplainableBoostingClassifier(epsilon=1, bins=many) for many in (4, 8))
+    four.fit(session.table(), target="c", max_rows=1, key="curves")
+    again = clone(four).fit(session.table(), target="c", max_rows=1, key="curves")
+    assert again.intercept_ == four.intercept_
+    with pytest.raises(AccountRefused, match="this key belongs to another charge"):
+        eight.fit(session.table(), target="c", max_rows=1, key="curves")
+
+
+def test_a_missing_category_is_none_of_its_values() -> None:
+    """It used to be the first one."""
+    x = np.array([["a"], ["b"]] * 500, dtype=object)
+    y = np.where(x[:, 0] == "a", 10.0, 0.0)
+    model = sf.learn.LinearRegression(epsilon=10**6, categories={"x0": ["a", "b"]}, target_between=(0, 20)).fit(x, y)
+    first, missing, other = model.predict(np.array([["a"], [None], ["c"]], dtype=object))
+    assert abs(first - 10) < 0.1 and missing == other and abs(missing - first) > 2

@@ -19,13 +19,14 @@ import numpy as np
 
 from sfumato.accounting.losses.measures import Approx
 from sfumato.core.domains import Array, Data, Floats, Integers, Matrix, Vector
+from sfumato.core.grouped_distance import AnyDistance, GroupedDistance
 from sfumato.core.metrics import L1, L2, AddRemove, VectorMetric
 from sfumato.core.pieces import PiecewiseLInf
 from sfumato.core.plan import Plan, planned, record_of
 from sfumato.core.space import Space
 from sfumato.core.transformation import Transformation
 from sfumato.errors import BadArgument, QueryRefused
-from sfumato.exact import Distance, rational_up, root, squared
+from sfumato.exact import Distance, Extended, rational_up, root, squared
 from sfumato.guarantee import guarantee
 from sfumato.plain import Plain
 from sfumato.query.answer.normal_text import rows_text
@@ -53,6 +54,7 @@ from sfumato.query.plan.query_plan import QueryPlan
 from sfumato.query.plan.read_facts import read_facts
 from sfumato.query.plan.refuse_impossible import refuse_impossible
 from sfumato.query.plan.sensitivity import Influence
+from sfumato.query.plan.taken_rows import check_ids, units_apart
 from sfumato.transforms.distances import times
 from sfumato.transforms.gram import BITS, STEP, Cell, Coordinates, read_gram_norm
 from sfumato.transforms.keyed import keyed_map
@@ -184,11 +186,13 @@ def gram_of_tables(
         opened.space,
         Space(Vector(Integers(None, STEP), len(layout.cells)), metric),
         lambda data, _: _in_steps(data, level, flat, blocks),
-        lambda d_in: times(reach, Fraction(d_in)) if isinstance(d_in, int | Fraction) else inf,
+        lambda d_in: _apart(d_in, reach),
         (_words(source, entries, opened), *map(str, level.placed.cuts), f"{len(layout.cells)} sums of products"),
         ("proofs/query.md#gram", "proofs/gram.md#blocks"),
     )
     asked: dict[str, Plain] = {"max_rows": max_rows, "metric": type(metric).__name__}
+    if isinstance(metric, PiecewiseLInf):
+        asked["pieces"] = metric.pieces
     if pairs is not None:
         asked["pairs"] = [list(pair) for pair in pairs]
     return planned(made, _plan("gram", opened, plan.question.source, entries, asked))
@@ -215,11 +219,27 @@ def rows_of_tables(
         opened.space,
         Space(Matrix(len(entries), Floats()), AddRemove()),
         lambda data, _: _rows_of(data, cells),
-        lambda d_in: times(Fraction(most), Fraction(d_in)) if isinstance(d_in, int | Fraction) else inf,
+        lambda d_in: _apart(d_in, Fraction(most)),
         (_words(source, entries, opened), *steps, f"rows of {len(entries)} columns"),
         ("proofs/query.md#gram",),
     )
     return planned(made, _plan("rows", opened, plan.question.source, entries, {"max_rows": max_rows, "metric": ""}))
+
+
+@guarantee(
+    claim="databases that far apart are so many units of the first kind apart, which are added or removed",
+    proof="proofs/query.md#kinds",
+    reviewed="534a0bb4404d",
+)
+def units_between(d_in: AnyDistance) -> Extended:
+    """How many units lie between databases: as many as said, or those of which a unit of another kind takes rows."""
+    return Fraction(units_apart(d_in)) if isinstance(d_in, GroupedDistance) else rational_up(d_in)
+
+
+def _apart(d_in: AnyDistance, each: Distance) -> Distance:
+    """How far apart the images of databases are, of which each unit between them moves so much."""
+    units = units_between(d_in)
+    return inf if units == inf else times(each, Fraction(units))
 
 
 def _words(source: Relation, entries: Sequence[Entry], opened: OpenTables) -> str:
@@ -257,6 +277,7 @@ def _planned(source: Relation, opened: OpenTables, settings: Settings) -> QueryP
     """Runs the passes that decide how much of each unit is kept."""
     if not source.private:
         raise QueryRefused("this asks only public tables, which need no privacy: read them directly.")
+    check_ids(source, opened.catalog.codebook)
     if shared(source):
         raise QueryRefused("rows of a join of private tables off the id belong to two units each: join on the id here.")
     count = Count()
@@ -292,7 +313,7 @@ def _tally(cell: Cell, factors: Sequence[Term | Expression | None]) -> ExactAggr
     "one of them moves; sets are added up, in L2 their squares, and in L∞ the largest counts; in pieces under "
     "conditions of which no row meets two, the most that all rows of a unit move one cell, else as in L1",
     proof="proofs/query.md#gram",
-    reviewed="176b25e18f32",
+    reviewed="11e4918173b2",
 )
 def gram_distance(
     level: Level,
@@ -301,7 +322,7 @@ def gram_distance(
     classes: Sequence[Expression] = (),
 ) -> Distance:
     """How far one unit moves the cells of a Gram matrix; ``classes`` are the conditions of its pieces, if any."""
-    if isinstance(metric, PiecewiseLInf):
+    if isinstance(metric, PiecewiseLInf) and classes:
         apart = all(exclusive(one, other) for one, other in combinations(classes, 2))
         dealt = all(
             _under(tally, classes[place % len(classes)]) for block in blocks for place, tally in enumerate(block)
