@@ -37,8 +37,8 @@ def shares(rows: Array, labels: Array, epsilon: float) -> Array:
 
 
 def classifier(case: classes.Classes) -> Any:
-    """Naive Bayes, or an additive model."""
-    kind = sf.learn.NaiveBayes if case.kind == "bayes" else sf.learn.ExplainableBoostingClassifier
+    """Naive Bayes, or boosted trees."""
+    kind = sf.learn.NaiveBayes if case.kind == "bayes" else sf.learn.AdaBoostClassifier
     return kind(epsilon=case.epsilon, between=(-1, 1), classes=case.known)
 
 

@@ -14,12 +14,16 @@ from .significance.means import anova, power_of_t_test, t_test
 from .significance.ranks import rank_test, signed_rank_test
 from .significance.relations import correlation_test
 from .significance.shares import proportion_test
+from .trees import AdaBoostClassifier, DecisionTreeClassifier, RandomForestClassifier
+from .trees_rules import entropy, mutual_information
 
 __all__ = [
     "PCA",
+    "AdaBoostClassifier",
     "Binner",
     "Category",
     "Covariance",
+    "DecisionTreeClassifier",
     "Encoder",
     "ExplainableBoostingClassifier",
     "ExplainableBoostingRegressor",
@@ -32,11 +36,14 @@ __all__ = [
     "Number",
     "PoissonRegressor",
     "PrivateEstimator",
+    "RandomForestClassifier",
     "Score",
     "anova",
     "chi_square_test",
     "correlation_test",
+    "entropy",
     "load",
+    "mutual_information",
     "power_of_t_test",
     "proportion_test",
     "rank_test",
