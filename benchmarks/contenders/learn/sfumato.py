@@ -39,7 +39,7 @@ def shares(rows: Array, labels: Array, epsilon: float) -> Array:
 def classifier(case: classes.Classes) -> Any:
     """Naive Bayes, or boosted trees."""
     kind = sf.learn.NaiveBayes if case.kind == "bayes" else sf.learn.AdaBoostClassifier
-    return kind(epsilon=case.epsilon, between=(-1, 1), classes=case.known)
+    return kind(epsilon=case.epsilon, delta=case.delta or None, between=(-1, 1), classes=case.known)
 
 
 def coverage(size: int, width: int, epsilon: float) -> None:
@@ -65,7 +65,8 @@ def main() -> None:
     for told in logistic.CASES:
         logistic.trial(told, way="", fit=shares)
     for known in classes.CASES:
-        classes.trial(known, way="", make=classifier)
+        if known.there:
+            classes.trial(known, way="", make=classifier)
     for shape in COVERED:
         coverage(*shape)
 

@@ -26,7 +26,8 @@ from sfumato.release.render.document import Table
 from sfumato.stats.shares import Spendable, spendable
 from sfumato.transforms.parts import random_parts
 from sfumato.transforms.residuals import SCORE_BITS
-from sfumato.transforms.splits import Coded, Criterion, Hits, Information, Tree
+from sfumato.transforms.split_criteria import Criterion, Hits, Information
+from sfumato.transforms.splits import Coded, Tree
 
 BINS = 16
 """Numbers are cut into so many bins of one width, unless other edges are stated: questions lie between them."""
@@ -113,7 +114,8 @@ class TreeModel(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
 
     def predict(self, X: object) -> np.ndarray[Any, Any]:  # noqa: N803
         """The likeliest class of rows, which nothing protects."""
-        return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
+        likeliest = self.predict_proba(X).argmax(axis=1)
+        return np.asarray(self.classes_[likeliest])
 
     def _alone(self, rows: Floats) -> np.ndarray[Any, Any]:
         """Predicts for rows as a source gives them; each by itself, for nothing is added up over rows."""
@@ -143,11 +145,12 @@ class TreeModel(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
         used = [self._coded.splits[place].column for tree in self.trees_ for level in tree.levels for place in level]
         times = {one.name: used.count(place) for place, one in enumerate(self.made_) if place in used}
         named = ", ".join(f"{name} {many}" for name, many in sorted(times.items(), key=lambda one: -one[1]))
+        asking = [place for place, tree in enumerate(self.trees_) if tree.levels]
         depth = max(len(tree.levels) for tree in self.trees_)
-        many = "1 tree" if len(self.trees_) == 1 else f"{len(self.trees_)} trees"
+        many = "1 tree" if len(asking) == 1 else f"{len(asking)} trees"
         plan = (("trees", f"{many}, at most {depth} deep"), ("why", self.plan_), ("questions", named or "none"))
-        rules = tuple(self._rules(0)[:SHOWN])
-        title = "Rules" if len(self.trees_) == 1 else "Rules of the first tree"
+        rules = tuple(self._rules(asking[0])[:SHOWN])
+        title = "Rules" if len(asking) == 1 else "Rules of the first tree"
         return (Table(plan, ("what", "how"), "Trees"), Table(rules, ("rows with", "class", "noisy counts"), title))
 
 
@@ -169,10 +172,10 @@ class DecisionTreeClassifier(TreeModel):
     for one price: a row is asked by one of them. With the usual criterion, hits, one row moves the score of a question
     by at most 1. A tree is as deep as its rows can pay for, unless ``max_depth`` is given.
 
-    Takes:      ``between`` and ``categories`` of the columns and ``classes`` (or from a codebook); ``bins``, a number of
-                bins for all numbers or edges for some; ``max_depth``; ``rows``, about how many rows there are, where
-                that is public, else it is bought with a twentieth of the loss; ``criterion``, "hits", or "entropy"
-                (information gain), whose price grows with the logarithm of ``rows``
+    Takes:      ``between`` and ``categories`` of the columns and ``classes`` (or from a codebook); ``bins``, a number
+                of bins for all numbers or edges for some; ``max_depth``; ``rows``, about how many rows there are, where
+                that is public, else those of each class are bought with a twentieth of the loss; ``criterion``, "hits"
+                or "entropy" (information gain), whose price grows with the logarithm of ``rows``
     Gives:      ``trees_``, ``counts_`` (noisy, by leaf and class), `rules()`, ``plan_``, ``rows_``, ``release_``
     Guarantee:  that of composed selections and noisy sums, Pure, ZCDP or (ε, δ)  (proofs/decision_trees.md#growth)
     Cost:       a pass over the rows for each level, column and part
@@ -296,11 +299,12 @@ class AdaBoostClassifier(TreeModel):
 
     How many small trees there are and how deep they are is settled by public numbers alone: the loss, and how many
     rows there are, which is stated or bought; ``plan_`` says so. With few rows or a small loss it is a single question,
-    chosen well. Rows are weighed by the chance that the model gives to a wrong class, and by at most 1, so one row moves
-    the score of a question by at most 1.
+    chosen well. Rows are weighed by the chance that the model gives to a wrong class, and by at most 1, so one row
+    moves the score of a question by at most 1.
 
     Takes:      as `DecisionTreeClassifier`; ``n_estimators`` and ``max_depth``, where they are not to be settled
-    Gives:      as there, of each tree; counts are weights of rows, which are 1 for the first tree
+    Gives:      as there, of each tree; counts are weights of rows, and where the number of rows is bought the first
+                tree asks nothing and counts the classes
     Guarantee:  that of composed selections and noisy sums, Pure, ZCDP or (ε, δ)  (proofs/decision_trees.md#growth)
     Cost:       some passes over the rows for each tree, each longer by the trees before
 
@@ -343,7 +347,7 @@ class AdaBoostClassifier(TreeModel):
     def decision_function(self, X: object) -> Floats:  # noqa: N803  # scikit-learn's name
         """What the trees add up to for each class, or of two classes for the second against the first."""
         scores = self._scores(self._codes(X)) / (1 << SCORE_BITS)
-        return np.asarray(scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores)  # noqa: PLR2004
+        return np.asarray(scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores)
 
     def _chances(self, codes: np.ndarray[Any, Any]) -> Floats:
         scores = self._scores(codes)

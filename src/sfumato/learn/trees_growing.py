@@ -27,19 +27,11 @@ from sfumato.learn.columns import Floats
 from sfumato.mechanisms.selection import exponential, permute_and_flip
 from sfumato.stats.shares import Spendable, deviation_of, noise_of, parameter_for
 from sfumato.transforms.residuals import SCORE_BITS
-from sfumato.transforms.splits import (
-    Coded,
-    Criterion,
-    Hits,
-    Tree,
-    Trees,
-    leaf_sums,
-    split_parts,
-    split_scores,
-)
+from sfumato.transforms.split_criteria import Criterion, Hits, Information
+from sfumato.transforms.splits import Coded, Tree, Trees, leaf_sums, split_parts, split_scores
 
 COUNTING = Fraction(1, 20)
-"""The part of the loss that buys the number of rows, where it is not stated."""
+"""The part of the loss that buys the number of rows of each class, where it is not stated how many there are."""
 
 LEAVES = Fraction(2, 5)
 """The part of a tree's loss that its leaves get; its levels share the rest."""
@@ -49,6 +41,8 @@ DEEPEST = 6
 
 MOST_TREES = 60
 """Boosting stops at so many trees, unless more are asked for."""
+
+HITS = Hits()
 
 ENOUGH = 200.0
 """With fewer rows, times what one may cost, boosting asks a single question, whose classes are chosen with it."""
@@ -80,7 +74,7 @@ class Wish:
     trees: int | None = 1
     depth: int | None = None
     rows: int | None = None
-    criterion: Criterion = Hits()
+    criterion: Criterion = HITS
     features: int | None = None
     boosted: bool = False
 
@@ -90,7 +84,7 @@ class Wish:
         return self.rows is None and None in (self.trees, self.depth)
 
     def plan(self, rows: float, loss: Spendable, d_in: float) -> Plan:
-        """Settles the trees by x, the number of rows times what one of them may cost (proofs/decision_trees.md#plans)."""
+        """Settles the trees by the number of rows times what one may cost (proofs/decision_trees.md#plans)."""
         strength = strength_of(loss) / max(d_in, 1.0)
         known = max(rows, 0.0) * strength
         if self.boosted:
@@ -143,23 +137,19 @@ class Growth:
 
     def run(self, ask: Queryable, entropy: Entropy) -> tuple[float, str, tuple[Grown, ...]]:
         """Grows all trees: about how many rows there are, why it is these trees, and the trees."""
-        rows = float(self.wish.rows or 0)
-        left = self.loss
+        rows, left, begun = float(self.wish.rows or 0), self.loss, list[Grown]()
         if self.wish.counts:
-            rows = self._count(ask)
-            left = self.loss.scaled(1 - COUNTING)
+            begun, left = [self._classes(ask)], self.loss.scaled(1 - COUNTING)
+            rows = sum(begun[0][1][0])
         plan = self.wish.plan(rows, left, float(getattr(self.d_in, "rows", self.d_in)))
         if plan.labelled:
             return rows, plan.why, (self._question(ask, left),)
-        each, grown = left.scaled(Fraction(1, plan.trees)), list[Grown]()
-        model: Trees = ()
-        scales = self._scales(each, plan.depth)
+        scales = self._scales(left.scaled(Fraction(1, plan.trees)), plan.depth)
+        grown, model = [*begun], tuple(as_tree(one) for one in begun)
         for _ in range(plan.trees):
-            tree = self._tree(ask, entropy, plan.depth, scales, model)
-            grown.append(tree)
-            if self.wish.boosted:
-                model = (*model, as_tree(tree))
-        return rows, plan.why, tuple(grown)
+            grown.append(self._tree(ask, entropy, plan.depth, scales, model))
+            model = (*model, as_tree(grown[-1])) if self.wish.boosted else model
+        return rows, plan.why, tuple(grown if self.wish.boosted else grown[len(begun) :])
 
     def _question(self, ask: Queryable, loss: Spendable) -> Grown:
         """A tree of one question, chosen with a class for each answer: nothing of the loss is left for leaves."""
@@ -169,28 +159,28 @@ class Growth:
         told = [[float(one == label) for one in range(classes)] for label in divmod(both, classes)]
         return ((place,),), (tuple(told[0]), tuple(told[1])), 1.0, False
 
-    def _count(self, ask: Queryable) -> float:
+    def _classes(self, ask: Queryable) -> Grown:
+        """A tree without a question: how many rows there are of each class."""
         part = self.loss.scaled(COUNTING)
+        return self._leaves(ask, Tree(), self._noise(part), ())
+
+    def _noise(self, loss: Spendable) -> Fraction:
+        """The scale of the noise on leaves."""
         seen = leaf_sums(Tree(), self.coded, metric=self.norm)
-        scale = parameter_for(lambda one: self.space >> seen >> noise_of(type(part), one), part, self.d_in)
-        return float(np.sum(np.asarray(ask(seen >> noise_of(type(part), scale)), dtype=np.float64)))
+        return parameter_for(lambda one: self.space >> seen >> noise_of(type(loss), one), loss, self.d_in)
 
     def _scales(self, loss: Spendable, depth: int) -> tuple[Fraction, Fraction]:
         """The scales of a choice and of the noise on leaves."""
-        leaves = loss.scaled(LEAVES if depth else Fraction(1))
-        seen = leaf_sums(Tree(), self.coded, metric=self.norm)
-        noise = parameter_for(lambda one: self.space >> seen >> noise_of(type(leaves), one), leaves, self.d_in)
-        if not depth:
-            return Fraction(1), noise
-        level = loss.scaled((1 - LEAVES) / depth)
-        scores = self._scores(None, ())
-        return parameter_for(lambda one: self.space >> scores >> self._choice(one), level, self.d_in), noise
+        level, scores = loss.scaled((1 - LEAVES) / depth), self._scores(None, ())
+        choice = parameter_for(lambda one: self.space >> scores >> self._choice(one), level, self.d_in)
+        return choice, self._noise(loss.scaled(LEAVES))
 
     def _choice(self, scale: Fraction) -> Partial[Measurement]:
         return permute_and_flip(scale) if isinstance(self.loss, Pure) else exponential(scale, measure=ZCDP)
 
     def _scores(self, columns: Sequence[int] | None, model: Trees) -> Partial[Transformation]:
-        return split_scores(self.coded, columns=columns, model=model, criterion=self.wish.criterion)
+        weighed = () if isinstance(self.wish.criterion, Information) else model
+        return split_scores(self.coded, columns=columns, model=weighed, criterion=self.wish.criterion)
 
     def _tree(
         self, ask: Queryable, entropy: Entropy, depth: int, scales: tuple[Fraction, Fraction], model: Trees
@@ -201,10 +191,14 @@ class Growth:
         for _ in range(depth):
             found = ask(split_parts(tree, self.coded) >> parallel(choose))
             tree = Tree((*tree.levels, tuple(listed[place] for place in found)))
+        return self._leaves(ask, tree, scales[1], model if self.wish.boosted else ())
+
+    def _leaves(self, ask: Queryable, tree: Tree, scale: Fraction, model: Trees) -> Grown:
+        """A tree with noisy weights by leaf and class."""
         seen = leaf_sums(tree, self.coded, model=model, metric=self.norm)
-        noisy = np.asarray(ask(seen >> noise_of(type(self.loss), scales[1])), dtype=np.float64)
+        noisy = np.asarray(ask(seen >> noise_of(type(self.loss), scale)), dtype=np.float64)
         weights = tuple(tuple(leaf) for leaf in noisy.reshape(tree.leaves, -1).tolist())
-        return tree.levels, weights, deviation_of(type(self.loss), scales[1]), True
+        return tree.levels, weights, deviation_of(type(self.loss), scale), True
 
     def _columns(self, entropy: Entropy) -> tuple[int, ...]:
         """The columns that one tree may ask about: all that have a split, or some of them, drawn at random."""

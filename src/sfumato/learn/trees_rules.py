@@ -26,9 +26,7 @@ class Questions:
         """The questions on the way to a leaf, with the answers."""
         depth = len(tree.levels)
         places = [(leaf >> (depth - level), leaf >> (depth - level - 1) & 1) for level in range(depth)]
-        return [
-            (self.splits[row[place]], not second) for row, (place, second) in zip(tree.levels, places, strict=True)
-        ]
+        return [(self.splits[row[place]], not second) for row, (place, second) in zip(tree.levels, places, strict=True)]
 
     def words(self, tree: Tree, leaf: int) -> str | None:
         """What rows in a leaf have in common; None where no row can be in it."""

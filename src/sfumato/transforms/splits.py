@@ -12,28 +12,23 @@ import numpy as np
 
 from sfumato.core.domains import Array, Floats, Integers, Matrix, Vector
 from sfumato.core.grouped_distance import GroupedDistance
-from sfumato.core.metrics import AddRemove, DatasetMetric, LInf, Metric, Range, VectorMetric
+from sfumato.core.metrics import AddRemove, DatasetMetric, LInf, Range, VectorMetric
 from sfumato.core.partial import Partial
 from sfumato.core.plan import constructor
 from sfumato.core.space import Space
 from sfumato.core.transformation import Transformation
 from sfumato.errors import BadArgument
-from sfumato.exact import Distance, integer
+from sfumato.exact import Distance
 from sfumato.guarantee import guarantee
 from sfumato.transforms.gram import gram_reach
 from sfumato.transforms.groups import grouped_distance
 from sfumato.transforms.histogram import read_norm
 from sfumato.transforms.parts import moved_rows, parts_space, split_rows
-from sfumato.transforms.residuals import BITS, FARTHEST, PIECE, SCORE_BITS, chances
+from sfumato.transforms.residuals import FARTHEST, PIECE, SCORE_BITS, chances
 from sfumato.transforms.rows import as_rows, row_space
-from sfumato.transforms.score_moves import Moves, rows_map
+from sfumato.transforms.score_moves import rows_map
+from sfumato.transforms.split_criteria import UNIT, Criterion, Hits, Information, split_moves
 from sfumato.transforms.vectors import vector_sum_map
-
-UNIT = 1 << BITS
-"""The greatest weight of a row, in steps of 2⁻²⁰."""
-
-MOST_ROWS = 1 << 24
-"""Information is counted for at most so many rows: there is a table with an entry for each."""
 
 
 @final
@@ -104,9 +99,9 @@ class Coded:
         return domain, rows
 
     @guarantee(
-        claim="of each row by itself: a code of every column, or -1",
+        claim="of each entry by itself, a code of its column, or -1",
         proof="proofs/decision_trees.md#parts",
-        reviewed="58afedd9e566",
+        reviewed="4992ad5829f3",
     )
     def codes(self, columns: Array) -> Array:
         """Codes of all columns but the last, a row for each column; −1 for what is no code."""
@@ -132,7 +127,7 @@ class Coded:
     @guarantee(
         claim="of each row by itself: a code of every column (-1: none), its class, and a whole number from 0 to 2^20",
         proof="proofs/decision_trees.md#weights",
-        reviewed="",
+        reviewed="58afedd9e566",
     )
     def weighed(self, columns: Array, model: Trees) -> tuple[Array, Array, Array]:
         """Codes, classes and weights of rows; rows with something missing or of no known class are left out.
@@ -156,72 +151,6 @@ class Coded:
         scores[labels, every] = np.iinfo(np.int64).min // 2
         lead = np.clip(scores.max(axis=0) - own, -most, most)
         return codes, labels, np.minimum(2 * chances()[lead + most], UNIT)
-
-
-@final
-@dataclass(frozen=True)
-class Hits:
-    """Scores a split by the weights of rows in the commoner class of each of its two sides, added up."""
-
-    @property
-    def most(self) -> int:
-        """How far one row can move a score, in steps of 2⁻²⁰."""
-        return UNIT
-
-    def of(self, sums: Array) -> Array:
-        """The score of every side, from the weights of its classes (the last direction)."""
-        return np.asarray(sums.max(axis=-1))
-
-
-@final
-@dataclass(frozen=True)
-class Information:
-    """Scores a split by −n H(class | side) in bits: the one with the largest has the largest information gain.
-
-    ``rows`` is public: up to so many rows the score is exact (to a millionth), beyond it a row counts as the last did.
-    """
-
-    rows: int
-
-    def __post_init__(self) -> None:
-        if not 1 <= integer(self.rows, "rows", least=1) <= MOST_ROWS:
-            raise BadArgument("rows", f"at most {MOST_ROWS}", self.rows)
-
-    @property
-    def steps(self) -> Array:
-        """What (n + 1) log₂(n + 1) − n log₂ n is for n below ``rows``, in steps of 2⁻²⁰; it never falls."""
-        counts = np.arange(self.rows, dtype=np.float64)
-        exact = np.log2(counts + 1) + counts * np.log1p(1 / np.maximum(counts, 1)) / np.log(2) * (counts > 0)
-        return np.maximum.accumulate(np.rint(exact * UNIT).astype(np.int64))
-
-    @property
-    def most(self) -> int:
-        """How far one row can move a score, in steps of 2⁻²⁰."""
-        return int(self.steps[-1])
-
-    def of(self, sums: Array) -> Array:
-        """The score of every side, from the counts of its classes (the last direction)."""
-        counts, steps = sums // UNIT, self.steps
-        table = np.concatenate([[0], np.cumsum(steps)])
-        inside = np.minimum(counts, self.rows)
-        total = counts.sum(axis=-1)
-        parts = table[inside] + (counts - inside) * steps[-1]
-        whole = np.minimum(total, self.rows)
-        return np.asarray(parts.sum(axis=-1) - table[whole] - (total - whole) * steps[-1])
-
-
-Criterion: TypeAlias = Hits | Information
-
-
-@guarantee(
-    claim="one row added: every score moves one way and by at most m; L∞: m and m for one exchanged; range: m and 2 m",
-    proof="proofs/decision_trees.md#scores",
-    reviewed="b5cd55180b24",
-)
-def split_moves(criterion: Criterion, metric: Metric) -> Moves:
-    """How far scores of splits move for one row."""
-    most = Fraction(criterion.most, UNIT)
-    return Moves(most, 2 * most if isinstance(metric, Range) else most)
 
 
 def _added(places: Array, weights: Array, count: int) -> Array:
@@ -257,7 +186,9 @@ def split_parts(tree: Tree, coded: Coded) -> Partial[Transformation]:
         return Transformation(
             space,
             parts_space(tuple(range(tree.leaves)), domain),
-            lambda data, _: split_rows(data, domain, coded.leaves(coded.codes(as_rows(data, domain)), tree), tree.leaves),
+            lambda data, _: split_rows(
+                data, domain, coded.leaves(coded.codes(as_rows(data, domain)), tree), tree.leaves
+            ),
             spread,
             (f"{tree.leaves} parts by a tree",),
             ("proofs/decision_trees.md#parts", "proofs/parts.md#group-by"),
@@ -311,8 +242,10 @@ def split_scores(
         return Transformation(
             space,
             Space(Vector(Integers(step=Fraction(1, steps)), size=size), target),
-            lambda data, _: scored(*side_sums(as_rows(data, domain), listed, coded, model), criterion=None if labelled else how)
-            // (UNIT // steps),
+            lambda data, _: (
+                scored(*side_sums(as_rows(data, domain), listed, coded, model), criterion=None if labelled else how)
+                // (UNIT // steps)
+            ),
             lambda d_in: rows_map(d_in, moves=moves, rows=rows, size=domain.size),
             (f"scores of {size} splits",),
             ("proofs/decision_trees.md#scores", "proofs/scores.md#rows"),
@@ -396,4 +329,3 @@ def leaf_totals(columns: Array, tree: Tree, coded: Coded, model: Trees) -> Array
         codes, labels, weights = coded.weighed(columns[start : start + PIECE], model)
         total += _added(coded.leaves(codes, tree) * coded.classes + labels, weights, len(total))
     return total
-

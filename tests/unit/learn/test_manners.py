@@ -16,8 +16,10 @@ from sklearn.utils.estimator_checks import check_estimator
 from sfumato.errors import UnknownFormat
 from sfumato.learn import (
     PCA,
+    AdaBoostClassifier,
     Binner,
     Covariance,
+    DecisionTreeClassifier,
     Encoder,
     ExplainableBoostingClassifier,
     ExplainableBoostingRegressor,
@@ -27,6 +29,7 @@ from sfumato.learn import (
     LogisticRegression,
     NaiveBayes,
     PoissonRegressor,
+    RandomForestClassifier,
     load,
     save,
 )
@@ -48,6 +51,9 @@ ESTIMATORS: list[Any] = [
     Binner(edges=[-1.0, 1.0]),
     NaiveBayes(**WIDE, classes=[0, 1, 2, 3]),
     ExplainableBoostingClassifier(**WIDE, classes=[0, 1]),
+    DecisionTreeClassifier(**WIDE, classes=[0, 1, 2, 3], max_depth=3, bins=400),
+    RandomForestClassifier(2, **WIDE, classes=[0, 1, 2, 3], max_depth=3, bins=400),
+    AdaBoostClassifier(2, **WIDE, classes=[0, 1], max_depth=2, bins=400),
     ExplainableBoostingRegressor(epsilon=10**6, between=(-5, 5), target_between=(-5, 5)),
 ]
 """One of each estimator, with bounds that hold what scikit-learn's checks make up, and hardly any noise."""
@@ -60,6 +66,7 @@ EXEMPT = {
     "check_supervised_y_2d": "compares two fits: every fit draws new noise",
     "check_supervised_y_no_nan": "rows with something missing are left out, and infinity is moved to a bound",
     "check_dtype_object": "takes an object for a category only where categories are stated",
+    "check_classifier_data_not_an_array": "compares two fits: a forest deals out rows anew",
     "check_pipeline_consistency": "every fit draws new noise",
     "check_transformer_data_not_an_array": "every fit draws new noise",
     "check_transformer_general": "every fit draws new noise",
