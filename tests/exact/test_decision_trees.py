@@ -43,7 +43,7 @@ def more(table: Array, row: tuple[float, ...]) -> Array:
 def test_splits_are_the_public_list_and_no_code_answers_with_no() -> None:
     ordered, listed = [Split(0, 0), Split(0, 1)], [Split(1, 0, equal=True), Split(1, 1, equal=True)]
     assert list(CODED.splits) == ordered + listed
-    codes = CODED.codes(np.array([*KINDS, *STRANGE]))
+    codes = CODED.codes(np.array([*KINDS, *STRANGE]).T[:-1])
     assert codes.tolist() == [[0, 0, 1, 2, -1, -1, 0, -1, 1], [0, 1, 0, 1, -1, 0, 0, -1, -1]]
     assert Split(0, 1).yes(codes).tolist() == [True, True, True, False, False, False, True, False, True]
     assert CODED.leaves(codes, Tree(((0,), (3, 2)))).tolist() == [1, 0, 2, 3, 3, 2, 1, 3, 3]

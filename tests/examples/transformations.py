@@ -40,7 +40,7 @@ from sfumato.transforms.residuals import Additive, residual_sums
 from sfumato.transforms.rowwise import clamp, impute_nan, map_rows
 from sfumato.transforms.scalars import lipschitz, round_to, scale_by, shift_by, square
 from sfumato.transforms.split_criteria import Information
-from sfumato.transforms.splits import Coded, Tree, leaf_sums, split_parts, split_scores
+from sfumato.transforms.splits import Coded, Tree, leaf_sums, split_scores
 from sfumato.transforms.summaries import summarize
 from sfumato.transforms.truncate import truncate
 from sfumato.transforms.vectors import vector_mean, vector_sum
@@ -137,7 +137,6 @@ ROWS: list[tuple[str, Data, Callable[[], Partial[Transformation]], st.SearchStra
     ("residual_sums", Matrix(2), lambda: residual_sums(Additive(5, ((1, -2),), classes=True), 0), two_floats),
     ("split_scores", Matrix(2, ANY), lambda: split_scores(CODED, model=(VOTED,)), st.tuples(any_float, any_float)),
     ("split_scores", Matrix(2), lambda: split_scores(CODED, criterion=Information(3)), two_floats),
-    ("split_parts", Matrix(2, ANY), lambda: split_parts(VOTED, CODED), st.tuples(any_float, any_float)),
     ("leaf_sums", Matrix(2, ANY), lambda: leaf_sums(VOTED, CODED, metric=L2()), st.tuples(any_float, any_float)),
     ("norm_clamp", Matrix(2), lambda: norm_clamp("0.7", order=1), two_floats),
     ("norm_clamp", Matrix(2), lambda: norm_clamp("0.7", order=2, origin=["-0.3", 0]), two_floats),

@@ -101,13 +101,14 @@ class Coded:
     @guarantee(
         claim="of each entry by itself, a code of its column, or -1",
         proof="proofs/decision_trees.md#parts",
-        reviewed="4992ad5829f3",
+        reviewed="4be439568b60",
     )
-    def codes(self, columns: Array) -> Array:
-        """Codes of all columns but the last, a row for each column; −1 for what is no code."""
-        held = np.ascontiguousarray(columns[:, :-1].T)
-        inside = np.where((held >= 0) & (held < np.array(self.kinds)[:, None]), held, -1.0)
-        return np.where(inside == np.floor(inside), inside, -1.0).astype(np.int64)
+    def codes(self, held: Array) -> Array:
+        """Codes of columns, each of them a row; −1 for what is no code."""
+        with np.errstate(invalid="ignore"):
+            whole = held.astype(np.int64)  # of what is no number this is any number, and unequal to it
+        known = (whole == held) & (whole >= 0) & (whole < np.array(self.kinds)[:, None])
+        return np.where(known, whole, -1)
 
     @guarantee(
         claim="of each row by itself, the leaf of a tree: at each level yes goes first, no second",
@@ -127,7 +128,7 @@ class Coded:
     @guarantee(
         claim="of each row by itself: a code of every column (-1: none), its class, and a whole number from 0 to 2^20",
         proof="proofs/decision_trees.md#weights",
-        reviewed="58afedd9e566",
+        reviewed="f3696a12c066",
     )
     def weighed(self, columns: Array, model: Trees) -> tuple[Array, Array, Array]:
         """Codes, classes and weights of rows; rows with something missing or of no known class are left out.
@@ -135,18 +136,18 @@ class Coded:
         A weight is 1 before there is a tree; then twice the chance that the model gives to the wrong class that it
         finds likeliest, against the right one, and at most 1.
         """
-        target = columns[:, -1]
-        known = (target >= 0) & (target < self.classes) & (target == np.floor(target))
-        kept = columns[known & ~np.isnan(columns).any(axis=1)]
-        codes, labels = self.codes(kept), kept[:, -1].astype(np.int64)
+        held = np.ascontiguousarray(columns.T)
+        known = (held[-1] >= 0) & (held[-1] < self.classes) & (held[-1] == np.floor(held[-1]))
+        kept = held.compress(known & ~np.isnan(held).any(axis=0), axis=1)
+        codes, labels = self.codes(kept[:-1]), kept[-1].astype(np.int64)
         if not model or self.classes == 1:
-            return codes, labels, np.full(len(kept), UNIT, dtype=np.int64)
-        scores = np.zeros((self.classes, len(kept)), dtype=np.int64)
+            return codes, labels, np.full(len(labels), UNIT, dtype=np.int64)
+        scores = np.zeros((self.classes, len(labels)), dtype=np.int64)
         for tree in model:
             found = self.leaves(codes, tree)
             for score, votes in zip(scores, zip(*tree.votes, strict=True), strict=True):
                 score += np.array(votes, dtype=np.int64).take(found)
-        every, most = np.arange(len(kept)), FARTHEST << SCORE_BITS
+        every, most = np.arange(len(labels)), FARTHEST << SCORE_BITS
         own = scores[labels, every]
         scores[labels, every] = np.iinfo(np.int64).min // 2
         lead = np.clip(scores.max(axis=0) - own, -most, most)
@@ -187,7 +188,7 @@ def split_parts(tree: Tree, coded: Coded) -> Partial[Transformation]:
             space,
             parts_space(tuple(range(tree.leaves)), domain),
             lambda data, _: split_rows(
-                data, domain, coded.leaves(coded.codes(as_rows(data, domain)), tree), tree.leaves
+                data, domain, coded.leaves(coded.codes(as_rows(data, domain).T[:-1]), tree), tree.leaves
             ),
             spread,
             (f"{tree.leaves} parts by a tree",),

@@ -165,12 +165,12 @@ def test_plans_come_from_public_numbers_and_grow_with_them() -> None:
         (1, 1, True),
         (2, 2, False),
         (7, 2, False),
-        (22, 2, False),
+        (MOST_TREES, 2, False),
         (MOST_TREES, 2, False),
     ]
     assert [one.plan(rows, Pure(1), 1.0).depth for rows in sizes] == [1, 2, 4, 5, 6]
     assert boosted.plan(4000, Pure(1), 10.0).trees == boosted.plan(400, Pure(1), 1.0).trees
-    assert boosted.plan(4000, ZCDP(1), 1.0).trees > boosted.plan(4000, Pure(1), 1.0).trees
+    assert boosted.plan(4000, ZCDP("0.1"), 1.0).trees > boosted.plan(4000, Pure(1), 1.0).trees
     assert boosted.plan(-5, Pure(1), 1.0).trees == 1 and "one question" in plans[0].why
     assert Wish(3, 2, boosted=True).plan(10, Pure(1), 1.0).why == "as asked for"
     assert way_to_spend([Pure(1), ZCDP("0.0178")]) == ZCDP("0.0178")
