@@ -20,7 +20,8 @@ from sfumato.errors import BadArgument
 from sfumato.learn.trees_growing import Growth, Wish
 from sfumato.mechanisms.selection import gumbel_noisy_max, permute_and_flip
 from sfumato.transforms.split_criteria import UNIT, Hits, Information
-from sfumato.transforms.splits import Coded, Split, Tree, Trees, leaf_sums, split_parts, split_scores
+from sfumato.transforms.split_parts import split_parts
+from sfumato.transforms.splits import Coded, Split, Tree, Trees, leaf_sums, split_scores
 
 CODED = Coded((3, 2), (True, False), 2)
 ANY = Space(Matrix(3, Floats(nan=True, infinite=True)), AddRemove())

@@ -46,6 +46,7 @@ ELSEWHERE = {
     "parts",
     "keyed",
     "sample_and_aggregate",
+    "split_parts",
     "truncate_groups",
 }
 """Modules whose transformations have laws in test files of their own."""

@@ -42,8 +42,6 @@ SHOWN = 40
 class TreeModel(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
     """What trees and ensembles of them share: public questions, the fit, and the trees as rules."""
 
-    takes: ClassVar[str] = "classes"
-
     classes: Sequence[Hashable] | None
     bins: Edges
     rows: int | None
@@ -189,6 +187,8 @@ class DecisionTreeClassifier(TreeModel):
     ['x0 < 5 → low', 'x0 ≥ 5 → high']
     """
 
+    takes: ClassVar[str] = "classes"
+
     def __init__(
         self,
         *,
@@ -245,6 +245,8 @@ class RandomForestClassifier(TreeModel):
     >>> model.fit(x, np.where(x[:, 0] < 5, "low", "high")).predict([[2], [9]]).tolist()
     ['low', 'high']
     """
+
+    takes: ClassVar[str] = "classes"
 
     def __init__(
         self,
@@ -314,6 +316,8 @@ class AdaBoostClassifier(TreeModel):
     >>> model.fit(x, np.where(abs(x[:, 0] - 4.5) < 2, "mid", "far")).predict([[1], [5], [9]]).tolist()
     ['far', 'mid', 'far']
     """
+
+    takes: ClassVar[str] = "classes"
 
     def __init__(
         self,

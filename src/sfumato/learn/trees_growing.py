@@ -28,7 +28,8 @@ from sfumato.mechanisms.selection import exponential, permute_and_flip
 from sfumato.stats.shares import Spendable, deviation_of, noise_of, parameter_for
 from sfumato.transforms.residuals import SCORE_BITS
 from sfumato.transforms.split_criteria import Criterion, Hits, Information
-from sfumato.transforms.splits import Coded, Tree, Trees, leaf_sums, split_parts, split_scores
+from sfumato.transforms.split_parts import split_parts
+from sfumato.transforms.splits import Coded, Tree, Trees, leaf_sums, split_scores
 
 COUNTING = Fraction(1, 20)
 """The part of the loss that buys the number of rows of each class, where it is not stated how many there are."""
@@ -189,8 +190,8 @@ class Growth:
         listed = [place for place, one in enumerate(self.coded.splits) if one.column in columns]
         tree, choose = Tree(), self._scores(columns, model) >> self._choice(scales[0])
         for _ in range(depth):
-            found = ask(split_parts(tree, self.coded) >> parallel(choose)) if tree.levels else (ask(choose),)
-            tree = Tree((*tree.levels, tuple(listed[place] for place in found)))
+            winners = ask(split_parts(tree, self.coded) >> parallel(choose)) if tree.levels else (ask(choose),)
+            tree = Tree((*tree.levels, tuple(listed[place] for place in winners)))
         return self._leaves(ask, tree, scales[1], model if self.wish.boosted else ())
 
     def _leaves(self, ask: Queryable, tree: Tree, scale: Fraction, model: Trees) -> Grown:

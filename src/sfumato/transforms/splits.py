@@ -1,4 +1,4 @@
-"""Rows by public trees: in parts, scored for one more split, and their weights added up by leaf and class."""
+"""Rows by public trees: scored for one more split, and their weights added up by leaf and class."""
 
 from __future__ import annotations
 
@@ -11,19 +11,15 @@ from typing import TypeAlias, final
 import numpy as np
 
 from sfumato.core.domains import Array, Floats, Integers, Matrix, Vector
-from sfumato.core.grouped_distance import GroupedDistance
 from sfumato.core.metrics import AddRemove, DatasetMetric, LInf, Range, VectorMetric
 from sfumato.core.partial import Partial
 from sfumato.core.plan import constructor
 from sfumato.core.space import Space
 from sfumato.core.transformation import Transformation
 from sfumato.errors import BadArgument
-from sfumato.exact import Distance
 from sfumato.guarantee import guarantee
 from sfumato.transforms.gram import gram_reach
-from sfumato.transforms.groups import grouped_distance
 from sfumato.transforms.histogram import read_norm
-from sfumato.transforms.parts import moved_rows, parts_space, split_rows
 from sfumato.transforms.residuals import FARTHEST, PIECE, SCORE_BITS, chances
 from sfumato.transforms.rows import as_rows, row_space
 from sfumato.transforms.score_moves import rows_map
@@ -113,22 +109,22 @@ class Coded:
     @guarantee(
         claim="of each row by itself, the leaf of a tree: at each level yes goes first, no second",
         proof="proofs/decision_trees.md#parts",
-        reviewed="7e1eb465a5a9",
+        reviewed="1db74f2f11dd",
     )
     def leaves(self, codes: Array, tree: Tree) -> Array:
         """The leaf of every row."""
-        found = np.zeros(codes.shape[1], dtype=np.int64)
+        leaf = np.zeros(codes.shape[1], dtype=np.int64)
         for level in tree.levels:
             answer = self.splits[level[0]].yes(codes)
             for place, split in enumerate(level[1:], start=1):
-                answer = np.where(found == place, self.splits[split].yes(codes), answer)
-            found = 2 * found + ~answer
-        return found
+                answer = np.where(leaf == place, self.splits[split].yes(codes), answer)
+            leaf = 2 * leaf + ~answer
+        return leaf
 
     @guarantee(
         claim="of each row by itself: a code of every column (-1: none), its class, and a whole number from 0 to 2^20",
         proof="proofs/decision_trees.md#weights",
-        reviewed="f3696a12c066",
+        reviewed="a8a94f32ab7b",
     )
     def weighed(self, columns: Array, model: Trees) -> tuple[Array, Array, Array]:
         """Codes, classes and weights of rows; rows with something missing or of no known class are left out.
@@ -144,9 +140,9 @@ class Coded:
             return codes, labels, np.full(len(labels), UNIT, dtype=np.int64)
         scores = np.zeros((self.classes, len(labels)), dtype=np.int64)
         for tree in model:
-            found = self.leaves(codes, tree)
+            leaf = self.leaves(codes, tree)
             for score, votes in zip(scores, zip(*tree.votes, strict=True), strict=True):
-                score += np.array(votes, dtype=np.int64).take(found)
+                score += np.array(votes, dtype=np.int64).take(leaf)
         every, most = np.arange(len(labels)), FARTHEST << SCORE_BITS
         own = scores[labels, every]
         scores[labels, every] = np.iinfo(np.int64).min // 2
@@ -157,45 +153,6 @@ class Coded:
 def _added(places: Array, weights: Array, count: int) -> Array:
     """Adds up whole numbers by place; of at most 2²⁴ below 2²¹ floats hold every sum exactly."""
     return np.bincount(places, weights=weights, minlength=count).astype(np.int64)
-
-
-@constructor
-def split_parts(tree: Tree, coded: Coded) -> Partial[Transformation]:
-    """Puts every row into the part of the leaf that it falls into.
-
-    Takes:      a matrix of floats: codes of columns and a class; a public tree
-    Gives:      one data set a leaf, under the grouped add/remove distance
-    Guarantee:  b rows ↦ (b, b, b), in no more parts than leaves; from change-one twice that
-                (proofs/decision_trees.md#parts)
-    Cost:       one look at a column for each level, and one sort of the rows
-
-    >>> from sfumato.core.space import matrix
-    >>> (matrix(2) >> split_parts(Tree(((1,),)), Coded((3,), (True,), 2))).map(1)
-    GroupedDistance(parts=1, rows=1, largest=1)
-    """
-
-    def build(space: Space) -> Transformation:
-        domain, rows = coded.read(space, "split_parts")
-
-        def spread(d_in: Distance) -> GroupedDistance:
-            moved, sides = moved_rows(d_in, metric=rows, size=domain.size)
-            every = float("inf")
-            return grouped_distance(
-                moved, sides=sides, groups=every, each=every, units=1, parts=tree.leaves, alike=False
-            )
-
-        return Transformation(
-            space,
-            parts_space(tuple(range(tree.leaves)), domain),
-            lambda data, _: split_rows(
-                data, domain, coded.leaves(coded.codes(as_rows(data, domain).T[:-1]), tree), tree.leaves
-            ),
-            spread,
-            (f"{tree.leaves} parts by a tree",),
-            ("proofs/decision_trees.md#parts", "proofs/parts.md#group-by"),
-        )
-
-    return Partial("split_parts(…)", build)
 
 
 @constructor
