@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import combinations_with_replacement, product
 from math import inf, log2, nan
@@ -31,7 +32,7 @@ MODEL = (Tree(((0,),), ((900, -900), (-4000, 4000))), Tree(((2,), (0, 3)), ((0, 
 SLACK = Fraction(1, 10**12)
 
 
-def tables(most: int, kinds: list[tuple[float, ...]] = KINDS) -> list[Array]:
+def tables(most: int, kinds: Sequence[tuple[float, ...]] = KINDS) -> list[Array]:
     """Every table of up to so many of these rows."""
     chosen = (rows for size in range(most + 1) for rows in combinations_with_replacement(kinds, size))
     return [np.array(rows, dtype=np.float64).reshape(-1, len(kinds[0])) for rows in chosen]

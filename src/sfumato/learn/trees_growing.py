@@ -15,7 +15,7 @@ from sfumato.combinators.analysis import analysis
 from sfumato.combinators.converted import convert_measure
 from sfumato.combinators.interaction import privacy_filter
 from sfumato.combinators.parallel import parallel
-from sfumato.core.grouped_distance import AnyDistance
+from sfumato.core.grouped_distance import AnyDistance, GroupedDistance
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import L1, L2, VectorMetric
 from sfumato.core.partial import Partial
@@ -142,7 +142,8 @@ class Growth:
         if self.wish.counts:
             begun, left = [self._classes(ask)], self.loss.scaled(1 - COUNTING)
             rows = sum(begun[0][1][0])
-        plan = self.wish.plan(rows, left, float(getattr(self.d_in, "rows", self.d_in)))
+        many = self.d_in.rows if isinstance(self.d_in, GroupedDistance) else self.d_in
+        plan = self.wish.plan(rows, left, float(many))
         if plan.labelled:
             return rows, plan.why, (self._question(ask, left),)
         scales = self._scales(left.scaled(Fraction(1, plan.trees)), plan.depth)
