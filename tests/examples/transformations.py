@@ -41,6 +41,8 @@ from sfumato.transforms.reshape import repeat, resize
 from sfumato.transforms.residuals import Additive, residual_sums
 from sfumato.transforms.rowwise import clamp, impute_nan, map_rows
 from sfumato.transforms.scalars import lipschitz, round_to, scale_by, shift_by, square
+from sfumato.transforms.split_criteria import Information
+from sfumato.transforms.splits import Coded, Tree, leaf_sums, split_scores
 from sfumato.transforms.summaries import summarize
 from sfumato.transforms.truncate import truncate
 from sfumato.transforms.vectors import vector_mean, vector_sum
@@ -60,6 +62,7 @@ two_floats = st.tuples(finite, finite)
 people = st.tuples(whole, letters)
 
 ANY = Floats(nan=True, infinite=True)
+CODED, VOTED = Coded((3,), (True,), 2), Tree(((1,),), ((900, -900), (-5000, 5000)))
 UNSIZED, SIZED, EVEN, ORDERED, WINDOWS = "unsized", "sized", "sized, add/remove", "ordered", "in stretches"
 METRICS = {
     UNSIZED: AddRemove(),
@@ -141,6 +144,9 @@ ROWS: list[tuple[str, Data, Callable[[], Partial[Transformation]], st.SearchStra
         st.tuples(any_float, any_float),
     ),
     ("residual_sums", Matrix(2), lambda: residual_sums(Additive(5, ((1, -2),), classes=True), 0), two_floats),
+    ("split_scores", Matrix(2, ANY), lambda: split_scores(CODED, model=(VOTED,)), st.tuples(any_float, any_float)),
+    ("split_scores", Matrix(2), lambda: split_scores(CODED, criterion=Information(3)), two_floats),
+    ("leaf_sums", Matrix(2, ANY), lambda: leaf_sums(VOTED, CODED, metric=L2()), st.tuples(any_float, any_float)),
     ("norm_clamp", Matrix(2), lambda: norm_clamp("0.7", order=1), two_floats),
     ("norm_clamp", Matrix(2), lambda: norm_clamp("0.7", order=2, origin=["-0.3", 0]), two_floats),
     ("count_by", Integers(), lambda: count_by([0, 1, 2**53 + 1], metric=L2()), whole),

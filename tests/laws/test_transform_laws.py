@@ -47,6 +47,7 @@ ELSEWHERE = {
     "keyed",
     "sample_and_aggregate",
     "slopes",
+    "split_parts",
     "truncate_groups",
 }
 """Modules whose transformations have laws in test files of their own."""

@@ -498,6 +498,32 @@ TRANSFORMS = (
         new="np.arange(len(rows))",
         killers=("tests/exact/test_theil_sen.py::test_every_matching_has_an_order_of_its_own",),
     ),
+    Mutant(
+        name="weights of hard rows above 1",
+        trap="boosting: the heaviest row decides, and its weight has no bound",
+        path="transforms/splits.py",
+        old="np.minimum(2 * chances()[lead + most], UNIT)",
+        new="2 * chances()[lead + most]",
+        killers=("tests/exact/test_decision_trees.py::test_hits_rise_by_no_more_than_one_for_a_row",),
+    ),
+    Mutant(
+        name="information of more rows than stated",
+        trap="spec P2-108: a public bound on rows that data need not keep",
+        path="transforms/split_criteria.py",
+        old="inside = np.minimum(counts, self.rows)\n        total = counts.sum(axis=-1)",
+        new="inside = np.minimum(counts, self.rows)\n        total = np.minimum(counts.sum(axis=-1), self.rows)",
+        killers=(
+            "tests/exact/test_decision_trees.py::test_information_falls_by_no_more_than_stated_also_beyond_its_rows",
+        ),
+    ),
+    Mutant(
+        name="a leaf by the rows beside it",
+        trap="C.1: a map of rows that looks at other rows",
+        path="transforms/splits.py",
+        old="answer = self.splits[level[0]].yes(codes)\n",
+        new="answer = self.splits[level[0]].yes(codes) | (codes.shape[1] > 1)\n",
+        killers=("tests/exact/test_decision_trees.py::test_rows_go_to_parts_by_themselves",),
+    ),
 )
 """What is computed before noise."""
 

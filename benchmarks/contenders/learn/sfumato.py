@@ -37,9 +37,9 @@ def shares(rows: Array, labels: Array, epsilon: float) -> Array:
 
 
 def classifier(case: classes.Classes) -> Any:
-    """Naive Bayes, or an additive model."""
-    kind = sf.learn.NaiveBayes if case.kind == "bayes" else sf.learn.ExplainableBoostingClassifier
-    return kind(epsilon=case.epsilon, between=(-1, 1), classes=case.known)
+    """Naive Bayes, or boosted trees."""
+    kind = sf.learn.NaiveBayes if case.kind == "bayes" else sf.learn.AdaBoostClassifier
+    return kind(epsilon=case.epsilon, delta=case.delta or None, between=(-1, 1), classes=case.known)
 
 
 def centres(case: clusters.Clusters) -> Array:
@@ -76,7 +76,8 @@ def main() -> None:
     for told in logistic.CASES:
         logistic.trial(told, way="", fit=shares)
     for known in classes.CASES:
-        classes.trial(known, way="", make=classifier)
+        if known.there:
+            classes.trial(known, way="", make=classifier)
     for crowd in clusters.CLUSTERS:
         clusters.trial(crowd, way="", fit=partial(centres, crowd))
     for column in clusters.SCALES:

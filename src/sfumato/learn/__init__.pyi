@@ -21,13 +21,17 @@ from .significance.shares import proportion_test
 from .standardizing import QuantileTransformer, StandardScaler
 from .theil_sen import TheilSenRegressor
 from .totals import total_loss
+from .trees import AdaBoostClassifier, DecisionTreeClassifier, RandomForestClassifier
+from .trees_rules import entropy, mutual_information
 
 __all__ = [
     "PCA",
+    "AdaBoostClassifier",
     "Binner",
     "Category",
     "Covariance",
     "Curves",
+    "DecisionTreeClassifier",
     "Encoder",
     "EstimatorComparison",
     "ExplainableBoostingClassifier",
@@ -45,6 +49,7 @@ __all__ = [
     "PolynomialFeatures",
     "PrivateEstimator",
     "QuantileTransformer",
+    "RandomForestClassifier",
     "RandomizedSearch",
     "Score",
     "SimpleImputer",
@@ -54,7 +59,9 @@ __all__ = [
     "chi_square_test",
     "compare",
     "correlation_test",
+    "entropy",
     "load",
+    "mutual_information",
     "power_of_t_test",
     "proportion_test",
     "rank_test",

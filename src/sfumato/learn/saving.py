@@ -25,10 +25,11 @@ from sfumato.release.codec import release_from_plain, release_to_plain
 from sfumato.release.record import Release
 from sfumato.release.values import VALUES
 from sfumato.transforms.gram import Coordinates
+from sfumato.transforms.splits import Tree
 
 FORMAT, VERSION = "sfumato/model", 1
 
-RECORDS: dict[str, type[Any]] = {one.__name__: one for one in (Number, Category, Bins, Moments, Coordinates)}
+RECORDS: dict[str, type[Any]] = {one.__name__: one for one in (Number, Category, Bins, Moments, Coordinates, Tree)}
 """The records that models hold, by the names under which they are saved for ever."""
 
 Model = TypeVar("Model", bound=BaseEstimator)
