@@ -1109,8 +1109,8 @@ OTHERS = (
         name="rows that are predicted together",
         trap="C.4 stability: what a row adds follows from that row alone",
         path="learn/curves.py",
-        old="    one = decoded(row, model.columns_)\n",
-        new="    one = np.repeat(decoded(row, model.columns_), 2, axis=0)\n",
+        old="    one, alone = decoded(row, model.columns_), for_one_row(model)\n",
+        new="    one, alone = np.repeat(decoded(row, model.columns_), 2, axis=0), for_one_row(model)\n",
         killers=("tests/unit/learn/test_curves.py::test_each_row_is_predicted_by_itself",),
     ),
 )
