@@ -43,6 +43,7 @@ from sfumato.stats.shares import noise_of
 from sfumato.transforms.deviations import deviations
 from sfumato.transforms.residuals import Additive
 from sfumato.transforms.sample_and_aggregate import aggregates
+from sfumato.transforms.split_parts import split_parts
 
 VOUCHED = sf.claim("for this test")
 LETTERS = sf.vector(["a", "b"])
@@ -57,6 +58,7 @@ CALLS: list[tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]] = [
         ("age",),
         {"keys": [1, 2], "other": True, "max_groups": 3, "max_rows_per_group": 2, "claim": VOUCHED},
     ),
+    (split_parts, (transforms.VOTED, transforms.CODED), {}),
     (sf.transforms.random_parts, (5,), {"by": "age", "units": 2, "claim": VOUCHED}),
     (sf.transforms.equal_parts, (5,), {}),
     (sf.truncate_groups, ("age",), {"keys": [1, 2], "max_groups": 3, "max_rows": 5, "max_rows_per_group": 2}),
