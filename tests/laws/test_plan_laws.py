@@ -43,6 +43,9 @@ from sfumato.stats.shares import noise_of
 from sfumato.transforms.deviations import deviations
 from sfumato.transforms.residuals import Additive
 from sfumato.transforms.sample_and_aggregate import aggregates
+from sfumato.transforms.split_criteria import Information
+from sfumato.transforms.split_parts import split_parts
+from sfumato.transforms.splits import Coded, Tree
 
 VOUCHED = sf.claim("for this test")
 LETTERS = sf.vector(["a", "b"])
@@ -58,6 +61,7 @@ CALLS: list[tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]] = [
         {"keys": [1, 2], "other": True, "max_groups": 3, "max_rows_per_group": 2, "claim": VOUCHED},
     ),
     (sf.transforms.pair_slopes, (), {"between": (0, 1), "matchings": 2}),
+    (split_parts, (transforms.VOTED, transforms.CODED), {}),
     (sf.transforms.random_parts, (5,), {"by": "age", "units": 2, "claim": VOUCHED}),
     (sf.transforms.equal_parts, (5,), {}),
     (sf.truncate_groups, ("age",), {"keys": [1, 2], "max_groups": 3, "max_rows": 5, "max_rows_per_group": 2}),
@@ -230,6 +234,7 @@ def variants(value: Any) -> Iterator[Any]:
         int,
     )
     yield from (sf.ZCDP(2), sf.events.SquareRoot(5), SmoothHinge(), Additive(1, ((2,),), classes=False))
+    yield from (Coded((2,), (False,), 2), Tree(((0,),)), (Tree(((0,),), ((1, 2), (3, 4))),), Information(5))
     yield from (sf.Pure(2), sf.Approx(1, 0.5), sf.between(0, 3), [sf.is_nan()], sf.laplace(9), [sf.laplace(9)])
     yield from ("joint", "last", "max")
     yield from (sf.events.PoissonRuns(7), sf.noise.DiscreteLaplace(3), [[3, 4], [1, 2]], {"a": 1}, np.array([[9]]))

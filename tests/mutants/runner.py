@@ -16,7 +16,8 @@ from contextlib import contextmanager
 from enum import Enum
 from pathlib import Path
 
-from tests.mutants.mutants import MUTANTS, Mutant
+from tests.mutants.mutant import Mutant
+from tests.mutants.mutants import MUTANTS
 
 from sfumato.release.progress import Progress, reporting
 

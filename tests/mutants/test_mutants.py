@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.mutants.mutants import FIRST, MUTANTS, Mutant
+from tests.mutants.mutant import Mutant
+from tests.mutants.mutants import FIRST, MUTANTS
 from tests.mutants.runner import ROOT, SOURCE, Fate, broken, fate_of, killers, link_around, whole
 
 NOT_BEHAVIOUR = ("test_guarantees", "test_style", "test_layers", "tests/docs", "tests/mutants")

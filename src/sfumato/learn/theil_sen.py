@@ -26,9 +26,9 @@ from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument
 from sfumato.exact import Number as AnyNumber
 from sfumato.exact import integer
-from sfumato.learn.boosting import ways_to_spend
 from sfumato.learn.columns import Between, Categories, Floats, Number
 from sfumato.learn.estimator import PrivateEstimator
+from sfumato.learn.noising import ways_to_spend
 from sfumato.learn.sources import Fit, Source
 from sfumato.mechanisms.quantile import median
 from sfumato.query.nodes.expressions import Expression

@@ -16,9 +16,9 @@ from sfumato.core.transformation import Transformation
 from sfumato.errors import BadArgument
 from sfumato.exact import Number as AnyNumber
 from sfumato.exact import integer
-from sfumato.learn.boosting import ways_to_spend
 from sfumato.learn.columns import Between, Bins, Categories, Category, Edges, Floats, Made, Number, binned
 from sfumato.learn.estimator import PrivateEstimator
+from sfumato.learn.noising import ways_to_spend
 from sfumato.learn.sources import Fit, Source
 from sfumato.learn.trees_growing import Grown, Growth, Wish, as_tree, restated, way_to_spend
 from sfumato.learn.trees_rules import Questions, rules_of
