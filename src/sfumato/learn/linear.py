@@ -82,15 +82,13 @@ class LinearRegression(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
 
     def _learn(self, moments: Moments) -> None:
         self.moments_ = moments
-        slopes = shrunk_slopes(moments, float(self.alpha))
+        level, slopes = shrunk_line(moments, float(self.alpha))
         self.r2_ = explained(moments, slopes)
-        self.coef_, self.intercept_ = self._in_units(slopes)
+        self.coef_, self.intercept_ = self._in_units(level, slopes)
 
-    def _in_units(self, slopes: Floats) -> tuple[Floats, float]:
-        """Slopes and intercept in the units of the data, from slopes of scaled columns."""
+    def _in_units(self, level: float, slopes: Floats) -> tuple[Floats, float]:
+        """Slopes and intercept in the units of the data, from those of scaled columns."""
         target, sizes = self._target, self._sizes
-        means = self.moments_.means
-        level = means[-1] - means[:-1] @ slopes
         coefficients = np.asarray(target.half * slopes / sizes)
         return coefficients, float(target.middle + target.half * level - coefficients @ self._middles)
 
@@ -168,15 +166,25 @@ class LinearRegression(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
         return {name: (float(low), float(high)) for name, (low, high) in zip(self.coordinates_, ends, strict=True)}
 
 
-def shrunk_slopes(moments: Moments, penalty: float) -> Floats:
-    """Slopes of the last coordinate on the others, by directions: those that the noise hides are shrunk to 0."""
-    scatter = moments.scatter
-    spread, shared = scatter[:-1, :-1] + penalty * np.eye(len(scatter) - 1), scatter[:-1, -1]
-    sizes, directions = np.linalg.eigh(spread)
+def shrunk_line(moments: Moments, penalty: float) -> tuple[float, Floats]:
+    """Level and slopes of the last coordinate on the others, by directions: those that the noise hides are shrunk to 0.
+
+    The constant is a coordinate like the others, so that noise on the means is shrunk as well. The penalty is one on
+    slopes alone. Of a category they add up to 0: what all of its values have in common is in the level.
+    """
+    whole, known = moments.plausible, len(moments.gram) - 1
+    ridge = penalty * np.diag(np.arange(known) > 0)
+    sizes, directions = np.linalg.eigh(whole[:-1, :-1] + ridge)
     sizes = np.clip(sizes, 0.0, None)
-    hidden = SHRINKING * moments.deviation**2 * len(sizes)
+    hidden = SHRINKING * moments.deviation**2 * known
     floor = (1e-12 * max(float(sizes.max(initial=0.0)), 1.0)) ** 2  # collinear columns share what they explain
-    return np.asarray(directions @ (sizes / (sizes**2 + hidden + floor) * (directions.T @ shared)))
+    line = np.asarray(directions @ (sizes / (sizes**2 + hidden + floor) * (directions.T @ whole[:-1, -1])))
+    for places, kind in zip(moments.layout.places[1:-1], moments.layout.kinds[:-1], strict=True):
+        if kind:
+            common = float(line[places].mean())
+            line[places] -= common
+            line[0] += common
+    return float(line[0]), line[1:]
 
 
 def explained(moments: Moments, slopes: Floats) -> float:

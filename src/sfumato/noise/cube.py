@@ -102,7 +102,7 @@ class Cube:
         return least(lambda t: t >= 0 and at_most(lambda bits: tail(t + 1, bits=bits), missed), near=near)
 
     def _about(self, tail: Callable[..., arb], missed: Fraction) -> int:
-        """About where a tail is so heavy, by secants of its logarithm, which is nearly straight: where a search begins."""
+        """About where a tail is so heavy, by secants of its logarithm, which is nearly straight: to begin with."""
         goal = float(ball(missed).log())
         sure, step = NormalDist().inv_cdf(min(max(1 - float(missed), 1e-9), 1 - 1e-9)), 1 / math.sqrt(9 * self.size)
         middle = self.size * max(1 - step**2 + sure * step, 0.1) ** 3  # Wilson and Hilferty: norms are about gamma

@@ -16,7 +16,7 @@ import sfumato as sf
 from sfumato.entropy import ReplayEntropy
 from sfumato.errors import BadArgument, QueryRefused
 from sfumato.learn import LinearRegression
-from sfumato.learn.linear import noise_by_cell, shrunk_slopes, slopes_and_reach
+from sfumato.learn.linear import noise_by_cell, shrunk_line, slopes_and_reach
 from sfumato.learn.moments import Moments
 from sfumato.transforms.gram import Coordinates
 
@@ -89,7 +89,7 @@ def test_noise_on_cells_moves_slopes_as_the_intervals_say() -> None:
 
 def test_where_noise_hides_everything_nothing_is_claimed_and_slopes_are_small() -> None:
     moments = Moments(Coordinates((0, 0)), np.array([[5.0, 1, 2], [1, -3, 40], [2, 40, 1]]), deviation=50.0)
-    assert np.abs(shrunk_slopes(moments, 0.0)).max() < 0.2
+    assert max(np.abs(shrunk_line(moments, 0.0)[1]).max(), abs(shrunk_line(moments, 0.0)[0])) < 0.2
     assert slopes_and_reach(moments, 0.95)[1].tolist() == [math.inf]
 
 
