@@ -7,6 +7,7 @@ from statistics import NormalDist
 from typing import ClassVar, final
 
 import numpy as np
+from scipy import special
 from sklearn.base import RegressorMixin
 
 from sfumato.accounting.losses.measures import Loss
@@ -30,6 +31,10 @@ SHRINKING = 2.0
 
 CLEAR = 4.0
 """Intervals are stated where the least spread is so many times the noise on it; otherwise nothing is known."""
+
+
+LIGHT = 0.01
+"""Tails count as light from this excess kurtosis on, below 0."""
 
 
 @final
@@ -207,9 +212,20 @@ def slopes_and_reach(moments: Moments, confidence: float) -> tuple[Floats, Float
     sampling = left * np.diag(inverse)[1:]
     by_cell = noise_by_cell(inverse[1:], full) * noise**2
     spread = np.sqrt(sampling + by_cell.sum(axis=1))
-    kurtosis = moments.tails * (by_cell**2).sum(axis=1) / spread**4
+    kurtosis = (moments.tails * (by_cell**2).sum(axis=1) + moments.common * by_cell.sum(axis=1) ** 2) / spread**4
+    return full[1:size], spread * reach_of(confidence, kurtosis)
+
+
+def reach_of(confidence: float, kurtosis: Floats) -> Floats:
+    """How many deviations from 0 symmetric numbers with an excess kurtosis are, with a confidence.
+
+    With light tails, of a beta law (which the uniform one is); with heavy ones, by Cornish and Fisher's correction.
+    """
     z = NormalDist().inv_cdf((1 + confidence) / 2)
-    return full[1:size], spread * (z + kurtosis * (z**3 - 3 * z) / 24)  # Cornish and Fisher's correction for tails
+    heavy = z + kurtosis * (z**3 - 3 * z) / 24
+    shape = np.clip(-6 / np.minimum(kurtosis, -LIGHT) - 3, 2.0, None) / 2
+    light = np.sqrt(2 * shape + 1) * (2 * special.betaincinv(shape, shape, (1 + confidence) / 2) - 1)
+    return np.asarray(np.where(kurtosis < -LIGHT, light, heavy))
 
 
 def noise_by_cell(inverse: Floats, full: Floats) -> Floats:
