@@ -970,6 +970,14 @@ QUERIES = (
         killers=("tests/unit/test_gram.py::test_many_columns_of_people_with_many_rows_add_up_to_the_integer",),
     ),
     Mutant(
+        name="noise of cubes with the tails of normal noise",
+        trap="C.4: error bars that are too wide are as wrong as those that are too narrow",
+        path="learn/noising.py",
+        old="CUBE_TAILS * wider, 3 * (wider - 1))",
+        new="0.0, 0.0)",
+        killers=("tests/unit/learn/test_linear.py::test_intervals_know_how_light_or_heavy_the_tails_of_noise_are",),
+    ),
+    Mutant(
         name="a union no larger than its largest part",
         trap="C.2 #2949: facts of parts taken for the whole",
         path="query/plan/contribution_facts.py",

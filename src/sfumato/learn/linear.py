@@ -43,7 +43,8 @@ class LinearRegression(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
 
     Numbers are scaled by their bounds to [−1, 1] and categories are one coordinate for each value, so bounds that are
     no wider than need be are what helps most. Directions in which the noise hides the spread of the rows are shrunk
-    towards 0, which is post-processing; without noise it is least squares (proofs/gram.md#regression).
+    towards 0, which is post-processing; without noise it is least squares (proofs/gram.md#regression). All sums share
+    one ε, so that in pure ε with many columns `HuberRegressor`, which sees rows and not sums, comes far nearer.
 
     Takes:      ``between`` and ``categories`` of the columns, ``target_between`` of the target (or from a codebook);
                 ``alpha``, a ridge penalty on the coefficients of scaled columns
@@ -129,6 +130,10 @@ class LinearRegression(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
         head = ("coefficient", "estimate", *(("from", "to (95 %)") if plain else ()))
         last = ("intercept", f"{self.intercept_:.6g}", *("", "") * plain)
         share = f"R² is about {self.r2_:.3f}"
+        if plain and all(math.isinf(high) for _, high in ends.values()):
+            share += (
+                "; the noise hides the spread of the rows: fewer columns, or in pure ε a HuberRegressor, come nearer"
+            )
         return (Table((*rows, last), head, share, right=frozenset({1, 2, 3})),)
 
     def predict(self, X: object) -> Floats:  # noqa: N803  # scikit-learn's name
