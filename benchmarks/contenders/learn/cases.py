@@ -140,8 +140,18 @@ class Components:
 
 Case: TypeAlias = Linear | Components
 
-ON_LINES = ("diabetes 4", "diabetes", "california", "1000×3", "1000×10", "10000×3", "10000×10", "100000×3", "100000×10")
-ON_LINES += ("1000000×5",)
+ON_LINES = (
+    "diabetes 4",
+    "diabetes",
+    "california",
+    "1000×3",
+    "1000×10",
+    "10000×3",
+    "10000×10",
+    "100000×3",
+    "100000×10",
+    "1000000×5",
+)
 ONE_PREDICTOR = ("1000×1", "10000×1")
 ON_COMPONENTS = (("wine", 2), ("cancer 10", 2), ("cancer", 3), ("1000×5", 2), ("10000×10", 3), ("100000×10", 3))
 
