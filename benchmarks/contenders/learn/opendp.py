@@ -7,14 +7,16 @@ Both are plugins in Python on its core. The scale of Theil–Sen is searched for
 from __future__ import annotations
 
 from functools import partial
+from importlib import import_module
+from typing import Any
 
 import numpy as np
-import opendp.prelude as dp
 
 from contenders.learn.cases import COMPONENTS, ROBUST, Array, Components, Linear
 from contenders.learn.trials import trial
 from side_by_side.stopwatch import report_version
 
+dp: Any = import_module("opendp.prelude")
 dp.enable_features("contrib", "floating-point", "honest-but-curious", "idealized-numerics")
 
 ENDS = (-1.0, 1.0)
@@ -29,7 +31,7 @@ def line(case: Linear, *, runs: int) -> Array:
     """Fits a line by the slopes between pairs of rows."""
     rows, target = case.held
 
-    def made(scale: float) -> dp.sklearn.linear_model.LinearRegression:
+    def made(scale: float) -> Any:
         return dp.sklearn.linear_model.LinearRegression(
             dp.max_divergence(), x_bounds=[ENDS], y_bounds=ENDS, scale=scale, runs=runs
         )
