@@ -1046,12 +1046,41 @@ QUERIES = (
         name="bounds that survive a new definition",
         trap="C.2 #2949",
         path="query/engines/sql/relations.py",
-        old=(
-            "name: below.held[of.name] for name, of in select.columns if isinstance(of, Column) and "
-            "of.name in below.held"
-        ),
+        old="name: found for name, of in select.columns if (found := ends(of, scope)) is not None",
         new="name: below.held[name] for name, of in select.columns if name in below.held",
         killers=("tests/unit/test_found_by_mutants.py::test_a_column_defined_anew_is_clamped_again",),
+    ),
+    Mutant(
+        name="bounds that a negative divisor turns round",
+        trap="C.2 #2949: facts of columns",
+        path="query/engines/sql/expressions.py",
+        old=" as by))) if by > 0:",
+        new=" as by))) if by:",
+        killers=("tests/unit/test_found_by_mutants.py::test_bounds_follow_what_is_done_to_a_column",),
+    ),
+    Mutant(
+        name="units with many rows added up as they are",
+        trap="C.3 Qrlew 0.9.26: contributions not limited",
+        path="query/engines/sql/bounding.py",
+        old="FROM ({counted}) GROUP BY {group} HAVING count(*) > {int(plan.most)}",
+        new="FROM ({counted}) GROUP BY {group} HAVING count(*) > {int(plan.most) + 1}",
+        killers=("tests/unit/test_gram.py::test_many_columns_of_people_with_many_rows_add_up_to_the_integer",),
+    ),
+    Mutant(
+        name="units with few rows scaled down together",
+        trap="C.4 stability: truncation independent of others",
+        path="query/engines/sql/bounding.py",
+        old='every = f"CASE WHEN {plan.units[0]} IS NULL THEN 0 ELSE c0 END" if plan.apart else every',
+        new="pass",
+        killers=("tests/unit/test_gram.py::test_many_columns_of_people_with_many_rows_add_up_to_the_integer",),
+    ),
+    Mutant(
+        name="noise of cubes with the tails of normal noise",
+        trap="C.4: error bars that are too wide are as wrong as those that are too narrow",
+        path="learn/noising.py",
+        old="CUBE_TAILS * wider, 3 * (wider - 1))",
+        new="0.0, 0.0)",
+        killers=("tests/unit/learn/test_linear.py::test_intervals_know_how_light_or_heavy_the_tails_of_noise_are",),
     ),
     Mutant(
         name="a union no larger than its largest part",

@@ -21,7 +21,7 @@ from sfumato.entropy import ReplayEntropy, below
 from sfumato.errors import BadArgument, Exhausted, LimitReached
 from sfumato.exact import squared
 from sfumato.mechanisms.gridding import nearest_float, nearest_steps
-from sfumato.query.nodes.expressions import Column, Literal
+from sfumato.query.nodes.expressions import Column, Expression, Literal
 from sfumato.query.nodes.kinds import Kind
 from sfumato.query.nodes.operators import call
 from sfumato.query.nodes.relations import Select, Union
@@ -204,6 +204,29 @@ def test_a_column_defined_anew_is_clamped_again() -> None:
     total = Total((Term(Column("x", Kind.FLOAT), Grid(0.0, 10.0, 0.0)),))
     (sums,) = tables.engine.run(Cells(anew, (), (total,))).numbers
     assert int(sums[0]) == 20
+
+
+def test_bounds_follow_what_is_done_to_a_column() -> None:
+    """What was moved into bounds is moved there again unless it is sure to be there, whatever was done to it."""
+    x, values = Column("x", Kind.FLOAT), [0.0, 1.5, 10.0]
+
+    def number(held: float) -> Literal:
+        return Literal(held, Kind.FLOAT)
+
+    made: dict[Expression, Callable[[float], float]] = {
+        call("sub", x, number(2.0)): lambda held: held - 2,
+        call("div", x, number(2.0)): lambda held: held / 2,
+        call("div", x, number(-2.0)): lambda held: held / -2,
+        call("clamp", x, number(1.0), number(3.0)): lambda held: min(max(held, 1.0), 3.0),
+    }
+    table, book = opened({"x": {"type": "float", "between": [0, 10], "source": "the scale"}}, {"x": values})
+    _, tables = open_tables({"t": table}, book)
+    for low, high in ((0.0, 4.0), (-5.0, 0.0), (-1.0, 1.0), (-2.0, 8.0), (-3.0, 0.0)):
+        grid = Grid(low, high, 0.0, 4)
+        for expression, alike in made.items():
+            source = Select(tables.catalog.table("t"), (("y", expression),))
+            (sums,) = tables.engine.run(Cells(source, (), (Total((Term(Column("y", Kind.FLOAT), grid),)),))).numbers
+            assert int(sums[0]) == sum(grid.steps(alike(value)) for value in values), (expression, low, high)
 
 
 def test_which_groups_of_a_unit_are_kept_does_not_depend_on_the_keys_of_others() -> None:

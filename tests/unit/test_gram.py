@@ -140,6 +140,39 @@ def test_no_person_moves_the_cells_of_the_engine_further_than_stated_and_one_mov
         assert max(moved) == (squared(stated) if isinstance(metric, L2) else stated)
 
 
+WIDE = [(0, 4), (-1, 1), (0, 0.3), (-5, 12), (0.001, 7e5), (-1e-9, 1e-9), (-1, 3), (-2.5, -2.25)]
+"""Bounds of many columns: so many that products are made in the quick way, and units with many rows are looked for."""
+
+
+def test_many_columns_of_people_with_many_rows_add_up_to_the_integer() -> None:
+    """Of people with n > 3 rows that lack nothing each sum is s · 3 / n, towards 0; infinities and NaN are missing."""
+    rng, most = np.random.default_rng(3), 3
+    columns = [Number(f"x{place}", Fraction(low), Fraction(high)) for place, (low, high) in enumerate(WIDE)]
+    whose = np.repeat(np.arange(40), rng.integers(1, 9, 40))
+    rows = np.stack([rng.uniform(low - (high - low), high + (high - low), len(whose)) for low, high in WIDE], axis=1)
+    rows[rng.random(rows.shape) < 0.02] = nan
+    rows[0, 0], rows[3, 1], rows[5, 4], rows[6, :] = inf, -inf, 1e300, [high for _, high in WIDE]
+    data = pl.DataFrame({"id": whose, **{one.name: rows[:, place] for place, one in enumerate(columns)}})
+    bounds = {one.name: WIDE[place] for place, one in enumerate(columns) if place % 2}
+    opened = sf.Dataset(data, unit=sf.Person("id"), between=bounds | {"x0": (-100, 100)})
+    frame = opened.session(limit=sf.Pure(10**9), ledger="memory:").table()
+    entries = [column.entry(frame.relation) for column in columns]
+    made = gram_of_tables(frame.relation, entries, frame.asker.opened, max_rows=most, metric=L1())
+    layout = Coordinates((0,) * len(WIDE))
+    expected = [0] * len(layout.cells)
+    for person in range(40):
+        held = rows[(whose == person) & np.isfinite(rows).all(axis=1)]
+        encoded = np.stack([column.encode(held[:, place]) for place, column in enumerate(columns)], axis=1)
+        whole = [[int(one) for one in np.rint(row * 2**20)] for row in layout.rows(encoded)]
+        for place, (a, b) in enumerate(layout.cells):
+            step = 2**20 if a == 0 else 1  # a sum of numbers is scaled in their own steps, and a count in rows
+            step = 2**40 if b == 0 else step
+            total = sum(row[a] * row[b] for row in whole) // step
+            scaled = abs(total) * most // len(held) * (1 if total > 0 else -1) if len(held) > most else total
+            expected[place] += scaled * step
+    assert [int(Fraction(float(cell)) * 2**40) for cell in exact_of(frame, made)] == expected
+
+
 def test_engine_and_core_add_up_the_same_cells() -> None:
     rng = np.random.default_rng(2)
     rows: list[tuple[int, float | None, str | None, float]] = [

@@ -27,7 +27,7 @@ def test_the_fit_without_privacy_has_no_excess_and_a_worse_one_has() -> None:
     assert many.excess(best) == pytest.approx(0, abs=1e-9) and many.excess(np.eye(13)[:2]) > 0.1
 
 
-@pytest.mark.parametrize("data", ["diabetes 4", "wine", "1000×3"])
+@pytest.mark.parametrize("data", ["diabetes 4", "wine", "1000×3", "california"])
 def test_data_are_within_their_bounds_and_the_same_for_everybody(data: str) -> None:
     rows, target = drawn(data)
     assert np.abs(rows).max() <= 1 and np.abs(target).max() <= 1
@@ -43,3 +43,12 @@ def test_ratios_are_ours_over_the_best_other_one() -> None:
     assert told["linear"] == pytest.approx(0.5) and told["worst"] == pytest.approx(2.0)
     assert 0.5 < (told["pca"] or 0) < 1
     assert benchmark.figures(Contest(tuple(facts[1:]), ()))["linear"] is None  # a case is missing
+
+
+def test_the_largest_share_of_true_hypotheses_that_were_rejected_counts() -> None:
+    facts = tuple(
+        {"contender": "tests", "kind": "type1", "case": name, "rate": rate} for name, rate in (("a", 0.04), ("b", 0.05))
+    )
+    assert benchmark.type1(Contest(facts, ())) == {"type1": 0.05} and benchmark.type1(Contest((), ())) == {
+        "type1": None
+    }

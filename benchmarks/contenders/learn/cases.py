@@ -39,9 +39,25 @@ def made_up(size: int, width: int, place: int = 0) -> tuple[Array, Array, Array]
     return rows, np.clip(target, -2, 2) / 2, slopes / 2
 
 
+def like_california() -> tuple[Array, Array]:
+    """As many districts as there are in California, made up: skewed sizes, two places, and a price with a lid on it."""
+    random = np.random.default_rng(20_640)
+    income = random.gamma(4, 1, 20_640)
+    age, rooms = random.uniform(1, 52, 20_640), np.exp(random.normal(1.6, 0.3, 20_640)) + income / 4
+    crowd = np.exp(random.normal(7, 0.8, 20_640))
+    north = random.random(20_640) < 0.4
+    places = np.where(north, 37.7, 34.0) + random.normal(0, 0.9, 20_640), np.where(north, -122.0, -118.2)
+    rows = np.stack([income, age, rooms, rooms / 5, crowd, 3 + random.gamma(2, 0.3, 20_640), *places], axis=1)
+    price = 0.4 * income + 0.01 * age + 0.3 * north + random.normal(0, 0.6, 20_640)
+    return rows, np.clip(price, 0.15, 5)
+
+
 @cache
 def drawn(data: str) -> tuple[Array, Array]:
-    """Rows and targets: "wine 5" has the first five columns of wine, "1000×3" is made up."""
+    """Rows and targets: "wine 5" has the first five columns of wine, "1000×3" is made up, as is "california"."""
+    if data == "california":
+        rows, target = like_california()
+        return between_ends(rows), between_ends(target)
     if "×" in data:
         size, width = (int(part) for part in data.split("×"))
         rows, target, _ = made_up(size, width)
@@ -60,8 +76,7 @@ class Linear:
 
     data: str
     epsilon: float
-
-    kind: ClassVar[str] = "linear"
+    kind: str = "linear"
 
     @property
     def name(self) -> str:
@@ -125,9 +140,22 @@ class Components:
 
 Case: TypeAlias = Linear | Components
 
-ON_LINES = ("diabetes 4", "diabetes", "1000×3", "1000×10", "10000×3", "10000×10", "100000×3", "100000×10")
+ON_LINES = (
+    "diabetes 4",
+    "diabetes",
+    "california",
+    "1000×3",
+    "1000×10",
+    "10000×3",
+    "10000×10",
+    "100000×3",
+    "100000×10",
+    "1000000×5",
+)
+ONE_PREDICTOR = ("1000×1", "10000×1")
 ON_COMPONENTS = (("wine", 2), ("cancer 10", 2), ("cancer", 3), ("1000×5", 2), ("10000×10", 3), ("100000×10", 3))
 
 LINEAR = [Linear(data, epsilon) for data in ON_LINES for epsilon in EPSILONS]
+ROBUST = [Linear(data, epsilon, "robust") for data in ONE_PREDICTOR for epsilon in EPSILONS]
 COMPONENTS = [Components(data, many, epsilon) for data, many in ON_COMPONENTS for epsilon in EPSILONS]
-CASES: list[Case] = [*LINEAR, *COMPONENTS]
+CASES: list[Case] = [*LINEAR, *ROBUST, *COMPONENTS]

@@ -9,19 +9,26 @@ import numpy as np
 
 import sfumato as sf
 from contenders.learn import classes, clusters, logistic
-from contenders.learn.cases import COMPONENTS, LINEAR, Array, Components, Linear, made_up
+from contenders.learn.cases import COMPONENTS, LINEAR, ROBUST, Array, Components, Linear, made_up
 from contenders.learn.trials import trial
 from side_by_side.stopwatch import report, report_version
 
 COVERED = [(size, width, epsilon) for size in (2_000, 20_000) for width in (2, 6) for epsilon in (1.0, 10.0)]
-DRAWS = 150
-"""Intervals are asked for on so many data sets of each kind, drawn from one population each."""
+INTERVALS = 4000
+"""So many intervals are asked for of each kind, on data sets that are drawn from one population each."""
 
 
 def linear(case: Linear) -> Array:
     """Fits a line."""
     rows, target = case.held
     model = sf.learn.LinearRegression(epsilon=case.epsilon, between=(-1, 1), target_between=(-1, 1)).fit(rows, target)
+    return np.append(model.intercept_, model.coef_)
+
+
+def robust(case: Linear) -> Array:
+    """Fits a line that few rows hardly move."""
+    rows, target = case.held
+    model = sf.learn.HuberRegressor(epsilon=case.epsilon, between=(-1, 1), target_between=(-1, 1)).fit(rows, target)
     return np.append(model.intercept_, model.coef_)
 
 
@@ -56,14 +63,15 @@ def scales(case: clusters.Scales) -> Array:
 def coverage(size: int, width: int, epsilon: float) -> None:
     """Reports how many of the intervals of slopes at 95 % hold the population's; those without ends do not count."""
     held = stated = 0
-    for place in range(DRAWS):
+    draws = INTERVALS // width
+    for place in range(draws):
         rows, target, slopes = made_up(size, width, place)
         model = sf.learn.LinearRegression(epsilon=epsilon, between=(-1, 1), target_between=(-1, 1)).fit(rows, target)
         for (low, high), slope in zip(model.intervals().values(), slopes, strict=True):
             stated += bool(np.isfinite(high - low))
             held += bool(np.isfinite(high - low) and low <= slope <= high)
     share = held / stated if stated else None
-    report(f"{size}×{width} ε={epsilon:g}", kind="coverage", covered=share, stated=stated, asked=DRAWS * width)
+    report(f"{size}×{width} ε={epsilon:g}", kind="coverage", covered=share, stated=stated, asked=draws * width)
 
 
 def main() -> None:
@@ -71,6 +79,8 @@ def main() -> None:
     report_version("sfumato")
     for line in LINEAR:
         trial(line, way="", fit=partial(linear, line))
+    for single in ROBUST:
+        trial(single, way="", fit=partial(robust, single))
     for asked in COMPONENTS:
         trial(asked, way="", fit=partial(components, asked))
     for told in logistic.CASES:

@@ -92,8 +92,10 @@ class Number:
 
     def encode(self, values: object) -> Floats:
         """Values as numbers between −1 and 1; NaN where one is missing."""
-        clipped = np.clip(read_numbers(values, self.name), float(self.lower), float(self.upper))
-        return np.asarray(np.clip((clipped - self.middle) / self.half, -1.0, 1.0))
+        made: Floats = np.clip(read_numbers(values, self.name), float(self.lower), float(self.upper))
+        made -= self.middle
+        made /= self.half
+        return np.clip(made, -1.0, 1.0, out=made)
 
     def decode(self, scaled: Floats) -> Floats:
         """Numbers between −1 and 1 as values."""

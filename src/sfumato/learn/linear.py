@@ -7,6 +7,7 @@ from statistics import NormalDist
 from typing import ClassVar, final
 
 import numpy as np
+from scipy import special
 from sklearn.base import RegressorMixin
 
 from sfumato.accounting.losses.measures import Loss
@@ -32,13 +33,18 @@ CLEAR = 4.0
 """Intervals are stated where the least spread is so many times the noise on it; otherwise nothing is known."""
 
 
+LIGHT = 0.01
+"""Tails count as light from this excess kurtosis on, below 0."""
+
+
 @final
 class LinearRegression(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
     """Least squares on noisy sums: of each row, all products of two coordinates are added up, once.
 
     Numbers are scaled by their bounds to [−1, 1] and categories are one coordinate for each value, so bounds that are
     no wider than need be are what helps most. Directions in which the noise hides the spread of the rows are shrunk
-    towards 0, which is post-processing; without noise it is least squares (proofs/gram.md#regression).
+    towards 0, which is post-processing; without noise it is least squares (proofs/gram.md#regression). All sums share
+    one ε, so that in pure ε with many columns `HuberRegressor`, which sees rows and not sums, comes far nearer.
 
     Takes:      ``between`` and ``categories`` of the columns, ``target_between`` of the target (or from a codebook);
                 ``alpha``, a ridge penalty on the coefficients of scaled columns
@@ -82,15 +88,13 @@ class LinearRegression(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
 
     def _learn(self, moments: Moments) -> None:
         self.moments_ = moments
-        slopes = shrunk_slopes(moments, float(self.alpha))
+        level, slopes = shrunk_line(moments, float(self.alpha))
         self.r2_ = explained(moments, slopes)
-        self.coef_, self.intercept_ = self._in_units(slopes)
+        self.coef_, self.intercept_ = self._in_units(level, slopes)
 
-    def _in_units(self, slopes: Floats) -> tuple[Floats, float]:
-        """Slopes and intercept in the units of the data, from slopes of scaled columns."""
+    def _in_units(self, level: float, slopes: Floats) -> tuple[Floats, float]:
+        """Slopes and intercept in the units of the data, from those of scaled columns."""
         target, sizes = self._target, self._sizes
-        means = self.moments_.means
-        level = means[-1] - means[:-1] @ slopes
         coefficients = np.asarray(target.half * slopes / sizes)
         return coefficients, float(target.middle + target.half * level - coefficients @ self._middles)
 
@@ -126,6 +130,10 @@ class LinearRegression(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
         head = ("coefficient", "estimate", *(("from", "to (95 %)") if plain else ()))
         last = ("intercept", f"{self.intercept_:.6g}", *("", "") * plain)
         share = f"R² is about {self.r2_:.3f}"
+        if plain and all(math.isinf(high) for _, high in ends.values()):
+            share += (
+                "; the noise hides the spread of the rows: fewer columns, or in pure ε a HuberRegressor, come nearer"
+            )
         return (Table((*rows, last), head, share, right=frozenset({1, 2, 3})),)
 
     def predict(self, X: object) -> Floats:  # noqa: N803  # scikit-learn's name
@@ -168,15 +176,25 @@ class LinearRegression(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
         return {name: (float(low), float(high)) for name, (low, high) in zip(self.coordinates_, ends, strict=True)}
 
 
-def shrunk_slopes(moments: Moments, penalty: float) -> Floats:
-    """Slopes of the last coordinate on the others, by directions: those that the noise hides are shrunk to 0."""
-    scatter = moments.scatter
-    spread, shared = scatter[:-1, :-1] + penalty * np.eye(len(scatter) - 1), scatter[:-1, -1]
-    sizes, directions = np.linalg.eigh(spread)
+def shrunk_line(moments: Moments, penalty: float) -> tuple[float, Floats]:
+    """Level and slopes of the last coordinate on the others, by directions: those that the noise hides are shrunk to 0.
+
+    The constant is a coordinate like the others, so that noise on the means is shrunk as well. The penalty is one on
+    slopes alone. Of a category they add up to 0: what all of its values have in common is in the level.
+    """
+    whole, known = moments.plausible, len(moments.gram) - 1
+    ridge = penalty * np.diag(np.arange(known) > 0)
+    sizes, directions = np.linalg.eigh(whole[:-1, :-1] + ridge)
     sizes = np.clip(sizes, 0.0, None)
-    hidden = SHRINKING * moments.deviation**2 * len(sizes)
+    hidden = SHRINKING * moments.deviation**2 * known
     floor = (1e-12 * max(float(sizes.max(initial=0.0)), 1.0)) ** 2  # collinear columns share what they explain
-    return np.asarray(directions @ (sizes / (sizes**2 + hidden + floor) * (directions.T @ shared)))
+    line = np.asarray(directions @ (sizes / (sizes**2 + hidden + floor) * (directions.T @ whole[:-1, -1])))
+    for places, kind in zip(moments.layout.places[1:-1], moments.layout.kinds[:-1], strict=True):
+        if kind:
+            common = float(line[places].mean())
+            line[places] -= common
+            line[0] += common
+    return float(line[0]), line[1:]
 
 
 def explained(moments: Moments, slopes: Floats) -> float:
@@ -199,9 +217,20 @@ def slopes_and_reach(moments: Moments, confidence: float) -> tuple[Floats, Float
     sampling = left * np.diag(inverse)[1:]
     by_cell = noise_by_cell(inverse[1:], full) * noise**2
     spread = np.sqrt(sampling + by_cell.sum(axis=1))
-    kurtosis = moments.tails * (by_cell**2).sum(axis=1) / spread**4
+    kurtosis = (moments.tails * (by_cell**2).sum(axis=1) + moments.common * by_cell.sum(axis=1) ** 2) / spread**4
+    return full[1:size], spread * reach_of(confidence, kurtosis)
+
+
+def reach_of(confidence: float, kurtosis: Floats) -> Floats:
+    """How many deviations from 0 symmetric numbers with an excess kurtosis are, with a confidence.
+
+    With light tails, of a beta law (which the uniform one is); with heavy ones, by Cornish and Fisher's correction.
+    """
     z = NormalDist().inv_cdf((1 + confidence) / 2)
-    return full[1:size], spread * (z + kurtosis * (z**3 - 3 * z) / 24)  # Cornish and Fisher's correction for tails
+    heavy = z + kurtosis * (z**3 - 3 * z) / 24
+    shape = np.clip(-6 / np.minimum(kurtosis, -LIGHT) - 3, 2.0, None) / 2
+    light = np.sqrt(2 * shape + 1) * (2 * special.betaincinv(shape, shape, (1 + confidence) / 2) - 1)
+    return np.asarray(np.where(kurtosis < -LIGHT, light, heavy))
 
 
 def noise_by_cell(inverse: Floats, full: Floats) -> Floats:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self, final
 
@@ -28,7 +28,8 @@ class Moments:
     gram: Floats
     deviation: float
     tails: float = 0.0
-    """How heavy the tails of the noise are: its excess kurtosis, 0 for Gaussian noise."""
+    common: float = 0.0
+    """How heavy the tails of the noise are (`NoisySums`); both are 0 for Gaussian noise."""
 
     @staticmethod
     def asked(source: Source, loss: Loss, take: Callable[[Moments], None]) -> Fit:
@@ -37,7 +38,7 @@ class Moments:
         return Fit(
             source,
             sums.measurement,
-            lambda value: take(Moments(layout, layout.matrix(value), sums.deviation, sums.tails)),
+            lambda value: take(Moments(layout, layout.matrix(value), sums.deviation, sums.tails, sums.common)),
         )
 
     @cached_property
@@ -64,4 +65,4 @@ class Moments:
     def of(self, columns: int) -> Self:
         """The moments of the first columns alone."""
         layout = Coordinates(self.layout.kinds[:columns])
-        return type(self)(layout, self.gram[: layout.size, : layout.size], self.deviation, self.tails)
+        return replace(self, layout=layout, gram=self.gram[: layout.size, : layout.size])

@@ -27,15 +27,22 @@ Exact: TypeAlias = Callable[[VectorMetric], Transformation]
 LAPLACE_TAILS = 3.0
 """The excess kurtosis of Laplace noise."""
 
+CUBE_TAILS = -1.2
+"""That of a uniform number, as coordinates of a cube are."""
+
 
 @final
 @dataclass(frozen=True, eq=False)
 class NoisySums:
-    """Sums with noise: the measurement, the deviation of the noise on each, and how heavy its tails are (κ)."""
+    """Sums with noise: the measurement, the deviation of the noise on each, and how heavy its tails are.
+
+    Numbers wᵢZᵢ, added up, have the excess kurtosis (``tails`` Σwᵢ⁴ + ``common`` (Σwᵢ²)²) / (Σwᵢ²)².
+    """
 
     measurement: Measurement
     deviation: float
     tails: float = 0.0
+    common: float = 0.0
 
 
 def least_noise(exact: Exact, loss: Loss, unit: Unit, *, pieces: int = 1) -> NoisySums:
@@ -61,7 +68,9 @@ def _candidates(exact: Exact, loss: Loss, unit: Unit, pieces: int) -> Iterator[N
         size = (far.target.domain.size or pieces) // pieces
         variances = coordinate_variances(pure, size=size, linf=reach, l1=l1)
         if variances["k_norm"] < variances["laplace"]:
-            yield NoisySums((far >> k_norm()).with_loss(pure, d_in=unit), sqrt(variances["k_norm"]))
+            wider = (size + 3) * (size + 4) / ((size + 1) * (size + 2))  # the cube's random radius is common to all
+            made = (far >> k_norm()).with_loss(pure, d_in=unit)
+            yield NoisySums(made, sqrt(variances["k_norm"]), CUBE_TAILS * wider, 3 * (wider - 1))
         else:
             made = (total >> laplace()).with_loss(pure, d_in=unit)
             yield NoisySums(made, sqrt(variances["laplace"]), LAPLACE_TAILS)

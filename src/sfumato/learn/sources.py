@@ -30,7 +30,7 @@ from sfumato.query.frame import Frame
 from sfumato.query.plan.stable import Entry, gram_of_tables, rows_of_tables
 from sfumato.release.claim import Claim
 from sfumato.release.record import Release
-from sfumato.transforms.gram import Cell, Coordinates, gram
+from sfumato.transforms.gram import Cell, Coordinates, gram, without_missing
 
 Take: TypeAlias = Callable[[Any], None]
 """Makes a model of the value that its measurement released."""
@@ -123,8 +123,7 @@ class Held(Source):
 
     def run(self, measurement: Measurement, *, loss: Loss) -> Release:
         encoded = [column.encode(values) for column, values in zip(self.columns, self.values, strict=True)]
-        matrix = np.stack(encoded, axis=1)
-        present: Floats = matrix[~np.isnan(matrix).any(axis=1)]
+        present: Floats = without_missing(np.stack(encoded, axis=1))
         return measurement(present, d_in=ROW, entropy=self.entropy)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from statistics import NormalDist
 from typing import final
 
 import numpy as np
@@ -26,6 +27,9 @@ SMOOTH = 1
 """From this scale on sums are integrals with few corrections; below it they have few terms."""
 
 GUARD_BITS = 64
+
+SECANTS = 12
+"""So many steps towards a quantile at most, before it is searched for."""
 
 
 @final
@@ -84,11 +88,36 @@ class Cube:
 
     def half_width(self, confidence: Number) -> int:
         """The least t within which all coordinates are with a confidence."""
-        return _least_width(self.tail, confidence)
+        return self._least_width(self.tail, confidence)
 
     def coordinate_half_width(self, confidence: Number) -> int:
         """The least t within which one coordinate is with a confidence."""
-        return _least_width(self.coordinate_tail, confidence)
+        return self._least_width(self.coordinate_tail, confidence)
+
+    def _least_width(self, tail: Callable[..., arb], confidence: Number) -> int:
+        missed = 1 - probability(confidence, "confidence")
+        if missed == 0:
+            raise BadArgument("confidence", "less than 1, for the distribution is unbounded", confidence)
+        near = self._about(tail, missed)
+        return least(lambda t: t >= 0 and at_most(lambda bits: tail(t + 1, bits=bits), missed), near=near)
+
+    def _about(self, tail: Callable[..., arb], missed: Fraction) -> int:
+        """About where a tail is so heavy, by secants of its logarithm, which is nearly straight: to begin with."""
+        goal = float(ball(missed).log())
+        sure, step = NormalDist().inv_cdf(min(max(1 - float(missed), 1e-9), 1 - 1e-9)), 1 / math.sqrt(9 * self.size)
+        middle = self.size * max(1 - step**2 + sure * step, 0.1) ** 3  # Wilson and Hilferty: norms are about gamma
+        places = [int(self.scale * Fraction(middle)), int(self.scale * Fraction(middle * 1.001)) + 1]
+        heights = [_log_of(tail(place)) - goal for place in places]
+        for _ in range(SECANTS):
+            slope = (heights[-1] - heights[-2]) / (places[-1] - places[-2])
+            if not math.isfinite(slope) or slope >= 0:
+                break
+            place = places[-1] - round(Fraction(heights[-1]) / Fraction(slope))
+            if place < 1 or place in places:
+                break
+            places.append(place)
+            heights.append(_log_of(tail(place)) - goal)
+        return places[-1]
 
     def _whole(self) -> arb:
         return _known_sum(self.scale, self.size, ctx.prec)
@@ -100,11 +129,10 @@ def _known_sum(scale: Fraction, size: int, bits: int) -> arb:
         return power_sum(scale, size, 0)
 
 
-def _least_width(tail: Callable[..., arb], confidence: Number) -> int:
-    missed = 1 - probability(confidence, "confidence")
-    if missed == 0:
-        raise BadArgument("confidence", "less than 1, for the distribution is unbounded", confidence)
-    return least(lambda t: t >= 0 and at_most(lambda bits: tail(t + 1, bits=bits), missed))
+def _log_of(value: arb) -> float:
+    """The logarithm of the middle of a ball, as a float; that of 0 is −∞."""
+    middle = value.mid()
+    return float(middle.log()) if middle > 0 else -math.inf
 
 
 @guarantee(

@@ -126,16 +126,28 @@ class Coordinates:
 
     def rows(self, columns: Array) -> Array:
         """The coordinates of rows, as floats that are whole numbers of 2⁻²⁰; rows with a NaN are left out."""
-        kept = columns[~np.isnan(columns).any(axis=1)]
+        return np.asarray(self.steps(columns) * 2.0**-BITS)
+
+    def steps(self, columns: Array) -> Array:
+        """The same in steps of 2⁻²⁰: whole numbers, as floats."""
+        kept = without_missing(columns)
         made = np.zeros((len(kept), self.size))
-        made[:, 0] = 1.0
+        made[:, 0] = 2.0**BITS
+        numbers = [place for place, kind in enumerate(self.kinds) if not kind]
+        held = kept if len(numbers) == len(self.kinds) else kept[:, numbers]
+        first = slice(1, None) if held is kept else [self.places[place + 1].start for place in numbers]
+        made[:, first] = np.rint(np.clip(held, -1.0, 1.0) * 2.0**BITS)
         for places, kind, column in zip(self.places[1:], self.kinds, kept.T, strict=True):
             if kind:
                 known = np.flatnonzero((column >= 0) & (column < kind) & (column == np.floor(column)))
-                made[known, places.start + column[known].astype(np.intp)] = 1.0
-            else:
-                made[:, places.start] = np.rint(np.clip(column, -1.0, 1.0) * 2.0**BITS) * 2.0**-BITS
+                made[known, places.start + column[known].astype(np.intp)] = 2.0**BITS
         return made
+
+
+def without_missing(rows: Array) -> Array:
+    """The rows in which nothing is NaN."""
+    missing = np.isnan(rows).any(axis=1)
+    return np.asarray(rows[~missing]) if missing.any() else rows
 
 
 @guarantee(
@@ -220,13 +232,13 @@ def read_gram_norm(metric: VectorMetric | None, layout: Coordinates) -> VectorMe
 @guarantee(
     claim="the sums of products of coordinates, in steps of 2⁻⁴⁰, as unbounded integers",
     proof="proofs/gram.md#exact",
-    reviewed="5bb979d91be8",
+    reviewed="66891cbd295f",
 )
 def gram_totals(columns: Array, layout: Coordinates) -> Array:
     """Adds up the cells of rows: of each piece in floats, which hold its sums exactly, and of all in integers."""
     total = np.zeros((layout.size, layout.size), dtype=object)
     for piece in _pieces(columns):
-        rows = layout.rows(piece) * 2.0**BITS
+        rows = layout.steps(piece)
         total += (rows.T @ rows).astype(np.int64).astype(object)
     first, second = np.array(layout.cells).T
     return np.asarray(total[first, second])

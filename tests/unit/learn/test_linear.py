@@ -16,8 +16,11 @@ import sfumato as sf
 from sfumato.entropy import ReplayEntropy
 from sfumato.errors import BadArgument, QueryRefused
 from sfumato.learn import LinearRegression
-from sfumato.learn.linear import noise_by_cell, shrunk_slopes, slopes_and_reach
+from sfumato.learn.columns import Number
+from sfumato.learn.linear import noise_by_cell, reach_of, shrunk_line, slopes_and_reach
 from sfumato.learn.moments import Moments
+from sfumato.learn.noising import least_noise
+from sfumato.learn.sources import Held
 from sfumato.transforms.gram import Coordinates
 
 BOUNDS = {"age": (18, 80), "sex": (1, 2), "bmi": (15, 45), "bp": (60, 135)}
@@ -89,8 +92,30 @@ def test_noise_on_cells_moves_slopes_as_the_intervals_say() -> None:
 
 def test_where_noise_hides_everything_nothing_is_claimed_and_slopes_are_small() -> None:
     moments = Moments(Coordinates((0, 0)), np.array([[5.0, 1, 2], [1, -3, 40], [2, 40, 1]]), deviation=50.0)
-    assert np.abs(shrunk_slopes(moments, 0.0)).max() < 0.2
+    assert max(np.abs(shrunk_line(moments, 0.0)[1]).max(), abs(shrunk_line(moments, 0.0)[0])) < 0.2
     assert slopes_and_reach(moments, 0.95)[1].tolist() == [math.inf]
+
+
+def test_a_model_that_noise_hides_says_what_comes_nearer() -> None:
+    x = np.linspace(-1, 1, 50)[:, None]
+    model = LinearRegression(epsilon="0.01", between=(-1, 1), target_between=(-1, 1)).fit(x, x[:, 0])
+    assert "HuberRegressor" in str(model)
+    clear = LinearRegression(epsilon=10**6, between=(-1, 1), target_between=(-1, 1)).fit(x, x[:, 0])
+    assert "HuberRegressor" not in str(clear)
+
+
+def test_intervals_know_how_light_or_heavy_the_tails_of_noise_are() -> None:
+    """The kurtosis of sums of cube noise, and quantiles: of uniform and of normal numbers, between, and heavier."""
+    cells, weights = 15, np.array([1.0, 0.5, 0.2, *[0.0] * 12])
+    source = Held(tuple(Number(f"x{place}", Fraction(-1), Fraction(1)) for place in range(4)), ())
+    sums, rng = least_noise(source.gram, sf.Pure(1), source.unit), np.random.default_rng(8)
+    drawn = rng.uniform(-1, 1, (400_000, cells)) * rng.gamma(cells + 1, 1, (400_000, 1)) @ weights
+    squares, fourths = (weights**2).sum(), (weights**4).sum()
+    stated = sums.tails * fourths / squares**2 + sums.common
+    assert np.mean(drawn**4) / np.mean(drawn**2) ** 2 - 3 == pytest.approx(stated, abs=0.05)
+    uniform, middling, normal, heavy = reach_of(0.95, np.array([-1.2, -0.5, 0.0, 1.0]))
+    assert uniform == pytest.approx(0.95 * math.sqrt(3)) and normal == pytest.approx(1.96, abs=1e-3)
+    assert uniform < middling < normal < heavy
 
 
 @pytest.mark.parametrize("rows", [0, 1, 2], ids=["no rows", "one row", "two equal rows"])

@@ -132,7 +132,7 @@ class ScaleDown:
     towards 0; the count of all rows becomes ``most``. None: nothing is scaled. A unit counts once in each cell that it
     has something in. ``corrects`` says that adding rows up, and taking away what scaling takes, gives the same: that is
     quicker where few units have too many rows. ``apart`` says that those are to be looked for first, and the rows of
-    all others added up as they are: the same again, and quicker where many numbers of one cell are made at once.
+    all others added up as one cell, as they are: the same again, and quicker where many numbers are made at once.
     """
 
     source: RowPlan

@@ -86,7 +86,8 @@ class Scaled:
         """The scaled number up to rounding, for who moves it into [−1, 1] again."""
         low, high = float(self.lower), float(self.upper)
         middle, half = low / 2 + high / 2, high / 2 - low / 2
-        return call("div", call("sub", self.inside(), literal(middle)), literal(half or 1.0))
+        moved = call("sub", self.inside(), literal(middle)) if middle else self.inside()
+        return moved if half in (0.0, 1.0) else call("div", moved, literal(half))
 
     def inside(self) -> Expression:
         """The number within its bounds."""

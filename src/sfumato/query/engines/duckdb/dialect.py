@@ -106,7 +106,7 @@ DUCKDB = Dialect(
     key_types=((15, "SMALLINT"), (31, "INTEGER")),
     wide=WIDE,
     rounded="CAST({0} AS {1})",
-    wide_sum="coalesce(sum({0}), 0)",
+    wide_sum="CAST(coalesce(sum({0}), 0) AS HUGEINT)",
     wide_product="CAST({0} AS HUGEINT) * {1}",
     scaled="CASE WHEN {1} <= {2} THEN {0} ELSE CAST({0} AS HUGEINT) * {2} // greatest({1}, {2}) END",
     least="least({0}, {1})",
@@ -121,4 +121,7 @@ DUCKDB = Dialect(
     numbered="SELECT {0}, unnest(range(count(*))) AS j FROM ({1}) GROUP BY {0}",
     semi_join="SELECT {0}.* FROM {0} SEMI JOIN {1} ON {2}",
     anti_join="SELECT {0}.* FROM {0} ANTI JOIN {1} ON {2}",
+    # The digits of a product are those of its factors, which it has room for: DuckDB leaves out to look for overflow.
+    factor="DECIMAL({0}, 0)",
+    factor_digits=18,
 )

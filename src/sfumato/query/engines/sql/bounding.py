@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import assert_never
 
 from sfumato.query.engines.bounding import (
@@ -40,20 +40,23 @@ def bounded_numbers(plan: NumberPlan, rows: str, statement: Statement) -> str:
     assert_never(plan)
 
 
-def apart_numbers(plan: ScaleDown, source: str, over: Callable[[str], str], statement: Statement) -> str:
-    """The same where units with too many rows are looked for first: all others are added up as they are.
+def apart_numbers(
+    plan: ScaleDown, rows: str, fields: Iterable[str], counted: str, over: Callable[[str], str], statement: Statement
+) -> str:
+    """The same where units with too many rows are looked for first: the rows of all others lose their identity, and are
+    added up as the one group that nobody is known by.
 
-    ``over`` makes the columns to add up, of a SELECT of rows: only for rows that need them, in each of the two ways.
+    In ``counted`` every unit has as many rows as in ``rows``, or more; ``over`` makes the columns to add up, of rows
+    with their identity and ``fields``.
     """
     if plan.most is None or plan.by:
         raise TypeError(plan)
     dialect, every, large = statement.dialect, statement.name("rows"), statement.name("large")
-    group, alike = listing(plan.group), same(every, large, plan.group)
-    many = f"SELECT {group} FROM {every} GROUP BY {group} HAVING count(*) > {int(plan.most)}"
-    few = _added_up(plan, over(dialect.anti_join.format(every, large, alike)), dialect)
-    scaled = _scaled(plan, over(dialect.semi_join.format(every, large, alike)), dialect)
-    parts = f"{every} AS {dialect.anew} ({source}), {large} AS {dialect.once} ({many})"
-    return f"WITH {parts} {_together(plan, few, scaled, dialect)}"
+    group = listing(plan.group)
+    many = f"SELECT {group} FROM ({counted}) GROUP BY {group} HAVING count(*) > {int(plan.most)}"
+    columns = listing([*(f"{large}.{name}" for name in plan.group), *(f"{every}.{name}" for name in fields)])
+    joined = f"SELECT {columns} FROM ({rows}) AS {every} LEFT JOIN {large} ON {same(every, large, plan.group)}"
+    return f"WITH {large} AS {dialect.once} ({many}) {_scaled(plan, over(joined), dialect)}"
 
 
 def kept_rows(plan: RowPlan, rows: str, statement: Statement) -> str:
@@ -172,7 +175,10 @@ def _together(plan: ScaleDown, one: str, other: str, dialect: Dialect) -> str:
 
 
 def _scaled(plan: ScaleDown, rows: str, dialect: Dialect, *, less: bool = False) -> str:
-    """Makes one cell of each unit and group, scales it down, and adds cells up; or only what that takes away."""
+    """Makes one cell of each unit and group, scales it down, and adds cells up; or only what that takes away.
+
+    Where units with few rows stand ``apart``, the cell without an identity is theirs, and stays as it is.
+    """
     inner = len(plan.units + plan.by) > len(plan.group)
     parts: dict[str, str] = {"count(*)": "c0"}
     numbers = []
@@ -187,12 +193,14 @@ def _scaled(plan: ScaleDown, rows: str, dialect: Dialect, *, less: bool = False)
             text = steps if plan.most is None else dialect.scaled.format(steps, "every", int(plan.most))
             if plan.most is not None and number.tally == Rows() and not inner:
                 text = dialect.least.format(part, int(plan.most))  # the count of all rows becomes the bound itself
+                text = f"CASE WHEN every = 0 THEN {part} ELSE {text} END" if plan.apart else text
             text = dialect.wide_sum.format(dialect.wide["sub"].format(text, steps) if less else text)
         numbers.append(f"{text} AS {number.name}")
     cell = listing(plan.units + plan.by)
     columns = listing([cell, *(f"{text} AS {name}" for text, name in parts.items())])
     cells = f"SELECT {columns} FROM ({rows}) GROUP BY {cell}"
     every = f"sum(c0) OVER (PARTITION BY {listing(plan.group)})" if inner else "c0"
+    every = f"CASE WHEN {plan.units[0]} IS NULL THEN 0 ELSE c0 END" if plan.apart else every
     return _grouped(plan.by, numbers, f"SELECT *, {every} AS every FROM ({cells})")
 
 

@@ -16,7 +16,7 @@ from sfumato.query.engines.bounding import Names, RowColumns, ScaleDown, boundin
 from sfumato.query.engines.sql.bounding import apart_numbers, bounded_numbers, same
 from sfumato.query.engines.sql.expressions import cast, largest, product, value
 from sfumato.query.engines.sql.folds import key
-from sfumato.query.engines.sql.relations import Relations, is_cheap
+from sfumato.query.engines.sql.relations import Relations, is_cheap, no_fewer_rows
 from sfumato.query.engines.sql.source import Source
 from sfumato.query.engines.sql.statement import Piece, Scope, Statement, listing
 from sfumato.query.nodes.expressions import Expression
@@ -26,6 +26,9 @@ from sfumato.query.plan.engine_plan import Cells, Distinct, ExactAggregate, Publ
 
 PLACE, HASH = "\0place", "\0hash"
 """Fields that no query can name: the number and the hash of the keys that a row of a public table has."""
+
+OFTEN = 4
+"""Numbers that are factors of at least so many products each are made such that to multiply them is quick."""
 
 
 @final
@@ -62,7 +65,7 @@ def statement_of(cells: Cells, relations: Relations) -> str:
     def over(rows: str) -> str:
         return f"SELECT {shown} FROM ({scope.over(rows)})"
 
-    return CellStatement(cells, source, inputs, relations.statement, over, public).ordered(over(source.text))
+    return CellStatement(cells, source, inputs, relations, over, public).ordered(over(source.text))
 
 
 def _is_numbered(cells: Cells) -> bool:
@@ -116,11 +119,13 @@ def _inputs(cells: Cells, scope: Scope) -> Inputs:
     """What aggregates look at. Sums come first: what counts the same rows looks at the same column."""
     inputs = Inputs()
     times = cells.bound.rows or 1
-    shared = any(isinstance(tally, Total) and len(tally.terms) > 1 for tally in cells.tallies)
+    products = [tally.terms for tally in cells.tallies if isinstance(tally, Total) and len(tally.terms) > 1]
+    often = len(products) >= OFTEN * len({term for terms in products for term in terms})
     totals: dict[int, str] = {}
     for place, tally in enumerate(cells.tallies):
         if isinstance(tally, Total):
-            made = product([(term.of, term.grid) for term in tally.terms], scope, times=times, shared=shared)
+            terms = [(term.of, term.grid) for term in tally.terms]
+            made = product(terms, scope, times=times, shared=bool(products), often=often)
             totals[place] = inputs.add(_where(made, tally, scope).text)
             inputs.counted.setdefault((tally.where, frozenset(term.of for term in tally.terms)), totals[place])
     for place, tally in enumerate(cells.tallies):
@@ -176,9 +181,14 @@ class CellStatement:
     cells: Cells
     source: Source
     inputs: Inputs
-    statement: Statement
+    relations: Relations
     over: Callable[[str], str]
     public: str = ""
+
+    @property
+    def statement(self) -> Statement:
+        """The statement that it is a part of."""
+        return self.relations.statement
 
     def ordered(self, rows: str) -> str:
         """The whole statement: numbers with their keys or places, in order."""
@@ -204,7 +214,8 @@ class CellStatement:
         columns = RowColumns(units, keys, hashed, self._inner, values, tuple(self.inputs.columns), cheap)
         plan = bounding_plan(self.cells, columns)
         if isinstance(plan, ScaleDown) and plan.apart:
-            return apart_numbers(plan, self.source.text, self.over, self.statement)
+            source, counted = self.source, self.relations.source(no_fewer_rows(self.cells.source)).text
+            return apart_numbers(plan, source.text, source.fields.values(), counted, self.over, self.statement)
         return bounded_numbers(plan, rows, self.statement)
 
     @property

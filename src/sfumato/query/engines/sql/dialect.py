@@ -112,6 +112,10 @@ class Dialect:
     """The items of a list (0), of a type (1), at most so many (2): each in a row of its own, if there are any."""
     unnest_kept: str = ""
     """The same, with a missing item where there are none."""
+    factor: str = ""
+    """A type of whole numbers of {0} digits that is multiplied without a check, though to make it takes a while."""
+    factor_digits: int = 0
+    """How many digits the factors of such a product may have together."""
     wide_sum_over: str = "coalesce(sum({0}) OVER peers, 0)"
     """The same as `wide_sum`, of the rows of a unit up to a row and its peers (`windows.py`)."""
     layer: str = "SELECT *, {0} FROM ({1})"

@@ -14,7 +14,7 @@ from fractions import Fraction
 from functools import reduce
 
 from sfumato.errors import QueryRefused
-from sfumato.query.engines.sql.statement import Piece, Scope, listing
+from sfumato.query.engines.sql.statement import Ends, Piece, Scope, listing
 from sfumato.query.nodes.expressions import Call, Column, Expression, Literal
 from sfumato.query.nodes.kinds import LEAST_INT, LONGEST_TEXT, MOST_INT, MOST_ROWS, Kind, Value
 from sfumato.query.nodes.operators import OPERATORS, common, is_missing
@@ -85,6 +85,10 @@ def _called(call: Call, scope: Scope) -> Piece:
     match call.operator:
         case "to_int" | "to_float" | "to_bool" | "to_date" | "to_time" if call.parts[0].kind is Kind.TEXT:
             return dialect.columns.as_kind(pieces[0], dialect.types[Kind.TEXT], call.kind, scope)
+        case "to_float" if call.parts[0].kind is Kind.FLOAT:
+            return pieces[0]
+        case "clamp" if _is_within(call, scope):
+            return pieces[0]
         case "least" | "greatest" | "coalesce":
             # Each operand once: DuckDB 2.0 fails to copy a plan in which a function has the same column twice.
             pieces = list({piece.text: piece for piece in pieces}.values())
@@ -199,11 +203,46 @@ def _largest(of: Expression, scope: Scope) -> Fraction | None:
             return max((bound for bound in bounds if bound is not None), default=fits)
         case Call("add" | "sub" | "mul") if len(known) == 2:
             return known[0] * known[1] if of.operator == "mul" else known[0] + known[1]
+        case Call("div", (_, Literal())) if len(known) == 2 and known[1]:
+            return known[0] / known[1]
         case Call("neg" | "abs" | "to_float" | "case" | "coalesce" | "least" | "greatest" | "nullif"):
             return max(known) if known and len(known) == len(parts) else fits
         case Call(operator) if (most := OPERATORS[operator].largest) is not None:
             return Fraction(most)
     return fits
+
+
+def ends(of: Expression, scope: Scope) -> Ends | None:
+    """Between what the text itself moves a number, where it is not missing; None: that is not seen.
+
+    Each operation of floats keeps the order of values, so that what it makes of the ends bounds what it makes of all.
+    """
+    match of:
+        case Column(name):
+            return scope.held.get(name)
+        case Call("to_float", (part,)):
+            found = ends(part, scope) if part.kind.numeric else None
+        case Call("clamp", (_, Literal(int() | float() as low), Literal(int() | float() as high))):
+            found = (low, high) if low <= high else None
+        case Call("sub", (part, Literal(int() | float() as by))):
+            found = ends(part, scope)
+            found = None if found is None else (float(found[0]) - float(by), float(found[1]) - float(by))
+        case Call("div", (part, Literal(int() | float() as by))) if by > 0:
+            found = ends(part, scope)
+            found = None if found is None else (float(found[0]) / float(by), float(found[1]) / float(by))
+        case _:
+            found = None
+    known = of.kind is Kind.FLOAT and found is not None and all(abs(end) < MODEST for end in found)
+    return (float(found[0]), float(found[1])) if known and found is not None else None
+
+
+def _is_within(clamp: Call, scope: Scope) -> bool:
+    """Tells whether what is to be moved into bounds lies there by what the text has done already."""
+    match clamp.parts:
+        case (part, Literal(int() | float() as low), Literal(int() | float() as high)):
+            found = ends(part, scope)
+            return found is not None and low <= found[0] and found[1] <= high
+    return False
 
 
 def _places(pieces: Sequence[Piece], between: str) -> str:
@@ -280,10 +319,13 @@ def _inside(of: Expression, grid: Grid, scope: Scope) -> bool:
     return ends is not None and grid.low <= ends[0] and ends[1] <= grid.high
 
 
-def product(terms: Sequence[tuple[Expression, Grid]], scope: Scope, *, times: int, shared: bool = False) -> Piece:
+def product(
+    terms: Sequence[tuple[Expression, Grid]], scope: Scope, *, times: int, shared: bool = False, often: bool = False
+) -> Piece:
     """The product of expressions on grids; ``times`` is what its sum will be multiplied with at most.
 
-    Factors that are ``shared`` with other products get a name, so that each is made once.
+    Factors that are ``shared`` with other products get a name, so that each is made once; those that are so ``often``
+    get the type that is quick to multiply.
     """
     sizes = [max(abs(end) for end in grid.ends) for _, grid in terms]
     most = math.prod(sizes)
@@ -297,8 +339,10 @@ def product(terms: Sequence[tuple[Expression, Grid]], scope: Scope, *, times: in
     dialect, largest_part = scope.statement.dialect, max(most, *sizes)
     if largest_part > MOST_INT:  # a factor may be larger than the product, where another is always 0
         return reduce(lambda made, piece: scope.fill(dialect.wide["mul"], made, piece), pieces)
-    whole = f"CAST({{0}} AS {dialect.whole_type(largest_part)})"
-    pieces = [scope.fill(whole, piece) for piece in pieces]
+    digits = [len(str(size)) for size in sizes]
+    quick = often and sum(digits) <= dialect.factor_digits
+    types = [dialect.factor.format(many) if quick else dialect.whole_type(largest_part) for many in digits]
+    pieces = [scope.fill(f"CAST({{0}} AS {held})", piece) for piece, held in zip(pieces, types, strict=True)]
     if shared:
         pieces = [scope.named(piece) for piece in pieces]
     return scope.fill(f"({_places(pieces, ' * ')})", *pieces)

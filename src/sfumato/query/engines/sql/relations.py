@@ -6,13 +6,13 @@ Names of the query never reach the engine, so that none can clash with another o
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 from sfumato.query.engines.bounding import FirstRows, Incoming
 from sfumato.query.engines.sql.bounding import kept_rows
 from sfumato.query.engines.sql.dialect import Dialect
-from sfumato.query.engines.sql.expressions import cast, truncated, value
+from sfumato.query.engines.sql.expressions import cast, ends, truncated, value
 from sfumato.query.engines.sql.folds import fold, key
 from sfumato.query.engines.sql.held import Held, item_type
 from sfumato.query.engines.sql.reading import enforced, read
@@ -195,10 +195,8 @@ class Relations:
         scope = below.scope(self.statement)
         made = [f"{value(of, scope).text} AS f{place}" for place, (_, of) in enumerate(select.columns)]
         text = f"SELECT {listing([*below.identity, *made]) or '1 AS one'} FROM ({scope.over(below.text)})"
-        same = {
-            name: below.held[of.name] for name, of in select.columns if isinstance(of, Column) and of.name in below.held
-        }
-        return made_source(text, below.units, select.fields, same)
+        within = {name: found for name, of in select.columns if (found := ends(of, scope)) is not None}
+        return made_source(text, below.units, select.fields, within)
 
     def _join(self, join: Join) -> Source:
         left, right = self.source(join.left), self.source(join.right)
@@ -317,6 +315,13 @@ class Relations:
 def is_cheap(relation: Relation) -> bool:
     """Tells whether to read a relation anew takes no longer than to keep it."""
     return isinstance(relation, Scan | Select | Where)
+
+
+def no_fewer_rows(relation: Relation) -> Relation:
+    """A relation in which every unit has as many rows as in this one, or more, and that is quicker to count."""
+    while isinstance(relation, Select | Where):  # one takes each row as it is, the other leaves some out
+        relation = relation.source
+    return replace(relation, columns=()) if isinstance(relation, Scan) else relation
 
 
 def _raw(table: Held, statement: Statement) -> Scope:
