@@ -39,6 +39,9 @@ FEW, THIN = 1 << 11, 8
 
 MOST_STEPS = 200
 
+LEAST_SHARE = 2.0**-80
+"""The least part of a Newton step that is tried: far out, where losses are straight, whole ones are far too long."""
+
 
 @final
 class Push:
@@ -144,6 +147,7 @@ def _descend(problem: Problem, push: Floats) -> Floats:
     if len(problem.rows) > FEW:
         rows, targets = problem.rows[::THIN], problem.targets[::THIN]
         theta = _descend(replace(problem, rows=rows, targets=targets, ridge=problem.ridge / THIN), push / THIN)
+        theta = min(np.zeros(problem.shape), theta, key=lambda start: problem.value(start, push))
     value = problem.value(theta, push)
     for _ in range(MOST_STEPS):
         slope = problem.gradient(theta, push)
@@ -152,7 +156,7 @@ def _descend(problem: Problem, push: Floats) -> Floats:
         if fall <= 1e-14 * (1 + abs(value)):
             return np.asarray(theta - step)
         share = 1.0
-        while (further := problem.value(theta - share * step, push)) > value - share * fall / 4 and share > 1e-10:
+        while (further := problem.value(theta - share * step, push)) > value - share * fall / 4 and share > LEAST_SHARE:
             share /= 2
         theta, value = theta - share * step, further
     return theta
@@ -275,7 +279,7 @@ def _nearer(problem: Problem, theta: list[Fraction], slope: list[arb]) -> tuple[
     """One step to the minimum: Newton's, halved until the gradient is shorter; else one along it, always nearer."""
     length, share = _length(slope), Fraction(1)
     step = _newton_fractions(problem, theta, slope)
-    while share > Fraction(1, 1 << 30):
+    while share > LEAST_SHARE:
         further = [one - share * part for one, part in zip(theta, step, strict=True)]
         there = _ball_gradient(problem, further)
         if _length(there) <= (1 - share / 4) * length:
