@@ -189,6 +189,24 @@ def test_what_is_not_clear_is_not_settled() -> None:
     assert settled(half + 2.0**-GRID_BITS / 4, zero, error + math.inf, 1.0) is None
 
 
+@pytest.mark.parametrize("risk", [*RISKS, CappedPoisson()], ids=lambda risk: type(risk).__name__)
+def test_rows_of_which_every_eighth_leads_astray_do_not_make_it_endless(
+    risk: Risk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every eighth row is of one class: the first guess is far out, where losses are straight and steps too long."""
+    looked: list[int] = []
+
+    def counted(problem: Problem, theta: list[Fraction]) -> list[arb]:
+        looked.append(1)
+        assert len(looked) < 100
+        return _ball_gradient(problem, theta)
+
+    monkeypatch.setattr(certified_minimum, "_ball_gradient", counted)
+    rows, targets = np.ones((3000, 4)), np.arange(3000) % 2 * 1.0
+    push = draw_push(Fraction(1, 10**9), 4 * risk.scores, ReplayEntropy(0))
+    assert len(least(Problem(risk, rows, targets, 8e-9, push))) == 4 * risk.scores
+
+
 def test_bits_of_a_push_are_drawn_once_and_kept() -> None:
     push = Push([3, -2], Fraction(1, 4), ReplayEntropy(1))
     low, width = push.lower, push.width

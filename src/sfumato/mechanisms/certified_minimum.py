@@ -45,6 +45,9 @@ MOST_STEPS = 200
 ENOUGH, ROUGHLY = 1e-8, 1e-2
 """What the last of Newton's steps may gain, of all rows and of some: the next one would gain about its square."""
 
+LEAST_SHARE = 2.0**-80
+"""The least part of a Newton step that is tried: far out, where losses are straight, whole ones are far too long."""
+
 
 @final
 class Push:
@@ -160,6 +163,7 @@ def _descend(problem: Problem, push: Floats, enough: float) -> Floats:
         rows, targets = problem.rows[::THIN], problem.targets[::THIN]
         fewer = replace(problem, rows=rows, targets=targets, ridge=problem.ridge / THIN)
         theta = _descend(fewer, push / THIN, ROUGHLY)
+        theta = min(np.zeros(problem.shape), theta, key=lambda start: problem.look(start, push).value)
     here = problem.look(theta, push)
     for _ in range(MOST_STEPS):
         step = _newton_step(here.hessian, here.slope)
@@ -167,7 +171,7 @@ def _descend(problem: Problem, push: Floats, enough: float) -> Floats:
         if fall <= enough:
             return np.asarray(theta - step)
         there = problem.look(theta - step, push)
-        while there.value > here.value - share * fall / 4 and share > 1e-10:
+        while there.value > here.value - share * fall / 4 and share > LEAST_SHARE:
             share /= 2
             there = problem.look(theta - share * step, push)
         theta, here = theta - share * step, there
@@ -303,7 +307,7 @@ def _nearer(problem: Problem, theta: list[Fraction], slope: list[arb]) -> tuple[
     """One step to the minimum: Newton's, halved until the gradient is shorter; else one along it, always nearer."""
     length, share = _length(slope), Fraction(1)
     step = _newton_fractions(problem, theta, slope)
-    while share > Fraction(1, 1 << 30):
+    while share > LEAST_SHARE:
         further = [one - share * part for one, part in zip(theta, step, strict=True)]
         there = _ball_gradient(problem, further)
         if _length(there) <= (1 - share / 4) * length:
