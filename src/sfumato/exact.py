@@ -94,7 +94,7 @@ def probability(value: Number, name: str) -> Fraction:
     return number
 
 
-def integer(value: object, name: str, *, least: int | None = None) -> int:
+def integer(value: object, name: str, *, least: int | None = None, most: int | None = None) -> int:
     """Reads a whole number; refuses floats, even whole ones, and booleans."""
     try:
         whole = None if isinstance(value, bool) else operator.index(value)  # type: ignore[arg-type]  # refused below
@@ -104,6 +104,8 @@ def integer(value: object, name: str, *, least: int | None = None) -> int:
         raise BadArgument(name, "a whole number", value)
     if least is not None and whole < least:
         raise BadArgument(name, f"a whole number of at least {least}", value)
+    if most is not None and whole > most:
+        raise BadArgument(name, f"a whole number of at most {most:,}", value)
     return whole
 
 

@@ -34,6 +34,9 @@ from sfumato.transforms.rowwise import clamp
 ROUNDS = 2
 """More rounds have more noise each: two were best at every ε that was tried."""
 
+MOST = 10_000
+"""So many clusters, or rounds, may be asked for."""
+
 
 @final
 class KMeans(TransformerMixin, PrivateEstimator):  # type: ignore[misc]
@@ -81,6 +84,8 @@ class KMeans(TransformerMixin, PrivateEstimator):  # type: ignore[misc]
 
     def _fit(self, source: Source, loss: Loss) -> Fit:
         numbers_alone(self.columns_, "clusters")
+        integer(self.n_clusters, "n_clusters", least=1, most=MOST)
+        integer(self.max_iter, "max_iter", least=1, most=MOST)
         ways = [spendable(one, "KMeans") for one in ways_to_spend(loss)]
         way = min(ways, key=lambda one: _spread(one, len(self.columns_), self.max_iter))
         return Fit(source, restated(self._measurement(source, way), loss), self._learn)
@@ -89,12 +94,23 @@ class KMeans(TransformerMixin, PrivateEstimator):  # type: ignore[misc]
         """All rounds, on scaled rows: those of a table after they were read under the permit."""
         chain, starts = source.rows(), None
         if self.init is not None:
-            starts = self._scaled(np.asarray(self.init, dtype=np.float64)).tolist()
+            starts = self._scaled(self._starts()).tolist()
         read = isinstance(chain, Transformation)
         d_in = chain.map(source.unit) if isinstance(chain, Transformation) else source.space.metric.read(source.unit)
         rounds = k_means(self.n_clusters, loss=way, rounds=self.max_iter, starts=starts, d_in=d_in)
         made = (source.space >> clamp(-1, 1) >> rounds).then(_plain, name="centres and sizes")
         return chain >> made if read else made
+
+    def _starts(self) -> Floats:
+        """Where clusters begin, in the units of the data; refuses what is no place of each."""
+        try:
+            given = np.asarray(self.init, dtype=np.float64)
+        except (TypeError, ValueError, OverflowError):
+            given = np.empty(0)
+        if given.shape != (self.n_clusters, len(self.columns_)) or not np.isfinite(given).all():
+            must = f"{self.n_clusters} public places of {len(self.columns_)} numbers each, or left out"
+            raise BadArgument("init", must, type(self.init).__name__)
+        return given
 
     def _learn(self, value: tuple[list[list[float]], list[float]]) -> None:
         centres, sizes = (np.array(part, dtype=np.float64) for part in value)

@@ -224,7 +224,7 @@ class QuantileTransformer(PrivateScaler):
         numbers_alone(self.columns_, "quantiles")
         if self.output_distribution not in ("uniform", "normal"):
             raise BadArgument("output_distribution", '"uniform" or "normal"', self.output_distribution)
-        many = integer(self.n_quantiles, "n_quantiles", least=1)
+        many = integer(self.n_quantiles, "n_quantiles", least=1, most=10_000)
         self.references_ = np.linspace(0.0, 1.0, many + 2)
         ways = [spendable(one, "QuantileTransformer") for one in ways_to_spend(loss)]
         way = min(ways, key=lambda one: _heat(one, len(self.columns_) * many))

@@ -38,6 +38,9 @@ DEEPEST_ASKED = 12
 SHOWN = 40
 """At most so many rules are printed."""
 
+MOST_TREES = 10_000
+"""So many trees may be asked for."""
+
 
 class TreeModel(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
     """What trees and ensembles of them share: public questions, the fit, and the trees as rules."""
@@ -159,7 +162,7 @@ def _depth(depth: int | None) -> int | None:
 
 
 def _stated(number: int | None, name: str) -> int | None:
-    return None if number is None else integer(number, name, least=1)
+    return None if number is None else integer(number, name, least=1, most=10**15)
 
 
 @final
@@ -269,7 +272,7 @@ class RandomForestClassifier(TreeModel):
 
     @property
     def _wish(self) -> Wish:
-        number, rows = integer(self.n_estimators, "n_estimators", least=1), _stated(self.rows, "rows")
+        number, rows = integer(self.n_estimators, "n_estimators", least=1, most=MOST_TREES), _stated(self.rows, "rows")
         each = None if rows is None else max(1, rows // number)
         return Wish(1, _depth(self.max_depth), each, features=_stated(self.max_features, "max_features"))
 

@@ -281,19 +281,8 @@ class Ledger(Displayed):
         the book says so, for ``ahead`` of them at a time: a crash can lose that many, and none ever runs twice.
         ``metric``, if it is that of the account's unit, says whether neighbours add or remove one.
         """
-        permit = begin(
-            self._replica,
-            self._store,
-            account,
-            loss,
-            event,
-            key=key,
-            ahead=ahead,
-            what=what,
-            data=data,
-            by=by,
-            metric=metric,
-        )
+        book = self._replica, self._store
+        permit = begin(*book, account, loss, event, key=key, ahead=ahead, what=what, data=data, by=by, metric=metric)
         self._runs.add(permit)
         return permit
 

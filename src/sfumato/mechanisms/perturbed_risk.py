@@ -153,6 +153,7 @@ def likely_scale(risk: Risk, columns: int, epsilon: float, ridge: float = 0.0) -
     bend, rank, stiffness = floats_of(risk), risk.rank, float(risk.stiffness)
     flat, rise, fall = bend
     low, high = 2.0**-400, 2.0**400
+    ridge = min(ridge, high)
     for _ in range(SCALE_BITS):
         scale = low**0.5 * high**0.5
         share = (columns + 1) / max(ridge, stiffness * (columns + 1) * scale) / rank

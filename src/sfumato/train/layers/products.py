@@ -17,8 +17,7 @@ def products(inputs: Tensor, back: Tensor, *, bias: bool, shape: tuple[int, ...]
 
     ``inputs`` are (units, positions, in), ``back`` (units, positions, out), or both with groups after the units. Three
     ways to the norms, of which the cheapest by the shapes is taken: one position has the product of two norms; few
-    positions compare all pairs of them (ghost norms); else each unit's gradient is made, and kept for the sum where it
-    is small.
+    positions compare all pairs of them (ghost norms); else each unit's gradient is made, and kept if it is small.
     """
     positions, wide, out = inputs.shape[-2], inputs.shape[-1], back.shape[-1]
     units, groups = inputs.shape[0], inputs.shape[1] if inputs.dim() == 4 else 1
@@ -38,8 +37,7 @@ def products(inputs: Tensor, back: Tensor, *, bias: bool, shape: tuple[int, ...]
             pairs = (inputs @ inputs.transpose(-2, -1)).float() * (back @ back.transpose(-2, -1)).float()
             norms = pairs.sum(dim=(-2, -1))
         else:
-            weight = made()
-            norms = squares(weight)
+            norms = squares(made())
             if not small:
                 held.clear()
         norms = norms if norms.dim() == 1 else norms.sum(dim=1)
@@ -57,8 +55,7 @@ def products(inputs: Tensor, back: Tensor, *, bias: bool, shape: tuple[int, ...]
         return sums | ({"bias": scaled.sum(dim=(0, -2)).flatten()} if bias else {})
 
     def each() -> Sums:
-        weight = made()
-        parts = {"weight": weight if shape is None else weight.reshape(units, *shape)}
+        parts = {"weight": made() if shape is None else made().reshape(units, *shape)}
         return parts | ({"bias": back.sum(dim=-2).flatten(1)} if bias else {})
 
     return Gradients(squared, weighted, each)

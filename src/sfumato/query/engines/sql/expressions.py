@@ -221,27 +221,27 @@ def ends(of: Expression, scope: Scope) -> Ends | None:
         case Column(name):
             return scope.held.get(name)
         case Call("to_float", (part,)):
-            found = ends(part, scope) if part.kind.numeric else None
+            inside = ends(part, scope) if part.kind.numeric else None
         case Call("clamp", (_, Literal(int() | float() as low), Literal(int() | float() as high))):
-            found = (low, high) if low <= high else None
+            inside = (low, high) if low <= high else None
         case Call("sub", (part, Literal(int() | float() as by))):
-            found = ends(part, scope)
-            found = None if found is None else (float(found[0]) - float(by), float(found[1]) - float(by))
+            inside = ends(part, scope)
+            inside = None if inside is None else (float(inside[0]) - float(by), float(inside[1]) - float(by))
         case Call("div", (part, Literal(int() | float() as by))) if by > 0:
-            found = ends(part, scope)
-            found = None if found is None else (float(found[0]) / float(by), float(found[1]) / float(by))
+            inside = ends(part, scope)
+            inside = None if inside is None else (float(inside[0]) / float(by), float(inside[1]) / float(by))
         case _:
-            found = None
-    known = of.kind is Kind.FLOAT and found is not None and all(abs(end) < MODEST for end in found)
-    return (float(found[0]), float(found[1])) if known and found is not None else None
+            inside = None
+    known = of.kind is Kind.FLOAT and inside is not None and all(abs(end) < MODEST for end in inside)
+    return (float(inside[0]), float(inside[1])) if known and inside is not None else None
 
 
 def _is_within(clamp: Call, scope: Scope) -> bool:
     """Tells whether what is to be moved into bounds lies there by what the text has done already."""
     match clamp.parts:
         case (part, Literal(int() | float() as low), Literal(int() | float() as high)):
-            found = ends(part, scope)
-            return found is not None and low <= found[0] and found[1] <= high
+            inside = ends(part, scope)
+            return inside is not None and low <= inside[0] and inside[1] <= high
     return False
 
 

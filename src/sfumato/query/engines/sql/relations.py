@@ -195,7 +195,7 @@ class Relations:
         scope = below.scope(self.statement)
         made = [f"{value(of, scope).text} AS f{place}" for place, (_, of) in enumerate(select.columns)]
         text = f"SELECT {listing([*below.identity, *made]) or '1 AS one'} FROM ({scope.over(below.text)})"
-        within = {name: found for name, of in select.columns if (found := ends(of, scope)) is not None}
+        within = {name: between for name, of in select.columns if (between := ends(of, scope)) is not None}
         return made_source(text, below.units, select.fields, within)
 
     def _join(self, join: Join) -> Source:
