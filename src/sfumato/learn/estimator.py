@@ -228,8 +228,8 @@ class PrivateEstimator(ShownModel, BaseEstimator):  # type: ignore[misc]
 
         Of what is missing, a number is the middle of its bounds, and a category none of its values.
         """
-        none = np.array([0.0 if isinstance(column, Number) else -1.0 for column in self.columns_])
         encoded = self._encoded(X)
+        none = np.array([0.0 if isinstance(column, Number) else -1.0 for column in self.columns_])
         rows = np.where(np.isnan(encoded), none, encoded)
         return Coordinates(tuple(column.kind for column in self.columns_)).rows(rows)
 
