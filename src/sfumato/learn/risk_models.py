@@ -289,7 +289,8 @@ class HuberRegressor(RegressorMixin, RiskModel):  # type: ignore[misc]
 
     def predict(self, X: object) -> Floats:  # noqa: N803
         """Predicts the target of rows; nothing protects these rows."""
-        return np.asarray(self._middle + self._unit * self._scores(X)[:, 0])
+        scores = self._scores(X)[:, 0]
+        return np.asarray(self._middle + self._unit * scores)
 
     def _alone(self, rows: Floats) -> Floats:
         return np.asarray(self._middle + self._unit * self._scores_alone(rows)[:, 0])
