@@ -46,7 +46,11 @@ def chi_squares(freedom: Floats, count: int, entropy: Entropy) -> Floats:
 
 def binomials(trials: Floats, share: float, entropy: Entropy) -> Floats:
     """How many of some trials succeed, for each number of trials."""
-    drawn = uniforms(len(trials), entropy)
+    return binomial_quantiles(uniforms(len(trials), entropy), trials, share)
+
+
+def binomial_quantiles(drawn: Floats, trials: Floats, share: float) -> Floats:
+    """How many of some trials succeed where a uniform number was drawn for each."""
     variance = trials * share * (1 - share)
     z = special.ndtri(drawn)
     made = np.rint(trials * share + np.sqrt(variance) * z + (1 - 2 * share) * (z * z - 1) / 6)
@@ -55,8 +59,10 @@ def binomials(trials: Floats, share: float, entropy: Entropy) -> Floats:
     return np.asarray(np.clip(made, 0.0, trials))
 
 
-def multinomials(total: float, shares: Floats, count: int, entropy: Entropy) -> Floats:
-    """How many of some rows fall into each of several cells: a row for each draw."""
+def multinomials(total: float, shares: Floats, count: int, entropy: Entropy, *, together: int = 1) -> Floats:
+    """How many of some rows fall into each of several cells, ``together`` at a time: a row for each draw."""
+    if together > 1:
+        return together * multinomials(max(total / together, 1.0), shares, count, entropy)
     if total * count <= ONE_BY_ONE:
         drawn = uniforms(round(total) * count, entropy)
         places = np.searchsorted(np.cumsum(shares[:-1]), drawn, side="right")
@@ -87,11 +93,13 @@ class NoiseLaw:
     deviation: float
     added: Noised | None = None
     pieces: int = 1
+    together: int = 1
+    """So many rows may be of one person, and alike: under a null hypothesis rows are drawn together (#several)."""
 
     @classmethod
-    def of(cls, sums: NoisySums, size: int, pieces: int = 1) -> Self:
+    def of(cls, sums: NoisySums, size: int, pieces: int = 1, together: int = 1) -> Self:
         """The law of the noise that a measurement adds."""
-        return cls(size, sums.deviation, sums.measurement.noise, pieces)
+        return cls(size, sums.deviation, sums.measurement.noise, pieces, together)
 
     @property
     def variance(self) -> float:

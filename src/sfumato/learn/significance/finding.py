@@ -93,7 +93,7 @@ def sided(statistics: Floats, alternative: str) -> Floats:
 )
 def monte_carlo(statistic: float, under_null: Floats) -> float:
     """The p-value by simulation: the share of draws that are no less extreme, the statistic among them."""
-    beyond = int(np.count_nonzero(under_null >= statistic * (1 - 1e-12)))
+    beyond = int(np.count_nonzero(under_null >= statistic - 1e-12 * abs(statistic)))
     return (1 + beyond) / (1 + len(under_null))
 
 
@@ -118,10 +118,15 @@ def concluded(
     effect = detectable_effect(under_null, side) * error
 
     def ends(confidence: float) -> tuple[float, float]:
-        reach = float(np.quantile(sided(under_null, side), confidence, method="higher")) * error
+        reach = reach_of(under_null, side, confidence) * error
         return -np.inf if side == "less" else value - reach, np.inf if side == "greater" else value + reach
 
     return Finding(asked, statistic, chance, release, value, effect, rows, ends)
+
+
+def reach_of(under_null: Floats, side: str, confidence: float) -> float:
+    """How far from 0 a statistic is, with a confidence, under the least favourable of several nulls."""
+    return float(np.quantile(sided(under_null, side), confidence, axis=-1, method="higher").max())
 
 
 def unknown(asked: str, release: Release, rows: float, widest: tuple[float, float] | None = None) -> Finding:
@@ -130,11 +135,11 @@ def unknown(asked: str, release: Release, rows: float, widest: tuple[float, floa
 
 
 def chance_of(statistic: float, under_null: Floats, side: str = "greater") -> float:
-    """The p-value of a statistic among its draws under the null."""
-    return monte_carlo(float(sided(np.array([statistic]), side)[0]), sided(under_null, side))
+    """The p-value of a statistic among its draws under the null; of several nulls (rows), the largest."""
+    seen = float(sided(np.array([statistic]), side)[0])
+    return max(monte_carlo(seen, draws) for draws in np.atleast_2d(sided(under_null, side)))
 
 
 def detectable_effect(under_null: Floats, side: str) -> float:
     """The shift of a statistic that is found at the 5 % level in four of five cases."""
-    critical = float(np.quantile(sided(under_null, side), 1 - LEVEL))
-    return critical - float(np.quantile(under_null, 0.2))
+    return reach_of(under_null, side, 1 - LEVEL) - float(np.quantile(np.atleast_2d(under_null)[0], 0.2))

@@ -60,7 +60,9 @@ def rank_statistic(counts: Floats, law: NoiseLaw, count: int, entropy: Entropy) 
     """P(first > second) − ½, or H of more groups, and draws of it where every group falls into bins as all rows do."""
     shares = np.clip(counts.sum(axis=1), 0.0, None)
     shares = shares / shares.sum()
-    drawn = np.stack([multinomials(size, shares, count, entropy) for size in counts.sum(axis=0)], axis=2)
+    drawn = np.stack(
+        [multinomials(size, shares, count, entropy, together=law.together) for size in counts.sum(axis=0)], axis=2
+    )
     drawn += law.draw(count, entropy).reshape(drawn.shape)
     if counts.shape[1] > 2:
         return float(kruskal(counts[None])[0]), kruskal(drawn)
@@ -123,7 +125,8 @@ def signed_rank_test(
 def symmetry_statistic(counts: Floats, law: NoiseLaw, count: int, entropy: Entropy) -> tuple[float, Floats]:
     """The sum of signed ranks over its deviation, and its draws where bins on both sides of 0 have one share."""
     shares = np.clip(counts + counts[::-1], 0.0, None)
-    drawn = multinomials(float(counts.sum()), shares / shares.sum(), count, entropy) + law.draw(count, entropy)
+    drawn = multinomials(float(counts.sum()), shares / shares.sum(), count, entropy, together=law.together)
+    drawn += law.draw(count, entropy)
     return float(signed_ranks(counts[None], law)[0]), signed_ranks(drawn, law)
 
 

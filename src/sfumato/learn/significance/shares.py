@@ -20,8 +20,8 @@ from sfumato.exact import integer, probability
 from sfumato.guarantee import guarantee
 from sfumato.learn.columns import Floats, Match
 from sfumato.learn.noising import least_noise
-from sfumato.learn.significance.asking import Paying, Terms, aligned, category_column, column_name
-from sfumato.learn.significance.draws import NoiseLaw, binomials, uniforms
+from sfumato.learn.significance.asking import Paying, Terms, aligned, category_column, column_name, rows_together
+from sfumato.learn.significance.draws import NoiseLaw, binomial_quantiles, binomials, uniforms
 from sfumato.learn.significance.finding import Ends, Finding, chance_of, concluded, read_alternative, unknown
 from sfumato.learn.sources import Source
 from sfumato.noise.discrete_laplace import DiscreteLaplace
@@ -64,6 +64,9 @@ def proportion_test(
         raise BadArgument("groups", "left out, where no groups are compared", groups)
     name = column_name(column, "column") if isinstance(data, Frame) else "x"
     source = terms.source(data, (Match(name, success, alone=size is not None),), (data,))
+    if size is not None and rows_together(source) > 1:
+        must = "left out, where a person may have several rows: they are not independent (or max_rows=1)"
+        raise BadArgument("size", must, size)
     asked = f"is the share of {name} = {success} {null:g}?"
     if size is not None:
         return _known_size(asked, source, null, integer(size, "size", least=1), side, terms)
@@ -183,16 +186,19 @@ def _unknown_size(asked: str, source: Source, null: float, side: str, terms: Ter
 
 
 def share_statistic(sums: Floats, law: NoiseLaw, null: float, count: int, entropy: Entropy) -> tuple[float, Floats]:
-    """How far noisy counts are from a share, over its deviation, and draws of that with the most rows that may be."""
-    most = np.full(count, np.ceil(float(sums.sum()) + 2 * law.reach(UNSURE / 2)))
+    """How far noisy counts are from a share, over its deviation, and draws of that with the most rows that may be.
+
+    The deviation is one number for all of them, so that more rows can only spread the draws.
+    """
+    rows = float(sums.sum())
+    people = np.ceil((rows + 2 * law.reach(UNSURE / 2)) / law.together)
+    spread = max(rows, 1.0) * law.together * null * (1 - null) + law.variance * (null**2 + (1 - null) ** 2)
 
     def statistics(counts: Floats) -> Floats:
-        apart = (1 - null) * counts[:, 0] - null * counts[:, 1]
-        spread = np.clip(counts.sum(axis=1), 1.0, None) * null * (1 - null)
-        return np.asarray(apart / np.sqrt(spread + law.variance * (null**2 + (1 - null) ** 2) + 1e-12))
+        return np.asarray(((1 - null) * counts[:, 0] - null * counts[:, 1]) / np.sqrt(spread + 1e-12))
 
-    drawn = binomials(most, null, entropy)
-    noisy = np.stack([drawn, most - drawn], axis=1) + law.draw(count, entropy)
+    drawn = binomials(np.full(count, people), null, entropy)
+    noisy = law.together * np.stack([drawn, people - drawn], axis=1) + law.draw(count, entropy)
     return float(statistics(sums[None])[0]), statistics(noisy)
 
 
@@ -217,24 +223,41 @@ def _two_shares(
 
 
 def shares_statistic(counts: Floats, law: NoiseLaw, count: int, entropy: Entropy) -> tuple[float, Floats, float]:
-    """The difference of two shares over its deviation, its draws if both are that of all rows, and the deviation."""
-    rows = counts.sum(axis=0)
-    pooled = min(max(float(counts[0].sum() / rows.sum()), 0.0), 1.0)
-    drawn = np.empty((count, 2, 2))
-    for place, size in enumerate(np.rint(rows)):
-        drawn[:, 0, place] = binomials(np.full(count, size), pooled, entropy)
-        drawn[:, 1, place] = size - drawn[:, 0, place]
-    drawn += law.draw(count, entropy).reshape(drawn.shape)
-    (apart,), (error,) = apart_and_error(counts[None], law)
-    gaps, errors = apart_and_error(drawn, law)
-    return float(apart / error), np.asarray(gaps / errors), float(error)
+    """The difference of two shares over its deviation, its draws if both are one, and the deviation.
+
+    The one share is that of all rows, or a deviation of it less or more: p-values are the largest of three.
+    """
+    people = np.rint(np.maximum(counts.sum(axis=0) / law.together, 1.0))
+    chances, noise = uniforms(2 * count, entropy).reshape(2, count), law.draw(count, entropy).reshape(count, 2, 2)
+    under = []
+    for share in _likely_shares(counts, law):
+        drawn = np.empty((count, 2, 2))
+        for place, size in enumerate(people):
+            hits = binomial_quantiles(chances[place], np.full(count, size), share)
+            drawn[:, 0, place], drawn[:, 1, place] = law.together * hits, law.together * (size - hits)
+        gaps, errors, _ = apart_and_error(drawn + noise, law)
+        under.append(gaps / errors)
+    (apart,), (error,), (scale,) = apart_and_error(counts[None], law)
+    return float(apart / error), np.stack(under), float(error / scale)
 
 
-def apart_and_error(counts: Floats, law: NoiseLaw) -> tuple[Floats, Floats]:
-    """The first share minus the second, and its deviation if both are one, by drawing rows and by the noise."""
+def _likely_shares(counts: Floats, law: NoiseLaw) -> tuple[float, float, float]:
+    """The share of all rows, and what is a deviation less and more: by the drawing of rows, and by the noise."""
+    rows = max(float(counts.sum()), 1.0)
+    pooled = min(max(float(counts[0].sum()) / rows, 0.0), 1.0)
+    spread = (law.together * pooled * (1 - pooled) + 2 * law.variance * (pooled**2 + (1 - pooled) ** 2) / rows) / rows
+    return pooled, max(pooled - sqrt(spread), 0.0), min(pooled + sqrt(spread), 1.0)
+
+
+def apart_and_error(counts: Floats, law: NoiseLaw) -> tuple[Floats, Floats, Floats]:
+    """The first share minus the second times a scale, its deviation if both are one, and the scale.
+
+    Scaled by n₁n₂/(n₁ + n₂) it is a sum of counts with weights, of which no noisy number divides another.
+    """
     rows = np.maximum(counts.sum(axis=1), 1.0)
-    shares = np.clip(counts[:, 0] / rows, 0.0, 1.0)
     pooled = np.clip(counts[:, 0].sum(axis=1) / rows.sum(axis=1), 0.0, 1.0)[:, None]
+    weights = rows[:, ::-1] / rows.sum(axis=1, keepdims=True)
+    apart = weights * (counts[:, 0] - pooled * rows)
     spread = np.maximum(pooled * (1 - pooled) * rows, law.deviation)
-    errors = (spread + law.variance * (pooled**2 + (1 - pooled) ** 2)) / rows**2
-    return np.asarray(shares[:, 0] - shares[:, 1]), np.sqrt(errors.sum(axis=1))
+    errors = weights**2 * (spread + law.variance * (pooled**2 + (1 - pooled) ** 2))
+    return np.asarray(apart[:, 0] - apart[:, 1]), np.sqrt(errors.sum(axis=1)), (weights * rows)[:, 0]
