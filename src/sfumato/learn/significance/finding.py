@@ -65,13 +65,43 @@ class Finding:
             lines.append(f"  value  {self.estimate:.5g}{where}")
         if not np.isnan(self.detectable):
             lines.append(f"  power  an effect of {self.detectable:.3g} is found in four of five cases")
-        if not np.isnan(self.rows):
-            lines.append(f"  rows   about {max(self.rows, 0):,.0f}")
-        released = self.release_
-        whom = f"{released.loss} for {released.unit}{'' if released.charged else ' [uncharged]'}"
-        return "\n".join([*lines, f"  loss   {whom}", f"  how    {released.how.made}"])
+        return "\n".join([*lines, *told_of(self.release_, self.rows)])
 
     __repr__ = __str__
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class IntervalEstimate:
+    """A number of the population that rows were drawn from, and where it is, made of one release alone.
+
+    ``interval(0.9)`` holds the true number with that probability, over the drawing of rows as well as the noise; asking
+    for other confidences costs nothing. ``estimate`` is NaN where noise hides it.
+    """
+
+    asked: str
+    estimate: float
+    ends: Ends
+    release_: Release
+    rows: float = nan
+
+    def interval(self, confidence: AnyNumber = 0.95) -> tuple[float, float]:
+        """Where the true number is, with a confidence that counts the noise as well as the drawing of rows."""
+        return self.ends(float(probability(confidence, "confidence")))
+
+    def __str__(self) -> str:
+        low, high = self.ends(0.95)
+        lines = [self.asked, f"  value  {self.estimate:.5g}; 95 % interval {low:.5g} … {high:.5g}"]
+        return "\n".join([*lines, *told_of(self.release_, self.rows)])
+
+    __repr__ = __str__
+
+
+def told_of(released: Release, rows: float) -> list[str]:
+    """What is said of a release below a result: how many rows, what it cost whom, how it was made."""
+    whom = f"{released.loss} for {released.unit}{'' if released.charged else ' [uncharged]'}"
+    about = [] if np.isnan(rows) else [f"  rows   about {max(rows, 0):,.0f}"]
+    return [*about, f"  loss   {whom}", f"  how    {released.how.made}"]
 
 
 def read_alternative(alternative: str) -> str:

@@ -52,7 +52,7 @@ class Groups:
     errors: Floats
     """The variance of each mean, by the drawing of rows and by the noise."""
     most: Floats
-    """Variances that are more by a deviation of the noise: draws with them reject a little less (by simulation)."""
+    """Variances that are more by a deviation of the noise, and by one row at the farther bound that was not seen."""
 
     @classmethod
     def of(cls, sums: Floats, law: NoiseLaw) -> Groups:
@@ -61,7 +61,8 @@ class Groups:
         rows = np.maximum(counts, 2.0)
         means = np.clip(totals / rows, -1.0, 1.0)
         scatter = np.maximum((rows + doubled) / 2 - rows * means**2, FLOOR * law.deviation)
-        variances, most = scatter / (rows - 1), (scatter + law.deviation) / (rows - 1)
+        unseen = (1 + np.abs(means)) ** 2
+        variances, most = scatter / (rows - 1), (scatter + law.deviation + unseen) / (rows - 1)
         return cls(rows, totals, means, variances, variances / rows + law.variance * (1 + means**2) / rows**2, most)
 
     def under(self, means: Floats, law: NoiseLaw, count: int, entropy: Entropy) -> list[Groups]:

@@ -136,5 +136,6 @@ def signed_ranks(counts: Floats, law: NoiseLaw) -> Floats:
     left, right = counts[:, :half][:, ::-1], counts[:, half + 1 :]
     tied = np.clip(left + right, 0.0, None)
     ranks = np.cumsum(tied, axis=1) - tied / 2 + 0.5
-    spread = (ranks**2 * (tied + 2 * law.variance)).sum(axis=1)
-    return np.asarray(((right - left) * ranks).sum(axis=1) / np.sqrt(np.maximum(spread, 1e-12)))
+    # Not clipped here: what noise adds to counts below 0 would count twice in draws, which begin with noisy counts.
+    spread, least = (ranks**2 * (left + right + 2 * law.variance)).sum(axis=1), (ranks**2).sum(axis=1) * law.variance
+    return np.asarray(((right - left) * ranks).sum(axis=1) / np.sqrt(np.maximum(spread, np.maximum(least, 1e-12))))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from math import sqrt
+from math import ceil, sqrt
 from typing import Any, Unpack
 
 import numpy as np
@@ -22,7 +22,7 @@ from sfumato.learn.columns import Floats, Match
 from sfumato.learn.noising import least_noise
 from sfumato.learn.significance.asking import Paying, Terms, aligned, category_column, column_name, rows_together
 from sfumato.learn.significance.draws import NoiseLaw, binomial_quantiles, binomials, uniforms
-from sfumato.learn.significance.finding import Ends, Finding, chance_of, concluded, read_alternative, unknown
+from sfumato.learn.significance.finding import Ends, Finding, IntervalEstimate, concluded, read_alternative, unknown
 from sfumato.learn.sources import Source
 from sfumato.noise.discrete_laplace import DiscreteLaplace
 from sfumato.noise.distribution import Noise
@@ -62,15 +62,51 @@ def proportion_test(
         return _two_shares(data, success, column, by, groups, side, terms)
     if groups is not None:
         raise BadArgument("groups", "left out, where no groups are compared", groups)
+    source, name = matched(data, success, size, column, terms)
+    asked = f"is the share of {name} = {success} {null:g}?"
+    if size is not None:
+        return _known_size(asked, source, null, integer(size, "size", least=1), side, terms)
+    return _unknown_size(asked, source, null, side, terms)
+
+
+def matched(data: object, success: Any, size: int | None, column: object, terms: Terms) -> tuple[Source, str]:
+    """Where successes are counted; failures too, unless the number of rows is public."""
     name = column_name(column, "column") if isinstance(data, Frame) else "x"
     source = terms.source(data, (Match(name, success, alone=size is not None),), (data,))
     if size is not None and rows_together(source) > 1:
         must = "left out, where a person may have several rows: they are not independent (or max_rows=1)"
         raise BadArgument("size", must, size)
-    asked = f"is the share of {name} = {success} {null:g}?"
+    return source, name
+
+
+def proportion_interval(
+    data: object,
+    *,
+    success: Any = True,
+    size: int | None = None,
+    column: str | None = None,
+    **paying: Unpack[Paying],
+) -> IntervalEstimate:
+    """Estimates a share of the population, with an interval that counts the noise and the drawing of rows, privately.
+
+    ``proportion_interval(answers, success="yes", epsilon=1)`` on values that one holds, or of a table
+    ``column="answer"``. The interval is what `proportion_test` would not reject: Clopper and Pearson's with the noise
+    in it. If the number of rows is public, ``size=1000`` says so, and only successes are counted
+    (proofs/significance.md#share-intervals).
+
+    >>> found = proportion_interval([True] * 800 + [False] * 200, size=1000, epsilon=1)
+    >>> low, high = found.interval()
+    >>> 0.7 < low < 0.8 < high < 0.9
+    True
+    """
+    terms = Terms.read(paying)
+    source, name = matched(data, success, size, column, terms)
     if size is not None:
-        return _known_size(asked, source, null, integer(size, "size", least=1), side, terms)
-    return _unknown_size(asked, source, null, side, terms)
+        found = _known_size("", source, 0.5, integer(size, "size", least=1), "two-sided", terms)
+    else:
+        found = _unknown_size("", source, 0.5, "two-sided", terms)
+    asked = f"which share of {name} is {success}?"
+    return IntervalEstimate(asked, found.estimate, found.interval, found.release_, found.rows)
 
 
 def _known_size(asked: str, source: Source, null: float, size: int, side: str, terms: Terms) -> Finding:
@@ -174,15 +210,38 @@ def _unknown_size(asked: str, source: Source, null: float, side: str, terms: Ter
     statistic, under = share_statistic(sums, law, null, terms.simulations, terms.drawing)
     value = min(max(float(sums[0]) / rows, 0.0), 1.0)
     error = sqrt(value * (1 - value) * rows + law.variance * (value**2 + (1 - value) ** 2)) / rows
-    _, around = share_statistic(sums, law, value, terms.simulations, terms.drawing)
-    estimated = concluded(asked, release, statistic, around, side, value=value, error=error, rows=rows)
-    chance = min(chance_of(statistic, under, side) + float(UNSURE), 1.0)
+    found = concluded(asked, release, statistic, under, side, value=value, error=error, rows=rows)
+    ends = ends_of_counts(sums, law, side, terms.simulations, terms.drawing)
+    return replace(found, p_value=min(found.p_value + float(UNSURE), 1.0), ends=ends)
+
+
+def ends_of_counts(sums: Floats, law: NoiseLaw, side: str, count: int, entropy: Entropy) -> Ends:
+    """Where a share is, of noisy counts of successes and failures: what one-sided tests would not reject.
+
+    Under a share θ and n rows, (1 − θ)Y − θF is a binomial number less nθ, plus noise of which the law is known.
+    """
+    noise = law.draw(count, entropy)
+    people = max(ceil((float(sums.sum()) + law.reach(Fraction(1, 20))) / law.together), 1)
+
+    def tail(first: int, share: float) -> float:
+        """The chance of at least so many successes (or failures), if their share is this."""
+        other = 1 - first
+        apart = (1 - share) * (sums[first] - noise[:, first]) - share * (sums[other] - noise[:, other])
+        return float(stats.binom.sf(np.ceil(apart / law.together + people * share) - 1, people, share).mean())
+
+    def least(first: int, missed: float) -> float:
+        low, high = 0.0, 1.0
+        for _ in range(30):
+            middle = (low + high) / 2
+            low, high = (low, middle) if tail(first, middle) > missed else (middle, high)
+        return low
 
     def ends(confidence: float) -> tuple[float, float]:
-        low, high = estimated.interval(min(confidence + float(UNSURE), 1.0))
-        return max(low, 0.0), min(high, 1.0)
+        missed = (1 - confidence) / (2 if side == "two-sided" else 1)
+        low = 0.0 if side == "less" else least(0, missed)
+        return low, 1.0 if side == "greater" else 1 - least(1, missed)
 
-    return replace(estimated, p_value=chance, ends=ends)
+    return ends
 
 
 def share_statistic(sums: Floats, law: NoiseLaw, null: float, count: int, entropy: Entropy) -> tuple[float, Floats]:
