@@ -992,6 +992,34 @@ OTHERS = (
         new="up(low), math.inf if high == math.inf else down(high), confidence",
         killers=("tests/unit/test_estimates.py::test_huge_numbers_and_scales_have_intervals",),
     ),
+    Mutant(
+        name="tests of means that trust rows to be normal",
+        trap="a null hypothesis with less in it than the data may have",
+        path="learn/significance/means.py",
+        old="        leans = LEANS.get(groups, ((0,) * groups, (1,) * groups, (-1,) * groups))",
+        new="        leans = ((0,) * groups,)",
+        killers=(
+            "tests/unit/learn/test_significance.py::test_no_true_null_hypothesis_is_rejected_more_often_than_the_level_says",
+        ),
+    ),
+    Mutant(
+        name="rows of one person drawn as if they were of many",
+        trap="a null hypothesis with less in it than the data may have",
+        path="learn/significance/means.py",
+        old="        return np.maximum(self.counts[0] / law.together, 2.0)",
+        new="        return np.maximum(self.counts[0], 2.0)",
+        killers=(
+            "tests/unit/learn/test_significance.py::test_no_true_null_hypothesis_is_rejected_more_often_than_the_level_says",
+        ),
+    ),
+    Mutant(
+        name="an interval of a quantile that begins at the last edge that passes",
+        trap="many tests where one was paid for",
+        path="learn/significance/quantiles.py",
+        old="    low = int(np.argmin(np.append(few, False)))",
+        new="    low = int(few.sum())",
+        killers=("tests/unit/learn/test_intervals.py::test_one_edge_alone_ends_an_interval",),
+    ),
 )
 """Streams, codebooks, intervals."""
 

@@ -46,7 +46,15 @@ LOSSES = {
 }
 
 
-SIZES = [(10, "ε=1"), (30, "ρ=0.5"), (100, "ε=0.1"), (100, "ε=10"), (1_000, "ρ=0.005"), (1_000, "ε=10"), (100_000, "ε=0.1")]
+SIZES = [
+    (10, "ε=1"),
+    (30, "ρ=0.5"),
+    (100, "ε=0.1"),
+    (100, "ε=10"),
+    (1_000, "ρ=0.005"),
+    (1_000, "ε=10"),
+    (100_000, "ε=0.1"),
+]
 """How many rows there are, and what is paid, of the plainest rows of each test."""
 FEW = [(10, "ε=10"), (100, "ε=1"), (1_000, "ε=0.1")]
 """The same of other rows."""
@@ -129,7 +137,9 @@ def binned(shape: Shape, rng: Rng, trials: int, n: int, *, bins: int = 20, centr
     def made(count: int) -> Array:
         x = shape.draw(rng, (count, n)) - (shape.draw(rng, (count, n)) if centred else 0.0)
         places = np.clip(np.floor((x + 1) / 2 * bins), 0, bins - 1).astype(np.intp)
-        return np.bincount((places + bins * np.arange(count)[:, None]).ravel(), minlength=bins * count).reshape(count, bins)
+        return np.bincount((places + bins * np.arange(count)[:, None]).ravel(), minlength=bins * count).reshape(
+            count, bins
+        )
 
     return in_parts(trials, n, made).astype(np.float64)
 
@@ -232,9 +242,7 @@ def signed(shape: Shape) -> Test:
     def judge(sums: Array, law: NoiseLaw, entropy: ReplayEntropy) -> float:
         return 1.0 if sums.sum() < 1 else chance_of(*ranks.symmetry_statistic(sums, law, DRAWS, entropy), "two-sided")
 
-    return Test(
-        partial(law_of, (Bins.read(X, 21),), [(0, 1)]), partial(binned, shape, bins=21, centred=True), judge
-    )
+    return Test(partial(law_of, (Bins.read(X, 21),), [(0, 1)]), partial(binned, shape, bins=21, centred=True), judge)
 
 
 def one_share(p: float, side: str = "two-sided") -> Test:

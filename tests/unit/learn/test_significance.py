@@ -1,8 +1,8 @@
 """Tests of hypotheses: valid with the noise in them, SciPy's without it, the same behind a ledger and on arrays.
 
-Type-I errors are counted in replayed simulation, on the cases that broke earlier versions: 1,000 data sets, each with
-noise, at the level of 5 %. A test that keeps its level rejects more than 72 of them with probability 0.1 %, one of 9 %
-no more than that with probability 3 %. `benchmarks/contenders/learn/type1.py` counts many more cases.
+Type-I errors are counted in replayed simulation, on the cases that broke earlier versions: 600 data sets, each with
+noise, at the level of 5 %. A test that keeps its level rejects more than 45 of them with probability 0.3 %, one of 10 %
+no more than that with probability 2 %. `benchmarks/contenders/learn/type1.py` counts many more cases.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from sfumato.transforms.gram import STEP
 Rng = np.random.Generator
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
-TRIALS, DRAWS, MOST = 1_000, 99, 72
+TRIALS, DRAWS, MOST = 600, 99, 45
 
 
 def cube(epsilon: float, each: int, pieces: int = 1) -> NoiseLaw:
@@ -52,7 +52,6 @@ def laplace(epsilon: float, size: int) -> NoiseLaw:
 SHAPES: dict[str, tuple[Callable[[Rng, int], Floats], float]] = {
     "uniform": (lambda rng, n: rng.uniform(-1, 1, n), 0.0),
     "skewed": (lambda rng, n: 2 * rng.beta(2, 5, n) - 1, 2 * 2 / 7 - 1),
-    "narrow": (lambda rng, n: 0.01 * rng.normal(size=n), 0.0),
 }
 
 
@@ -87,6 +86,15 @@ CASES: dict[str, tuple[Case, int, float]] = {
             lambda sums, law, e: chance_of(*mean_statistic(sums, law, WAITED, DRAWS, e)[:2], "two-sided"),
         ),
         10,
+        10.0,
+    ),
+    "one mean of few rare rows": (
+        (
+            lambda epsilon: cube(epsilon, 3),
+            lambda rng, n: sums_of(np.where(rng.random(n) < 0.1, 1.0, -1.0)),
+            lambda sums, law, e: chance_of(*mean_statistic(sums, law, -0.8, DRAWS, e)[:2], "two-sided"),
+        ),
+        20,
         10.0,
     ),
     "one mean, less, in much noise": (
@@ -425,25 +433,6 @@ def test_nothing_in_the_data_makes_an_error() -> None:
                 assert 0 <= found.p_value <= 1 and str(found)
     for name in ("two means", "three means", "independence", "two shares", "two rank sums"):
         assert ASKED[name][1](empty, epsilon=10**6).p_value == 1
-
-
-def test_intervals_hold_the_true_value() -> None:
-    rng, entropy = np.random.default_rng(4), ReplayEntropy(4)
-    held = {"mean": 0, "share": 0, "known": 0}
-    for _ in range(40):
-        x = rng.beta(2, 5, 200)
-        asked = {
-            "mean": (learn.t_test(x, between=(0, 1), epsilon=1, simulations=199, entropy=entropy), 2 / 7),
-            "share": (
-                learn.proportion_test(x < 0.2, epsilon=1, simulations=199, entropy=entropy),
-                stats.beta(2, 5).cdf(0.2),
-            ),
-            "known": (learn.proportion_test(x < 0.2, size=200, epsilon=1, entropy=entropy), stats.beta(2, 5).cdf(0.2)),
-        }
-        for name, (found, true) in asked.items():
-            low, high = found.interval()
-            held[name] += low <= true <= high
-    assert min(held.values()) >= 33  # below with probability 0.1 % at 95 %
 
 
 def test_what_is_not_public_is_refused_before_anything_is_charged() -> None:

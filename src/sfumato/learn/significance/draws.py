@@ -55,8 +55,19 @@ def binomial_quantiles(drawn: Floats, trials: Floats, share: float) -> Floats:
     z = special.ndtri(drawn)
     made = np.rint(trials * share + np.sqrt(variance) * z + (1 - 2 * share) * (z * z - 1) / 6)
     few = np.flatnonzero(variance < PLAIN)
-    made[few] = stats.binom.ppf(drawn[few], trials[few], share)
+    if few.size and np.ptp(trials) == 0:
+        made[few] = _listed_quantiles(drawn[few], float(trials[0]), share)
+    else:
+        made[few] = stats.binom.ppf(drawn[few], trials[few], share)
     return np.asarray(np.clip(made, 0.0, trials))
+
+
+def _listed_quantiles(drawn: Floats, trials: float, share: float) -> Floats:
+    """The same where one number of trials has few likely outcomes: they are listed once."""
+    if share > 0.5:
+        return np.asarray(trials - _listed_quantiles(1 - drawn, trials, 1 - share))
+    most = min(trials, np.ceil(trials * share + 12 * sqrt(PLAIN) + 40))
+    return np.searchsorted(special.bdtr(np.arange(most), int(trials), share), drawn).astype(np.float64)
 
 
 def multinomials(total: float, shares: Floats, count: int, entropy: Entropy, *, together: int = 1) -> Floats:

@@ -27,6 +27,9 @@ FLOOR = 2.0
 """A scatter is taken for at least so many deviations of the noise: below, it cannot be told from none."""
 
 
+UNSEEN = 3.0
+"""Rows of a kind that has a chance of 3/n are absent from one sample in twenty: so many are drawn beside those seen."""
+
 SKEW = 2.5
 """Draws of skewed rows have this skewness, where bounds allow it: that of waiting times is 2."""
 
@@ -52,7 +55,7 @@ class Groups:
     errors: Floats
     """The variance of each mean, by the drawing of rows and by the noise."""
     most: Floats
-    """Variances that are more by a deviation of the noise, and by one row at the farther bound that was not seen."""
+    """Variances that are more by a deviation of the noise, and by `UNSEEN` rows at the farther bound."""
 
     @classmethod
     def of(cls, sums: Floats, law: NoiseLaw) -> Groups:
@@ -61,7 +64,7 @@ class Groups:
         rows = np.maximum(counts, 2.0)
         means = np.clip(totals / rows, -1.0, 1.0)
         scatter = np.maximum((rows + doubled) / 2 - rows * means**2, FLOOR * law.deviation)
-        unseen = (1 + np.abs(means)) ** 2
+        unseen = UNSEEN * (1 + np.abs(means)) ** 2
         variances, most = scatter / (rows - 1), (scatter + law.deviation + unseen) / (rows - 1)
         return cls(rows, totals, means, variances, variances / rows + law.variance * (1 + means**2) / rows**2, most)
 
@@ -98,12 +101,17 @@ class Groups:
         return np.asarray(sums.reshape(len(chances), -1))
 
 
-def _leaning(
-    people: Floats, means: Floats, variances: Floats, lean: Floats, chances: Floats
-) -> tuple[Floats, Floats]:
-    """Means, and sums of squares around them, of rows with two values: as skewed as bounds and `RARE` allow."""
+def _leaning(people: Floats, means: Floats, variances: Floats, lean: Floats, chances: Floats) -> tuple[Floats, Floats]:
+    """Means, and sums of squares around them, of rows with two values: as skewed as `RARE` and bounds allow.
+
+    With the rarer value of chance p, a far bound is kept where p ≥ 1/(1 + (far/spread)²), the near one where p ≤
+    1/(1 + (spread/near)²); both can be, as no variance is above far · near.
+    """
+    far, near = np.maximum(1 - lean * means, 1e-9), np.maximum(1 + lean * means, 1e-9)
+    variances = np.minimum(variances, far * near)
     spread = np.sqrt(variances)
-    shares = np.clip(1 / (1 + (np.clip(1 - lean * means, 0.0, None) / spread) ** 2), RARE, 0.5)
+    shares = np.maximum(RARE, 1 / (1 + (far / spread) ** 2))
+    shares = np.minimum(shares, np.minimum(0.5, 1 / (1 + (spread / near) ** 2)))
     rare = np.empty_like(chances)
     for place, share in enumerate(shares.tolist()):
         drawn = chances[:, place] if lean[place] > 0 else 1 - chances[:, place]

@@ -36,7 +36,8 @@ def quantile_interval(
     ``quantile_interval(x, 0.9, between=(0, 10), epsilon=1)`` on numbers that one holds, or of a table
     ``column="score"``. Counts in public ``bins`` are released with noise; the interval begins and ends at their edges,
     and holds for numbers of any kind, continuous or not. Finer bins place it better and add noise, as the root of their
-    number: where bounds are much wider than the numbers, state edges (proofs/significance.md#quantiles).
+    number: where bounds are much wider than the numbers, state edges. Confidences above 1 − 4/``simulations`` give the
+    bounds (proofs/significance.md#quantiles).
 
     >>> import numpy as np
     >>> found = quantile_interval(np.arange(5000.0) % 10, between=(0, 10), bins=20, epsilon=1)
@@ -80,7 +81,7 @@ def quantile_statistics(
 @guarantee(
     claim="the quantile is below the first end with probability at most missed, and above the second so too",
     proof="proofs/significance.md#quantiles",
-    reviewed="",
+    reviewed="e40c7232c628",
 )
 def passed(apart: Floats, under: Floats, missed: float) -> tuple[int, int]:
     """The edges at which an interval begins and ends, the bounds among them as the first and the last.

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from math import nan, sqrt
 from typing import Unpack, final
 
-import numpy as np
-
 from sfumato.entropy import Entropy
 from sfumato.learn.columns import Floats, Square
 from sfumato.learn.significance.asking import Bounds, Paying, Terms, number_column, one_array
@@ -27,7 +25,7 @@ def variance_interval(
     standard_deviation: bool = False,
     **paying: Unpack[Paying],
 ) -> IntervalEstimate:
-    """Estimates the variance of a population, with an interval that counts the noise and the drawing of rows, privately.
+    """Estimates the variance of a population, with an interval that counts noise and the drawing of rows, privately.
 
     ``variance_interval(x, between=(0, 10), epsilon=1)`` on numbers that one holds, or of a table ``column="score"``;
     ``standard_deviation=True`` gives the root of all of it. Sums of powers up to the fourth are released with noise,
