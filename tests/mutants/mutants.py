@@ -993,6 +993,32 @@ OTHERS = (
         killers=("tests/unit/test_estimates.py::test_huge_numbers_and_scales_have_intervals",),
     ),
     Mutant(
+        name="a sensitivity that is smooth towards one side only",
+        trap="Nissim, Raskhodnikova and Smith 2007: noise in proportion to a bound that jumps",
+        path="mechanisms/smooth_sensitivity.py",
+        old="    for low in range(min(most + 1, trim + 1) + 1):",
+        new="    for low in range(1):",
+        killers=("tests/exact/test_smooth_sensitivity.py::test_the_bound_is_the_least_smooth_one_on_all_small_data",),
+    ),
+    Mutant(
+        name="a smooth sensitivity that fades too fast",
+        trap="Nissim, Raskhodnikova and Smith 2007: noise in proportion to a bound that jumps",
+        path="mechanisms/smooth_sensitivity.py",
+        old="    fading = np.exp(-float(beta) * np.arange(most + 1))",
+        new="    fading = np.exp(-2 * float(beta) * np.arange(most + 1))",
+        killers=("tests/exact/test_smooth_sensitivity.py::test_the_bound_is_the_least_smooth_one_on_all_small_data",),
+    ),
+    Mutant(
+        name="a change of scale that is not paid for",
+        trap="heavy tails cost (2γ + 1)β for the scale beside the place",
+        path="mechanisms/smooth_sensitivity.py",
+        old="    return max(place, both)",
+        new="    return place",
+        killers=(
+            "tests/exact/test_smooth_sensitivity.py::test_the_loss_of_place_and_scale_together_is_never_more_and_reached",
+        ),
+    ),
+    Mutant(
         name="tests of means that trust rows to be normal",
         trap="a null hypothesis with less in it than the data may have",
         path="learn/significance/means.py",

@@ -31,8 +31,8 @@ Array = NDArray[np.float64]
 Rng = np.random.Generator
 
 TRIALS = 2_000
-DRAWS = 199
-"""Releases drawn under the null hypothesis by each trial: with 199 a level of 5 % can be met exactly."""
+DRAWS = 99
+"""Releases drawn under the null hypothesis by each trial: with 99 a level of 5 % can be met exactly."""
 LEVEL = 0.05
 WHOLE = 2_000_000
 """So many rows are drawn one by one at a time."""
@@ -46,22 +46,14 @@ LOSSES = {
 }
 
 
-SIZES = [
-    (10, "ε=1"),
-    (30, "ρ=0.5"),
-    (100, "ε=0.1"),
-    (100, "ε=10"),
-    (1_000, "ρ=0.005"),
-    (1_000, "ε=10"),
-    (100_000, "ε=0.1"),
-]
+SIZES = [(10, "ε=1"), (30, "ρ=0.5"), (100, "ε=0.1"), (1_000, "ε=10"), (100_000, "ε=0.1")]
 """How many rows there are, and what is paid, of the plainest rows of each test."""
 FEW = [(10, "ε=10"), (100, "ε=1"), (1_000, "ε=0.1")]
 """The same of other rows."""
 RARE = [(100, "ε=1"), (100, "ε=10"), (1_000, "ε=0.1")]
 """The same of means of rare rows, which are no question for a test of means where there are few."""
 AGAIN, SUSPECT = 5, 0.055
-"""Cases above this rate are counted again with so many times the trials: of 200 fair ones some are, by chance."""
+"""Cases above this rate are counted again with so many times the trials: of many fair ones some are, by chance."""
 
 
 @dataclass(frozen=True)
@@ -303,11 +295,14 @@ def tests() -> Iterator[tuple[str, Test, Sizes]]:
     for name, shape in SHAPES.items():
         sizes = SIZES if name == "uniform" else FEW
         yield f"one mean, {name}", one_mean(shape), RARE if name == "one in ten" else sizes
-        yield f"two means, {name}", two_means(shape, "n and n/2"), sizes
-        yield f"three means, {name}", three_means(shape, "n, n/2, n/2"), sizes
-        yield f"correlation, {name}", correlation(shape), sizes
-        yield f"two rank sums, {name}", rank_sums(shape, 2), sizes
-        yield f"signed ranks, {name}", signed(shape), sizes
+        if name != "beta(2, 5)":
+            yield f"two means, {name}", two_means(shape, "n and n/2"), sizes
+        if name in ("uniform", "exponential", "one in ten"):
+            yield f"three means, {name}", three_means(shape, "n, n/2, n/2"), sizes
+            yield f"correlation, {name}", correlation(shape), sizes
+        if name in ("uniform", "exponential", "constant"):
+            yield f"two rank sums, {name}", rank_sums(shape, 2), sizes
+            yield f"signed ranks, {name}", signed(shape), sizes
     for side in ("less", "greater"):
         yield f"one mean, {side}, beta(2, 5)", one_mean(SHAPES["beta(2, 5)"], side), [*FEW, (100, "ε=0.1")]
         yield f"a share of 0.1, {side}", one_share(0.1, side), FEW
