@@ -1032,8 +1032,8 @@ OTHERS = (
         name="rows of one person drawn as if they were of many",
         trap="a null hypothesis with less in it than the data may have",
         path="learn/significance/means.py",
-        old="        return np.maximum(self.counts[0] / law.together, 2.0)",
-        new="        return np.maximum(self.counts[0], 2.0)",
+        old="        return np.asarray(np.maximum(self.counts[0] / law.together, 2.0))",
+        new="        return np.asarray(np.maximum(self.counts[0], 2.0))",
         killers=(
             "tests/unit/learn/test_significance.py::test_no_true_null_hypothesis_is_rejected_more_often_than_the_level_says",
         ),

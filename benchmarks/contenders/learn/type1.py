@@ -129,11 +129,10 @@ def binned(shape: Shape, rng: Rng, trials: int, n: int, *, bins: int = 20, centr
     def made(count: int) -> Array:
         x = shape.draw(rng, (count, n)) - (shape.draw(rng, (count, n)) if centred else 0.0)
         places = np.clip(np.floor((x + 1) / 2 * bins), 0, bins - 1).astype(np.intp)
-        return np.bincount((places + bins * np.arange(count)[:, None]).ravel(), minlength=bins * count).reshape(
-            count, bins
-        )
+        counted = np.bincount((places + bins * np.arange(count)[:, None]).ravel(), minlength=bins * count)
+        return counted.reshape(count, bins).astype(np.float64)
 
-    return in_parts(trials, n, made).astype(np.float64)
+    return in_parts(trials, n, made)
 
 
 def products(shape: Shape, rng: Rng, trials: int, n: int) -> Array:

@@ -82,7 +82,7 @@ class Groups:
 
     def _people(self, law: NoiseLaw) -> Floats:
         """How many people there are at least, if each has as many rows as may be."""
-        return np.maximum(self.counts[0] / law.together, 2.0)
+        return np.asarray(np.maximum(self.counts[0] / law.together, 2.0))
 
     def _drawn(self, means: Floats, law: NoiseLaw, chances: Floats, squares: Floats, lean: Sequence[int]) -> Floats:
         """Sums of rows: normal numbers, or of groups that lean two values, the rarer to that side.

@@ -45,7 +45,7 @@ def variance_interval(
     rows, unit = float(sums[0]), number.half**2
     asked = f"what is the {'standard deviation' if standard_deviation else 'variance'} of {number.name}?"
     if rows < 2:
-        value, ends = nan, lambda _: (0.0, 1.0)
+        value, ends = nan, anything
     else:
         value, ends = variance_ends(sums, law, terms.simulations, terms.drawing)
 
@@ -78,6 +78,11 @@ class Powers:
         widest = variance * (farthest(m) - variance)
         spread = min(max(around - variance**2, 0.0), widest)
         return cls(rows, m, variance * rows / (rows - 1), spread / variance**2 if variance > 0 else 0.0)
+
+
+def anything(_: float) -> tuple[float, float]:
+    """Where the variance of scaled numbers is if nothing is known."""
+    return 0.0, 1.0
 
 
 def farthest(mean: float) -> float:
