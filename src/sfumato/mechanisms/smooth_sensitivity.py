@@ -142,16 +142,16 @@ class SmoothBound:
 
     def __call__(self) -> arb:
         """It, as a ball at the working precision."""
-        found = arb(0)
+        greatest = arb(0)
         for away, apart in self.terms:
-            found = found.max(apart * ball(-self.beta * away).exp())
-        return found
+            greatest = greatest.max(apart * ball(-self.beta * away).exp())
+        return greatest
 
 
 @guarantee(
     claim="at least the local sensitivity times the rows left, and at most e^β times the same of a neighbour",
     proof=f"{PROOF}#trimmed",
-    reviewed="0d66838a1d13",
+    reviewed="20095c31766f",
 )
 def smooth_bound(offsets: NDArray[np.int64], trim: int, span: int, beta: Fraction) -> SmoothBound:
     """The β-smooth sensitivity of a trimmed sum of sorted whole numbers between 0 and a span.
@@ -162,16 +162,16 @@ def smooth_bound(offsets: NDArray[np.int64], trim: int, span: int, beta: Fractio
     fading = np.exp(-float(beta) * np.arange(most + 1))
     padded = np.concatenate([np.zeros(most + 2, np.int64), offsets, np.full(most + 2, span, np.int64)])
     first = most + 1  # so that padded[first + i] is the i-th of the rows, the least of them being the first
-    found: list[tuple[float, int, int]] = [(float(span) * float(fading[-1]), most, span)]
+    terms: list[tuple[float, int, int]] = [(float(span) * float(fading[-1]), most, span)]
     for low in range(min(most + 1, trim + 1) + 1):
         away = np.arange(max(low - 1, 0), most + 1)
         apart = padded[first + size - trim + 1 - low + away] - padded[first + trim + 1 - low]
         values = apart * fading[away]
         near = np.flatnonzero(values >= max(values.max() * (1 - NEAR), np.finfo(float).tiny))
-        found += [(float(values[place]), int(away[place]), int(apart[place])) for place in near]
-    best = max(found)[0]
+        terms += [(float(values[place]), int(away[place]), int(apart[place])) for place in near]
+    best = max(terms)[0]
     return SmoothBound(
-        beta, tuple(sorted({(away, apart) for value, away, apart in found if value >= best * (1 - NEAR)}))
+        beta, tuple(sorted({(away, apart) for value, away, apart in terms if value >= best * (1 - NEAR)}))
     )
 
 

@@ -35,8 +35,8 @@ def mean_interval(
     >>> 4.2 < low < 4.5 < high < 4.8
     True
     """
-    found = t_test(data, other, paired=paired, column=column, by=by, between=between, groups=groups, **paying)
+    tested = t_test(data, other, paired=paired, column=column, by=by, between=between, groups=groups, **paying)
     what = column if column is not None else "x"
     compared = by is not None or (other is not None and not paired)
     asked = f"how far are the means of {what} apart?" if compared else f"what is the mean of {what}?"
-    return IntervalEstimate(asked, found.estimate, found.interval, found.release_, found.rows)
+    return IntervalEstimate(asked, tested.estimate, tested.interval, tested.release_, tested.rows)

@@ -198,13 +198,13 @@ def _one_mean(source: Source, number: Number, mu: float, side: str, terms: Terms
         return unknown(asked, release, rows, (-np.inf, np.inf))
     statistic, under, error = mean_statistic(sums, law, null, terms.simulations, terms.drawing)
     centre, ends = mean_ends(sums, law, side, terms.simulations, terms.drawing)
-    found = concluded(asked, release, statistic, under, side, value=0.0, error=error * number.half, rows=rows)
+    tested = concluded(asked, release, statistic, under, side, value=0.0, error=error * number.half, rows=rows)
 
     def decoded(confidence: float) -> tuple[float, float]:
         low, high = (number.middle + number.half * end for end in ends(confidence))
         return low, high
 
-    return replace(found, estimate=number.middle + number.half * centre, ends=decoded)
+    return replace(tested, estimate=number.middle + number.half * centre, ends=decoded)
 
 
 def mean_statistic(
@@ -346,13 +346,13 @@ def power_of_t_test(
     known = Groups(*(np.full((1, groups), one) for one in (rows, 0.0, 0.0, variance, 0.0, variance)))
     shift = np.array([size, 0.0])[:groups]
 
-    def statistics(drawn: Groups) -> Floats:
+    def statistics(made: Groups) -> Floats:
         if groups == 1:
-            return from_null(drawn, 0.0, law)
-        apart, errors = _differences(drawn)
+            return from_null(made, 0.0, law)
+        apart, errors = _differences(made)
         return np.asarray(apart / errors)
 
     under = np.stack([statistics(one) for one in known.under(0 * shift, law, terms.simulations, terms.drawing)])
     critical = reach_of(under, side, 1 - float(probability(level, "level")))
-    found = known.under(shift, law, terms.simulations, terms.drawing)[0]
-    return float(np.mean(sided(statistics(found), side) > critical))
+    drawn = known.under(shift, law, terms.simulations, terms.drawing)[0]
+    return float(np.mean(sided(statistics(drawn), side) > critical))

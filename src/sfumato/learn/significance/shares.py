@@ -102,11 +102,11 @@ def proportion_interval(
     terms = Terms.read(paying)
     source, name = matched(data, success, size, column, terms)
     if size is not None:
-        found = _known_size("", source, 0.5, integer(size, "size", least=1), "two-sided", terms)
+        tested = _known_size("", source, 0.5, integer(size, "size", least=1), "two-sided", terms)
     else:
-        found = _unknown_size("", source, 0.5, "two-sided", terms)
+        tested = _unknown_size("", source, 0.5, "two-sided", terms)
     asked = f"which share of {name} is {success}?"
-    return IntervalEstimate(asked, found.estimate, found.interval, found.release_, found.rows)
+    return IntervalEstimate(asked, tested.estimate, tested.interval, tested.release_, tested.rows)
 
 
 def _known_size(asked: str, source: Source, null: float, size: int, side: str, terms: Terms) -> Finding:
@@ -210,9 +210,9 @@ def _unknown_size(asked: str, source: Source, null: float, side: str, terms: Ter
     statistic, under = share_statistic(sums, law, null, terms.simulations, terms.drawing)
     value = min(max(float(sums[0]) / rows, 0.0), 1.0)
     error = sqrt(value * (1 - value) * rows + law.variance * (value**2 + (1 - value) ** 2)) / rows
-    found = concluded(asked, release, statistic, under, side, value=value, error=error, rows=rows)
+    tested = concluded(asked, release, statistic, under, side, value=value, error=error, rows=rows)
     ends = ends_of_counts(sums, law, side, terms.simulations, terms.drawing)
-    return replace(found, p_value=min(found.p_value + float(UNSURE), 1.0), ends=ends)
+    return replace(tested, p_value=min(tested.p_value + float(UNSURE), 1.0), ends=ends)
 
 
 def ends_of_counts(sums: Floats, law: NoiseLaw, side: str, count: int, entropy: Entropy) -> Ends:
