@@ -92,6 +92,7 @@ places = {"town": ["a", "b", "a"] * 5, "age": ["y", "o", "o"] * 5}
 increments = [1, 0, 2**62, -(2**53) - 1, 5, 6, 7, 2**62]
 vectors = [[1, 0], [2**62, -(2**53) - 1], [5, 6], [7, 2**62]]
 floats, ints, texts = sf.vector(float), sf.vector(int), sf.vector(str)
+known, eight = sf.vector(int, size=8, between=(0, 9)), [0, 3, 4, 4, 5, 5, 6, 9]
 plane, totals = sf.matrix(2, between=(0, 10)), sf.vector(int, size=8, metric=sf.L1())
 steps = sf.stats.step_vectors(2)
 towns = sf.frame({"town": ["a", "b"], "age": ["y", "o"]})
@@ -108,6 +109,8 @@ ESTIMATORS: list[tuple[str, Callable[[], sf.Measurement], Any]] = [
     ("bounds_by_histogram", lambda: ints >> sf.stats.bounds_by_histogram(scale=3, measure=sf.ZCDP), wholes),
     ("mean_without_bounds", lambda: floats >> sf.stats.mean_without_bounds(loss=ONE), numbers),
     ("mean_without_bounds", lambda: floats >> sf.stats.mean_without_bounds(loss=RHO), numbers),
+    ("trimmed_mean", lambda: known >> sf.stats.trimmed_mean("0.25", loss=ONE), eight),
+    ("smooth_median", lambda: known >> sf.stats.smooth_median(loss=ONE), eight),
     ("tree", lambda: ints >> sf.stats.tree(range(33), loss=ONE), wholes),
     ("tree", lambda: floats >> sf.stats.tree(scales, loss=RHO), numbers),
     ("tree", lambda: floats >> sf.stats.tree(range(33), loss=RHO, branching=4), numbers),
@@ -136,9 +139,11 @@ estimators = pytest.mark.parametrize(
 
 
 def neighbour(data: Any, place: int) -> Any:
-    """Leaves out one row; of increments, of which there is a public number, one is less by 1."""
+    """Leaves out one row; where their number is public one is changed: of increments, by 1."""
     if data is increments:
         return [*data[:place], data[place] - 1, *data[place + 1 :]]
+    if data is eight:
+        return [*data[:place], 9 - data[place], *data[place + 1 :]]
     if data is vectors:
         return [*data[:place], [data[place][0] - 1, data[place][1]], *data[place + 1 :]]
     if isinstance(data, dict):

@@ -175,6 +175,11 @@ EXAMPLES = [
         lambda: sf.vector(int) >> sf.mechanisms.quantile_among([0, 1, 2], alpha="0.5", temperature=1),
         whole_columns,
     ),
+    Example(
+        "smooth_trimmed_mean",
+        lambda: sf.vector(int, between=(0, 2), size=2) >> sf.mechanisms.smooth_trimmed_mean(0, scale=1, beta="0.5"),
+        whole_columns[4:],
+    ),
     Example("stability_histogram", lambda: sf.vector(letters) >> sf.stability_histogram(scale=1, threshold=3), columns),
     Example("private_mode", lambda: sf.vector(letters) >> sf.mechanisms.private_mode(scale=1, delta="0.05"), columns),
     Example(

@@ -1142,6 +1142,60 @@ OTHERS = (
         new="    one, alone = np.repeat(decoded(row, model.columns_), 2, axis=0), for_one_row(model)\n",
         killers=("tests/unit/learn/test_curves.py::test_each_row_is_predicted_by_itself",),
     ),
+    Mutant(
+        name="a sensitivity that is smooth towards one side only",
+        trap="Nissim, Raskhodnikova and Smith 2007: noise in proportion to a bound that jumps",
+        path="mechanisms/smooth_sensitivity.py",
+        old="    for low in range(min(most + 1, trim + 1) + 1):",
+        new="    for low in range(1):",
+        killers=("tests/exact/test_smooth_sensitivity.py::test_the_bound_is_the_least_smooth_one_on_all_small_data",),
+    ),
+    Mutant(
+        name="a smooth sensitivity that fades too fast",
+        trap="Nissim, Raskhodnikova and Smith 2007: noise in proportion to a bound that jumps",
+        path="mechanisms/smooth_sensitivity.py",
+        old="    fading = np.exp(-float(beta) * np.arange(most + 1))",
+        new="    fading = np.exp(-2 * float(beta) * np.arange(most + 1))",
+        killers=("tests/exact/test_smooth_sensitivity.py::test_the_bound_is_the_least_smooth_one_on_all_small_data",),
+    ),
+    Mutant(
+        name="a change of scale that is not paid for",
+        trap="heavy tails cost (2γ + 1)β for the scale beside the place",
+        path="mechanisms/smooth_sensitivity.py",
+        old="    return max(place, both)",
+        new="    return place",
+        killers=(
+            "tests/exact/test_smooth_sensitivity.py::test_the_loss_of_place_and_scale_together_is_never_more_and_reached",
+        ),
+    ),
+    Mutant(
+        name="tests of means that trust rows to be normal",
+        trap="a null hypothesis with less in it than the data may have",
+        path="learn/significance/means.py",
+        old="        leans = LEANS.get(groups, ((0,) * groups, (1,) * groups, (-1,) * groups))",
+        new="        leans = ((0,) * groups,)",
+        killers=(
+            "tests/unit/learn/test_significance.py::test_no_true_null_hypothesis_is_rejected_more_often_than_the_level_says",
+        ),
+    ),
+    Mutant(
+        name="rows of one person drawn as if they were of many",
+        trap="a null hypothesis with less in it than the data may have",
+        path="learn/significance/means.py",
+        old="        return np.asarray(np.maximum(self.counts[0] / law.together, 2.0))",
+        new="        return np.asarray(np.maximum(self.counts[0], 2.0))",
+        killers=(
+            "tests/unit/learn/test_significance.py::test_no_true_null_hypothesis_is_rejected_more_often_than_the_level_says",
+        ),
+    ),
+    Mutant(
+        name="an interval of a quantile that begins at the last edge that passes",
+        trap="many tests where one was paid for",
+        path="learn/significance/quantiles.py",
+        old="    low = int(np.argmin(np.append(few, False)))",
+        new="    low = int(few.sum())",
+        killers=("tests/unit/learn/test_intervals.py::test_one_edge_alone_ends_an_interval",),
+    ),
 )
 """Streams, codebooks, intervals."""
 

@@ -13,11 +13,14 @@ from .scaling import Binner, Encoder, PolynomialFeatures, SimpleImputer
 from .scoring import Score
 from .search import GridSearch, RandomizedSearch
 from .significance.counts import chi_square_test
-from .significance.finding import Finding
+from .significance.finding import Finding, IntervalEstimate
+from .significance.intervals import mean_interval
 from .significance.means import anova, power_of_t_test, t_test
+from .significance.quantiles import quantile_interval
 from .significance.ranks import rank_test, signed_rank_test
 from .significance.relations import correlation_test
-from .significance.shares import proportion_test
+from .significance.shares import proportion_interval, proportion_test
+from .significance.spreads import variance_interval
 from .standardizing import QuantileTransformer, StandardScaler
 from .theil_sen import TheilSenRegressor
 from .totals import total_loss
@@ -39,6 +42,7 @@ __all__ = [
     "Finding",
     "GridSearch",
     "HuberRegressor",
+    "IntervalEstimate",
     "KMeans",
     "LinearRegression",
     "LinearSVC",
@@ -61,12 +65,16 @@ __all__ = [
     "correlation_test",
     "entropy",
     "load",
+    "mean_interval",
     "mutual_information",
     "power_of_t_test",
+    "proportion_interval",
     "proportion_test",
+    "quantile_interval",
     "rank_test",
     "save",
     "signed_rank_test",
     "t_test",
     "total_loss",
+    "variance_interval",
 ]

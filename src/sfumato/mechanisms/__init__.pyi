@@ -18,6 +18,7 @@ from .propose_test_release import private_mode
 from .quantile import quantile_among
 from .randomized_response import coin_flip_response
 from .selection import candidate_of, exponential_of, gumbel_noisy_max
+from .smooth_sensitivity import smooth_trimmed_mean
 from .truncated import lower_estimate, truncated_laplace, upper_estimate
 
 __all__ = [
@@ -48,6 +49,7 @@ __all__ = [
     "padded",
     "private_mode",
     "quantile_among",
+    "smooth_trimmed_mean",
     "staircase",
     "truncated_laplace",
     "upper_estimate",

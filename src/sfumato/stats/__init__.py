@@ -10,6 +10,7 @@ from sfumato.stats.histograms import consistent_counts
 from sfumato.stats.keys import top_keys
 from sfumato.stats.means import LocatedMean, mean_without_bounds
 from sfumato.stats.quantiles import bounds_by_quantiles, quantiles
+from sfumato.stats.robust import smooth_median, trimmed_mean
 from sfumato.stats.streams import running_counts
 from sfumato.stats.trees import Tree, tree
 from sfumato.stats.truncation import TruncationError, covering, mape, truncation_errors
@@ -38,9 +39,11 @@ __all__ = [
     "running_counts",
     "scored_k_means",
     "select_keys",
+    "smooth_median",
     "step_vectors",
     "sums_error",
     "top_keys",
     "tree",
+    "trimmed_mean",
     "truncation_errors",
 ]

@@ -1,13 +1,15 @@
 """Tests of hypotheses: valid with the noise in them, SciPy's without it, the same behind a ledger and on arrays.
 
-Type-I errors are counted in replayed simulation: 300 data sets, each with noise, at the level of 5 %. A test that keeps
-its level rejects more than 27 of them (9 %) with probability 0.2 %; one that ignores the noise fails by far.
+Type-I errors are counted in replayed simulation, on the cases that broke earlier versions: 600 data sets, each with
+noise, at the level of 5 %. A test that keeps its level rejects more than 45 of them with probability 0.3 %, one of 10 %
+no more than that with probability 2 %. `benchmarks/contenders/learn/type1.py` counts many more cases.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -35,7 +37,7 @@ from sfumato.transforms.gram import STEP
 Rng = np.random.Generator
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
-TRIALS, DRAWS, MOST = 300, 99, 27
+TRIALS, DRAWS, MOST = 600, 99, 45
 
 
 def cube(epsilon: float, each: int, pieces: int = 1) -> NoiseLaw:
@@ -50,7 +52,6 @@ def laplace(epsilon: float, size: int) -> NoiseLaw:
 SHAPES: dict[str, tuple[Callable[[Rng, int], Floats], float]] = {
     "uniform": (lambda rng, n: rng.uniform(-1, 1, n), 0.0),
     "skewed": (lambda rng, n: 2 * rng.beta(2, 5, n) - 1, 2 * 2 / 7 - 1),
-    "narrow": (lambda rng, n: 0.01 * rng.normal(size=n), 0.0),
 }
 
 
@@ -68,82 +69,139 @@ def binned(x: Floats, bins: int = 20) -> Floats:
 
 Judge = Callable[[Floats, NoiseLaw, ReplayEntropy], float]
 Case = tuple[Callable[[float], NoiseLaw], Callable[[Rng, int], Floats], Judge]
+WAITING, WAITED = (lambda rng, n: np.minimum(rng.exponential(0.4, n), 2) - 1), 0.4 * (1 - math.exp(-5)) - 1
+SKEWED, SKEWED_MEAN = SHAPES["skewed"]
+THIRDS = np.array([0.5, 0.35, 0.15])
 
 
-def means_case(shape: str) -> dict[str, Case]:
-    draw, mean = SHAPES[shape]
-    return {
-        f"one mean, {shape}": (
-            lambda epsilon: cube(epsilon, 3),
-            lambda rng, n: sums_of(draw(rng, n)),
-            lambda sums, law, e: chance_of(*mean_statistic(sums, law, mean, DRAWS, e)[:2], "two-sided"),
-        ),
-        f"two means, {shape}": (
-            lambda epsilon: cube(epsilon, 3, 2),
-            lambda rng, n: sums_of(draw(rng, n), draw(rng, n // 2)),
-            lambda sums, law, e: chance_of(*difference_statistic(sums, law, 0.0, DRAWS, e)[:2], "two-sided"),
-        ),
-        f"three means, {shape}": (
-            lambda epsilon: cube(epsilon, 3, 3),
-            lambda rng, n: sums_of(draw(rng, n), draw(rng, n), draw(rng, n // 2)),
-            lambda sums, law, e: chance_of(*spread_statistic(sums, law, DRAWS, e)),
-        ),
-        f"correlation, {shape}": (
-            lambda epsilon: cube(epsilon, 6),
-            lambda rng, n: products_of(draw(rng, n), draw(rng, n)),
-            lambda sums, law, e: chance_of(*correlation_statistic(sums, law, DRAWS, e)[1:], "two-sided"),
-        ),
-        f"two rank sums, {shape}": (
-            lambda epsilon: laplace(epsilon, 40),
-            lambda rng, n: np.stack([binned(draw(rng, n)), binned(draw(rng, n // 2))], axis=1).ravel(),
-            lambda sums, law, e: chance_of(*rank_statistic(sums.reshape(20, 2), law, DRAWS, e), "two-sided"),
-        ),
-        f"signed ranks, {shape}": (
-            lambda epsilon: laplace(epsilon, 21),
-            lambda rng, n: binned(draw(rng, n) - draw(rng, n), 21),
-            lambda sums, law, e: chance_of(*symmetry_statistic(sums, law, DRAWS, e), "two-sided"),
-        ),
-    }
-
-
-def shares_case(p: float) -> dict[str, Case]:
-    three = np.array([p, (1 - p) * 0.7, (1 - p) * 0.3])
-    return {
-        f"a share of {p}": (
-            lambda epsilon: laplace(epsilon, 2),
-            lambda rng, n: rng.multinomial(n, [p, 1 - p]).astype(float),
-            lambda sums, law, e: chance_of(*share_statistic(sums, law, p, DRAWS, e), "two-sided") + float(UNSURE),
-        ),
-        f"two shares of {p}": (
-            lambda epsilon: laplace(epsilon, 4),
-            lambda rng, n: (
-                np.stack([rng.multinomial(k, [p, 1 - p]) for k in (n, n // 2)], axis=1).ravel().astype(float)
-            ),
-            lambda sums, law, e: chance_of(*shares_statistic(sums.reshape(2, 2), law, DRAWS, e)[:2], "two-sided"),
-        ),
-        f"independence with a share of {p}": (
-            lambda epsilon: laplace(epsilon, 9),
-            lambda rng, n: rng.multinomial(n, np.outer(three, [0.5, 0.3, 0.2]).ravel()).astype(float),
-            lambda sums, law, e: chance_of(*independence_statistic(sums.reshape(3, 3), law, DRAWS, e)),
-        ),
-        f"fit with a share of {p}": (
-            lambda epsilon: laplace(epsilon, 3),
-            lambda rng, n: rng.multinomial(n, three).astype(float),
-            lambda sums, law, e: chance_of(*fit_statistic(sums, three, law, DRAWS, e)),
-        ),
-    }
+def two_counts(rng: Rng, n: int) -> Floats:
+    return np.stack([rng.multinomial(k, [0.5, 0.5]) for k in (n, n // 2)], axis=1).ravel().astype(float)
 
 
 CASES: dict[str, tuple[Case, int, float]] = {
-    name: (case, n, epsilon)
-    for cases, n, epsilon in (
-        (means_case("uniform"), 100, 0.5),
-        (means_case("skewed"), 300, 2.0),
-        (means_case("narrow"), 100, 5.0),
-        (shares_case(0.5), 100, 0.5),
-        (shares_case(0.05), 300, 1.0),
-    )
-    for name, case in cases.items()
+    "one mean of few skewed rows": (
+        (
+            lambda epsilon: cube(epsilon, 3),
+            lambda rng, n: sums_of(WAITING(rng, n)),
+            lambda sums, law, e: chance_of(*mean_statistic(sums, law, WAITED, DRAWS, e)[:2], "two-sided"),
+        ),
+        10,
+        10.0,
+    ),
+    "one mean of few rare rows": (
+        (
+            lambda epsilon: cube(epsilon, 3),
+            lambda rng, n: sums_of(np.where(rng.random(n) < 0.1, 1.0, -1.0)),
+            lambda sums, law, e: chance_of(*mean_statistic(sums, law, -0.8, DRAWS, e)[:2], "two-sided"),
+        ),
+        20,
+        10.0,
+    ),
+    "one mean, less, in much noise": (
+        (
+            lambda epsilon: cube(epsilon, 3),
+            lambda rng, n: sums_of(SKEWED(rng, n)),
+            lambda sums, law, e: (
+                chance_of(*mean_statistic(sums, law, SKEWED_MEAN, DRAWS, e)[:2], "less") if sums[0] >= 2 else 1.0
+            ),
+        ),
+        100,
+        0.1,
+    ),
+    "one mean of rows that are alike": (
+        (
+            lambda epsilon: replace(cube(epsilon / 4, 3), together=4),
+            lambda rng, n: 4 * sums_of(SKEWED(rng, n // 4)),
+            lambda sums, law, e: chance_of(*mean_statistic(sums, law, SKEWED_MEAN, DRAWS, e)[:2], "two-sided"),
+        ),
+        400,
+        5.0,
+    ),
+    "two means of rare rows": (
+        (
+            lambda epsilon: cube(epsilon, 3, 2),
+            lambda rng, n: sums_of(*(np.where(rng.random(k) < 0.1, 1.0, -1.0) for k in (n, n // 4))),
+            lambda sums, law, e: chance_of(*difference_statistic(sums, law, 0.0, DRAWS, e)[:2], "two-sided"),
+        ),
+        60,
+        5.0,
+    ),
+    "three means": (
+        (
+            lambda epsilon: cube(epsilon, 3, 3),
+            lambda rng, n: sums_of(SKEWED(rng, n // 5), *(SKEWED_MEAN + 0.1 * rng.normal(size=n) for _ in range(2))),
+            lambda sums, law, e: chance_of(*spread_statistic(sums, law, DRAWS, e)),
+        ),
+        100,
+        5.0,
+    ),
+    "correlation": (
+        (
+            lambda epsilon: cube(epsilon, 6),
+            lambda rng, n: products_of(SKEWED(rng, n), SKEWED(rng, n)),
+            lambda sums, law, e: chance_of(*correlation_statistic(sums, law, DRAWS, e)[1:], "two-sided"),
+        ),
+        100,
+        2.0,
+    ),
+    "two rank sums": (
+        (
+            lambda epsilon: laplace(epsilon, 40),
+            lambda rng, n: np.stack([binned(SKEWED(rng, n)), binned(SKEWED(rng, n // 2))], axis=1).ravel(),
+            lambda sums, law, e: chance_of(*rank_statistic(sums.reshape(20, 2), law, DRAWS, e), "two-sided"),
+        ),
+        100,
+        1.0,
+    ),
+    "signed ranks": (
+        (
+            lambda epsilon: laplace(epsilon, 21),
+            lambda rng, n: binned(SKEWED(rng, n) - SKEWED(rng, n), 21),
+            lambda sums, law, e: chance_of(*symmetry_statistic(sums, law, DRAWS, e), "two-sided"),
+        ),
+        50,
+        1.0,
+    ),
+    "a share": (
+        (
+            lambda epsilon: laplace(epsilon, 2),
+            lambda rng, n: rng.multinomial(n, [0.5, 0.5]).astype(float),
+            lambda sums, law, e: chance_of(*share_statistic(sums, law, 0.5, DRAWS, e), "two-sided") + float(UNSURE),
+        ),
+        10,
+        10.0,
+    ),
+    "two shares": (
+        (
+            lambda epsilon: laplace(epsilon, 4),
+            two_counts,
+            lambda sums, law, e: (
+                chance_of(*shares_statistic(sums.reshape(2, 2), law, DRAWS, e)[:2], "two-sided")
+                if sums.reshape(2, 2).sum(axis=0).min() >= 1
+                else 1.0
+            ),
+        ),
+        10,
+        1.0,
+    ),
+    "independence": (
+        (
+            lambda epsilon: laplace(epsilon, 9),
+            lambda rng, n: rng.multinomial(n, np.outer(THIRDS, [0.5, 0.3, 0.2]).ravel()).astype(float),
+            lambda sums, law, e: chance_of(*independence_statistic(sums.reshape(3, 3), law, DRAWS, e)),
+        ),
+        100,
+        1.0,
+    ),
+    "fit": (
+        (
+            lambda epsilon: laplace(epsilon, 3),
+            lambda rng, n: rng.multinomial(n, THIRDS).astype(float),
+            lambda sums, law, e: chance_of(*fit_statistic(sums, THIRDS, law, DRAWS, e)),
+        ),
+        100,
+        0.5,
+    ),
 }
 
 
@@ -162,12 +220,10 @@ def test_no_true_null_hypothesis_is_rejected_more_often_than_the_level_says(name
     assert rejections(case, n, epsilon, len(name)) <= MOST
 
 
-@pytest.mark.parametrize(
-    ("name", "epsilon"), [("one mean, uniform", 0.2), ("fit with a share of 0.5", 0.15), ("correlation, uniform", 0.5)]
-)
+@pytest.mark.parametrize(("name", "epsilon"), [("two means of rare rows", 0.3), ("fit", 0.15), ("correlation", 0.5)])
 def test_a_null_without_the_noise_is_caught(name: str, epsilon: float) -> None:
     case, n, _ = CASES[name]
-    assert rejections(case, n, epsilon, 1, told=1e-6) > 2 * MOST >= 2 * rejections(case, n, epsilon, 1)
+    assert rejections(case, n, epsilon, 1, told=1e-6) > 2 * MOST
 
 
 def test_draws_of_rows_and_noise_have_their_moments() -> None:
@@ -355,7 +411,8 @@ def test_planned_power_is_that_of_the_test() -> None:
     plan = {"effect": 3, "n": 200, "spread": 15, "between": (0, 100)}
     power = [learn.power_of_t_test(**plan, epsilon=epsilon, entropy=ReplayEntropy(1)) for epsilon in (0.1, 1, 10**6)]
     critical, centre = stats.t.ppf(0.975, 199), 0.2 * math.sqrt(200)
-    assert power[2] == pytest.approx(1 - stats.nct.cdf(critical, 199, centre), abs=0.04) and power == sorted(power)
+    plain = 1 - stats.nct.cdf(critical, 199, centre)  # of normal rows: skewed ones must not be rejected more often
+    assert plain - 0.12 < power[2] < plain and power == sorted(power)
     rng, entropy = np.random.default_rng(1), ReplayEntropy(2)
     rows, law = 2 * np.clip(rng.normal(53, 15, (200, 200)), 0, 100) / 100 - 1, cube(1.0, 3)
     found = [
@@ -376,25 +433,6 @@ def test_nothing_in_the_data_makes_an_error() -> None:
                 assert 0 <= found.p_value <= 1 and str(found)
     for name in ("two means", "three means", "independence", "two shares", "two rank sums"):
         assert ASKED[name][1](empty, epsilon=10**6).p_value == 1
-
-
-def test_intervals_hold_the_true_value() -> None:
-    rng, entropy = np.random.default_rng(4), ReplayEntropy(4)
-    held = {"mean": 0, "share": 0, "known": 0}
-    for _ in range(40):
-        x = rng.beta(2, 5, 200)
-        asked = {
-            "mean": (learn.t_test(x, between=(0, 1), epsilon=1, simulations=199, entropy=entropy), 2 / 7),
-            "share": (
-                learn.proportion_test(x < 0.2, epsilon=1, simulations=199, entropy=entropy),
-                stats.beta(2, 5).cdf(0.2),
-            ),
-            "known": (learn.proportion_test(x < 0.2, size=200, epsilon=1, entropy=entropy), stats.beta(2, 5).cdf(0.2)),
-        }
-        for name, (found, true) in asked.items():
-            low, high = found.interval()
-            held[name] += low <= true <= high
-    assert min(held.values()) >= 33  # below with probability 0.1 % at 95 %
 
 
 def test_what_is_not_public_is_refused_before_anything_is_charged() -> None:

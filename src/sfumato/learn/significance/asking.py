@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import partial
+from math import ceil
 from typing import Any, Self, TypeAlias, TypedDict, cast, final
 
 import numpy as np
@@ -12,6 +14,7 @@ import numpy as np
 from sfumato.accounting.losses.measures import Loss
 from sfumato.accounting.losses.stated import needed_loss
 from sfumato.core.measurement import Measurement
+from sfumato.core.metrics import L1
 from sfumato.dp.reading import numbers
 from sfumato.entropy import Entropy, system
 from sfumato.errors import BadArgument
@@ -86,7 +89,7 @@ class Terms:
         layout = Coordinates(source.layout.kinds, None if pairs is None else tuple(pairs))
         pieces = layout.by_class if by_class else 1
         sums = least_noise(partial(source.gram, pairs=pairs), self.paid, source.unit, pieces=pieces)
-        return sums.measurement, NoiseLaw.of(sums, len(layout.cells), pieces)
+        return sums.measurement, NoiseLaw.of(sums, len(layout.cells), pieces, rows_together(source))
 
     def released(
         self, source: Source, pairs: Sequence[Cell] | None = None, *, by_class: bool = False
@@ -103,6 +106,12 @@ class Terms:
         if (self.max_rows, self.key) != (None, None):
             raise BadArgument("max_rows and key", "left out, where arrays are given", "given")
         return Held(tuple(columns), tuple(values), self.entropy)
+
+
+def rows_together(source: Source) -> int:
+    """How many rows may be of one person: how far the number of rows moves with them."""
+    rows = source.gram(L1(), pairs=[(0, 0)]).map(source.unit)
+    return max(ceil(rows) if isinstance(rows, int | Fraction) else 1, 1)
 
 
 def number_column(data: object, column: object, between: Bounds, default: str) -> Number:

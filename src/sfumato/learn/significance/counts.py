@@ -64,7 +64,8 @@ def chi_square_test(
 def independence_statistic(counts: Floats, law: NoiseLaw, count: int, entropy: Entropy) -> tuple[float, Floats]:
     """χ² of a noisy table, and its draws where rows and columns are independent with the shares that they have."""
     shares = np.outer(_shares(counts.sum(axis=1)), _shares(counts.sum(axis=0)))
-    drawn = multinomials(float(counts.sum()), shares.ravel(), count, entropy) + law.draw(count, entropy)
+    drawn = multinomials(float(counts.sum()), shares.ravel(), count, entropy, together=law.together)
+    drawn += law.draw(count, entropy)
     return float(_independence(counts[None], law)[0]), _independence(drawn.reshape(-1, *counts.shape), law)
 
 
@@ -113,5 +114,6 @@ def fit_statistic(counts: Floats, wanted: Floats, law: NoiseLaw, count: int, ent
         total = np.clip(given.sum(axis=1, keepdims=True), 1.0, None)
         return np.asarray(_pearson(given, wanted * total, law).sum(axis=1))
 
-    drawn = multinomials(float(counts.sum()), wanted, count, entropy) + law.draw(count, entropy)
+    drawn = multinomials(float(counts.sum()), wanted, count, entropy, together=law.together)
+    drawn += law.draw(count, entropy)
     return float(statistics(counts[None])[0]), statistics(drawn)

@@ -24,6 +24,9 @@ from sfumato.release.record import Noised
 ONE_BY_ONE = 1_000_000
 """Up to so many rows are drawn one by one; above that, the count of each cell in turn."""
 
+MANY = 100.0
+"""Degrees of freedom from which χ² numbers are made of normal ones."""
+
 PLAIN = 15.0
 """A binomial variance from which its quantiles are those of Cornish and Fisher's expansion, to a fraction of 1."""
 
@@ -39,24 +42,53 @@ def normals(shape: tuple[int, ...], entropy: Entropy) -> Floats:
 
 
 def chi_squares(freedom: Floats, count: int, entropy: Entropy) -> Floats:
-    """χ² numbers: a row for each draw, a column for each number of degrees of freedom."""
+    """χ² numbers: a row for each draw, a column for each number of degrees of freedom.
+
+    From 100 degrees on they are Wilson and Hilferty's cubes of normal numbers, within 10⁻³ of their deviation.
+    """
     drawn = uniforms(count * len(freedom), entropy).reshape(count, len(freedom))
-    return np.asarray(2.0 * special.gammaincinv(freedom / 2.0, drawn))
+    small = 2.0 / (9.0 * freedom)
+    made = freedom * (1 - small + special.ndtri(drawn) * np.sqrt(small)) ** 3
+    few = freedom < MANY
+    made[:, few] = 2.0 * special.gammaincinv(freedom[few] / 2.0, drawn[:, few])
+    return np.asarray(made)
+
+
+def gammas(shape: int, count: int, entropy: Entropy) -> Floats:
+    """Numbers with a Gamma law of a whole shape: sums of waiting times."""
+    return np.asarray(-np.log(uniforms(shape * count, entropy)).reshape(shape, count).sum(axis=0))
 
 
 def binomials(trials: Floats, share: float, entropy: Entropy) -> Floats:
     """How many of some trials succeed, for each number of trials."""
-    drawn = uniforms(len(trials), entropy)
+    return binomial_quantiles(uniforms(len(trials), entropy), trials, share)
+
+
+def binomial_quantiles(drawn: Floats, trials: Floats, share: float) -> Floats:
+    """How many of some trials succeed where a uniform number was drawn for each."""
     variance = trials * share * (1 - share)
     z = special.ndtri(drawn)
     made = np.rint(trials * share + np.sqrt(variance) * z + (1 - 2 * share) * (z * z - 1) / 6)
     few = np.flatnonzero(variance < PLAIN)
-    made[few] = stats.binom.ppf(drawn[few], trials[few], share)
+    if few.size and np.ptp(trials) == 0:
+        made[few] = _listed_quantiles(drawn[few], float(trials[0]), share)
+    else:
+        made[few] = stats.binom.ppf(drawn[few], trials[few], share)
     return np.asarray(np.clip(made, 0.0, trials))
 
 
-def multinomials(total: float, shares: Floats, count: int, entropy: Entropy) -> Floats:
-    """How many of some rows fall into each of several cells: a row for each draw."""
+def _listed_quantiles(drawn: Floats, trials: float, share: float) -> Floats:
+    """The same where one number of trials has few likely outcomes: they are listed once."""
+    if share > 0.5:
+        return np.asarray(trials - _listed_quantiles(1 - drawn, trials, 1 - share))
+    most = min(trials, np.ceil(trials * share + 12 * sqrt(PLAIN) + 40))
+    return np.searchsorted(special.bdtr(np.arange(most), int(trials), share), drawn).astype(np.float64)
+
+
+def multinomials(total: float, shares: Floats, count: int, entropy: Entropy, *, together: int = 1) -> Floats:
+    """How many of some rows fall into each of several cells, ``together`` at a time: a row for each draw."""
+    if together > 1:
+        return together * multinomials(max(total / together, 1.0), shares, count, entropy)
     if total * count <= ONE_BY_ONE:
         drawn = uniforms(round(total) * count, entropy)
         places = np.searchsorted(np.cumsum(shares[:-1]), drawn, side="right")
@@ -87,11 +119,13 @@ class NoiseLaw:
     deviation: float
     added: Noised | None = None
     pieces: int = 1
+    together: int = 1
+    """So many rows may be of one person, and alike: under a null hypothesis rows are drawn together (#several)."""
 
     @classmethod
-    def of(cls, sums: NoisySums, size: int, pieces: int = 1) -> Self:
+    def of(cls, sums: NoisySums, size: int, pieces: int = 1, together: int = 1) -> Self:
         """The law of the noise that a measurement adds."""
-        return cls(size, sums.deviation, sums.measurement.noise, pieces)
+        return cls(size, sums.deviation, sums.measurement.noise, pieces, together)
 
     @property
     def variance(self) -> float:
@@ -120,6 +154,6 @@ class NoiseLaw:
             whole = self.added.noise.samples(count * self.size, entropy)
             return np.asarray(whole, dtype=np.float64).reshape(count, self.size) * float(self.added.step)
         each = self.size // self.pieces
-        radius = special.gammaincinv(each + 1.0, uniforms(count * self.pieces, entropy)).reshape(count, 1, self.pieces)
+        radius = gammas(each + 1, count * self.pieces, entropy).reshape(count, 1, self.pieces)
         points = 2 * uniforms(count * self.size, entropy).reshape(count, each, self.pieces) - 1
         return np.asarray((self.scale * radius * points).reshape(count, self.size))

@@ -76,6 +76,36 @@ class Finding(Displayed):
     __repr__ = Displayed.__str__
 
 
+@final
+@dataclass(frozen=True, eq=False)
+class IntervalEstimate(Displayed):
+    """A number of the population that rows were drawn from, and where it is, made of one release alone.
+
+    ``interval(0.9)`` holds the true number with that probability, over the drawing of rows as well as the noise; asking
+    for other confidences costs nothing. ``estimate`` is NaN where noise hides it.
+    """
+
+    asked: str
+    estimate: float
+    ends: Ends
+    release_: Release
+    rows: float = nan
+
+    def interval(self, confidence: AnyNumber = 0.95) -> tuple[float, float]:
+        """Where the true number is, with a confidence that counts the noise as well as the drawing of rows."""
+        return self.ends(float(probability(confidence, "confidence")))
+
+    def document(self) -> Document:
+        """What was asked, where it is, and what it cost."""
+        low, high = self.ends(0.95)
+        said = [("value", f"{self.estimate:.5g}; 95 % interval {low:.5g} … {high:.5g}")]
+        if not np.isnan(self.rows):
+            said.append(("rows", f"about {max(self.rows, 0):,.0f}"))
+        return Document("Interval", self.asked, tables=(Table((*said, *short_facts(self.release_))),))
+
+    __repr__ = Displayed.__str__
+
+
 def read_alternative(alternative: str) -> str:
     """Reads on which side of the null hypothesis one looks."""
     if alternative not in ALTERNATIVES:
@@ -91,11 +121,11 @@ def sided(statistics: Floats, alternative: str) -> Floats:
 @guarantee(
     claim="at most α with probability at most α, if the statistic and its draws are independent and of one law",
     proof="proofs/significance.md#monte-carlo",
-    reviewed="cebf3fbe3193",
+    reviewed="73aceb3e2e01",
 )
 def monte_carlo(statistic: float, under_null: Floats) -> float:
     """The p-value by simulation: the share of draws that are no less extreme, the statistic among them."""
-    beyond = int(np.count_nonzero(under_null >= statistic * (1 - 1e-12)))
+    beyond = int(np.count_nonzero(under_null >= statistic - 1e-12 * abs(statistic)))
     return (1 + beyond) / (1 + len(under_null))
 
 
@@ -120,10 +150,15 @@ def concluded(
     effect = detectable_effect(under_null, side) * error
 
     def ends(confidence: float) -> tuple[float, float]:
-        reach = float(np.quantile(sided(under_null, side), confidence, method="higher")) * error
+        reach = reach_of(under_null, side, confidence) * error
         return -np.inf if side == "less" else value - reach, np.inf if side == "greater" else value + reach
 
     return Finding(asked, statistic, chance, release, value, effect, rows, ends)
+
+
+def reach_of(under_null: Floats, side: str, confidence: float) -> float:
+    """How far from 0 a statistic is, with a confidence, under the least favourable of several nulls."""
+    return float(np.quantile(sided(under_null, side), confidence, axis=-1, method="higher").max())
 
 
 def unknown(asked: str, release: Release, rows: float, widest: tuple[float, float] | None = None) -> Finding:
@@ -132,11 +167,11 @@ def unknown(asked: str, release: Release, rows: float, widest: tuple[float, floa
 
 
 def chance_of(statistic: float, under_null: Floats, side: str = "greater") -> float:
-    """The p-value of a statistic among its draws under the null."""
-    return monte_carlo(float(sided(np.array([statistic]), side)[0]), sided(under_null, side))
+    """The p-value of a statistic among its draws under the null; of several nulls (rows), the largest."""
+    seen = float(sided(np.array([statistic]), side)[0])
+    return max(monte_carlo(seen, draws) for draws in np.atleast_2d(sided(under_null, side)))
 
 
 def detectable_effect(under_null: Floats, side: str) -> float:
     """The shift of a statistic that is found at the 5 % level in four of five cases."""
-    critical = float(np.quantile(sided(under_null, side), 1 - LEVEL))
-    return critical - float(np.quantile(under_null, 0.2))
+    return reach_of(under_null, side, 1 - LEVEL) - float(np.quantile(np.atleast_2d(under_null)[0], 0.2))

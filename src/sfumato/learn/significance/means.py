@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import sqrt
 from typing import Unpack, final
 
 import numpy as np
+from scipy.special import ndtri
 
 from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument
@@ -14,8 +16,8 @@ from sfumato.exact import Number as AnyNumber
 from sfumato.exact import integer, positive, probability, rational
 from sfumato.learn.columns import Category, Floats, Made, Number, Square
 from sfumato.learn.significance.asking import Bounds, Paying, Terms, number_column, one_array, samples
-from sfumato.learn.significance.draws import NoiseLaw, chi_squares, normals
-from sfumato.learn.significance.finding import Finding, concluded, read_alternative, sided, unknown
+from sfumato.learn.significance.draws import NoiseLaw, binomial_quantiles, chi_squares, uniforms
+from sfumato.learn.significance.finding import Ends, Finding, concluded, reach_of, read_alternative, sided, unknown
 from sfumato.learn.sources import Held, Source
 from sfumato.query.frame import Frame
 from sfumato.release.record import Release
@@ -25,18 +27,35 @@ FLOOR = 2.0
 """A scatter is taken for at least so many deviations of the noise: below, it cannot be told from none."""
 
 
+UNSEEN = 3.0
+"""Rows of a kind that has a chance of 3/n are absent from one sample in twenty: so many are drawn beside those seen."""
+
+SKEW = 2.5
+"""Draws of skewed rows have this skewness, where bounds allow it: that of waiting times is 2."""
+
+RARE = (1 - SKEW / sqrt(4 + SKEW**2)) / 2
+"""The chance of the rarer of two values with that skewness."""
+
+LEANS = {
+    1: ((0,), (1,), (-1,)),
+    2: ((0, 0), (1, 1), (-1, -1), (1, -1), (-1, 1)),
+}
+"""The nulls that p-values are the largest of: no group is skewed, or each is, to the right (1) or to the left (−1)."""
+
+
 @final
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """Noisy counts, means and variances of groups in scaled numbers: rows are draws, columns are groups."""
+    """Noisy counts, sums, means and variances of groups in scaled numbers: rows are draws, columns are groups."""
 
     counts: Floats
+    totals: Floats
     means: Floats
     variances: Floats
     errors: Floats
     """The variance of each mean, by the drawing of rows and by the noise."""
     most: Floats
-    """Variances that are more by a deviation of the noise: draws with them reject a little less (by simulation)."""
+    """Variances that are more by a deviation of the noise, and by `UNSEEN` rows at the farther bound."""
 
     @classmethod
     def of(cls, sums: Floats, law: NoiseLaw) -> Groups:
@@ -45,16 +64,61 @@ class Groups:
         rows = np.maximum(counts, 2.0)
         means = np.clip(totals / rows, -1.0, 1.0)
         scatter = np.maximum((rows + doubled) / 2 - rows * means**2, FLOOR * law.deviation)
-        variances, most = scatter / (rows - 1), (scatter + law.deviation) / (rows - 1)
-        return cls(rows, means, variances, variances / rows + law.variance * (1 + means**2) / rows**2, most)
+        unseen = UNSEEN * (1 + np.abs(means)) ** 2
+        variances, most = scatter / (rows - 1), (scatter + law.deviation + unseen) / (rows - 1)
+        return cls(rows, totals, means, variances, variances / rows + law.variance * (1 + means**2) / rows**2, most)
 
-    def drawn(self, means: Floats, law: NoiseLaw, count: int, entropy: Entropy) -> Floats:
-        """Draws what would be released of normal numbers with these counts, the most variances, and other means."""
-        rows, variances = self.counts[0], self.most[0]
-        drawn = means + np.sqrt(variances / rows) * normals((count, len(rows)), entropy)
-        squares = variances * chi_squares(rows - 1, count, entropy) + rows * drawn**2
-        sums = np.stack([np.broadcast_to(rows, drawn.shape), rows * drawn, 2 * squares - rows], axis=1)
-        return np.asarray(sums.reshape(count, -1) + law.draw(count, entropy))
+    def under(self, means: Floats, law: NoiseLaw, count: int, entropy: Entropy) -> list[Groups]:
+        """Draws of what would be released with these counts, the most variances, and other means, under each null.
+
+        All nulls have the same noise, and rows that go up and down together: p-values are the largest of several, which
+        would else be more than each for no reason.
+        """
+        groups = self.counts.shape[1]
+        leans = LEANS.get(groups, ((0,) * groups, (1,) * groups, (-1,) * groups))
+        chances, noise = uniforms(count * groups, entropy).reshape(count, groups), law.draw(count, entropy)
+        squares = chi_squares(self._people(law) - 1, count, entropy)
+        return [Groups.of(self._drawn(means, law, chances, squares, lean) + noise, law) for lean in leans]
+
+    def _people(self, law: NoiseLaw) -> Floats:
+        """How many people there are at least, if each has as many rows as may be."""
+        return np.asarray(np.maximum(self.counts[0] / law.together, 2.0))
+
+    def _drawn(self, means: Floats, law: NoiseLaw, chances: Floats, squares: Floats, lean: Sequence[int]) -> Floats:
+        """Sums of rows: normal numbers, or of groups that lean two values, the rarer to that side.
+
+        Rows that may be of one person are alike.
+        """
+        rows, people = self.counts[0], self._people(law)
+        each = rows / people
+        variances = self.most[0] * (rows - 1) / (rows - each)
+        if any(lean):
+            centres, scatter = _leaning(np.rint(people), means, variances, np.asarray(lean), chances)
+        else:
+            centres, scatter = means + np.sqrt(variances / people) * ndtri(chances), variances * squares
+        summed = each * scatter + rows * centres**2
+        sums = np.stack([np.broadcast_to(rows, centres.shape), rows * centres, 2 * summed - rows], axis=1)
+        return np.asarray(sums.reshape(len(chances), -1))
+
+
+def _leaning(people: Floats, means: Floats, variances: Floats, lean: Floats, chances: Floats) -> tuple[Floats, Floats]:
+    """Means, and sums of squares around them, of rows with two values: as skewed as `RARE` and bounds allow.
+
+    With the rarer value of chance p, a far bound is kept where p ≥ 1/(1 + (far/spread)²), the near one where p ≤
+    1/(1 + (spread/near)²); both can be, as no variance is above far · near.
+    """
+    far, near = np.maximum(1 - lean * means, 1e-9), np.maximum(1 + lean * means, 1e-9)
+    variances = np.minimum(variances, far * near)
+    spread = np.sqrt(variances)
+    shares = np.maximum(RARE, 1 / (1 + (far / spread) ** 2))
+    shares = np.minimum(shares, np.minimum(0.5, 1 / (1 + (spread / near) ** 2)))
+    rare = np.empty_like(chances)
+    for place, share in enumerate(shares.tolist()):
+        drawn = chances[:, place] if lean[place] > 0 else 1 - chances[:, place]
+        rare[:, place] = binomial_quantiles(drawn, np.full(len(chances), people[place]), share)
+    both = shares * (1 - shares)
+    centres = means + lean * spread * (rare / people - shares) / np.sqrt(both)
+    return np.asarray(centres), np.asarray(variances * rare * (people - rare) / people / both)
 
 
 def t_test(
@@ -133,22 +197,51 @@ def _one_mean(source: Source, number: Number, mu: float, side: str, terms: Terms
     if rows < 2:
         return unknown(asked, release, rows, (-np.inf, np.inf))
     statistic, under, error = mean_statistic(sums, law, null, terms.simulations, terms.drawing)
-    value = float(number.decode(np.array([null + statistic * error]))[0])
-    return concluded(asked, release, statistic, under, side, value=value, error=error * number.half, rows=rows)
+    centre, ends = mean_ends(sums, law, side, terms.simulations, terms.drawing)
+    tested = concluded(asked, release, statistic, under, side, value=0.0, error=error * number.half, rows=rows)
+
+    def decoded(confidence: float) -> tuple[float, float]:
+        low, high = (number.middle + number.half * end for end in ends(confidence))
+        return low, high
+
+    return replace(tested, estimate=number.middle + number.half * centre, ends=decoded)
 
 
 def mean_statistic(
     sums: Floats, law: NoiseLaw, null: float, count: int, entropy: Entropy
 ) -> tuple[float, Floats, float]:
-    """Student's statistic of released sums, its draws under the null hypothesis, and the deviation of the mean."""
+    """Student's statistic of released sums, its draws under null hypotheses, and the deviation of the mean."""
     seen = Groups.of(sums[None], law)
-    drawn = Groups.of(seen.drawn(np.array([null]), law, count, entropy), law)
-    error = float(np.sqrt(seen.errors[0, 0]))
-    return (
-        (float(seen.means[0, 0]) - null) / error,
-        np.asarray(((drawn.means - null) / np.sqrt(drawn.errors))[:, 0]),
-        error,
-    )
+    under = [from_null(drawn, null, law) for drawn in seen.under(np.array([null]), law, count, entropy)]
+    return float(from_null(seen, null, law)[0]), np.stack(under), float(np.sqrt(seen.errors[0, 0]))
+
+
+def from_null(groups: Groups, null: float, law: NoiseLaw) -> Floats:
+    """The sum of distances from a mean, over its deviation: by the rows, and by the noise on the sum and the count."""
+    apart = groups.totals - null * groups.counts
+    return np.asarray((apart / np.sqrt(groups.variances * groups.counts + law.variance * (1 + null**2)))[:, 0])
+
+
+def mean_ends(sums: Floats, law: NoiseLaw, side: str, count: int, entropy: Entropy) -> tuple[float, Ends]:
+    """The mean, and where it is: what the test would not reject, with draws around the mean that was seen (Fieller)."""
+    seen = Groups.of(sums[None], law)
+    centre = seen.means[0, 0]
+    likely = replace(seen, totals=seen.counts * seen.means)
+    around = [from_null(drawn, centre, law) for drawn in seen.under(np.array([centre]), law, count, entropy)]
+
+    def least(reach: float, low: float, high: float) -> float:
+        """Where the statistic, which falls as the mean rises, comes down to a number."""
+        for _ in range(50):
+            middle = (low + high) / 2
+            low, high = (middle, high) if from_null(likely, middle, law)[0] > reach else (low, middle)
+        return high
+
+    def ends(confidence: float) -> tuple[float, float]:
+        reach = reach_of(np.stack(around), side, confidence)
+        low = -1.0 if side == "less" else least(reach, -1.0, float(centre))
+        return low, 1.0 if side == "greater" else least(-reach, float(centre), 1.0)
+
+    return float(centre), ends
 
 
 def _two_means(
@@ -168,10 +261,9 @@ def difference_statistic(
     """Welch's statistic of released sums, its draws under the null hypothesis, and the deviation of the difference."""
     seen = Groups.of(sums[None], law)
     middle = np.average(seen.means[0] - [shift, 0.0], weights=seen.counts[0])
-    drawn = Groups.of(seen.drawn(np.array([middle + shift, middle]), law, count, entropy), law)
     (apart,), (error,) = _differences(seen)
-    gaps, errors = _differences(drawn)
-    return float((apart - shift) / error), np.asarray((gaps - shift) / errors), float(error)
+    under = map(_differences, seen.under(np.array([middle + shift, middle]), law, count, entropy))
+    return float((apart - shift) / error), np.stack([(gaps - shift) / errors for gaps, errors in under]), float(error)
 
 
 def _differences(groups: Groups) -> tuple[Floats, Floats]:
@@ -209,8 +301,8 @@ def spread_statistic(sums: Floats, law: NoiseLaw, count: int, entropy: Entropy) 
     """F of released sums, and its draws under the null hypothesis that all groups have the mean of all rows."""
     seen = Groups.of(sums[None], law)
     null = np.full(seen.counts.shape[1], np.average(seen.means[0], weights=seen.counts[0]))
-    drawn = Groups.of(seen.drawn(null, law, count, entropy), law)
-    return float(_f_statistics(seen, law)[0]), _f_statistics(drawn, law)
+    under = [_f_statistics(drawn, law) for drawn in seen.under(null, law, count, entropy)]
+    return float(_f_statistics(seen, law)[0]), np.stack(under)
 
 
 def _f_statistics(groups: Groups, law: NoiseLaw) -> Floats:
@@ -251,15 +343,16 @@ def power_of_t_test(
     _, law = terms.measured(*_asked(planned, number), by_class=groups > 1)
     half, rows = number.half, float(integer(n, "n", least=2))
     size, variance = float(rational(effect, "effect")) / half, (float(positive(spread, "spread")) / half) ** 2
-    known = Groups(*(np.full((1, groups), one) for one in (rows, 0.0, variance, 0.0, variance)))
+    known = Groups(*(np.full((1, groups), one) for one in (rows, 0.0, 0.0, variance, 0.0, variance)))
     shift = np.array([size, 0.0])[:groups]
 
-    def statistics(means: Floats) -> Floats:
-        drawn = Groups.of(known.drawn(means, law, terms.simulations, terms.drawing), law)
+    def statistics(made: Groups) -> Floats:
         if groups == 1:
-            return np.asarray((drawn.means / np.sqrt(drawn.errors))[:, 0])
-        apart, errors = _differences(drawn)
+            return from_null(made, 0.0, law)
+        apart, errors = _differences(made)
         return np.asarray(apart / errors)
 
-    critical = np.quantile(sided(statistics(0 * shift), side), 1 - float(probability(level, "level")))
-    return float(np.mean(sided(statistics(shift), side) > critical))
+    under = np.stack([statistics(one) for one in known.under(0 * shift, law, terms.simulations, terms.drawing)])
+    critical = reach_of(under, side, 1 - float(probability(level, "level")))
+    drawn = known.under(shift, law, terms.simulations, terms.drawing)[0]
+    return float(np.mean(sided(statistics(drawn), side) > critical))

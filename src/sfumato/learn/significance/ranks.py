@@ -60,7 +60,9 @@ def rank_statistic(counts: Floats, law: NoiseLaw, count: int, entropy: Entropy) 
     """P(first > second) − ½, or H of more groups, and draws of it where every group falls into bins as all rows do."""
     shares = np.clip(counts.sum(axis=1), 0.0, None)
     shares = shares / shares.sum()
-    drawn = np.stack([multinomials(size, shares, count, entropy) for size in counts.sum(axis=0)], axis=2)
+    drawn = np.stack(
+        [multinomials(size, shares, count, entropy, together=law.together) for size in counts.sum(axis=0)], axis=2
+    )
     drawn += law.draw(count, entropy).reshape(drawn.shape)
     if counts.shape[1] > 2:
         return float(kruskal(counts[None])[0]), kruskal(drawn)
@@ -123,7 +125,8 @@ def signed_rank_test(
 def symmetry_statistic(counts: Floats, law: NoiseLaw, count: int, entropy: Entropy) -> tuple[float, Floats]:
     """The sum of signed ranks over its deviation, and its draws where bins on both sides of 0 have one share."""
     shares = np.clip(counts + counts[::-1], 0.0, None)
-    drawn = multinomials(float(counts.sum()), shares / shares.sum(), count, entropy) + law.draw(count, entropy)
+    drawn = multinomials(float(counts.sum()), shares / shares.sum(), count, entropy, together=law.together)
+    drawn += law.draw(count, entropy)
     return float(signed_ranks(counts[None], law)[0]), signed_ranks(drawn, law)
 
 
@@ -133,5 +136,6 @@ def signed_ranks(counts: Floats, law: NoiseLaw) -> Floats:
     left, right = counts[:, :half][:, ::-1], counts[:, half + 1 :]
     tied = np.clip(left + right, 0.0, None)
     ranks = np.cumsum(tied, axis=1) - tied / 2 + 0.5
-    spread = (ranks**2 * (tied + 2 * law.variance)).sum(axis=1)
-    return np.asarray(((right - left) * ranks).sum(axis=1) / np.sqrt(np.maximum(spread, 1e-12)))
+    # Not clipped here: what noise adds to counts below 0 would count twice in draws, which begin with noisy counts.
+    spread, least = (ranks**2 * (left + right + 2 * law.variance)).sum(axis=1), (ranks**2).sum(axis=1) * law.variance
+    return np.asarray(((right - left) * ranks).sum(axis=1) / np.sqrt(np.maximum(spread, np.maximum(least, 1e-12))))

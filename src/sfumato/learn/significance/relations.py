@@ -64,12 +64,15 @@ def correlation_statistic(sums: Floats, law: NoiseLaw, count: int, entropy: Entr
     """The correlation, its size beside what rows and noise make of it, and draws of that without correlation."""
     rows, means, scatter, shared = _scatter(sums[None], law)
     size, spread = float(rows[0]), np.sqrt((scatter[0] + law.deviation) / (rows[0] - 1))
-    first, second = chi_squares(np.array([size - 1, size - 2]), count, entropy).T
+    people = max(size / law.together, 3.0)
+    each = size / people
+    spread = spread * np.sqrt((size - 1) / (size - each))
+    first, second = chi_squares(np.array([people - 1, people - 2]), count, entropy).T
     crossed = normals((count, 3), entropy)
-    centres = means[0] + spread * crossed[:, :2] / np.sqrt(size)
+    centres = means[0] + spread * crossed[:, :2] / np.sqrt(people)
     across = crossed[:, 2]
-    squares = np.stack([first, across**2 + second], axis=1) * spread**2 + size * centres**2
-    products = np.sqrt(first) * across * spread.prod() + size * centres.prod(axis=1)
+    squares = np.stack([first, across**2 + second], axis=1) * each * spread**2 + size * centres**2
+    products = np.sqrt(first) * across * each * spread.prod() + size * centres.prod(axis=1)
     whole = np.stack(
         [np.full(count, size), size * centres[:, 0], size * centres[:, 1], squares[:, 0], products, squares[:, 1]]
     ).T

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from math import sqrt
+from math import ceil, sqrt
 from typing import Any, Unpack
 
 import numpy as np
@@ -20,9 +20,9 @@ from sfumato.exact import integer, probability
 from sfumato.guarantee import guarantee
 from sfumato.learn.columns import Floats, Match
 from sfumato.learn.noising import least_noise
-from sfumato.learn.significance.asking import Paying, Terms, aligned, category_column, column_name
-from sfumato.learn.significance.draws import NoiseLaw, binomials, uniforms
-from sfumato.learn.significance.finding import Ends, Finding, chance_of, concluded, read_alternative, unknown
+from sfumato.learn.significance.asking import Paying, Terms, aligned, category_column, column_name, rows_together
+from sfumato.learn.significance.draws import NoiseLaw, binomial_quantiles, binomials, uniforms
+from sfumato.learn.significance.finding import Ends, Finding, IntervalEstimate, concluded, read_alternative, unknown
 from sfumato.learn.sources import Source
 from sfumato.noise.discrete_laplace import DiscreteLaplace
 from sfumato.noise.distribution import Noise
@@ -62,12 +62,51 @@ def proportion_test(
         return _two_shares(data, success, column, by, groups, side, terms)
     if groups is not None:
         raise BadArgument("groups", "left out, where no groups are compared", groups)
-    name = column_name(column, "column") if isinstance(data, Frame) else "x"
-    source = terms.source(data, (Match(name, success, alone=size is not None),), (data,))
+    source, name = matched(data, success, size, column, terms)
     asked = f"is the share of {name} = {success} {null:g}?"
     if size is not None:
         return _known_size(asked, source, null, integer(size, "size", least=1), side, terms)
     return _unknown_size(asked, source, null, side, terms)
+
+
+def matched(data: object, success: Any, size: int | None, column: object, terms: Terms) -> tuple[Source, str]:
+    """Where successes are counted; failures too, unless the number of rows is public."""
+    name = column_name(column, "column") if isinstance(data, Frame) else "x"
+    source = terms.source(data, (Match(name, success, alone=size is not None),), (data,))
+    if size is not None and rows_together(source) > 1:
+        must = "left out, where a person may have several rows: they are not independent (or max_rows=1)"
+        raise BadArgument("size", must, size)
+    return source, name
+
+
+def proportion_interval(
+    data: object,
+    *,
+    success: Any = True,
+    size: int | None = None,
+    column: str | None = None,
+    **paying: Unpack[Paying],
+) -> IntervalEstimate:
+    """Estimates a share of the population, with an interval that counts the noise and the drawing of rows, privately.
+
+    ``proportion_interval(answers, success="yes", epsilon=1)`` on values that one holds, or of a table
+    ``column="answer"``. The interval is what `proportion_test` would not reject: Clopper and Pearson's with the noise
+    in it. If the number of rows is public, ``size=1000`` says so, and only successes are counted
+    (proofs/significance.md#share-intervals).
+
+    >>> found = proportion_interval([True] * 800 + [False] * 200, size=1000, epsilon=1)
+    >>> low, high = found.interval()
+    >>> 0.7 < low < 0.8 < high < 0.9
+    True
+    """
+    terms = Terms.read(paying)
+    source, name = matched(data, success, size, column, terms)
+    if size is not None:
+        tested = _known_size("", source, 0.5, integer(size, "size", least=1), "two-sided", terms)
+    else:
+        tested = _unknown_size("", source, 0.5, "two-sided", terms)
+    asked = f"which share of {name} is {success}?"
+    return IntervalEstimate(asked, tested.estimate, tested.interval, tested.release_, tested.rows)
 
 
 def _known_size(asked: str, source: Source, null: float, size: int, side: str, terms: Terms) -> Finding:
@@ -171,28 +210,54 @@ def _unknown_size(asked: str, source: Source, null: float, side: str, terms: Ter
     statistic, under = share_statistic(sums, law, null, terms.simulations, terms.drawing)
     value = min(max(float(sums[0]) / rows, 0.0), 1.0)
     error = sqrt(value * (1 - value) * rows + law.variance * (value**2 + (1 - value) ** 2)) / rows
-    _, around = share_statistic(sums, law, value, terms.simulations, terms.drawing)
-    estimated = concluded(asked, release, statistic, around, side, value=value, error=error, rows=rows)
-    chance = min(chance_of(statistic, under, side) + float(UNSURE), 1.0)
+    tested = concluded(asked, release, statistic, under, side, value=value, error=error, rows=rows)
+    ends = ends_of_counts(sums, law, side, terms.simulations, terms.drawing)
+    return replace(tested, p_value=min(tested.p_value + float(UNSURE), 1.0), ends=ends)
+
+
+def ends_of_counts(sums: Floats, law: NoiseLaw, side: str, count: int, entropy: Entropy) -> Ends:
+    """Where a share is, of noisy counts of successes and failures: what one-sided tests would not reject.
+
+    Under a share θ and n rows, (1 − θ)Y − θF is a binomial number less nθ, plus noise of which the law is known.
+    """
+    noise = law.draw(count, entropy)
+    people = max(ceil((float(sums.sum()) + law.reach(Fraction(1, 20))) / law.together), 1)
+
+    def tail(first: int, share: float) -> float:
+        """The chance of at least so many successes (or failures), if their share is this."""
+        other = 1 - first
+        apart = (1 - share) * (sums[first] - noise[:, first]) - share * (sums[other] - noise[:, other])
+        return float(stats.binom.sf(np.ceil(apart / law.together + people * share) - 1, people, share).mean())
+
+    def least(first: int, missed: float) -> float:
+        low, high = 0.0, 1.0
+        for _ in range(30):
+            middle = (low + high) / 2
+            low, high = (low, middle) if tail(first, middle) > missed else (middle, high)
+        return low
 
     def ends(confidence: float) -> tuple[float, float]:
-        low, high = estimated.interval(min(confidence + float(UNSURE), 1.0))
-        return max(low, 0.0), min(high, 1.0)
+        missed = (1 - confidence) / (2 if side == "two-sided" else 1)
+        low = 0.0 if side == "less" else least(0, missed)
+        return low, 1.0 if side == "greater" else 1 - least(1, missed)
 
-    return replace(estimated, p_value=chance, ends=ends)
+    return ends
 
 
 def share_statistic(sums: Floats, law: NoiseLaw, null: float, count: int, entropy: Entropy) -> tuple[float, Floats]:
-    """How far noisy counts are from a share, over its deviation, and draws of that with the most rows that may be."""
-    most = np.full(count, np.ceil(float(sums.sum()) + 2 * law.reach(UNSURE / 2)))
+    """How far noisy counts are from a share, over its deviation, and draws of that with the most rows that may be.
+
+    The deviation is one number for all of them, so that more rows can only spread the draws.
+    """
+    rows = float(sums.sum())
+    people = np.ceil((rows + 2 * law.reach(UNSURE / 2)) / law.together)
+    spread = max(rows, 1.0) * law.together * null * (1 - null) + law.variance * (null**2 + (1 - null) ** 2)
 
     def statistics(counts: Floats) -> Floats:
-        apart = (1 - null) * counts[:, 0] - null * counts[:, 1]
-        spread = np.clip(counts.sum(axis=1), 1.0, None) * null * (1 - null)
-        return np.asarray(apart / np.sqrt(spread + law.variance * (null**2 + (1 - null) ** 2) + 1e-12))
+        return np.asarray(((1 - null) * counts[:, 0] - null * counts[:, 1]) / np.sqrt(spread + 1e-12))
 
-    drawn = binomials(most, null, entropy)
-    noisy = np.stack([drawn, most - drawn], axis=1) + law.draw(count, entropy)
+    drawn = binomials(np.full(count, people), null, entropy)
+    noisy = law.together * np.stack([drawn, people - drawn], axis=1) + law.draw(count, entropy)
     return float(statistics(sums[None])[0]), statistics(noisy)
 
 
@@ -217,24 +282,41 @@ def _two_shares(
 
 
 def shares_statistic(counts: Floats, law: NoiseLaw, count: int, entropy: Entropy) -> tuple[float, Floats, float]:
-    """The difference of two shares over its deviation, its draws if both are that of all rows, and the deviation."""
-    rows = counts.sum(axis=0)
-    pooled = min(max(float(counts[0].sum() / rows.sum()), 0.0), 1.0)
-    drawn = np.empty((count, 2, 2))
-    for place, size in enumerate(np.rint(rows)):
-        drawn[:, 0, place] = binomials(np.full(count, size), pooled, entropy)
-        drawn[:, 1, place] = size - drawn[:, 0, place]
-    drawn += law.draw(count, entropy).reshape(drawn.shape)
-    (apart,), (error,) = apart_and_error(counts[None], law)
-    gaps, errors = apart_and_error(drawn, law)
-    return float(apart / error), np.asarray(gaps / errors), float(error)
+    """The difference of two shares over its deviation, its draws if both are one, and the deviation.
+
+    The one share is that of all rows, or a deviation of it less or more: p-values are the largest of three.
+    """
+    people = np.rint(np.maximum(counts.sum(axis=0) / law.together, 1.0))
+    chances, noise = uniforms(2 * count, entropy).reshape(2, count), law.draw(count, entropy).reshape(count, 2, 2)
+    under = []
+    for share in _likely_shares(counts, law):
+        drawn = np.empty((count, 2, 2))
+        for place, size in enumerate(people):
+            hits = binomial_quantiles(chances[place], np.full(count, size), share)
+            drawn[:, 0, place], drawn[:, 1, place] = law.together * hits, law.together * (size - hits)
+        gaps, errors, _ = apart_and_error(drawn + noise, law)
+        under.append(gaps / errors)
+    (apart,), (error,), (scale,) = apart_and_error(counts[None], law)
+    return float(apart / error), np.stack(under), float(error / scale)
 
 
-def apart_and_error(counts: Floats, law: NoiseLaw) -> tuple[Floats, Floats]:
-    """The first share minus the second, and its deviation if both are one, by drawing rows and by the noise."""
+def _likely_shares(counts: Floats, law: NoiseLaw) -> tuple[float, float, float]:
+    """The share of all rows, and what is a deviation less and more: by the drawing of rows, and by the noise."""
+    rows = max(float(counts.sum()), 1.0)
+    pooled = min(max(float(counts[0].sum()) / rows, 0.0), 1.0)
+    spread = (law.together * pooled * (1 - pooled) + 2 * law.variance * (pooled**2 + (1 - pooled) ** 2) / rows) / rows
+    return pooled, max(pooled - sqrt(spread), 0.0), min(pooled + sqrt(spread), 1.0)
+
+
+def apart_and_error(counts: Floats, law: NoiseLaw) -> tuple[Floats, Floats, Floats]:
+    """The first share minus the second times a scale, its deviation if both are one, and the scale.
+
+    Scaled by n₁n₂/(n₁ + n₂) it is a sum of counts with weights, of which no noisy number divides another.
+    """
     rows = np.maximum(counts.sum(axis=1), 1.0)
-    shares = np.clip(counts[:, 0] / rows, 0.0, 1.0)
     pooled = np.clip(counts[:, 0].sum(axis=1) / rows.sum(axis=1), 0.0, 1.0)[:, None]
+    weights = rows[:, ::-1] / rows.sum(axis=1, keepdims=True)
+    apart = weights * (counts[:, 0] - pooled * rows)
     spread = np.maximum(pooled * (1 - pooled) * rows, law.deviation)
-    errors = (spread + law.variance * (pooled**2 + (1 - pooled) ** 2)) / rows**2
-    return np.asarray(shares[:, 0] - shares[:, 1]), np.sqrt(errors.sum(axis=1))
+    errors = weights**2 * (spread + law.variance * (pooled**2 + (1 - pooled) ** 2))
+    return np.asarray(apart[:, 0] - apart[:, 1]), np.sqrt(errors.sum(axis=1)), (weights * rows)[:, 0]
