@@ -1046,7 +1046,7 @@ QUERIES = (
         name="bounds that survive a new definition",
         trap="C.2 #2949",
         path="query/engines/sql/relations.py",
-        old="name: found for name, of in select.columns if (found := ends(of, scope)) is not None",
+        old="name: between for name, of in select.columns if (between := ends(of, scope)) is not None",
         new="name: below.held[name] for name, of in select.columns if name in below.held",
         killers=("tests/unit/test_found_by_mutants.py::test_a_column_defined_anew_is_clamped_again",),
     ),

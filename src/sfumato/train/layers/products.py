@@ -34,8 +34,7 @@ def products(inputs: Tensor, back: Tensor, *, bias: bool, shape: tuple[int, ...]
         if single:
             norms = _per_group(inputs) * _per_group(back)
         elif ghost:
-            pairs = (inputs @ inputs.transpose(-2, -1)).float() * (back @ back.transpose(-2, -1)).float()
-            norms = pairs.sum(dim=(-2, -1))
+            norms = (_pairs(inputs) * _pairs(back)).sum(dim=(-2, -1))
         else:
             norms = squares(made())
             if not small:
@@ -59,6 +58,12 @@ def products(inputs: Tensor, back: Tensor, *, bias: bool, shape: tuple[int, ...]
         return parts | ({"bias": back.sum(dim=-2).flatten(1)} if bias else {})
 
     return Gradients(squared, weighted, each)
+
+
+def _pairs(rows: Tensor) -> Tensor:
+    """The products of all pairs of positions, at single precision at least."""
+    made = rows @ rows.transpose(-2, -1)
+    return made if made.dtype in (torch.float32, torch.float64) else made.float()
 
 
 def _per_group(rows: Tensor) -> Tensor:
