@@ -33,7 +33,7 @@ def variance_interval(
     rows are few and skewed (proofs/significance.md#variance).
 
     >>> import numpy as np
-    >>> found = variance_interval(np.arange(5000.0) % 10, between=(0, 9), epsilon=1)
+    >>> found = variance_interval(np.arange(5000.0) % 10, between=(0, 9), epsilon=1000)
     >>> low, high = found.interval()
     >>> 7 < low < 8.25 < high < 10
     True
@@ -44,9 +44,9 @@ def variance_interval(
     release, sums, law = terms.released(source.chosen([(0, number), (0, Square(number))]), POWERS)
     rows, unit = float(sums[0]), number.half**2
     asked = f"what is the {'standard deviation' if standard_deviation else 'variance'} of {number.name}?"
-    if rows < 2:
-        value, ends = nan, anything
-    else:
+    value: float = nan
+    ends: Ends = anything
+    if rows >= 2:
         value, ends = variance_ends(sums, law, terms.simulations, terms.drawing)
 
     def scaled(confidence: float) -> tuple[float, float]:
