@@ -44,10 +44,7 @@ def variance_interval(
     release, sums, law = terms.released(source.chosen([(0, number), (0, Square(number))]), POWERS)
     rows, unit = float(sums[0]), number.half**2
     asked = f"what is the {'standard deviation' if standard_deviation else 'variance'} of {number.name}?"
-    if rows < 2:
-        value, ends = nan, anything
-    else:
-        value, ends = variance_ends(sums, law, terms.simulations, terms.drawing)
+    value, ends = (nan, anything) if rows < 2 else variance_ends(sums, law, terms.simulations, terms.drawing)
 
     def scaled(confidence: float) -> tuple[float, float]:
         low, high = (end * unit for end in ends(confidence))
