@@ -283,9 +283,8 @@ def anova(
     """Tests whether several groups have one mean (analysis of variance), privately.
 
     ``anova(x, y, z, between=(0, 10), epsilon=1)`` on samples that one holds, or ``anova(table, column="score",
-    by="school", …)`` behind the ledger. What is released is what `t_test` releases, of every group; the statistic is F,
-    with the noise in its denominator, and under the null hypothesis every group keeps a variance of its own
-    (proofs/significance.md#means).
+    by="school", …)`` behind the ledger. What is released is what `t_test` releases, of every group; the statistic is
+    Welch's F, with the noise in its denominators: groups need not have one variance (proofs/significance.md#means).
     """
     terms = Terms.read(paying)
     source, number, category = samples(data, others, column=column, by=by, between=between, groups=groups, terms=terms)
@@ -298,21 +297,18 @@ def anova(
 
 
 def spread_statistic(sums: Floats, law: NoiseLaw, count: int, entropy: Entropy) -> tuple[float, Floats]:
-    """F of released sums, and its draws under the null hypothesis that all groups have the mean of all rows."""
+    """F of released sums, and its draws under the null hypothesis that all groups have one mean."""
     seen = Groups.of(sums[None], law)
-    null = np.full(seen.counts.shape[1], np.average(seen.means[0], weights=seen.counts[0]))
-    under = [_f_statistics(drawn, law) for drawn in seen.under(null, law, count, entropy)]
-    return float(_f_statistics(seen, law)[0]), np.stack(under)
+    null = np.full(seen.counts.shape[1], np.average(seen.means[0], weights=1 / seen.errors[0]))
+    under = [_f_statistics(drawn) for drawn in seen.under(null, law, count, entropy)]
+    return float(_f_statistics(seen)[0]), np.stack(under)
 
 
-def _f_statistics(groups: Groups, law: NoiseLaw) -> Floats:
-    """The spread of means over what rows and noise make of it; F without noise."""
-    rows, means = groups.counts, groups.means
-    total = rows.sum(axis=1, keepdims=True)
-    centre = (rows * means).sum(axis=1, keepdims=True) / total
-    apart = (rows * (means - centre) ** 2).sum(axis=1) / (rows.shape[1] - 1)
-    within = (groups.variances * (rows - 1)).sum(axis=1) / (total[:, 0] - rows.shape[1]).clip(1.0)
-    return np.asarray(apart / (within + law.variance * ((1 + means**2) / rows).mean(axis=1)))
+def _f_statistics(groups: Groups) -> Floats:
+    """The spread of means over the variance that rows and noise give each: Welch's, but for a factor."""
+    weights = 1 / groups.errors
+    centre = (weights * groups.means).sum(axis=1, keepdims=True) / weights.sum(axis=1, keepdims=True)
+    return np.asarray((weights * (groups.means - centre) ** 2).sum(axis=1) / (weights.shape[1] - 1))
 
 
 def power_of_t_test(
