@@ -26,7 +26,7 @@ def correlation_test(
     alternative: str = "two-sided",
     **paying: Unpack[Paying],
 ) -> Finding:
-    """Tests whether two columns of numbers are uncorrelated (Pearson), privately.
+    """Tests whether two columns of numbers are independent, by their correlation (Pearson), privately.
 
     ``correlation_test(x, y, between=[(0, 100), (0, 9)], epsilon=1)`` on numbers that one holds, or
     ``correlation_test(table, columns=["age", "income"], …)`` behind the ledger. The number of rows and the sums of
@@ -43,7 +43,7 @@ def correlation_test(
     first, second = (_number(name, place, between, data) for place, name in enumerate(names))
     values = () if isinstance(data, Frame) else aligned(one_array(data), one_array(other, "y"))
     release, sums, law = terms.released(terms.source(data, (first, second), values))
-    asked, rows = f"are {first.name} and {second.name} uncorrelated?", float(sums[0])
+    asked, rows = f"are {first.name} and {second.name} independent, by their correlation?", float(sums[0])
     if rows < 3:
         return unknown(asked, release, rows)
     correlation, statistic, under = correlation_statistic(sums, law, terms.simulations, terms.drawing)
