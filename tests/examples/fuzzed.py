@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 from tests.examples.measurements import EXAMPLES
-from tests.examples.transformations import CASES
+from tests.examples.transformations import CASES, CODED, VOTED
 
 import sfumato as sf
 from sfumato import stats
@@ -16,6 +16,7 @@ from sfumato.core.domains import Floats, Integers, Matrix
 from sfumato.core.grouped_distance import DistanceLike, GroupedDistance
 from sfumato.mechanisms.joint_quantiles import joint_quantiles
 from sfumato.mechanisms.recursive_quantiles import recursive_quantiles
+from sfumato.transforms.split_parts import split_parts
 
 VOUCHED = sf.claim("for this test")
 ANY = Floats(nan=True, infinite=True)
@@ -96,6 +97,7 @@ def further_transformations() -> Iterator[Subject]:
     yield on("query_stream", sf.vector(int), sf.query_stream)
     for space in both(ANY):
         yield on("random_parts", space, lambda: sf.transforms.random_parts(3))
+    yield on("split_parts", sf.matrix(2), lambda: split_parts(VOTED, CODED))
     for size in (None, 6):
         yield on("pair_slopes", sf.matrix(2, size=size), lambda: sf.transforms.pair_slopes(between=(-2, 3)), 2)
     yield on("equal_parts", sf.vector(ANY, size=6), lambda: sf.transforms.equal_parts(2))
@@ -134,6 +136,10 @@ def algorithms() -> Iterator[Subject]:
             yield on(
                 "joint_quantiles", space, lambda: joint_quantiles([0.3, 0.6], total=9, between=(0, 7), temperature=4)
             )
+    for numbers in (INFINITE, int):
+        known = sf.vector(numbers, size=5)  # type: ignore[arg-type]
+        yield on("trimmed_mean", known, lambda: stats.trimmed_mean("0.2", between=(-9, 9), loss=sf.Pure(1)))
+        yield on("smooth_median", known, lambda: stats.smooth_median(between=(-9, 9), loss=sf.Pure(1)))
     for words in (LETTERS, str, int):
         space, keys = sf.vector(words), [0, 1, 2**63] if words is int else LETTERS  # type: ignore[list-item]
         yield on("histogram", space, lambda: stats.histogram(loss=sf.Approx(1, 1e-3)))

@@ -102,6 +102,8 @@ CALLS: list[tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]] = [
     ),
     (sf.stats.top_keys, (2,), {"keys": ["a", "b", "c"], "temperature": 1, "measure": sf.Pure}),
     (sf.stats.mean_without_bounds, (), {"loss": sf.Pure(1), "d_in": 1}),
+    (sf.stats.trimmed_mean, ("0.1",), {"loss": sf.Pure(1), "between": (0, 9), "step": 1}),
+    (sf.stats.smooth_median, (), {"loss": sf.Pure(1), "between": (0, 9), "step": 1}),
     (sf.stats.quantiles, (["0.25", 0.5],), {"loss": sf.Pure(1), "d_in": 1, "between": (0, 1), "step": 0.1}),
     (sf.stats.bounds_by_quantiles, (0.1, 0.9), {"loss": sf.Pure(1), "between": (0, 1), "slack": 0.5, "step": 0.1}),
     (sf.stats.correlated_noise, (), {"loss": sf.ZCDP(1), "strategy": sf.events.SquareRoot(9, band=3), "d_in": 2}),
@@ -169,7 +171,17 @@ def test_building_twice_gives_equal_plans_and_different_examples_different_ones(
     assert first == second
     described = {label: plan for label, plan in first.items() if plan != "null"}
     assert len(set(described.values())) == len(described) > 150
-    callers = {"map_rows", "summarize", "lipschitz", "analysis", "best_of", "best_of_all", "random_candidate", "keep"}
+    callers = {
+        "map_rows",
+        "summarize",
+        "lipschitz",
+        "analysis",
+        "best_of",
+        "best_of_all",
+        "random_candidate",
+        "keep",
+        "gradient_sums",
+    }
     interactive = {"above_threshold", "below_threshold", "sparse_vector"}
     opaque = {label.lstrip("0123456789 ").partition(" ")[0] for label in set(first) - set(described)}
     assert opaque == callers | interactive

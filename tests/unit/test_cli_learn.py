@@ -132,7 +132,7 @@ def test_what_needs_no_target_and_other_bounds_are_taken(run: Run) -> None:
         (("fit", *LINEAR, *PAID, "-o", "no/m.json"), 2, "no/m.json cannot be written"),
         (("fit", *LINEAR, *PAID, "-o", "m.json", "--plot", "m.pdf"), 2, "--plot takes a file that ends in"),
         (("fit", *LINEAR, *PAID, "-o", "m.json", "--set", "alhpa=1"), 2, "Did you mean 'alpha'?"),
-        (("fit", *LINEAR, *PAID, "-o", "m.json", "--set", "alpha=x"), 2, "a parameter of the model cannot be read"),
+        (("fit", *LINEAR, *PAID, "-o", "m.json", "--set", "alpha=x"), 3, "alpha must be"),
         (("fit", *LINEAR, *PAID, "-o", "m.json", "--between", "age=1"), 2, "--between takes a column and two bounds"),
         (("fit", "logistic", *LINEAR[1:], *PAID, "-o", "m.json"), 3, "classes must be given"),
         (("fit", "linear", "pay.parquet", "--target", "note", *PAID, "-o", "m.json"), 3, "known of note"),

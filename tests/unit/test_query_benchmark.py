@@ -179,7 +179,7 @@ def test_ways_take_turns_and_the_best_counts(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     times = iter([0.1, 0.1, 5.0, 3.0, 4.0, 2.0, 5.5, 9.0])
-    monkeypatch.setattr(turns, "seconds", lambda way: (way(), next(times))[1])
+    monkeypatch.setattr(turns, "seconds", lambda way, clock: (way(), next(times))[1])
     calls: list[str] = []
     turns.in_turns("1m", {name: lambda name=name: calls.append(name) for name in "ab"}, rounds=3)  # type: ignore[misc]
     assert calls == ["a", "b"] * 4, "the first round is not counted"

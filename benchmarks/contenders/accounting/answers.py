@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 def cold(work: Callable[[], T]) -> Callable[[], T]:
     """Makes work forget, before each round, what any cached function remembers from the round before."""
-    remembering = [found for found in gc.get_objects() if isinstance(found, functools._lru_cache_wrapper)]
+    remembering = [found for found in gc.get_objects() if type(found) is functools._lru_cache_wrapper]
 
     def round_from_scratch() -> T:
         for function in remembering:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
-
-import pyarrow as pa
+from typing import TYPE_CHECKING, Any
 
 from sfumato.cli.exits import misused
 from sfumato.errors import BadArgument
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 def read_rows(path: Path) -> pa.Table:
@@ -25,7 +26,7 @@ def read_rows(path: Path) -> pa.Table:
         misused(f"rows to predict for are read from a file that ends in {', '.join(readers)}; got {path.name}.")
     try:
         return read(path)
-    except (OSError, pa.ArrowException):
+    except (OSError, pyarrow.ArrowException):
         misused(f"{path} cannot be read as {path.suffix.lower().removeprefix('.').upper()}.")
 
 
@@ -35,7 +36,7 @@ def write_rows(rows: pa.Table, added: Mapping[str, Any], path: Path | None) -> N
     import pyarrow.parquet
 
     for name, values in added.items():
-        rows = rows.append_column(name, pa.array(values.tolist()))
+        rows = rows.append_column(name, pyarrow.array(values.tolist()))
     try:
         if path is None:
             pyarrow.csv.write_csv(rows, sys.stdout.buffer)

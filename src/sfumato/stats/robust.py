@@ -80,7 +80,7 @@ def _robust(
     step: Number | None,
 ) -> Partial[Measurement]:
     if not isinstance(loss, Pure) or not loss.epsilon > 0:
-        raise BadArgument("loss", "Pure(epsilon), epsilon above 0", str(loss))
+        raise BadArgument("loss", "Pure(epsilon), epsilon above 0", loss)
 
     def build(space: Space) -> Measurement:
         domain, _ = column_space(space, name)
