@@ -26,7 +26,8 @@ BOOK = {
         }
     },
 }
-SECRET = 73
+SECRET = 735_193_746
+"""A number that no time and no digest has in it by chance."""
 
 
 def session() -> sf.Session:
