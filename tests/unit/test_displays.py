@@ -20,7 +20,7 @@ BOOK = {
         "scores": {
             "contributions": {"rows": 1, "source": "one sheet each"},
             "columns": {
-                "points": {"type": "int", "between": [0, 100], "source": "the sheet", "nullable": False},
+                "points": {"type": "int", "between": [0, 10**9], "source": "the sheet", "nullable": False},
                 "grade": {"type": "categories", "categories": list("ABCDEFGHIJKLMN"), "source": "the rules"},
             },
         }
