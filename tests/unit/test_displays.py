@@ -64,7 +64,7 @@ def test_what_is_shown_is_what_one_wants_to_know() -> None:
     asked.run(asked.dataset.space >> sf.count() >> sf.laplace(scale=2))
     text = str(asked)
     assert text.startswith("exam: ε = 0.5 of ε = 2 spent, for a student\n") and "left   ε = 1.5" in text
-    assert "points  int" in text and "[0, 100]" in text and "A, B, C, D, E, F, G, H, I, J, K, L, …" in text
+    assert "points  int" in text and "[0, 1000000000]" in text and "A, B, C, D, E, F, G, H, I, J, K, L, …" in text
     assert repr(asked) == "Session(exam: ε = 0.5 of ε = 2 spent, for a student)"
     assert "exam     ε = 2  ε = 0.5  open" in str(asked.ledger)
     assert repr(asked.dataset.codebook).startswith("An <exam>: protects a student")
