@@ -39,9 +39,17 @@ TRAINING = (
         name="norms without the bias",
         trap=AUDITED,
         path="train/layers/products.py",
-        old="return norms + squares(back.sum(dim=-2)) if bias else norms",
+        old="return norms + _of_bias(back) if bias else norms",
         new="return norms",
         killers=(OF_UNITS,),
+    ),
+    Mutant(
+        name="norms that trust floats where large parts cancel",
+        trap="C.1 arXiv 2207.10635: sensitivity of floats",
+        path="train/layers/products.py",
+        old="    off = (positions + wide + out) * _unsure(back)\n",
+        new="    off = 0\n",
+        killers=(f"{IN_TRAINING}test_large_parts_that_cancel_hide_nothing",),
     ),
     Mutant(
         name="shared parameters counted apart",

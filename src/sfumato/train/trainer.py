@@ -182,7 +182,8 @@ class Private(Displayed):
                 self._notes.end()
             if self._chunk is not None:
                 raise BadArgument("each batch", "followed by one private.step(losses)", "left without")
-        self._finish()
+        if not len(chosen):
+            self._finish()
 
     def step(self, losses: Tensor) -> None:
         """Takes the losses of the rows of a batch, one number each (``reduction="none"``), and the step with it."""
@@ -201,6 +202,8 @@ class Private(Displayed):
         for parameter, part in clipped_sum(self._notes, chunk.units, self.plan.clipping).items():
             self._sums[parameter] = self._sums[parameter] + part if parameter in self._sums else part
         self._chunk = None
+        if chunk.last:
+            self._finish()
 
     def _finish(self) -> None:
         """Adds noise to what was added up, over the expected number of units, and moves the weights."""

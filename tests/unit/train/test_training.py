@@ -16,6 +16,7 @@ from sfumato.entropy import ReplayEntropy
 from sfumato.errors import BadArgument, UnknownFormat
 from sfumato.train import Automatic, FixedBatches, Flat, PerLayer, PoissonBatches, private, replaced
 from sfumato.train.clipping import Clipping
+from sfumato.train.layers import products
 from sfumato.train.noise import normal_like
 from sfumato.train.taps import Notes
 from sfumato.train.trainer import clipped_sum
@@ -80,6 +81,23 @@ def test_no_unit_adds_more_than_the_bound_and_the_worst_adds_nearly_as_much(clip
         sums = clipped_sum(notes, 1, clipping)
         lengths.append(float(torch.sqrt(sum((part**2).sum() for part in sums.values()))))  # type: ignore[arg-type]
     assert max(lengths) <= 0.1 and max(lengths) > 0.08
+
+
+@pytest.mark.parametrize("kept", [products.KEPT, 0])
+@pytest.mark.parametrize("wide", [64, 2])
+def test_large_parts_that_cancel_hide_nothing(wide: int, kept: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of pairs of positions, floats alone would find next to no norm here, and let a unit in at twice the bound."""
+    monkeypatch.setattr(products, "KEPT", kept)
+    for seed, scale in [(seed, scale) for seed in range(20) for scale in (30.0, 1e2, 1e3, 1e4)]:
+        torch.manual_seed(seed)
+        layer, one, other = nn.Linear(wide, wide, bias=False), torch.randn(wide), torch.randn(wide)
+        inputs = torch.stack([scale * one, -scale * one, torch.randn(wide)])[None]
+        notes = Notes(layer)
+        notes.begin()
+        layer(inputs).backward(torch.stack([scale * other, scale * other, torch.randn(wide)])[None])
+        notes.end()
+        (added,) = clipped_sum(notes, 1, Flat(1.0)).values()
+        assert float(added.double().norm()) <= 1
 
 
 def test_what_is_no_number_adds_nothing_and_spoils_nothing() -> None:
@@ -291,9 +309,11 @@ def test_a_training_goes_on_from_a_file_and_only_under_its_plan(tmp_path: Path) 
         training.save(tmp_path / "run.pt")
     again = private(network(), made_up(), **asked)
     for rows, given in again.batches():
+        before = [each.detach().clone() for each in again.model.parameters()]
         again.step(nn.functional.cross_entropy(again.model(rows), given, reduction="none"))
+        assert not all(torch.equal(one, other) for one, other in zip(before, again.model.parameters(), strict=True))
         if again.taken == 3:
-            break
+            break  # after a step, which has moved the weights
     again.save(tmp_path / "run.pt")
     later = private(network(), made_up(), **asked).resume(tmp_path / "run.pt")
     assert later.taken == 3

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import nn
 
-from sfumato.train.layers.gradients import Call, Gradients, Sums, by_unit, reads, squares
+from sfumato.train.layers.gradients import Call, Gradients, Sums, by_unit, reads, squares, widened
 
 
 @reads(nn.Embedding)
@@ -19,10 +19,13 @@ def embedding(call: Call) -> Gradients:
     owner = torch.arange(units, device=words.device)[:, None]
 
     def squared() -> torch.Tensor:
+        wide = widened(back)
         pairs, place = torch.unique(owner * size + words, return_inverse=True)
-        sums = back.new_zeros(len(pairs), back.shape[-1], dtype=torch.float32)
-        sums.index_add_(0, place.flatten(), back.reshape(-1, back.shape[-1]).float())
-        return sums.new_zeros(units).index_add_(0, pairs // size, squares(sums))
+        sums = wide.new_zeros(len(pairs), back.shape[-1])
+        sums.index_add_(0, place.flatten(), wide.reshape(-1, back.shape[-1]))
+        norms = sums.new_zeros(units).index_add_(0, pairs // size, squares(sums)).sqrt()
+        off = words.shape[1] * torch.finfo(wide.dtype).eps  # words are added up in another order later
+        return (norms + off * wide.norm(dim=-1).sum(dim=-1)) ** 2
 
     def weighted(weights: torch.Tensor) -> Sums:
         scaled = back * weights.to(back.dtype)[:, None, None]

@@ -88,9 +88,13 @@ def of_each(gradients: Callable[[], Sums]) -> Gradients:
 
 def squares(part: Tensor) -> Tensor:
     """The sum of squares of each unit's part, at single precision at least."""
-    flat = part.flatten(1)
-    wide = flat if flat.dtype in (torch.float32, torch.float64) else flat.float()
+    wide = widened(part.flatten(1))
     return torch.linalg.vecdot(wide, wide)
+
+
+def widened(rows: Tensor) -> Tensor:
+    """Numbers at single precision at least."""
+    return rows if rows.dtype in (torch.float32, torch.float64) else rows.float()
 
 
 def summed(weights: Tensor, part: Tensor) -> Tensor:

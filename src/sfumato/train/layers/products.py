@@ -6,7 +6,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from sfumato.train.layers.gradients import Gradients, Sums, squares, summed
+from sfumato.train.layers.gradients import Gradients, Sums, squares, summed, widened
 
 KEPT = 1 << 22
 """Gradients of single units are kept between norm and sum where all of them have no more entries than this."""
@@ -16,8 +16,8 @@ def products(inputs: Tensor, back: Tensor, *, bias: bool, shape: tuple[int, ...]
     """The gradients of y = W·x + b at many positions: for each unit the sum over positions of (gradient of y)·xᵀ.
 
     ``inputs`` are (units, positions, in), ``back`` (units, positions, out), or both with groups after the units. Three
-    ways to the norms, of which the cheapest by the shapes is taken: one position has the product of two norms; few
-    positions compare all pairs of them (ghost norms); else each unit's gradient is made, and kept if it is small.
+    ways to the norms, the cheapest by the shapes: one position has the product of two norms; few positions compare all
+    pairs of them (ghost norms); else each unit's gradient is made, and kept if it is small.
     """
     positions, wide, out = inputs.shape[-2], inputs.shape[-1], back.shape[-1]
     units, groups = inputs.shape[0], inputs.shape[1] if inputs.dim() == 4 else 1
@@ -34,13 +34,12 @@ def products(inputs: Tensor, back: Tensor, *, bias: bool, shape: tuple[int, ...]
         if single:
             norms = _per_group(inputs) * _per_group(back)
         elif ghost:
-            norms = (_pairs(inputs) * _pairs(back)).sum(dim=(-2, -1))
+            norms = _ghost(inputs, back)
         else:
-            norms = squares(made())
-            if not small:
-                held.clear()
+            norms = squares(made()) if small else _made_again(made(), inputs, back)
+            del held[: 0 if small else 1]
         norms = norms if norms.dim() == 1 else norms.sum(dim=1)
-        return norms + squares(back.sum(dim=-2)) if bias else norms
+        return norms + _of_bias(back) if bias else norms
 
     def weighted(weights: Tensor) -> Sums:
         scaled = back * weights.to(back.dtype).view(-1, *[1] * (back.dim() - 1))
@@ -60,13 +59,36 @@ def products(inputs: Tensor, back: Tensor, *, bias: bool, shape: tuple[int, ...]
     return Gradients(squared, weighted, each)
 
 
-def _pairs(rows: Tensor) -> Tensor:
-    """The products of all pairs of positions, at single precision at least."""
-    made = rows @ rows.transpose(-2, -1)
-    return made if made.dtype in (torch.float32, torch.float64) else made.float()
+def _ghost(inputs: Tensor, back: Tensor) -> Tensor:
+    """Squared norms by all pairs of positions, and as much more as floats may be off where large parts cancel."""
+    (positions, wide), out = inputs.shape[-2:], back.shape[-1]
+    pairs = [rows @ rows.transpose(-2, -1) for rows in (widened(inputs), widened(back))]
+    off = (positions + wide + out) * _unsure(back)
+    return (pairs[0] * pairs[1]).sum(dim=(-2, -1)) + off * _reach(inputs, back) ** 2
+
+
+def _made_again(made: Tensor, inputs: Tensor, back: Tensor) -> Tensor:
+    """Squared norms of gradients that are worked out once more for the sum, where rounding may be another."""
+    off = inputs.shape[-2] * _unsure(back) * _reach(inputs, back).view(len(made), -1).sum(dim=1)
+    return (squares(made).sqrt() + off) ** 2
+
+
+def _of_bias(back: Tensor) -> Tensor:
+    """Squared norms of sums over positions, which are added up once more for the sum."""
+    parts = widened(back).norm(dim=-1).flatten(1).sum(dim=1)
+    return (squares(back.sum(dim=-2)).sqrt() + back.shape[-2] * _unsure(back) * parts) ** 2
+
+
+def _reach(inputs: Tensor, back: Tensor) -> Tensor:
+    """The most that the parts of all positions could come to if none cancelled: what rounding is relative to."""
+    return (widened(inputs).norm(dim=-1) * widened(back).norm(dim=-1)).sum(dim=-1)
+
+
+def _unsure(rows: Tensor) -> float:
+    return float(torch.finfo(widened(rows[:0]).dtype).eps)
 
 
 def _per_group(rows: Tensor) -> Tensor:
     """Squared norms of (units[, groups], 1, features)."""
-    wide = rows if rows.dtype in (torch.float32, torch.float64) else rows.float()
+    wide = widened(rows)
     return torch.linalg.vecdot(wide, wide).squeeze(-1)
