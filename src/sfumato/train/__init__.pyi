@@ -2,7 +2,8 @@ from .batches import FixedBatches, PoissonBatches
 from .checks import replaced
 from .clipping import Automatic, Flat, PerLayer
 from .plan import TrainingPlan
-from .trainer import Private, private
+from .start import private
+from .trainer import Private
 
 __all__ = [
     "Automatic",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias, final
@@ -18,6 +19,7 @@ from sfumato.exact import integer, probability
 from sfumato.guarantee import guarantee
 from sfumato.noise.bernoulli import Bernoulli
 from sfumato.noise.uniform import permutation
+from sfumato.train.memory import Memory
 
 Places: TypeAlias = NDArray[np.int64]
 """The units of a batch, by their places."""
@@ -43,8 +45,27 @@ class Batches(ABC):
         """What all steps are, where each adds this noise to what its batch adds up to."""
 
     @abstractmethod
-    def draw(self, units: int, entropy: Entropy) -> Places:
-        """Draws the next batch out of so many units, independently of all others."""
+    def start(self, units: int, entropy: Entropy) -> Sampler:
+        """The batches of one run out of so many units, step by step."""
+
+
+class Sampler(Memory, ABC):
+    """The batches of one run: what has to be remembered from step to step, it keeps and can save."""
+
+    @abstractmethod
+    def draw(self, step: int) -> Places:
+        """Draws the batch of a step, counted from 0."""
+
+
+@final
+class _Anew(Sampler):
+    """Batches that are drawn anew for every step, so that there is nothing to remember."""
+
+    def __init__(self, draw: Callable[[], Places]) -> None:
+        self._draw = draw
+
+    def draw(self, step: int) -> Places:
+        return self._draw()
 
 
 @final
@@ -77,12 +98,16 @@ class PoissonBatches(Batches):
     def event(self, noise: Event) -> Event:
         return Repeat(noise if self.rate == 1 else Sampled(noise, Poisson(self.rate)), self.steps)
 
+    def start(self, units: int, entropy: Entropy) -> Sampler:
+        return _Anew(lambda: self.draw(units, entropy))
+
     @guarantee(
         claim="each unit is drawn with probability rate, independently of all others and of all other steps",
         proof="proofs/training.md#poisson",
         reviewed="1b176c23c96c",
     )
     def draw(self, units: int, entropy: Entropy) -> Places:
+        """Draws a batch out of so many units."""
         return np.flatnonzero(Bernoulli(self.rate).samples(units, entropy))
 
 
@@ -115,12 +140,16 @@ class FixedBatches(Batches):
     def event(self, noise: Event) -> Event:
         return Repeat(Sampled(noise, WithoutReplacement(self.batch, self.size)), self.steps)
 
+    def start(self, units: int, entropy: Entropy) -> Sampler:
+        if units != self.size:
+            raise BadArgument("the data", f"of {self.size} units, as the plan says", "another number")
+        return _Anew(lambda: self.draw(units, entropy))
+
     @guarantee(
         claim="every set of so many units is equally likely, independently of all other steps",
         proof="proofs/training.md#fixed",
-        reviewed="6669d13ab6dc",
+        reviewed="2b387368dd1e",
     )
     def draw(self, units: int, entropy: Entropy) -> Places:
-        if units != self.size:
-            raise BadArgument("the data", f"of {self.size} units, as the plan says", "another number")
+        """Draws a batch out of so many units."""
         return np.sort(permutation(units, entropy=entropy)[: self.batch])

@@ -10,8 +10,10 @@ from typing import final
 import torch
 from torch import Tensor
 
+from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument
 from sfumato.guarantee import guarantee
+from sfumato.train.memory import Memory
 
 SLACK = 1 - 2.0**-10
 """Norms are worked out in floating point: what they may be off by is taken off the bound (proofs/training.md#clip)."""
@@ -24,12 +26,35 @@ class Clipping(ABC):
 
     bound: float
 
+    def start(self, multiplier: float) -> Clipper:
+        """The rule at work in one run, with noise of this deviation over the bound."""
+        return Clipper(self, multiplier)
+
     @abstractmethod
     def weights(self, squared: dict[str, Tensor]) -> dict[str, Tensor]:
         """The weight of each unit in each layer: the weighted gradients of one unit have a norm of at most the bound.
 
         A unit with a gradient that is no number has weight 0 everywhere.
         """
+
+
+class Clipper(Memory):
+    """A rule of clipping at work: what it makes of the batch of each step, and the noise that goes with it."""
+
+    def __init__(self, clipping: Clipping, multiplier: float) -> None:
+        self._clipping, self._multiplier = clipping, multiplier
+
+    @property
+    def deviation(self) -> float:
+        """The deviation of the noise on each entry of the sum of gradients in this step."""
+        return self._multiplier * self._clipping.bound
+
+    def weights(self, squared: dict[str, Tensor]) -> dict[str, Tensor]:
+        """The weight of each unit in each layer."""
+        return self._clipping.weights(squared)
+
+    def end_step(self, entropy: Entropy) -> None:
+        """After every step, empty ones too: a rule may learn from it, by what it pays for."""
 
 
 @final

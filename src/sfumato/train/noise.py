@@ -1,20 +1,81 @@
-"""Gaussian noise for gradients in floating point, from the one source of randomness.
+"""Noise for gradients: how that of all steps is made, and what it makes of a plan's event.
 
-It is not exact: floats are spaced, and sums of floats are rounded, so that what a release says of it holds for the
-ideal noise that it stands for. A release says which noise was drawn.
+Noise in floating point is not exact: floats are spaced, and sums of floats are rounded, so that what a release says of
+it holds for the ideal noise that it stands for. A release says which noise was drawn.
 """
 
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias, final
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
+from sfumato.accounting.events import Event, Gaussian
 from sfumato.entropy import Entropy
+from sfumato.exact import Number
+from sfumato.train.batches import Batches
+from sfumato.train.memory import Memory
 
 UNIT = 2.0**-53
+
+Gradients: TypeAlias = dict[nn.Parameter, Tensor]
+"""Gradients by the parameters of a model."""
+
+
+class Noise(ABC):
+    """A way to make the noise of all steps. It is public, as all of a plan is."""
+
+    @abstractmethod
+    def event(self, batches: Batches, multiplier: Number) -> Event:
+        """What all steps are, where ``multiplier`` is the deviation of a step's noise over the bound of clipping."""
+
+    @abstractmethod
+    def start(self, parameters: Sequence[nn.Parameter], entropy: Entropy) -> NoiseStream:
+        """The noise of one run, step by step."""
+
+
+class NoiseStream(Memory, ABC):
+    """The noise of one run: what it has to remember of the steps so far, it keeps and can save."""
+
+    @abstractmethod
+    def add(self, sums: Gradients, deviation: float) -> Gradients:
+        """The sums with the noise of the next step, for every parameter: one without a sum has noise alone."""
+
+
+@final
+@dataclass(frozen=True)
+class Independent(Noise):
+    """Gaussian noise that is drawn anew for each step, in floating point."""
+
+    def event(self, batches: Batches, multiplier: Number) -> Event:
+        return batches.event(Gaussian(multiplier))
+
+    def start(self, parameters: Sequence[nn.Parameter], entropy: Entropy) -> NoiseStream:
+        return _Fresh(parameters, entropy)
+
+    def __str__(self) -> str:
+        return "Gaussian, in floating point"
+
+
+@final
+class _Fresh(NoiseStream):
+    def __init__(self, parameters: Sequence[nn.Parameter], entropy: Entropy) -> None:
+        self._parameters, self._entropy = parameters, entropy
+
+    def add(self, sums: Gradients, deviation: float) -> Gradients:
+        sizes = [each.numel() for each in self._parameters]
+        drawn = normal_like(torch.Size([sum(sizes)]), deviation, self._entropy).split(sizes)
+        noisy: Gradients = {}
+        for parameter, flat in zip(self._parameters, drawn, strict=True):
+            noise = flat.view(parameter.shape).to(parameter)
+            noisy[parameter] = noise.add_(sums[parameter]) if parameter in sums else noise
+        return noisy
 
 
 def normal_like(shape: torch.Size, deviation: float, entropy: Entropy) -> Tensor:

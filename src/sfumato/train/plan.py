@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import final
 
-from sfumato.accounting.events import Event, Gaussian
+from sfumato.accounting.events import Event
 from sfumato.accounting.losses.measures import Loss
 from sfumato.accounting.plans.account import CostReport, account
 from sfumato.accounting.plans.calibration import calibrate_plan
@@ -14,6 +14,9 @@ from sfumato.accounting.relation import Relation
 from sfumato.exact import Number, positive, rational
 from sfumato.train.batches import Batches
 from sfumato.train.clipping import Clipping
+from sfumato.train.noise import Independent, Noise
+
+INDEPENDENT = Independent()
 
 
 @final
@@ -29,12 +32,15 @@ class TrainingPlan:
     multiplier: Fraction
     relation: Relation
     """Which data sets count as neighbours."""
+    noise: Noise = INDEPENDENT
 
     @staticmethod
-    def within(loss: Loss, batches: Batches, clipping: Clipping, relation: Relation) -> TrainingPlan:
+    def within(
+        loss: Loss, batches: Batches, clipping: Clipping, relation: Relation, noise: Noise = INDEPENDENT
+    ) -> TrainingPlan:
         """The plan with the least noise that keeps a loss."""
-        least = calibrate_plan(lambda scale: batches.event(Gaussian(scale)), limit=loss, relation=relation)
-        return TrainingPlan(batches, clipping, rational(least, "multiplier"), relation)
+        least = calibrate_plan(lambda scale: noise.event(batches, scale), limit=loss, relation=relation)
+        return TrainingPlan(batches, clipping, rational(least, "multiplier"), relation, noise)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "multiplier", positive(self.multiplier, "noise_multiplier"))
@@ -44,15 +50,10 @@ class TrainingPlan:
         """How many batches there are."""
         return self.batches.steps
 
-    @property
-    def deviation(self) -> float:
-        """The deviation of the noise on each entry of the sum of gradients."""
-        return float(self.multiplier) * self.clipping.bound
-
     def event(self, steps: int | None = None) -> Event:
         """What runs: all steps, or the first of them."""
         batches = self.batches if steps is None else replace(self.batches, steps=steps)  # type: ignore[type-var]
-        return batches.event(Gaussian(self.multiplier))
+        return self.noise.event(batches, self.multiplier)
 
     def account(self, *, delta: Number, steps: int | None = None) -> CostReport:
         """What all steps, or the first of them, cost at a δ, with a certified bracket."""

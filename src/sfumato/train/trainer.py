@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import pickle
-from collections.abc import Callable, Iterator, Sequence
-from fractions import Fraction
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeAlias, final
 
@@ -15,121 +14,35 @@ from torch import Tensor, nn
 
 from sfumato.accounting.codec import to_plain
 from sfumato.accounting.losses.measures import Approx, Loss
-from sfumato.accounting.losses.stated import needed_loss, stated_loss
 from sfumato.accounting.plans.account import CostReport
-from sfumato.accounting.plans.training import number_of_steps
-from sfumato.accounting.relation import Relation
 from sfumato.entropy import Entropy, system
 from sfumato.errors import BadArgument, UnknownFormat
-from sfumato.exact import Number, integer, positive
-from sfumato.release.claim import Claim
+from sfumato.exact import Number
 from sfumato.release.progress import Progress, reporting
 from sfumato.release.record import How, Release
 from sfumato.release.render.displayed import Displayed
 from sfumato.release.render.document import Document, Table
-from sfumato.train.batches import Batches, PoissonBatches
-from sfumato.train.checks import check_model
-from sfumato.train.clipping import Clipping, Flat
+from sfumato.train.clipping import Clipper
 from sfumato.train.losses import by_rows
-from sfumato.train.noise import normal_like
-from sfumato.train.paying import Payer, Run
+from sfumato.train.memory import Memory
+from sfumato.train.paying import Run
 from sfumato.train.plan import TrainingPlan
 from sfumato.train.taps import Notes
-from sfumato.train.units import Augment, Chunk, Rows, Units
+from sfumato.train.units import Chunk, Rows, Units
 
 PROOF = "proofs/training.md#steps"
 
 FORMAT = "sfumato/training"
 
-STRICTER = (Relation.ADD_REMOVE, Relation.CHANGE_ONE)
-"""Neighbours, from those that are easier to hide to those that are harder."""
-
 LossFunction: TypeAlias = Callable[[Any, Any], Tensor]
 """Compares what a model gives with labels, row by row."""
-
-
-def private(
-    model: nn.Module,
-    data: object,
-    *,
-    loss: Loss | None = None,
-    epsilon: Number | None = None,
-    delta: Number | None = None,
-    noise_multiplier: Number | None = None,
-    epochs: Number | None = None,
-    steps: int | None = None,
-    batch: int | None = None,
-    batches: Batches | None = None,
-    clip: float | Clipping = 1.0,
-    optimizer: torch.optim.Optimizer | None = None,
-    people: Sequence[object] | None = None,
-    max_rows: int = 1,
-    augment: Augment | None = None,
-    augmentations: int = 1,
-    largest: int | None = None,
-    size: int | None = None,
-    session: Payer | None = None,
-    key: str | None = None,
-    entropy: Entropy | None = None,
-) -> Private:
-    """Plans the private training of a model, finds the noise that a loss allows, and pays for all steps at once.
-
-    Takes:      a model whose layers look at each row by itself; ``data``, a tuple of tensors such as (X, y) or a torch
-                Dataset, never a loader; a ``loss`` to keep, or a ``noise_multiplier``; how many units a ``batch`` has
-                on average and how many ``epochs`` or ``steps`` there are, or ``batches`` drawn in another way;
-                ``clip``, the most that one unit adds to a gradient; ``people``, an id for each row, of whom
-                ``max_rows`` rows count a step; ``largest``, how many units pass at once; ``size``, a public number of
-                units
-    Gives:      a `Private`, whose `batches` and `step`, or `fit`, train the model
-    Guarantee:  the loss of the plan's event, for whoever is protected, of all weights after all steps; noise is drawn
-                in floating point  (proofs/training.md#steps)
-    Cost:       about that of plain training
-
-    With a ``session`` the plan is charged before the first batch, under a ``key`` by which it can be resumed. Left out,
-    nothing is charged, and the release says so. Without ``size`` the number of units is taken to be public.
-    """
-    units = Units(data, people=people, max_rows=max_rows, augment=augment, augmentations=augmentations)
-    check_model(model, units.example())
-    told = units.count if size is None else integer(size, "size", least=1)
-    clipping = clip if isinstance(clip, Clipping) else Flat(clip)
-    drawn = batches if batches is not None else _poisson(told, batch, epochs, steps)
-    relation = (
-        drawn.relation if session is None or not key else max(drawn.relation, session.relation, key=STRICTER.index)
-    )
-    keep = stated_loss(loss, epsilon, delta)
-    if (keep is None) == (noise_multiplier is None):
-        raise BadArgument("loss or noise_multiplier", "given, one of them", noise_multiplier)
-    if noise_multiplier is not None:
-        plan = TrainingPlan(drawn, clipping, positive(noise_multiplier, "noise_multiplier"), relation)
-    else:
-        plan = TrainingPlan.within(needed_loss(loss, epsilon, delta), drawn, clipping, relation)
-    made = optimizer if optimizer is not None else torch.optim.Adam(model.parameters())
-    most = None if largest is None else integer(largest, "largest", least=1)
-    run = None if session is None else _charged(session, plan, keep, key)
-    return Private(model, units, plan, made, keep=keep, largest=most, run=run, entropy=entropy)
-
-
-def _poisson(size: int, batch: int | None, epochs: Number | None, steps: int | None) -> PoissonBatches:
-    many = integer(batch, "batch", least=1)
-    if many > size:
-        raise BadArgument("batch", f"at most {size:,}, the number of units", batch)
-    rate = Fraction(many, size)
-    return PoissonBatches(rate, number_of_steps(rate, steps, epochs), size)
-
-
-def _charged(session: Payer, plan: TrainingPlan, loss: Loss | None, key: str | None) -> Run:
-    if not key:
-        raise BadArgument("key", "a name of this training, under which it can be resumed", key)
-    claim = Claim("the rows that were trained on are those of the data set, each of the unit it is said to be")
-    what = f"private training, {plan.steps:,} steps"
-    return session.start(plan.event(), loss=loss, key=key, claim=claim, proofs=(PROOF,), what=what)
 
 
 @final
 class Private(Displayed):
     """A model in private training. Get one from `private`.
 
-    >>> from torch import nn
+    >>> from sfumato.train import private
     >>> rows, labels = torch.zeros(1_000, 2), torch.zeros(1_000, dtype=torch.long)
     >>> training = private(nn.Linear(2, 2), (rows, labels), loss=Approx(1, 1e-6), batch=100, steps=5)
     >>> training.fit(nn.CrossEntropyLoss()).taken
@@ -153,6 +66,9 @@ class Private(Displayed):
         self._units, self._keep, self._largest, self._run = units, keep, largest, run
         self._entropy = system() if entropy is None else entropy
         self._notes = Notes(model)
+        self._sampler = plan.batches.start(units.count, self._entropy)
+        self._clipper = plan.clipping.start(float(plan.multiplier))
+        self._noise = plan.noise.start(tuple(self._notes.parameters), self._entropy)
         self._chunk: Chunk | None = None
         self._sums: dict[nn.Parameter, Tensor] = {}
         held = {each for group in optimizer.param_groups for each in group["params"] if each.requires_grad}
@@ -171,7 +87,7 @@ class Private(Displayed):
         if self._run is not None:
             self._run.step(lambda data, entropy: None)  # counted in the book before anything is looked at
         step, self.taken = self.taken, self.taken + 1
-        chosen = self.plan.batches.draw(self._units.count, self._entropy)
+        chosen = self._sampler.draw(step)
         self._sums = {}
         for chunk in self._units.chunks(chosen, step, self._largest):
             self._chunk = chunk
@@ -199,7 +115,7 @@ class Private(Displayed):
         each = losses.flatten(1).mean(dim=1) if losses.dim() > 1 else losses
         (each * chunk.weights.to(each)).sum().backward()
         self._notes.end()
-        for parameter, part in clipped_sum(self._notes, chunk.units, self.plan.clipping).items():
+        for parameter, part in clipped_sum(self._notes, chunk.units, self._clipper).items():
             self._sums[parameter] = self._sums[parameter] + part if parameter in self._sums else part
         self._chunk = None
         if chunk.last:
@@ -208,10 +124,9 @@ class Private(Displayed):
     def _finish(self) -> None:
         """Adds noise to what was added up, over the expected number of units, and moves the weights."""
         expected = float(self.plan.batches.expected)
-        for parameter in self._notes.parameters:
-            noise = normal_like(parameter.shape, self.plan.deviation, self._entropy).to(parameter)
-            total = self._sums.get(parameter)
-            parameter.grad = (noise if total is None else noise.add_(total)).div_(expected)
+        for parameter, noisy in self._noise.add(self._sums, self._clipper.deviation).items():
+            parameter.grad = noisy.div_(expected)
+        self._clipper.end_step(self._entropy)
         self._sums = {}
         self.optimizer.step()
         self.optimizer.zero_grad(set_to_none=True)
@@ -237,14 +152,12 @@ class Private(Displayed):
         return self.plan.account(delta=delta, steps=self.taken)
 
     def save(self, path: str | Path) -> None:
-        """Saves weights, optimizer, and how far the plan is, to go on from: for the holder of the data alone.
-
-        Batches and noise are drawn anew after every start, so that there is nothing of them to keep.
-        """
+        """Saves weights, optimizer, how far the plan is and what later steps need: for the holder of the data alone."""
         if self._chunk is not None:
             raise BadArgument("save()", "asked between two steps", "in the middle of one")
-        held = {"model": self.model.state_dict(), "optimizer": self.optimizer.state_dict(), "taken": self.taken}
-        torch.save({"format": FORMAT, "version": 1, "plan": self._fingerprint(), **held}, path)
+        parts = {name: part.state() for name, part in self._parts().items()}
+        parts |= {"model": self.model.state_dict(), "optimizer": self.optimizer.state_dict()}
+        torch.save({"format": FORMAT, "version": 1, "plan": self._fingerprint(), "taken": self.taken, **parts}, path)
 
     def resume(self, path: str | Path) -> Private:
         """Goes on from what `save` saved of the same plan; steps that the book counts since then stay taken."""
@@ -258,12 +171,18 @@ class Private(Displayed):
             raise BadArgument("the plan", "the one that was saved: a run goes on as it was paid for", "another")
         self.model.load_state_dict(held["model"])
         self.optimizer.load_state_dict(held["optimizer"])
+        for name, part in self._parts().items():
+            part.load(held[name])
         self.taken = max(self.taken, int(held["taken"]))
         return self
 
+    def _parts(self) -> dict[str, Memory]:
+        """What may have to be remembered from step to step."""
+        return {"sampler": self._sampler, "clipper": self._clipper, "noise": self._noise}
+
     def _fingerprint(self) -> str:
         """What makes two plans the same: what is accounted for, and how much one unit may add."""
-        return f"{to_plain(self.plan.event())} {self.plan.clipping} {self.plan.relation.value}"
+        return f"{to_plain(self.plan.event())} {self.plan.clipping} {self.plan.noise} {self.plan.relation.value}"
 
     def release(self, delta: Number | None = None) -> Release:
         """Ends the training: what left the data, all weights of all steps, with its loss, by the digest of the last."""
@@ -289,7 +208,7 @@ class Private(Displayed):
             ("steps", f"{self.taken:,} of {plan.steps:,}"),
             ("batches", str(plan.batches)),
             ("clipping", str(plan.clipping)),
-            ("noise", f"Gaussian, {float(plan.multiplier):.4g} times the bound of clipping, in floating point"),
+            ("noise", f"{plan.noise}; deviation {float(plan.multiplier):.4g} times the bound of clipping"),
             ("neighbours", plan.relation.value),
         )
 
@@ -303,7 +222,7 @@ class Private(Displayed):
         )
 
 
-def clipped_sum(notes: Notes, units: int, clipping: Clipping) -> dict[nn.Parameter, Tensor]:
+def clipped_sum(notes: Notes, units: int, clipper: Clipper) -> dict[nn.Parameter, Tensor]:
     """The sum of all units' clipped gradients; a unit whose gradient is no number adds nothing."""
     gradients = notes.gradients(units)
     squared = gradients.squared_norms()
@@ -311,7 +230,7 @@ def clipped_sum(notes: Notes, units: int, clipping: Clipping) -> dict[nn.Paramet
     if not bool(known.all()):
         gradients = gradients.without(~known)
         squared = gradients.squared_norms()
-    return gradients.weighted(clipping.weights(squared))
+    return gradients.weighted(clipper.weights(squared))
 
 
 def digest(model: nn.Module) -> str:

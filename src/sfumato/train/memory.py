@@ -1,0 +1,16 @@
+"""What the parts of a run remember from step to step."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class Memory:
+    """A part of a run that may have to remember something: most draw everything anew, and have nothing to save."""
+
+    def state(self) -> dict[str, Any]:
+        """What later steps need of those before, in tensors and plain values, to be saved: as secret as the data."""
+        return {}
+
+    def load(self, state: dict[str, Any]) -> None:
+        """Goes on from a saved state."""
