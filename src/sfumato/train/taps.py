@@ -17,6 +17,7 @@ from sfumato.errors import BadArgument
 from sfumato.train.layers import convolution, embedding, linear, norms  # noqa: F401  # they register themselves
 from sfumato.train.layers.any_layer import any_layer
 from sfumato.train.layers.gradients import READINGS, Call, Gradients
+from sfumato.train.layers.rounding import HALF
 
 
 class _Tap(torch.autograd.Function):  # type: ignore[misc]
@@ -70,7 +71,7 @@ class Notes:
         if not (isinstance(output, Tensor) and all(isinstance(each, Tensor) for each in inputs)):
             must = "layers that take and give tensors, the rows first"
             raise BadArgument("a model to train", must, type(layer).__name__)
-        return _Tap.apply(output, self._alive, self, layer, *(each.detach() for each in inputs))
+        return _Tap.apply(output, self._alive, self, layer, *(_as_seen(each, output) for each in inputs))
 
     def add(self, layer: nn.Module, seen: tuple[Tensor, ...], back: Tensor) -> None:
         """Notes one call of a layer, when its gradient has come back."""
@@ -81,6 +82,12 @@ class Notes:
         calls = [Call(layer, seen, back, units) for layer, seen, back in self._calls]
         self._calls = []
         return UnitGradients(self.parameters, calls, units)
+
+
+def _as_seen(rows: Tensor, output: Tensor) -> Tensor:
+    """What a layer saw, at the precision that it worked with where torch chose that (autocast)."""
+    short = output.dtype in HALF and rows.dtype == torch.float32
+    return rows.detach().to(output.dtype) if short else rows.detach()
 
 
 def layers_with_parameters(model: nn.Module) -> list[nn.Module]:

@@ -8,7 +8,8 @@ import torch.nn.functional as F  # noqa: N812  # torch's own name
 from torch import Tensor, nn
 
 from sfumato.train.layers.gradients import Call, Gradients, reads, squares, summed
-from sfumato.train.layers.products import products
+from sfumato.train.layers.products import KEPT, products
+from sfumato.train.layers.shifts import shifts
 
 Convolution: TypeAlias = (
     nn.Conv1d | nn.Conv2d | nn.Conv3d | nn.ConvTranspose1d | nn.ConvTranspose2d | nn.ConvTranspose3d
@@ -17,10 +18,12 @@ Convolution: TypeAlias = (
 
 @reads(nn.Conv1d, nn.Conv2d, nn.Conv3d)
 def convolution(call: Call) -> Gradients:
-    """A linear layer on patches: every place of the output saw one."""
+    """A linear layer on patches: every place of the output saw one. Of large ones no patches are made."""
     layer: Convolution = call.layer
     inputs = call.seen[0].to(call.back.dtype)
     padded = F.pad(inputs, layer._reversed_padding_repeated_twice, mode=_mode(layer))
+    if layer.groups == 1 and call.units * layer.weight.numel() > KEPT:
+        return shifts(call, padded)
     seen = grouped(patches(padded, layer, call.back), layer.groups, call.units)
     back = grouped(call.back.flatten(2), layer.groups, call.units)
     return products(seen, back, bias=layer.bias is not None, shape=tuple(layer.weight.shape))
