@@ -7,6 +7,7 @@ from collections.abc import Callable
 import torch.nn.functional as F  # noqa: N812  # torch's own name
 from torch import Tensor, nn
 
+from sfumato.train.layers.convolution import over_places
 from sfumato.train.layers.gradients import Call, Gradients, Sums, of_each, reads
 
 
@@ -27,11 +28,7 @@ def channel_norm(call: Call) -> Gradients:
     inputs = call.seen[0]
     groups = layer.num_groups if isinstance(layer, nn.GroupNorm) else inputs.shape[1]
     scaled = F.group_norm(inputs, groups, eps=layer.eps)
-
-    def over_places(rows: Tensor) -> Tensor:
-        return rows.view(*rows.shape[:2], -1).sum(dim=2).view(call.units, -1, rows.shape[1]).sum(dim=1)
-
-    return of_each(lambda: _scale_and_shift(call, scaled, over_places))
+    return of_each(lambda: _scale_and_shift(call, scaled, lambda rows: over_places(rows, call.units)))
 
 
 def _scale_and_shift(call: Call, scaled: Tensor, over_rows: Callable[[Tensor], Tensor]) -> Sums:
