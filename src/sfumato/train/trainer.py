@@ -25,6 +25,7 @@ from sfumato.release.render.document import Document, Table
 from sfumato.train.clipping import Clipper
 from sfumato.train.losses import by_rows
 from sfumato.train.memory import Memory
+from sfumato.train.optimizers import KnowsNoise
 from sfumato.train.paying import Run
 from sfumato.train.plan import TrainingPlan
 from sfumato.train.taps import Layout, Notes
@@ -127,6 +128,8 @@ class Private(Displayed):
         expected = float(self.plan.batches.expected)
         for parameter, noisy in self._noise.add(self._sums, self._clipper.deviation).items():
             parameter.grad = noisy.div_(expected)
+        if isinstance(self.optimizer, KnowsNoise):
+            self.optimizer.know_noise(self._clipper.deviation / expected)
         self._clipper.end_step(self._entropy)
         self._sums = {}
         self.optimizer.step()

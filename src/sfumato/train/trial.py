@@ -52,7 +52,9 @@ def layout_of(model: nn.Module, example: Rows) -> Layout:
             wrong = differing(tried, rows, layout) if layout.whole else set()
             if not wrong:
                 tried.train(model.training)
-                _noted(tried, rows, layout)  # layers that run again may meet what is random
+                gradients = _noted(tried, rows, layout)
+                if gradients is not None:
+                    gradients.squared_norms()  # layers that run again may meet what is random
         except BadArgument:
             raise
         except Exception as error:

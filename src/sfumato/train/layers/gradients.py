@@ -187,7 +187,7 @@ def together(*parts: Gradients) -> Gradients:
 
 def squares(part: Tensor) -> Tensor:
     """The sum of squares of each unit's part, at single precision at least."""
-    wide = widened(part.flatten(1))
+    wide = widened(_lines(part))
     return torch.linalg.vecdot(wide, wide)
 
 
@@ -198,9 +198,14 @@ def widened(rows: Tensor) -> Tensor:
 
 def summed(weights: Tensor, part: Tensor) -> Tensor:
     """The sum over units, each with its weight."""
-    return (weights.to(part.dtype) @ part.flatten(1)).view(part.shape[1:])
+    return (weights.to(part.dtype) @ _lines(part)).view(part.shape[1:])
 
 
 def by_unit(rows: Tensor, units: int) -> Tensor:
     """Rows as (units, all positions of a unit, features): the last dimension holds features."""
     return rows.reshape(units, -1, rows.shape[-1])
+
+
+def _lines(part: Tensor) -> Tensor:
+    """Each unit's part as one line: a parameter may be a single number."""
+    return part.flatten(1) if part.dim() > 1 else part[:, None]
