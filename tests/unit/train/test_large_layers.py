@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from sfumato.train.layers import convolution, products
-from sfumato.train.layers.gradients import Call
+from sfumato.train.layers.gradients import READINGS, Call, Part, Place
 from sfumato.train.layers.rounding import rounding
 from tests.unit.train import test_unit_gradients as small
 
@@ -36,11 +36,11 @@ def test_norms_and_sums_are_those_of_units_one_by_one(
 
 def brought(model: nn.Module, rows: Tensor, back: Tensor) -> tuple[Tensor, Tensor]:
     """The norm that is stated of one unit's gradient, and that of what it brings to the sum."""
-    read = convolution.convolution if isinstance(model, nn.Conv2d) else small.READINGS[type(model)]
-    gradients = read(Call(model, (rows,), back, 1))
-    stated = gradients.squared().sqrt()
-    made = gradients.weighted(torch.ones(1))
-    return stated, torch.stack([part.double().square().sum() for part in made.values()]).sum().sqrt()
+    part = Part(READINGS[type(model)], {name: Place(each) for name, each in model.named_parameters()})
+    with torch.no_grad():
+        gradients = part.reading(Call(model, part, (rows,), (back,), 1))
+        stated, made = gradients.squared().sqrt(), gradients.weighted(torch.ones(1))
+        return stated, torch.stack([part.double().square().sum() for part in made.values()]).sum().sqrt()
 
 
 @pytest.mark.parametrize("kind", [torch.float32, torch.bfloat16])
@@ -68,13 +68,13 @@ def test_no_unit_brings_more_than_is_stated_where_large_parts_cancel(
         stated, real = brought(model, rows.to(kind), back.to(kind))
         assert stated >= real * (1 - 2.0**-12)
         tight.append(float(stated / real))
-    assert min(tight) < (1.01 if kind == torch.float32 else 1.2)
+    assert min(tight) < (1.01 if kind == torch.float32 else 1.4)
 
 
 def test_how_numbers_are_rounded_is_told_by_their_kind() -> None:
     half, single, double = (
         rounding(torch.zeros(1, dtype=kind)) for kind in (torch.bfloat16, torch.float32, torch.float64)
     )
-    assert half.factor == 2.0**-8 / 2 > single.factor > double.factor
+    assert half.factor == 2.0**-8 > single.factor > double.factor
     assert half.term == single.term > double.term
     assert rounding(torch.zeros(1), convolved=True).factor > single.factor

@@ -26,7 +26,7 @@ def shifts(call: Call, padded: Tensor) -> Gradients:
     layer: Any = call.layer
     back, units = call.back, call.units
     whole = torch.float32 if back.dtype in HALF else back.dtype
-    bias = layer.bias is not None
+    bias = call.bias
     of_bias: list[Tensor] = []
 
     def bias_of_units() -> Tensor:
