@@ -93,7 +93,7 @@ class Private(Displayed):
         self._sums = {}
         for chunk in self._units.chunks(chosen, step, self._largest):
             self._chunk = chunk
-            self._notes.begin()
+            self._notes.begin(chunk.units)
             try:
                 yield chunk.rows
             finally:

@@ -241,7 +241,7 @@ def differing(model: nn.Module, rows: Inputs, layout: Layout) -> set[str]:
         if loss is None:
             return set()
         loss.backward()
-        weights = {part: torch.eye(2)[row] for part in squared}
+        weights = {name: torch.eye(2, device=each.device)[row] for name, each in squared.items()}
         sums = gradients.weighted(weights)
         for name, each in names.items():
             plain = torch.zeros_like(each) if each.grad is None else each.grad

@@ -22,10 +22,13 @@ def convolution(call: Call) -> Gradients:
     """A linear layer on patches: every place of the output saw one. Of large ones no patches are made."""
     layer: Convolution = call.layer
     inputs = call.seen[0].to(call.back.dtype)
-    padded = F.pad(inputs, layer._reversed_padding_repeated_twice, mode=_mode(layer))
+
+    def padded() -> Tensor:
+        return F.pad(inputs, layer._reversed_padding_repeated_twice, mode=_mode(layer))
+
     if layer.groups == 1 and call.units * layer.weight.numel() > KEPT:
         return shifts(call, padded)
-    seen = grouped(patches(padded, layer, call.back), layer.groups, call.units)
+    seen = grouped(patches(padded(), layer, call.back), layer.groups, call.units)
     back = grouped(call.back.flatten(2), layer.groups, call.units)
     return product(seen, back, bias=call.bias, shape=tuple(layer.weight.shape))
 

@@ -13,6 +13,10 @@ from torch import Tensor
 from sfumato.guarantee import guarantee
 from sfumato.train.layers.gradients import Dense, Gradients, Use, squares, summed, widened
 from sfumato.train.layers.products import products
+from sfumato.train.layers.rounding import rounding, scaled_by
+
+AT_ONCE = 2048
+"""Of texts up to this length all pairs of words are compared on an accelerator."""
 
 
 @final
@@ -46,6 +50,8 @@ class Lookup(Use):
 
     def squared(self) -> Tensor:
         """Squared norms: of a unit, equal words come together first."""
+        if self.back.is_cuda and self.words.shape[1] <= AT_ONCE:
+            return self._by_pairs()
         wide, units = widened(self.back), len(self.words)
         pairs, place = torch.unique(self._owner() * self.size + self.words, return_inverse=True)
         sums = wide.new_zeros(len(pairs), wide.shape[-1]).index_add_(0, place.flatten(), wide.flatten(0, 1))
@@ -53,9 +59,19 @@ class Lookup(Use):
         off = self.words.shape[1] * torch.finfo(wide.dtype).eps  # words are added up in another order later
         return (norms + off * self.reach()) ** 2
 
+    def _by_pairs(self) -> Tensor:
+        """The same by all pairs of equal words, where sorting them would make an accelerator wait."""
+        wide = widened(self.back)
+        equal = self.words[:, :, None] == self.words[:, None, :]
+        sizes = wide.norm(dim=-1)
+        reach = (sizes[:, :, None] * sizes[:, None, :] * equal).sum(dim=(1, 2))
+        whole = ((wide @ wide.transpose(1, 2)) * equal).sum(dim=(1, 2))
+        off = rounding(wide)
+        return whole + (4 * off.factor + 4 * sum(wide.shape[1:]) * off.term) * reach
+
     def weighted(self, weights: Tensor) -> Tensor:
         """The sum over units with weights."""
-        scaled = self.back * weights.to(self.back.dtype)[:, None, None]
+        scaled = scaled_by(weights, self.back)
         table = self.back.new_zeros(self.size, self.back.shape[-1])
         return table.index_add_(0, self.words.flatten(), scaled.flatten(0, 1))
 
