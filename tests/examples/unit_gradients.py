@@ -44,7 +44,9 @@ def one_by_one(model: nn.Module, inputs: Inputs, units: int) -> list[dict[nn.Par
     return made
 
 
-def apart(gradients: UnitGradients, expected: Sequence[dict[nn.Parameter, Tensor]], *, close: float = 1e-6) -> list[str]:
+def apart(
+    gradients: UnitGradients, expected: Sequence[dict[nn.Parameter, Tensor]], *, close: float = 1e-6
+) -> list[str]:
     """What is wrong with norms and weighted sums; norms may be larger by what rounding may have taken."""
     units, faults = len(expected), []
     squared = gradients.squared_norms()

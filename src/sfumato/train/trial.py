@@ -72,7 +72,11 @@ def made_up(model: nn.Module, example: Rows, rows: int) -> Inputs:
     Normal numbers, or zeros and ones, on the device of the model; nothing where there are no such parts.
     """
     forward = as_written(model).forward
-    asked = [each for each in inspect.signature(forward).parameters.values() if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]
+    asked = [
+        each
+        for each in inspect.signature(forward).parameters.values()
+        if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)
+    ]
     parts = example[: max(1, sum(each.default is each.empty for each in asked))]
     if not parts or not all(isinstance(part, Tensor) and part.dim() for part in parts):
         return ()
@@ -166,7 +170,9 @@ def _near(one: Tensor, other: Tensor) -> bool:
 
 
 def _floats(output: Any) -> list[Tensor]:
-    return [each for each in tree_leaves(output) if isinstance(each, Tensor) and each.is_floating_point() and each.dim()]
+    return [
+        each for each in tree_leaves(output) if isinstance(each, Tensor) and each.is_floating_point() and each.dim()
+    ]
 
 
 def _find_rows(model: nn.Module, rows: Inputs, layout: Layout) -> None:

@@ -126,6 +126,4 @@ def _emptied(call: Call, dropped: Tensor) -> Call:
         rows = dropped.repeat_interleave(len(part) // call.units)
         return part.masked_fill(rows.view(-1, *[1] * (part.dim() - 1)), 0.0)
 
-    return replace(
-        call, seen=tuple(empty(part) for part in call.seen), backs=tuple(empty(back) for back in call.backs)
-    )
+    return replace(call, seen=tuple(empty(part) for part in call.seen), backs=tuple(empty(back) for back in call.backs))

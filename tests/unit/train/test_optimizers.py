@@ -62,7 +62,9 @@ def test_a_training_tells_its_optimizer_how_large_the_noise_is(tmp_path: Path) -
     told: list[float] = []
     remember, optimizer.know_noise = optimizer.know_noise, lambda each: (told.append(each), remember(each))[1]  # type: ignore[method-assign]
     asked: dict[str, Any] = {"noise_multiplier": 4, "clip": 0.5, "batches": PoissonBatches("1/10", 2, 50)}  # type: ignore[arg-type]
-    training = private(model, (torch.zeros(0, 300), torch.zeros(0)), optimizer=optimizer, entropy=ReplayEntropy(4), **asked)
+    training = private(
+        model, (torch.zeros(0, 300), torch.zeros(0)), optimizer=optimizer, entropy=ReplayEntropy(4), **asked
+    )
     assert list(training.batches()) == []
     assert told == [0.4, 0.4]
     state = optimizer.state[model.weight]

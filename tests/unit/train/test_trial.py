@@ -25,7 +25,11 @@ class Pictures(nn.Module):
         super().__init__()
         self.patches, self.head = nn.Conv2d(1, 4, 2, stride=2), nn.Linear(4, 3)
         self.token, self.positions = nn.Parameter(torch.randn(1, 1, 4)), nn.Parameter(torch.randn(1, 5, 4))
-        self.shift, self.scale, self.heat = nn.Parameter(torch.randn(5, 4)), nn.Parameter(torch.randn(4)), nn.Parameter(torch.randn(()))
+        self.shift, self.scale, self.heat = (
+            nn.Parameter(torch.randn(5, 4)),
+            nn.Parameter(torch.randn(4)),
+            nn.Parameter(torch.randn(())),
+        )
         self.block = nn.TransformerEncoderLayer(4, 2, 6, dropout=0.1, batch_first=True)
 
     def forward(self, rows: Tensor) -> Tensor:

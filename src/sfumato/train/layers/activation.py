@@ -13,7 +13,9 @@ def prelu(call: Call) -> Gradients:
 
     def slopes() -> Sums:
         inputs = call.seen[0]
-        sloped = (call.back * inputs.clamp(max=0).to(call.back.dtype)).view(len(inputs), inputs.shape[1] if inputs.dim() > 1 else 1, -1)
+        sloped = (call.back * inputs.clamp(max=0).to(call.back.dtype)).view(
+            len(inputs), inputs.shape[1] if inputs.dim() > 1 else 1, -1
+        )
         of_channels = sloped.sum(dim=2).view(call.units, -1, sloped.shape[1]).sum(dim=1)
         single = call.layer.num_parameters == 1
         return {"weight": of_channels.sum(dim=1, keepdim=True) if single else of_channels}

@@ -90,4 +90,3 @@ def any_layer(call: Call, arguments: Arguments) -> Gradients:
             return vmap(of_unit)(seen, backs)  # type: ignore[no-any-return]
 
     return of_each(gradients)
-

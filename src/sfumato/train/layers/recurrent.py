@@ -25,10 +25,14 @@ Step: TypeAlias = Callable[[Tensor, Tensor, State], tuple[State, Tensor | None]]
 def recurrent(layer: nn.RNNBase, tap: Tap, input: Tensor, hx: Any = None) -> Any:
     """All layers and directions of a recurrent network."""
     if not isinstance(input, Tensor) or input.dim() != 3:
-        must = "given tensors of rows, times and features: fill sequences up, and let the loss leave out what was filled"
+        must = (
+            "given tensors of rows, times and features: fill sequences up, and let the loss leave out what was filled"
+        )
         raise BadArgument(f"nn.{type(layer).__name__}", must, "packed sequences, or one row without a batch")
     if layer.proj_size:
-        raise BadArgument(f"nn.{type(layer).__name__}", "one with proj_size=0, and a nn.Linear after it", layer.proj_size)
+        raise BadArgument(
+            f"nn.{type(layer).__name__}", "one with proj_size=0, and a nn.Linear after it", layer.proj_size
+        )
     rows = input if layer.batch_first else input.transpose(0, 1)
     sides = 2 if layer.bidirectional else 1
     states = _states(layer, rows, hx)

@@ -100,7 +100,9 @@ class Combined:
     def __init__(self, uses: Sequence[Use]) -> None:
         multiplied = [use for use in uses if isinstance(use, Product)]
         lookups = [use for use in uses if isinstance(use, Lookup)]
-        alike = len({use.shape for use in multiplied}) <= 1 and (not lookups or all(len(u.shape) == 2 for u in multiplied))
+        alike = len({use.shape for use in multiplied}) <= 1 and (
+            not lookups or all(len(u.shape) == 2 for u in multiplied)
+        )
         written = len(multiplied) + len(lookups) < len(uses) or not alike
         self._dense = sum(use.each() for use in uses) if written else None
         self._product = _side_by_side(multiplied) if multiplied and not written else None
