@@ -29,7 +29,8 @@ from sfumato.train.layers import (  # noqa: F401  # they register themselves
     recurrent,
 )
 from sfumato.train.layers.any_layer import Arguments, any_layer, tapped_outputs
-from sfumato.train.layers.gradients import FORWARDS, READINGS, SIGHTS, Call, Part, Place, widened
+from sfumato.train.layers.gradients import FORWARDS, READINGS, SHORT, SIGHTS, Call, Part, Place, widened
+from sfumato.train.layers.rounding import HALF
 from sfumato.train.layers.spread import copies, spread
 from sfumato.train.unit_gradients import UnitGradients
 
@@ -202,7 +203,11 @@ class Notes:
         def note(saved: tuple[Tensor, ...], backs: tuple[Tensor, ...]) -> None:
             self._calls.append(partial(_call, layer, part, (*saved, *late), backs, rows))
 
-        made: tuple[Tensor, ...] = _Tap.apply(self._alive, note, fresh, 1, output, *(each.detach() for each in seen))
+        noted = tuple(_as_used(each, output) for each in seen)
+        if fresh and output.requires_grad and output._base is not None and not _packed():
+            output.register_hook(lambda back: note(noted, (back,)))  # a view that is marked changed would be copied
+            return output
+        made: tuple[Tensor, ...] = _Tap.apply(self._alive, note, fresh, 1, output, *noted)
         return made[0]
 
     def _give(self, own: str, form: str, layer: nn.Module, given: tuple[Any, ...], named: dict[str, Any]) -> None:
@@ -275,13 +280,26 @@ def listened(model: nn.Module) -> list[tuple[str, nn.Module, Callable[[Notes, st
 def _call(
     layer: nn.Module, part: Part, seen: tuple[Tensor, ...], backs: tuple[Tensor, ...], rows: int, units: int
 ) -> Call:
-    """A call with its rows first, at single precision at least."""
-    first = [tuple(_wide(each.movedim(rows, 0)) for each in parts) for parts in (seen, backs)]
+    """A call with its rows first, at single precision at least where it is not multiplied on an accelerator."""
+    short = part.reading in SHORT
+    first = [tuple(_wide(each.movedim(rows, 0), short=short) for each in parts) for parts in (seen, backs)]
     return Call(layer, part, first[0], first[1], units)
 
 
-def _wide(each: Tensor) -> Tensor:
-    return widened(each) if each.is_floating_point() else each
+def _wide(each: Tensor, *, short: bool) -> Tensor:
+    return each if not each.is_floating_point() or (short and each.is_cuda) else widened(each)
+
+
+def _as_used(seen: Tensor, output: Tensor) -> Tensor:
+    """What a layer saw, at the precision that it worked with where that was torch's choice (`torch.autocast`)."""
+    short = output.dtype in HALF and seen.dtype == torch.float32
+    return seen.detach().to(output.dtype) if short else seen.detach()
+
+
+def _packed() -> bool:
+    """Tells whether tensors for the way back are packed away for now, as they are inside of a checkpoint."""
+    told: Any = getattr(torch._C._autograd, "_top_saved_tensors_default_hooks", None)
+    return told is None or told(True) is not None
 
 
 def first_rows(given: Any, named: Any) -> int:

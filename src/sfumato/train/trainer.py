@@ -126,8 +126,10 @@ class Private(Displayed):
     def _finish(self) -> None:
         """Adds noise to what was added up, over the expected number of units, and moves the weights."""
         expected = float(self.plan.batches.expected)
-        for parameter, noisy in self._noise.add(self._sums, self._clipper.deviation).items():
-            parameter.grad = noisy.div_(expected)
+        noisy = self._noise.add(self._sums, self._clipper.deviation)
+        torch._foreach_div_(list(noisy.values()), expected)
+        for parameter, gradient in noisy.items():
+            parameter.grad = gradient
         if isinstance(self.optimizer, KnowsNoise):
             self.optimizer.know_noise(self._clipper.deviation / expected)
         self._clipper.end_step(self._entropy)
@@ -226,6 +228,7 @@ class Private(Displayed):
         )
 
 
+@torch.no_grad()
 def clipped_sum(notes: Notes, units: int, clipper: Clipper) -> dict[nn.Parameter, Tensor]:
     """The sum of all units' clipped gradients; a unit whose gradient is no number adds nothing."""
     gradients = notes.gradients(units)

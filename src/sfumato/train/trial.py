@@ -5,9 +5,7 @@ from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Callable
 from fractions import Fraction
-from functools import partial
 from typing import Any, TypeAlias
 
 import torch

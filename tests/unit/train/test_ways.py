@@ -107,7 +107,7 @@ def test_checkpointed_layers_are_read(reentrant: bool, rows_of_a_unit: int) -> N
 def test_low_precision_is_left_to_layers_and_gradients_are_added_up_at_single(clipped: bool) -> None:
     """In `torch.autocast` outputs have 8 bits; the sum of the gradients of 512 rows must not."""
     torch.manual_seed(0)
-    model, rows = nn.Linear(3, 4), torch.randn(512, 3)
+    model, rows = nn.Linear(3, 4), torch.randn(512, 3).bfloat16().float()  # what the layer multiplies
     notes = Notes(model)
     notes.begin()
     with torch.autocast("cpu", dtype=torch.bfloat16), torch.backends.mkldnn.flags(enabled=False):

@@ -8,6 +8,8 @@ import torch.nn.functional as F  # noqa: N812  # torch's own name
 from torch import Tensor, nn
 
 from sfumato.train.layers.gradients import Call, Gradients, of_each, reads, together
+from sfumato.train.layers.products import KEPT
+from sfumato.train.layers.shifts import shifts
 from sfumato.train.layers.uses import product
 
 Convolution: TypeAlias = (
@@ -15,12 +17,14 @@ Convolution: TypeAlias = (
 )
 
 
-@reads(nn.Conv1d, nn.Conv2d, nn.Conv3d)
+@reads(nn.Conv1d, nn.Conv2d, nn.Conv3d, short=True)
 def convolution(call: Call) -> Gradients:
-    """A linear layer on patches: every place of the output saw one."""
+    """A linear layer on patches: every place of the output saw one. Of large ones no patches are made."""
     layer: Convolution = call.layer
     inputs = call.seen[0].to(call.back.dtype)
     padded = F.pad(inputs, layer._reversed_padding_repeated_twice, mode=_mode(layer))
+    if layer.groups == 1 and call.units * layer.weight.numel() > KEPT:
+        return shifts(call, padded)
     seen = grouped(patches(padded, layer, call.back), layer.groups, call.units)
     back = grouped(call.back.flatten(2), layer.groups, call.units)
     return product(seen, back, bias=call.bias, shape=tuple(layer.weight.shape))

@@ -109,13 +109,18 @@ Reading: TypeAlias = Callable[[Call], Gradients]
 
 READINGS: dict[type[nn.Module], Reading] = {}
 
+SHORT: set[Reading] = set()
+"""Readings of products, which an accelerator multiplies at half precision and adds up at single precision."""
 
-def reads(*kinds: type[nn.Module]) -> Callable[[Reading], Reading]:
+
+def reads(*kinds: type[nn.Module], short: bool = False) -> Callable[[Reading], Reading]:
     """Registers how the gradients of some kinds of layers are read; exactly these, not what derives from them."""
 
     def register(reading: Reading) -> Reading:
         for kind in kinds:
             READINGS[kind] = reading
+        if short:
+            SHORT.add(reading)
         return reading
 
     return register

@@ -8,7 +8,7 @@ from sfumato.train.layers.gradients import Call, Gradients, by_unit, reads
 from sfumato.train.layers.uses import product
 
 
-@reads(nn.Linear)
+@reads(nn.Linear, short=True)
 def linear(call: Call) -> Gradients:
     """The layer y = W·x + b, at every row and position."""
     return product(by_unit(call.seen[0], call.units), by_unit(call.back, call.units), bias=call.bias)
