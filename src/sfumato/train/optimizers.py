@@ -1,4 +1,4 @@
-"""Optimizers for noisy gradients. What they do is post-processing: they see what the noise was added to, and no data."""
+"""Optimizers for noisy gradients. What they do is post-processing: they see sums with noise, and no data."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class KnowsNoise(Protocol):
         """Before each step: the deviation of the noise on each entry of the gradients of that step."""
 
 
-class _Moments(Optimizer):
+class _Moments(Optimizer):  # type: ignore[misc]
     """Running means of gradients and of their squares, as Adam has them; what a step makes of them is left open."""
 
     def __init__(self, parameters: Iterable[Any], **options: Any) -> None:
@@ -30,19 +30,19 @@ class _Moments(Optimizer):
             raise BadArgument("betas", "two numbers from 0 to below 1", options["betas"])
         super().__init__(parameters, options)
 
-    @torch.no_grad()
-    def step(self, closure: Callable[[], float] | None = None) -> float | None:  # type: ignore[override]
+    def step(self, closure: Callable[[], float] | None = None) -> float | None:
         """Moves all parameters by their gradients."""
-        loss = None if closure is None else torch.enable_grad()(closure)()
-        for group in self.param_groups:
-            for parameter in group["params"]:
-                if parameter.grad is not None:
-                    self._move(parameter, group, self._remembered(parameter, group))
+        loss = None if closure is None else closure()
+        with torch.no_grad():
+            for group in self.param_groups:
+                for parameter in group["params"]:
+                    if parameter.grad is not None:
+                        self._move(parameter, group, self._remembered(parameter, group))
         return loss
 
     def _remembered(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
         """What is remembered of a parameter, with this gradient."""
-        state = self.state[parameter]
+        state: dict[str, Any] = self.state[parameter]
         if not state:
             state |= {"step": 0, "mean": torch.zeros_like(parameter), "square": torch.zeros_like(parameter)}
         first, second = group["betas"]

@@ -7,13 +7,10 @@ from typing import Any
 
 import pytest
 import torch
-import torch.nn.functional as F  # noqa: N812  # torch's own name
+from tests.examples.unit_gradients import apart, noted, one_by_one
 from torch import Tensor, nn
 
-from sfumato.errors import BadArgument
 from sfumato.train.layers.gradients import FORWARDS
-from sfumato.train.taps import Notes
-from tests.examples.unit_gradients import apart, noted, one_by_one
 
 
 class Recurrent(nn.Module):

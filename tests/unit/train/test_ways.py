@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import torch
+from tests.examples.unit_gradients import apart, noted, one_by_one
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
@@ -15,7 +16,6 @@ from sfumato.errors import BadArgument
 from sfumato.train import Flat, PoissonBatches, private
 from sfumato.train.clipping import SLACK
 from sfumato.train.taps import Notes
-from tests.examples.unit_gradients import apart, noted, one_by_one
 
 
 def made_up(rows: int = 8) -> tuple[Tensor, Tensor]:
