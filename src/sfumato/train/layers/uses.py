@@ -133,7 +133,7 @@ class Combined:
 @guarantee(
     claim="the inner product of each unit's gradients by a product and by a lookup",
     proof="proofs/training.md#tied",
-    reviewed="",
+    reviewed="83d9c925e613",
 )
 def crossed(used: Product, lookup: Lookup) -> Tensor:
     """Inner products of the gradients of a table that is multiplied by and looked up: only looked-up rows meet."""
@@ -146,7 +146,7 @@ def _unsure(used: Product, lookup: Lookup) -> Tensor:
     """What rounding may have taken where both cancel: a part of what they would come to if nothing did."""
     off, many = rounding(used.back), used.inputs.shape[1] + lookup.words.shape[1]
     reach = norms(used.inputs) * norms(used.back) + lookup.reach()
-    return (4 * off.factor + (2 * many + used.inputs.shape[2]) * off.term) * reach**2
+    return (8 * off.factor + (4 * many + used.inputs.shape[2]) * off.term) * reach**2
 
 
 def _whole(back: Tensor) -> Tensor:
