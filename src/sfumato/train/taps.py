@@ -36,7 +36,7 @@ from sfumato.train.unit_gradients import UnitGradients
 
 
 @final
-@dataclass
+@dataclass(frozen=True)
 class Layout:
     """Where rows are in what the layers of a model see, as was tried on made-up rows; by names of layers.
 

@@ -46,7 +46,7 @@ def layout_of(model: nn.Module, example: Rows) -> Layout:
         _find_forms(tried, rows, layout)
         try:
             _find_rows(tried, rows, layout)
-            layout.whole = differing(tried, rows, layout)
+            layout.whole.update(differing(tried, rows, layout))
             wrong = differing(tried, rows, layout) if layout.whole else set()
             if not wrong:
                 tried.train(model.training)
@@ -193,7 +193,7 @@ def _find_rows(model: nn.Module, rows: Inputs, layout: Layout) -> None:
                 continue
             changed = [place for place, sizes in enumerate(zip(given, others, strict=True)) if sizes[0] != sizes[1]]
             if changed:
-                layout.dimensions |= {name: changed[0]} if changed[0] else {}
+                layout.dimensions.update({name: changed[0]} if changed[0] else {})
             elif name not in layout.without_rows:
                 layout.without_rows.add(name)
                 break  # layers after it see its rows now
