@@ -47,11 +47,11 @@ from sfumato.train.unit_gradients import UnitGradients
 
 
 @final
-@dataclass
+@dataclass(frozen=True)
 class Layout:
     """Where rows are in what the layers of a model see, as was tried on made-up rows; by names of layers.
 
-    Left empty, rows come first everywhere, and parameters that belong to no layer are read by running their module again.
+    Left empty, rows come first everywhere, and parameters of no layer are read by running their module again.
     """
 
     dimensions: dict[str, int] = field(default_factory=dict)
@@ -70,7 +70,7 @@ class _Tap(torch.autograd.Function):  # type: ignore[misc]
     """Hands outputs on as they are, and notes the gradients that come back."""
 
     @staticmethod
-    def forward(ctx: Any, alive: Tensor, note: Callable[..., None], fresh: bool, many: int, *tensors: Tensor) -> Any:
+    def forward(ctx: Any, alive: Tensor, note: Callable[..., None], fresh: object, many: int, *tensors: Tensor) -> Any:
         ctx.note, ctx.seen = note, len(tensors) - many
         ctx.save_for_backward(*tensors[many:])
         if fresh:
@@ -285,7 +285,7 @@ def as_written(model: nn.Module) -> nn.Module:
 
 
 def listened(model: nn.Module) -> list[tuple[str, nn.Module, Callable[[Notes, str, nn.Module], None]]]:
-    """The layers that are listened to, and how: by a reading, in a form of their own, by copies, or by running again."""
+    """The layers that are listened to, and how: by a reading, in a form of their own, by copies, by running again."""
     made: dict[nn.Module, tuple[str, Callable[[Notes, str, nn.Module], None]]] = {}
 
     def look(name: str, layer: nn.Module) -> None:

@@ -12,7 +12,6 @@ from torch import Tensor, nn
 from sfumato.train.layers.gradients import Call, Dense, Gradients, Place, Use
 from sfumato.train.layers.uses import Combined
 
-
 Counts: TypeAlias = dict[int, dict[tuple[int, int | None], int]]
 """How often parameters were used, by their identity and by which of their rows."""
 

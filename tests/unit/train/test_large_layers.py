@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
+from tests.unit.train import test_unit_gradients as small
 from torch import Tensor, nn
 
 from sfumato.train.layers import convolution, products
@@ -11,7 +12,6 @@ from sfumato.train.layers.gradients import READINGS, Call, Part, Place
 from sfumato.train.layers.rounding import rounded_down, rounding
 from sfumato.train.layers.uses import Lookup
 from sfumato.train.taps import Notes
-from tests.unit.train import test_unit_gradients as small
 
 MODELS = {name: model for name, model in small.MODELS.items() if "transposed" not in name} | {
     "few pixels": (lambda: nn.Conv2d(30, 30, 2), lambda: torch.randn(4, 30, 3, 3)),
