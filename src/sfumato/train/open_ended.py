@@ -49,20 +49,13 @@ class OpenEnded(Memory, ABC):
 
     def event(self) -> Event:
         """What ran so far, as if it had been fixed before."""
-        parts = [Repeat(step, times) for step, times in self._ran.items()]
-        return parts[0] if len(parts) == 1 else Sequence(*parts)
+        return _in_sequence(self._ran)
 
     def state(self) -> dict[str, Any]:
-        return {"ran": [[to_plain(step), times] for step, times in self._ran.items()]}
+        return {"ran": _plain_counts(self._ran)}
 
     def load(self, state: dict[str, Any]) -> None:
-        read = {from_plain(step): integer(times, "times", least=1) for step, times in state["ran"]}
-        self._ran = {step: times for step, times in read.items() if isinstance(step, Event)}
-        if len(self._ran) != len(state["ran"]):
-            raise UnknownFormat("it is no training that was saved")
-
-    def _count(self, step: Event, times: int = 1) -> None:
-        self._ran[step] = self._ran.get(step, 0) + times
+        self._ran = _read_counts(state["ran"])
 
 
 @final
@@ -80,14 +73,14 @@ class Filtered(OpenEnded):
     @guarantee(
         claim="a step runs only where the sum of all losses, its own included, is within what the limit allows",
         proof=PROOF,
-        reviewed="9ba5f3610ae0",
+        reviewed="7a95b746b349",
     )
     def pay(self, step: Event) -> bool:
         cost = self._cost(step)
         if not self._filter.admits(cost):
             return False
         self._filter = self._filter.after(cost)
-        self._count(step)
+        self._ran[step] = self._ran.get(step, 0) + 1
         return True
 
     def left(self, step: Event) -> int | None:
@@ -130,12 +123,12 @@ class Charged(OpenEnded):
         self._ahead = integer(ahead, "ahead", least=1)
         self._kind = _kind(session.own_limit, first, relation)
         self._run: Run | None = None
-        self._block, self._number = first, 0
+        self._block, self._number, self._charged = first, 0, dict[Event, int]()
 
     @guarantee(
         claim="a step runs only under a charge for it, in a kind of loss in which steps of one run add up",
         proof=PROOF,
-        reviewed="ffeeb7e3e598",
+        reviewed="777bc911299e",
     )
     def pay(self, step: Event) -> bool:
         if self._run is None or not self._run.left or step != self._block:
@@ -144,7 +137,7 @@ class Charged(OpenEnded):
             except LimitReached:
                 return False
         self._run.step(lambda data, entropy: None)
-        self._count(step)
+        self._ran[step] = self._ran.get(step, 0) + 1
         return True
 
     def left(self, step: Event) -> int | None:
@@ -155,14 +148,14 @@ class Charged(OpenEnded):
         if self._run is None:
             raise BadArgument("release()", "asked after the first step: before it, nothing is", 0)
         release = self._run.finish(value)
-        return replace(release, loss=total(self.event(), self._kind, relation=self.relation))
+        return replace(release, loss=total(_in_sequence(self._charged), self._kind, relation=self.relation))
 
     def state(self) -> dict[str, Any]:
-        return super().state() | {"number": self._number}
+        return super().state() | {"number": self._number, "charged": _plain_counts(self._charged)}
 
     def load(self, state: dict[str, Any]) -> None:
         super().load(state)
-        self._number = integer(state["number"], "number", least=0)
+        self._number, self._charged = integer(state["number"], "number", least=0), _read_counts(state["charged"])
 
     def _charge(self, step: Event) -> Run:
         """Charges the next steps; those that the book has under these keys already were taken before a crash."""
@@ -181,9 +174,27 @@ class Charged(OpenEnded):
             if self._run is not None and not self._run.ended:
                 self._run.finish({"steps": self.taken})
             self._number += 1
-            self._count(step, run.taken)
+            self._charged[step] = self._charged.get(step, 0) + self._ahead
+            self._ran[step] = self._ran.get(step, 0) + run.taken
             if run.left and not run.ended:
                 return run
+
+
+def _in_sequence(counts: dict[Event, int]) -> Event:
+    parts = [Repeat(step, times) for step, times in counts.items()]
+    return parts[0] if len(parts) == 1 else Sequence(*parts)
+
+
+def _plain_counts(counts: dict[Event, int]) -> list[Any]:
+    return [[to_plain(step), times] for step, times in counts.items()]
+
+
+def _read_counts(plain: Any) -> dict[Event, int]:
+    read = {from_plain(step): integer(times, "times", least=0) for step, times in plain}
+    counts = {step: times for step, times in read.items() if isinstance(step, Event)}
+    if len(counts) != len(plain):
+        raise UnknownFormat("it is no training that was saved")
+    return counts
 
 
 def _kind(limit: Loss, step: Event, relation: Relation) -> type[Loss]:

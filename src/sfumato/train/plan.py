@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import final
 
-from sfumato.accounting.events import Event, Sequence
+from sfumato.accounting.events import Event, Repeat, Sequence
 from sfumato.accounting.losses.measures import Loss
 from sfumato.accounting.plans.account import CostReport, account
 from sfumato.accounting.plans.calibration import calibrate_plan
@@ -55,6 +55,12 @@ class TrainingPlan:
         if steps == 0:
             return Sequence()
         return self.noise.event(self.batches if steps is None else self.batches.first(steps), self.multiplier)
+
+    @property
+    def one_step(self) -> Event:
+        """What one step is by itself, where each is drawn anew."""
+        event = self.event(1)
+        return event.event if isinstance(event, Repeat) and event.times == 1 else event
 
     def account(self, *, delta: Number, steps: int | None = None) -> CostReport:
         """What all steps, or the first of them, cost at a δ, with a certified bracket."""

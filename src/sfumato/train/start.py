@@ -112,11 +112,11 @@ def _open(plan: TrainingPlan, limit: Loss | None, session: Payer | None, key: st
         must = "drawn anew in each step, with steps=1: without a length, each step is priced by itself"
         raise BadArgument("batches and noise", must, str(plan.batches))
     if session is None and limit is not None:
-        return Filtered(limit, plan.event(), plan.relation)
+        return Filtered(limit, plan.one_step, plan.relation)
     if session is None or limit is not None:
         must = "given without a session, which has a limit of its own: session.part(name, limit=…) has another"
         raise BadArgument("limit", must, limit)
-    return Charged(session, _named(key), plan.event(), ahead=ahead, relation=plan.relation)
+    return Charged(session, _named(key), plan.one_step, ahead=ahead, relation=plan.relation)
 
 
 def _charged(session: Payer, plan: TrainingPlan, loss: Loss | None, key: str | None) -> Run:

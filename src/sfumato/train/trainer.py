@@ -89,7 +89,7 @@ class Private(Displayed):
     def _begin_step(self) -> bool:
         """Counts the next step, in the book too, before anything is looked at; False where there is none left."""
         if self._open is not None:
-            paid = self._open.pay(self.plan.event())
+            paid = self._open.pay(self.plan.one_step)
             self.taken = self._open.taken
             return paid
         if self.taken >= self.plan.steps:
@@ -160,7 +160,7 @@ class Private(Displayed):
         """How many steps there are in all, as far as it is known."""
         if self._open is None:
             return self.plan.steps
-        return self.taken + (self._open.left(self.plan.event()) or 0)
+        return self.taken + (self._open.left(self.plan.one_step) or 0)
 
     def change(self, *, noise_multiplier: Number | None = None, batch: int | None = None) -> Private:
         """Goes on with other noise, or with another number of units in a batch: between steps of an open-ended run."""
