@@ -139,8 +139,8 @@ TRAINING = (
         name="one step charged for all",
         trap="C.4 accounting: what ran is what was paid",
         path="train/start.py",
-        old="        plan.event(), loss=loss, key=named,",
-        new="        plan.event(1), loss=loss, key=named,",
+        old="return session.start(plan.event(), ",
+        new="return session.start(plan.event(1), ",
         killers=(f"{IN_TRAINING}test_a_session_is_charged_before_the_first_batch_and_counts_steps",),
     ),
     Mutant(

@@ -283,8 +283,10 @@ class Ledger(Displayed):
         the book says so, for ``ahead`` of them at a time: a crash can lose that many, and none ever runs twice.
         ``metric``, if it is that of the account's unit, says whether neighbours add or remove one.
         """
-        book, said = (self._replica, self._store), {"what": what, "data": data, "by": by}
-        permit = begin(*book, account, loss, event, key=key, ahead=ahead, metric=metric, steps=steps, **said)
+        book = self._replica, self._store
+        permit = begin(
+            *book, account, loss, event, key=key, ahead=ahead, what=what, data=data, by=by, metric=metric, steps=steps
+        )
         self._runs.add(permit)
         return permit
 

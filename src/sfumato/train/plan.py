@@ -70,4 +70,5 @@ class TrainingPlan:
 def changed(plan: TrainingPlan, multiplier: Number | None, batch: int | None) -> TrainingPlan:
     """A plan with other noise, or with another number of units in a batch."""
     batches = plan.batches if batch is None else plan.batches.resized(batch)
-    return replace(plan, batches=batches, multiplier=plan.multiplier if multiplier is None else multiplier)
+    noise = plan.multiplier if multiplier is None else positive(multiplier, "noise_multiplier")
+    return replace(plan, batches=batches, multiplier=noise)

@@ -78,7 +78,8 @@ def private(
     clipping = clip if isinstance(clip, Clipping) else Flat(clip)
     clipping.check(name for name, each in model.named_parameters() if each.requires_grad)
     keep = stated_loss(loss, epsilon, delta)
-    open_ended = limit is not None or (steps is epochs is batches is keep is None and session is not None)
+    planned = any(each is not None for each in (steps, epochs, batches, keep))
+    open_ended = limit is not None or (session is not None and not planned)
     drawn = batches if batches is not None else _poisson(told, batch, epochs, 1 if open_ended else steps, most)
     relation = (
         drawn.relation if session is None or not key else max(drawn.relation, session.relation, key=STRICTER.index)
