@@ -80,6 +80,8 @@ def private(
     keep = stated_loss(loss, epsilon, delta)
     planned = any(each is not None for each in (steps, epochs, batches, keep))
     open_ended = limit is not None or (session is not None and not planned)
+    if limit is not None and any(each is not None for each in (steps, epochs, keep)):
+        raise BadArgument("limit", "given without steps, epochs and loss, for as many steps as it allows", limit)
     drawn = batches if batches is not None else _poisson(told, batch, epochs, 1 if open_ended else steps, most)
     relation = (
         drawn.relation if session is None or not key else max(drawn.relation, session.relation, key=STRICTER.index)

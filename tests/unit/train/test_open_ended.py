@@ -135,6 +135,9 @@ def test_limits_of_other_kinds_are_sums() -> None:
         ({"limit": sf.Approx("0.001", 1e-5), "noise_multiplier": "0.1"}, "enough for one step|no order leaves room"),
         ({"loss": LIMIT, "noise_multiplier": None, "limit": None}, "steps or epochs"),
         ({"limit": None}, "steps or epochs"),
+        ({"steps": 5}, "without steps"),
+        ({"epochs": 5}, "without steps"),
+        ({"loss": LIMIT, "noise_multiplier": None}, "without steps"),
     ],
 )
 def test_what_cannot_run_without_a_length_is_refused(asked: dict[str, Any], word: str) -> None:
