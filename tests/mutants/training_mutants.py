@@ -83,8 +83,8 @@ TRAINING = (
         name="noise without the bound",
         trap=AUDITED,
         path="train/clipping.py",
-        old="return self.multiplier * self._clipping.bound",
-        new="return self.multiplier",
+        old="return self._multiplier * self._clipping.bound",
+        new="return self._multiplier",
         killers=(f"{IN_TRAINING}test_a_step_divides_by_the_expected_batch_and_has_noise_of_the_stated_size",),
     ),
     Mutant(
@@ -278,8 +278,8 @@ TRAINING = (
         name="steps that no filter counts",
         trap="C.4 accounting: only proven filters",
         path="train/open_ended.py",
-        old="        self._filter = self._filter.after(cost)\n        self._ran",
-        new="        self._ran",
+        old="        self._filter = self._filter.after(cost)\n        self.ran",
+        new="        self.ran",
         killers=(f"{OPEN}test_limits_of_other_kinds_are_sums",),
     ),
     Mutant(

@@ -75,8 +75,8 @@ class AdaptiveClipper(Clipper):
     """An adaptive bound at work: where it stands, and how many units of this step were below it."""
 
     def __init__(self, clipping: Adaptive, multiplier: float, expected: float) -> None:
-        super().__init__(clipping, multiplier)
-        self.rule, self.bound, self._expected, self._below = clipping, clipping.bound, expected, 0.0
+        self.rule, self.bound, self.multiplier = clipping, clipping.bound, multiplier
+        self._expected, self._below = expected, 0.0
 
     @property
     @guarantee(

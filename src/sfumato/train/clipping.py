@@ -30,7 +30,7 @@ class Clipping(ABC):
 
     def start(self, multiplier: float, expected: float) -> Clipper:
         """The rule at work in one run: noise has this deviation over the bound, batches on average so many units."""
-        return Clipper(self, multiplier)
+        return _Constant(self, multiplier)
 
     @property
     def constant(self) -> bool:
@@ -48,30 +48,45 @@ class Clipping(ABC):
         """
 
 
-class Clipper(Memory):
+class Clipper(Memory, ABC):
     """A rule of clipping at work: what it makes of the batch of each step, and the noise that goes with it."""
 
-    def __init__(self, clipping: Clipping, multiplier: float) -> None:
-        self._clipping, self.multiplier = clipping, multiplier
-
     @property
+    @abstractmethod
     def deviation(self) -> float:
         """The deviation of the noise on each entry of the sum of gradients in this step."""
-        return self.multiplier * self._clipping.bound
 
+    @abstractmethod
     def retune(self, multiplier: float, expected: float) -> None:
         """From the next step on: noise of this deviation over the bound, batches on average of so many units."""
-        self.multiplier = multiplier
+
+    @abstractmethod
+    def weights(self, squared: dict[str, Tensor]) -> dict[str, Tensor]:
+        """The weight of each unit in each layer."""
 
     def begin_step(self) -> None:
         """Before every step: what one that was broken off left behind does not count."""
 
-    def weights(self, squared: dict[str, Tensor]) -> dict[str, Tensor]:
-        """The weight of each unit in each layer."""
-        return self._clipping.weights(squared)
-
     def end_step(self, entropy: Entropy) -> None:
         """After every step, empty ones too: a rule may learn from it, by what it pays for."""
+
+
+@final
+class _Constant(Clipper):
+    """A rule at work whose bound stays where it is."""
+
+    def __init__(self, clipping: Clipping, multiplier: float) -> None:
+        self._clipping, self._multiplier = clipping, multiplier
+
+    @property
+    def deviation(self) -> float:
+        return self._multiplier * self._clipping.bound
+
+    def retune(self, multiplier: float, expected: float) -> None:
+        self._multiplier = multiplier
+
+    def weights(self, squared: dict[str, Tensor]) -> dict[str, Tensor]:
+        return self._clipping.weights(squared)
 
 
 @final

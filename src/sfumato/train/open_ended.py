@@ -28,16 +28,45 @@ PROOF = "proofs/training.md#open"
 ROWS = Claim("the rows that were trained on are those of the data set, each of the unit it is said to be")
 
 
+@final
+class Counted:
+    """Events, and how often each of them was."""
+
+    def __init__(self, times: dict[Event, int] | None = None) -> None:
+        self.times = {} if times is None else times
+
+    def add(self, step: Event, times: int = 1) -> None:
+        """Counts a step so many times more."""
+        self.times[step] = self.times.get(step, 0) + times
+
+    def event(self) -> Event:
+        """All of them as one event."""
+        parts = [Repeat(step, times) for step, times in self.times.items()]
+        return parts[0] if len(parts) == 1 else Sequence(*parts)
+
+    def plain(self) -> list[Any]:
+        """What is saved of them."""
+        return [[to_plain(step), times] for step, times in self.times.items()]
+
+    @staticmethod
+    def read(plain: Any) -> Counted:
+        """Reads what was saved."""
+        read = {from_plain(step): integer(times, "times", least=0) for step, times in plain}
+        counts = {step: times for step, times in read.items() if isinstance(step, Event)}
+        if len(counts) != len(plain):
+            raise UnknownFormat("it is no training that was saved")
+        return Counted(counts)
+
+
 class OpenEnded(Memory, ABC):
     """Who pays for the steps of a training one by one, and what ran so far."""
 
-    def __init__(self, relation: Relation) -> None:
-        self.relation, self._ran = relation, dict[Event, int]()
+    ran: Counted
 
     @property
     def taken(self) -> int:
         """How many steps were paid for and began."""
-        return sum(self._ran.values())
+        return sum(self.ran.times.values())
 
     @abstractmethod
     def pay(self, step: Event) -> bool:
@@ -47,15 +76,11 @@ class OpenEnded(Memory, ABC):
     def left(self, step: Event) -> int | None:
         """How many more steps like this one fit, where that is known."""
 
-    def event(self) -> Event:
-        """What ran so far, as if it had been fixed before."""
-        return _in_sequence(self._ran)
-
     def state(self) -> dict[str, Any]:
-        return {"ran": _plain_counts(self._ran)}
+        return {"ran": self.ran.plain()}
 
     def load(self, state: dict[str, Any]) -> None:
-        self._ran = _read_counts(state["ran"])
+        self.ran = Counted.read(state["ran"])
 
 
 @final
@@ -63,8 +88,7 @@ class Filtered(OpenEnded):
     """Steps under a filter: all of them together keep the limit, whenever and for whatever reason they end."""
 
     def __init__(self, limit: Loss, first: Event, relation: Relation) -> None:
-        super().__init__(relation)
-        self.limit = limit
+        self.ran, self._relation = Counted(), relation
         self._start = self._filter = filter_for_steps(limit, first, relation=relation)
         self._costs = dict[Event, Loss]()
         if not self._filter.admits(self._cost(first)):
@@ -73,14 +97,14 @@ class Filtered(OpenEnded):
     @guarantee(
         claim="a step runs only where the sum of all losses, its own included, is within what the limit allows",
         proof=PROOF,
-        reviewed="7a95b746b349",
+        reviewed="e69f6831f592",
     )
     def pay(self, step: Event) -> bool:
         cost = self._cost(step)
         if not self._filter.admits(cost):
             return False
         self._filter = self._filter.after(cost)
-        self._ran[step] = self._ran.get(step, 0) + 1
+        self.ran.add(step)
         return True
 
     def left(self, step: Event) -> int | None:
@@ -103,13 +127,13 @@ class Filtered(OpenEnded):
             raise UnknownFormat("it is no training that was saved")
         self._start = self._filter = start  # what is counted, and at which order, was fixed before the first step
         self._costs.clear()
-        for step, times in self._ran.items():
+        for step, times in self.ran.times.items():
             self._filter = self._filter.after(self._cost(step).times(times))
 
     def _cost(self, step: Event) -> Loss:
         limit = self._start.limit
         if step not in self._costs:
-            self._costs[step] = counted(total(step, type(limit), relation=self.relation), limit)
+            self._costs[step] = counted(total(step, type(limit), relation=self._relation), limit)
         return self._costs[step]
 
 
@@ -118,17 +142,17 @@ class Charged(OpenEnded):
     """Steps that a session pays for, ``ahead`` of them at a time: what was never charged was never spent."""
 
     def __init__(self, session: Payer, key: str, first: Event, *, ahead: int, relation: Relation) -> None:
-        super().__init__(relation)
+        self.ran, self._charged, self._relation = Counted(), Counted(), relation
         self._session, self._key = session, key
         self._ahead = integer(ahead, "ahead", least=1)
         self._kind = _kind(session.own_limit, first, relation)
         self._run: Run | None = None
-        self._block, self._number, self._charged = first, 0, dict[Event, int]()
+        self._block, self._number = first, 0
 
     @guarantee(
         claim="a step runs only under a charge for it, in a kind of loss in which steps of one run add up",
         proof=PROOF,
-        reviewed="777bc911299e",
+        reviewed="2d3d2074c05e",
     )
     def pay(self, step: Event) -> bool:
         if self._run is None or not self._run.left or step != self._block:
@@ -137,7 +161,7 @@ class Charged(OpenEnded):
             except LimitReached:
                 return False
         self._run.step(lambda data, entropy: None)
-        self._ran[step] = self._ran.get(step, 0) + 1
+        self.ran.add(step)
         return True
 
     def left(self, step: Event) -> int | None:
@@ -148,19 +172,19 @@ class Charged(OpenEnded):
         if self._run is None:
             raise BadArgument("release()", "asked after the first step: before it, nothing is", 0)
         release = self._run.finish(value)
-        return replace(release, loss=total(_in_sequence(self._charged), self._kind, relation=self.relation))
+        return replace(release, loss=total(self._charged.event(), self._kind, relation=self._relation))
 
     def state(self) -> dict[str, Any]:
-        return super().state() | {"number": self._number, "charged": _plain_counts(self._charged)}
+        return super().state() | {"number": self._number, "charged": self._charged.plain()}
 
     def load(self, state: dict[str, Any]) -> None:
         super().load(state)
-        self._number, self._charged = integer(state["number"], "number", least=0), _read_counts(state["charged"])
+        self._number, self._charged = integer(state["number"], "number", least=0), Counted.read(state["charged"])
 
     def _charge(self, step: Event) -> Run:
         """Charges the next steps; those that the book has under these keys already were taken before a crash."""
         event = Repeat(step, self._ahead)
-        loss = total(event, self._kind, relation=self.relation)
+        loss = total(event, self._kind, relation=self._relation)
         while True:
             run = self._session.start(
                 event,
@@ -174,27 +198,10 @@ class Charged(OpenEnded):
             if self._run is not None and not self._run.ended:
                 self._run.finish({"steps": self.taken})
             self._number += 1
-            self._charged[step] = self._charged.get(step, 0) + self._ahead
-            self._ran[step] = self._ran.get(step, 0) + run.taken
+            self._charged.add(step, self._ahead)
+            self.ran.add(step, run.taken)
             if run.left and not run.ended:
                 return run
-
-
-def _in_sequence(counts: dict[Event, int]) -> Event:
-    parts = [Repeat(step, times) for step, times in counts.items()]
-    return parts[0] if len(parts) == 1 else Sequence(*parts)
-
-
-def _plain_counts(counts: dict[Event, int]) -> list[Any]:
-    return [[to_plain(step), times] for step, times in counts.items()]
-
-
-def _read_counts(plain: Any) -> dict[Event, int]:
-    read = {from_plain(step): integer(times, "times", least=0) for step, times in plain}
-    counts = {step: times for step, times in read.items() if isinstance(step, Event)}
-    if len(counts) != len(plain):
-        raise UnknownFormat("it is no training that was saved")
-    return counts
 
 
 def _kind(limit: Loss, step: Event, relation: Relation) -> type[Loss]:

@@ -189,7 +189,7 @@ class Private(Displayed):
                 raise BadArgument("delta", "given: the loss to keep has none", None)
             delta = self._keep.delta
         if self._open is not None:
-            return account(self._open.event(), delta=delta, relation=self.plan.relation)
+            return account(self._open.ran.event(), delta=delta, relation=self.plan.relation)
         return self.plan.account(delta=delta, steps=None if self._stopped else self.taken)
 
     def save(self, path: str | Path) -> None:
