@@ -141,7 +141,7 @@ TRAINING = (
         path="train/start.py",
         old="return session.start(plan.event(), ",
         new="return session.start(plan.event(1), ",
-        killers=(f"{IN_TRAINING}test_a_session_is_charged_before_the_first_batch_and_counts_steps",),
+        killers=(f"{OF_BATCHES}test_a_session_counts_every_step_of_an_epoch_and_none_is_dealt_again",),
     ),
     Mutant(
         name="rows that are mixed are not looked for",
