@@ -274,15 +274,19 @@ class Ledger(Displayed):
         data: str = "",
         by: str = "analyst",
         metric: Metric | None = None,
+        steps: int | None = None,
     ) -> RunPermit:
         """Charges a plan of many steps once, and returns the permit for them; with the same key it goes on with it.
 
-        The steps are those of the event: the times of a `Repeat`, the parts of a `Sequence`. Before steps look at data
+        The steps are those of the event: the times of a `Repeat`, the parts of a `Sequence`; or so many ``steps``, of
+        which all together are what the event says, whichever of them are left out. Before steps look at data
         the book says so, for ``ahead`` of them at a time: a crash can lose that many, and none ever runs twice.
         ``metric``, if it is that of the account's unit, says whether neighbours add or remove one.
         """
         book = self._replica, self._store
-        permit = begin(*book, account, loss, event, key=key, ahead=ahead, what=what, data=data, by=by, metric=metric)
+        permit = begin(
+            *book, account, loss, event, key=key, ahead=ahead, what=what, data=data, by=by, metric=metric, steps=steps
+        )
         self._runs.add(permit)
         return permit
 

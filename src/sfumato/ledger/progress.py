@@ -207,22 +207,25 @@ def begin(
     data: str,
     by: str,
     metric: Metric | None = None,
+    steps: int | None = None,
 ) -> RunPermit:
     """Charges a plan of steps, once for a key, and gives the permit for those that are left.
 
-    ``metric`` is that of the account's unit, whose terms know it by its exact description alone.
+    ``metric`` is that of the account's unit, whose terms know it by its exact description alone. ``steps`` says how
+    many there are where the event has not a part for each.
     """
     if not isinstance(key, str) or not key:
         raise BadArgument("key", "given: a run that broke off is resumed by it", key)
     check_loss(loss, "loss")
-    together, steps = integer(ahead, "ahead", least=1), steps_of(event)
-    said: Body = {"what": what, "question": None, "key": key, "data": data, "run": {"steps": steps}}
+    together = integer(ahead, "ahead", least=1)
+    count = steps_of(event) if steps is None else integer(steps, "steps", least=1)
+    said: Body = {"what": what, "question": None, "key": key, "data": data, "run": {"steps": count}}
     with replica.looking() as transaction:
         cost = Cost(loss, event, relation_in(transaction[account].terms, metric))
     check = partial(_check_plan, account=account, cost=cost)
     charge, fresh = charged(replica, account, cost, said, by=by, check=check)
     turn = Turn() if fresh else last_turn(store, charge)
-    permit = RunPermit(replica, store, charge, loss, steps=steps, ahead=together, turn=turn)
+    permit = RunPermit(replica, store, charge, loss, steps=count, ahead=together, turn=turn)
     if not fresh and not permit.ended:
         permit.take_over()
     return permit

@@ -266,12 +266,14 @@ class Session(Displayed, Standing):
         proofs: Sequence[str] = (),
         what: str = "a run",
         ahead: int = 1,
+        steps: int | None = None,
     ) -> Run:
         """Starts a long run, charged once for all its steps; or goes on with the one that has this key.
 
         The event is what all steps do: `sf.events.Repeat` of one step, a `Sequence` of steps. ``loss`` is what to
         charge, at least what the event costs; left out, that, where the limit needs no δ. That each step costs no more
-        than its part is claimed, or proved on a page. The book counts ``ahead`` steps at a time: a crash can lose them.
+        than its part is claimed, or proved on a page; so is, where ``steps`` says how many there are, that all of them
+        together cost no more than the event. The book counts ``ahead`` steps at a time: a crash can lose them.
         """
         from sfumato.session.run import Run, how_of
 
@@ -286,6 +288,7 @@ class Session(Displayed, Standing):
             data=self.dataset.published[0],
             by=self.by,
             metric=self.dataset.unit.metric,
+            steps=steps,
         )
         return Run(self, permit, how)
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from abc import ABC
 from typing import Any
 
 
-class Memory:
+class Memory(ABC):  # noqa: B024  (nothing has to be remembered)
     """A part of a run that may have to remember something: most draw everything anew, and have nothing to save."""
 
     def state(self) -> dict[str, Any]:
         """What later steps need of those before, in tensors and plain values, to be saved: as secret as the data."""
         return {}
 
-    def load(self, state: dict[str, Any]) -> None:
+    def load(self, state: dict[str, Any]) -> None:  # noqa: B027
         """Goes on from a saved state."""

@@ -19,6 +19,14 @@ class Run(Protocol):
     def taken(self) -> int:
         """How many steps have run, or may have."""
 
+    @property
+    def left(self) -> int:
+        """How many steps can still run."""
+
+    @property
+    def ended(self) -> bool:
+        """Tells whether the run has ended."""
+
     def step(self, function: Callable[[Any, Any], Any]) -> Any:
         """Counts the next step in the book, and then runs it."""
 
@@ -33,6 +41,10 @@ class Payer(Protocol):
     def relation(self) -> Relation:
         """Which data sets are neighbours."""
 
+    @property
+    def own_limit(self) -> Loss:
+        """What may be spent: its kind is that in which charges are counted."""
+
     def start(
         self,
         event: Event,
@@ -43,5 +55,6 @@ class Payer(Protocol):
         proofs: Sequence[str] = (),
         what: str = "a run",
         ahead: int = 1,
+        steps: int | None = None,
     ) -> Run:
         """Charges a plan once, or goes on with the one that has this key."""

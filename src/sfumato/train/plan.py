@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import final
 
-from sfumato.accounting.events import Event
+from sfumato.accounting.events import Event, Repeat, Sequence
 from sfumato.accounting.losses.measures import Loss
 from sfumato.accounting.plans.account import CostReport, account
 from sfumato.accounting.plans.calibration import calibrate_plan
@@ -51,10 +51,24 @@ class TrainingPlan:
         return self.batches.steps
 
     def event(self, steps: int | None = None) -> Event:
-        """What runs: all steps, or the first of them."""
-        batches = self.batches if steps is None else replace(self.batches, steps=steps)  # type: ignore[type-var]
-        return self.noise.event(batches, self.multiplier)
+        """What runs: all steps, or the first of them; of epochs that are dealt out as a whole, all that were begun."""
+        if steps == 0:
+            return Sequence()
+        return self.noise.event(self.batches if steps is None else self.batches.first(steps), self.multiplier)
+
+    @property
+    def one_step(self) -> Event:
+        """What one step is by itself, where each is drawn anew."""
+        event = self.event(1)
+        return event.event if isinstance(event, Repeat) and event.times == 1 else event
 
     def account(self, *, delta: Number, steps: int | None = None) -> CostReport:
         """What all steps, or the first of them, cost at a δ, with a certified bracket."""
         return account(self.event(steps), delta=delta, relation=self.relation)
+
+
+def changed(plan: TrainingPlan, multiplier: Number | None, batch: int | None) -> TrainingPlan:
+    """A plan with other noise, or with another number of units in a batch."""
+    batches = plan.batches if batch is None else plan.batches.resized(batch)
+    noise = plan.multiplier if multiplier is None else positive(multiplier, "noise_multiplier")
+    return replace(plan, batches=batches, multiplier=noise)

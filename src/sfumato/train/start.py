@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 
 import torch
 from torch import nn
@@ -15,10 +14,11 @@ from sfumato.accounting.relation import Relation
 from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument
 from sfumato.exact import Number, integer, positive
-from sfumato.release.claim import Claim
-from sfumato.train.batches import Batches, PoissonBatches
+from sfumato.train.batches import Batches, PoissonBatches, TruncatedPoissonBatches, rate_of
 from sfumato.train.checks import check_model
 from sfumato.train.clipping import Clipping, Flat
+from sfumato.train.noise import Independent
+from sfumato.train.open_ended import ROWS, Charged, Filtered, OpenEnded
 from sfumato.train.paying import Payer, Run
 from sfumato.train.plan import TrainingPlan
 from sfumato.train.trainer import PROOF, Private
@@ -40,6 +40,9 @@ def private(
     steps: int | None = None,
     batch: int | None = None,
     batches: Batches | None = None,
+    most: int | None = None,
+    limit: Loss | None = None,
+    ahead: int = 1,
     clip: float | Clipping = 1.0,
     optimizer: torch.optim.Optimizer | None = None,
     people: Sequence[object] | None = None,
@@ -56,7 +59,8 @@ def private(
 
     Takes:      a model whose layers look at each row by itself; ``data``, a tuple of tensors such as (X, y) or a torch
                 Dataset, never a loader; a ``loss`` to keep, or a ``noise_multiplier``; how many units a ``batch`` has
-                on average and how many ``epochs`` or ``steps`` there are, or ``batches`` drawn in another way;
+                on average, ``most`` of them at most, and how many ``epochs`` or ``steps`` there are, or ``batches``
+                drawn in another way; without a length, a ``limit`` or a session that pays ``ahead`` steps at a time;
                 ``clip``, the most that one unit adds to a gradient; ``people``, an id for each row, of whom
                 ``max_rows`` rows count a step; ``largest``, how many units pass at once; ``size``, a public number of
                 units
@@ -72,11 +76,16 @@ def private(
     layout = check_model(model, units.example())
     told = units.count if size is None else integer(size, "size", least=1)
     clipping = clip if isinstance(clip, Clipping) else Flat(clip)
-    drawn = batches if batches is not None else _poisson(told, batch, epochs, steps)
+    clipping.check(name for name, each in model.named_parameters() if each.requires_grad)
+    keep = stated_loss(loss, epsilon, delta)
+    planned = any(each is not None for each in (steps, epochs, batches, keep))
+    open_ended = limit is not None or (session is not None and not planned)
+    if limit is not None and any(each is not None for each in (steps, epochs, keep)):
+        raise BadArgument("limit", "given without steps, epochs and loss, for as many steps as it allows", limit)
+    drawn = batches if batches is not None else _poisson(told, batch, epochs, 1 if open_ended else steps, most)
     relation = (
         drawn.relation if session is None or not key else max(drawn.relation, session.relation, key=STRICTER.index)
     )
-    keep = stated_loss(loss, epsilon, delta)
     if (keep is None) == (noise_multiplier is None):
         raise BadArgument("loss or noise_multiplier", "given, one of them", noise_multiplier)
     if noise_multiplier is not None:
@@ -84,22 +93,50 @@ def private(
     else:
         plan = TrainingPlan.within(needed_loss(loss, epsilon, delta), drawn, clipping, relation)
     made = optimizer if optimizer is not None else torch.optim.Adam(model.parameters())
-    most = None if largest is None else integer(largest, "largest", least=1)
+    at_once = None if largest is None else integer(largest, "largest", least=1)
+    if open_ended:
+        paying = _open(plan, limit, session, key, ahead)
+        return Private(
+            model,
+            units,
+            plan,
+            made,
+            keep=limit,
+            largest=at_once,
+            run=None,
+            entropy=entropy,
+            layout=layout,
+            open_ended=paying,
+        )
     run = None if session is None else _charged(session, plan, keep, key)
-    return Private(model, units, plan, made, keep=keep, largest=most, run=run, entropy=entropy, layout=layout)
+    return Private(model, units, plan, made, keep=keep, largest=at_once, run=run, entropy=entropy, layout=layout)
 
 
-def _poisson(size: int, batch: int | None, epochs: Number | None, steps: int | None) -> PoissonBatches:
-    many = integer(batch, "batch", least=1)
-    if many > size:
-        raise BadArgument("batch", f"at most {size:,}, the number of units", batch)
-    rate = Fraction(many, size)
-    return PoissonBatches(rate, number_of_steps(rate, steps, epochs), size)
+def _poisson(size: int, batch: int | None, epochs: Number | None, steps: int | None, most: int | None) -> Batches:
+    rate = rate_of(batch, size)
+    many = number_of_steps(rate, steps, epochs)
+    return PoissonBatches(rate, many, size) if most is None else TruncatedPoissonBatches(rate, many, size, most)
+
+
+def _open(plan: TrainingPlan, limit: Loss | None, session: Payer | None, key: str | None, ahead: int) -> OpenEnded:
+    """Who pays for a training without a number of steps; refuses what has to be planned as a whole."""
+    if not (plan.batches.anew and plan.steps == 1 and isinstance(plan.noise, Independent)):
+        must = "drawn anew in each step, with steps=1: without a length, each step is priced by itself"
+        raise BadArgument("batches and noise", must, str(plan.batches))
+    if session is None and limit is not None:
+        return Filtered(limit, plan.one_step, plan.relation)
+    if session is None or limit is not None:
+        must = "given without a session, which has a limit of its own: session.part(name, limit=…) has another"
+        raise BadArgument("limit", must, limit)
+    return Charged(session, _named(key), plan.one_step, ahead=ahead, relation=plan.relation)
 
 
 def _charged(session: Payer, plan: TrainingPlan, loss: Loss | None, key: str | None) -> Run:
+    what, named = f"private training, {plan.steps:,} steps", _named(key)
+    return session.start(plan.event(), loss=loss, key=named, claim=ROWS, proofs=(PROOF,), what=what, steps=plan.steps)
+
+
+def _named(key: str | None) -> str:
     if not key:
         raise BadArgument("key", "a name of this training, under which it can be resumed", key)
-    claim = Claim("the rows that were trained on are those of the data set, each of the unit it is said to be")
-    what = f"private training, {plan.steps:,} steps"
-    return session.start(plan.event(), loss=loss, key=key, claim=claim, proofs=(PROOF,), what=what)
+    return key

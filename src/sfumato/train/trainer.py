@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from sfumato.accounting.codec import to_plain
 from sfumato.accounting.losses.measures import Approx, Loss
-from sfumato.accounting.plans.account import CostReport
+from sfumato.accounting.plans.account import CostReport, account
 from sfumato.entropy import Entropy, system
 from sfumato.errors import BadArgument, UnknownFormat
 from sfumato.exact import Number
@@ -26,9 +26,10 @@ from sfumato.train.checks import beside
 from sfumato.train.clipping import Clipper
 from sfumato.train.losses import by_rows
 from sfumato.train.memory import Memory
+from sfumato.train.open_ended import Charged, OpenEnded
 from sfumato.train.optimizers import KnowsNoise
 from sfumato.train.paying import Run
-from sfumato.train.plan import TrainingPlan
+from sfumato.train.plan import TrainingPlan, changed
 from sfumato.train.taps import Layout, Notes
 from sfumato.train.units import Chunk, Rows, Units
 
@@ -63,14 +64,16 @@ class Private(Displayed):
         run: Run | None,
         entropy: Entropy | None,
         layout: Layout | None = None,
+        open_ended: OpenEnded | None = None,
     ) -> None:
         self.model, self.plan, self.optimizer = model, plan, optimizer
+        self._open, self._stopped = open_ended, False
         self.taken = 0 if run is None else run.taken
         self._units, self._keep, self._largest, self._run = units, keep, largest, run
         self._entropy = system() if entropy is None else entropy
         self._notes = Notes(model, layout)
         self._sampler = plan.batches.start(units.count, self._entropy)
-        self._clipper = plan.clipping.start(float(plan.multiplier))
+        self._clipper = plan.clipping.start(float(plan.multiplier), float(plan.batches.expected))
         self._noise = plan.noise.start(tuple(self._notes.parameters), self._entropy)
         self._chunk: Chunk | None = None
         self._sums: dict[nn.Parameter, Tensor] = {}
@@ -83,15 +86,27 @@ class Private(Displayed):
 
         A batch that is larger than ``largest`` comes in pieces. An empty one is a step of noise alone, and not seen.
         """
-        while self.taken < self.plan.steps:
+        while not self._stopped and self._begin_step():
             yield from self._one_batch()
 
-    def _one_batch(self) -> Iterator[Rows]:
+    def _begin_step(self) -> bool:
+        """Counts the next step, in the book too, before anything is looked at; False where there is none left."""
+        if self._open is not None:
+            paid = self._open.pay(self.plan.one_step)
+            self.taken = self._open.taken
+            return paid
+        if self.taken >= self.plan.steps:
+            return False
         if self._run is not None:
-            self._run.step(lambda data, entropy: None)  # counted in the book before anything is looked at
-        step, self.taken = self.taken, self.taken + 1
+            self._run.step(lambda data, entropy: None)
+        self.taken += 1
+        return True
+
+    def _one_batch(self) -> Iterator[Rows]:
+        step = self.taken - 1
         chosen = self._sampler.draw(step)
         self._sums = {}
+        self._clipper.begin_step()
         for chunk in self._units.chunks(chosen, step, self._largest):
             self._chunk = chunk
             self._notes.begin(chunk.units)
@@ -145,18 +160,44 @@ class Private(Displayed):
         with reporting(progress, "training") as tell:
             for inputs, *labels in (beside(self.model, rows) for rows in self.batches()):
                 self.step(of_rows(self.model(inputs), *labels))
-                tell(self.taken, self.plan.steps)
+                tell(self.taken, self._reach())
+        return self
+
+    def _reach(self) -> int:
+        """How many steps there are in all, as far as it is known."""
+        if self._open is None:
+            return self.plan.steps
+        return self.taken + (self._open.left(self.plan.one_step) or 0)
+
+    def change(self, *, noise_multiplier: Number | None = None, batch: int | None = None) -> Private:
+        """Goes on with other noise, or with another number of units in a batch: between steps of an open-ended run."""
+        if self._open is None or self._chunk is not None:
+            raise BadArgument("change()", "asked between the steps of a training without a fixed number of them", "")
+        self.plan = changed(self.plan, noise_multiplier, batch)
+        self._clipper.retune(float(self.plan.multiplier), float(self.plan.batches.expected))
+        self._sampler = self.plan.batches.start(self._units.count, self._entropy)
+        return self
+
+    def stop(self) -> Private:
+        """Ends the training before its time. Of a plan nothing is given back: it was paid for as a whole.
+
+        Without a fixed number of steps, what was not charged was never spent (proofs/training.md#stopping).
+        """
+        self._stopped = True
         return self
 
     def spent(self, delta: Number | None = None) -> CostReport:
-        """What the steps so far cost at a δ (that of the loss to keep, if it has one), with a certified bracket."""
+        """What the steps so far cost at a δ (that of the loss to keep, if it has one), with a certified bracket.
+
+        It is what they would cost had their number been fixed before. Once stopped, a plan costs all of it.
+        """
         if delta is None:
             if not isinstance(self._keep, Approx):
                 raise BadArgument("delta", "given: the loss to keep has none", None)
             delta = self._keep.delta
-        if not self.taken:
-            raise BadArgument("spent()", "asked after the first step: before it, nothing is", 0)
-        return self.plan.account(delta=delta, steps=self.taken)
+        if self._open is not None:
+            return account(self._open.ran.event(), delta=delta, relation=self.plan.relation)
+        return self.plan.account(delta=delta, steps=None if self._stopped else self.taken)
 
     def save(self, path: str | Path) -> None:
         """Saves weights, optimizer, how far the plan is and what later steps need: for the holder of the data alone."""
@@ -185,17 +226,22 @@ class Private(Displayed):
 
     def _parts(self) -> dict[str, Memory]:
         """What may have to be remembered from step to step."""
-        return {"sampler": self._sampler, "clipper": self._clipper, "noise": self._noise}
+        parts: dict[str, Memory] = {"sampler": self._sampler, "clipper": self._clipper, "noise": self._noise}
+        return parts if self._open is None else parts | {"length": self._open}
 
     def _fingerprint(self) -> str:
         """What makes two plans the same: what is accounted for, and how much one unit may add."""
-        return f"{to_plain(self.plan.event())} {self.plan.clipping} {self.plan.noise} {self.plan.relation.value}"
+        ran = to_plain(self.plan.event()) if self._open is None else f"open-ended, {self._keep}"
+        return f"{ran} {self.plan.clipping} {self.plan.noise} {self.plan.relation.value}"
 
     def release(self, delta: Number | None = None) -> Release:
         """Ends the training: what left the data, all weights of all steps, with its loss, by the digest of the last."""
-        if self.taken < self.plan.steps:
-            raise BadArgument("release()", f"asked after all {self.plan.steps:,} steps", self.taken)
+        if self._open is None and not self._stopped and self.taken < self.plan.steps:
+            raise BadArgument("release()", f"asked after all {self.plan.steps:,} steps, or stop()", self.taken)
+        self._stopped = True
         value = {"weights (SHA-256)": digest(self.model), "steps": self.taken}
+        if isinstance(self._open, Charged):
+            return self._open.finish(value)
         if self._run is not None:
             return self._run.finish(value)
         loss = self._keep if self._keep is not None else Approx(self.spent(delta).epsilon, delta or 0)
@@ -212,7 +258,7 @@ class Private(Displayed):
     def _facts(self) -> tuple[tuple[str, str], ...]:
         plan = self.plan
         return (
-            ("steps", f"{self.taken:,} of {plan.steps:,}"),
+            ("steps", f"{self.taken:,} of {plan.steps:,}" if self._open is None else f"{self.taken:,}, open-ended"),
             ("batches", str(plan.batches)),
             ("clipping", str(plan.clipping)),
             ("noise", f"{plan.noise}; deviation {float(plan.multiplier):.4g} times the bound of clipping"),

@@ -13,7 +13,7 @@ from fractions import Fraction
 from flint import arb
 
 from sfumato.accounting.amplify.draws import FINE, grown_less_one, least_excess, spared
-from sfumato.accounting.amplify.exchange import Side, counts_alike, exchange, presence
+from sfumato.accounting.amplify.exchange import L, Side, counts_alike, exchange, presence
 from sfumato.accounting.events import (
     Event,
     Poisson,
@@ -169,9 +169,28 @@ def as_presence(inner: Event, drawn: Sampling, relation: Relation) -> Relation:
     return Relation.ADD_REMOVE if alike else relation
 
 
+@guarantee(
+    claim="where every unit is in the sample: what the event costs for the presence of one, or for one exchanged",
+    proof="proofs/amplification.md#everyone",
+    reviewed="f0e2d88281e5",
+)
+def with_everyone(inner: Event, drawn: Sampling, relation: Relation, total: Callable[[Event], L]) -> L | None:
+    """The loss on a sample that is all of the data; None for a smaller one."""
+    match drawn:
+        case Poisson(rate=rate) if rate == 1:
+            pass
+        case WithoutReplacement(sample=sample, population=population) if sample == population:
+            exchanged_only(drawn, relation)
+        case _:
+            return None
+    return (exchange if relation is Relation.CHANGE_ONE else presence)(inner, total)
+
+
 def _refuse(sampling: type[Sampling], kind: type[Loss]) -> None:
     @amplifier(sampling, kind)
     def refused(inner: Event, drawn: Sampling, relation: Relation, total: Callable[[Event], Loss]) -> Loss:
+        if (whole := with_everyone(inner, drawn, relation, total)) is not None:
+            return whole
         raise NoProvenRoute(
             f"no theorem says what sampling saves in {kind.__name__}: a sampled mechanism is no longer of that shape. "
             + (REDRAWN if sampling is WithReplacement else "Ask for Renyi or PLD, where the saving is known.")
