@@ -8,6 +8,9 @@ from typing import Any
 class Memory:
     """A part of a run that may have to remember something: most draw everything anew, and have nothing to save."""
 
+    def check(self, taken: int) -> None:
+        """Refuses to go on after so many steps, where it does not have what it must remember of them."""
+
     def state(self) -> dict[str, Any]:
         """What later steps need of those before, in tensors and plain values, to be saved: as secret as the data."""
         return {}

@@ -19,8 +19,10 @@ from sfumato.release.claim import Claim
 from sfumato.train.batches import Batches, PoissonBatches
 from sfumato.train.checks import check_model
 from sfumato.train.clipping import Clipping, Flat
+from sfumato.train.exact_noise import Exact
+from sfumato.train.noise import Noise
 from sfumato.train.paying import Payer, Run
-from sfumato.train.plan import TrainingPlan
+from sfumato.train.plan import INDEPENDENT, TrainingPlan
 from sfumato.train.trainer import PROOF, Private
 from sfumato.train.units import Augment, Units
 
@@ -41,6 +43,8 @@ def private(
     batch: int | None = None,
     batches: Batches | None = None,
     clip: float | Clipping = 1.0,
+    noise: Noise | None = None,
+    exact: bool = False,
     optimizer: torch.optim.Optimizer | None = None,
     people: Sequence[object] | None = None,
     max_rows: int = 1,
@@ -57,12 +61,13 @@ def private(
     Takes:      a model whose layers look at each row by itself; ``data``, a tuple of tensors such as (X, y) or a torch
                 Dataset, never a loader; a ``loss`` to keep, or a ``noise_multiplier``; how many units a ``batch`` has
                 on average and how many ``epochs`` or ``steps`` there are, or ``batches`` drawn in another way;
-                ``clip``, the most that one unit adds to a gradient; ``people``, an id for each row, of whom
-                ``max_rows`` rows count a step; ``largest``, how many units pass at once; ``size``, a public number of
-                units
+                ``clip``, the most that one unit adds to a gradient; ``noise`` of another kind, such as
+                `sf.train.Correlated`, or ``exact`` for noise that is drawn exactly; ``people``, an id for each row, of
+                whom ``max_rows`` rows count a step; ``largest``, how many units pass at once; ``size``, a public number
+                of units
     Gives:      a `Private`, whose `batches` and `step`, or `fit`, train the model
-    Guarantee:  the loss of the plan's event, for whoever is protected, of all weights after all steps; noise is drawn
-                in floating point  (proofs/training.md#steps)
+    Guarantee:  the loss of the plan's event, for whoever is protected, of all weights after all steps; unless it is
+                ``exact``, noise is drawn in floating point  (proofs/training.md#steps)
     Cost:       about that of plain training
 
     With a ``session`` the plan is charged before the first batch, under a ``key`` by which it can be resumed. Left out,
@@ -79,14 +84,28 @@ def private(
     keep = stated_loss(loss, epsilon, delta)
     if (keep is None) == (noise_multiplier is None):
         raise BadArgument("loss or noise_multiplier", "given, one of them", noise_multiplier)
-    if noise_multiplier is not None:
-        plan = TrainingPlan(drawn, clipping, positive(noise_multiplier, "noise_multiplier"), relation)
-    else:
-        plan = TrainingPlan.within(needed_loss(loss, epsilon, delta), drawn, clipping, relation)
-    made = optimizer if optimizer is not None else torch.optim.Adam(model.parameters())
     most = None if largest is None else integer(largest, "largest", least=1)
+    kind = _exact(model, drawn, noise, most) if exact else _checked(noise)
+    if noise_multiplier is not None:
+        plan = TrainingPlan(drawn, clipping, positive(noise_multiplier, "noise_multiplier"), relation, kind)
+    else:
+        plan = TrainingPlan.within(needed_loss(loss, epsilon, delta), drawn, clipping, relation, kind)
+    plan.event()  # refused before anything is charged, where the noise has no theorem for these batches
+    made = optimizer if optimizer is not None else torch.optim.Adam(model.parameters())
     run = None if session is None else _charged(session, plan, keep, key)
     return Private(model, units, plan, made, keep=keep, largest=most, run=run, entropy=entropy)
+
+
+def _checked(noise: Noise | None) -> Noise:
+    if noise is not None and not isinstance(noise, Noise):
+        raise BadArgument("noise", "a kind of noise, such as sf.train.Correlated(band=16)", noise)
+    return INDEPENDENT if noise is None else noise
+
+
+def _exact(model: nn.Module, batches: Batches, noise: Noise | None, largest: int | None) -> Noise:
+    if noise is not None:
+        raise BadArgument("noise or exact=True", "given, one of them: exact noise is a kind of its own", str(noise))
+    return Exact.of([each for each in model.parameters() if each.requires_grad], batches, largest)
 
 
 def _poisson(size: int, batch: int | None, epochs: Number | None, steps: int | None) -> PoissonBatches:

@@ -84,6 +84,7 @@ class Private(Displayed):
             yield from self._one_batch()
 
     def _one_batch(self) -> Iterator[Rows]:
+        self._check_parts()
         if self._run is not None:
             self._run.step(lambda data, entropy: None)  # counted in the book before anything is looked at
         step, self.taken = self.taken, self.taken + 1
@@ -116,7 +117,8 @@ class Private(Displayed):
         (each * chunk.weights.to(each)).sum().backward()
         self._notes.end()
         for parameter, part in clipped_sum(self._notes, chunk.units, self._clipper).items():
-            self._sums[parameter] = self._sums[parameter] + part if parameter in self._sums else part
+            wide = part.double() if self.plan.noise.wide and not chunk.last else part
+            self._sums[parameter] = self._sums[parameter] + wide if parameter in self._sums else wide
         self._chunk = None
         if chunk.last:
             self._finish()
@@ -174,7 +176,13 @@ class Private(Displayed):
         for name, part in self._parts().items():
             part.load(held[name])
         self.taken = max(self.taken, int(held["taken"]))
+        self._check_parts()
         return self
+
+    def _check_parts(self) -> None:
+        """Refuses to go on where a part lacks what it has to remember of the steps that are taken."""
+        for part in self._parts().values():
+            part.check(self.taken)
 
     def _parts(self) -> dict[str, Memory]:
         """What may have to be remembered from step to step."""
