@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from fractions import Fraction
 
@@ -42,6 +43,20 @@ def test_no_table_keeps_more_of_any_number_than_the_law_and_all_of_them_nearly_a
             cell = integral(Fraction(near, wide), Fraction(near + 1, wide))
             assert count <= cell * beginnings
     assert 0.97 < sum(kept.values()) / 2**48 < 0.99
+
+
+@pytest.mark.parametrize("power", [5, 13, 25])
+def test_words_that_are_sure_are_kept_wherever_the_place_is_and_hardly_any_is_left_out(power: int) -> None:
+    """The farthest place of a block is kept least often: by no coin that is sure is it rejected."""
+    sampler = RoundedGaussian.of(power)
+    coins = 1 << (32 - sampler.shift)
+    known = {int(base): int(sure) for base, sure in zip(sampler.bases, sampler.sure, strict=True) if sure}
+    with precision(128):
+        for base, sure in known.items():
+            block = (base if base >= 0 else -1 - base) >> sampler.shift
+            least = ball(-Fraction(2 * block + 1, 2 * BLOCKS**2)).exp() * coins
+            assert sure >> sampler.shift <= least and least - (sure >> sampler.shift) < 1 + coins * 2.0**-38
+    assert len(known) > 400
 
 
 def test_blocks_have_their_masses() -> None:
@@ -118,8 +133,9 @@ def test_draws_have_the_law_and_one_percent_off_is_noticed(power: int) -> None:
 def test_what_tables_leave_open_has_the_law_too() -> None:
     """The same without tables of what is sure, and one by one."""
     sampler = RoundedGaussian.of(20)
-    slow = replace(sampler, sure=np.zeros_like(sampler.sure))
-    assert chi_square(slow.samples(200_000, ReplayEntropy(1)), 2.0**20) < 120
+    slow = replace(sampler, sure=np.zeros_like(sampler.sure)).samples(400_000, ReplayEntropy(1))
+    assert chi_square(slow, 2.0**20) < 120
+    assert abs(float(np.abs(slow).mean()) / 2**20 - math.sqrt(2 / math.pi)) < 4 * 0.603 / math.sqrt(400_000)
     entropy = ReplayEntropy(2)
     assert chi_square(np.array([sampler.sample(entropy) for _ in range(4_000)]), 2.0**20) < 120
 

@@ -7,6 +7,9 @@ from tests.mutants.mutant import Mutant
 IN_TRAINING = "tests/unit/train/test_training.py::"
 OF_UNITS = "tests/unit/train/test_unit_gradients.py::test_norms_and_sums_are_those_of_units_one_by_one"
 BOUND = (f"{IN_TRAINING}test_no_unit_adds_more_than_the_bound_and_the_worst_adds_nearly_as_much",)
+ROUNDED = "tests/exact/test_rounded_gaussian.py::"
+EXACT = "tests/unit/train/test_exact_noise.py::"
+CORRELATED = "tests/unit/train/test_correlated_noise.py::"
 AUDITED = "C.1 arXiv 2202.12219: a step whose sensitivity is off"
 SAMPLED = "C.1 arXiv 2403.17673: batches accounted as what they are not"
 
@@ -146,5 +149,117 @@ TRAINING = (
         old="return bool(apart <= CLOSE",
         new="return True or bool(apart <= CLOSE",
         killers=(f"{IN_TRAINING}test_a_model_that_mixes_rows_in_its_own_way_is_found",),
+    ),
+    Mutant(
+        name="places kept by the near end of their block",
+        trap="C.1 samplers: an envelope that is no envelope",
+        path="noise/rounded_gaussian.py",
+        old="worst = exp_minus((2 * block + 1).astype(np.float64)",
+        new="worst = exp_minus((2 * block).astype(np.float64)",
+        killers=(f"{ROUNDED}test_words_that_are_sure_are_kept_wherever_the_place_is_and_hardly_any_is_left_out",),
+    ),
+    Mutant(
+        name="normal numbers rounded down",
+        trap="C.1 samplers: a bias of half a step",
+        path="noise/rounded_gaussian.py",
+        old="        drawn += 1\n        drawn >>= 1\n",
+        new="        drawn >>= 1\n",
+        killers=(f"{ROUNDED}test_draws_have_the_law_and_one_percent_off_is_noticed",),
+    ),
+    Mutant(
+        name="open draws that are all kept",
+        trap="C.1 samplers: a rejection that is left out",
+        path="noise/rounded_gaussian.py",
+        old="        keep = gap > 0\n",
+        new="        keep = gap > -1\n",
+        killers=(f"{ROUNDED}test_what_tables_leave_open_has_the_law_too",),
+    ),
+    Mutant(
+        name="exact noise that forgets what the grid moves",
+        trap="C.1 arXiv 2207.10635: sensitivity of floats",
+        path="train/exact_noise.py",
+        old="(1 + self.summing + rounding)",
+        new="(1 + self.summing)",
+        killers=(f"{EXACT}test_the_event_counts_what_the_grid_and_sums_of_floats_move",),
+    ),
+    Mutant(
+        name="exact noise that forgets what sums of floats are off by",
+        trap="C.1 arXiv 2207.10635: sensitivity of floats",
+        path="train/exact_noise.py",
+        old="return Fraction(units * (at_once + 6), 1 << lost)",
+        new="return Fraction(units, 1 << lost)",
+        killers=(f"{EXACT}test_sums_of_floats_are_off_by_no_more_than_stated",),
+    ),
+    Mutant(
+        name="exact noise on a grid of another size",
+        trap="C.1 arXiv 2602.17454: a noise scale that collapses to 0",
+        path="train/exact_noise.py",
+        old="step = math.ldexp(deviation, -self._sampler.power)",
+        new="step = math.ldexp(deviation, -self._sampler.power - 1)",
+        killers=(f"{EXACT}test_a_step_has_noise_of_the_stated_size_and_a_release_says_which",),
+    ),
+    Mutant(
+        name="exact noise on sums that are on no grid",
+        trap="C.1 Mironov 2012: the least digits of floats",
+        path="train/exact_noise.py",
+        old=".clamp_(-FARTHEST, FARTHEST).round_()",
+        new=".clamp_(-FARTHEST, FARTHEST)",
+        killers=(f"{EXACT}test_what_is_added_is_the_noise_on_the_grid_and_nothing_else",),
+    ),
+    Mutant(
+        name="correlated noise that adds up instead of cancelling",
+        trap="C.1 arXiv 2211.06530: noise of another matrix than the one accounted",
+        path="train/correlated_noise.py",
+        old="row -= self._later[ago] @ self._past",
+        new="row += self._later[ago] @ self._past",
+        killers=(f"{CORRELATED}test_the_noise_of_all_steps_is_the_inverse_of_the_matrix_times_fresh_noise",),
+    ),
+    Mutant(
+        name="correlated noise of the wrong steps",
+        trap="C.1 arXiv 2211.06530: noise of another matrix than the one accounted",
+        path="train/correlated_noise.py",
+        old="ago = (self._made - 1 - places)",
+        new="ago = (self._made - places)",
+        killers=(f"{CORRELATED}test_the_noise_of_all_steps_is_the_inverse_of_the_matrix_times_fresh_noise",),
+    ),
+    Mutant(
+        name="correlated noise that goes on after lost steps",
+        trap="C.1 arXiv 2306.08153: a stream that starts anew",
+        path="train/correlated_noise.py",
+        old="if taken != self._made:",
+        new="if taken < self._made:",
+        killers=(f"{CORRELATED}test_steps_that_the_book_counts_and_no_file_has_end_a_training",),
+    ),
+    Mutant(
+        name="parts that are dealt anew in the middle of a run",
+        trap=SAMPLED,
+        path="train/cyclic.py",
+        old="self._part, self._kept = part, True",
+        new="self._kept = True",
+        killers=(f"{CORRELATED}test_steps_that_the_book_counts_and_no_file_has_end_a_training",),
+    ),
+    Mutant(
+        name="returning units accounted as if they came once",
+        trap=SAMPLED,
+        path="train/cyclic.py",
+        old="participation=Cyclic(self.period)",
+        new="participation=None",
+        killers=(f"{CORRELATED}test_A3_022_fresh_noise_costs_one_step_for_each_turn",),
+    ),
+    Mutant(
+        name="parts that are sampled and others with them",
+        trap=SAMPLED,
+        path="train/cyclic.py",
+        old="turn = np.flatnonzero(self._part == step % self._batches.period)",
+        new="turn = np.flatnonzero(self._part <= step % self._batches.period)",
+        killers=(f"{CORRELATED}test_every_unit_has_its_turn_and_no_other",),
+    ),
+    Mutant(
+        name="noise without tails",
+        trap="C.1 Mironov 2012: the least digits of floats",
+        path="train/noise.py",
+        old="    logs[rare] = sharper_logs(digits[rare], entropy)\n",
+        new="    logs[rare] = np.log(0.5)\n",
+        killers=("tests/unit/train/test_float_noise.py::test_numbers_are_as_near_to_normal_ones_as_stated",),
     ),
 )

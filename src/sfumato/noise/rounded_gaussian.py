@@ -44,7 +44,7 @@ Open: TypeAlias = tuple[NDArray[np.intp], NDArray[np.uint16], Words]
 @guarantee(
     claim="indices 2b and 2b + 1 each have mass proportional to exp(-b² / 2·64²)",
     proof="proofs/rounded_gaussian.md#blocks",
-    reviewed="",
+    reviewed="92a64a749e35",
 )
 def block_law() -> IndexLaw:
     """The law of the block that the envelope picks, with its sign: even indices are to the right of 0."""
@@ -77,7 +77,7 @@ def block_table() -> InversionTable:
 @guarantee(
     claim="true with probability exp(-φ(2b + φ) / 2·64²), given the leading bits of the coin and of φ",
     proof="proofs/rounded_gaussian.md#accept",
-    reviewed="",
+    reviewed="e51a1ea2d9cf",
 )
 def accepted(block: int, place: int, place_bits: int, coin: int, coin_bits: int, entropy: Entropy) -> bool:
     """Decides exactly whether a place in a block is kept, by more digits of coin and place where they are needed."""
@@ -204,7 +204,7 @@ def _made(power: int) -> RoundedGaussian:
     count = len(blocks.limits)
     block = np.arange(count) >> 1
     base = (block << shift) ^ -(np.arange(count) & 1)
-    worst = exp_minus((2.0 * block + 1) / (2.0 * BLOCKS**2))
+    worst = exp_minus((2 * block + 1).astype(np.float64) / (2.0 * BLOCKS**2))
     sure = np.floor((worst - MARGIN) * 2.0 ** (32 - shift)) * 2.0**shift
     known = blocks.cells != OPEN
     index = np.where(known, blocks.cells, 0)

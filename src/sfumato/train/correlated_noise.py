@@ -11,7 +11,7 @@ from typing import Any, final
 import torch
 from torch import Tensor, nn
 
-from sfumato.accounting.events import Cyclic, Event, MatrixFactorization, SampledFactorization, SquareRoot, Toeplitz
+from sfumato.accounting.events import Event, SquareRoot, Toeplitz
 from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument, elements
 from sfumato.exact import Number, integer, rational
@@ -57,19 +57,11 @@ class Correlated(Noise):
         """What stands in the first column of C, from the diagonal down."""
         return self.strategy(steps).coefficients
 
-    @guarantee(
-        claim="C·G + Z, where Z has the multiplier as its scale and a unit has a turn in every period-th step alone",
-        proof=f"{PROOF}#steps",
-        reviewed="",
-    )
     def event(self, batches: Batches, multiplier: Number) -> Event:
         if not isinstance(batches, CyclicBatches):
             must = "sf.train.CyclicBatches: how often a unit takes part must be known for noise that is correlated"
             raise BadArgument("batches", must, type(batches).__name__)
-        strategy = self.strategy(batches.steps)
-        if batches.rate == 1:
-            return MatrixFactorization(multiplier, strategy, participation=Cyclic(batches.period))
-        return SampledFactorization(multiplier, strategy, period=batches.period, rate=batches.rate)
+        return batches.factorized(multiplier, self.strategy(batches.steps))
 
     def start(self, parameters: Sequence[nn.Parameter], entropy: Entropy) -> NoiseStream:
         return _Stream(parameters, tuple(map(float, self.coefficients(self.band))), entropy)
@@ -107,16 +99,15 @@ class _Stream(NoiseStream):
     @guarantee(
         claim="row t of C·n is row t of Z, independent standard normal numbers",
         proof=f"{PROOF}#recursion",
-        reviewed="",
+        reviewed="3702ca76c6a1",
     )
     def following(self) -> Tensor:
         """The next row of n: (z − Σ c_k n_{t−k}) / c_0. Row t is kept at place t modulo band − 1."""
         row = normal_like(torch.Size([sum(self._sizes)]), 1.0, self._entropy).to(self._past)
         kept = len(self._past)
         if kept:
-            ago = (
-                self._made - 1 - torch.arange(kept, device=self._past.device)
-            ) % kept  # how many steps before the last one a place is from
+            places = torch.arange(kept, device=self._past.device)
+            ago = (self._made - 1 - places) % kept  # how many steps before the last one the row at a place is from
             row -= self._later[ago] @ self._past
         row /= self._first
         if kept:

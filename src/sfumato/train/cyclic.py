@@ -9,17 +9,18 @@ from typing import Any, final
 import numpy as np
 import torch
 
-from sfumato.accounting.events import Event, Poisson, Repeat, Sampled
+from sfumato.accounting.events import Cyclic, Event, Gaussian, MatrixFactorization, SampledFactorization, Toeplitz
+from sfumato.accounting.facts.strategies import Strategy
 from sfumato.accounting.relation import Relation
 from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument
-from sfumato.exact import integer, probability
+from sfumato.exact import Distance, Number, Root, integer, probability
 from sfumato.guarantee import guarantee
 from sfumato.noise.bernoulli import Bernoulli
 from sfumato.noise.uniform import below_many
 from sfumato.train.batches import Batches, Places, Sampler
 
-PROOF = "proofs/correlated_training.md#turns"
+PROOF = "proofs/correlated_training.md"
 
 
 @final
@@ -51,14 +52,21 @@ class CyclicBatches(Batches):
     def relation(self) -> Relation:
         return Relation.ADD_REMOVE
 
-    @guarantee(
-        claim="a unit may be drawn in at most every period-th step, the others do not look at it",
-        proof=PROOF,
-        reviewed="",
-    )
     def event(self, noise: Event) -> Event:
-        turn = noise if self.rate == 1 else Sampled(noise, Poisson(self.rate))
-        return Repeat(turn, -(-self.steps // self.period))
+        if not isinstance(noise, Gaussian):
+            raise BadArgument("noise", "Gaussian, in batches that take turns", type(noise).__name__)
+        return self.factorized(noise.scale, Toeplitz([1], steps=self.steps), shift=noise.shift)
+
+    @guarantee(
+        claim="C·G + Z, where a unit may be drawn in every period-th step alone; for C = 1, fresh noise in each step",
+        proof=f"{PROOF}#steps",
+        reviewed="e44342e7c0b2",
+    )
+    def factorized(self, scale: Number | Root, strategy: Strategy, *, shift: Distance = Fraction(1)) -> Event:
+        """What all steps are, where the noise of all of them is C⁻¹·Z, for Z of a scale and a strategy C."""
+        if self.rate == 1:
+            return MatrixFactorization(scale, strategy, participation=Cyclic(self.period), shift=shift)
+        return SampledFactorization(scale, strategy, period=self.period, rate=self.rate, shift=shift)
 
     def start(self, units: int, entropy: Entropy) -> Sampler:
         return _Turns(self, units, entropy)
@@ -75,14 +83,14 @@ class _Turns(Sampler):
 
     @guarantee(
         claim="units of part step modulo period alone, each with probability rate, independently",
-        proof=PROOF,
-        reviewed="",
+        proof=f"{PROOF}#turns",
+        reviewed="c2d399e93f6e",
     )
     def draw(self, step: int) -> Places:
         turn = np.flatnonzero(self._part == step % self._batches.period)
         if self._batches.rate == 1:
             return turn
-        return turn[Bernoulli(self._batches.rate).samples(len(turn), self._entropy).astype(bool)]
+        return turn[np.flatnonzero(Bernoulli(self._batches.rate).samples(len(turn), self._entropy))]
 
     def check(self, taken: int) -> None:
         if taken and not self._kept:
@@ -100,7 +108,11 @@ class _Turns(Sampler):
         self._part, self._kept = part, True
 
 
-@guarantee(claim="each unit is in each part with the same chance, independently", proof=PROOF, reviewed="")
+@guarantee(
+    claim="each unit is in each part with the same chance, independently",
+    proof=f"{PROOF}#turns",
+    reviewed="6a8eaf710362",
+)
 def deal(units: int, period: int, entropy: Entropy) -> Places:
     """Deals units into parts without a look at any of them."""
     return below_many(period, count=units, entropy=entropy)

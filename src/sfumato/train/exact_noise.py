@@ -81,7 +81,7 @@ class Exact(Noise):
     @guarantee(
         claim="the deviation over how far one unit moves the sum on the grid, of so many numbers; never more",
         proof=f"{PROOF}#price",
-        reviewed="",
+        reviewed="617a0d2f3864",
     )
     def multiplier(self, multiplier: Fraction) -> Fraction:
         """The noise in units of all that one unit may move, where it is ``multiplier`` times the bound of clipping."""
@@ -126,7 +126,7 @@ class _Gridded(NoiseStream):
 @guarantee(
     claim="whole numbers; two sums D apart in L2 are at most D / step + (1 + 2^-6)·√entries apart",
     proof=f"{PROOF}#grid",
-    reviewed="",
+    reviewed="04b54f31b360",
 )
 def gridded(sums: Tensor, step: float) -> Tensor:
     """Rounds sums to whole numbers of a step, those beyond 2^44 steps to there; what is no number is 0."""
@@ -137,7 +137,7 @@ def gridded(sums: Tensor, step: float) -> Tensor:
 @guarantee(
     claim="at least what rounding moves the float sums of two batches of at most so many units apart, over the bound",
     proof=f"{PROOF}#sums",
-    reviewed="",
+    reviewed="ef4255e38089",
 )
 def summing_error(units: int, at_once: int, lost: int) -> Fraction:
     """By how much of the bound sums of floats of neighbours may differ beside what the unit adds, in any order.
@@ -156,7 +156,7 @@ def summing_error(units: int, at_once: int, lost: int) -> Fraction:
 @guarantee(
     claim="more units than these are in a batch with a chance below e^-72, by Bernstein's inequality",
     proof=f"{PROOF}#sums",
-    reviewed="",
+    reviewed="9bc2a21db6a7",
 )
 def most_units(batches: Batches) -> int:
     """How many units a batch has at most."""

@@ -124,5 +124,6 @@ def sharper_logs(digits: NDArray[np.uint32], entropy: Entropy) -> NDArray[np.flo
     whole = digits.astype(np.int64) << 32 | more
     below = (whole + 0.5) * 2.0**-63
     above = (np.int64(2**63 - 1) - whole + 0.5) * 2.0**-63
-    logs: NDArray[np.float64] = np.where(below < 0.5, np.log(below), np.log1p(-above))
+    lesser = np.minimum(below, above)
+    logs: NDArray[np.float64] = np.where(below < 0.5, np.log(lesser), np.log1p(-lesser))
     return logs.astype(np.float32)
