@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, final
+from typing import final
 
 import torch
 from torch import Tensor, nn
@@ -38,6 +38,9 @@ ROUNDINGS = 1 + Fraction(1, 1 << 6)
 LARGEST = 2.0**900
 """Deviations beyond this, or below its inverse, would leave the range of floats."""
 
+AT_ONCE = 1 << 16
+"""How many numbers are rounded at a time: their arrays stay in the processor's cache."""
+
 LOST_BITS = {torch.float32: 24, torch.float64: 53}
 """Adding two floats is off by at most this many binary digits below what they add up to."""
 
@@ -52,8 +55,6 @@ class Exact(Noise):
 
     dimension: int
     summing: Fraction
-
-    wide: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "dimension", integer(self.dimension, "dimension", least=1))
@@ -72,6 +73,10 @@ class Exact(Noise):
         units = most_units(batches)
         summing = summing_error(units, units if largest is None else min(units, largest), lost)
         return cls(sum(each.numel() for each in parameters), summing)
+
+    @property
+    def wide(self) -> bool:
+        return True
 
     @property
     def power(self) -> int:
@@ -113,24 +118,35 @@ class _Gridded(NoiseStream):
         if not 1 / LARGEST <= deviation <= LARGEST:
             raise BadArgument("noise_multiplier times clip", "in the range of floats", deviation)
         step = math.ldexp(deviation, -self._sampler.power)
-        noisy: Gradients = {}
-        for parameter in self._parameters:
-            drawn = torch.from_numpy(self._sampler.samples(parameter.numel(), self._entropy))
-            total = drawn.to(parameter.device, torch.float64).view(parameter.shape)
-            if parameter in sums:
-                total += gridded(sums[parameter], step)
-            noisy[parameter] = total.mul_(step).to(parameter.dtype)
-        return noisy
+        sizes = [each.numel() for each in self._parameters]
+        drawn = torch.from_numpy(self._sampler.samples(sum(sizes), self._entropy)).split(sizes)
+        return {
+            parameter: _noisy(noise.to(parameter.device), sums.get(parameter), step, parameter)
+            for parameter, noise in zip(self._parameters, drawn, strict=True)
+        }
+
+
+def _noisy(noise: Tensor, sums: Tensor | None, step: float, like: Tensor) -> Tensor:
+    """The sums on the grid with whole numbers of noise, in the shape and kind of a parameter."""
+    noisy = torch.empty(like.numel(), dtype=like.dtype, device=like.device)
+    flat = None if sums is None else sums.reshape(-1)
+    for start in range(0, len(noisy), AT_ONCE):
+        part = slice(start, start + AT_ONCE)
+        total = noise[part].double()
+        if flat is not None:
+            total += gridded(flat[part], step)
+        noisy[part] = total.mul_(step)
+    return noisy.view(like.shape)
 
 
 @guarantee(
     claim="whole numbers; two sums D apart in L2 are at most D / step + (1 + 2^-6)·√entries apart",
     proof=f"{PROOF}#grid",
-    reviewed="04b54f31b360",
+    reviewed="f9cd8218057a",
 )
 def gridded(sums: Tensor, step: float) -> Tensor:
     """Rounds sums to whole numbers of a step, those beyond 2^44 steps to there; what is no number is 0."""
-    steps = sums.double() * (1 / step)
+    steps = sums.to(torch.float64, copy=True).mul_(1 / step)
     return steps.nan_to_num_(nan=0.0).clamp_(-FARTHEST, FARTHEST).round_()
 
 

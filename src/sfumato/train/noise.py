@@ -10,7 +10,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, TypeAlias, final
+from typing import TypeAlias, final
 
 import numpy as np
 import torch
@@ -26,7 +26,7 @@ from sfumato.train.memory import Memory
 PAIRS = 1 << 15
 """How many pairs of normal numbers are drawn at a time: their arrays stay in the processor's cache."""
 
-EDGE = np.uint32(1 << 24)
+EDGE = np.uint32(1 << 23)
 """A uniform number of 31 bits that is as near to 0 or 1 as this gets more of them."""
 
 Gradients: TypeAlias = dict[nn.Parameter, Tensor]
@@ -36,8 +36,10 @@ Gradients: TypeAlias = dict[nn.Parameter, Tensor]
 class Noise(ABC):
     """A way to make the noise of all steps. It is public, as all of a plan is."""
 
-    wide: ClassVar[bool] = False
-    """Whether what the pieces of a batch add up to must be added up in floats of 64 bits."""
+    @property
+    def wide(self) -> bool:
+        """Whether what the pieces of a batch add up to must be added up in floats of 64 bits."""
+        return False
 
     @abstractmethod
     def event(self, batches: Batches, multiplier: Number) -> Event:
@@ -89,8 +91,8 @@ class _Fresh(NoiseStream):
 def normal_like(shape: torch.Size, deviation: float, entropy: Entropy) -> Tensor:
     """Draws independent normal numbers of a deviation: pairs from a radius and an angle of 32 random bits each.
 
-    Where the radius is far out or near 0 (one pair in 64), it gets 32 bits more. A radius is at most 9.42 deviations,
-    and each number is within 2^-16 of itself and 2^-20 radii of one that is exactly normal (proofs/training.md#floats).
+    Where the radius is far out or near 0 (one pair in 128), it gets 32 bits more. A radius is at most 9.42 deviations,
+    and each number is within 2^-15 of itself and 2^-20 radii of one that is exactly normal (proofs/training.md#floats).
     """
     count = math.prod(shape)
     pairs = (count + 1) // 2
@@ -108,7 +110,7 @@ def _draw_pairs(drawn: Tensor, room: Tensor, deviation: float, entropy: Entropy)
     digits = bits[: len(one)] >> np.uint32(1)
     logs = away.numpy()
     np.copyto(logs, digits.view(np.int32), casting="unsafe")
-    away.mul_(2.0**-31).log_()  # the rest of the digits would move it by 2^-24 of itself at most: else it is rare
+    away.mul_(2.0**-31).log_()  # the rest of the digits would move it by 2^-23 of itself at most: else it is rare
     rare = np.flatnonzero(digits - EDGE > np.uint32(2**31) - 2 * EDGE)
     logs[rare] = sharper_logs(digits[rare], entropy)
     away.mul_(-2.0).sqrt_().mul_(deviation)

@@ -61,7 +61,7 @@ def test_what_is_added_is_the_noise_on_the_grid_and_nothing_else() -> None:
     noisy = noise.start([one, other], ReplayEntropy(3)).add(sums, 0.75)
     step, entropy = 0.75 * 2.0**-noise.power, ReplayEntropy(3)
     sampler = RoundedGaussian.of(noise.power)
-    drawn = [torch.from_numpy(sampler.samples(size, entropy)) for size in (300, 4)]
+    drawn = torch.from_numpy(sampler.samples(304, entropy)).split([300, 4])
     assert torch.equal(noisy[one] / step, drawn[0] + torch.round(sums[one] / step))
     assert torch.equal((noisy[other] / step).flatten(), drawn[1].double())
 

@@ -30,15 +30,15 @@ def test_numbers_are_as_near_to_normal_ones_as_stated(deviation: float) -> None:
     count = PAIRS
     drawn = normal_like(torch.Size([2 * count]), deviation, ReplayEntropy(3)).double().numpy().reshape(2, count)
     ideal, away, usual = ideal_pairs(count, 3)
-    off = np.abs(drawn / deviation - ideal) - (2.0**-16 * np.abs(ideal) + 2.0**-20 * away)
-    assert (off[:, usual] <= 0).all() and 0.98 < usual.mean() < 0.99
+    off = np.abs(drawn / deviation - ideal) - (2.0**-15 * np.abs(ideal) + 2.0**-20 * away)
+    assert (off[:, usual] <= 0).all() and 0.99 < usual.mean() < 0.995
     near = np.abs(drawn[:, ~usual] / deviation - ideal[:, ~usual])
     assert (near <= 1e-3 * away[~usual]).all()  # these have more digits than the ideal ones here
 
 
 def test_logarithms_at_the_edges_have_all_their_digits() -> None:
     """Of 63 digits: near 0, which decides how far noise reaches, and near 1."""
-    for digits, more in [(0, 0), (0, 1), (0, 2**32 - 1), (5, 7), (2**31 - 1, 2**32 - 1), (2**31 - 9, 3), (1 << 23, 0)]:
+    for digits, more in [(0, 0), (0, 1), (0, 2**32 - 1), (5, 7), (2**31 - 1, 2**32 - 1), (2**31 - 9, 3), (1 << 22, 0)]:
         whole = (digits << 32) + more
         true = float(((2 * arb(whole) + 1) / arb(2) ** 64).log())
         known = sharper_logs(np.array([digits], dtype=np.uint32), ScriptedEntropy(more.to_bytes(4, "little")))
