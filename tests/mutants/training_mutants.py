@@ -247,6 +247,14 @@ TRAINING = (
         killers=(f"{CORRELATED}test_A3_022_fresh_noise_costs_one_step_for_each_turn",),
     ),
     Mutant(
+        name="an exchanged unit accounted as a removed one",
+        trap=AUDITED,
+        path="train/cyclic.py",
+        old="shift=moved)",
+        new="shift=shift)",
+        killers=(f"{CORRELATED}test_whoever_is_exchanged_moves_twice_as_much",),
+    ),
+    Mutant(
         name="parts that are sampled and others with them",
         trap=SAMPLED,
         path="train/cyclic.py",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, final
 
@@ -14,7 +14,7 @@ from sfumato.accounting.facts.strategies import Strategy
 from sfumato.accounting.relation import Relation
 from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument
-from sfumato.exact import Distance, Number, Root, integer, probability
+from sfumato.exact import Distance, Number, Root, integer, probability, root, squared
 from sfumato.guarantee import guarantee
 from sfumato.noise.bernoulli import Bernoulli
 from sfumato.noise.uniform import below_many
@@ -36,6 +36,8 @@ class CyclicBatches(Batches):
     steps: int
     size: int
     rate: Fraction = Fraction(1)
+    neighbours: Relation = Relation.ADD_REMOVE
+    """Which data sets count as neighbours: one that is exchanged for another takes its part."""
 
     def __post_init__(self) -> None:
         for name in ("period", "steps", "size"):
@@ -50,7 +52,10 @@ class CyclicBatches(Batches):
 
     @property
     def relation(self) -> Relation:
-        return Relation.ADD_REMOVE
+        return self.neighbours
+
+    def under(self, relation: Relation) -> CyclicBatches:
+        return replace(self, neighbours=relation)
 
     def event(self, noise: Event) -> Event:
         if not isinstance(noise, Gaussian):
@@ -60,12 +65,13 @@ class CyclicBatches(Batches):
     @guarantee(
         claim="C·G + Z, where a unit may be drawn in every period-th step alone; for C = 1, fresh noise in each step",
         proof=f"{PROOF}#steps",
-        reviewed="e44342e7c0b2",
+        reviewed="5d671552b7c7",
     )
     def factorized(self, scale: Number | Root, strategy: Strategy, *, shift: Distance = Fraction(1)) -> Event:
         """What all steps are, where the noise of all of them is C⁻¹·Z, for Z of a scale and a strategy C."""
         if self.rate == 1:
-            return MatrixFactorization(scale, strategy, participation=Cyclic(self.period), shift=shift)
+            moved = root(4 * Fraction(squared(shift))) if self.neighbours is Relation.CHANGE_ONE else shift
+            return MatrixFactorization(scale, strategy, participation=Cyclic(self.period), shift=moved)
         return SampledFactorization(scale, strategy, period=self.period, rate=self.rate, shift=shift)
 
     def start(self, units: int, entropy: Entropy) -> Sampler:

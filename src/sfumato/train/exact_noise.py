@@ -35,6 +35,9 @@ FARTHEST = 2.0**44
 ROUNDINGS = 1 + Fraction(1, 1 << 6)
 """What rounding to the grid moves two sums apart in one entry, in steps: 1, and what dividing by the step is off."""
 
+ROUGHEST = Fraction(1, 4)
+"""Where sums of floats may be off by more of the bound than this, smaller pieces of batches are asked for."""
+
 LARGEST = 2.0**900
 """Deviations beyond this, or below its inverse, would leave the range of floats."""
 
@@ -72,6 +75,9 @@ class Exact(Noise):
         lost = min(LOST_BITS[kind] for kind in kinds)
         units = most_units(batches)
         summing = summing_error(units, units if largest is None else min(units, largest), lost)
+        if summing > ROUGHEST:
+            must = "smaller with exact noise, such as 64: sums of floats of so many units at once would be too rough"
+            raise BadArgument("largest", must, largest)
         return cls(sum(each.numel() for each in parameters), summing)
 
     @property

@@ -39,11 +39,13 @@ class TrainingPlan:
         loss: Loss, batches: Batches, clipping: Clipping, relation: Relation, noise: Noise = INDEPENDENT
     ) -> TrainingPlan:
         """The plan with the least noise that keeps a loss."""
-        least = calibrate_plan(lambda scale: noise.event(batches, scale), limit=loss, relation=relation)
+        told = batches.under(relation)
+        least = calibrate_plan(lambda scale: noise.event(told, scale), limit=loss, relation=relation)
         return TrainingPlan(batches, clipping, rational(least, "multiplier"), relation, noise)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "multiplier", positive(self.multiplier, "noise_multiplier"))
+        object.__setattr__(self, "batches", self.batches.under(self.relation))
 
     @property
     def steps(self) -> int:

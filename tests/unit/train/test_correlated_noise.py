@@ -18,7 +18,16 @@ from sfumato.accounting.plans.account import account
 from sfumato.entropy import ReplayEntropy
 from sfumato.errors import BadArgument
 from sfumato.ledger.progress import steps_of
-from sfumato.train import Correlated, CyclicBatches, FixedBatches, Independent, PoissonBatches, private
+from sfumato.train import (
+    Correlated,
+    CyclicBatches,
+    FixedBatches,
+    Flat,
+    Independent,
+    PoissonBatches,
+    TrainingPlan,
+    private,
+)
 from sfumato.train.correlated_noise import _Stream
 from sfumato.train.cyclic import deal
 from sfumato.train.noise import normal_like
@@ -97,6 +106,21 @@ def test_the_event_is_that_of_the_batches_and_nothing_else_has_a_theorem() -> No
             noise.event(batches, 2)
         with pytest.raises(BadArgument, match="CyclicBatches"):
             private(nn.Linear(3, 2), data(), noise_multiplier=1, batches=batches, noise=noise)
+
+
+def test_whoever_is_exchanged_moves_twice_as_much() -> None:
+    """Of whole parts, twice the noise is needed for the same loss; a plan tells its batches who is protected."""
+    exchange, presence = sf.accounting.Relation.CHANGE_ONE, sf.accounting.Relation.ADD_REMOVE
+    for noise in (Correlated(band=3), Independent()):
+        plans = [TrainingPlan.within(sf.ZCDP(1), TURNS, Flat(1.0), each, noise) for each in (presence, exchange)]
+        assert plans[1].multiplier == pytest.approx(2 * float(plans[0].multiplier), rel=1e-6)
+        assert plans[1].batches.relation is exchange and plans[1].event() != plans[0].event()
+        costs = [plan.account(delta=1e-5, steps=9).epsilon for plan in plans]
+        assert costs[0] == pytest.approx(costs[1], rel=1e-5)
+    half = CyclicBatches(4, 18, 40, "1/2")  # type: ignore[arg-type]
+    costs = [TrainingPlan(half, Flat(1.0), Fraction(9), each, Correlated(3)).account(delta=1e-5).epsilon
+             for each in (presence, exchange)]  # fmt: skip
+    assert costs[1] > 1.2 * costs[0]
 
 
 def test_A3_022_fresh_noise_costs_one_step_for_each_turn() -> None:
