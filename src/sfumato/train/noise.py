@@ -23,7 +23,7 @@ from sfumato.exact import Number
 from sfumato.train.batches import Batches
 from sfumato.train.memory import Memory
 
-PAIRS = 1 << 15
+PAIRS = 1 << 16
 """How many pairs of normal numbers are drawn at a time: their arrays stay in the processor's cache."""
 
 EDGE = np.uint32(1 << 23)
