@@ -278,9 +278,10 @@ class Ledger(Displayed):
     ) -> RunPermit:
         """Charges a plan of many steps once, and returns the permit for them; with the same key it goes on with it.
 
-        The steps are those of the event: the times of a `Repeat`, the parts of a `Sequence`; or so many ``steps``, of
-        which all together are what the event says, whichever of them are left out. Before steps look at data
-        the book says so, for ``ahead`` of them at a time: a crash can lose that many, and none ever runs twice.
+        The steps are those of the event: the times of a `Repeat`, the parts of a `Sequence`, the columns of a
+        factorisation; or so many ``steps``, of which all together are what the event says, whichever of them are left
+        out. Before steps look at data the book says so, for ``ahead`` of them at a time: a crash can lose that many,
+        and none ever runs twice.
         ``metric``, if it is that of the account's unit, says whether neighbours add or remove one.
         """
         book = self._replica, self._store

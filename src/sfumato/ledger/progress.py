@@ -17,7 +17,7 @@ from typing import NamedTuple, NoReturn, final
 from sfumato.accounting.adaptive.costs import Cost
 from sfumato.accounting.adaptive.filters import check_loss
 from sfumato.accounting.compose import total
-from sfumato.accounting.events import Event, Repeat, Sequence
+from sfumato.accounting.events import Event, MatrixFactorization, Repeat, SampledFactorization, Sequence
 from sfumato.accounting.losses.measures import Approx, Loss
 from sfumato.accounting.relation import Relation
 from sfumato.core.domains import Data
@@ -232,7 +232,7 @@ def begin(
 
 
 def steps_of(event: Event) -> int:
-    """Counts the steps of a plan: the times of a `Repeat`, those of all parts of a `Sequence`, or one.
+    """Counts the steps of a plan: the times of a `Repeat`, those of all parts of a `Sequence`, of a stream, or one.
 
     >>> from sfumato.accounting.events import Gaussian
     >>> steps_of(Sequence(Repeat(Gaussian(scale=2), 100), Gaussian(scale=9)))
@@ -243,6 +243,8 @@ def steps_of(event: Event) -> int:
             return times
         case Sequence(parts=parts):
             return sum(map(steps_of, parts))
+        case MatrixFactorization(strategy=strategy) | SampledFactorization(strategy=strategy):
+            return strategy.length
         case Event():
             return 1
     raise BadArgument("event", "an event such as sf.events.Repeat(sf.events.Gaussian(scale=1), 1000)", event)

@@ -158,7 +158,10 @@ class InversionTable:
 
     def many(self, count: int, entropy: Entropy) -> tuple[Indices, dict[int, int]]:
         """Draws an array of indices, and by position those that lie beyond the table (which are 0 in the array)."""
-        heads = entropy.halves(count)
+        return self.after_many(entropy.halves(count), entropy)
+
+    def after_many(self, heads: NDArray[np.uint16], entropy: Entropy) -> tuple[Indices, dict[int, int]]:
+        """The same for indices whose first 16 bits are already drawn."""
         indices = self.cells.take(heads)
         open_places = np.flatnonzero(indices < 0)
         beyond: dict[int, int] = {}

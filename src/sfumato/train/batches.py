@@ -43,6 +43,10 @@ class Batches(ABC):
     def relation(self) -> Relation:
         """Which data sets count as neighbours."""
 
+    def under(self, relation: Relation) -> Batches:
+        """The same batches, with an event for these neighbours."""
+        return self
+
     @abstractmethod
     def event(self, noise: Event) -> Event:
         """What all steps are, where each adds this noise to what its batch adds up to."""

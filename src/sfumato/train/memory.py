@@ -9,6 +9,9 @@ from typing import Any
 class Memory(ABC):  # noqa: B024  (nothing has to be remembered)
     """A part of a run that may have to remember something: most draw everything anew, and have nothing to save."""
 
+    def check(self, taken: int) -> None:  # noqa: B027  # most have nothing to check
+        """Refuses to go on after so many steps, where it does not have what it must remember of them."""
+
     def state(self) -> dict[str, Any]:
         """What later steps need of those before, in tensors and plain values, to be saved: as secret as the data."""
         return {}

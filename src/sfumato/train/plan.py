@@ -11,6 +11,7 @@ from sfumato.accounting.losses.measures import Loss
 from sfumato.accounting.plans.account import CostReport, account
 from sfumato.accounting.plans.calibration import calibrate_plan
 from sfumato.accounting.relation import Relation
+from sfumato.errors import BadArgument
 from sfumato.exact import Number, positive, rational
 from sfumato.train.batches import Batches
 from sfumato.train.clipping import Clipping
@@ -39,11 +40,15 @@ class TrainingPlan:
         loss: Loss, batches: Batches, clipping: Clipping, relation: Relation, noise: Noise = INDEPENDENT
     ) -> TrainingPlan:
         """The plan with the least noise that keeps a loss."""
-        least = calibrate_plan(lambda scale: noise.event(batches, scale), limit=loss, relation=relation)
+        told = batches.under(relation)
+        least = calibrate_plan(lambda scale: noise.event(told, scale), limit=loss, relation=relation)
         return TrainingPlan(batches, clipping, rational(least, "multiplier"), relation, noise)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "multiplier", positive(self.multiplier, "noise_multiplier"))
+        if self.noise.one_bound and not self.clipping.constant:
+            raise BadArgument("clip", "one bound for all steps, as this noise needs it", str(self.clipping))
+        object.__setattr__(self, "batches", self.batches.under(self.relation))
 
     @property
     def steps(self) -> int:

@@ -17,10 +17,11 @@ from sfumato.exact import Number, integer, positive
 from sfumato.train.batches import Batches, PoissonBatches, TruncatedPoissonBatches, rate_of
 from sfumato.train.checks import check_model
 from sfumato.train.clipping import Clipping, Flat
-from sfumato.train.noise import Independent
+from sfumato.train.exact_noise import Exact
+from sfumato.train.noise import Independent, Noise
 from sfumato.train.open_ended import ROWS, Charged, Filtered, OpenEnded
 from sfumato.train.paying import Payer, Run
-from sfumato.train.plan import TrainingPlan
+from sfumato.train.plan import INDEPENDENT, TrainingPlan
 from sfumato.train.trainer import PROOF, Private
 from sfumato.train.units import Augment, Units
 
@@ -44,6 +45,8 @@ def private(
     limit: Loss | None = None,
     ahead: int = 1,
     clip: float | Clipping = 1.0,
+    noise: Noise | None = None,
+    exact: bool = False,
     optimizer: torch.optim.Optimizer | None = None,
     people: Sequence[object] | None = None,
     max_rows: int = 1,
@@ -61,12 +64,13 @@ def private(
                 Dataset, never a loader; a ``loss`` to keep, or a ``noise_multiplier``; how many units a ``batch`` has
                 on average, ``most`` of them at most, and how many ``epochs`` or ``steps`` there are, or ``batches``
                 drawn in another way; without a length, a ``limit`` or a session that pays ``ahead`` steps at a time;
-                ``clip``, the most that one unit adds to a gradient; ``people``, an id for each row, of whom
-                ``max_rows`` rows count a step; ``largest``, how many units pass at once; ``size``, a public number of
-                units
+                ``clip``, the most that one unit adds to a gradient; ``noise`` of another kind, such as
+                `sf.train.Correlated`, or ``exact`` for noise that is drawn exactly; ``people``, an id for each row, of
+                whom ``max_rows`` rows count a step; ``largest``, how many units pass at once; ``size``, a public number
+                of units
     Gives:      a `Private`, whose `batches` and `step`, or `fit`, train the model
-    Guarantee:  the loss of the plan's event, for whoever is protected, of all weights after all steps; noise is drawn
-                in floating point  (proofs/training.md#steps)
+    Guarantee:  the loss of the plan's event, for whoever is protected, of all weights after all steps; unless it is
+                ``exact``, noise is drawn in floating point  (proofs/training.md#steps)
     Cost:       about that of plain training
 
     With a ``session`` the plan is charged before the first batch, under a ``key`` by which it can be resumed. Left out,
@@ -88,12 +92,14 @@ def private(
     )
     if (keep is None) == (noise_multiplier is None):
         raise BadArgument("loss or noise_multiplier", "given, one of them", noise_multiplier)
-    if noise_multiplier is not None:
-        plan = TrainingPlan(drawn, clipping, positive(noise_multiplier, "noise_multiplier"), relation)
-    else:
-        plan = TrainingPlan.within(needed_loss(loss, epsilon, delta), drawn, clipping, relation)
-    made = optimizer if optimizer is not None else torch.optim.Adam(model.parameters())
     at_once = None if largest is None else integer(largest, "largest", least=1)
+    kind = _exact(model, drawn, noise, at_once) if exact else _checked(noise)
+    if noise_multiplier is not None:
+        plan = TrainingPlan(drawn, clipping, positive(noise_multiplier, "noise_multiplier"), relation, kind)
+    else:
+        plan = TrainingPlan.within(needed_loss(loss, epsilon, delta), drawn, clipping, relation, kind)
+    plan.event()  # refused before anything is charged, where the noise has no theorem for these batches
+    made = optimizer if optimizer is not None else torch.optim.Adam(model.parameters())
     if open_ended:
         paying = _open(plan, limit, session, key, ahead)
         return Private(
@@ -129,6 +135,18 @@ def _open(plan: TrainingPlan, limit: Loss | None, session: Payer | None, key: st
         must = "given without a session, which has a limit of its own: session.part(name, limit=…) has another"
         raise BadArgument("limit", must, limit)
     return Charged(session, _named(key), plan.one_step, ahead=ahead, relation=plan.relation)
+
+
+def _checked(noise: Noise | None) -> Noise:
+    if noise is not None and not isinstance(noise, Noise):
+        raise BadArgument("noise", "a kind of noise, such as sf.train.Correlated(band=16)", noise)
+    return INDEPENDENT if noise is None else noise
+
+
+def _exact(model: nn.Module, batches: Batches, noise: Noise | None, largest: int | None) -> Noise:
+    if noise is not None:
+        raise BadArgument("noise or exact=True", "given, one of them: exact noise is a kind of its own", str(noise))
+    return Exact.of([each for each in model.parameters() if each.requires_grad], batches, largest)
 
 
 def _charged(session: Payer, plan: TrainingPlan, loss: Loss | None, key: str | None) -> Run:

@@ -91,6 +91,7 @@ class Private(Displayed):
 
     def _begin_step(self) -> bool:
         """Counts the next step, in the book too, before anything is looked at; False where there is none left."""
+        self._check_parts()
         if self._open is not None:
             paid = self._open.pay(self.plan.one_step)
             self.taken = self._open.taken
@@ -134,7 +135,8 @@ class Private(Displayed):
         (each * chunk.weights.to(each)).sum().backward()
         self._notes.end()
         for parameter, part in clipped_sum(self._notes, chunk.units, self._clipper).items():
-            self._sums[parameter] = self._sums[parameter] + part if parameter in self._sums else part
+            wide = part.double() if self.plan.noise.wide and not chunk.last else part
+            self._sums[parameter] = self._sums[parameter] + wide if parameter in self._sums else wide
         self._chunk = None
         if chunk.last:
             self._finish()
@@ -222,7 +224,13 @@ class Private(Displayed):
         for name, part in self._parts().items():
             part.load(held[name])
         self.taken = max(self.taken, int(held["taken"]))
+        self._check_parts()
         return self
+
+    def _check_parts(self) -> None:
+        """Refuses to go on where a part lacks what it has to remember of the steps that are taken."""
+        for part in self._parts().values():
+            part.check(self.taken)
 
     def _parts(self) -> dict[str, Memory]:
         """What may have to be remembered from step to step."""
