@@ -1,4 +1,6 @@
+from .audit import audit_training
 from .batches import FixedBatches, PoissonBatches
+from .canaries import Canaries, GradientCanaries, RowCanaries, Task
 from .checks import replaced
 from .clipping import Automatic, Flat, PerLayer
 from .plan import TrainingPlan
@@ -7,12 +9,17 @@ from .trainer import Private
 
 __all__ = [
     "Automatic",
+    "Canaries",
     "FixedBatches",
     "Flat",
+    "GradientCanaries",
     "PerLayer",
     "PoissonBatches",
     "Private",
+    "RowCanaries",
+    "Task",
     "TrainingPlan",
+    "audit_training",
     "private",
     "replaced",
 ]
