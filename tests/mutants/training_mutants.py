@@ -10,6 +10,10 @@ BOUND = (f"{IN_TRAINING}test_no_unit_adds_more_than_the_bound_and_the_worst_adds
 AUDITED = "C.1 arXiv 2202.12219: a step whose sensitivity is off"
 SAMPLED = "C.1 arXiv 2403.17673: batches accounted as what they are not"
 
+PROMISE = "tests/unit/train/test_audit.py::test_our_trainer_keeps_its_promise"
+
+TOGETHER = "tests/unit/train/test_together.py::"
+
 TRAINING = (
     Mutant(
         name="gradients that are only ever lengthened",
@@ -18,6 +22,7 @@ TRAINING = (
         old="_known(torch.clamp(SLACK * self.bound / norms, max=1.0), norms)",
         new="_known(torch.clamp(SLACK * self.bound / norms, min=1.0), norms)",
         killers=BOUND,
+        audits=(f"{PROMISE}[flat]",),
     ),
     Mutant(
         name="gradients that are multiplied instead of divided",
@@ -26,6 +31,7 @@ TRAINING = (
         old="(norms + self.stability)",
         new="(norms * self.stability)",
         killers=BOUND,
+        audits=(f"{PROMISE}[automatic]",),
     ),
     Mutant(
         name="layers that each have the whole bound",
@@ -34,6 +40,7 @@ TRAINING = (
         old="each = SLACK * self.bound / math.sqrt(len(squared))",
         new="each = SLACK * self.bound",
         killers=BOUND,
+        audits=(f"{PROMISE}[by layers]",),
     ),
     Mutant(
         name="norms without the bias",
@@ -74,6 +81,7 @@ TRAINING = (
         old="clipped_sum(self._notes, chunk.units, self._clipper)",
         new="clipped_sum(self._notes, len(chunk.weights), self._clipper)",
         killers=(f"{IN_TRAINING}test_a_person_with_many_rows_adds_no_more_than_one_with_one",),
+        audits=(f"{PROMISE}[people]",),
     ),
     Mutant(
         name="noise without the bound",
@@ -82,6 +90,7 @@ TRAINING = (
         old="return self._multiplier * self._clipping.bound",
         new="return self._multiplier",
         killers=(f"{IN_TRAINING}test_a_step_divides_by_the_expected_batch_and_has_noise_of_the_stated_size",),
+        audits=(f"{PROMISE}[flat]",),
     ),
     Mutant(
         name="steps without noise",
@@ -90,6 +99,7 @@ TRAINING = (
         old="noise = flat.view(parameter.shape).to(parameter)",
         new="noise = torch.zeros_like(parameter)",
         killers=(f"{IN_TRAINING}test_a_step_divides_by_the_expected_batch_and_has_noise_of_the_stated_size",),
+        audits=(f"{PROMISE}[flat]",),
     ),
     Mutant(
         name="sums divided by how many there are",
@@ -146,5 +156,103 @@ TRAINING = (
         old="return bool(apart <= CLOSE",
         new="return True or bool(apart <= CLOSE",
         killers=(f"{IN_TRAINING}test_a_model_that_mixes_rows_in_its_own_way_is_found",),
+    ),
+    Mutant(
+        name="noise that is the same in all steps and runs",
+        trap="C.4 ML: noise from a seed",
+        path="train/noise.py",
+        old="torch.Size([sum(sizes)]), deviation, self._entropy)",
+        new="torch.Size([sum(sizes)]), deviation, __import__('sfumato.entropy').entropy.ReplayEntropy(1))",
+        killers=(f"{IN_TRAINING}test_noise_is_drawn_anew_for_every_step_and_every_run",),
+        audits=(f"{PROMISE}[flat]",),
+    ),
+    Mutant(
+        name="a layer without noise",
+        trap=AUDITED,
+        path="train/noise.py",
+        old="noise = flat.view(parameter.shape).to(parameter)",
+        new="noise = flat.view(parameter.shape).to(parameter) * (parameter is not self._parameters[0])",
+        killers=(f"{IN_TRAINING}test_noise_is_drawn_anew_for_every_step_and_every_run",),
+        audits=(f"{PROMISE}[flat]",),
+    ),
+    Mutant(
+        name="one batch for all steps",
+        trap=SAMPLED,
+        path="train/batches.py",
+        old="        return self._draw()\n",
+        new="        return self.__dict__.setdefault('_kept', self._draw())\n",
+        killers=(f"{IN_TRAINING}test_every_step_has_a_batch_of_its_own",),
+    ),
+    Mutant(
+        name="a step for each piece of a batch",
+        trap="C.4 accounting: what ran is what was paid",
+        path="train/trainer.py",
+        old="        if chunk.last:\n",
+        new="        if chunk:\n",
+        killers=(f"{IN_TRAINING}test_without_noise_and_clipping_it_is_plain_training",),
+    ),
+    Mutant(
+        name="only the last piece of a batch",
+        trap="C.4 ML: gradients over pieces of a batch",
+        path="train/trainer.py",
+        old="self._sums[parameter] + part if parameter in self._sums else part",
+        new="part",
+        killers=(f"{IN_TRAINING}test_without_noise_and_clipping_it_is_plain_training",),
+    ),
+    Mutant(
+        name="numbers that are none, let in",
+        trap="C.4 ML: clip handles NaN and infinite gradients",
+        path="train/trainer.py",
+        old="gradients = gradients.without(~known)",
+        new="gradients = gradients.without(known & ~known)",
+        killers=(f"{IN_TRAINING}test_what_is_no_number_adds_nothing_and_spoils_nothing",),
+    ),
+    Mutant(
+        name="noise from every process",
+        trap="C.1 arXiv 2202.12219: a step whose noise is off",
+        path="train/together.py",
+        old="flat = _flat(sums, like)",
+        new="flat = _flat(add(sums), like)",
+        killers=(f"{TOGETHER}test_noise_is_added_once_and_not_by_every_process",),
+    ),
+    Mutant(
+        name="noise from no process",
+        trap="C.1 arXiv 2602.17454: a noise scale that collapses to 0",
+        path="train/together.py",
+        old="        if self.first:\n            flat",
+        new="        if self.rank < 0:\n            flat",
+        killers=(f"{TOGETHER}test_noise_is_added_once_and_not_by_every_process",),
+    ),
+    Mutant(
+        name="sums of the first process alone",
+        trap="C.4 ML: gradients over pieces of a batch",
+        path="train/together.py",
+        old="self._met(lambda: distributed.reduce(flat, self._root, group=self._group))",
+        new="self._met(lambda: distributed.reduce(flat.clone(), self._root, group=self._group))",
+        killers=(f"{TOGETHER}test_two_processes_end_where_one_with_all_rows_does",),
+    ),
+    Mutant(
+        name="people in several processes",
+        trap=AUDITED,
+        path="train/together.py",
+        old="if len(set().union(*marks)) < sum(len(own) for own in marks):",
+        new="if len(set().union(*marks)) < 0:",
+        killers=(f"{TOGETHER}test_what_cannot_be_shared_is_refused_in_all_processes",),
+    ),
+    Mutant(
+        name="processes that pay one by one",
+        trap="C.4 accounting: what ran is what was paid",
+        path="train/together.py",
+        old="if any(self.gathered(pay is not None)[FIRST + 1 :]):",
+        new="if any(self.gathered(pay is not None)[FIRST + 2 :]):",
+        killers=(f"{TOGETHER}test_what_cannot_be_shared_is_refused_in_all_processes",),
+    ),
+    Mutant(
+        name="weights of one's own",
+        trap="C.4 ML: what is trained is one model",
+        path="train/together.py",
+        old="each.copy_(self._from_first(each.contiguous()))",
+        new="self._from_first(each.clone())",
+        killers=(f"{TOGETHER}test_all_processes_have_the_same_weights_from_the_first_step_to_the_last",),
     ),
 )

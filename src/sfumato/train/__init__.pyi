@@ -5,6 +5,7 @@ from .checks import replaced
 from .clipping import Automatic, Flat, PerLayer
 from .plan import TrainingPlan
 from .start import private
+from .together import Together
 from .trainer import Private
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "Private",
     "RowCanaries",
     "Task",
+    "Together",
     "TrainingPlan",
     "audit_training",
     "private",

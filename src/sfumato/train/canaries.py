@@ -70,7 +70,7 @@ class GradientCanaries(Canaries):
     """Units whose gradients point in directions of their own: whoever sees all weights sees each of them by itself.
 
     Each canary has one entry in each of some ``layers``, and ``rows`` rows, whose gradients are ``length`` long there:
-    far longer than any bound of clipping. A step that is right leaves as much of it as the bound, and hides it in noise.
+    far longer than any bound of clipping. A step that is right leaves of it what the bound allows, and hides that.
 
     >>> from sfumato.entropy import ReplayEntropy
     >>> task = GradientCanaries(3, layers=2).task((True, False, True), Relation.ADD_REMOVE, ReplayEntropy(1))
@@ -113,7 +113,7 @@ class GradientCanaries(Canaries):
 
 
 @final
-class _Directions(nn.Module):
+class _Directions(nn.Module):  # type: ignore[misc]
     """A model of one number for each canary in each layer, which notes its weights whenever they have changed."""
 
     def __init__(self, count: int, layers: int) -> None:
@@ -130,7 +130,7 @@ class _Directions(nn.Module):
 
     def watch(self) -> None:
         weights = [layer.weight.detach() for layer in self.layers]
-        if any(torch._C._functorch.is_functorch_wrapped_tensor(each) for each in weights):  # noqa: SLF001  # torch.func
+        if any(torch._C._functorch.is_functorch_wrapped_tensor(each) for each in weights):  # torch.func
             return
         now = torch.stack(weights)[..., 0].cpu()
         if not self._weights or not torch.equal(self._weights[-1], now):
@@ -235,7 +235,7 @@ class RowCanaries(Canaries):
         task.model.eval()
         with torch.no_grad():
             losses = task.loss(task.model(self.inputs), self.labels)
-        return -losses.flatten(1).mean(dim=1).double().numpy() if losses.dim() > 1 else -losses.double().numpy()
+        return np.asarray(-(losses.flatten(1).mean(dim=1) if losses.dim() > 1 else losses).double().numpy())
 
 
 LOSSES: Mapping[str, Look] = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import partial
 
 import torch
 from torch import nn
@@ -21,6 +22,7 @@ from sfumato.train.checks import check_model
 from sfumato.train.clipping import Clipping, Flat
 from sfumato.train.paying import Payer, Run
 from sfumato.train.plan import TrainingPlan
+from sfumato.train.together import Together, refuse_wrapped
 from sfumato.train.trainer import PROOF, Private
 from sfumato.train.units import Augment, Units
 
@@ -51,6 +53,7 @@ def private(
     session: Payer | None = None,
     key: str | None = None,
     entropy: Entropy | None = None,
+    together: Together | None = None,
 ) -> Private:
     """Plans the private training of a model, finds the noise that a loss allows, and pays for all steps at once.
 
@@ -67,15 +70,21 @@ def private(
 
     With a ``session`` the plan is charged before the first batch, under a ``key`` by which it can be resumed. Left out,
     nothing is charged, and the release says so. Without ``size`` the number of units is taken to be public.
+
+    With ``together`` several processes train one model, each on units of its own: see `Together`.
     """
+    refuse_wrapped(model)
     units = Units(data, people=people, max_rows=max_rows, augment=augment, augmentations=augmentations)
     check_model(model, units.example())
-    told = units.count if size is None else integer(size, "size", least=1)
+    count = units.count if together is None else together.count(units.count, people)
+    told = count if size is None else integer(size, "size", least=1)
     clipping = clip if isinstance(clip, Clipping) else Flat(clip)
     drawn = batches if batches is not None else _poisson(told, batch, epochs, steps)
     relation = (
         drawn.relation if session is None or not key else max(drawn.relation, session.relation, key=STRICTER.index)
     )
+    if together is not None:
+        relation = together.relation(relation)
     keep = stated_loss(loss, epsilon, delta)
     if (keep is None) == (noise_multiplier is None):
         raise BadArgument("loss or noise_multiplier", "given, one of them", noise_multiplier)
@@ -85,8 +94,10 @@ def private(
         plan = TrainingPlan.within(needed_loss(loss, epsilon, delta), drawn, clipping, relation)
     made = optimizer if optimizer is not None else torch.optim.Adam(model.parameters())
     most = None if largest is None else integer(largest, "largest", least=1)
-    run = None if session is None else _charged(session, plan, keep, key)
-    return Private(model, units, plan, made, keep=keep, largest=most, run=run, entropy=entropy)
+    if together is not None:
+        plan = together.joined(plan, model, made)
+    run = None if session is None and together is None else _paid(session, plan, keep, key, together)
+    return Private(model, units, plan, made, keep=keep, largest=most, run=run, entropy=entropy, together=together)
 
 
 def _poisson(size: int, batch: int | None, epochs: Number | None, steps: int | None) -> PoissonBatches:
@@ -95,6 +106,15 @@ def _poisson(size: int, batch: int | None, epochs: Number | None, steps: int | N
         raise BadArgument("batch", f"at most {size:,}, the number of units", batch)
     rate = Fraction(many, size)
     return PoissonBatches(rate, number_of_steps(rate, steps, epochs), size)
+
+
+def _paid(
+    session: Payer | None, plan: TrainingPlan, loss: Loss | None, key: str | None, together: Together | None
+) -> Run | None:
+    pay = None if session is None else partial(_charged, session, plan, loss, key)
+    if together is not None:
+        return together.paid(pay)
+    return pay() if pay is not None else None
 
 
 def _charged(session: Payer, plan: TrainingPlan, loss: Loss | None, key: str | None) -> Run:

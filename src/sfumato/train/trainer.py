@@ -28,6 +28,7 @@ from sfumato.train.memory import Memory
 from sfumato.train.paying import Run
 from sfumato.train.plan import TrainingPlan
 from sfumato.train.taps import Notes
+from sfumato.train.together import Together
 from sfumato.train.units import Chunk, Rows, Units
 
 PROOF = "proofs/training.md#steps"
@@ -60,9 +61,13 @@ class Private(Displayed):
         largest: int | None,
         run: Run | None,
         entropy: Entropy | None,
+        together: Together | None = None,
     ) -> None:
         self.model, self.plan, self.optimizer = model, plan, optimizer
         self.taken = 0 if run is None else run.taken
+        self._together = together
+        if together is not None:
+            self.taken = together.latest(self.taken)
         self._units, self._keep, self._largest, self._run = units, keep, largest, run
         self._entropy = system() if entropy is None else entropy
         self._notes = Notes(model)
@@ -155,6 +160,8 @@ class Private(Displayed):
         """Saves weights, optimizer, how far the plan is and what later steps need: for the holder of the data alone."""
         if self._chunk is not None:
             raise BadArgument("save()", "asked between two steps", "in the middle of one")
+        if self._together is not None and not self._together.first:
+            return  # the first process saves for all
         parts = {name: part.state() for name, part in self._parts().items()}
         parts |= {"model": self.model.state_dict(), "optimizer": self.optimizer.state_dict()}
         torch.save({"format": FORMAT, "version": 1, "plan": self._fingerprint(), "taken": self.taken, **parts}, path)
@@ -174,6 +181,9 @@ class Private(Displayed):
         for name, part in self._parts().items():
             part.load(held[name])
         self.taken = max(self.taken, int(held["taken"]))
+        if self._together is not None:
+            self.taken = self._together.latest(self.taken)
+            self._together.agree("what was saved", digest(self.model))
         return self
 
     def _parts(self) -> dict[str, Memory]:
@@ -188,6 +198,8 @@ class Private(Displayed):
         """Ends the training: what left the data, all weights of all steps, with its loss, by the digest of the last."""
         if self.taken < self.plan.steps:
             raise BadArgument("release()", f"asked after all {self.plan.steps:,} steps", self.taken)
+        if self._together is not None and not self._together.first:
+            raise BadArgument("release()", "asked in the process of rank 0, which paid for all", self._together.rank)
         value = {"weights (SHA-256)": digest(self.model), "steps": self.taken}
         if self._run is not None:
             return self._run.finish(value)

@@ -39,6 +39,7 @@ SCALE, BOUND = 4.0, 8.0
 CLAIM = sf.Approx(2, "1e-5")
 """Kept by 4 steps of all rows with noise of 4 times the bound, and by 8 of half of them."""
 
+
 def test_the_claims_are_what_right_steps_cost() -> None:
     for event in (dp_sgd(SCALE, rate=1, steps=4), dp_sgd(SCALE, rate="1/2", steps=8)):
         assert 1.4 < sf.account(event, delta="1e-5").epsilon <= 2
@@ -103,7 +104,12 @@ def test_a_trainer_with_right_batches_is_not_caught_by_looking_at_epochs() -> No
     assert audit.verdict is Verdict.OPEN
 
 
-EPOCHS: dict[str, Any] = {"claim": sf.Approx("3.8", "1e-5"), "canaries": GradientCanaries(1_000, layers=1), "epoch": 64, "looks": [FOLDED]}
+EPOCHS: dict[str, Any] = {
+    "claim": sf.Approx("3.8", "1e-5"),
+    "canaries": GradientCanaries(1_000, layers=1),
+    "epoch": 64,
+    "looks": [FOLDED],
+}
 BROKEN: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     "no clipping": ("all that moved", {}, {}),
     "each layer has the whole bound": ("all that moved", {}, {}),
