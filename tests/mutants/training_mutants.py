@@ -12,6 +12,7 @@ SAMPLED = "C.1 arXiv 2403.17673: batches accounted as what they are not"
 
 PROMISE = "tests/unit/train/test_audit.py::test_our_trainer_keeps_its_promise"
 
+GUESSES = "tests/unit/test_audit_guesses.py::"
 TOGETHER = "tests/unit/train/test_together.py::"
 
 TRAINING = (
@@ -254,5 +255,21 @@ TRAINING = (
         old="each.copy_(self._from_first(each.contiguous()))",
         new="self._from_first(each.clone())",
         killers=(f"{TOGETHER}test_all_processes_have_the_same_weights_from_the_first_step_to_the_last",),
+    ),
+    Mutant(
+        name="guesses that are thought rarer than they are",
+        trap="C.1 arXiv 2305.08846: an audit that accuses the innocent",
+        path="audit/guesses.py",
+        old="weight = (1 + place * weight / odds) / (guesses - place)",
+        new="weight = (1 + (place + 1) * weight / odds) / (guesses - place)",
+        killers=(f"{GUESSES}test_the_bound_is_the_least_that_the_lemma_gives",),
+    ),
+    Mutant(
+        name="guesses without delta",
+        trap="C.1 arXiv 2305.08846: an audit that accuses the innocent",
+        path="audit/guesses.py",
+        old="return (1 + excess * weight / odds) /",
+        new="return 1 /",
+        killers=(f"{GUESSES}test_no_channel_guesses_more_often_than_its_curve_allows",),
     ),
 )
