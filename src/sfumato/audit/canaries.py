@@ -77,7 +77,7 @@ def canaries(count: int, *, entropy: Entropy | None = None) -> Canaries:
     claim="at most epsilon, where one run is (epsilon, delta)-private for one canary, unless an event of probability "
     "1 - confidence has happened",
     proof="proofs/audit.md#one-run",
-    reviewed="000000000000",
+    reviewed="eb54d25cf8fd",
 )
 def guessed_epsilon(right: int, guesses: int, count: int, confidence: Fraction, delta: Fraction) -> Extended:
     """Bounds ε from below by ``right`` guesses of ``guesses``, about some of ``count`` canaries.

@@ -44,7 +44,7 @@ def _chance(right: int, guesses: int, odds: Any, excess: Any) -> Any:
     return _with(_weight(right, guesses, odds), right, guesses, odds, excess)
 
 
-@guarantee(claim="gamma_v of the theorem", proof="proofs/audit.md#one-run-curve", reviewed="000000000000")
+@guarantee(claim="gamma_v of the theorem", proof="proofs/audit.md#one-run-curve", reviewed="98f577b355df")
 def _weight(right: int, guesses: int, odds: Any) -> Any:
     """γ of the theorem."""
     weight = odds * 0
@@ -56,7 +56,7 @@ def _weight(right: int, guesses: int, odds: Any) -> Any:
 @guarantee(
     claim="at least P(so many right guesses, or more) in a run that is (ln odds, delta)-private for each canary",
     proof="proofs/audit.md#one-run-curve",
-    reviewed="000000000000",
+    reviewed="692d5272b43b",
 )
 def _with(weight: Any, right: int, guesses: int, odds: Any, excess: Any) -> Any:
     """The right side of the theorem."""
