@@ -130,7 +130,7 @@ def left_alone(rank: int) -> dict[str, Any]:
 
 def main(rank: int, folder: Path) -> None:
     distributed.init_process_group(
-        "gloo", init_method=f"file://{folder}/meeting", rank=rank, world_size=2, timeout=timedelta(seconds=60)
+        "gloo", init_method=f"file://{folder}/meeting", rank=rank, world_size=2, timeout=timedelta(seconds=120)
     )
     shown: dict[str, Any] = {}
     training = begin(rank)

@@ -27,7 +27,7 @@ from sfumato.train.batches import Batches, Places, Sampler
 from sfumato.train.units import Units
 
 ROOT = Path(__file__).parents[3]
-LONGEST = 120
+LONGEST = 300
 """Seconds after which processes that wait for each other are given up."""
 
 
