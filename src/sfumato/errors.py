@@ -21,6 +21,7 @@ The tree::
     ├── QueryRefused (ValueError)         an interactive mechanism declines one query and goes on
     ├── NoTruthValue (TypeError)          an expression about rows stands where Python wants true or false
     ├── RunFailed (RuntimeError)          a measurement broke off while it looked at the data; what it costs is spent
+    ├── ProcessGone (RuntimeError)        one of several processes that train together is gone, or could not pay
     ├── LimitReached (RuntimeError)       a charge does not fit an account of a ledger; says what is left
     ├── AccountRefused (ValueError)       an account that is unknown, closed, expired, or opened already on other terms
     ├── PermitUsed (RuntimeError)         a permit works once, for what it was charged for, in the process that charged
@@ -32,8 +33,7 @@ The tree::
     ├── PromiseBroken (AssertionError)    an audit found a mechanism that costs more than it says
     └── MissingExtra (ImportError)        an optional package is not installed
 
-An error says what happened, why it matters for privacy and what to write instead. It carries its facts as fields, and
-it never carries data.
+An error says what happened, why it matters and what to write instead. It has its facts as fields, and never data.
 """
 
 from __future__ import annotations
@@ -46,6 +46,8 @@ from difflib import get_close_matches
 from fractions import Fraction
 from numbers import Integral, Real
 from typing import Any, final
+
+LONGEST_SHOWN = 60  # letters of a public value that an error message repeats at most
 
 
 class SfumatoError(Exception):
@@ -226,6 +228,10 @@ class RunFailed(SfumatoError, RuntimeError):
         )
 
 
+class ProcessGone(SfumatoError, RuntimeError):
+    """Reports processes that cannot go on together: one of them is gone, or could not do its part."""
+
+
 class LimitReached(SfumatoError, RuntimeError):
     """Reports a charge that does not fit an account; carries what was asked for, the limit, and what is left."""
 
@@ -333,10 +339,6 @@ class Unseen:
         return "something else"
 
 
-LONGEST_SHOWN = 60
-"""Letters of a public value that an error message repeats at most."""
-
-
 def did_you_mean(name: object, known: Iterable[str], said: str = " Did you mean {!r}?") -> str:
     """Hints at the known name nearest to another, whatever their case; nothing where none is near."""
     plain = {one.casefold(): one for one in known}
@@ -366,15 +368,13 @@ def shown(value: object) -> str:
         case Integral() | Real():
             return _shown_number(int(value)) if isinstance(value, Integral) else f"{float(value):.3g}"
     if type(value).__module__.partition(".")[0] == __name__.partition(".")[0]:
-        text = repr(value)
-        return text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 3] + "…"
+        return text if len(text := repr(value)) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 3] + "…"
     return _kind(value)
 
 
 def _shown_text(text: str) -> str:
-    if len(text) <= LONGEST_SHOWN and "\n" not in text:
-        return repr(str(text))
-    return f"a text of {len(text)} characters"
+    short = len(text) <= LONGEST_SHOWN and "\n" not in text
+    return repr(str(text)) if short else f"a text of {len(text)} characters"
 
 
 def _shown_number(value: object) -> str:

@@ -2,7 +2,7 @@
 
 A package of links, with one line of one file changed, stands first on the path, and the tests that should notice run
 against it, each in a process of its own. `python -m tests.mutants.runner` runs all of them and prints how many were
-killed.
+killed; with the word `training` it runs those of private training only.
 """
 
 from __future__ import annotations
@@ -11,13 +11,14 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import Enum
 from pathlib import Path
 
 from tests.mutants.mutant import Mutant
 from tests.mutants.mutants import MUTANTS
+from tests.mutants.training_mutants import TRAINING
 
 from sfumato.release.progress import Progress, reporting
 
@@ -132,23 +133,23 @@ def whole(tests: Iterable[str]) -> tuple[bool, str]:
     return done.returncode == 0, (done.stdout or done.stderr)[-2000:]
 
 
-def kill_all(progress: Progress | None = None) -> tuple[int, int]:
+def kill_all(progress: Progress | None = None, mutants: Sequence[Mutant] = MUTANTS) -> tuple[int, int]:
     """Gives how many mutants are killed, of how many; each by all the tests that should."""
-    passed, said = whole(killers())
+    passed, said = whole(killers(mutants))
     if not passed:
         raise RuntimeError(f"the killers do not pass on the package as it is:\n{said}")
     killed = 0
     with reporting(progress, "mutants") as tell:
-        for done, mutant in enumerate(MUTANTS, start=1):
+        for done, mutant in enumerate(mutants, start=1):
             found = [fate_of(mutant, tests)[0] for tests in (mutant.killers, mutant.audits) if tests]
             killed += all(fate is Fate.KILLED for fate in found)
-            tell(done, len(MUTANTS))
-    return killed, len(MUTANTS)
+            tell(done, len(mutants))
+    return killed, len(mutants)
 
 
 def main() -> None:
     """Prints the number of mutants killed, and of all."""
-    killed, mutants = kill_all()
+    killed, mutants = kill_all(mutants=TRAINING if sys.argv[1:] == ["training"] else MUTANTS)
     print(f"{killed}/{mutants}")  # noqa: T201
     sys.exit(killed != mutants)
 

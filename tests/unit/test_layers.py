@@ -54,8 +54,8 @@ TOP = ("__init__", "__main__")
 FORBIDDEN = {"accounting": {"entropy"}}
 
 # Arrows that point back, to what is loaded when it is asked for: a release draws itself with charts; of data that is to
-# get a codebook, engines know the columns.
-ALSO = {"release": {"charts"}, "codebook": {"query"}}
+# get a codebook, engines know the columns; whoever trains asks for an audit of it there.
+ALSO = {"release": {"charts"}, "codebook": {"query"}, "train": {"audit"}}
 
 # Third-party packages: which layers may import them. A package that is not named here may be imported by nobody.
 ALLOWED_IN: dict[str, frozenset[str]] = {

@@ -16,8 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.accounting.losses.measures import Loss
+from sfumato.accounting.losses.pld import gaussian_epsilon_bracket
 from sfumato.accounting.meaning.proportions import least_probability
 from sfumato.audit.claims import certainty, line_name, promised
+from sfumato.audit.guesses import shown_epsilon, shown_shift
 from sfumato.audit.record import Audit, Line
 from sfumato.entropy import Entropy, system
 from sfumato.errors import BadArgument
@@ -75,17 +77,17 @@ def canaries(count: int, *, entropy: Entropy | None = None) -> Canaries:
     claim="at most epsilon, where one run is (epsilon, delta)-private for one canary, unless an event of probability "
     "1 - confidence has happened",
     proof="proofs/audit.md#one-run",
-    reviewed="7ede87c0bd46",
+    reviewed="eb54d25cf8fd",
 )
 def guessed_epsilon(right: int, guesses: int, count: int, confidence: Fraction, delta: Fraction) -> Extended:
     """Bounds ε from below by ``right`` guesses of ``guesses``, about some of ``count`` canaries.
 
     >>> round(float(guessed_epsilon(100, 100, 1000, Fraction(95, 100), Fraction(0))), 3)
     3.493
-    >>> 3.4 < guessed_epsilon(100, 100, 1000, Fraction(95, 100), Fraction(1, 10**5)) < 3.48
+    >>> 3.48 < guessed_epsilon(100, 100, 1000, Fraction(95, 100), Fraction(1, 10**5)) < 3.493
     True
     """
-    best: Extended = Fraction(0)
+    best = shown_epsilon(right, guesses, count, 1 - confidence, delta) if delta > 0 else Fraction(0)
     for power in range(right.bit_length() if delta > 0 else 1):
         excess = 2**power  # of the guesses that are right by more than their share, this many are allowed for, less one
         missed = 1 - confidence - count * delta / (2 * excess)
@@ -124,6 +126,7 @@ def one_run(
     hits = {number: _right(order, drawn, number) for number in numbers}
     bounds = {number: guessed_epsilon(hits[number], number, len(drawn), share, missed) for number in numbers}
     best = max(numbers, key=lambda number: bounds[number])
+    shift = shown_shift(hits[best], best, len(drawn), 1 - share)
     return Audit(
         subject=subject,
         method="guesses which canaries were in one run",
@@ -134,8 +137,19 @@ def one_run(
             ("right guesses", f"{hits[best]:,}"),
             ("numbers of guesses tried", f"{len(numbers)}"),
             ("confidence", text(sure)),
+            *_if_gaussian(shift, missed),
         ),
     )
+
+
+def _if_gaussian(shift: Fraction, delta: Fraction) -> tuple[tuple[str, str], ...]:
+    """What the guesses say of a run whose whole curve is that of Gaussian noise: more than of any run."""
+    if shift == 0:
+        return ()
+    said = f"μ ≥ {float(shift):.3g}"
+    if delta > 0:
+        said += f", ε ≥ {float(gaussian_epsilon_bracket(shift**2, delta).lower):.3g}"
+    return (("if its noise is Gaussian", said),)
 
 
 def audit_training(

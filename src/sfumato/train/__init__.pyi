@@ -1,5 +1,7 @@
 from .adaptive import Adaptive
+from .audit import audit_training
 from .batches import FixedBatches, PoissonBatches, TruncatedPoissonBatches
+from .canaries import Canaries, GradientCanaries, RowCanaries, Task
 from .checks import replaced
 from .clipping import Automatic, Flat, PerGroup, PerLayer
 from .correlated_noise import Correlated
@@ -10,6 +12,7 @@ from .noise import Independent
 from .optimizers import LAMB, AdamBC
 from .plan import TrainingPlan
 from .start import private
+from .together import Together
 from .trainer import Private
 
 __all__ = [
@@ -18,19 +21,25 @@ __all__ = [
     "Adaptive",
     "AllocatedBatches",
     "Automatic",
+    "Canaries",
     "Correlated",
     "CyclicBatches",
     "Exact",
     "FixedBatches",
     "Flat",
+    "GradientCanaries",
     "Independent",
     "PerGroup",
     "PerLayer",
     "PoissonBatches",
     "Private",
+    "RowCanaries",
     "ShuffledBatches",
+    "Task",
+    "Together",
     "TrainingPlan",
     "TruncatedPoissonBatches",
+    "audit_training",
     "private",
     "replaced",
 ]

@@ -9,20 +9,19 @@ from torch import nn
 
 from sfumato.accounting.losses.measures import Loss
 from sfumato.accounting.losses.stated import needed_loss, stated_loss
-from sfumato.accounting.plans.training import number_of_steps
 from sfumato.accounting.relation import Relation
 from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument
 from sfumato.exact import Number, integer, positive
-from sfumato.train.batches import Batches, PoissonBatches, TruncatedPoissonBatches, rate_of
+from sfumato.train.batches import Batches
 from sfumato.train.checks import check_model
 from sfumato.train.clipping import Clipping, Flat
-from sfumato.train.exact_noise import Exact
-from sfumato.train.noise import Independent, Noise
-from sfumato.train.open_ended import ROWS, Charged, Filtered, OpenEnded
-from sfumato.train.paying import Payer, Run
-from sfumato.train.plan import INDEPENDENT, TrainingPlan
-from sfumato.train.trainer import PROOF, Private
+from sfumato.train.noise import Noise
+from sfumato.train.paying import Payer
+from sfumato.train.plan import TrainingPlan
+from sfumato.train.planning import noise_of, paid, pays_as_it_goes, poisson_batches
+from sfumato.train.together import Together, refuse_wrapped
+from sfumato.train.trainer import Private
 from sfumato.train.units import Augment, Units
 
 STRICTER = (Relation.ADD_REMOVE, Relation.CHANGE_ONE)
@@ -57,6 +56,7 @@ def private(
     session: Payer | None = None,
     key: str | None = None,
     entropy: Entropy | None = None,
+    together: Together | None = None,
 ) -> Private:
     """Plans the private training of a model, finds the noise that a loss allows, and pays for all steps at once.
 
@@ -75,10 +75,14 @@ def private(
 
     With a ``session`` the plan is charged before the first batch, under a ``key`` by which it can be resumed. Left out,
     nothing is charged, and the release says so. Without ``size`` the number of units is taken to be public.
+
+    With ``together`` several processes train one model, each on units of its own: see `Together`.
     """
+    refuse_wrapped(model)
     units = Units(data, people=people, max_rows=max_rows, augment=augment, augmentations=augmentations)
     layout = check_model(model, units.example())
-    told = units.count if size is None else integer(size, "size", least=1)
+    count = units.count if together is None else together.count(units.count, people)
+    told = count if size is None else integer(size, "size", least=1)
     clipping = clip if isinstance(clip, Clipping) else Flat(clip)
     clipping.check(name for name, each in model.named_parameters() if each.requires_grad)
     keep = stated_loss(loss, epsilon, delta)
@@ -86,75 +90,36 @@ def private(
     open_ended = limit is not None or (session is not None and not planned)
     if limit is not None and any(each is not None for each in (steps, epochs, keep)):
         raise BadArgument("limit", "given without steps, epochs and loss, for as many steps as it allows", limit)
-    drawn = batches if batches is not None else _poisson(told, batch, epochs, 1 if open_ended else steps, most)
+    drawn = batches if batches is not None else poisson_batches(told, batch, epochs, 1 if open_ended else steps, most)
     relation = (
         drawn.relation if session is None or not key else max(drawn.relation, session.relation, key=STRICTER.index)
     )
+    if together is not None:
+        relation = together.relation(relation)
     if (keep is None) == (noise_multiplier is None):
         raise BadArgument("loss or noise_multiplier", "given, one of them", noise_multiplier)
     at_once = None if largest is None else integer(largest, "largest", least=1)
-    kind = _exact(model, drawn, noise, at_once) if exact else _checked(noise)
+    kind = noise_of(model, drawn, noise, at_once, exact=exact)
     if noise_multiplier is not None:
         plan = TrainingPlan(drawn, clipping, positive(noise_multiplier, "noise_multiplier"), relation, kind)
     else:
         plan = TrainingPlan.within(needed_loss(loss, epsilon, delta), drawn, clipping, relation, kind)
     plan.event()  # refused before anything is charged, where the noise has no theorem for these batches
     made = optimizer if optimizer is not None else torch.optim.Adam(model.parameters())
-    if open_ended:
-        paying = _open(plan, limit, session, key, ahead)
-        return Private(
-            model,
-            units,
-            plan,
-            made,
-            keep=limit,
-            largest=at_once,
-            run=None,
-            entropy=entropy,
-            layout=layout,
-            open_ended=paying,
-        )
-    run = None if session is None else _charged(session, plan, keep, key)
-    return Private(model, units, plan, made, keep=keep, largest=at_once, run=run, entropy=entropy, layout=layout)
-
-
-def _poisson(size: int, batch: int | None, epochs: Number | None, steps: int | None, most: int | None) -> Batches:
-    rate = rate_of(batch, size)
-    many = number_of_steps(rate, steps, epochs)
-    return PoissonBatches(rate, many, size) if most is None else TruncatedPoissonBatches(rate, many, size, most)
-
-
-def _open(plan: TrainingPlan, limit: Loss | None, session: Payer | None, key: str | None, ahead: int) -> OpenEnded:
-    """Who pays for a training without a number of steps; refuses what has to be planned as a whole."""
-    if not (plan.batches.anew and plan.steps == 1 and isinstance(plan.noise, Independent)):
-        must = "drawn anew in each step, with steps=1: without a length, each step is priced by itself"
-        raise BadArgument("batches and noise", must, str(plan.batches))
-    if session is None and limit is not None:
-        return Filtered(limit, plan.one_step, plan.relation)
-    if session is None or limit is not None:
-        must = "given without a session, which has a limit of its own: session.part(name, limit=…) has another"
-        raise BadArgument("limit", must, limit)
-    return Charged(session, _named(key), plan.one_step, ahead=ahead, relation=plan.relation)
-
-
-def _checked(noise: Noise | None) -> Noise:
-    if noise is not None and not isinstance(noise, Noise):
-        raise BadArgument("noise", "a kind of noise, such as sf.train.Correlated(band=16)", noise)
-    return INDEPENDENT if noise is None else noise
-
-
-def _exact(model: nn.Module, batches: Batches, noise: Noise | None, largest: int | None) -> Noise:
-    if noise is not None:
-        raise BadArgument("noise or exact=True", "given, one of them: exact noise is a kind of its own", str(noise))
-    return Exact.of([each for each in model.parameters() if each.requires_grad], batches, largest)
-
-
-def _charged(session: Payer, plan: TrainingPlan, loss: Loss | None, key: str | None) -> Run:
-    what, named = f"private training, {plan.steps:,} steps", _named(key)
-    return session.start(plan.event(), loss=loss, key=named, claim=ROWS, proofs=(PROOF,), what=what, steps=plan.steps)
-
-
-def _named(key: str | None) -> str:
-    if not key:
-        raise BadArgument("key", "a name of this training, under which it can be resumed", key)
-    return key
+    if together is not None:
+        if open_ended:
+            raise BadArgument("together", "given with a number of steps, which all processes take", "without one")
+        plan = together.joined(plan, model, made)
+    return Private(
+        model,
+        units,
+        plan,
+        made,
+        keep=limit if open_ended else keep,
+        largest=at_once,
+        run=None if open_ended else paid(session, plan, keep, key, together),
+        entropy=entropy,
+        layout=layout,
+        open_ended=pays_as_it_goes(plan, limit, session, key, ahead) if open_ended else None,
+        together=together,
+    )

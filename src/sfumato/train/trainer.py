@@ -31,6 +31,7 @@ from sfumato.train.optimizers import KnowsNoise
 from sfumato.train.paying import Run
 from sfumato.train.plan import TrainingPlan, changed
 from sfumato.train.taps import Layout, Notes
+from sfumato.train.together import Together
 from sfumato.train.units import Chunk, Rows, Units
 
 PROOF = "proofs/training.md#steps"
@@ -65,10 +66,14 @@ class Private(Displayed):
         entropy: Entropy | None,
         layout: Layout | None = None,
         open_ended: OpenEnded | None = None,
+        together: Together | None = None,
     ) -> None:
         self.model, self.plan, self.optimizer = model, plan, optimizer
         self._open, self._stopped = open_ended, False
         self.taken = 0 if run is None else run.taken
+        self._together = together
+        if together is not None:
+            self.taken = together.latest(self.taken)
         self._units, self._keep, self._largest, self._run = units, keep, largest, run
         self._entropy = system() if entropy is None else entropy
         self._notes = Notes(model, layout)
@@ -205,6 +210,8 @@ class Private(Displayed):
         """Saves weights, optimizer, how far the plan is and what later steps need: for the holder of the data alone."""
         if self._chunk is not None:
             raise BadArgument("save()", "asked between two steps", "in the middle of one")
+        if self._together is not None and not self._together.first:
+            return  # the first process saves for all
         parts = {name: part.state() for name, part in self._parts().items()}
         parts |= {"model": self.model.state_dict(), "optimizer": self.optimizer.state_dict()}
         torch.save({"format": FORMAT, "version": 1, "plan": self._fingerprint(), "taken": self.taken, **parts}, path)
@@ -224,6 +231,9 @@ class Private(Displayed):
         for name, part in self._parts().items():
             part.load(held[name])
         self.taken = max(self.taken, int(held["taken"]))
+        if self._together is not None:
+            self.taken = self._together.latest(self.taken)
+            self._together.agree("what was saved", digest(self.model))
         self._check_parts()
         return self
 
@@ -246,6 +256,8 @@ class Private(Displayed):
         """Ends the training: what left the data, all weights of all steps, with its loss, by the digest of the last."""
         if self._open is None and not self._stopped and self.taken < self.plan.steps:
             raise BadArgument("release()", f"asked after all {self.plan.steps:,} steps, or stop()", self.taken)
+        if self._together is not None and not self._together.first:
+            raise BadArgument("release()", "asked in the process of rank 0, which paid for all", self._together.rank)
         self._stopped = True
         value = {"weights (SHA-256)": digest(self.model), "steps": self.taken}
         if isinstance(self._open, Charged):

@@ -161,6 +161,32 @@ def test_a_step_divides_by_the_expected_batch_and_has_noise_of_the_stated_size()
     assert not torch.allclose(*both)
 
 
+def test_noise_is_drawn_anew_for_every_step_and_every_run() -> None:
+    """Of no rows: all that moves the weights is noise, in every layer, and no two moves are alike."""
+    moves = []
+    for seed in (1, 2):
+        model = nn.Sequential(nn.Linear(3, 3), nn.Linear(3, 3))
+        training = private(
+            model, (torch.zeros(0, 3), torch.zeros(0)), noise_multiplier=1, batches=PoissonBatches(1, 2, 1),  # type: ignore[arg-type]
+            optimizer=torch.optim.SGD(model.parameters(), lr=1.0), entropy=ReplayEntropy(seed),
+        )  # fmt: skip
+        for _ in range(2):
+            before = [each.detach().clone() for each in model.parameters()]
+            list(training._one_batch())
+            moves.append(
+                torch.cat([(one - old).flatten() for one, old in zip(model.parameters(), before, strict=True)])
+            )
+    assert all(bool((move.abs() > 1e-9).all()) for move in moves)
+    for place, one in enumerate(moves):
+        assert all(not torch.isclose(one, other).any() for other in moves[:place])
+
+
+def test_every_step_has_a_batch_of_its_own() -> None:
+    for batches in (PoissonBatches("1/2", 2, 100), FixedBatches(50, 2, 100)):  # type: ignore[arg-type]
+        sampler = batches.start(100, ReplayEntropy(6))
+        assert set(sampler.draw(0)) != set(sampler.draw(1))
+
+
 def test_augmentations_are_averaged_within_a_unit() -> None:
     inputs, labels = made_up(4)
     shifts: list[int] = []
