@@ -1,4 +1,4 @@
-"""Which way to private models: training with noise (DP-SGD), or teachers that vote (PATE), from what is known publicly."""
+"""Which way to private models: training with noise (DP-SGD) or teachers that vote (PATE), from public facts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MANY = 10_000
 
 
 @final
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Advice(Displayed):
     """A way to train, why, and what all trainings together cost those who stay in the data."""
 
@@ -68,7 +68,7 @@ def advise(
     if not isinstance(loss, Loss):
         raise BadArgument("loss", "what one training may cost, such as sf.Approx(1, 1e-6)", loss)
     wanted = None if predictions is None else integer(predictions, "predictions", least=1)
-    choice, reasons = _chosen(wanted, public_data, black_box, classification)
+    choice, reasons = _chosen(wanted, public_data=public_data, black_box=black_box, classification=classification)
     again = math.floor(non_negative(retrains_a_year, "retrains_a_year") * positive(years, "years"))
     if again:
         why = f"trained {again + 1} times, the model costs whoever stays in the data {again + 1} times as much"
@@ -77,14 +77,14 @@ def advise(
 
 
 def _chosen(
-    predictions: int | None, public_data: bool, black_box: bool, classification: bool
+    predictions: int | None, *, public_data: bool, black_box: bool, classification: bool
 ) -> tuple[str, tuple[str, ...]]:
     unlimited = predictions is None or predictions > MANY
     needs = "predictions without limit" if predictions is None else f"{predictions:,} predictions"
     if not black_box:
         open_code = "the training code can be changed, so that gradients can be clipped and noised"
         no_limit = "a model trained by DP-SGD is paid for once, and predicts for ever; no public data are needed"
-        return DP_SGD, (open_code, no_limit, *_remarks(public_data, classification))
+        return DP_SGD, (open_code, no_limit, *_remarks(public_data=public_data, classification=classification))
     closed = "the training code is a black box, which DP-SGD cannot clip; teachers are trained with it as it is"
     if not classification:
         return NEITHER, (closed, "teachers vote, which takes classes: make the task one of classes, or open the code")
@@ -101,7 +101,7 @@ def _chosen(
     )
 
 
-def _remarks(public_data: bool, classification: bool) -> tuple[str, ...]:
+def _remarks(*, public_data: bool, classification: bool) -> tuple[str, ...]:
     if public_data and classification:
         return ("public rows would also allow PATE with a student: worth it where classes are few and teachers agree",)
     return () if classification else ("the task is no classification, so teachers could not vote",)

@@ -133,7 +133,7 @@ class GumbelMax(Aggregator):
     @guarantee(
         claim="a choice by scores that move by a range of 2 for each teacher that a unit reaches",
         proof="proofs/pate.md#gumbel",
-        reviewed="000000000000",
+        reviewed="5483c477d0c8",
     )
     def event(self, classes: int, touched: int) -> Event:
         """The event of one label, where a unit may reach so many teachers."""
@@ -171,7 +171,7 @@ class ConfidentGNMax(Aggregator):
     @guarantee(
         claim="the largest of scores moves by at most 1 for each teacher that a unit reaches",
         proof="proofs/pate.md#confident",
-        reviewed="000000000000",
+        reviewed="4f935d19c4c8",
     )
     def check_event(self, touched: int) -> Event:
         """The event of one check, where a unit may reach so many teachers."""
@@ -183,7 +183,7 @@ class ConfidentGNMax(Aggregator):
     @guarantee(
         claim="whether the largest score plus discrete Gaussian noise is at least the threshold, question by question",
         proof="proofs/pate.md#confident",
-        reviewed="000000000000",
+        reviewed="b420794ecaae",
     )
     def passes(self, scores: Counts, entropy: Entropy) -> NDArray[np.bool_]:
         """Which questions get a label: those whose largest score, with noise, is at the threshold."""
@@ -203,7 +203,7 @@ class ConfidentGNMax(Aggregator):
 @guarantee(
     claim="counts move by √2 k in L2 and by 2k in L1 where a unit reaches k teachers; for k = 1 two move by 1 each",
     proof="proofs/pate.md#sensitivity",
-    reviewed="000000000000",
+    reviewed="e02f403e92b9",
 )
 def moved_votes(noise: DiscreteLaplace | DiscreteGaussian, classes: int, touched: int) -> Event:
     """What it costs to show all counts with noise: the label is a function of these."""
@@ -217,7 +217,7 @@ def moved_votes(noise: DiscreteLaplace | DiscreteGaussian, classes: int, touched
 @guarantee(
     claim="the first place of the largest of counts + independent noise, question by question",
     proof="proofs/pate.md#sensitivity",
-    reviewed="000000000000",
+    reviewed="c6bef7ad225d",
 )
 def noisy_winners(votes: Counts, noise: DiscreteLaplace | DiscreteGaussian, entropy: Entropy) -> NDArray[np.int64]:
     """Adds noise to every count, and then looks which is largest."""

@@ -20,7 +20,6 @@ from sfumato.release.progress import Progress, reporting
 from sfumato.release.record import How, Release
 from sfumato.release.render.displayed import Displayed
 from sfumato.release.render.document import Document, Table
-from sfumato.train.paying import Payer, Run
 from sfumato.train.pate.aggregators import Aggregator
 from sfumato.train.pate.estimators import check_estimator
 from sfumato.train.pate.holder import ForHolder, for_holder
@@ -29,6 +28,7 @@ from sfumato.train.pate.plan import Scaled, VotingPlan, planned
 from sfumato.train.pate.questions import UNSURE, Votes, check_questions, digests, first_of_each
 from sfumato.train.pate.student import Student, taught
 from sfumato.train.pate.teachers import Teachers, as_rows, rehearse, taken
+from sfumato.train.paying import Payer, Run
 
 PROOF = "proofs/pate.md#order"
 
@@ -97,7 +97,7 @@ class PATE(Displayed):
 
     def fit(
         self,
-        X: Any,
+        X: Any,  # noqa: N803  # scikit-learn's name
         y: Any,
         *,
         people: object = None,
@@ -131,7 +131,7 @@ class PATE(Displayed):
         self._teachers = made
         return self
 
-    def vote(self, X: Any, *, expected: Any = None) -> Votes:
+    def vote(self, X: Any, *, expected: Any = None) -> Votes:  # noqa: N803  # scikit-learn's name
         """What the teachers say of public rows; new questions are paid for before a teacher looks, old ones are free.
 
         With confident noise, ``expected`` are a student's probabilities of each class: only where teachers disagree
@@ -143,9 +143,9 @@ class PATE(Displayed):
         new = first_of_each(names, self._known)
         if len(new) > self.left or (len(new) and self.labels_left == 0):
             raise Exhausted(
-                f"{len(new):,} new questions were asked, and {self.left:,} are left with {self.labels_left:,} labels: the "
-                "teachers have said what was paid for. Train a student on their labels, which answers for ever, or fit "
-                "another PATE with a loss of its own."
+                f"{len(new):,} new questions were asked, and {self.left:,} are left with {self.labels_left:,} labels: "
+                "the teachers have said what was paid for. Train a student on their labels, which answers for ever, "
+                "or fit another PATE with a loss of its own."
             )
         guesses = self._guesses(expected, len(rows))[new]
         if len(new):
@@ -157,7 +157,7 @@ class PATE(Displayed):
         sure = places != UNSURE
         return Votes(np.array(listed.tolist()) if sure.all() and len(sure) else listed, sure, len(new))
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Any) -> NDArray[Any]:  # noqa: N803  # scikit-learn's name
         """The labels that `vote` gives; None where teachers were not sure."""
         return self.vote(X).labels
 
@@ -173,13 +173,13 @@ class PATE(Displayed):
         """Trains any model on public rows that the teachers label: what it says afterwards costs nothing more.
 
         ``public`` is the claim that nobody who is protected, and nothing of them, is in ``inputs``: for those the
-        teachers' noise does nothing. The first ``labels`` rows are asked about, as many as the plan has left if none
-        is said.
+        teachers' noise does nothing. The first ``labels`` rows are asked about; left out, as many as the plan
+        has left, and those that were asked about before.
         """
         check_estimator(model, "model")
         said = required(public, "the rows that a student learns from are public: public=sf.claim('…')")
         rows = as_rows(inputs, "inputs")
-        many = min(self.left, len(rows)) if labels is None else integer(labels, "labels", least=1)
+        many = self._affordable(rows) if labels is None else integer(labels, "labels", least=1)
         if many > len(rows) or not many:
             raise BadArgument("inputs", "as many public rows as labels are asked for, and one at least", len(rows))
         votes = self.vote(taken(rows, np.arange(many)))
@@ -250,9 +250,7 @@ class PATE(Displayed):
         what = f"PATE, {self.plan.queries:,} questions to {self.teachers:,} teachers"
         ahead = -(-self.plan.steps // WRITTEN)
         event = self.plan.event()
-        self._run = session.start(
-            event, loss=self._keep, key=key, claim=CLAIM, proofs=(PROOF,), what=what, ahead=ahead
-        )
+        self._run = session.start(event, loss=self._keep, key=key, claim=CLAIM, proofs=(PROOF,), what=what, ahead=ahead)
         self.asked, self.answered = (min(self._run.taken, most) for most in (self.plan.queries, self.plan.answers))
 
     def _count(self, steps: int) -> None:
@@ -273,13 +271,20 @@ class PATE(Displayed):
         chosen[passed] = noise.choose(votes[passed], self._entropy)
         self._known.update(zip(names, chosen.tolist(), strict=True))
 
+    def _affordable(self, rows: Any) -> int:
+        """How many rows from the first on can be labelled: those that were asked about before cost nothing."""
+        new = first_of_each(digests(rows), self._known)
+        return len(rows) if len(new) <= self.left else int(new[self.left])
+
     def _guesses(self, expected: Any, rows: int) -> NDArray[np.int64]:
         """A student's probabilities in whole votes, to be taken off those of teachers before the check."""
         shape = (rows, len(self.classes))
         if expected is None:
             return np.zeros(shape, dtype=np.int64)
         if self.plan.aggregator.check_event(self.plan.touched) is None:
-            raise BadArgument("expected", "left out: only confident noise has a check that guesses could matter to", "given")
+            raise BadArgument(
+                "expected", "left out: only confident noise has a check that guesses could matter to", "given"
+            )
         chances = np.asarray(expected, dtype=np.float64)
         if chances.shape != shape or not ((chances >= 0) & (chances <= 1)).all():
             raise BadArgument("expected", f"probabilities of each class, in the shape {shape}", chances.shape)
@@ -325,11 +330,13 @@ class PATE(Displayed):
 
 
 def _read_classes(classes: object) -> tuple[Any, ...]:
-    """All labels there are; a number stands for 0, 1, 2 …"""
+    """All labels there are; a number stands for the whole numbers below it."""
     if isinstance(classes, int | np.integer) and not isinstance(classes, bool):
         return tuple(range(integer(classes, "classes", least=2)))
     if isinstance(classes, str) or not hasattr(classes, "__iter__"):
-        raise BadArgument("classes", "all labels there are, or how many: they are public, and never read off y", classes)
+        raise BadArgument(
+            "classes", "all labels there are, or how many: they are public, and never read off y", classes
+        )
     listed = tuple(classes.tolist() if isinstance(classes, np.ndarray) else classes)
     if len(listed) < 2 or len(set(listed)) != len(listed):
         raise BadArgument("classes", "two labels at least, each once", len(listed))

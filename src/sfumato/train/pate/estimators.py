@@ -18,6 +18,9 @@ from sfumato.exact import integer
 MakeOptimizer = Callable[[Iterable[nn.Parameter]], torch.optim.Optimizer]
 """Makes an optimizer for the parameters of a network."""
 
+RATE = 1e-2
+"""The rate at which networks learn if nothing is said: teachers have few rows, and so few steps."""
+
 SEEDS = 1 << 31
 """Seeds are below this, which every library takes."""
 
@@ -25,10 +28,10 @@ SEEDS = 1 << 31
 class Classifier(Protocol):
     """A model that learns labels from rows: scikit-learn's manners, and nothing else of it."""
 
-    def fit(self, X: Any, y: Any) -> Any:
+    def fit(self, X: Any, y: Any) -> Any:  # noqa: N803  # scikit-learn's name
         """Learns the label of each row."""
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: Any) -> Any:  # noqa: N803  # scikit-learn's name
         """The label of each row."""
 
 
@@ -45,21 +48,27 @@ class TorchClassifier:
     """
 
     def __init__(
-        self, model: nn.Module, *, epochs: int = 20, batch: int = 64, optimizer: MakeOptimizer | None = None, seed: int = 0
+        self,
+        model: nn.Module,
+        *,
+        epochs: int = 50,
+        batch: int = 64,
+        optimizer: MakeOptimizer | None = None,
+        seed: int = 0,
     ) -> None:
         if not isinstance(model, nn.Module):
             raise BadArgument("model", "a torch.nn.Module", type(model).__name__)
         self.model, self.optimizer, self.seed = model, optimizer, seed
         self.epochs, self.batch = integer(epochs, "epochs", least=1), integer(batch, "batch", least=1)
 
-    def fit(self, X: Any, y: Any) -> TorchClassifier:
+    def fit(self, X: Any, y: Any) -> TorchClassifier:  # noqa: N803  # scikit-learn's name
         """Trains a copy of the network, which from then on is the one that predicts."""
         rows, labels = self._inputs(X), torch.as_tensor(np.asarray(y), dtype=torch.long)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.seed)
             self.model = copy.deepcopy(self.model).train()
-            make = self.optimizer or torch.optim.Adam
-            optimizer = make(self.model.parameters())
+            parameters = self.model.parameters()
+            optimizer = self.optimizer(parameters) if self.optimizer else torch.optim.Adam(parameters, lr=RATE)
             for _ in range(self.epochs):
                 for places in torch.randperm(len(rows)).split(self.batch):
                     optimizer.zero_grad()
@@ -67,14 +76,14 @@ class TorchClassifier:
                     optimizer.step()
         return self
 
-    @torch.no_grad()
-    def predict(self, X: Any) -> NDArray[np.int64]:
+    def predict(self, X: Any) -> NDArray[np.int64]:  # noqa: N803  # scikit-learn's name
         """The class with the largest output, for each row."""
-        largest: NDArray[np.int64] = self.model.eval()(self._inputs(X)).argmax(dim=1).numpy()
+        with torch.no_grad():
+            largest: NDArray[np.int64] = self.model.eval()(self._inputs(X)).argmax(dim=1).numpy()
         return largest
 
-    def _inputs(self, X: Any) -> torch.Tensor:
-        rows = torch.as_tensor(np.asarray(X))
+    def _inputs(self, given: Any) -> torch.Tensor:
+        rows = torch.as_tensor(np.asarray(given))
         kind = next((each.dtype for each in self.model.parameters() if each.is_floating_point()), torch.float32)
         return rows.to(kind) if rows.is_floating_point() or rows.dtype == torch.bool else rows
 

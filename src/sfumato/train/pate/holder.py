@@ -13,8 +13,8 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.exact import Number, probability, up
 from sfumato.errors import BadArgument
+from sfumato.exact import Number, probability, up
 from sfumato.guarantee import guarantee
 from sfumato.release.render.displayed import Displayed
 from sfumato.release.render.document import Document, Table
@@ -33,7 +33,7 @@ Reals = NDArray[np.float64]
 
 
 @final
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ForHolder(Displayed):
     """An ε that depends on the data: a function of private votes, and no loss that a release could state."""
 
@@ -62,9 +62,10 @@ def for_holder(plan: VotingPlan, votes: NDArray[np.int64], scores: NDArray[np.in
     label = 1 / float(noise.sigma) ** 2
     lost = local_renyi(other_winner(votes, float(noise.sigma)), label)
     if isinstance(noise, ConfidentGNMax):
-        check = 1 / (2 * float(noise.sigma_check) ** 2)
+        wide = float(noise.sigma_check)
+        check = 1 / (2 * wide**2)
         above = scores.max(axis=1) - noise.threshold
-        fails, passes = gaussian_tail(above + 1, noise.sigma_check), gaussian_tail(-above, noise.sigma_check)
+        fails, passes = gaussian_tail(above + 1, wide), gaussian_tail(-above, wide)
         lost = lost + local_renyi(np.minimum(fails, passes), check)
         lost = np.minimum(lost, local_renyi(passes, check + label))
     paid = up(plan.account(delta=delta).epsilon.upper)
@@ -74,24 +75,29 @@ def for_holder(plan: VotingPlan, votes: NDArray[np.int64], scores: NDArray[np.in
 @guarantee(
     claim="log of a bound on the chance that the class with the most votes does not win",
     proof="proofs/pate.md#doubt",
-    reviewed="000000000000",
+    reviewed="a8e0b7c7d20e",
 )
 def other_winner(votes: NDArray[np.int64], sigma: float) -> Reals:
     """How likely another class than the first wins, at most, as a logarithm."""
     ranked = np.sort(votes, axis=1)[:, ::-1]
     gaps = (ranked[:, :1] - ranked[:, 1:]).astype(np.float64)
-    return np.minimum(np.logaddexp.reduce(-(gaps**2) / (4 * sigma**2), axis=1), 0.0)
+    return np.asarray(np.minimum(np.logaddexp.reduce(-(gaps**2) / (4 * sigma**2), axis=1), 0.0))
 
 
-def gaussian_tail(away: NDArray[np.int64], sigma: object) -> Reals:
-    """Log of a bound on the chance of noise of so much or more."""
-    return -(np.maximum(away, 0).astype(np.float64) ** 2) / (2 * float(sigma) ** 2)  # type: ignore[arg-type]
+@guarantee(
+    claim="log of a bound on the chance of noise of so much or more",
+    proof="proofs/pate.md#doubt",
+    reviewed="856cde4bd8d9",
+)
+def gaussian_tail(away: NDArray[np.int64], sigma: float) -> Reals:
+    """How likely Gaussian noise is so far away or farther, at most, as a logarithm."""
+    return np.asarray(-(np.maximum(away, 0).astype(np.float64) ** 2) / (2 * sigma**2))
 
 
 @guarantee(
     claim="Rényi divergence either way between a data set with an outcome of chance 1 − q at least, and any neighbour",
     proof="proofs/pate.md#local",
-    reviewed="000000000000",
+    reviewed="9e553021fccd",
 )
 def local_renyi(log_q: Reals, rho: float) -> Reals:
     """What a question lost at each of `ORDERS`, where the mechanism has a loss of ρ whatever the data."""

@@ -15,9 +15,9 @@ KEY = 32
 
 
 @guarantee(
-    claim="the teacher of a unit is a random function of its name alone: all its rows are with one, and nobody else moves",
+    claim="the teacher of a unit is a random function of its name alone: all its rows have one, and nobody else moves",
     proof="proofs/pate.md#parts",
-    reviewed="000000000000",
+    reviewed="ca41da307ac5",
 )
 def teacher_of(names: Iterable[bytes], teachers: int, key: bytes) -> NDArray[np.int64]:
     """The teacher of each row by the name of its unit, under a random key."""

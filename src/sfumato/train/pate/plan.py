@@ -43,7 +43,7 @@ class VotingPlan:
     @guarantee(
         claim="every check is counted, whether it is passed or not, and every label",
         proof="proofs/pate.md#order",
-        reviewed="000000000000",
+        reviewed="2a46f587e98b",
     )
     def event(self, queries: int | None = None, answers: int | None = None) -> Event:
         """What runs: all questions and labels, or the first of them; a part that is 0 is left out."""
@@ -104,9 +104,7 @@ def planned(
     return plan
 
 
-def _noise_found(
-    noise: Scaled, loss: Loss | None, queries: int | None, classes: int, touched: int
-) -> VotingPlan:
+def _noise_found(noise: Scaled, loss: Loss | None, queries: int | None, classes: int, touched: int) -> VotingPlan:
     """The plan with the least noise of a kind that keeps a loss for so many questions."""
     if noise not in (LNMax, GNMax, GumbelMax):
         raise BadArgument("noise", "with its numbers: what is not said cannot be found for it", noise.__name__)

@@ -33,7 +33,7 @@ class Student(Displayed):
     public: Claim
     """Who says that its rows are public."""
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: Any) -> Any:  # noqa: N803  # scikit-learn's name
         """The labels of rows, free."""
         given = self.model.predict(X)
         return np.array(self.classes)[given] if isinstance(self.model, TorchClassifier) else given
@@ -53,7 +53,7 @@ class Student(Displayed):
 @guarantee(
     claim="a function of public rows, of labels that teachers gave, and of fresh randomness",
     proof="proofs/pate.md#student",
-    reviewed="000000000000",
+    reviewed="26f9ced78f82",
 )
 def taught(model: Any, rows: Any, votes: Votes, classes: tuple[Any, ...], entropy: Entropy) -> Classifier:
     """A new model of the same settings, trained on the rows that have labels; networks learn places of classes."""
