@@ -216,8 +216,8 @@ TRAINING = (
         name="a loss that depends on data published as if free",
         trap="C.1 arXiv 1802.08908: a data-dependent loss is itself private",
         path="train/pate/ensemble.py",
-        old='                self.release_loss,\n                "one unit',
-        new='                Approx(self.for_holder(1e-5).epsilon, 1e-5),\n                "one unit',
+        old='value, self.release_loss, "one unit of the rows given"',
+        new='value, Approx(self.for_holder(1e-5).epsilon, 1e-5), "one unit of the rows given"',
         killers=(f"{IN_PATE}test_what_depends_on_data_is_marked_and_never_the_loss_of_a_release",),
     ),
     Mutant(

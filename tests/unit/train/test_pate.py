@@ -365,6 +365,8 @@ def test_loss_noise_and_questions_each_follow_from_the_other_two() -> None:
     assert many.keeps(limit) and not VotingPlan(GNMax(10), many.queries + 1, many.queries + 1, 3).keeps(limit)
     assert isinstance(ensemble(noise=None, loss=None, epsilon=2, queries=10).plan.aggregator, GumbelMax)
     assert ensemble(noise=None, epsilon=2, queries=10).plan.loss == sf.Pure(2)
+    assert ensemble(noise=None, loss=sf.Approx(2, 0), queries=10).plan.loss == sf.Pure(2)
+    assert "at most 2 teachers, as was said" in str(ensemble(max_teachers=2))
     confident = ConfidentGNMax(4, sigma_check=20, sigma=5)
     some = ensemble(noise=confident, loss=sf.ZCDP("0.5"), queries=100).plan
     assert some.answers == 9 and some.loss == sf.ZCDP(100 * Fraction(1, 800) + Fraction(9, 25))
@@ -394,7 +396,7 @@ def test_a_session_is_charged_before_teachers_look_and_counts_questions_and_labe
     rows, labels = made_up()
     session = session_of(sf.ZCDP(3))
     noise = ConfidentGNMax(2, sigma_check=4, sigma=4)
-    asked: dict[str, Any] = {"noise": noise, "queries": 20, "answers": 10}
+    asked: dict[str, Any] = {"noise": noise, "queries": 20, "answers": 10, "entropy": None}
 
     class Watched(GaussianNB):
         def fit(self, X: Any, y: Any) -> Any:  # type: ignore[override]  # noqa: N803
@@ -415,7 +417,9 @@ def test_a_session_is_charged_before_teachers_look_and_counts_questions_and_labe
     with pytest.raises(BadArgument, match="key"):
         ensemble().fit(rows, labels, session=session)
     with pytest.raises(sf.errors.LimitReached):
-        ensemble(noise=GNMax("0.5")).fit(rows, labels, session=session, key="too dear")
+        ensemble(noise=GNMax("0.5"), entropy=None).fit(rows, labels, session=session, key="too dear")
+    with pytest.raises(BadArgument, match="whoever can replay it"):
+        ensemble().fit(rows, labels, session=session, key="replayed")
 
 
 # For the holder's eyes

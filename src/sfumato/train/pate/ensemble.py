@@ -246,6 +246,8 @@ class PATE(Displayed):
         """Charges the whole plan. What the book counts of a run that goes on may have been questions, or labels."""
         if not key:
             raise BadArgument("key", "a name of this ensemble, under which it can go on", key)
+        if self._entropy.replayable:
+            raise BadArgument("entropy", "left out where a session pays: whoever can replay it sees the votes", "given")
         self.plan = replace(self.plan, relation=session.relation)
         what = f"PATE, {self.plan.queries:,} questions to {self.teachers:,} teachers"
         ahead = -(-self.plan.steps // WRITTEN)
@@ -313,6 +315,7 @@ class PATE(Displayed):
         return (
             ("teachers", f"{self.teachers:,}, each with units of its own"),
             ("classes", f"{len(self.classes)}"),
+            *((("a unit reaches", f"at most {plan.touched} teachers, as was said"),) if plan.touched > 1 else ()),
             ("votes", str(plan.aggregator)),
             ("questions", f"{self.asked:,} of {plan.queries:,}"),
             *((("labels", f"{self.answered:,} of {plan.answers:,}"),) if confident else ()),

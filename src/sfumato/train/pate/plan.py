@@ -69,11 +69,9 @@ class VotingPlan:
 
     def keeps(self, loss: Loss) -> bool:
         """Tells whether the plan is within a loss."""
-        if isinstance(loss, Approx) and loss.delta > 0:
+        if isinstance(loss, Approx):
             return self.account(delta=loss.delta).loss.within(loss)
-        kind = Pure if isinstance(loss, Approx) else type(loss)
-        cost = total(self.event(), kind, relation=self.relation)
-        return cost <= (Pure(loss.epsilon) if isinstance(loss, Approx) else loss)
+        return total(self.event(), type(loss), relation=self.relation).within(loss)
 
 
 def planned(
@@ -86,6 +84,8 @@ def planned(
     touched: int,
 ) -> VotingPlan:
     """The plan of two of three: noise, a loss to keep, a number of questions. The third is found."""
+    if isinstance(loss, Approx) and loss.delta == 0:
+        loss = Pure(loss.epsilon)
     if noise is None:
         noise = GumbelMax if isinstance(loss, Pure) else GNMax
     if isinstance(noise, type):
