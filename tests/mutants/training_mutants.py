@@ -176,9 +176,9 @@ TRAINING = (
         name="votes that move by half in L2",
         trap=AUDITED,
         path="train/pate/aggregators.py",
-        old="root(Fraction(2 * (touched * FINE) ** 2))",
-        new="root(Fraction((touched * FINE) ** 2, 2))",
-        killers=(f"{IN_PATE}test_noisy_counts_cost_exactly_what_the_event_says",),
+        old="Noise(noise, times(moved, FINE), coordinates=classes)",
+        new="Noise(noise, times(moved, FINE // 2), coordinates=classes)",
+        killers=(f"{IN_PATE}test_A3_033_one_person_less_moves_votes_by_2_in_L1_and_no_more",),
     ),
     Mutant(
         name="scores that move by a range of one",

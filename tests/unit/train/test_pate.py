@@ -32,7 +32,7 @@ from sfumato.noise.discrete_laplace import DiscreteLaplace
 from sfumato.train import PATE, ConfidentGNMax, GNMax, GumbelMax, LNMax, TorchClassifier, advise
 from sfumato.train.pate import aggregators
 from sfumato.train.pate.estimators import fresh
-from sfumato.train.pate.holder import ORDERS, gaussian_tail, local_renyi, other_winner
+from sfumato.train.pate.holder import ORDERS, gaussian_tail, local_renyi, lost_by, other_winner
 from sfumato.train.pate.parts import names_of, teacher_of
 from sfumato.train.pate.plan import VotingPlan
 from sfumato.train.pate.teachers import Teachers
@@ -90,6 +90,8 @@ def test_A3_033_one_person_less_moves_votes_by_2_in_L1_and_no_more() -> None:
     assert (whole.sum(axis=1) == 6).all()
     moved = [np.abs(votes(people != person) - whole).sum(axis=1) for person in range(30)]
     assert max(each.max() for each in moved) == 2 and min(each.max() for each in moved) >= 0
+    by_map = [(sf.vector([0, 1, 2], size=6) >> sf.count_by(metric=norm)).map(1) for norm in (sf.L1(), sf.L2())]
+    assert by_map == [2, sf.exact.root(Fraction(2))]
     event = LNMax(4).event(3, 1)
     assert total(event, sf.Pure) == sf.Pure(Fraction(2, 4))
     assert total(GNMax(4).event(3, 1), sf.ZCDP) == sf.ZCDP(Fraction(1, 16))  # (√2)² / (2 · 4²)
@@ -425,23 +427,28 @@ def test_a_session_is_charged_before_teachers_look_and_counts_questions_and_labe
 # For the holder's eyes
 
 
-def test_what_a_data_set_lost_is_no_less_than_it_did_by_every_neighbour() -> None:
+@pytest.mark.parametrize("noise", [GNMax(1), ConfidentGNMax(6, sigma_check="1.5", sigma=1)], ids=["plain", "confident"])
+def test_what_a_data_set_lost_is_no_less_than_it_did_by_every_neighbour(noise: GNMax | ConfidentGNMax) -> None:
     sigma = 1.0
     counts = [votes for votes in product(range(8), repeat=2) if sum(votes) == 7]
     laws = {}
     for votes in counts:
-        noise = DiscreteGaussian(1)  # type: ignore[arg-type]
-        laws[votes] = law_of_winners(votes, noise, 14, lambda v, z, e: (v + z.numbers.reshape(v.shape)).argmax(axis=1))
-    table = np.array(counts)
-    doubt = other_winner(table, sigma)
-    stated = local_renyi(doubt, 1 / sigma**2)
+        drawn = DiscreteGaussian(1)  # type: ignore[arg-type]
+        law = law_of_winners(votes, drawn, 14, lambda v, z, e: (v + z.numbers.reshape(v.shape)).argmax(axis=1))
+        if isinstance(noise, ConfidentGNMax):
+            passed = float(DiscreteGaussian(noise.sigma_check).upper_tail(noise.threshold - max(votes)))
+            law = np.array([*(passed * law), 1 - passed])
+        else:
+            assert np.log(law.min()) <= other_winner(np.array([votes]), sigma)[0] + 1e-12
+        laws[votes] = law
+    stated = lost_by(noise, np.array(counts), np.array(counts))
     for place, votes in enumerate(counts):
-        assert np.log(laws[votes].min()) <= doubt[place] + 1e-12
         for other in neighbours(votes):
             for at, order in enumerate(ORDERS[:16]):
                 real = max(renyi(laws[votes], laws[other], order), renyi(laws[other], laws[votes], order))
                 assert real <= stated[place, at] + 1e-9
-    assert (stated <= ORDERS / sigma**2).all()
+    most = 1 + (2 / 9 if isinstance(noise, ConfidentGNMax) else 0)
+    assert (stated <= ORDERS * most + 1e-9).all()
     far = local_renyi(other_winner(np.array([[40, 0, 0]]), 2.0), 1 / 4)
     assert far[0, 3] < 1e-6 * ORDERS[3] / 4  # where teachers agree, next to nothing is lost
 

@@ -16,13 +16,16 @@ from numpy.typing import NDArray
 
 from sfumato.accounting.events import Event, ExponentialSelection, Noise, Repeat, Selection
 from sfumato.accounting.losses.measures import ZCDP, Loss, Pure
+from sfumato.core.metrics import L1, L2, ChangeOne
 from sfumato.entropy import Entropy
-from sfumato.exact import Number, integer, positive, root
+from sfumato.exact import Number, integer, positive
 from sfumato.guarantee import guarantee
 from sfumato.mechanisms.gridding import exact_add
 from sfumato.noise.discrete_gaussian import DiscreteGaussian
 from sfumato.noise.discrete_laplace import DiscreteLaplace
 from sfumato.noise.selection import exponential_index
+from sfumato.transforms.distances import times
+from sfumato.transforms.histogram import count_by_map
 
 FINE = 1 << 10
 """Steps of the grid to one vote."""
@@ -203,15 +206,16 @@ class ConfidentGNMax(Aggregator):
 @guarantee(
     claim="counts move by √2 k in L2 and by 2k in L1 where a unit reaches k teachers; for k = 1 two move by 1 each",
     proof="proofs/pate.md#sensitivity",
-    reviewed="e02f403e92b9",
+    reviewed="443185c41da2",
 )
 def moved_votes(noise: DiscreteLaplace | DiscreteGaussian, classes: int, touched: int) -> Event:
     """What it costs to show all counts with noise: the label is a function of these."""
-    if isinstance(noise, DiscreteGaussian):
-        return Noise(noise, root(Fraction(2 * (touched * FINE) ** 2)), coordinates=classes)
-    if touched == 1:
+    if isinstance(noise, DiscreteLaplace) and touched == 1:
         return Repeat(Noise(noise, FINE), 2)  # as exact as 2 in L1, and composes better
-    return Noise(noise, 2 * touched * FINE, coordinates=classes)
+    norm = L1() if isinstance(noise, DiscreteLaplace) else L2()
+    # The votes are a column of one row a teacher, of which so many are exchanged.
+    moved = count_by_map(Fraction(touched), norm=norm, metric=ChangeOne(), size=touched, bins=classes)
+    return Noise(noise, times(moved, FINE), coordinates=classes)
 
 
 @guarantee(

@@ -59,17 +59,27 @@ def for_holder(plan: VotingPlan, votes: NDArray[np.int64], scores: NDArray[np.in
         raise BadArgument("for_holder()", "asked of Gaussian noise on votes, a unit with one teacher", str(noise))
     if not 0 < chance < 1:
         raise BadArgument("delta", "greater than 0 and less than 1", delta)
+    paid = up(plan.account(delta=delta).epsilon.upper)
+    return ForHolder(min(_epsilon(lost_by(noise, votes, scores).sum(axis=0), chance), paid), chance, paid)
+
+
+@guarantee(
+    claim="for each question, Rényi divergence either way between these votes and those of any neighbour",
+    proof="proofs/pate.md#local",
+    reviewed="7f2d0c18fd0a",
+)
+def lost_by(noise: GNMax | ConfidentGNMax, votes: NDArray[np.int64], scores: NDArray[np.int64]) -> Reals:
+    """What each question lost at each of `ORDERS`: its label, and where there is one, its check."""
     label = 1 / float(noise.sigma) ** 2
     lost = local_renyi(other_winner(votes, float(noise.sigma)), label)
-    if isinstance(noise, ConfidentGNMax):
-        wide = float(noise.sigma_check)
-        check = 1 / (2 * wide**2)
-        above = scores.max(axis=1) - noise.threshold
-        fails, passes = gaussian_tail(above + 1, wide), gaussian_tail(-above, wide)
-        lost = lost + local_renyi(np.minimum(fails, passes), check)
-        lost = np.minimum(lost, local_renyi(passes, check + label))
-    paid = up(plan.account(delta=delta).epsilon.upper)
-    return ForHolder(min(_epsilon(lost.sum(axis=0), chance), paid), chance, paid)
+    if isinstance(noise, GNMax):
+        return lost
+    wide = float(noise.sigma_check)
+    check = 1 / (2 * wide**2)
+    above = scores.max(axis=1) - noise.threshold
+    fails, passes = gaussian_tail(above + 1, wide), gaussian_tail(-above, wide)
+    apart = lost + local_renyi(np.minimum(fails, passes), check)
+    return np.minimum(apart, local_renyi(passes, check + label))
 
 
 @guarantee(
