@@ -10,6 +10,10 @@ from .epochs import AllocatedBatches, ShuffledBatches
 from .exact_noise import Exact
 from .noise import Independent
 from .optimizers import LAMB, AdamBC
+from .pate.advice import recommend_framework
+from .pate.aggregators import ConfidentGNMax, GNMax, GumbelMax, LNMax
+from .pate.ensemble import PATE
+from .pate.estimators import TorchClassifier
 from .plan import TrainingPlan
 from .start import private
 from .together import Together
@@ -17,18 +21,23 @@ from .trainer import Private
 
 __all__ = [
     "LAMB",
+    "PATE",
     "AdamBC",
     "Adaptive",
     "AllocatedBatches",
     "Automatic",
     "Canaries",
+    "ConfidentGNMax",
     "Correlated",
     "CyclicBatches",
     "Exact",
     "FixedBatches",
     "Flat",
+    "GNMax",
     "GradientCanaries",
+    "GumbelMax",
     "Independent",
+    "LNMax",
     "PerGroup",
     "PerLayer",
     "PoissonBatches",
@@ -37,9 +46,11 @@ __all__ = [
     "ShuffledBatches",
     "Task",
     "Together",
+    "TorchClassifier",
     "TrainingPlan",
     "TruncatedPoissonBatches",
     "audit_training",
     "private",
+    "recommend_framework",
     "replaced",
 ]

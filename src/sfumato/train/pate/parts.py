@@ -1,0 +1,45 @@
+"""Who teaches whom: every unit is with one teacher, whoever else is there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from hashlib import blake2b
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.guarantee import guarantee
+
+KEY = 32
+"""Bytes of the key: as many as BLAKE2b takes well, and more than anybody guesses."""
+
+
+@guarantee(
+    claim="the teacher of a unit is a random function of its name alone: all its rows have one, and nobody else moves",
+    proof="proofs/pate.md#parts",
+    reviewed="ca41da307ac5",
+)
+def teacher_of(names: Iterable[bytes], teachers: int, key: bytes) -> NDArray[np.int64]:
+    """The teacher of each row by the name of its unit, under a random key."""
+    drawn = (int.from_bytes(blake2b(name, key=key, digest_size=16).digest(), "little") for name in names)
+    return np.fromiter((number % teachers for number in drawn), dtype=np.int64)
+
+
+def names_of(people: object, rows: int) -> list[bytes]:
+    """The name of each row's unit: that of the person, or, where a row is a unit, its place.
+
+    Names that read alike are one: 1, 1.0 and "1" are the same person, and so are all without a name. To take two for
+    one costs no privacy; to take one for two would.
+    """
+    if people is None:
+        return [str(place).encode() for place in range(rows)]
+    listed = people.tolist() if hasattr(people, "tolist") else list(people)  # type: ignore[call-overload]
+    return [_text(value).encode("utf-8", "surrogatepass") for value in listed]
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "backslashreplace")
+    if isinstance(value, float | np.floating) and float(value).is_integer():
+        return str(int(value))
+    return "" if value is None or value != value else str(value)
