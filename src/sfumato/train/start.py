@@ -72,7 +72,7 @@ def private(
     check_model(model, units.example())
     told = units.count if size is None else integer(size, "size", least=1)
     clipping = clip if isinstance(clip, Clipping) else Flat(clip)
-    drawn = batches if batches is not None else _poisson(told, batch, epochs, steps)
+    drawn = batches if batches is not None else poisson_batches(told, batch, epochs, steps)
     relation = (
         drawn.relation if session is None or not key else max(drawn.relation, session.relation, key=STRICTER.index)
     )
@@ -89,7 +89,8 @@ def private(
     return Private(model, units, plan, made, keep=keep, largest=most, run=run, entropy=entropy)
 
 
-def _poisson(size: int, batch: int | None, epochs: Number | None, steps: int | None) -> PoissonBatches:
+def poisson_batches(size: int, batch: int | None, epochs: Number | None, steps: int | None) -> PoissonBatches:
+    """Poisson batches of a size on average, out of a public number of units."""
     many = integer(batch, "batch", least=1)
     if many > size:
         raise BadArgument("batch", f"at most {size:,}, the number of units", batch)
