@@ -53,7 +53,6 @@ class Choice:
         """The noise on the mean of all steps."""
         return self.noise / math.sqrt(self.steps)
 
-
     def cells(self) -> tuple[str, ...]:
         """What a table says of it."""
         counts = f"{self.batch:,}", f"{float(self.epochs):g}", f"{self.steps:,}"

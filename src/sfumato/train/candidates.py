@@ -149,12 +149,12 @@ class Trials:
     @guarantee(
         claim="the plan of the training, and then the noise of one score: none where public rows score",
         proof=PROOF,
-        reviewed="4be368cf4ce9",
+        reviewed="77fe3f0b2194",
     )
     def event(self, candidate: Candidate) -> Event:
         """What one run of a candidate is."""
         plan = candidate.plan.event()
-        return plan if self.holdout is not None else InTurn(plan, self.score.event())
+        return plan if self.holdout is not None else InTurn(plan, self.score.event(self.relation))
 
     def run(self, candidate: Candidate, units: Units, entropy: Entropy) -> tuple[Fraction, nn.Module]:
         """Trains and scores a candidate: the score is a part of what is released, and has its noise before it ranks."""

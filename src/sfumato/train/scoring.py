@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from sfumato.accounting.events import Event, Noise
+from sfumato.accounting.relation import Relation
 from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument
 from sfumato.exact import positive
@@ -60,13 +61,13 @@ class NoisyScore:
         return DiscreteLaplace(self.deviation * self.size * GRID * Fraction(70, 99))
 
     @guarantee(
-        claim="the presence of a unit moves the sum by at most half of the grid",
+        claim="a unit more or fewer moves the sum by at most half of the grid, one exchanged by at most all of it",
         proof=PROOF,
-        reviewed="bbce1b3589fb",
+        reviewed="affb968e8feb",
     )
-    def event(self) -> Event:
-        """What one score is: noise on a sum that a unit moves by half of the grid, and an exchanged one by all."""
-        return Noise(self.noise, GRID // 2)
+    def event(self, relation: Relation) -> Event:
+        """What one score is: noise on a sum that neighbours move by half of the grid, or by all of it."""
+        return Noise(self.noise, GRID // 2 if relation is Relation.ADD_REMOVE else GRID)
 
     def __call__(self, model: nn.Module, units: Units, entropy: Entropy) -> Fraction:
         """The noisy mean score of a model, which may be beyond 0 and 1 by its noise."""

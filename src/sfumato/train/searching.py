@@ -117,12 +117,23 @@ class Search:
 
     def by_public_rows(self, trials: Trials, public: object) -> Tuned:
         """Tries all candidates on public rows, and trains the best of them once on the protected ones."""
-        alone = [self._noisy(replace(trials, candidates=(each,), law=None)) for each in trials.candidates]
+        alone = self._alone(trials)
         parts = split(public, self.entropy)
         scores = [public_trial(one.candidates[0], *parts, trials.score.score, self.entropy) for one in alone]
         best = max(range(len(alone)), key=lambda place: scores[place])
         way = f"all {len(alone)} candidates were tried on public rows, for nothing; the best was trained once"
         return self._released(alone[best], way, Origin.PUBLIC, trials)
+
+    def _alone(self, trials: Trials) -> list[Trials]:
+        """Each candidate as the only one that is trained, with noise for that; found once for plans that are alike."""
+        known: dict[Any, Fraction] = {}
+        alone = []
+        for each in trials.candidates:
+            one, alike = replace(trials, candidates=(each,), law=None), (each.plan.batches, each.plan.noise)
+            if alike not in known:
+                known[alike] = self._noisy(one).candidates[0].plan.multiplier
+            alone.append(one.with_noise([known[alike]]))
+        return alone
 
     def _noisy(self, trials: Trials) -> Trials:
         if self.keep is not None:
@@ -145,7 +156,7 @@ class Search:
         """Pays for all runs, runs them, and releases the best."""
         event = trials.whole()
         loss = self.keep or account(event, delta=self.delta or 0, relation=trials.relation).loss
-        run, outcome = self.ran(lambda entropy: self._padded(trials, entropy), event, loss, WHAT)
+        run, outcome = self.ran(lambda entropy: self.searched(trials, entropy), event, loss, WHAT)
         if outcome is None or outcome[1][1] is None:
             raise RunFailed("every run of the search")
         score, (place, model) = outcome
@@ -170,7 +181,7 @@ class Search:
             candidates=len(asked.candidates),
         )
 
-    def _padded(self, trials: Trials, entropy: Entropy) -> Any:
+    def searched(self, trials: Trials, entropy: Entropy) -> Any:
         """Runs the search, and then goes on for nothing up to a public number of runs."""
         one = trials.drawn()
         best = trials.joined().function(self.units, entropy)

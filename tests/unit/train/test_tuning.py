@@ -19,9 +19,9 @@ from sfumato.entropy import ReplayEntropy
 from sfumato.errors import BadArgument, RunFailed
 from sfumato.noise import DiscreteLaplace
 from sfumato.train import Origin, private, tune
-from sfumato.train.candidates import listed
+from sfumato.train.candidates import Candidate, Trials, listed, planned
 from sfumato.train.scoring import GRID, NoisyScore, accuracy, centred_sum
-from sfumato.train.searching import Tuned
+from sfumato.train.searching import Search, Tuned
 from sfumato.train.units import Units
 
 RATES = [1e-6, 3.0, 1e-5, 1e-4]
@@ -56,11 +56,11 @@ def test_A3_109_one_score_model_and_setting_come_out_at_the_price_of_the_search(
     assert drawn.parameters == {"lr": 3.0} and drawn.score > 0.8
     assert float(accuracy(drawn.model(rows()[0]), rows()[1]).mean()) > 0.8
     score = NoisyScore(accuracy, Fraction(1, 100), 120)
-    once = Sequence(sf.accounting.dp_sgd(1, rate="1/2", steps=5), score.event())
+    once = Sequence(sf.accounting.dp_sgd(1, rate="1/2", steps=5), score.event(Relation.ADD_REMOVE))
     law = sf.events.TruncatedNegativeBinomial(1, Fraction(1, 20))
     assert drawn.event == RepeatAndSelect(once, law) and drawn.runs == pytest.approx(20)
     paid, alone, all_once, mean = drawn.costs().values()
-    assert drawn.release.loss == sf.account(drawn.event, delta=1e-5).loss == paid.loss
+    assert drawn.release.loss == paid.loss
     assert alone.epsilon < paid.epsilon < all_once.epsilon < mean.epsilon
     assert alone.epsilon > sf.account(sf.accounting.dp_sgd(1, rate="1/2", steps=5), delta=1e-5).epsilon
 
@@ -85,17 +85,18 @@ def test_a_loss_is_kept_by_the_whole_search_and_not_by_one_run() -> None:
 
 def test_plans_that_differ_share_one_price_and_each_has_its_own_noise() -> None:
     keep = sf.Approx(3, 1e-5)
-    asked: dict[str, Any] = {"loss_function": CROSS, "loss": keep, "entropy": ReplayEntropy(5), "steps": 4}
-    made = tune(make, rows(), {"lr": [3.0], "batch": [30, 60]}, **asked)
-    first, second = (event.parts[0].event.event.scale for event in made.each)  # type: ignore[attr-defined]
-    assert first < second and sf.account(made.event, delta=1e-5).loss.within(keep)
-    assert sf.account(made.event, delta=1e-5).epsilon > 2.99
+    asked: dict[str, Any] = {"loss_function": CROSS, "loss": keep, "entropy": ReplayEntropy(5), "steps": 2}
+    made = tune(make, rows(), {"lr": [3.0], "batch": [30, 60]}, **asked, holdout=rows(60, seed=1))
+    first, second = (event.event.event.scale for event in made.each)  # type: ignore[attr-defined]
+    cost = sf.account(made.event, delta=1e-5)
+    assert first < second and cost.loss.within(keep) and cost.epsilon > 2.99
 
 
-def test_the_score_has_its_noise_before_it_ranks() -> None:
-    """One in a thousand scores repeats where noise is wide: an exact score would be the same in every run."""
-    few = [tuned([3.0], score_deviation=0.2, entropy=ReplayEntropy(seed)).score for seed in range(6)]
-    assert len(set(few)) > 1 and max(abs(score - 0.9) for score in few) > 0.05
+def test_a_score_has_noise_of_the_stated_deviation() -> None:
+    model, units, score = make(1.0)[0], Units(rows()), NoisyScore(accuracy, Fraction(1, 5), 120)
+    drawn = np.array([float(score(model, units, ReplayEntropy(seed))) for seed in range(400)])
+    exact = 0.5 + centred_sum(model, units, accuracy) / (GRID * 120)
+    assert abs(drawn.mean() - exact) < 0.04 and 0.17 < drawn.std() < 0.23
 
 
 def test_scores_move_by_half_of_the_grid_and_the_worst_unit_does() -> None:
@@ -110,11 +111,19 @@ def test_scores_move_by_half_of_the_grid_and_the_worst_unit_does() -> None:
     base = exact([0, 1, 1])
     assert {abs(exact([0, 1, 1, label]) - base) for label in (0, 1)} == {GRID // 2}
     assert abs(exact([0, 1, 0]) - base) == GRID
-    event = NoisyScore(accuracy, Fraction(1, 10), 100).event()
-    assert isinstance(event, Noise) and event.shift == GRID // 2
-    scale = event.noise.scale  # type: ignore[attr-defined]
-    assert total(event, sf.Pure) == sf.Pure(GRID / 2 / scale)
-    assert total(event, sf.Pure, relation=Relation.CHANGE_ONE) == sf.Pure(GRID / scale)
+    score = NoisyScore(accuracy, Fraction(1, 10), 100)
+    assert score.event(Relation.ADD_REMOVE) == Noise(score.noise, GRID // 2)
+    for near, moved in ((Relation.ADD_REMOVE, Fraction(GRID, 2)), (Relation.CHANGE_ONE, Fraction(GRID))):
+        assert total(score.event(near), sf.Pure, relation=near) == sf.Pure(moved / score.noise.scale)
+
+
+def test_a_run_is_the_training_and_the_score_between_the_neighbours_there_are() -> None:
+    plan = planned({"batch": 60, "steps": 1, "epochs": None, "clip": 1.0}, 120, None)
+    one = Candidate({"lr": 1.0}, make, CROSS, plan)
+    for near, shift in ((Relation.ADD_REMOVE, GRID // 2), (Relation.CHANGE_ONE, GRID)):
+        score = NoisyScore(accuracy, Fraction(1, 100), 120)
+        trials = Trials((one,), score, None, near, Units(rows()))
+        assert trials.event(one) == Sequence(plan.event(), Noise(score.noise, shift))
 
 
 def test_a_person_scores_once_and_what_is_no_number_is_the_worst() -> None:
@@ -128,40 +137,37 @@ def test_a_person_scores_once_and_what_is_no_number_is_the_worst() -> None:
     assert centred_sum(model, Units((torch.ones(0, 1), torch.zeros(0))), ones) == 0
 
 
-def test_P3_030_the_number_of_runs_is_drawn_from_its_law_and_stays_inside() -> None:
-    """Runs are counted from outside: as many as the exact sampler draws of the same entropy, and none is shown."""
+def counted(seed: int, law: sf.events.Runs, pad: int | None = None) -> list[float]:
+    """Which candidates were trained in one search, without what it costs."""
     seen: list[float] = []
 
     def counting(lr: float) -> Any:
         seen.append(lr)
         return make(lr)
 
-    counts = []
-    for seed in range(12):
-        seen.clear()
-        asked: dict[str, Any] = {"loss_function": CROSS, **FEW, "steps": 1, "runs": sf.events.PoissonRuns(4)}
-        tune(counting, rows(), {"lr": RATES}, **asked, entropy=ReplayEntropy(seed))
-        counts.append(len(seen) - len(RATES))  # each is made once to be checked
-        expected = number_of(sf.events.PoissonRuns(4)).sample(ReplayEntropy(seed))
-        assert counts[-1] == expected
-        assert len(set(seen[len(RATES) :])) > 1 or counts[-1] < 3
-    assert len(set(counts)) > 3
-    assert not [name for name in vars(tuned([3.0])) if name in ("tally", "scores", "losers")]
+    units = Units(rows())
+    plan = planned({"batch": 60, "steps": 1, "epochs": None, "clip": 1.0}, 120, None)
+    tried = tuple(Candidate({"lr": lr}, counting, CROSS, plan) for lr in RATES)
+    trials = Trials(tried, NoisyScore(accuracy, Fraction(1, 100), 120), law, Relation.ADD_REMOVE, units)
+    entropy = ReplayEntropy(seed)
+    Search(units, None, None, None, pad, None, None, entropy).searched(trials, entropy)
+    return seen
 
 
-def test_padding_hides_the_number_of_runs_up_to_a_public_one() -> None:
-    seen: list[float] = []
+def test_P3_030_the_number_of_runs_is_drawn_from_its_law_and_candidates_are_drawn() -> None:
+    """Runs are counted from outside: as many as the exact sampler draws of the same entropy."""
+    law = sf.events.PoissonRuns(4)
+    runs = [counted(seed, law) for seed in range(20)]
+    assert [len(seen) for seen in runs] == [number_of(law).sample(ReplayEntropy(seed)) for seed in range(20)]
+    assert len({len(seen) for seen in runs}) > 3 and len({tuple(seen[:2]) for seen in runs}) > 5
 
-    def counting(lr: float) -> Any:
-        seen.append(lr)
-        return make(lr)
 
-    for seed in (1, 2):
-        seen.clear()
-        asked: dict[str, Any] = {"loss_function": CROSS, **FEW, "steps": 1, "runs": 2, "pad": 40}
-        made = tune(counting, rows(), {"lr": RATES}, **asked, entropy=ReplayEntropy(seed))
-        assert len(seen) == len(RATES) + 40 and "padded to 40 runs" in made.way
-    assert "tells how many" in tuned(runs=2, steps=1).way
+def test_padding_hides_the_number_of_runs_up_to_a_public_one(drawn: Tuned) -> None:
+    law = sf.events.TruncatedNegativeBinomial(1, "0.5")
+    assert [len(counted(seed, law, pad=30)) for seed in (1, 2, 3)] == [30] * 3
+    assert max(len(counted(seed, law, pad=1)) for seed in (1, 2, 3)) > 1  # nothing is cut off
+    assert "tells how many" in drawn.way
+    assert not {"tally", "trials", "losers"} & set(vars(drawn))
 
 
 def test_P3_026_public_rows_choose_for_nothing() -> None:
@@ -227,7 +233,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "one run": ({"runs": 1}, "runs"),
     "a score of none": ({"score": lambda output, labels: output}, "one number a row"),
     "no deviation": ({"score_deviation": 0}, "score_deviation"),
-    "a wrong shape": ({"make": lambda lr: nn.Linear(3, 2)}, ""),
+    "a wrong shape": ({"make": lambda lr: nn.Linear(3, 2)}, "cannot be multiplied"),
     "an averaged loss": ({"loss_function": lambda output, labels: output.mean()}, "one number for each row"),
 }
 
