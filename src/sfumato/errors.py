@@ -14,7 +14,6 @@ The tree::
     ├── NoDistance (ValueError)           two values between which a metric is not defined
     ├── NoProvenRoute (TypeError)         a conversion or fact for which there is no theorem
     ├── CannotCalibrate (ValueError)      no parameter meets the requested loss or accuracy
-    ├── Diverged (ArithmeticError)        a descent whose numbers grew beyond all bounds
     ├── UnknownFormat (ValueError)        a stored record that this version cannot read with certainty
     ├── ClaimRequired (ValueError)        something the software cannot check needs an explicit ``claim``
     ├── BadCodebook (ValueError)          a codebook that says what it must not, or leaves out what it must say
@@ -164,17 +163,6 @@ class NoProvenRoute(SfumatoError, TypeError):
 
 class CannotCalibrate(SfumatoError, ValueError):
     """Reports that no parameter meets what was asked for."""
-
-
-class Diverged(SfumatoError, ArithmeticError):
-    """Reports a descent whose numbers grew beyond all bounds; carries the step, and the rate that was too large."""
-
-    def __init__(self, step: int, rate: float) -> None:
-        self.step, self.rate = step, rate
-        super().__init__(
-            f"gradient descent diverged in step {step:,}: with a rate of {rate:.3g} every step overshoots by more than "
-            "the last. Take a smaller rate, or start closer."
-        )
 
 
 class UnknownFormat(SfumatoError, ValueError):

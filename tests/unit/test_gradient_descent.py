@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sfumato.errors import BadArgument, Diverged
+from sfumato.errors import BadArgument
 from sfumato.textbook import descent_work, gradient_descent, linear_gradient
 
 
@@ -33,15 +33,14 @@ def test_A3_025_the_settings_of_the_appendix_diverge_and_say_so() -> None:
     for steps, expected in ((1, -10.48), (2, 67.27), (3, -11055)):
         place, _ = gradient_descent(hill, slope, (10, 10), rate=0.01, steps=steps)
         assert place[0] == pytest.approx(expected, rel=1e-3)
-    with pytest.raises(Diverged, match="smaller rate") as caught:
+    with pytest.raises(BadArgument, match="diverged in step 6"):
         gradient_descent(hill, slope, (10, 10), rate=0.01)
-    assert caught.value.step < 12 and caught.value.rate == 0.01
 
 
 def test_A3_026_just_below_and_just_above_the_rate_that_converges() -> None:
     place, steps = gradient_descent(hill, slope, (10, 10), rate=0.0078, tolerance=1e-12)
     assert place == pytest.approx((2, -3), abs=0.02) and steps < 200_000
-    with pytest.raises(Diverged):
+    with pytest.raises(BadArgument, match="diverged"):
         gradient_descent(hill, slope, (10, 10), rate=0.0079, tolerance=1e-16)
 
 

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.errors import BadArgument, Diverged, Several
+from sfumato.errors import BadArgument, Several
 from sfumato.exact import integer
 
 Point: TypeAlias = tuple[float, ...]
@@ -43,14 +43,21 @@ def gradient_descent(
         try:
             slope = gradient(*place)
         except OverflowError:
-            raise Diverged(step, rate) from None
+            raise _diverged(step, rate) from None
         place = tuple(each - rate * part for each, part in zip(place, slope, strict=True))
         before, value = value, _at(function, place)
         if not (math.isfinite(value) and all(map(math.isfinite, place))):
-            raise Diverged(step, rate)
+            raise _diverged(step, rate)
         if tolerance and abs(value - before) <= tolerance:
             return place, step
     return place, most
+
+
+def _diverged(step: int, rate: float) -> BadArgument:
+    must = (
+        f"smaller, or the start closer: descent diverged in step {step:,}, each step overshoots by more than the last"
+    )
+    return BadArgument("rate", must, rate)
 
 
 def _at(function: Callable[..., float], place: Point) -> float:

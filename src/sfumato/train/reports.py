@@ -16,7 +16,7 @@ import torch
 
 from sfumato.accounting.losses.bracket import Bracket
 from sfumato.errors import BadArgument
-from sfumato.exact import Number, digits_up, down, integer
+from sfumato.exact import Number, digits_up, integer
 from sfumato.release.render.displayed import Displayed
 from sfumato.release.render.document import Document, Table
 from sfumato.train.losses import by_rows
@@ -62,11 +62,11 @@ class History(Displayed):
 
     def document(self) -> Document:
         """All epochs, for any form."""
-        head = ("epoch", "steps", "ε at least", "ε at most", "lr", "signal/noise", "public score", "public loss")
+        head = ("epoch", "steps", "ε so far", "lr", "signal/noise", "public score", "public loss")
         rows = tuple(_cells(each) for each in self.epochs)
         aside = "" if self.delta is None else f"at δ = {float(self.delta):g}"
         return Document(
-            "Training", f"{len(rows)} epochs", aside, tables=(Table(rows, head, right=frozenset(range(8))),)
+            "Training", f"{len(rows)} epochs", aside, tables=(Table(rows, head, right=frozenset(range(len(head)))),)
         )
 
     def plot(self) -> Chart:
@@ -181,5 +181,4 @@ def _rate(private: Private) -> float | None:
 
 def _cells(each: Epoch) -> tuple[str, ...]:
     more = ("" if value is None else f"{value:.4g}" for value in (each.rate, each.signal, each.score, each.loss))
-    low, high = f"{down(each.epsilon.lower):.6g}", digits_up(each.epsilon.upper)
-    return f"{each.epoch}", f"{each.steps:,}", low, high, *more
+    return f"{each.epoch}", f"{each.steps:,}", str(each.epsilon), *more
