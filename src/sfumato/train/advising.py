@@ -105,7 +105,7 @@ def advise(
 
     >>> advice = advise(10_000, epsilon=2, delta=1e-5, batches=[100, 1000], epochs=[5])
     >>> [round(one.multiplier, 2) for one in advice.choices]
-    [0.77, 1.65]
+    [0.85, 1.75]
     """
     units, keep = integer(size, "size", least=1), needed_loss(loss, epsilon, delta)
     looked = list(batches) if batches is not None else sorted({max(1, units // share) for share in SHARES})

@@ -108,7 +108,7 @@ def sweep(
 
     >>> costs = sweep({"noise_multiplier": [1, 2], "batch": [100], "steps": [10]}, delta=1e-5, size=1000)
     >>> [round(float(point.epsilon), 2) for point in costs.points]
-    [1.64, 0.59]
+    [2.85, 0.8]
     """
     if public is not None and data is not None:
         raise BadArgument("public or data", "given, one of them", "both")
