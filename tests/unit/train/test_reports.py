@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,9 @@ from tests.unit.chart_reading import tables
 from torch import Tensor, nn
 
 import sfumato as sf
+from sfumato.accounting.events import Sequence
 from sfumato.accounting.losses.bracket import Bracket
+from sfumato.accounting.relation import Relation
 from sfumato.charts.training import batch_chart, history, sweep_chart
 from sfumato.entropy import ReplayEntropy
 from sfumato.errors import BadArgument
@@ -20,6 +23,7 @@ from sfumato.train import Reports, advise, private, sweep
 from sfumato.train.batches import PoissonBatches
 from sfumato.train.candidates import Candidate, planned
 from sfumato.train.plain import plainly_trained
+from sfumato.train.scoring import NoisyScore, accuracy
 from sfumato.train.units import Units
 
 CROSS = nn.CrossEntropyLoss()
@@ -131,7 +135,9 @@ def test_P3_041_a_sweep_on_private_rows_pays_for_every_setting_and_shows_no_gap(
         sweep(grid, delta=1e-5, **asked)
     made = sweep(grid, delta=1e-5, **asked, key="swept")
     assert made.release is not None and made.release.charged and made.release.loss == session.spent
-    assert made.release.loss.epsilon > max(point.epsilon for point in made.points)
+    score = NoisyScore(accuracy, Fraction(1, 100), 200).event(Relation.ADD_REMOVE)
+    every = [part for noise in (2, 4) for part in (sf.accounting.dp_sgd(noise, rate="1/4", steps=4), score)]
+    assert made.release.loss == sf.account(Sequence(*every), delta=1e-5).loss
     assert all(point.score is not None and point.gap is None for point in made.points)
     assert "for all of them" in str(made)
     with pytest.raises(BadArgument, match="one of them"):
