@@ -67,7 +67,7 @@ def best_of(measurement: Component, *, runs: Runs | None = None, stop: Number | 
     1.479
     """
     law = _law_of_runs(runs, stop)
-    number = _number_of(law)
+    number = number_of(law)
 
     def build(space: Space) -> Measurement:
         inner = require_theorem(start(space, measurement), "best_of")
@@ -79,7 +79,7 @@ def best_of(measurement: Component, *, runs: Runs | None = None, stop: Number | 
             function=lambda data, entropy: _best_run(run, number, data, entropy),
             privacy_map=lambda d_in: selected_loss(inner.map(d_in), law),
             event=lambda d_in: RepeatAndSelect(inner.event_at(d_in), law),
-            how=replace(how, parameters=(("runs", _law_text(law)), ("measurement", str(inner.how)))),
+            how=replace(how, parameters=(("runs", law_text(law)), ("measurement", str(inner.how)))),
             law=_selected_law(run, number),
         ).recorded()
 
@@ -200,7 +200,7 @@ def _law_of_runs(runs: Runs | None, stop: Number | None) -> Runs:
     return runs
 
 
-def _number_of(runs: Runs) -> RunNumber:
+def number_of(runs: Runs) -> RunNumber:
     """The distribution from which the number of runs is drawn, exactly."""
     match runs:
         case TruncatedNegativeBinomial(shape=shape, stop=stop):
@@ -210,7 +210,8 @@ def _number_of(runs: Runs) -> RunNumber:
     raise BadArgument("runs", "sf.events.TruncatedNegativeBinomial(…) or sf.events.PoissonRuns(…)", runs)
 
 
-def _law_text(runs: Runs) -> str:
+def law_text(runs: Runs) -> str:
+    """Names a law of runs, with its numbers."""
     match runs:
         case TruncatedNegativeBinomial(shape=shape, stop=stop):
             return f"negative binomial, shape {float(shape):.3g}, stop {float(stop):.3g}"

@@ -18,7 +18,7 @@ import numpy as np
 
 from sfumato.accounting.convert.convert import convert
 from sfumato.accounting.convert.renyi import zcdp_rho
-from sfumato.accounting.events import Runs, TruncatedNegativeBinomial
+from sfumato.accounting.events import Runs
 from sfumato.accounting.losses.measures import ZCDP, Approx, Loss, Pure
 from sfumato.accounting.losses.renyi import Renyi
 from sfumato.accounting.plans.search import about, greatest
@@ -26,7 +26,7 @@ from sfumato.combinators.analysis import analysis
 from sfumato.combinators.best_of import best_of, selected_loss
 from sfumato.combinators.converted import convert_measure
 from sfumato.combinators.interaction import adaptive_composition
-from sfumato.combinators.tuning import best_of_all, random_candidate
+from sfumato.combinators.tuning import FEW, best_of_all, law_of_runs, random_candidate
 from sfumato.core.domains import Floats as FloatAtoms
 from sfumato.core.domains import Matrix
 from sfumato.core.measurement import Measurement
@@ -45,13 +45,6 @@ from sfumato.transforms.rowwise import rowwise
 
 SCORING = 0.2
 """The part of what a run may spend that its score gets, where nothing is said."""
-
-RUNS, FEWEST_RUNS = 3, 20
-"""How many runs there are in the mean for each candidate, where they are drawn, and in all at least: one candidate in
-four is then never drawn, or fewer. More of them cost hardly more loss, but time."""
-
-FEW = 3
-"""So many candidates always all run: what drawing them costs is about as much, and none is left out by chance."""
 
 WORTH_IT = 2.0
 """Candidates are drawn where noise then has so many times less variance: one that is not drawn cannot win."""
@@ -82,7 +75,7 @@ class Way:
 
 def best_way(loss: Loss, candidates: int, runs: int | None) -> Way:
     """The way to join candidates that leaves most for each run; drawn, where a mean number of runs is asked for."""
-    law = TruncatedNegativeBinomial(1, Fraction(1, runs or max(RUNS * candidates, FEWEST_RUNS)))
+    law = law_of_runs(candidates, runs)
     listed = [Way(candidates, each) for each in shares_of(loss, candidates)]
     drawn = [Way(candidates, each, law) for each in drawn_shares(loss, law)] if runs or candidates > FEW else []
     if runs:

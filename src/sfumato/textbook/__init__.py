@@ -23,6 +23,7 @@ from sfumato.textbook.direct import (
     laplace_mechanism,
     randomized_answer,
 )
+from sfumato.textbook.gradient_descent import descent_work, gradient_descent, linear_gradient
 from sfumato.textbook.inequalities import holder_gap, young_gap
 from sfumato.textbook.matrix_comparison import compare
 from sfumato.transforms.sensitivity_table import local_sensitivity, sensitivity_table
@@ -40,6 +41,7 @@ __all__ = [
     "classical_sigma",
     "compare",
     "compare_accounting",
+    "descent_work",
     "dp_mean",
     "error_of",
     "expected_error",
@@ -47,8 +49,10 @@ __all__ = [
     "exponential_mechanism",
     "gaussian_error_bound",
     "gaussian_mechanism",
+    "gradient_descent",
     "holder_gap",
     "laplace_mechanism",
+    "linear_gradient",
     "local_sensitivity",
     "mixture_of_losses",
     "name_and_shame",

@@ -1,4 +1,5 @@
 from .adaptive import Adaptive
+from .advising import Advice, advise
 from .audit import audit_training
 from .batches import FixedBatches, PoissonBatches, TruncatedPoissonBatches
 from .canaries import Canaries, GradientCanaries, RowCanaries, Task
@@ -10,20 +11,26 @@ from .epochs import AllocatedBatches, ShuffledBatches
 from .exact_noise import Exact
 from .noise import Independent
 from .optimizers import LAMB, AdamBC
+from .origins import Origin, Origins
 from .pate.advice import recommend_framework
 from .pate.aggregators import ConfidentGNMax, GNMax, GumbelMax, LNMax
 from .pate.ensemble import PATE
 from .pate.estimators import TorchClassifier
 from .plan import TrainingPlan
+from .reports import History, Reports
+from .searching import Tuned
 from .start import private
+from .sweeps import Sweep, sweep
 from .together import Together
 from .trainer import Private
+from .tuning import tune
 
 __all__ = [
     "LAMB",
     "PATE",
     "AdamBC",
     "Adaptive",
+    "Advice",
     "AllocatedBatches",
     "Automatic",
     "Canaries",
@@ -36,21 +43,30 @@ __all__ = [
     "GNMax",
     "GradientCanaries",
     "GumbelMax",
+    "History",
     "Independent",
     "LNMax",
+    "Origin",
+    "Origins",
     "PerGroup",
     "PerLayer",
     "PoissonBatches",
     "Private",
+    "Reports",
     "RowCanaries",
     "ShuffledBatches",
+    "Sweep",
     "Task",
     "Together",
     "TorchClassifier",
     "TrainingPlan",
     "TruncatedPoissonBatches",
+    "Tuned",
+    "advise",
     "audit_training",
     "private",
     "recommend_framework",
     "replaced",
+    "sweep",
+    "tune",
 ]

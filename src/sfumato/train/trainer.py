@@ -28,11 +28,13 @@ from sfumato.train.losses import by_rows
 from sfumato.train.memory import Memory
 from sfumato.train.open_ended import Charged, OpenEnded
 from sfumato.train.optimizers import KnowsNoise
+from sfumato.train.origins import origins_of
 from sfumato.train.paying import Run
 from sfumato.train.plan import TrainingPlan, changed
 from sfumato.train.taps import Layout, Notes
 from sfumato.train.together import Together
 from sfumato.train.units import Chunk, Rows, Units
+from sfumato.train.watching import Watcher
 
 PROOF = "proofs/training.md#steps"
 
@@ -82,6 +84,8 @@ class Private(Displayed):
         self._noise = plan.noise.start(tuple(self._notes.parameters), self._entropy)
         self._chunk: Chunk | None = None
         self._sums: dict[nn.Parameter, Tensor] = {}
+        self.watchers: list[Watcher] = []
+        self.origins = origins_of(plan, optimizer, kept=keep is not None)
         held = {each for group in optimizer.param_groups for each in group["params"] if each.requires_grad}
         if held != set(self._notes.parameters):
             raise BadArgument("optimizer", "one of all parameters of the model that require gradients", "another")
@@ -148,20 +152,28 @@ class Private(Displayed):
 
     def _finish(self) -> None:
         """Adds noise to what was added up, over the expected number of units, and moves the weights."""
-        expected = float(self.plan.batches.expected)
-        noisy = self._noise.add(self._sums, self._clipper.deviation)
+        expected, deviation = float(self.plan.batches.expected), self._clipper.deviation
+        noisy = self._noise.add(self._sums, deviation)
         torch._foreach_div_(list(noisy.values()), expected)
         for parameter, gradient in noisy.items():
             parameter.grad = gradient
         if isinstance(self.optimizer, KnowsNoise):
-            self.optimizer.know_noise(self._clipper.deviation / expected)
+            self.optimizer.know_noise(deviation / expected)
         self._clipper.end_step(self._entropy)
         self._sums = {}
         self.optimizer.step()
+        for watcher in self.watchers:
+            watcher.after_step(self, deviation / expected)
         self.optimizer.zero_grad(set_to_none=True)
 
-    def fit(self, loss_function: LossFunction, *, progress: Progress | None = None) -> Private:
-        """Takes all steps that are left: ``loss_function(model(X), y)``, asked for one number a row."""
+    def fit(
+        self, loss_function: LossFunction, *, progress: Progress | None = None, reports: Watcher | None = None
+    ) -> Private:
+        """Takes all steps that are left: ``loss_function(model(X), y)``, asked for one number a row.
+
+        ``reports`` are told of every step: `sf.train.Reports` keeps a history of epochs.
+        """
+        self.watchers += [] if reports is None else [reports]
         of_rows = by_rows(loss_function)
         self.model.train()
         with reporting(progress, "training") as tell:
@@ -258,6 +270,7 @@ class Private(Displayed):
             raise BadArgument("release()", f"asked after all {self.plan.steps:,} steps, or stop()", self.taken)
         if self._together is not None and not self._together.first:
             raise BadArgument("release()", "asked in the process of rank 0, which paid for all", self._together.rank)
+        self.origins.check()
         self._stopped = True
         value = {"weights (SHA-256)": digest(self.model), "steps": self.taken}
         if isinstance(self._open, Charged):
@@ -283,6 +296,7 @@ class Private(Displayed):
             ("clipping", str(plan.clipping)),
             ("noise", f"{plan.noise}; deviation {float(plan.multiplier):.4g} times the bound of clipping"),
             ("neighbours", plan.relation.value),
+            ("hyper-parameters", str(self.origins)),
         )
 
     def document(self) -> Document:
