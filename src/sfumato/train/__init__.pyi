@@ -2,7 +2,7 @@ from .batches import FixedBatches, PoissonBatches
 from .checks import replaced
 from .clipping import Automatic, Flat, PerLayer
 from .plan import TrainingPlan
-from .start import private
+from .start import private, resume
 from .trainer import Private
 
 __all__ = [
@@ -15,4 +15,5 @@ __all__ = [
     "TrainingPlan",
     "private",
     "replaced",
+    "resume",
 ]

@@ -56,7 +56,7 @@ def independent(model: nn.Module, example: Rows) -> bool:
     if not isinstance(inputs, Tensor) or len(inputs) < 2:
         return True  # nothing is known of how other inputs are made up
     with torch.random.fork_rng(devices=[]), torch.no_grad():
-        first, others = _made_up(inputs), _made_up(inputs)
+        first, others = made_up(inputs), made_up(inputs)
         others[:1] = first[:1]
         given = [_output(model, rows) for rows in (first, others)]
     if any(made is None for made in given):
@@ -66,7 +66,7 @@ def independent(model: nn.Module, example: Rows) -> bool:
     return bool(apart <= CLOSE * (one.abs().max() + 1))
 
 
-def _made_up(inputs: Tensor) -> Tensor:
+def made_up(inputs: Tensor) -> Tensor:
     """Random inputs of the same shape and type: normal numbers, or zeros and ones."""
     if inputs.is_floating_point():
         return normal_like(inputs.shape, 1.0, system()).to(inputs)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
 from fractions import Fraction
+from pathlib import Path
+from typing import Any
 
 import torch
 from torch import nn
@@ -19,6 +22,7 @@ from sfumato.release.claim import Claim
 from sfumato.train.batches import Batches, PoissonBatches
 from sfumato.train.checks import check_model
 from sfumato.train.clipping import Clipping, Flat
+from sfumato.train.guards import check_fits, check_labels, check_optimizer, device_of, moved
 from sfumato.train.paying import Payer, Run
 from sfumato.train.plan import TrainingPlan
 from sfumato.train.trainer import PROOF, Private
@@ -69,7 +73,14 @@ def private(
     nothing is charged, and the release says so. Without ``size`` the number of units is taken to be public.
     """
     units = Units(data, people=people, max_rows=max_rows, augment=augment, augmentations=augmentations)
-    check_model(model, units.example())
+    if session is not None and entropy is not None and entropy.replayable:
+        raise BadArgument("entropy", "left out, where a session pays: no ledger takes what can be replayed", "given")
+    if not isinstance(model, nn.Module):
+        raise BadArgument("model", "a torch.nn.Module", type(model).__name__)
+    example = moved(units.example(), device_of(model))
+    check_fits(model, example)
+    check_model(model, example)
+    check_labels(model, example, units.labels)
     told = units.count if size is None else integer(size, "size", least=1)
     clipping = clip if isinstance(clip, Clipping) else Flat(clip)
     drawn = batches if batches is not None else _poisson(told, batch, epochs, steps)
@@ -84,12 +95,43 @@ def private(
     else:
         plan = TrainingPlan.within(needed_loss(loss, epsilon, delta), drawn, clipping, relation)
     made = optimizer if optimizer is not None else torch.optim.Adam(model.parameters())
+    check_optimizer(model, made)
     most = None if largest is None else integer(largest, "largest", least=1)
     run = None if session is None else _charged(session, plan, keep, key)
     return Private(model, units, plan, made, keep=keep, largest=most, run=run, entropy=entropy)
 
 
+def resume(path: str | Path, model: nn.Module, data: object, **plan: Any) -> Private:
+    """Goes on with a training that `Private.save` saved, from its weights, optimizer and the states of its parts.
+
+    Takes:      the file; a model of the same shape, and the same data; ``plan``, what `private` was given
+    Gives:      a `Private` for the steps that are left: none of those that the book counts is taken again
+    Guarantee:  that of the plan that was paid for, once; another plan is refused  (proofs/training.md#resumed)
+    Cost:       nothing, under the ``key`` of a session; batches and noise are drawn anew
+
+    >>> import tempfile
+    >>> given = {"noise_multiplier": 1, "batch": 10, "steps": 4}
+    >>> rows, labels = torch.zeros(100, 2), torch.zeros(100, dtype=torch.long)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     training = private(nn.Linear(2, 2), (rows, labels), **given)
+    ...     for x, y in training.batches():
+    ...         training.step(nn.functional.cross_entropy(training.model(x), y, reduction="none"))
+    ...         if training.taken >= 3:
+    ...             break
+    ...     training.save(f"{folder}/run.pt")
+    ...     resume(f"{folder}/run.pt", nn.Linear(2, 2), (rows, labels), **given).taken >= 3
+    True
+    """
+    if strange := [name for name in plan if name not in inspect.signature(private).parameters]:
+        raise BadArgument("resume()", "given what private() was given", strange[0])
+    if not Path(path).exists():
+        raise BadArgument("path", "the file of a training that was saved", str(path))
+    return private(model, data, **plan).resume(path)
+
+
 def _poisson(size: int, batch: int | None, epochs: Number | None, steps: int | None) -> PoissonBatches:
+    if not size:
+        raise BadArgument("data", "of one row or more; where no row is a data set too, state a public size=", "no rows")
     many = integer(batch, "batch", least=1)
     if many > size:
         raise BadArgument("batch", f"at most {size:,}, the number of units", batch)
@@ -100,6 +142,9 @@ def _poisson(size: int, batch: int | None, epochs: Number | None, steps: int | N
 def _charged(session: Payer, plan: TrainingPlan, loss: Loss | None, key: str | None) -> Run:
     if not key:
         raise BadArgument("key", "a name of this training, under which it can be resumed", key)
-    claim = Claim("the rows that were trained on are those of the data set, each of the unit it is said to be")
+    claim = Claim(
+        "the rows that were trained on are those of the data set, each of the unit it is said to be and made of that "
+        "unit's rows alone"
+    )
     what = f"private training, {plan.steps:,} steps"
     return session.start(plan.event(), loss=loss, key=key, claim=claim, proofs=(PROOF,), what=what)

@@ -22,7 +22,9 @@ from sfumato.release.progress import Progress, reporting
 from sfumato.release.record import How, Release
 from sfumato.release.render.displayed import Displayed
 from sfumato.release.render.document import Document, Table
+from sfumato.train.batches import Sampler
 from sfumato.train.clipping import Clipper
+from sfumato.train.guards import Guard, check_by_rows, check_loss, device_of, moved
 from sfumato.train.losses import by_rows
 from sfumato.train.memory import Memory
 from sfumato.train.paying import Run
@@ -63,17 +65,18 @@ class Private(Displayed):
     ) -> None:
         self.model, self.plan, self.optimizer = model, plan, optimizer
         self.taken = 0 if run is None else run.taken
+        self.accuracy: float | None = None
         self._units, self._keep, self._largest, self._run = units, keep, largest, run
         self._entropy = system() if entropy is None else entropy
+        guard = Guard(model, optimizer)
         self._notes = Notes(model)
         self._sampler = plan.batches.start(units.count, self._entropy)
         self._clipper = plan.clipping.start(float(plan.multiplier))
         self._noise = plan.noise.start(tuple(self._notes.parameters), self._entropy)
         self._chunk: Chunk | None = None
         self._sums: dict[nn.Parameter, Tensor] = {}
-        held = {each for group in optimizer.param_groups for each in group["params"] if each.requires_grad}
-        if held != set(self._notes.parameters):
-            raise BadArgument("optimizer", "one of all parameters of the model that require gradients", "another")
+        self._guard = guard
+        self._open: object | None = None  # the step that has begun and not ended
 
     def batches(self) -> Iterator[Rows]:
         """The rows of one batch after another, until all steps are taken; each must be followed by one `step`.
@@ -81,37 +84,50 @@ class Private(Displayed):
         A batch that is larger than ``largest`` comes in pieces. An empty one is a step of noise alone, and not seen.
         """
         while self.taken < self.plan.steps:
-            yield from self._one_batch()
+            if self._run is not None:
+                self._run.step(lambda data, entropy: None)  # counted in the book before anything is looked at
+            yield from self._one_batch(self._units, self._sampler)
 
-    def _one_batch(self) -> Iterator[Rows]:
-        if self._run is not None:
-            self._run.step(lambda data, entropy: None)  # counted in the book before anything is looked at
+    def _one_batch(self, units: Units, sampler: Sampler) -> Iterator[Rows]:
+        if self._open is not None:
+            self._abandon()  # a loop that broke off
+        self._guard.check()
         step, self.taken = self.taken, self.taken + 1
-        chosen = self._sampler.draw(step)
-        self._sums = {}
-        for chunk in self._units.chunks(chosen, step, self._largest):
-            self._chunk = chunk
-            self._notes.begin()
-            try:
+        own = self._open = object()
+        try:
+            chosen = sampler.draw(step)
+            for chunk in units.chunks(chosen, step, self._largest):
+                self._chunk = chunk
+                self._notes.begin()
                 yield chunk.rows
-            finally:
-                self._notes.end()
-            if self._chunk is not None:
-                raise BadArgument("each batch", "followed by one private.step(losses)", "left without")
-        if not len(chosen):
-            self._finish()
+                if self._open is not (None if chunk.last else own) or self._chunk is chunk:
+                    must = "followed by one private.step(losses), and one loop over private.batches() at a time"
+                    raise BadArgument("each batch", must, "left without")
+            if not len(chosen):
+                self._finish()
+        finally:
+            if self._open is own:
+                self._abandon()
+
+    def _abandon(self) -> None:
+        """Leaves a step without moving weights; its noise is drawn and thrown away, so that streams keep in step."""
+        self._notes.end()
+        self._chunk, self._sums, self._open = None, {}, None
+        self._noise.add({}, self._clipper.deviation)
+        self._clipper.end_step(self._entropy)
 
     def step(self, losses: Tensor) -> None:
         """Takes the losses of the rows of a batch, one number each (``reduction="none"``), and the step with it."""
         chunk = self._chunk
         if chunk is None:
             raise BadArgument(
-                "step", "called once for each of private.batches(), which draws what is paid for", "called"
+                "step",
+                "called once for each batch, in a loop over private.batches(), which draws what is paid for",
+                "called",
             )
-        rows = len(chunk.weights)
-        if not isinstance(losses, Tensor) or losses.dim() == 0 or len(losses) != rows:
-            must = f"one number for each of the {rows} rows, by reduction='none': an average hides whose it is"
-            raise BadArgument("the loss", must, "another" if not isinstance(losses, Tensor) else tuple(losses.shape))
+        check_by_rows(losses, len(chunk.weights))
+        if not losses.requires_grad:
+            raise BadArgument("the loss", "made of what the model gives for the batch, with gradients", "another")
         each = losses.flatten(1).mean(dim=1) if losses.dim() > 1 else losses
         (each * chunk.weights.to(each)).sum().backward()
         self._notes.end()
@@ -127,19 +143,30 @@ class Private(Displayed):
         for parameter, noisy in self._noise.add(self._sums, self._clipper.deviation).items():
             parameter.grad = noisy.div_(expected)
         self._clipper.end_step(self._entropy)
-        self._sums = {}
-        self.optimizer.step()
-        self.optimizer.zero_grad(set_to_none=True)
+        self._sums, self._open = {}, None
+        self._guard.step()
 
     def fit(self, loss_function: LossFunction, *, progress: Progress | None = None) -> Private:
         """Takes all steps that are left: ``loss_function(model(X), y)``, asked for one number a row."""
-        of_rows = by_rows(loss_function)
+        of_rows, device = by_rows(loss_function), device_of(self.model)
+        check_loss(of_rows, self.model, moved(self._units.example(), device))
         self.model.train()
         with reporting(progress, "training") as tell:
-            for inputs, *labels in self.batches():
+            for rows in self.batches():
+                inputs, *labels = moved(rows, device)
                 self.step(of_rows(self.model(inputs), *labels))
                 tell(self.taken, self.plan.steps)
         return self
+
+    @torch.no_grad()
+    def score(self, inputs: Any, labels: Tensor) -> float:
+        """The share of public rows whose class the model predicts: it tells of them. It is kept, and printed."""
+        before = self.model.training
+        inputs, labels = moved((inputs, labels), device_of(self.model))
+        given = self.model.eval()(inputs)
+        self.model.train(before)
+        self.accuracy = float((given.argmax(dim=1) == labels).float().mean())
+        return self.accuracy
 
     def spent(self, delta: Number | None = None) -> CostReport:
         """What the steps so far cost at a δ (that of the loss to keep, if it has one), with a certified bracket."""
@@ -153,11 +180,13 @@ class Private(Displayed):
 
     def save(self, path: str | Path) -> None:
         """Saves weights, optimizer, how far the plan is and what later steps need: for the holder of the data alone."""
-        if self._chunk is not None:
+        if self._open is not None:
             raise BadArgument("save()", "asked between two steps", "in the middle of one")
         parts = {name: part.state() for name, part in self._parts().items()}
         parts |= {"model": self.model.state_dict(), "optimizer": self.optimizer.state_dict()}
-        torch.save({"format": FORMAT, "version": 1, "plan": self._fingerprint(), "taken": self.taken, **parts}, path)
+        beside = Path(f"{path}.writing")
+        torch.save({"format": FORMAT, "version": 1, "plan": self._fingerprint(), "taken": self.taken, **parts}, beside)
+        beside.replace(path)  # all of it or what was there before, whenever the process is killed
 
     def resume(self, path: str | Path) -> Private:
         """Goes on from what `save` saved of the same plan; steps that the book counts since then stay taken."""
@@ -169,6 +198,10 @@ class Private(Displayed):
             raise UnknownFormat("it is no training that was saved")
         if held["plan"] != self._fingerprint():
             raise BadArgument("the plan", "the one that was saved: a run goes on as it was paid for", "another")
+        lost = self.taken - int(held["taken"])
+        if lost > 0 and held["noise"]:
+            must = f"saved after its last step, where noise hangs together: the book counts {lost} steps since then"
+            raise BadArgument("the training", must, "an earlier one")
         self.model.load_state_dict(held["model"])
         self.optimizer.load_state_dict(held["optimizer"])
         for name, part in self._parts().items():
@@ -213,10 +246,17 @@ class Private(Displayed):
         )
 
     def document(self) -> Document:
-        """What is trained and what it has cost so far, for any form."""
+        """What is trained, what it has cost so far, between which bounds that is known, and who is protected."""
         delta = self._keep.delta if isinstance(self._keep, Approx) else None
-        cost = f"{self.spent(delta).loss}" if delta and self.taken else ""
-        rows = [*self._facts(), ("kept", str(self._keep or "")), ("spent so far", cost)]
+        report = self.spent(delta) if delta and self.taken else None
+        cost = "" if report is None else f"{report.loss}; the least ε that holds is {report.epsilon}"
+        rows = [
+            *self._facts(),
+            ("protected", self._units.protects),
+            ("kept", str(self._keep or "")),
+            ("spent so far", cost),
+            ("accuracy", "" if self.accuracy is None else f"{self.accuracy:.1%}, on rows that are taken to be public"),
+        ]
         return Document(
             "Private training", type(self.model).__name__, tables=(Table(tuple(row for row in rows if row[1])),)
         )

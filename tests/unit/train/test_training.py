@@ -273,7 +273,8 @@ def test_a_loss_that_is_averaged_and_a_step_out_of_turn_are_refused() -> None:
     training = private(network(), made_up(), noise_multiplier=1, batch=20, steps=2)
     with pytest.raises(BadArgument, match="step"):
         training.step(torch.zeros(3))
-    rows, labels = next(training.batches())
+    batches = training.batches()
+    rows, labels = next(batches)
     with pytest.raises(BadArgument, match="reduction='none'"):
         training.step(nn.functional.cross_entropy(training.model(rows), labels))
 
