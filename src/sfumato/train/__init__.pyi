@@ -1,17 +1,20 @@
 from .batches import FixedBatches, PoissonBatches
 from .checks import replaced
 from .clipping import Automatic, Flat, PerLayer
+from .estimators import Classifier, Regressor
 from .plan import TrainingPlan
 from .start import private, resume
 from .trainer import Private
 
 __all__ = [
     "Automatic",
+    "Classifier",
     "FixedBatches",
     "Flat",
     "PerLayer",
     "PoissonBatches",
     "Private",
+    "Regressor",
     "TrainingPlan",
     "private",
     "replaced",

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import nn
@@ -18,15 +18,18 @@ from sfumato.accounting.relation import Relation
 from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument
 from sfumato.exact import Number, integer, positive
-from sfumato.release.claim import Claim
+from sfumato.query.frame import Frame
 from sfumato.train.batches import Batches, PoissonBatches
 from sfumato.train.checks import check_model
 from sfumato.train.clipping import Clipping, Flat
 from sfumato.train.guards import check_fits, check_labels, check_optimizer, device_of, moved
-from sfumato.train.paying import Payer, Run
+from sfumato.train.paying import OWN_ROWS, ROW_BY_ROW, Payer, Run
 from sfumato.train.plan import TrainingPlan
 from sfumato.train.trainer import PROOF, Private
 from sfumato.train.units import Augment, Units
+
+if TYPE_CHECKING:
+    from sfumato.train.tables import TableRows
 
 STRICTER = (Relation.ADD_REMOVE, Relation.CHANGE_ONE)
 """Neighbours, from those that are easier to hide to those that are harder."""
@@ -46,6 +49,8 @@ def private(
     batches: Batches | None = None,
     clip: float | Clipping = 1.0,
     optimizer: torch.optim.Optimizer | None = None,
+    features: Sequence[str] | None = None,
+    label: str | None = None,
     people: Sequence[object] | None = None,
     max_rows: int = 1,
     augment: Augment | None = None,
@@ -71,8 +76,11 @@ def private(
 
     With a ``session`` the plan is charged before the first batch, under a ``key`` by which it can be resumed. Left out,
     nothing is charged, and the release says so. Without ``size`` the number of units is taken to be public.
+
+    ``data`` may be a table of a session, with the names of ``features`` and ``label`` and a public ``size``: its rows
+    are read under the permit of the run alone, of each person ``max_rows``, and `fit` takes all steps.
     """
-    units = Units(data, people=people, max_rows=max_rows, augment=augment, augmentations=augmentations)
+    units, session = _units(data, features, label, people, max_rows, augment, augmentations, session)
     if session is not None and entropy is not None and entropy.replayable:
         raise BadArgument("entropy", "left out, where a session pays: no ledger takes what can be replayed", "given")
     if not isinstance(model, nn.Module):
@@ -81,7 +89,7 @@ def private(
     check_fits(model, example)
     check_model(model, example)
     check_labels(model, example, units.labels)
-    told = units.count if size is None else integer(size, "size", least=1)
+    told = _told(units, size)
     clipping = clip if isinstance(clip, Clipping) else Flat(clip)
     drawn = batches if batches is not None else _poisson(told, batch, epochs, steps)
     relation = (
@@ -97,7 +105,7 @@ def private(
     made = optimizer if optimizer is not None else torch.optim.Adam(model.parameters())
     check_optimizer(model, made)
     most = None if largest is None else integer(largest, "largest", least=1)
-    run = None if session is None else _charged(session, plan, keep, key)
+    run = None if session is None else _charged(session, plan, keep, key, table=not isinstance(units, Units))
     return Private(model, units, plan, made, keep=keep, largest=most, run=run, entropy=entropy)
 
 
@@ -129,6 +137,38 @@ def resume(path: str | Path, model: nn.Module, data: object, **plan: Any) -> Pri
     return private(model, data, **plan).resume(path)
 
 
+def _units(
+    data: object,
+    features: Sequence[str] | None,
+    label: str | None,
+    people: Sequence[object] | None,
+    max_rows: int,
+    augment: Augment | None,
+    augmentations: int,
+    session: Payer | None,
+) -> tuple[Units | TableRows, Payer | None]:
+    """Reads the data, and who pays: of a table of a session, that session. No row of it is looked at."""
+    if not isinstance(data, Frame):
+        if (features, label) != (None, None):
+            raise BadArgument("features and label", "left out, where the data is no table of a session", "given")
+        return Units(data, people=people, max_rows=max_rows, augment=augment, augmentations=augmentations), session
+    if people is not None or augment is not None or augmentations != 1:
+        must = "left out, where the data is a table: whose its rows are, the codebook says"
+        raise BadArgument("people, augment and augmentations", must, "given")
+    from sfumato.train.tables import TableRows, payer_of  # which needs the extra [learn]
+
+    return TableRows(data, features, label, integer(max_rows, "max_rows", least=1)), payer_of(data, session)
+
+
+def _told(units: Units | TableRows, size: int | None) -> int:
+    """A public number of units."""
+    if size is not None:
+        return integer(size, "size", least=1)
+    if not isinstance(units, Units):
+        raise BadArgument("size", "given with a table: a public number of units, about as many as there are", None)
+    return units.count
+
+
 def _poisson(size: int, batch: int | None, epochs: Number | None, steps: int | None) -> PoissonBatches:
     if not size:
         raise BadArgument("data", "of one row or more; where no row is a data set too, state a public size=", "no rows")
@@ -139,12 +179,9 @@ def _poisson(size: int, batch: int | None, epochs: Number | None, steps: int | N
     return PoissonBatches(rate, number_of_steps(rate, steps, epochs), size)
 
 
-def _charged(session: Payer, plan: TrainingPlan, loss: Loss | None, key: str | None) -> Run:
+def _charged(session: Payer, plan: TrainingPlan, loss: Loss | None, key: str | None, *, table: bool) -> Run:
     if not key:
         raise BadArgument("key", "a name of this training, under which it can be resumed", key)
-    claim = Claim(
-        "the rows that were trained on are those of the data set, each of the unit it is said to be and made of that "
-        "unit's rows alone"
-    )
+    claim = ROW_BY_ROW if table else OWN_ROWS
     what = f"private training, {plan.steps:,} steps"
     return session.start(plan.event(), loss=loss, key=key, claim=claim, proofs=(PROOF,), what=what)

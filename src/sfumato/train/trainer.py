@@ -6,7 +6,7 @@ import hashlib
 import pickle
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, TypeAlias, final
+from typing import TYPE_CHECKING, Any, TypeAlias, final
 
 import numpy as np
 import torch
@@ -32,6 +32,9 @@ from sfumato.train.plan import TrainingPlan
 from sfumato.train.taps import Notes
 from sfumato.train.units import Chunk, Rows, Units
 
+if TYPE_CHECKING:
+    from sfumato.train.tables import TableRows
+
 PROOF = "proofs/training.md#steps"
 
 FORMAT = "sfumato/training"
@@ -54,7 +57,7 @@ class Private(Displayed):
     def __init__(
         self,
         model: nn.Module,
-        units: Units,
+        units: Units | TableRows,
         plan: TrainingPlan,
         optimizer: torch.optim.Optimizer,
         *,
@@ -70,7 +73,7 @@ class Private(Displayed):
         self._entropy = system() if entropy is None else entropy
         guard = Guard(model, optimizer)
         self._notes = Notes(model)
-        self._sampler = plan.batches.start(units.count, self._entropy)
+        self._sampler = plan.batches.start(units.count, self._entropy) if isinstance(units, Units) else None
         self._clipper = plan.clipping.start(float(plan.multiplier))
         self._noise = plan.noise.start(tuple(self._notes.parameters), self._entropy)
         self._chunk: Chunk | None = None
@@ -83,10 +86,28 @@ class Private(Displayed):
 
         A batch that is larger than ``largest`` comes in pieces. An empty one is a step of noise alone, and not seen.
         """
+        if not isinstance(self._units, Units) or self._sampler is None:
+            raise BadArgument(
+                "batches()", "left to private.fit(loss_function): rows of a table never leave it", "called"
+            )
         while self.taken < self.plan.steps:
             if self._run is not None:
                 self._run.step(lambda data, entropy: None)  # counted in the book before anything is looked at
             yield from self._one_batch(self._units, self._sampler)
+
+    def _one_step(self, data: Any, entropy: Entropy, of_rows: LossFunction) -> None:
+        """Takes a whole step on a table that a permit hands over; of its rows, nothing stays but in the weights."""
+        if isinstance(self._units, Units):
+            raise TypeError(self._units)
+        device = device_of(self.model)
+        units, sampler = self._units.opened(data, entropy, lambda many: self.plan.batches.start(many, self._entropy))
+        try:
+            for rows in self._one_batch(units, sampler):
+                inputs, *labels = moved(rows, device)
+                self.step(of_rows(self.model(inputs), *labels))
+        finally:
+            if self._open is not None:
+                self._abandon()
 
     def _one_batch(self, units: Units, sampler: Sampler) -> Iterator[Rows]:
         if self._open is not None:
@@ -111,6 +132,7 @@ class Private(Displayed):
 
     def _abandon(self) -> None:
         """Leaves a step without moving weights; its noise is drawn and thrown away, so that streams keep in step."""
+        self._notes.begin()  # which forgets what layers saw
         self._notes.end()
         self._chunk, self._sums, self._open = None, {}, None
         self._noise.add({}, self._clipper.deviation)
@@ -152,7 +174,10 @@ class Private(Displayed):
         check_loss(of_rows, self.model, moved(self._units.example(), device))
         self.model.train()
         with reporting(progress, "training") as tell:
-            for rows in self.batches():
+            while self._run is not None and self._sampler is None and self.taken < self.plan.steps:
+                self._run.step(lambda data, entropy: self._one_step(data, entropy, of_rows))
+                tell(self.taken, self.plan.steps)
+            for rows in self.batches() if self._sampler is not None else ():
                 inputs, *labels = moved(rows, device)
                 self.step(of_rows(self.model(inputs), *labels))
                 tell(self.taken, self.plan.steps)
@@ -211,7 +236,8 @@ class Private(Displayed):
 
     def _parts(self) -> dict[str, Memory]:
         """What may have to be remembered from step to step."""
-        return {"sampler": self._sampler, "clipper": self._clipper, "noise": self._noise}
+        parts: dict[str, Memory] = {"clipper": self._clipper, "noise": self._noise}
+        return parts if self._sampler is None else {"sampler": self._sampler, **parts}
 
     def _fingerprint(self) -> str:
         """What makes two plans the same: what is accounted for, and how much one unit may add."""
