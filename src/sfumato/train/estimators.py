@@ -87,12 +87,20 @@ class _Trained(PrivateEstimator):
         example = encoding.example()
         check_fits(recipe.model, example)
         check_model(recipe.model, example)
+        self._check_outputs(recipe.model, example[0])
         check_loss(recipe.of_rows, recipe.model, example)
         if not callable(recipe.optimizing):
             raise BadArgument("optimizer", "a function of parameters, such as torch.optim.SGD", recipe.optimizing)
         trial = copy.deepcopy(recipe.model)
         check_optimizer(trial, recipe.optimizing(trial.parameters()))
         return recipe
+
+    def _check_outputs(self, model: nn.Module, inputs: Tensor) -> None:
+        with torch.no_grad():
+            given = copy.deepcopy(model)(inputs)
+        if not isinstance(given, Tensor) or tuple(given.shape) != (len(inputs), self._outputs()):
+            must = f"one that gives {self._outputs()} numbers a row: one for each class, or the one that is predicted"
+            raise BadArgument("model", must, tuple(given.shape) if isinstance(given, Tensor) else "others")
 
     def _module(self, wide: int) -> nn.Module:
         model, outputs = self.model, self._outputs()
@@ -215,7 +223,8 @@ class Classifier(ClassifierMixin, _Trained):  # type: ignore[misc]
 
     def predict(self, X: object) -> np.ndarray[Any, Any]:  # noqa: N803
         """The likeliest class of each row."""
-        return np.asarray(self.classes_[self._given(X).argmax(axis=1)])
+        given = self._given(X)
+        return np.asarray(self.classes_[given.argmax(axis=1)])
 
     def score(self, X: object, y: object, sample_weight: object = None) -> float:  # noqa: N803
         """The share of rows whose class is predicted. Not private: it tells about the rows that it is asked for."""
@@ -270,10 +279,8 @@ class Regressor(RegressorMixin, _Trained):  # type: ignore[misc]
 
     def predict(self, X: object) -> Floats:  # noqa: N803
         """The predicted number of each row, within the bounds of the target."""
-        target = cast(Number, self.target_)
-        return np.clip(
-            target.decode(np.clip(self._given(X)[:, 0], -1.0, 1.0)), float(target.lower), float(target.upper)
-        )
+        given, target = self._given(X), cast(Number, self.target_)
+        return np.clip(target.decode(np.clip(given[:, 0], -1.0, 1.0)), float(target.lower), float(target.upper))
 
     def score(self, X: object, y: object, sample_weight: object = None) -> float:  # noqa: N803
         """R² of the predictions. Not private: it tells about the rows that it is asked for."""
