@@ -2,11 +2,14 @@ from .batches import FixedBatches, PoissonBatches
 from .checks import replaced
 from .clipping import Automatic, Flat, PerLayer
 from .estimators import Classifier, Regressor
+from .optimizers import LAMB, AdamBC
 from .plan import TrainingPlan
 from .start import private, resume
 from .trainer import Private
 
 __all__ = [
+    "LAMB",
+    "AdamBC",
     "Automatic",
     "Classifier",
     "FixedBatches",

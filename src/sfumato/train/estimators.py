@@ -10,6 +10,7 @@ import copy
 import inspect
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, TypeAlias, cast, final
 
@@ -85,15 +86,15 @@ class _Trained(PrivateEstimator):
             (ROW_BY_ROW,) if theirs else (),
         )
         example = encoding.example()
+        layout = check_model(recipe.model, example)
         check_fits(recipe.model, example)
-        check_model(recipe.model, example)
         self._check_outputs(recipe.model, example[0])
         check_loss(recipe.of_rows, recipe.model, example)
         if not callable(recipe.optimizing):
             raise BadArgument("optimizer", "a function of parameters, such as torch.optim.SGD", recipe.optimizing)
         trial = copy.deepcopy(recipe.model)
         check_optimizer(trial, recipe.optimizing(trial.parameters()))
-        return recipe
+        return replace(recipe, layout=layout)
 
     def _check_outputs(self, model: nn.Module, inputs: Tensor) -> None:
         with torch.no_grad():

@@ -11,7 +11,8 @@ import torch
 from torch import Tensor, nn
 
 from sfumato.errors import BadArgument
-from sfumato.train.checks import CLOSE, made_up
+from sfumato.train.taps import as_written
+from sfumato.train.trial import CLOSE, made_up, run_or_nothing
 from sfumato.train.units import Rows
 
 HELD = "_steps_of_private"
@@ -99,43 +100,40 @@ def moved(rows: Rows, device: torch.device) -> Rows:
 
 
 def check_fits(model: nn.Module, example: Rows) -> None:
-    """Refuses a model that cannot take rows as the data has them, or gives something else than rows; on made-up rows.
+    """Refuses a model that does not take the first part of rows as the data has them; on made-up rows.
 
-    Labels that are whole numbers count the outputs of the model: see `check_labels`.
+    It is for whoever calls the model so, as `fit` does: loops of one's own may change rows before.
     """
-    if any(each.is_meta for each in model.parameters()):
-        raise BadArgument("model", "one on a device that holds its weights", "one on the meta device")
     inputs = example[0] if example else None
     if not isinstance(inputs, Tensor) or not len(inputs):
         return
     with _apart():
         try:
-            given = copy.deepcopy(model)(made_up(inputs[:1].expand(3, *inputs.shape[1:])))
+            copy.deepcopy(as_written(model))(*made_up(model, (inputs,), 3))
+            return
         except Exception as fault:  # of a model that others wrote
-            must = f"one that takes rows as the data has them: {tuple(inputs.shape[1:])} numbers of {inputs.dtype} each"
-            failed: BadArgument | None = BadArgument("model", must, f"one that failed on made-up rows: {_first(fault)}")
-        else:
-            failed = None
-    if failed is not None:
-        raise failed
-    if isinstance(given, Tensor) and (given.dim() == 0 or len(given) != 3):
-        must = "one that gives something for each row, the rows first: of 3 rows, 3"
-        raise BadArgument("model", must, f"outputs of shape {tuple(given.shape)}")
+            said = f"one that failed on made-up rows: {_first(fault)}"
+    must = f"one that takes rows as the data has them: {tuple(inputs.shape[1:])} numbers of {inputs.dtype} each"
+    raise BadArgument("model", must, said)
 
 
-def check_labels(model: nn.Module, example: Rows, labels: Tensor | None) -> None:
-    """Refuses class labels that the model has no output for, before anything is paid.
+def check_outputs(model: nn.Module, example: Rows, labels: Tensor | None) -> None:
+    """Refuses a model whose outputs are not rows first, and labels of classes that it has no output for.
 
     Whole numbers, one a row, beside outputs of which each row has several, are places of classes; -100 stands for none,
-    as in torch. Numbers to come near to are given as floats.
+    as in torch. Numbers to come near to are given as floats. A model that takes other rows is left to who calls it.
     """
-    inputs = example[0] if example else None
-    whole = labels is not None and labels.dtype in (torch.int64, torch.int32, torch.int16, torch.uint8, torch.int8)
-    if labels is None or not whole or labels.dim() != 1 or not isinstance(inputs, Tensor) or not len(inputs):
-        return
+    if not isinstance(model, nn.Module) or not _trained(model) or any(each.is_meta for each in model.parameters()):
+        return  # which is refused with other words
     with _apart():
-        given = copy.deepcopy(model)(made_up(inputs))
-    if not isinstance(given, Tensor) or given.dim() != 2 or given.shape[1] < 2:
+        given = run_or_nothing(copy.deepcopy(as_written(model)), made_up(model, example, 3)) if example else None
+    if not isinstance(given, Tensor):
+        return
+    if given.dim() == 0 or len(given) != 3:
+        must = "one that gives something for each row, the rows first: of 3 rows, 3"
+        raise BadArgument("model", must, f"outputs of shape {tuple(given.shape)}")
+    whole = labels is not None and not (labels.is_floating_point() or labels.is_complex() or labels.dtype == torch.bool)
+    if labels is None or not whole or labels.dim() != 1 or given.dim() != 2 or given.shape[1] < 2:
         return
     classes = given.shape[1]
     if bool((((labels < 0) & (labels != -100)) | (labels >= classes)).any()):
@@ -150,7 +148,7 @@ def check_loss(of_rows: Callable[..., Tensor], model: nn.Module, example: Rows) 
     if not example or len(example[0]) < 2 or not all(isinstance(part, Tensor) for part in example):
         return  # nothing is known of how other rows are made up
     inputs, *labels = example
-    first, others = made_up(inputs), made_up(inputs)
+    (first,), (others,) = made_up(model, (inputs,), 2), made_up(model, (inputs,), 2)
     others[:1] = first[:1]
     try:
         lost = _lost(of_rows, model, (first, others), labels, other=1)
@@ -189,7 +187,7 @@ def _lost(
     made = []
     for place, inputs in enumerate(rows):
         with _apart():
-            given = copy.deepcopy(model)(inputs)
+            given = copy.deepcopy(as_written(model))(inputs)
             said = [torch.zeros_like(each) for each in labels]
             for each in said:
                 each[1:] = other * place

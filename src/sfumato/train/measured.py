@@ -36,6 +36,7 @@ from sfumato.train.batches import PoissonBatches
 from sfumato.train.clipping import Clipping
 from sfumato.train.plan import TrainingPlan
 from sfumato.train.rows import Encoding, beginning, units_of
+from sfumato.train.taps import Layout
 from sfumato.train.trainer import PROOF, Private
 
 Optimizing: TypeAlias = Callable[[Iterable[nn.Parameter]], torch.optim.Optimizer]
@@ -57,20 +58,24 @@ class Recipe:
     batches: PoissonBatches
     clipping: Clipping
     claims: tuple[Claim, ...] = ()
+    layout: Layout | None = None
+    """Where rows are in what the layers of the model see."""
 
     def trained(self, rows: Data, plan: TrainingPlan, entropy: Entropy) -> np.ndarray[Any, Any]:
         """Trains a copy of the model, and gives the average of its weights over the later half of all steps."""
         model = copy.deepcopy(self.model)
         optimizer = self.optimizing(model.parameters())
+        units = self.encoding.units(rows)
         training = Private(
             model,
-            self.encoding.units(rows),
+            units,
             plan,
             optimizer,
             keep=None,
             largest=MOST_AT_ONCE,
             run=None,
             entropy=entropy,
+            layout=self.layout,
         )
         averaged = Averaged(model, plan.steps)
         optimizer.register_step_post_hook(lambda *_: averaged.add())  # of every step, also of empty batches

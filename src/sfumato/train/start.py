@@ -22,7 +22,7 @@ from sfumato.query.frame import Frame
 from sfumato.train.batches import Batches, PoissonBatches
 from sfumato.train.checks import check_model
 from sfumato.train.clipping import Clipping, Flat
-from sfumato.train.guards import check_fits, check_labels, check_optimizer, device_of, moved
+from sfumato.train.guards import check_fits, check_optimizer, check_outputs
 from sfumato.train.paying import OWN_ROWS, ROW_BY_ROW, Payer, Run
 from sfumato.train.plan import TrainingPlan
 from sfumato.train.trainer import PROOF, Private
@@ -83,12 +83,11 @@ def private(
     units, session = _units(data, features, label, people, max_rows, augment, augmentations, session)
     if session is not None and entropy is not None and entropy.replayable:
         raise BadArgument("entropy", "left out, where a session pays: no ledger takes what can be replayed", "given")
-    if not isinstance(model, nn.Module):
-        raise BadArgument("model", "a torch.nn.Module", type(model).__name__)
-    example = moved(units.example(), device_of(model))
-    check_fits(model, example)
-    check_model(model, example)
-    check_labels(model, example, units.labels)
+    example = units.example()
+    check_outputs(model, example, units.labels)
+    layout = check_model(model, example)
+    if not isinstance(units, Units):
+        check_fits(model, example)
     told = _told(units, size)
     clipping = clip if isinstance(clip, Clipping) else Flat(clip)
     drawn = batches if batches is not None else _poisson(told, batch, epochs, steps)
@@ -106,7 +105,7 @@ def private(
     check_optimizer(model, made)
     most = None if largest is None else integer(largest, "largest", least=1)
     run = None if session is None else _charged(session, plan, keep, key, table=not isinstance(units, Units))
-    return Private(model, units, plan, made, keep=keep, largest=most, run=run, entropy=entropy)
+    return Private(model, units, plan, made, keep=keep, largest=most, run=run, entropy=entropy, layout=layout)
 
 
 def resume(path: str | Path, model: nn.Module, data: object, **plan: Any) -> Private:
