@@ -80,6 +80,8 @@ ALLOWED_IN: dict[str, frozenset[str]] = {
     "scipy": frozenset({"attacks", "learn"}),  # programs and optimisers; nothing private is made with it
     "sklearn": frozenset({"learn", "train"}),  # the manners of estimators
     "torch": frozenset({"train"}),
+    "transformers": frozenset({"train"}),  # loaded by who asks for its trainer
+    "lightning": frozenset({"train"}),
 }
 
 RANDOM_MODULES = {"random", "secrets"}

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import nn
+from torch.utils.data import default_collate
 
 from sfumato.accounting.losses.measures import Loss
 from sfumato.accounting.losses.stated import needed_loss, stated_loss
@@ -26,7 +27,7 @@ from sfumato.train.guards import check_fits, check_optimizer, check_outputs
 from sfumato.train.paying import OWN_ROWS, ROW_BY_ROW, Payer, Run
 from sfumato.train.plan import TrainingPlan
 from sfumato.train.trainer import PROOF, Private
-from sfumato.train.units import Augment, Units
+from sfumato.train.units import Augment, Collate, Units
 
 if TYPE_CHECKING:
     from sfumato.train.tables import TableRows
@@ -55,6 +56,7 @@ def private(
     max_rows: int = 1,
     augment: Augment | None = None,
     augmentations: int = 1,
+    collate: Collate = default_collate,
     largest: int | None = None,
     size: int | None = None,
     session: Payer | None = None,
@@ -67,8 +69,8 @@ def private(
                 Dataset, never a loader; a ``loss`` to keep, or a ``noise_multiplier``; how many units a ``batch`` has
                 on average and how many ``epochs`` or ``steps`` there are, or ``batches`` drawn in another way;
                 ``clip``, the most that one unit adds to a gradient; ``people``, an id for each row, of whom
-                ``max_rows`` rows count a step; ``largest``, how many units pass at once; ``size``, a public number of
-                units
+                ``max_rows`` rows count a step; ``collate``, what puts rows together; ``largest``, how many units pass
+                at once; ``size``, a public number of units
     Gives:      a `Private`, whose `batches` and `step`, or `fit`, train the model
     Guarantee:  the loss of the plan's event, for whoever is protected, of all weights after all steps; noise is drawn
                 in floating point  (proofs/training.md#steps)
@@ -80,7 +82,7 @@ def private(
     ``data`` may be a table of a session, with the names of ``features`` and ``label`` and a public ``size``: its rows
     are read under the permit of the run alone, of each person ``max_rows``, and `fit` takes all steps.
     """
-    units, session = _units(data, features, label, people, max_rows, augment, augmentations, session)
+    units, session = _units(data, features, label, people, max_rows, augment, augmentations, collate, session)
     if session is not None and entropy is not None and entropy.replayable:
         raise BadArgument("entropy", "left out, where a session pays: no ledger takes what can be replayed", "given")
     example = units.example()
@@ -144,13 +146,15 @@ def _units(
     max_rows: int,
     augment: Augment | None,
     augmentations: int,
+    collate: Collate,
     session: Payer | None,
 ) -> tuple[Units | TableRows, Payer | None]:
     """Reads the data, and who pays: of a table of a session, that session. No row of it is looked at."""
     if not isinstance(data, Frame):
         if (features, label) != (None, None):
             raise BadArgument("features and label", "left out, where the data is no table of a session", "given")
-        return Units(data, people=people, max_rows=max_rows, augment=augment, augmentations=augmentations), session
+        more: dict[str, Any] = {"augment": augment, "augmentations": augmentations, "collate": collate}
+        return Units(data, people=people, max_rows=max_rows, **more), session
     if people is not None or augment is not None or augmentations != 1:
         must = "left out, where the data is a table: whose its rows are, the codebook says"
         raise BadArgument("people, augment and augmentations", must, "given")

@@ -140,6 +140,11 @@ class Private(Displayed):
         self._noise.add({}, self._clipper.deviation)
         self._clipper.end_step(self._entropy)
 
+    @property
+    def between_steps(self) -> bool:
+        """Tells whether the last step that has begun has ended: not so between the pieces of a large batch."""
+        return self._open is None
+
     def step(self, losses: Tensor) -> None:
         """Takes the losses of the rows of a batch, one number each (``reduction="none"``), and the step with it."""
         chunk = self._chunk

@@ -19,6 +19,9 @@ from sfumato.train.batches import Places
 Rows: TypeAlias = tuple[Any, ...]
 """What a model is given of some rows: features, labels, and what else a data set has."""
 
+Collate: TypeAlias = Callable[[list[Any]], Any]
+"""Puts the rows of a batch together, the rows first; a row may be padded, and not otherwise changed by others."""
+
 Augment: TypeAlias = Callable[[Any], Any]
 """Changes features at random, or not, without looking from one row at another."""
 
@@ -49,8 +52,9 @@ class Units:
         max_rows: int = 1,
         augment: Augment | None = None,
         augmentations: int = 1,
+        collate: Collate = default_collate,
     ) -> None:
-        self._take, rows = readable(data)
+        self._take, rows = readable(data, collate)
         self._tensors = tensors_of(data)
         self.max_rows = integer(max_rows, "max_rows", least=1)
         self.augment, self.augmentations = augment, integer(augmentations, "augmentations", least=1)
@@ -118,8 +122,8 @@ class Units:
         return places.ravel(), weights.ravel()
 
 
-def readable(data: object) -> tuple[Callable[[Places], Rows], int]:
-    """Reads data as a function from places to rows, and how many rows there are."""
+def readable(data: object, collate: Collate = default_collate) -> tuple[Callable[[Places], Rows], int]:
+    """Reads data as a function from places to rows, which are put together by ``collate``, and counts its rows."""
     if isinstance(data, DataLoader):
         must = (
             "the data set itself, loader.dataset: batches are drawn here, and how is what is paid for. A loader that "
@@ -135,7 +139,7 @@ def readable(data: object) -> tuple[Callable[[Places], Rows], int]:
         held: Any = data
         if not hasattr(held, "__len__"):
             raise BadArgument("data", "a data set with a length, of which rows can be drawn", type(data).__name__)
-        return lambda places: _tuple(_collated(held, places)), len(held)
+        return lambda places: _tuple(_collated(held, places, collate)), len(held)
     raise BadArgument("data", "a tuple of tensors or arrays such as (X, y), or a torch Dataset", type(data).__name__)
 
 
@@ -164,10 +168,10 @@ def owners(people: Sequence[object]) -> NDArray[np.int64]:
     return np.array(whose, dtype=np.int64)
 
 
-def _collated(held: Any, places: Places) -> Any:
+def _collated(held: Any, places: Places, collate: Collate) -> Any:
     """Rows of a data set, read one by one; one that cannot be read is said without which, for that was drawn."""
     try:
-        return default_collate([held[int(place)] for place in places])
+        return collate([held[int(place)] for place in places])
     except Exception as fault:  # of a data set that others wrote
         failed = type(fault).__name__
     raise BadArgument(
