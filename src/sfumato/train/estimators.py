@@ -106,10 +106,10 @@ class _Trained(PrivateEstimator):
     def _module(self, wide: int) -> nn.Module:
         model, outputs = self.model, self._outputs()
         if model is None:
-            made: nn.Module = nn.Linear(wide, outputs)
-            nn.init.zeros_(made.weight)  # type: ignore[arg-type]
-            nn.init.zeros_(made.bias)  # type: ignore[arg-type]
-            return made
+            plain = nn.Linear(wide, outputs)
+            nn.init.zeros_(plain.weight)
+            nn.init.zeros_(plain.bias)
+            return plain
         if isinstance(model, nn.Module):
             return copy.deepcopy(model)
         if not callable(model) or inspect.isclass(model):
@@ -129,8 +129,8 @@ class _Trained(PrivateEstimator):
         if self.size is None and not isinstance(source, Held):
             must = "given beside batch: a public number of units, about as many as there are. How many is private"
             raise BadArgument("size", must, None)
-        size = len(source.values[0]) if isinstance(source, Held) and self.size is None else self.size  # type: ignore[arg-type]
-        size = max(many, integer(size, "size", least=0))
+        rows = len(cast(Any, source.values[0])) if isinstance(source, Held) else 0
+        size = max(many, rows if self.size is None else integer(self.size, "size", least=1))
         rate = positive(many, "batch") / size
         return PoissonBatches(rate, number_of_steps(rate, None, self.epochs), size)
 
@@ -140,13 +140,13 @@ class _Trained(PrivateEstimator):
         vector_to_parameters(vector.to(next(module.parameters())), module.parameters())
         self.module_ = module.requires_grad_(False)
 
-    @torch.no_grad()
     def _given(self, X: object) -> Floats:  # noqa: N803
         """What the model gives for rows, made as rows to learn from were."""
         inputs = torch.from_numpy(self._coordinates(X)[:, 1:]).to(next(self.module_.parameters()))
         if not len(inputs):
             return np.zeros((0, self._outputs()))
-        return np.asarray(self.module_(inputs).double().numpy())
+        with torch.no_grad():
+            return np.asarray(self.module_(inputs).double().numpy())
 
 
 @final
@@ -205,7 +205,8 @@ class Classifier(ClassifierMixin, _Trained):  # type: ignore[misc]
 
     @property
     def _compared(self) -> Callable[..., Tensor]:
-        return nn.CrossEntropyLoss()
+        made: Callable[..., Tensor] = nn.CrossEntropyLoss()
+        return made
 
     def _learn(self, recipe: Recipe, weights: object) -> None:
         super()._learn(recipe, weights)
@@ -214,7 +215,7 @@ class Classifier(ClassifierMixin, _Trained):  # type: ignore[misc]
     def decision_function(self, X: object) -> Floats:  # noqa: N803
         """The scores of rows: how far the second of two classes is ahead, else one for each class."""
         given = self._given(X)
-        return given[:, 1] - given[:, 0] if given.shape[1] == 2 else given
+        return np.asarray(given[:, 1] - given[:, 0]) if given.shape[1] == 2 else given
 
     def predict_proba(self, X: object) -> Floats:  # noqa: N803
         """The chance of each class, for each row, as the model sees it."""
@@ -276,7 +277,8 @@ class Regressor(RegressorMixin, _Trained):  # type: ignore[misc]
 
     @property
     def _compared(self) -> Callable[..., Tensor]:
-        return nn.MSELoss()
+        made: Callable[..., Tensor] = nn.MSELoss()
+        return made
 
     def predict(self, X: object) -> Floats:  # noqa: N803
         """The predicted number of each row, within the bounds of the target."""

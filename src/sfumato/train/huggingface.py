@@ -67,6 +67,7 @@ class PrivateTrainer(Trainer):  # type: ignore[misc]
         super().__init__(*args, **kwargs)
         self.privacy, self.row_loss = dict(privacy), row_loss
         self.private: Private | None = None
+        self.control: Any = self.control
 
     def train(self, *args: Any, **kwargs: Any) -> TrainOutput:
         """Takes all steps of the plan, which is charged first where ``privacy`` has a session."""
@@ -128,7 +129,7 @@ class PrivateTrainer(Trainer):  # type: ignore[misc]
         return [name for name in asked if name in first and name != LABELS]
 
 
-class _Rows(Dataset[Any]):
+class _Rows(Dataset[Any]):  # type: ignore[misc]
     """Any sequence as a data set of torch's."""
 
     def __init__(self, held: Any) -> None:
@@ -149,4 +150,4 @@ def _in_order(
 
 
 def _logits(names: Sequence[str], model: nn.Module, *parts: Tensor) -> Tensor:
-    return model(**dict(zip(names, parts, strict=False)), return_dict=True).logits  # type: ignore[no-any-return]
+    return model(**dict(zip(names, parts, strict=False)), return_dict=True).logits

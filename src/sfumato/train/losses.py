@@ -25,7 +25,7 @@ def by_rows(loss_function: Callable[..., Tensor]) -> Callable[..., Tensor]:
     if isinstance(loss_function, nn.Module) and hasattr(loss_function, "reduction"):
         made: Any = copy.copy(loss_function)
         made.reduction = "none"
-        return within_classes(made, made.ignore_index) if isinstance(made, CLASSES) else made  # type: ignore[no-any-return]
+        return within_classes(made, made.ignore_index) if isinstance(made, CLASSES) else made
     if not callable(loss_function):
         raise BadArgument(
             "loss_function", "a function such as torch.nn.CrossEntropyLoss()", type(loss_function).__name__

@@ -93,11 +93,10 @@ class Averaged:
         self._model, self._first, self._taken = model, steps // 2, 0
         self._sum = torch.zeros(sum(each.numel() for each in model.parameters()), dtype=torch.float64)
 
-    @torch.no_grad()
     def add(self) -> None:
         """After a step."""
         if self._taken >= self._first:
-            self._sum += parameters_to_vector(self._model.parameters()).double().cpu()
+            self._sum += parameters_to_vector(self._model.parameters()).detach().double().cpu()
         self._taken += 1
 
     def weights(self) -> np.ndarray[Any, Any]:
@@ -131,7 +130,7 @@ def measured(source: Source, recipe: Recipe, loss: Loss) -> Measurement:
 
     @lru_cache(maxsize=8)
     def price(units: Fraction) -> Loss:
-        event = event_of(plan.batches, plan.multiplier, units)
+        event = event_of(recipe.batches, plan.multiplier, units)
         if isinstance(loss, Approx):
             return account(event, delta=loss.delta).loss
         return total(event, type(loss), relation=Relation.ADD_REMOVE)
@@ -141,7 +140,7 @@ def measured(source: Source, recipe: Recipe, loss: Loss) -> Measurement:
         measure=type(loss),
         function=lambda rows, entropy: recipe.trained(rows, plan, entropy),
         privacy_map=lambda d_in: price(units_of(d_in)),
-        event=lambda d_in: event_of(plan.batches, plan.multiplier, units_of(d_in)),
+        event=lambda d_in: event_of(recipe.batches, plan.multiplier, units_of(d_in)),
         how=_how(recipe, plan),
     ).recorded()
     return made if begin is None else made.after(begin)

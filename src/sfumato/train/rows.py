@@ -10,6 +10,7 @@ from typing import final
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from sfumato.core.domains import Data
@@ -57,7 +58,7 @@ class Encoding:
         if isinstance(rows, Mapping):
             rows = np.stack([rows[str(place)] for place in range(len(self.kinds) + 1)], axis=1)
         held = np.asarray(rows, dtype=np.float64).reshape(-1, len(self.kinds) + 1)
-        known = ~np.isnan(held).any(axis=1)
+        known: NDArray[np.bool_] = np.asarray(~np.isnan(held).any(axis=1))
         if self.classes:
             known &= held[:, -1] >= 0
         inputs = torch.from_numpy(Coordinates(self.kinds).rows(held[known, :-1])[:, 1:]).float()

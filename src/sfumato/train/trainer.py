@@ -196,12 +196,12 @@ class Private(Displayed):
                 tell(self.taken, self.plan.steps)
         return self
 
-    @torch.no_grad()
     def score(self, inputs: Any, labels: Tensor) -> float:
         """The share of public rows whose class the model predicts: it tells of them. It is kept, and printed."""
         before = self.model.training
         inputs, labels = moved((inputs, labels), device_of(self.model))
-        given = self.model.eval()(inputs)
+        with torch.no_grad():
+            given = self.model.eval()(inputs)
         self.model.train(before)
         self.accuracy = float((given.argmax(dim=1) == labels).float().mean())
         return self.accuracy

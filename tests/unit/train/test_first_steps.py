@@ -221,6 +221,25 @@ def test_an_error_between_a_batch_and_its_step_leaves_a_training_that_goes_on() 
     assert training.taken == 6
 
 
+def test_a_step_that_was_left_adds_nothing_to_the_next_one() -> None:
+    weights = []
+    for left in (False, True):
+        model = network()
+        training = started(
+            model, largest=7, noise_multiplier=1e-9, optimizer=torch.optim.SGD(model.parameters(), lr=1.0)
+        )
+        if left:
+            batches = training.batches()
+            training.step(lost(training, next(batches)))
+            del batches
+        for rows in training.batches():
+            training.step(lost(training, rows))
+            if training.between_steps:
+                break
+        weights.append(torch.cat([each.detach().flatten() for each in model.parameters()]))
+    torch.testing.assert_close(*weights, rtol=1e-4, atol=1e-6)
+
+
 def test_a_step_is_called_once_for_each_batch() -> None:
     training = started()
     batches = training.batches()
@@ -286,9 +305,7 @@ def test_one_row_is_trained_on_and_rows_follow_the_model() -> None:
     assert moved.fit(nn.CrossEntropyLoss()).taken == 6
 
 
-def test_a_model_that_does_not_take_the_rows_is_refused_but_not_to_a_loop_that_changes_them() -> (
-    None
-):
+def test_a_model_that_does_not_take_the_rows_is_refused_but_not_to_a_loop_that_changes_them() -> None:
     training = started(data=(torch.zeros(40, 3, dtype=torch.uint8), labels))
     with pytest.raises(BadArgument, match=r"\(3,\) numbers of torch.uint8"):
         training.fit(nn.CrossEntropyLoss())

@@ -130,6 +130,8 @@ def test_no_attribute_of_a_training_leads_to_rows_also_after_it_broke_off() -> N
     gc.collect()
     held = [each for each in reachable(training) if each.dim() == 2 and each.shape[1] == 3]
     assert all(isinstance(each, nn.Parameter) or each.shape[0] == 2 for each in held)
+    with pytest.raises(AttributeError):  # who does not hold the tables is not given what was read of them
+        training._units.opened(object(), ReplayEntropy(1), lambda many: many)  # type: ignore[union-attr]
 
 
 def test_a_training_on_a_table_goes_on_under_its_key() -> None:
