@@ -81,7 +81,6 @@ ALLOWED_IN: dict[str, frozenset[str]] = {
     "sklearn": frozenset({"learn", "train"}),  # the manners of estimators
     "torch": frozenset({"train"}),
     "transformers": frozenset({"train"}),  # loaded by who asks for its trainer
-    "lightning": frozenset({"train"}),
 }
 
 RANDOM_MODULES = {"random", "secrets"}

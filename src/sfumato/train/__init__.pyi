@@ -2,6 +2,8 @@ from .batches import FixedBatches, PoissonBatches
 from .checks import replaced
 from .clipping import Automatic, Flat, PerLayer
 from .estimators import Classifier, Regressor
+from .huggingface import PrivateTrainer
+from .lightning import fit_lightning
 from .optimizers import LAMB, AdamBC
 from .plan import TrainingPlan
 from .start import private, resume
@@ -17,8 +19,10 @@ __all__ = [
     "PerLayer",
     "PoissonBatches",
     "Private",
+    "PrivateTrainer",
     "Regressor",
     "TrainingPlan",
+    "fit_lightning",
     "private",
     "replaced",
     "resume",

@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib.util import find_spec
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, final
 
 import torch
 from torch import Tensor, nn
@@ -26,12 +26,14 @@ from sfumato.train.row_losses import losses_of_rows
 from sfumato.train.start import private
 from sfumato.train.trainer import Private
 
-if find_spec("transformers") is None or find_spec("accelerate") is None:
-    raise MissingExtra("sfumato.train.huggingface", package="transformers accelerate")
+HERE = find_spec("transformers") is not None and find_spec("accelerate") is not None
 
-from transformers import Trainer
-from transformers.pytorch_utils import Conv1D
-from transformers.trainer_utils import TrainOutput
+if HERE:
+    from transformers import Trainer
+    from transformers.pytorch_utils import Conv1D
+    from transformers.trainer_utils import TrainOutput
+else:
+    Trainer, TrainOutput = object, Any
 
 RowLoss: TypeAlias = Callable[[Tensor, Tensor], Tensor]
 """Compares outputs with labels, one number a row."""
@@ -39,7 +41,6 @@ RowLoss: TypeAlias = Callable[[Tensor, Tensor], Tensor]
 LABELS = "labels"
 
 
-@reads(Conv1D)
 def conv1d(call: Call) -> Gradients:
     """The layer y = x·W + b: a linear one whose weights lie the other way."""
     made = products(by_unit(call.seen[0], call.units), by_unit(call.back, call.units), bias=call.bias)
@@ -50,6 +51,11 @@ def conv1d(call: Call) -> Gradients:
     return Gradients(made.squared, lambda weights: turned(made.weighted(weights)), lambda: turned(made.each()))
 
 
+if HERE:
+    reads(Conv1D)(conv1d)
+
+
+@final
 class PrivateTrainer(Trainer):  # type: ignore[misc]
     """A `transformers.Trainer` whose `train` is private: the same arguments, and ``privacy``, what `private` is given.
 
@@ -64,6 +70,8 @@ class PrivateTrainer(Trainer):  # type: ignore[misc]
     """
 
     def __init__(self, *args: Any, privacy: Mapping[str, Any], row_loss: RowLoss | None = None, **kwargs: Any) -> None:
+        if not HERE:
+            raise MissingExtra("sf.train.PrivateTrainer", package="transformers accelerate")
         super().__init__(*args, **kwargs)
         self.privacy, self.row_loss = dict(privacy), row_loss
         self.private: Private | None = None
@@ -129,6 +137,7 @@ class PrivateTrainer(Trainer):  # type: ignore[misc]
         return [name for name in asked if name in first and name != LABELS]
 
 
+@final
 class _Rows(Dataset[Any]):  # type: ignore[misc]
     """Any sequence as a data set of torch's."""
 

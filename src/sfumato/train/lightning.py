@@ -6,22 +6,18 @@ and `training_step` gives a loss for each row.
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from typing import Any
 
 import torch
 from torch import nn
 
-from sfumato.errors import BadArgument, MissingExtra
+from sfumato.errors import BadArgument
 from sfumato.release.progress import Progress, reporting
 from sfumato.train.guards import device_of, moved
 from sfumato.train.positional import positional
 from sfumato.train.start import private
 from sfumato.train.trainer import Private
 from sfumato.train.units import Units
-
-if find_spec("lightning") is None and find_spec("pytorch_lightning") is None:
-    raise MissingExtra("sfumato.train.lightning", package="lightning")
 
 LOSS = "loss"
 

@@ -22,13 +22,7 @@ EXACT: dict[str, Any] = {"noise_multiplier": 1e-12, "clip": 1e6, "entropy": Repl
 @pytest.mark.skipif(HUGGING, reason="transformers is installed")
 def test_without_the_library_it_says_what_to_install() -> None:
     with pytest.raises(MissingExtra, match="pip install transformers accelerate"):
-        import sfumato.train.huggingface  # noqa: F401
-
-
-@pytest.mark.skipif(LIGHTNING, reason="lightning is installed")
-def test_without_lightning_it_says_what_to_install() -> None:
-    with pytest.raises(MissingExtra, match="pip install lightning"):
-        import sfumato.train.lightning  # noqa: F401
+        sf.train.PrivateTrainer(privacy={})
 
 
 def test_the_loss_of_a_row_is_that_of_its_own_tokens() -> None:
@@ -92,13 +86,11 @@ def sentences(*, language: bool) -> list[dict[str, Tensor]]:
 def trainer(model: Any, data: Any, folder: Any, **privacy: Any) -> Any:
     from transformers import TrainingArguments, default_data_collator
 
-    from sfumato.train.huggingface import PrivateTrainer
-
     args = TrainingArguments(
         output_dir=str(folder), per_device_train_batch_size=5, gradient_accumulation_steps=2, max_steps=3, use_cpu=True,
         report_to=[], optim="sgd", learning_rate=0.5, lr_scheduler_type="linear", disable_tqdm=True,
     )  # fmt: skip
-    return PrivateTrainer(
+    return sf.train.PrivateTrainer(
         model=model, args=args, train_dataset=data, data_collator=default_data_collator, privacy=privacy
     )
 
@@ -138,7 +130,7 @@ def test_hugging_faces_trainer_plans_by_its_arguments_and_refuses_what_it_cannot
 
 
 class Stepping(nn.Module):
-    """What fit_lightning asks of a module; the one below is Lightning's own."""
+    """What `fit_lightning` asks of a module."""
 
     reduction = "none"
 
@@ -159,20 +151,22 @@ class Stepping(nn.Module):
         return {"optimizer": optimizer, "lr_scheduler": torch.optim.lr_scheduler.StepLR(optimizer, 1, gamma=0.5)}
 
 
-@pytest.mark.skipif(not LIGHTNING, reason="lightning is not installed")
-def test_lightning_modules_train_by_their_own_step_and_schedule() -> None:
+def modules() -> list[type[nn.Module]]:
+    """Modules with Lightning's methods, and its own where it is installed."""
+    if not LIGHTNING:
+        return [Stepping]
     import lightning
 
-    from sfumato.train.lightning import fit_lightning
+    return [Stepping, type("Module", (Stepping, lightning.LightningModule), {})]
 
-    class Module(Stepping, lightning.LightningModule):  # type: ignore[misc]
-        pass
 
+@pytest.mark.parametrize("kind", modules())
+def test_lightning_modules_train_by_their_own_step_and_schedule(kind: Any) -> None:
     rows = torch.randn(10, 3)
     labels = (rows[:, 0] > 0).long()
-    module, plain = Module(), nn.Linear(3, 2)
+    module, plain = kind(), nn.Linear(3, 2)
     plain.load_state_dict(module.layer.state_dict())
-    fit_lightning(module, (rows, labels), batches=sf.train.PoissonBatches(1, 4, 10), largest=3, **EXACT)  # type: ignore[arg-type]
+    sf.train.fit_lightning(module, (rows, labels), batches=sf.train.PoissonBatches(1, 4, 10), largest=3, **EXACT)  # type: ignore[arg-type]
     optimizer = torch.optim.SGD(plain.parameters(), lr=0.5)
     schedule = torch.optim.lr_scheduler.StepLR(optimizer, 1, gamma=0.5)
     for _ in range(4):
@@ -181,9 +175,9 @@ def test_lightning_modules_train_by_their_own_step_and_schedule() -> None:
         optimizer.step()
         schedule.step()
     torch.testing.assert_close(module.layer.weight, plain.weight, rtol=1e-5, atol=1e-6)
-    averaging = Module()
+    averaging = kind()
     averaging.reduction = "mean"
     with pytest.raises(BadArgument, match="for each row"):
-        fit_lightning(averaging, (rows, labels), noise_multiplier=1, batch=5, steps=2)
+        sf.train.fit_lightning(averaging, (rows, labels), noise_multiplier=1, batch=5, steps=2)
     with pytest.raises(BadArgument, match="LightningModule"):
-        fit_lightning(nn.Linear(3, 2), (rows, labels), noise_multiplier=1, batch=5, steps=2)
+        sf.train.fit_lightning(nn.Linear(3, 2), (rows, labels), noise_multiplier=1, batch=5, steps=2)
