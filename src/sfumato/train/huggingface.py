@@ -33,7 +33,7 @@ if HERE:
     from transformers.pytorch_utils import Conv1D
     from transformers.trainer_utils import TrainOutput
 else:
-    Trainer, TrainOutput = object, Any
+    Trainer, TrainOutput, Conv1D = object, Any, None
 
 RowLoss: TypeAlias = Callable[[Tensor, Tensor], Tensor]
 """Compares outputs with labels, one number a row."""

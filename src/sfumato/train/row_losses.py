@@ -16,6 +16,7 @@ def sequence_losses(outputs: Tensor, labels: Tensor, *, shifted: bool = False, s
     ``outputs`` are (rows, tokens, words); ``shifted`` compares each with the label of the next token, as models of
     language do. Labels that are no word count as none: an error would tell of them.
 
+    >>> import torch
     >>> sequence_losses(torch.zeros(2, 3, 4), torch.tensor([[1, 2, -100], [-100, -100, -100]]))
     tensor([1.3863, 0.0000])
     """
