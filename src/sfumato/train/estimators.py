@@ -167,7 +167,7 @@ class Classifier(ClassifierMixin, _Trained):  # type: ignore[misc]
     another class, is left out. Of arrays, the number of rows is taken to be public where there is a ``batch`` and no
     ``size``. The trained weights are averaged over the later half of all steps, which costs nothing.
 
-    >>> model = Classifier(epsilon=1, delta=1e-6, between={"age": (0, 100)}, classes=["no", "yes"])
+    >>> model = Classifier(epsilon=1, delta=1e-6, between=(0, 100), classes=["no", "yes"])
     >>> model.fit([[30], [70]], ["no", "yes"]).predict([[20]])[0] in ("no", "yes")
     True
     """
@@ -243,7 +243,7 @@ class Regressor(RegressorMixin, _Trained):  # type: ignore[misc]
                 (proofs/training.md#steps, proofs/training.md#several)
     Cost:       one forward and one backward pass over each batch
 
-    >>> model = Regressor(epsilon=1, delta=1e-6, between={"age": (0, 100)}, target_between=(0, 20))
+    >>> model = Regressor(epsilon=1, delta=1e-6, between=(0, 100), target_between=(0, 20))
     >>> 0 <= model.fit([[30], [70]], [1, 2]).predict([[20]])[0] <= 20
     np.True_
     """
