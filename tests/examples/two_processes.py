@@ -47,6 +47,8 @@ def begin(rank: int, **asked: Any) -> Private:
         "noise_multiplier": 2, "batch": 8, "steps": 5, "largest": 3, "clip": 0.5, "together": Together(),
         "entropy": ReplayEntropy(70 + rank), "optimizer": torch.optim.Adam(model.parameters(), lr=asked.pop("lr", 0.1)),
     }  # fmt: skip
+    if "session" in asked:
+        given["entropy"] = None  # no ledger takes what can be replayed
     return private(model, asked.pop("data", rows_of(rank)), **(given | asked))
 
 

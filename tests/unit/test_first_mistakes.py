@@ -647,6 +647,22 @@ MISTAKES = [
         "the text cannot be read: line 1, column 24: did not expect '-'. A name with such a sign in it stands in "
         "double quotes.",
     ),
+    (
+        "sf.train.private(None, 'rows.csv', noise_multiplier=1, batch=10, steps=1)",
+        "BadArgument",
+        "data must be a tuple of tensors or arrays such as (X, y), or a torch Dataset; got 'str'.",
+    ),
+    (
+        "sf.train.Classifier(epsilon=1, between=(0, 1), classes=[0, 1]).fit([[0.5]], [1])",
+        "BadArgument",
+        "loss must be one that Gaussian noise keeps, with a δ: epsilon=1, delta=1e-6, or loss=sf.Approx(1, 1e-6). For "
+        "a pure ε, sf.learn.LogisticRegression and sf.learn.HuberRegressor fit linear models; got Pure(epsilon=1.0).",
+    ),
+    (
+        "sf.train.Classifier(epsilon=1, delta=1e-6, between=(0, 1)).fit([[0.5]], [1])",
+        "BadArgument",
+        "classes must be given, all that there can be, from what anybody knows: classes=['no', 'yes']; got None.",
+    ),
 ]
 
 

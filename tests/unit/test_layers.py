@@ -37,7 +37,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("datasets",),
     ("query", "local", "stats"),
     ("dp",),
-    ("learn", "train", "synth"),
+    ("learn", "synth"),
+    ("train",),
     ("session",),
     ("audit",),
     ("attacks",),
@@ -77,8 +78,9 @@ ALLOWED_IN: dict[str, frozenset[str]] = {
     "sqlglot": frozenset({"query"}),
     "pyarrow": frozenset({"release", "query", "demo", "cli"}),
     "scipy": frozenset({"attacks", "learn"}),  # programs and optimisers; nothing private is made with it
-    "sklearn": frozenset({"learn"}),  # the manners of estimators
+    "sklearn": frozenset({"learn", "train"}),  # the manners of estimators
     "torch": frozenset({"train"}),
+    "transformers": frozenset({"train"}),  # loaded by who asks for its trainer
 }
 
 RANDOM_MODULES = {"random", "secrets"}

@@ -151,10 +151,10 @@ class Asked(Source):
 
     def gram(self, metric: VectorMetric, *, pairs: Sequence[Cell] | None = None) -> Transformation:
         opened, most = self.frame.asker.opened, self.max_rows
-        return gram_of_tables(self.frame.relation, self._entries, opened, max_rows=most, metric=metric, pairs=pairs)
+        return gram_of_tables(self.frame.relation, self.entries, opened, max_rows=most, metric=metric, pairs=pairs)
 
     def rows(self) -> Transformation:
-        return rows_of_tables(self.frame.relation, self._entries, self.frame.asker.opened, max_rows=self.max_rows)
+        return rows_of_tables(self.frame.relation, self.entries, self.frame.asker.opened, max_rows=self.max_rows)
 
     def run(self, measurement: Measurement, *, loss: Loss) -> Release:
         return self.frame.asker.run(self._marked(measurement), loss=loss, key=self.key)
@@ -168,7 +168,7 @@ class Asked(Source):
         return replace(measurement, how=measurement.how.after(steps, self.claims, ()))
 
     @property
-    def _entries(self) -> Sequence[Entry]:
+    def entries(self) -> Sequence[Entry]:
         return [column.entry(self.frame.relation) for column in self.columns]
 
 

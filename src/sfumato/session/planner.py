@@ -8,7 +8,9 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, final
 
+from sfumato.accounting.events import Event
 from sfumato.accounting.losses.measures import Loss
+from sfumato.accounting.relation import Relation
 from sfumato.core.measurement import Measurement
 from sfumato.core.metrics import Unit
 from sfumato.errors import BadArgument, QueryRefused
@@ -31,6 +33,8 @@ from sfumato.session.workbench import Workbench, public_release
 
 if TYPE_CHECKING:
     from sfumato.query.sql.reading import Statement
+    from sfumato.release.claim import Claim
+    from sfumato.session.run import Run
     from sfumato.session.session import Parameters, Session
 
 REMEMBERED = 256
@@ -60,6 +64,28 @@ class Planner:
     def run(self, question: Measurement, *, loss: Loss | None, key: str | None) -> Release:
         """Pays for a measurement on the tables and runs it."""
         return self._session.run(question, loss=loss, key=key)
+
+    @property
+    def relation(self) -> Relation:
+        """Which data sets are neighbours, as far as accounting must know."""
+        return self._session.relation
+
+    def start(
+        self,
+        event: Event,
+        *,
+        loss: Loss | None = None,
+        key: str,
+        claim: Claim | None = None,
+        proofs: Sequence[str] = (),
+        what: str = "a run",
+        ahead: int = 1,
+        steps: int | None = None,
+    ) -> Run:
+        """Starts a long run on the tables, such as a training; see `Session.start`."""
+        return self._session.start(
+            event, loss=loss, key=key, claim=claim, proofs=proofs, what=what, ahead=ahead, steps=steps
+        )
 
     def explain_run(self, question: Measurement, *, loss: Loss | None) -> Explanation:
         """Says what such a measurement would cost, and whether it fits."""

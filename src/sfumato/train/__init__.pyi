@@ -8,7 +8,10 @@ from .clipping import Automatic, Flat, PerGroup, PerLayer
 from .correlated_noise import Correlated
 from .cyclic import CyclicBatches
 from .epochs import AllocatedBatches, ShuffledBatches
+from .estimators import Classifier, Regressor
 from .exact_noise import Exact
+from .huggingface import PrivateTrainer
+from .lightning import fit_lightning
 from .noise import Independent
 from .optimizers import LAMB, AdamBC
 from .origins import Origin, Origins
@@ -19,7 +22,7 @@ from .pate.estimators import TorchClassifier
 from .plan import TrainingPlan
 from .reports import History, Reports
 from .searching import Tuned
-from .start import private
+from .start import private, resume
 from .sweeps import Sweep, sweep
 from .together import Together
 from .trainer import Private
@@ -34,6 +37,7 @@ __all__ = [
     "AllocatedBatches",
     "Automatic",
     "Canaries",
+    "Classifier",
     "ConfidentGNMax",
     "Correlated",
     "CyclicBatches",
@@ -52,6 +56,8 @@ __all__ = [
     "PerLayer",
     "PoissonBatches",
     "Private",
+    "PrivateTrainer",
+    "Regressor",
     "Reports",
     "RowCanaries",
     "ShuffledBatches",
@@ -64,9 +70,11 @@ __all__ = [
     "Tuned",
     "advise",
     "audit_training",
+    "fit_lightning",
     "private",
     "recommend_framework",
     "replaced",
+    "resume",
     "sweep",
     "tune",
 ]

@@ -35,9 +35,8 @@ from sfumato.train.clipping import Clipping, Flat
 from sfumato.train.losses import by_rows
 from sfumato.train.paying import Payer
 from sfumato.train.plan import TrainingPlan
-from sfumato.train.planning import poisson_batches
+from sfumato.train.planning import STRICTER, poisson_batches
 from sfumato.train.scoring import NoisyScore, ScoreFunction, public_score, scores_of
-from sfumato.train.start import STRICTER
 from sfumato.train.trainer import LossFunction, Private
 from sfumato.train.units import Rows, Units
 

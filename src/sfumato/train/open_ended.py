@@ -18,14 +18,11 @@ from sfumato.accounting.relation import Relation
 from sfumato.errors import BadArgument, LimitReached, NoProvenRoute, UnknownFormat
 from sfumato.exact import integer
 from sfumato.guarantee import guarantee
-from sfumato.release.claim import Claim
 from sfumato.release.record import Release
 from sfumato.train.memory import Memory
-from sfumato.train.paying import Payer, Run
+from sfumato.train.paying import OWN_ROWS, Payer, Run
 
 PROOF = "proofs/training.md#open"
-
-ROWS = Claim("the rows that were trained on are those of the data set, each of the unit it is said to be")
 
 
 @final
@@ -190,7 +187,7 @@ class Charged(OpenEnded):
                 event,
                 loss=loss,
                 key=f"{self._key}/{self._number + 1}",
-                claim=ROWS,
+                claim=OWN_ROWS,
                 proofs=(PROOF,),
                 what=f"private training, {self._ahead:,} steps more",
                 ahead=self._ahead,

@@ -11,6 +11,18 @@ from sfumato.accounting.relation import Relation
 from sfumato.release.claim import Claim
 from sfumato.release.record import Release
 
+ROW_BY_ROW = Claim(
+    "the model, what it is trained by and what it is compared with look at each row by itself, and let nothing leave "
+    "but the weights"
+)
+"""What has to hold of models and losses that others wrote, and is printed with what they are trained to."""
+
+OWN_ROWS = Claim(
+    "the rows that were trained on are those of the data set, each of the unit it is said to be and made of the rows "
+    "of that unit alone"
+)
+"""What has to hold of rows that are given by hand, beside the data set that is charged for them."""
+
 
 class Run(Protocol):
     """A run that was charged once, whose steps are counted before they look."""

@@ -32,7 +32,7 @@ from sfumato.train.origins import Origin, Origins, Stated, of_plan
 from sfumato.train.paying import Payer, Run
 from sfumato.train.plan import TrainingPlan
 from sfumato.train.scoring import ScoreFunction, public_score
-from sfumato.train.trainer import digest
+from sfumato.train.sums import digest
 from sfumato.train.units import Units, readable
 
 PROOFS = (PROOF, "proofs/training.md#steps")

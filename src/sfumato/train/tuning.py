@@ -15,9 +15,9 @@ from sfumato.exact import Number, integer, positive, rational
 from sfumato.train.candidates import Candidate, Given, Make, Trials, listed, planned
 from sfumato.train.clipping import Clipping
 from sfumato.train.paying import Payer
+from sfumato.train.planning import STRICTER
 from sfumato.train.scoring import NoisyScore, ScoreFunction, accuracy
 from sfumato.train.searching import Search, Tuned
-from sfumato.train.start import STRICTER
 from sfumato.train.trainer import LossFunction
 from sfumato.train.units import Augment, Units
 

@@ -19,6 +19,9 @@ from sfumato.train.batches import Places
 Rows: TypeAlias = tuple[Any, ...]
 """What a model is given of some rows: features, labels, and what else a data set has."""
 
+Collate: TypeAlias = Callable[[list[Any]], Any]
+"""Puts the rows of a batch together, the rows first; a row may be padded, and not otherwise changed by others."""
+
 Augment: TypeAlias = Callable[[Any], Any]
 """Changes features at random, or not, without looking from one row at another."""
 
@@ -49,8 +52,10 @@ class Units:
         max_rows: int = 1,
         augment: Augment | None = None,
         augmentations: int = 1,
+        collate: Collate = default_collate,
     ) -> None:
-        self._take, rows = readable(data)
+        self._take, rows = readable(data, collate)
+        self._tensors = tensors_of(data)
         self.max_rows = integer(max_rows, "max_rows", least=1)
         self.augment, self.augmentations = augment, integer(augmentations, "augmentations", least=1)
         if people is None:
@@ -61,14 +66,28 @@ class Units:
             return
         if len(people) != rows:
             raise BadArgument("people", "one id for each row", Several(len(people), rows))
-        _, owner = np.unique(np.asarray(people), return_inverse=True)
+        owner = owners(people)
         order = np.argsort(owner, kind="stable")
         self._of = np.split(order, np.flatnonzero(np.diff(owner[order])) + 1) if rows else []
         self.count = len(self._of)
 
     def example(self) -> Rows:
-        """Rows for checks of shapes and types: the first twice, so that even of one row there are two."""
+        """Two rows for checks of shapes and types: zeros, where the data says its shapes, or the first row twice."""
+        if self._tensors is not None:
+            return tuple(part.new_zeros((2, *part.shape[1:])) for part in self._tensors)
         return self._take(np.zeros(2, dtype=np.int64)) if self.count else ()
+
+    @property
+    def labels(self) -> Tensor | None:
+        """What stands second of all rows, where it is held as a tensor."""
+        return self._tensors[1] if self._tensors is not None and len(self._tensors) > 1 else None
+
+    @property
+    def protects(self) -> str:
+        """Who is protected, in words."""
+        if self._of is None:
+            return "a row"
+        return "a person, with all rows" + (f", of which {self.max_rows} count a step" if self.max_rows > 1 else "")
 
     def chunks(self, chosen: Places, step: int, largest: int | None) -> Iterator[Chunk]:
         """The rows of some units, in pieces of at most ``largest`` units, each of which is whole."""
@@ -103,24 +122,61 @@ class Units:
         return places.ravel(), weights.ravel()
 
 
-def readable(data: object) -> tuple[Callable[[Places], Rows], int]:
-    """Reads data as a function from places to rows, and how many rows there are."""
+def readable(data: object, collate: Collate = default_collate) -> tuple[Callable[[Places], Rows], int]:
+    """Reads data as a function from places to rows, which are put together by ``collate``, and counts its rows."""
     if isinstance(data, DataLoader):
-        must = "the data set itself, loader.dataset: batches are drawn here, and how is what is paid for"
+        must = (
+            "the data set itself, loader.dataset: batches are drawn here, and how is what is paid for. A loader that "
+            "shuffles, or drops its last batch, draws otherwise"
+        )
         raise BadArgument("data", must, "a DataLoader")
-    if isinstance(data, TensorDataset):
-        data = data.tensors
     if isinstance(data, IterableDataset):
         raise BadArgument("data", "a data set with a length, of which rows can be drawn", type(data).__name__)
-    if isinstance(data, Dataset):
+    tensors = tensors_of(data)
+    if tensors is not None:
+        return lambda places: tuple(part[torch.from_numpy(places).to(part.device)] for part in tensors), len(tensors[0])
+    if isinstance(data, Dataset) or (hasattr(data, "__getitem__") and hasattr(data, "features")):
         held: Any = data
-        return lambda places: _tuple(default_collate([held[int(place)] for place in places])), len(held)
-    if isinstance(data, tuple | list) and data and all(isinstance(part, Tensor | np.ndarray) for part in data):
-        tensors = [part if isinstance(part, Tensor) else torch.from_numpy(part) for part in data]
-        if len({len(part) for part in tensors}) != 1:
-            raise BadArgument("data", "tensors of one length", Several(*(len(part) for part in tensors)))
-        return lambda places: tuple(part[torch.from_numpy(places)] for part in tensors), len(tensors[0])
+        if not hasattr(held, "__len__"):
+            raise BadArgument("data", "a data set with a length, of which rows can be drawn", type(data).__name__)
+        return lambda places: _tuple(_collated(held, places, collate)), len(held)
     raise BadArgument("data", "a tuple of tensors or arrays such as (X, y), or a torch Dataset", type(data).__name__)
+
+
+def tensors_of(data: object) -> list[Tensor] | None:
+    """The tensors of data that is held in some, all of one length; None of other data."""
+    if isinstance(data, TensorDataset):
+        data = data.tensors
+    if not (isinstance(data, tuple | list) and data and all(isinstance(part, Tensor | np.ndarray) for part in data)):
+        return None
+    tensors = [part if isinstance(part, Tensor) else torch.from_numpy(part) for part in data]
+    if any(part.dim() == 0 for part in tensors) or len({len(part) for part in tensors}) != 1:
+        raise BadArgument("data", "tensors of one length", Several(*(tuple(part.shape)[:1] for part in tensors)))
+    return tensors
+
+
+def owners(people: Sequence[object]) -> NDArray[np.int64]:
+    """Whose each row is, as whole numbers in the order of first rows; refuses an id that is missing."""
+    ids = people.tolist() if isinstance(people, np.ndarray | Tensor) else list(people)
+    places: dict[object, int] = {}
+    try:
+        whose = [places.setdefault(each, len(places)) for each in ids]
+    except TypeError:
+        raise BadArgument("people", "an id for each row, such as a number or a text", "others") from None
+    if any(each is None or each != each for each in places):
+        raise BadArgument("people", "an id for each row, none missing: rows of nobody cannot be clipped together", None)
+    return np.array(whose, dtype=np.int64)
+
+
+def _collated(held: Any, places: Places, collate: Collate) -> Any:
+    """Rows of a data set, read one by one; one that cannot be read is said without which, for that was drawn."""
+    try:
+        return collate([held[int(place)] for place in places])
+    except Exception as fault:  # of a data set that others wrote
+        failed = type(fault).__name__
+    raise BadArgument(
+        "data", "a data set of which every row can be read, all of one shape", f"one that raised {failed}"
+    )
 
 
 def _tuple(collated: Any) -> Rows:

@@ -13,8 +13,8 @@ from torch import Tensor, nn
 from sfumato.train.clipping import Flat
 from sfumato.train.layers.gradients import FORWARDS
 from sfumato.train.layers.uses import Combined, Lookup, Product
+from sfumato.train.sums import clipped_sum
 from sfumato.train.taps import Notes
-from sfumato.train.trainer import clipped_sum
 
 
 class Recurrent(nn.Module):

@@ -55,8 +55,8 @@ def sampled(multiplier: int, rate: str) -> sf.events.Event:
 
 def watched(training: Private) -> Fraction:
     """The one order at which an open-ended training counts."""
-    assert training._open is not None
-    (order,) = training._open._filter.limit.orders().listed  # type: ignore[attr-defined]
+    assert training._length is not None
+    (order,) = training._length._filter.limit.orders().listed  # type: ignore[attr-defined]
     return Fraction(order)
 
 

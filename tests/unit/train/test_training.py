@@ -14,12 +14,12 @@ from torch.utils.data import DataLoader, TensorDataset
 import sfumato as sf
 from sfumato.entropy import ReplayEntropy
 from sfumato.errors import BadArgument, UnknownFormat
-from sfumato.train import Automatic, FixedBatches, Flat, PerLayer, PoissonBatches, private, replaced
+from sfumato.train import Automatic, FixedBatches, Flat, PerLayer, PoissonBatches, Private, private, replaced
 from sfumato.train.clipping import Clipping
 from sfumato.train.layers import products
 from sfumato.train.noise import normal_like
+from sfumato.train.sums import clipped_sum
 from sfumato.train.taps import Notes
-from sfumato.train.trainer import clipped_sum
 
 
 def made_up(rows: int = 40) -> tuple[Tensor, Tensor]:
@@ -161,6 +161,16 @@ def test_a_step_divides_by_the_expected_batch_and_has_noise_of_the_stated_size()
     assert not torch.allclose(*both)
 
 
+class Kept:
+    """Keeps what every step moves weights by."""
+
+    def __init__(self, moves: list[torch.Tensor]) -> None:
+        self.moves = moves
+
+    def after_step(self, private: Private, noise: float) -> None:
+        self.moves.append(torch.cat([each.grad.flatten() for each in private.model.parameters()]))  # type: ignore[union-attr]
+
+
 def test_noise_is_drawn_anew_for_every_step_and_every_run() -> None:
     """Of no rows: all that moves the weights is noise, in every layer, and no two moves are alike."""
     moves = []
@@ -170,13 +180,9 @@ def test_noise_is_drawn_anew_for_every_step_and_every_run() -> None:
             model, (torch.zeros(0, 3), torch.zeros(0)), noise_multiplier=1, batches=PoissonBatches(1, 2, 1),  # type: ignore[arg-type]
             optimizer=torch.optim.SGD(model.parameters(), lr=1.0), entropy=ReplayEntropy(seed),
         )  # fmt: skip
-        for _ in range(2):
-            before = [each.detach().clone() for each in model.parameters()]
-            list(training._one_batch())
-            moves.append(
-                torch.cat([(one - old).flatten() for one, old in zip(model.parameters(), before, strict=True)])
-            )
-    assert all(bool((move.abs() > 1e-9).all()) for move in moves)
+        training.watchers.append(Kept(moves))
+        assert list(training.batches()) == []
+    assert len(moves) > 2 and all(bool((move.abs() > 1e-9).all()) for move in moves)
     for place, one in enumerate(moves):
         assert all(not torch.isclose(one, other).any() for other in moves[:place])
 
@@ -299,7 +305,8 @@ def test_a_loss_that_is_averaged_and_a_step_out_of_turn_are_refused() -> None:
     training = private(network(), made_up(), noise_multiplier=1, batch=20, steps=2)
     with pytest.raises(BadArgument, match="step"):
         training.step(torch.zeros(3))
-    rows, labels = next(training.batches())
+    batches = training.batches()
+    rows, labels = next(batches)
     with pytest.raises(BadArgument, match="reduction='none'"):
         training.step(nn.functional.cross_entropy(training.model(rows), labels))
 

@@ -172,8 +172,8 @@ def gram_of_tables(
     """
     layout = Coordinates(tuple(entry.kind for entry in entries), None if pairs is None else tuple(pairs))
     read_gram_norm(metric, layout)
-    named = _named(source, entries, made=False)
-    plan = _planned(named, opened, Settings(max_rows_per_group=None if opened.catalog.by_rows else max_rows))
+    named = entries_named(source, entries, made=False)
+    plan = rows_planned(named, opened, Settings(max_rows_per_group=None if opened.catalog.by_rows else max_rows))
     held = [replace(entry, of=plan.question.source.fields[place]) for place, entry in enumerate(entries)]
     blocks = _tallies(layout, held)
     flat = tuple(dict.fromkeys(tally for block in blocks for tally in block))
@@ -187,8 +187,8 @@ def gram_of_tables(
         opened.space,
         Space(Vector(Integers(None, STEP), len(layout.cells)), metric),
         lambda data, _: _in_steps(data, level, flat, blocks),
-        lambda d_in: _apart(d_in, reach),
-        (_words(source, entries, opened), *map(str, level.placed.cuts), f"{len(layout.cells)} sums of products"),
+        lambda d_in: units_moved(d_in, reach),
+        (words_of(source, entries, opened), *map(str, level.placed.cuts), f"{len(layout.cells)} sums of products"),
         ("proofs/query.md#gram", "proofs/gram.md#blocks"),
     )
     asked: dict[str, Plain] = {"max_rows": max_rows, "metric": type(metric).__name__}
@@ -208,7 +208,7 @@ def rows_of_tables(
     and again: what sums can do, `gram_of_tables` does without moving rows.
     """
     settings = Settings(max_rows=None if opened.catalog.by_rows else max_rows)
-    plan = _planned(_named(source, entries, made=True), opened, settings)
+    plan = rows_planned(entries_named(source, entries, made=True), opened, settings)
     most = plan.reach.rows
     if most == inf:
         raise QueryRefused(endless(opened.catalog.codebook.protects))
@@ -220,8 +220,8 @@ def rows_of_tables(
         opened.space,
         Space(Matrix(len(entries), Floats()), AddRemove()),
         lambda data, _: _rows_of(data, cells),
-        lambda d_in: _apart(d_in, Fraction(most)),
-        (_words(source, entries, opened), *steps, f"rows of {len(entries)} columns"),
+        lambda d_in: units_moved(d_in, Fraction(most)),
+        (words_of(source, entries, opened), *steps, f"rows of {len(entries)} columns"),
         ("proofs/query.md#gram",),
     )
     return planned(made, _plan("rows", opened, plan.question.source, entries, {"max_rows": max_rows, "metric": ""}))
@@ -237,13 +237,13 @@ def units_between(d_in: AnyDistance) -> Extended:
     return Fraction(units_apart(d_in)) if isinstance(d_in, GroupedDistance) else rational_up(d_in)
 
 
-def _apart(d_in: AnyDistance, each: Distance) -> Distance:
+def units_moved(d_in: AnyDistance, each: Distance) -> Distance:
     """How far apart the images of databases are, of which each unit between them moves so much."""
     units = units_between(d_in)
     return inf if units == inf else times(each, Fraction(units))
 
 
-def _words(source: Relation, entries: Sequence[Entry], opened: OpenTables) -> str:
+def words_of(source: Relation, entries: Sequence[Entry], opened: OpenTables) -> str:
     """What is asked of the tables, in SQL."""
     shown = selected(source, [(f"column {place}", entry.of) for place, entry in enumerate(entries, start=1)])
     return rows_text(shown, opened.catalog.tables)
@@ -264,17 +264,19 @@ def _within(entry: Entry) -> Expression:
     return entry.moved() if isinstance(entry, Scaled) and not entry.squared else entry.made()
 
 
-def _named(source: Relation, entries: Sequence[Entry], *, made: bool) -> Relation:
-    """The columns of entries under names of their own, in the rows where none is missing."""
+def entries_named(
+    source: Relation, entries: Sequence[Entry], *, made: bool, beside: Sequence[Expression] = ()
+) -> Relation:
+    """The columns of entries under names of their own, in the rows where none is missing, and others beside them."""
     shown = [entry.made() if made else _within(entry) for entry in entries]
     if not shown:
         raise BadArgument("the columns", "one or more", "none")
     there = all_of([call("not", call("is_null", entry.of)) for entry in entries])
-    names = [f"entry {place}" for place in range(len(shown))]
-    return selected(kept(source, there), list(zip(names, shown, strict=True)))
+    names = [f"entry {place}" for place in range(len(shown) + len(beside))]
+    return selected(kept(source, there), list(zip(names, [*shown, *beside], strict=True)))
 
 
-def _planned(source: Relation, opened: OpenTables, settings: Settings) -> QueryPlan:
+def rows_planned(source: Relation, opened: OpenTables, settings: Settings) -> QueryPlan:
     """Runs the passes that decide how much of each unit is kept."""
     if not source.private:
         raise QueryRefused("this asks only public tables, which need no privacy: read them directly.")
