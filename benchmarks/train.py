@@ -3,8 +3,8 @@
 Run it with `make bench-train`, after `make peers`; it takes some minutes. Every contender has an interpreter of its own
 and one thread. For times they take turns, a few steps each, so that what else the machine does hits all alike; what
 counts is the time of processors, and a ratio is the middle one over all turns. Ours has everything in it that
-belongs to a private step: secret batches out of 60,000 rows and noise from our own entropy. Plain PyTorch and Opacus get
-shuffled batches by index, the cheapest way there is, and Opacus draws its noise by torch.
+belongs to a private step: secret batches out of 60,000 rows and noise from our own entropy. Plain PyTorch and Opacus
+get shuffled batches by index, the cheapest way there is, and Opacus draws its noise by torch.
 
 `mlp_vs_plain` … are our time over theirs, batches included; of Opacus' two modes (hooks, ghost) the faster one counts.
 `accuracy_vs_opacus` is our mean accuracy over theirs, at ε = 3 with the same models, weights at the start and

@@ -6,13 +6,12 @@ import sys
 from typing import Any
 
 import torch
+from opacus import PrivacyEngine
 from torch import Tensor, nn
 from torch.utils.data import DataLoader, TensorDataset
 
-from contenders.train.cases import (
-    CLIP, DELTA, EPSILON, LEARNING_RATE, NOISE_MULTIPLIER, TASKS, Batches, Case, Step, take_turns, whole_batches,
-)  # fmt: skip
-from opacus import PrivacyEngine
+from contenders.train import cases
+from contenders.train.cases import DELTA, EPSILON, TASKS, Batches, Case, Step
 from side_by_side.stopwatch import report_version
 
 MODE = sys.argv[2]
@@ -23,8 +22,9 @@ def started(case: Case) -> tuple[Batches, Step]:
     model = case.model()
     loader = DataLoader(TensorDataset(*case.rows()), batch_size=case.batch)
     made: Any = PrivacyEngine().make_private(
-        module=model, optimizer=torch.optim.SGD(model.parameters(), lr=LEARNING_RATE), data_loader=loader,
-        criterion=nn.CrossEntropyLoss(), noise_multiplier=NOISE_MULTIPLIER, max_grad_norm=CLIP, grad_sample_mode=MODE,
+        module=model, optimizer=torch.optim.SGD(model.parameters(), lr=cases.LEARNING_RATE), data_loader=loader,
+        criterion=nn.CrossEntropyLoss(), noise_multiplier=cases.NOISE_MULTIPLIER, max_grad_norm=cases.CLIP,
+        grad_sample_mode=MODE,
     )  # fmt: skip
     private, optimizer, criterion = made[:3] if MODE == "ghost" else (*made[:2], nn.CrossEntropyLoss())
 
@@ -33,7 +33,7 @@ def started(case: Case) -> tuple[Batches, Step]:
         criterion(private(inputs), labels).backward()
         optimizer.step()
 
-    return whole_batches(case), step
+    return cases.whole_batches(case), step
 
 
 def accuracy(seeds: int) -> None:
@@ -57,6 +57,6 @@ def accuracy(seeds: int) -> None:
 
 report_version("opacus")
 if sys.argv[1] == "speed":
-    take_turns(started)
+    cases.take_turns(started)
 else:
     accuracy(int(sys.argv[3]))

@@ -9,9 +9,8 @@ import torch
 from torch import Tensor, nn
 
 import sfumato as sf
-from contenders.train.cases import (
-    CLIP, DELTA, EPSILON, LEARNING_RATE, NOISE_MULTIPLIER, TASKS, Batches, Case, Step, take_turns,
-)  # fmt: skip
+from contenders.train import cases
+from contenders.train.cases import DELTA, EPSILON, TASKS, Batches, Case, Step
 from side_by_side.stopwatch import report, report_version
 
 
@@ -19,8 +18,8 @@ def started(case: Case) -> tuple[Batches, Step]:
     """The secret batches of a case, and a private step."""
     model = case.model()
     private = sf.train.private(
-        model, case.rows(), noise_multiplier=NOISE_MULTIPLIER, batch=case.batch, steps=10**7, clip=CLIP,
-        optimizer=torch.optim.SGD(model.parameters(), lr=LEARNING_RATE),
+        model, case.rows(), noise_multiplier=cases.NOISE_MULTIPLIER, batch=case.batch, steps=10**7, clip=cases.CLIP,
+        optimizer=torch.optim.SGD(model.parameters(), lr=cases.LEARNING_RATE),
     )  # fmt: skip
     criterion = nn.CrossEntropyLoss(reduction="none")
 
@@ -73,7 +72,7 @@ def curve(steps: int = 60) -> None:
 
 report_version("sfumato")
 if sys.argv[1] == "speed":
-    take_turns(started)
+    cases.take_turns(started)
 else:
     curve()
     accuracy(int(sys.argv[2]))

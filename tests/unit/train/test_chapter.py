@@ -49,7 +49,10 @@ def test_A3_012_twenty_stochastic_gradients_find_the_line() -> None:
 def test_P3_037_what_was_spent_grows_with_steps_and_falls_with_noise_and_delta_whatever_the_bound() -> None:
     def spent(noise: float = 1.0, *, steps: int = 40, delta: float = 1e-5, clip: float = 1.0) -> float:
         plan = TrainingPlan(
-            PoissonBatches(Fraction(1, 50), 40, 500), sf.train.Flat(clip), Fraction(noise), sf.accounting.Relation.ADD_REMOVE
+            PoissonBatches(Fraction(1, 50), 40, 500),
+            sf.train.Flat(clip),
+            Fraction(noise),
+            sf.accounting.Relation.ADD_REMOVE,
         )
         return plan.account(delta=delta, steps=steps).epsilon
 
@@ -99,9 +102,10 @@ def test_without_noise_and_clipping_the_losses_are_those_of_plain_training(name:
 
 def trained_privately(data: tuple[Tensor, Tensor], *, batch: int, epochs: int, rate: float) -> nn.Module:
     model = income.network()
-    steps = -(-len(data[1]) // batch)
+    rows = len(data[1])
+    steps = -(-rows // batch)
     training = private(
-        model, data, noise_multiplier=1, clip=1.0, batches=PoissonBatches(Fraction(1, steps), epochs * steps, len(data[1])),
+        model, data, noise_multiplier=1, clip=1.0, batches=PoissonBatches(Fraction(1, steps), epochs * steps, rows),
         optimizer=torch.optim.SGD(model.parameters(), lr=rate), entropy=ReplayEntropy(1),
     )  # fmt: skip
     training.fit(nn.BCELoss(), progress=lambda done, whole: None)
