@@ -62,7 +62,7 @@ def curve(steps: int = 60) -> None:
         for inputs, labels in private.batches():
             losses = nn.functional.cross_entropy(model(inputs), labels, reduction="none")
             theirs = nn.functional.cross_entropy(plain(inputs), labels, reduction="sum") / task.batch
-            apart = max(apart, abs(float(losses.detach().sum() / task.batch) - float(theirs)))
+            apart = max(apart, abs(losses.sum().item() / task.batch - theirs.item()))
             private.step(losses)
             moved.zero_grad()
             theirs.backward()
