@@ -20,6 +20,7 @@ from sfumato.accounting.events import Event, Gaussian
 from sfumato.entropy import Entropy
 from sfumato.exact import Number
 from sfumato.train.batches import Batches
+from sfumato.train.device_noise import normals
 from sfumato.train.memory import Memory
 
 UNIT = 2.0**-53
@@ -70,12 +71,17 @@ class _Fresh(NoiseStream):
 
     def add(self, sums: Gradients, deviation: float) -> Gradients:
         sizes = [each.numel() for each in self._parameters]
-        drawn = normal_like(torch.Size([sum(sizes)]), deviation, self._entropy).split(sizes)
-        noisy: Gradients = {}
-        for parameter, flat in zip(self._parameters, drawn, strict=True):
-            noise = flat.view(parameter.shape).to(parameter)
-            noisy[parameter] = noise.add_(sums[parameter]) if parameter in sums else noise
+        drawn = self._drawn(sum(sizes), deviation).split(sizes)
+        noisy = {each: flat.view(each.shape).to(each) for each, flat in zip(self._parameters, drawn, strict=True)}
+        if there := [each for each in self._parameters if each in sums]:
+            torch._foreach_add_([noisy[each] for each in there], [sums[each].to(each.dtype) for each in there])
         return noisy
+
+    def _drawn(self, count: int, deviation: float) -> Tensor:
+        device = self._parameters[0].device
+        if device.type == "cpu":
+            return normal_like(torch.Size([count]), deviation, self._entropy)
+        return normals(count, deviation, self._entropy, device)
 
 
 def normal_like(shape: torch.Size, deviation: float, entropy: Entropy) -> Tensor:

@@ -69,7 +69,7 @@ def private(
     nothing is charged, and the release says so. Without ``size`` the number of units is taken to be public.
     """
     units = Units(data, people=people, max_rows=max_rows, augment=augment, augmentations=augmentations)
-    check_model(model, units.example())
+    layout = check_model(model, units.example())
     told = units.count if size is None else integer(size, "size", least=1)
     clipping = clip if isinstance(clip, Clipping) else Flat(clip)
     drawn = batches if batches is not None else _poisson(told, batch, epochs, steps)
@@ -86,7 +86,7 @@ def private(
     made = optimizer if optimizer is not None else torch.optim.Adam(model.parameters())
     most = None if largest is None else integer(largest, "largest", least=1)
     run = None if session is None else _charged(session, plan, keep, key)
-    return Private(model, units, plan, made, keep=keep, largest=most, run=run, entropy=entropy)
+    return Private(model, units, plan, made, keep=keep, largest=most, run=run, entropy=entropy, layout=layout)
 
 
 def _poisson(size: int, batch: int | None, epochs: Number | None, steps: int | None) -> PoissonBatches:

@@ -6,169 +6,302 @@ al. 2023, arXiv 2210.00038), so that there is no second backward pass and no gra
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, final
 
 import torch
 from torch import Tensor, nn
+from torch.nn.utils.parametrize import is_parametrized
+from torch.utils._pytree import tree_leaves, tree_unflatten
 
 from sfumato.errors import BadArgument
-from sfumato.train.layers import convolution, embedding, linear, norms  # noqa: F401  # they register themselves
-from sfumato.train.layers.any_layer import any_layer
-from sfumato.train.layers.gradients import READINGS, Call, Gradients
+from sfumato.train.layers import (  # noqa: F401  # they register themselves
+    activation,
+    attention,
+    convolution,
+    embedding,
+    linear,
+    norms,
+    recurrent,
+)
+from sfumato.train.layers.any_layer import Arguments, any_layer, tapped_outputs
+from sfumato.train.layers.gradients import FORWARDS, READINGS, SHORT, SIGHTS, Call, Part, Place, widened
+from sfumato.train.layers.rounding import HALF
+from sfumato.train.layers.spread import copies, spread
+from sfumato.train.unit_gradients import UnitGradients
+
+
+@final
+@dataclass
+class Layout:
+    """Where rows are in what the layers of a model see, as was tried on made-up rows; by names of layers.
+
+    Left empty, rows come first everywhere, and parameters that belong to no layer are read by running their module again.
+    """
+
+    dimensions: dict[str, int] = field(default_factory=dict)
+    """Layers whose rows are not in the first dimension."""
+    without_rows: set[str] = field(default_factory=set)
+    """Layers that are given the same for all rows, such as positions."""
+    forms: dict[str, str] = field(default_factory=dict)
+    """Parameters that each row may have a copy of, and how it stands before their dimensions."""
+    whole: set[str] = field(default_factory=set)
+    """Parameters whose gradients only the whole model tells."""
+    rows_of: dict[str, tuple[bool, ...]] = field(default_factory=dict)
+    """Which arguments of a module have rows."""
 
 
 class _Tap(torch.autograd.Function):  # type: ignore[misc]
-    """Hands a layer's output on as it is, and notes the gradient that comes back."""
+    """Hands outputs on as they are, and notes the gradients that come back."""
 
     @staticmethod
-    def forward(ctx: Any, output: Tensor, alive: Tensor, notes: Notes, layer: nn.Module, *seen: Tensor) -> Tensor:
-        ctx.notes, ctx.layer = notes, layer
-        ctx.save_for_backward(*seen)
-        if type(layer) not in READINGS:
-            return output.clone()  # it may have kept its own output for its own gradients
-        ctx.mark_dirty(output)
-        return output
+    def forward(ctx: Any, alive: Tensor, note: Callable[..., None], fresh: bool, many: int, *tensors: Tensor) -> Any:
+        ctx.note, ctx.seen = note, len(tensors) - many
+        ctx.save_for_backward(*tensors[many:])
+        if fresh:
+            ctx.mark_dirty(*tensors[:many])
+        return tensors[:many]
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> Any:
-        (back,), seen = gradients, ctx.saved_tensors  # asked for once: layers that were checkpointed run again for it
-        ctx.notes.add(ctx.layer, seen, back)
-        return (back, None, None, None, *[None] * len(seen))
+        ctx.note(ctx.saved_tensors, gradients)  # asked for once: layers that were checkpointed run again for it
+        return (None, None, None, None, *gradients, *[None] * ctx.seen)
 
 
 @final
 class Notes:
     """Notes of the layers of a model, from which the gradients of all units are read."""
 
-    def __init__(self, model: nn.Module) -> None:
-        self.layers = layers_with_parameters(model)
+    def __init__(self, model: nn.Module, layout: Layout | None = None) -> None:
+        model = as_written(model)
         self.parameters = {each: name for name, each in model.named_parameters() if each.requires_grad}
-        self._calls: list[tuple[nn.Module, tuple[Tensor, ...], Tensor]] = []
-        self._taking = False
+        self._model, self._layout = model, Layout() if layout is None else layout
+        self._whole = frozenset(each for each, name in self.parameters.items() if name in self._layout.whole)
+        self._calls: list[Callable[[int], Call]] = []
+        self._rows = 0
         self._alive = torch.zeros((), requires_grad=True)
-        for layer in self.layers:
-            layer.register_forward_hook(self._seen)
+        self._open = ExitStack()
+        self.listened = listened(model)
+        self.watch: Callable[[str, Any, Any], None] | None = None
 
     def begin(self) -> None:
-        """Before a batch passes: parameters ask for no gradients, and layers are listened to."""
-        self._calls.clear()
-        self._taking = True
+        """Before a batch passes: parameters ask for no gradients, and layers are listened to.
+
+        What is compiled runs as it was written, and attention in its plain form, since both would run past the taps.
+        """
+        self.end()
+        self._calls = []
         for each in self.parameters:
             each.requires_grad_(False)
+            self._open.callback(each.requires_grad_, True)
+        self._open.callback(torch.backends.mha.set_fastpath_enabled, torch.backends.mha.get_fastpath_enabled())
+        torch.backends.mha.set_fastpath_enabled(False)
+        if "torch._dynamo" in sys.modules:
+            self._open.enter_context(torch.compiler.set_stance("force_eager"))
+        self._hook(self._model.register_forward_pre_hook(self._count, with_kwargs=True, prepend=True))
+        for name, layer, how in self.listened:
+            how(self, name, layer)
+        if self._whole:
+            self._listen_again(self._model, "", [self.parameters[each] for each in self._whole])
 
     def end(self) -> None:
         """After it: everything is as it was."""
-        self._taking = False
-        for each in self.parameters:
-            each.requires_grad_(True)
-
-    def _seen(self, layer: nn.Module, inputs: tuple[Any, ...], output: Any) -> Any:
-        if not (self._taking and torch.is_grad_enabled()):
-            return None
-        if not (isinstance(output, Tensor) and all(isinstance(each, Tensor) for each in inputs)):
-            must = "layers that take and give tensors, the rows first"
-            raise BadArgument("a model to train", must, type(layer).__name__)
-        return _Tap.apply(output, self._alive, self, layer, *(each.detach() for each in inputs))
-
-    def add(self, layer: nn.Module, seen: tuple[Tensor, ...], back: Tensor) -> None:
-        """Notes one call of a layer, when its gradient has come back."""
-        self._calls.append((layer, seen, back))
+        self._open.close()
 
     def gradients(self, units: int) -> UnitGradients:
         """What the notes say of every unit; the notes are used up."""
-        calls = [Call(layer, seen, back, units) for layer, seen, back in self._calls]
+        calls = [made(units) for made in self._calls]
         self._calls = []
+        for call in calls:
+            if any(len(each) % units for each in (*call.seen, *call.backs)):
+                must = "given equally many rows for each unit, in its first dimension"
+                raise BadArgument(type(call.layer).__name__, must, tuple(call.back.shape))
         return UnitGradients(self.parameters, calls, units)
 
+    def listen(self, name: str, layer: nn.Module) -> None:
+        """Listens to a layer that has a reading."""
+        if name in self._layout.without_rows:
+            self._hook(layer.register_forward_pre_hook(self._with_rows, with_kwargs=True))
+        self._hook(layer.register_forward_hook(partial(self._seen, name), with_kwargs=True))
 
-def layers_with_parameters(model: nn.Module) -> list[nn.Module]:
-    """The layers that are listened to: those with a reading of their own, and the outermost of all others that have
-    parameters of their own, with all that is in them."""
-    found: list[nn.Module] = []
+    def run(self, name: str, layer: nn.Module) -> None:
+        """Lets a layer run in a form whose products are tapped."""
+        layer.__dict__["forward"] = partial(self._run, layer, layer.forward)
+        self._open.callback(layer.__dict__.pop, "forward")
 
-    def look(layer: nn.Module) -> None:
-        if not any(each.requires_grad for each in layer.parameters()):
+    def hold(self, name: str, layer: nn.Module) -> None:
+        """Gives each row its own copy of parameters that belong to no layer; or runs the module once more."""
+        again = []
+        for own, each in layer.named_parameters(recurse=False):
+            if each in self.parameters and each not in self._whole:
+                form = self._layout.forms.get(f"{name}.{own}")
+                if form is None:
+                    again.append(own)
+                else:
+                    self._hook(layer.register_forward_pre_hook(partial(self._give, own, form), with_kwargs=True))
+                    self._hook(layer.register_forward_hook(partial(self._take_back, own), always_call=True))
+        if again:
+            self._listen_again(layer, name, again)
+
+    def again(self, name: str, layer: nn.Module) -> None:
+        """Runs a layer once more for the gradients of all its parameters."""
+        self._listen_again(layer, name, [own for own, _ in layer.named_parameters()])
+
+    def _listen_again(self, layer: nn.Module, name: str, owned: list[str]) -> None:
+        self._hook(layer.register_forward_hook(partial(self._seen_again, name, tuple(owned)), with_kwargs=True))
+
+    def _hook(self, handle: Any) -> None:
+        self._open.callback(handle.remove)
+
+    def _count(self, layer: nn.Module, given: tuple[Any, ...], named: dict[str, Any]) -> None:
+        self._rows = first_rows(given, named)
+
+    def _with_rows(self, layer: nn.Module, given: tuple[Any, ...], named: dict[str, Any]) -> Any:
+        """The same for all rows, once for each."""
+        if not torch.is_grad_enabled():
+            return None
+        first, *others = given
+        one = first if first.dim() > 1 and len(first) == 1 else first[None]
+        return (one.expand(self._rows, *one.shape[1:]), *others), named
+
+    def _seen(self, name: str, layer: nn.Module, given: tuple[Any, ...], named: dict[str, Any], output: Any) -> Any:
+        if not torch.is_grad_enabled():
+            return None
+        kind = type(layer)
+        seen = SIGHTS[kind](layer, *given, **named) if kind in SIGHTS else (*given, *named.values())
+        if not (isinstance(output, Tensor) and all(isinstance(each, Tensor) for each in seen)):
+            raise BadArgument(f"a layer nn.{kind.__name__}", "given tensors", "something else")
+        if self.watch is not None:
+            self.watch(name, seen, output)
+        places = {own: Place(each) for own, each in layer.named_parameters(recurse=False)}
+        rows = self._layout.dimensions.get(name, 0)
+        return self._tap(layer, output, Part(READINGS[kind], places), *seen, rows=rows)
+
+    def _run(self, layer: nn.Module, plain: Callable[..., Any], *given: Any, **named: Any) -> Any:
+        if not torch.is_grad_enabled():
+            return plain(*given, **named)
+        return FORWARDS[type(layer)](layer, partial(self._tap, layer), *given, **named)
+
+    def _tap(
+        self,
+        layer: nn.Module,
+        output: Tensor,
+        part: Part,
+        *seen: Tensor,
+        late: Sequence[Tensor] = (),
+        fresh: bool = True,
+        rows: int = 0,
+    ) -> Tensor:
+        if not all(isinstance(place.parameter, nn.Parameter) for place in part.places.values()):
+            raise BadArgument(f"nn.{type(layer).__name__}", "one with its own weights, not normed by a hook", "another")
+        part = replace(part, left_out=self._whole)
+
+        def note(saved: tuple[Tensor, ...], backs: tuple[Tensor, ...]) -> None:
+            self._calls.append(partial(_call, layer, part, (*saved, *late), backs, rows))
+
+        noted = tuple(_as_used(each, output) for each in seen)
+        if fresh and output.requires_grad and output._base is not None and not _packed():
+            output.register_hook(lambda back: note(noted, (back,)))  # a view that is marked changed would be copied
+            return output
+        made: tuple[Tensor, ...] = _Tap.apply(self._alive, note, fresh, 1, output, *noted)
+        return made[0]
+
+    def _give(self, own: str, form: str, layer: nn.Module, given: tuple[Any, ...], named: dict[str, Any]) -> None:
+        if not torch.is_grad_enabled():
             return
-        if type(layer) in READINGS or any(each.requires_grad for each in layer.parameters(recurse=False)):
-            found.append(layer)
+        parameter: Any = getattr(layer, own)
+        made = copies(parameter, first_rows(given, named), form)
+        if made is not None:
+            layer.__dict__[own] = self._tap(layer, made, Part(spread, {own: Place(parameter)}), fresh=False)
+
+    def _take_back(self, own: str, layer: nn.Module, given: Any, output: Any) -> None:
+        layer.__dict__.pop(own, None)
+
+    def _seen_again(
+        self, name: str, owned: tuple[str, ...], layer: nn.Module, given: Any, named: Any, output: Any
+    ) -> Any:
+        if not torch.is_grad_enabled():
+            return None
+        held = dict(layer.named_parameters())
+        places = {own: Place(held[own]) for own in owned}
+        known = self._layout.rows_of.get(name)
+        arguments = Arguments.of(given, named, lambda place, each: known[place] if known else each.dim() > 0)
+        if self.watch is not None:
+            self.watch(name, arguments.leaves, None)
+        leaves, tapped, form = tapped_outputs(output)
+        left_out = frozenset() if name == "" and self._whole & {held[own] for own in owned} else self._whole
+        part = Part(partial(any_layer, arguments=arguments), places, left_out)
+
+        def note(saved: tuple[Tensor, ...], backs: tuple[Tensor, ...]) -> None:
+            self._calls.append(partial(_call, layer, part, saved, backs, 0))
+
+        seen = [each.detach() for each in arguments.seen()]
+        outputs = [leaves[place].clone() for place in tapped]  # a module may keep its own output for its own gradients
+        made = _Tap.apply(self._alive, note, True, len(outputs), *outputs, *seen)
+        for place, each in zip(tapped, made, strict=True):
+            leaves[place] = each
+        return tree_unflatten(leaves, form)
+
+
+def as_written(model: nn.Module) -> nn.Module:
+    """The model itself, where it is given compiled."""
+    inner = getattr(model, "_orig_mod", model)
+    return inner if isinstance(inner, nn.Module) else model
+
+
+def listened(model: nn.Module) -> list[tuple[str, nn.Module, Callable[[Notes, str, nn.Module], None]]]:
+    """The layers that are listened to, and how: by a reading, in a form of their own, by copies, or by running again."""
+    made: dict[nn.Module, tuple[str, Callable[[Notes, str, nn.Module], None]]] = {}
+
+    def look(name: str, layer: nn.Module) -> None:
+        own = dict(layer.named_parameters(recurse=False))
+        if layer in made or not any(each.requires_grad for each in layer.parameters()):
             return
-        for inner in layer.children():
-            look(inner)
+        if type(layer) in FORWARDS:
+            made[layer] = name, Notes.run
+        elif type(layer) in READINGS and set(own) <= {"weight", "bias"}:
+            made[layer] = name, Notes.listen
+        elif is_parametrized(layer):
+            made[layer] = name, Notes.again
+        else:
+            if any(each.requires_grad for each in own.values()):
+                made[layer] = name, Notes.hold
+            for inner, part in layer.named_children():
+                look(f"{name}.{inner}" if name else inner, part)
 
-    look(model)
-    return list(dict.fromkeys(found))
-
-
-@final
-class UnitGradients:
-    """The gradients of all units of a batch: their norms, and their sum with a weight for each unit."""
-
-    def __init__(self, parameters: dict[nn.Parameter, str], calls: Sequence[Call], units: int) -> None:
-        self.units, self._names, self._calls = units, parameters, calls
-        read = [(call, READINGS.get(type(call.layer), any_layer)(call)) for call in calls]
-        uses: dict[Tensor, int] = {}
-        for call in calls:
-            for each in call.layer.parameters():
-                uses[each] = uses.get(each, 0) + 1
-        self._alone = [one for one in read if all(uses[each] == 1 for each in one[0].layer.parameters())]
-        shared = [one for one in read if one not in self._alone]
-        self._shared = _added_up(shared, parameters)
-
-    def squared_norms(self) -> dict[str, Tensor]:
-        """The squared norms of every unit, by layers: each is named by the first of its parameters."""
-        parts: dict[str, Tensor] = {}
-        for call, gradients in self._alone:
-            trained = [self._names[each] for each in call.layer.parameters() if each in self._names]
-            parts[trained[0]] = _only_trained(call, gradients, self._names)
-        for parameter, each in self._shared.items():
-            parts[self._names[parameter]] = torch.linalg.vecdot(each.flatten(1).float(), each.flatten(1).float())
-        return parts
-
-    def without(self, dropped: Tensor) -> UnitGradients:
-        """The same with zeros in the place of some units: 0 times what is no number would be no number."""
-        return UnitGradients(self._names, [_emptied(call, dropped) for call in self._calls], self.units)
-
-    def weighted(self, weights: dict[str, Tensor]) -> dict[nn.Parameter, Tensor]:
-        """The sum over all units, by parameters; the weights are by the names of `squared_norms`."""
-        sums: dict[nn.Parameter, Tensor] = {}
-        for call, gradients in self._alone:
-            named = {name: each for name, each in call.layer.named_parameters() if each in self._names}
-            first = self._names[next(iter(named.values()))]
-            made = gradients.weighted(weights[first])
-            sums |= {each: made[name] for name, each in named.items()}
-        for parameter, each in self._shared.items():
-            chosen = weights[self._names[parameter]].to(each.dtype)
-            sums[parameter] = (chosen @ each.flatten(1)).view(parameter.shape)
-        return sums
+    look("", model)
+    return [(name, layer, how) for layer, (name, how) in made.items()]
 
 
-def _emptied(call: Call, dropped: Tensor) -> Call:
-    def empty(part: Tensor) -> Tensor:
-        if not part.is_floating_point():
-            return part
-        rows = dropped.repeat_interleave(len(part) // call.units)
-        return part.masked_fill(rows.view(-1, *[1] * (part.dim() - 1)), 0.0)
-
-    return replace(call, seen=tuple(empty(part) for part in call.seen), back=empty(call.back))
-
-
-def _only_trained(call: Call, gradients: Gradients, names: dict[nn.Parameter, str]) -> Tensor:
-    """Squared norms over the parameters that are trained: of a layer with frozen ones, from each unit's gradient."""
-    held = dict(call.layer.named_parameters())
-    if all(each in names for each in held.values()):
-        return gradients.squared()
-    parts = [part for name, part in gradients.each().items() if held[name] in names]
-    return torch.stack([torch.linalg.vecdot(part.flatten(1), part.flatten(1)) for part in parts]).sum(dim=0)
+def _call(
+    layer: nn.Module, part: Part, seen: tuple[Tensor, ...], backs: tuple[Tensor, ...], rows: int, units: int
+) -> Call:
+    """A call with its rows first, at single precision at least where it is not multiplied on an accelerator."""
+    short = part.reading in SHORT
+    first = [tuple(_wide(each.movedim(rows, 0), short=short) for each in parts) for parts in (seen, backs)]
+    return Call(layer, part, first[0], first[1], units)
 
 
-def _added_up(read: Sequence[tuple[Call, Gradients]], names: dict[nn.Parameter, str]) -> dict[nn.Parameter, Tensor]:
-    """The gradients of parameters that several calls share: those of one unit are added up before any norm."""
-    sums: dict[nn.Parameter, Tensor] = {}
-    for call, gradients in read:
-        made = gradients.each()
-        for name, parameter in call.layer.named_parameters():
-            if parameter in names:
-                sums[parameter] = sums[parameter] + made[name] if parameter in sums else made[name]
-    return sums
+def _wide(each: Tensor, *, short: bool) -> Tensor:
+    return each if not each.is_floating_point() or (short and each.is_cuda) else widened(each)
+
+
+def _as_used(seen: Tensor, output: Tensor) -> Tensor:
+    """What a layer saw, at the precision that it worked with where that was torch's choice (`torch.autocast`)."""
+    short = output.dtype in HALF and seen.dtype == torch.float32
+    return seen.detach().to(output.dtype) if short else seen.detach()
+
+
+def _packed() -> bool:
+    """Tells whether tensors for the way back are packed away for now, as they are inside of a checkpoint."""
+    told: Any = getattr(torch._C._autograd, "_top_saved_tensors_default_hooks", None)
+    return told is None or told(True) is not None
+
+
+def first_rows(given: Any, named: Any) -> int:
+    """How many rows the first tensor among some arguments has."""
+    return next((len(each) for each in tree_leaves((given, named)) if isinstance(each, Tensor) and each.dim()), 0)

@@ -25,9 +25,10 @@ from sfumato.release.render.document import Document, Table
 from sfumato.train.clipping import Clipper
 from sfumato.train.losses import by_rows
 from sfumato.train.memory import Memory
+from sfumato.train.optimizers import KnowsNoise
 from sfumato.train.paying import Run
 from sfumato.train.plan import TrainingPlan
-from sfumato.train.taps import Notes
+from sfumato.train.taps import Layout, Notes
 from sfumato.train.units import Chunk, Rows, Units
 
 PROOF = "proofs/training.md#steps"
@@ -60,12 +61,13 @@ class Private(Displayed):
         largest: int | None,
         run: Run | None,
         entropy: Entropy | None,
+        layout: Layout | None = None,
     ) -> None:
         self.model, self.plan, self.optimizer = model, plan, optimizer
         self.taken = 0 if run is None else run.taken
         self._units, self._keep, self._largest, self._run = units, keep, largest, run
         self._entropy = system() if entropy is None else entropy
-        self._notes = Notes(model)
+        self._notes = Notes(model, layout)
         self._sampler = plan.batches.start(units.count, self._entropy)
         self._clipper = plan.clipping.start(float(plan.multiplier))
         self._noise = plan.noise.start(tuple(self._notes.parameters), self._entropy)
@@ -124,8 +126,12 @@ class Private(Displayed):
     def _finish(self) -> None:
         """Adds noise to what was added up, over the expected number of units, and moves the weights."""
         expected = float(self.plan.batches.expected)
-        for parameter, noisy in self._noise.add(self._sums, self._clipper.deviation).items():
-            parameter.grad = noisy.div_(expected)
+        noisy = self._noise.add(self._sums, self._clipper.deviation)
+        torch._foreach_div_(list(noisy.values()), expected)
+        for parameter, gradient in noisy.items():
+            parameter.grad = gradient
+        if isinstance(self.optimizer, KnowsNoise):
+            self.optimizer.know_noise(self._clipper.deviation / expected)
         self._clipper.end_step(self._entropy)
         self._sums = {}
         self.optimizer.step()
@@ -222,6 +228,7 @@ class Private(Displayed):
         )
 
 
+@torch.no_grad()
 def clipped_sum(notes: Notes, units: int, clipper: Clipper) -> dict[nn.Parameter, Tensor]:
     """The sum of all units' clipped gradients; a unit whose gradient is no number adds nothing."""
     gradients = notes.gradients(units)

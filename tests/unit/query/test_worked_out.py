@@ -58,7 +58,7 @@ VISITS = pa.table(
 PUBLIC = pa.table({"site": ["north", "south", "south"], "region": ["a", "b", "c"], "size": [1, 2, 3]})
 KEPT = {"max_groups": 2, "max_rows_per_group": 4}
 ONE = sf.Pure(1)
-ALL = {"loss": sf.Approx(10**5, 1e-6), "max_groups": 31, "max_rows_per_group": 50}
+ALL = {"loss": sf.Approx(10**6, 1e-6), "max_groups": 31, "max_rows_per_group": 50}
 BY_SITE = "SELECT site, COUNT(*) AS n FROM visits GROUP BY site"
 BY_DAY = "SELECT day, COUNT(*) AS n, SUM(pages) AS pages FROM visits GROUP BY day"
 RANKED = f"SELECT site, n, RANK() OVER (ORDER BY n DESC) AS place FROM ({BY_SITE})"
@@ -110,7 +110,7 @@ DATA = dataset()
 
 @pytest.fixture(scope="module")
 def rich() -> Session:
-    return session_of(DATA, sf.Approx(10**8, 0.5))
+    return session_of(DATA, sf.Approx(10**9, 0.5))
 
 
 @pytest.fixture

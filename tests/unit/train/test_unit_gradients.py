@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from sfumato.train.layers.gradients import READINGS
 from sfumato.train.taps import Notes
+from tests.examples.unit_gradients import apart, noted, one_by_one, squares
 
 
 class Twice(nn.Module):
@@ -24,6 +25,18 @@ class Twice(nn.Module):
     def forward(self, rows: Tensor) -> Tensor:
         once = torch.tanh(self.inner(self.words(rows)))
         return self.out(torch.tanh(self.inner(once)))  # type: ignore[no-any-return]
+
+
+class Pairs(nn.Module):
+    """A layer with two inputs."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.bags, self.inner = nn.EmbeddingBag(9, 4), nn.Bilinear(4, 4, 3)
+
+    def forward(self, rows: Tensor) -> Tensor:
+        made = self.bags(rows)
+        return self.inner(made, input2=made.tanh())  # type: ignore[no-any-return]
 
 
 class Loose(nn.Module):
@@ -81,23 +94,10 @@ MODELS: dict[str, tuple[Callable[[], nn.Module], Callable[[], Tensor]]] = {
     "instance norm, 3": (lambda: nn.InstanceNorm3d(4, affine=True), lambda: torch.randn(4, 4, 3, 3, 3)),
     "another layer": (lambda: nn.Sequential(nn.PReLU(), nn.Linear(6, 3)), lambda: torch.randn(6, 6)),
     "a parameter of its own": (Loose, lambda: torch.randn(6, 6)),
+    "two inputs": (Pairs, words),
     "shared": (Twice, words),
     "frozen": (frozen, lambda: torch.randn(6, 6)),
 }
-
-
-def squares(output: Tensor) -> Tensor:
-    return (output.flatten(1) ** 2).sum(dim=1) + output.flatten(1).sum(dim=1)
-
-
-def one_by_one(model: nn.Module, rows: Tensor, units: int) -> list[dict[nn.Parameter, Tensor]]:
-    """The gradient of each unit by itself, as plain torch has it."""
-    found = []
-    for own in rows.chunk(units):
-        model.zero_grad()
-        squares(model(own)).sum().backward()
-        found.append({each: each.grad.clone() for each in model.parameters() if each.requires_grad})  # type: ignore[union-attr]
-    return found
 
 
 @pytest.mark.parametrize("rows_of_a_unit", [1, 2])
@@ -108,20 +108,7 @@ def test_norms_and_sums_are_those_of_units_one_by_one(name: str, rows_of_a_unit:
     model, rows = build().double(), draw()
     rows = rows.double() if rows.is_floating_point() else rows
     units = len(rows) // rows_of_a_unit
-    notes = Notes(model)
-    notes.begin()
-    squares(model(rows)).sum().backward()
-    notes.end()
-    gradients = notes.gradients(units)
-    squared, weights = gradients.squared_norms(), torch.rand(units).double()
-    sums = gradients.weighted(dict.fromkeys(squared, weights))
-    expected = one_by_one(model, rows, units)
-    norms = torch.stack([sum((part**2).sum() for part in each.values()) for each in expected])  # type: ignore[misc]
-    torch.testing.assert_close(torch.stack(list(squared.values())).sum(dim=0).double(), norms, rtol=1e-5, atol=1e-6)
-    assert set(sums) == set(expected[0])
-    for parameter, made in sums.items():
-        plain = sum(weight * each[parameter] for weight, each in zip(weights, expected, strict=True))
-        torch.testing.assert_close(made.double(), plain, rtol=1e-5, atol=1e-6)
+    assert apart(noted(model, (rows,), units), one_by_one(model, (rows,), units)) == []
 
 
 def test_every_registered_layer_is_tried() -> None:
@@ -145,13 +132,10 @@ def test_checkpointed_layers_are_noted_once() -> None:
     inner, last = nn.Sequential(nn.Linear(6, 7), nn.Tanh(), nn.Linear(7, 6)), nn.Linear(6, 2)
     rows = torch.randn(4, 6)
 
-    def noted(run: Callable[[Tensor], Tensor]) -> Tensor:
-        notes = Notes(nn.ModuleList([inner, last]))
-        notes.begin()
-        squares(run(rows)).sum().backward()
-        notes.end()
-        return torch.stack(list(notes.gradients(4).squared_norms().values())).sum(dim=0)
+    def norms(run: Callable[[Tensor], Tensor]) -> Tensor:
+        gradients = noted(nn.ModuleList([inner, last]), (rows,), 4, run=run)
+        return torch.stack(list(gradients.squared_norms().values())).sum(dim=0)
 
-    plain = noted(lambda given: last(inner(given)))
-    again = noted(lambda given: last(checkpoint(inner, given, use_reentrant=False)))
+    plain = norms(lambda given: last(inner(given)))
+    again = norms(lambda given: last(checkpoint(inner, given, use_reentrant=False)))
     torch.testing.assert_close(plain, again)

@@ -7,23 +7,27 @@ from typing import TypeAlias
 import torch.nn.functional as F  # noqa: N812  # torch's own name
 from torch import Tensor, nn
 
-from sfumato.train.layers.gradients import Call, Gradients, reads, squares, summed
-from sfumato.train.layers.products import products
+from sfumato.train.layers.gradients import Call, Gradients, of_each, reads, together
+from sfumato.train.layers.products import KEPT
+from sfumato.train.layers.shifts import shifts
+from sfumato.train.layers.uses import product
 
 Convolution: TypeAlias = (
     nn.Conv1d | nn.Conv2d | nn.Conv3d | nn.ConvTranspose1d | nn.ConvTranspose2d | nn.ConvTranspose3d
 )
 
 
-@reads(nn.Conv1d, nn.Conv2d, nn.Conv3d)
+@reads(nn.Conv1d, nn.Conv2d, nn.Conv3d, short=True)
 def convolution(call: Call) -> Gradients:
-    """A linear layer on patches: every place of the output saw one."""
+    """A linear layer on patches: every place of the output saw one. Of large ones no patches are made."""
     layer: Convolution = call.layer
     inputs = call.seen[0].to(call.back.dtype)
     padded = F.pad(inputs, layer._reversed_padding_repeated_twice, mode=_mode(layer))
+    if layer.groups == 1 and call.units * layer.weight.numel() > KEPT:
+        return shifts(call, padded)
     seen = grouped(patches(padded, layer, call.back), layer.groups, call.units)
     back = grouped(call.back.flatten(2), layer.groups, call.units)
-    return products(seen, back, bias=layer.bias is not None, shape=tuple(layer.weight.shape))
+    return product(seen, back, bias=call.bias, shape=tuple(layer.weight.shape))
 
 
 @reads(nn.ConvTranspose1d, nn.ConvTranspose2d, nn.ConvTranspose3d)
@@ -34,18 +38,13 @@ def transposed_convolution(call: Call) -> Gradients:
     ends = [end for size in reversed(layer.padding) for end in (size, size)]
     seen = grouped(patches(F.pad(call.back, ends), layer, inputs), layer.groups, call.units)
     told = grouped(inputs.flatten(2), layer.groups, call.units)
-    made = products(seen, told, bias=False, shape=tuple(layer.weight.shape))
-    return made if layer.bias is None else with_bias(made, call)
+    made = product(seen, told, bias=False, shape=tuple(layer.weight.shape))
+    return together(made, of_each(lambda: {"bias": over_places(call.back, call.units)})) if call.bias else made
 
 
-def with_bias(made: Gradients, call: Call) -> Gradients:
-    """Adds the bias of each channel: the sum of what came back over all places and rows of a unit."""
-    bias = call.back.flatten(2).sum(dim=2).view(call.units, -1, call.back.shape[1]).sum(dim=1)
-    return Gradients(
-        lambda: made.squared() + squares(bias),
-        lambda weights: {**made.weighted(weights), "bias": summed(weights, bias)},
-        lambda: {**made.each(), "bias": bias},
-    )
+def over_places(back: Tensor, units: int) -> Tensor:
+    """The sum for each channel over all places and rows of a unit."""
+    return back.reshape(*back.shape[:2], -1).sum(dim=2).reshape(units, -1, back.shape[1]).sum(dim=1)
 
 
 def patches(padded: Tensor, layer: Convolution, places: Tensor) -> Tensor:

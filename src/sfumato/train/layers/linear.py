@@ -1,15 +1,23 @@
-"""Linear layers."""
+"""Linear layers, and bilinear ones."""
 
 from __future__ import annotations
 
 from torch import nn
 
 from sfumato.train.layers.gradients import Call, Gradients, by_unit, reads
-from sfumato.train.layers.products import products
+from sfumato.train.layers.uses import product
 
 
-@reads(nn.Linear)
+@reads(nn.Linear, short=True)
 def linear(call: Call) -> Gradients:
     """The layer y = W·x + b, at every row and position."""
-    inputs, back = by_unit(call.seen[0].to(call.back.dtype), call.units), by_unit(call.back, call.units)
-    return products(inputs, back, bias=call.layer.bias is not None)
+    return product(by_unit(call.seen[0], call.units), by_unit(call.back, call.units), bias=call.bias)
+
+
+@reads(nn.Bilinear)
+def bilinear(call: Call) -> Gradients:
+    """The layer y = x·W·z + b: a linear one of all products of two inputs."""
+    one, other = (by_unit(each, call.units) for each in call.seen)
+    pairs = (one[..., :, None] * other[..., None, :]).flatten(-2)
+    shape = tuple(call.part.places["weight"].parameter.shape)
+    return product(pairs, by_unit(call.back, call.units), bias=call.bias, shape=shape)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import torch
 import torch.nn.functional as F  # noqa: N812  # torch's own name
 from torch import Tensor, nn
 
@@ -24,14 +25,23 @@ def layer_norm(call: Call) -> Gradients:
 def channel_norm(call: Call) -> Gradients:
     """Scale and shift of channels."""
     layer: nn.GroupNorm = call.layer
-    inputs = call.seen[0]
+    inputs, back = (rows.view(*rows.shape[:2], -1) for rows in (call.seen[0].contiguous(), call.back.contiguous()))
     groups = layer.num_groups if isinstance(layer, nn.GroupNorm) else inputs.shape[1]
-    scaled = F.group_norm(inputs, groups, eps=layer.eps)
+    whole = torch.float64 if back.dtype == torch.float64 else torch.float32
 
-    def over_places(rows: Tensor) -> Tensor:
-        return rows.view(*rows.shape[:2], -1).sum(dim=2).view(call.units, -1, rows.shape[1]).sum(dim=1)
+    def of_units(rows: Tensor) -> Tensor:
+        return rows.view(call.units, -1, rows.shape[1]).sum(dim=1)
 
-    return of_each(lambda: _scale_and_shift(call, scaled, over_places))
+    def gradients() -> Sums:
+        spread, middle = torch.var_mean(inputs.to(whole).view(len(inputs), groups, -1), dim=2, correction=0)
+        many = inputs.shape[1] // groups
+        scale, middle = ((each.repeat_interleave(many, dim=1)) for each in ((spread + layer.eps).rsqrt(), middle))
+        shifts = back.sum(dim=2, dtype=whole)
+        scales = ((inputs * back).sum(dim=2, dtype=whole) - middle * shifts) * scale
+        made = {"weight": scales, "bias": shifts}
+        return {name: of_units(made[name]) for name in made if getattr(layer, name, None) is not None}
+
+    return of_each(gradients)
 
 
 def _scale_and_shift(call: Call, scaled: Tensor, over_rows: Callable[[Tensor], Tensor]) -> Sums:

@@ -6,10 +6,14 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from sfumato.train.layers.gradients import Gradients, Sums, squares, summed, widened
+from sfumato.train.layers.gradients import Gradients, Sums, summed
+from sfumato.train.layers.rounding import HALF, norms, product, rounding, scaled_by
 
 KEPT = 1 << 22
 """Gradients of single units are kept between norm and sum where all of them have no more entries than this."""
+
+SURE = 2.0**-20
+"""Relative errors below it are covered by what clipping takes off its bound."""
 
 
 def products(inputs: Tensor, back: Tensor, *, bias: bool, shape: tuple[int, ...] | None = None) -> Gradients:
@@ -17,78 +21,88 @@ def products(inputs: Tensor, back: Tensor, *, bias: bool, shape: tuple[int, ...]
 
     ``inputs`` are (units, positions, in), ``back`` (units, positions, out), or both with groups after the units. Three
     ways to the norms, the cheapest by the shapes: one position has the product of two norms; few positions compare all
-    pairs of them (ghost norms); else each unit's gradient is made, and kept if it is small.
+    pairs of them (ghost norms); else each unit's gradient is made, and kept if it is small, by itself or beside what
+    was noted of it.
     """
     positions, wide, out = inputs.shape[-2], inputs.shape[-1], back.shape[-1]
     units, groups = inputs.shape[0], inputs.shape[1] if inputs.dim() == 4 else 1
-    single, small = positions == 1, units * groups * wide * out <= KEPT
-    ghost = not single and positions * positions * (wide + out) < positions * wide * out
+    single, kept = positions == 1 and groups == 1, units * groups * wide * out <= KEPT
+    kept = kept or 4 * wide * out <= 5 * positions * (wide + out)
+    ghost = not kept and positions * (wide + out) < wide * out
     held: list[Tensor] = []
+    sums_of_back: list[Tensor] = []
 
     def made() -> Tensor:
-        if not held:
-            held.append(back.transpose(-2, -1) @ inputs)
-        return held[0]
+        if held:
+            return held[0]
+        if wide > out:
+            return (inputs.transpose(-2, -1) @ back).transpose(-2, -1)
+        return back.transpose(-2, -1) @ inputs
+
+    def of_bias() -> Tensor:
+        """What each unit adds to the bias: worked out once, so that its norm is that of what is added up."""
+        if not sums_of_back:
+            whole = torch.float32 if back.dtype in HALF else back.dtype
+            sums_of_back.append(back.sum(dim=-2, dtype=whole).flatten(1) if positions > 1 else back.flatten(1))
+        return sums_of_back[0]
 
     def squared() -> Tensor:
         if single:
-            norms = _per_group(inputs) * _per_group(back)
+            one, other = norms(inputs) ** 2, norms(back) ** 2
+            whole = one * other if not _short(back) else ((one * other).sqrt() * (1 + 2 * rounding(back).factor)) ** 2
+            return whole + other if bias else whole
+        if kept:
+            held.append(made())
+            whole = norms(held[0]) ** 2
         elif ghost:
-            norms = _ghost(inputs, back)
+            whole = _by_pairs(inputs, back)
         else:
-            norms = squares(made()) if small else _made_again(made(), inputs, back)
-            del held[: 0 if small else 1]
-        norms = norms if norms.dim() == 1 else norms.sum(dim=1)
-        return norms + _of_bias(back) if bias else norms
+            whole = _made_again(made(), inputs, back)
+        return whole + norms(of_bias()) ** 2 if bias else whole
 
     def weighted(weights: Tensor) -> Sums:
-        scaled = back * weights.to(back.dtype).view(-1, *[1] * (back.dim() - 1))
         if held:
             weight = summed(weights, held[0])
-        elif groups == 1:
-            weight = scaled.reshape(-1, out).T @ inputs.reshape(-1, wide)
         else:
-            weight = torch.einsum("uglo,ugli->goi", scaled, inputs)
+            left, right = (scaled_by(weights, back), inputs) if out <= wide else (back, scaled_by(weights, inputs))
+            if groups == 1:
+                weight = product(left.reshape(-1, out).T, right.reshape(-1, wide))
+            else:
+                weight = torch.einsum("uglo,ugli->goi", left, right)
         sums = {"weight": weight if shape is None else weight.reshape(shape)}
-        return sums | ({"bias": scaled.sum(dim=(0, -2)).flatten()} if bias else {})
+        return sums | ({"bias": summed(weights, of_bias())} if bias else {})
 
     def each() -> Sums:
         parts = {"weight": made() if shape is None else made().reshape(units, *shape)}
-        return parts | ({"bias": back.sum(dim=-2).flatten(1)} if bias else {})
+        return parts | ({"bias": of_bias()} if bias else {})
 
     return Gradients(squared, weighted, each)
 
 
-def _ghost(inputs: Tensor, back: Tensor) -> Tensor:
+def _short(rows: Tensor) -> bool:
+    return rounding(rows).factor > SURE
+
+
+def _by_pairs(inputs: Tensor, back: Tensor) -> Tensor:
     """Squared norms by all pairs of positions, and as much more as floats may be off where large parts cancel."""
     (positions, wide), out = inputs.shape[-2:], back.shape[-1]
-    pairs = [rows @ rows.transpose(-2, -1) for rows in (widened(inputs), widened(back))]
-    off = (positions + wide + out) * _unsure(back)
-    return (pairs[0] * pairs[1]).sum(dim=(-2, -1)) + off * _reach(inputs, back) ** 2
+    pairs = [product(rows, rows.transpose(-2, -1)) for rows in (inputs, back)]
+    whole = (pairs[0] * pairs[1]).flatten(1).sum(dim=1)
+    return raised(whole, norms(inputs) * norms(back), positions, wide + out, back)
+
+
+def raised(
+    whole: Tensor, reach: Tensor, positions: int, width: int, back: Tensor, *, convolved: bool = False
+) -> Tensor:
+    """Squared norms from pairs of positions, raised by what rounding may have taken, then and in the sum later."""
+    off = rounding(back, convolved=convolved)
+    exact = 0.0 if back.dtype in HALF else 4 * off.factor
+    norm = (whole + (exact + (positions + width) * off.term) * reach**2).clamp(min=0.0).sqrt()
+    return (norm + (2 * off.factor + positions * off.term) * reach) ** 2
 
 
 def _made_again(made: Tensor, inputs: Tensor, back: Tensor) -> Tensor:
     """Squared norms of gradients that are worked out once more for the sum, where rounding may be another."""
-    off = inputs.shape[-2] * _unsure(back) * _reach(inputs, back).view(len(made), -1).sum(dim=1)
-    return (squares(made).sqrt() + off) ** 2
-
-
-def _of_bias(back: Tensor) -> Tensor:
-    """Squared norms of sums over positions, which are added up once more for the sum."""
-    parts = widened(back).norm(dim=-1).flatten(1).sum(dim=1)
-    return (squares(back.sum(dim=-2)).sqrt() + back.shape[-2] * _unsure(back) * parts) ** 2
-
-
-def _reach(inputs: Tensor, back: Tensor) -> Tensor:
-    """The most that the parts of all positions could come to if none cancelled: what rounding is relative to."""
-    return (widened(inputs).norm(dim=-1) * widened(back).norm(dim=-1)).sum(dim=-1)
-
-
-def _unsure(rows: Tensor) -> float:
-    return float(torch.finfo(widened(rows[:0]).dtype).eps)
-
-
-def _per_group(rows: Tensor) -> Tensor:
-    """Squared norms of (units[, groups], 1, features)."""
-    wide = widened(rows)
-    return torch.linalg.vecdot(wide, wide).squeeze(-1)
+    off = rounding(back)
+    lost = (4 * off.factor + 2 * inputs.shape[-2] * off.term) * norms(inputs) * norms(back)
+    return (norms(made) * (1 + off.factor) + lost) ** 2
