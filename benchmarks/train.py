@@ -229,7 +229,7 @@ def main(arguments: list[str]) -> int:
     """Holds all contests and prints the tables and the figures."""
     parser = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
     parser.add_argument("--rounds", type=int, default=15, help="turns of each contender")
-    parser.add_argument("--seeds", type=int, default=10, help="trainings of each task; 0 leaves accuracy out")
+    parser.add_argument("--seeds", type=int, default=20, help="trainings of each task; 0 leaves accuracy out")
     parser.add_argument("--no-mutants", action="store_true", help="leave broken copies out")
     parser.add_argument("--quick", action="store_true", help="3 turns, 2 seeds, no broken copies")
     asked = parser.parse_args(arguments)

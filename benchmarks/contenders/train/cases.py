@@ -172,6 +172,6 @@ def small_cnn() -> nn.Module:
 
 
 TASKS = (
-    Task("digits", digits, lambda: nn.Sequential(nn.Linear(64, 32), nn.Tanh(), nn.Linear(32, 10)), 128, 30, 1.0),
+    Task("digits", digits, lambda: nn.Sequential(nn.Linear(64, 32), nn.Tanh(), nn.Linear(32, 10)), 128, 30, 0.5),
     Task("pictures", pictures, small_cnn, 400, 12, 1.0),
 )
