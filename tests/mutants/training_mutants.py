@@ -54,17 +54,17 @@ TRAINING = (
     Mutant(
         name="shared parameters counted apart",
         trap=AUDITED,
-        path="train/taps.py",
-        old="if all(uses[each] == 1 for each in one[0].layer.parameters())",
-        new="if all(uses[each] >= 1 for each in one[0].layer.parameters())",
+        path="train/unit_gradients.py",
+        old="count[place.parameter][place] == 1",
+        new="count[place.parameter][place] >= 1",
         killers=(OF_UNITS,),
     ),
     Mutant(
         name="frozen parameters that hide what is trained",
         trap=AUDITED,
-        path="train/taps.py",
-        old="if held[name] in names]\n    return torch.stack",
-        new="if held[name] not in names]\n    return torch.stack",
+        path="train/unit_gradients.py",
+        old="if not self._is_trained(call, place):",
+        new="if self._is_trained(call, place):",
         killers=(OF_UNITS,),
     ),
     Mutant(

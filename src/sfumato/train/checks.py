@@ -89,6 +89,12 @@ def _output(model: nn.Module, rows: tuple[Tensor, ...]) -> Tensor | None:
     return made if isinstance(made, Tensor) and made.dim() else None
 
 
+def beside(model: nn.Module, rows: Rows) -> Rows:
+    """Rows on the device of a model."""
+    device = next(model.parameters()).device
+    return tuple(part.to(device) if isinstance(part, Tensor) else part for part in rows)
+
+
 def replaced(model: nn.Module) -> nn.Module:
     """A copy of a model with GroupNorm in the place of every BatchNorm, and InstanceNorm that remembers nothing.
 

@@ -23,18 +23,22 @@ CONSTANTS = (0x61707865, 0x3320646E, 0x79622D32, 0x6B206574)
 COLUMNS = ((0, 4, 8, 12), (1, 5, 9, 13), (2, 6, 10, 14), (3, 7, 11, 15))
 DIAGONALS = ((0, 5, 10, 15), (1, 6, 11, 12), (2, 7, 8, 13), (3, 4, 9, 14))
 
-AT_ONCE = 1 << 26
-"""How many numbers are made at once: a block of the stream for 16 of them."""
+AT_ONCE = 1 << 22
+"""How many blocks of the stream are made at once, for 16 numbers each."""
 
 
 def normals(count: int, deviation: float, entropy: Entropy, device: torch.device) -> Tensor:
     """Draws independent normal numbers of a deviation on a device: pairs from a radius of 40 bits, an angle of 24."""
     key = torch.from_numpy(np.frombuffer(entropy.octets(32), dtype="<i4").copy()).to(device)
-    made = torch.empty(-(-count // 16) * 16, device=device)
-    for begin in range(0, len(made), AT_ONCE):
-        part = made[begin : begin + AT_ONCE]
-        part.copy_(_written(device.type)(key, begin // 16, len(part) // 16, deviation))
-    return made[:count]
+    blocks = -(-count // 16)
+    pieces = max(-(-blocks // AT_ONCE), 1)
+    each = -(-blocks // pieces)
+    made = torch.empty(pieces, 16 * each, device=device)
+    wide = torch.tensor(-2.0 * deviation * deviation, device=device, dtype=torch.float64)
+    for place, piece in enumerate(made):
+        first = torch.tensor(place * each, device=device, dtype=torch.int32)
+        piece.copy_(_written(device.type)(key, first, each, wide))
+    return made.flatten()[:count]
 
 
 @cache
@@ -43,16 +47,16 @@ def _written(kind: str) -> Any:
     return torch.compile(_normals, dynamic=False) if kind == "cuda" else _normals
 
 
-def _normals(key: Tensor, first: int, blocks: int, deviation: float) -> Tensor:
+def _normals(key: Tensor, first: Tensor, blocks: int, wide: Tensor) -> Tensor:
     words = stream(key, first, blocks)
     ends, turns = torch.stack(words[:8]), torch.stack(words[8:])
     bits = ((ends.long() & 0xFFFFFFFF) << 8) | (turns & 0xFF).long()
-    away = (bits.double().add(0.5).mul(2.0**-40).log().mul(-2.0 * deviation * deviation)).sqrt().float()
+    away = (bits.double().add(0.5).mul(2.0**-40).log() * wide).sqrt().float()
     angle = (turns >> 8).float().mul(math.pi / 2**23)
     return torch.cat([away * angle.cos(), away * angle.sin()]).flatten()
 
 
-def stream(key: Tensor, first: int, blocks: int) -> list[Tensor]:
+def stream(key: Tensor, first: Tensor, blocks: int) -> list[Tensor]:
     """Blocks of ChaCha20 under a key of eight words, from a number on: the sixteen words of each."""
     counter = torch.arange(blocks, device=key.device, dtype=torch.int32) + first
     begin = [torch.full_like(counter, _signed(word)) for word in CONSTANTS]

@@ -1,9 +1,10 @@
-"""Optimizers for noisy gradients. What they do is post-processing: they see what the noise was added to, and no data."""
+"""Optimizers for noisy gradients. What they do is post-processing: they see sums with noise, and no data."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
-from typing import Any, Protocol, final, runtime_checkable
+from typing import Any, final
 
 import torch
 from torch import Tensor
@@ -12,37 +13,30 @@ from torch.optim import Optimizer
 from sfumato.errors import BadArgument
 
 
-@runtime_checkable
-class KnowsNoise(Protocol):
+class KnowsNoise(ABC):
     """An optimizer that makes use of how large the noise is."""
 
+    @abstractmethod
     def know_noise(self, deviation: float) -> None:
         """Before each step: the deviation of the noise on each entry of the gradients of that step."""
 
 
-class _Moments(Optimizer):
+class _Moments(Optimizer):  # type: ignore[misc]
     """Running means of gradients and of their squares, as Adam has them; what a step makes of them is left open."""
 
-    def __init__(self, parameters: Iterable[Any], **options: Any) -> None:
-        if not 0 < options["lr"] < float("inf"):
-            raise BadArgument("lr", "a positive number", options["lr"])
-        if not all(0 <= each < 1 for each in options["betas"]):
-            raise BadArgument("betas", "two numbers from 0 to below 1", options["betas"])
-        super().__init__(parameters, options)
-
-    @torch.no_grad()
-    def step(self, closure: Callable[[], float] | None = None) -> float | None:  # type: ignore[override]
+    def step(self, closure: Callable[[], float] | None = None) -> float | None:
         """Moves all parameters by their gradients."""
-        loss = None if closure is None else torch.enable_grad()(closure)()
-        for group in self.param_groups:
-            for parameter in group["params"]:
-                if parameter.grad is not None:
-                    self._move(parameter, group, self._remembered(parameter, group))
+        loss = None if closure is None else closure()
+        with torch.no_grad():
+            for group in self.param_groups:
+                for parameter in group["params"]:
+                    if parameter.grad is not None:
+                        self._move(parameter, group, self._remembered(parameter, group))
         return loss
 
     def _remembered(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
         """What is remembered of a parameter, with this gradient."""
-        state = self.state[parameter]
+        state: dict[str, Any] = self.state[parameter]
         if not state:
             state |= {"step": 0, "mean": torch.zeros_like(parameter), "square": torch.zeros_like(parameter)}
         first, second = group["betas"]
@@ -56,7 +50,7 @@ class _Moments(Optimizer):
 
 
 @final
-class AdamBC(_Moments):
+class AdamBC(_Moments, KnowsNoise):
     """Adam with squares from which the known variance of the noise is taken: what noise adds to them is no gradient.
 
     Takes:      ``floor``, the least that may be left of a mean square; ``weight_decay``, taken off weights by itself
@@ -83,7 +77,8 @@ class AdamBC(_Moments):
     ) -> None:
         if not floor > 0:
             raise BadArgument("floor", "a positive number", floor)
-        super().__init__(parameters, lr=lr, betas=betas, floor=floor, weight_decay=weight_decay)
+        _check(lr, betas)
+        super().__init__(parameters, {"lr": lr, "betas": betas, "floor": floor, "weight_decay": weight_decay})
         self._variance = 0.0
 
     def know_noise(self, deviation: float) -> None:
@@ -121,7 +116,8 @@ class LAMB(_Moments):
         eps: float = 1e-6,
         weight_decay: float = 0.0,
     ) -> None:
-        super().__init__(parameters, lr=lr, betas=betas, eps=eps, weight_decay=weight_decay)
+        _check(lr, betas)
+        super().__init__(parameters, {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay})
 
     def _move(self, parameter: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
         first, second = group["betas"]
@@ -131,3 +127,10 @@ class LAMB(_Moments):
         length, along = parameter.norm(), direction.norm()
         scale = torch.where((length > 0) & (along > 0), length / along, torch.ones_like(length))
         parameter.sub_(group["lr"] * scale * direction)
+
+
+def _check(lr: float, betas: tuple[float, float]) -> None:
+    if not 0 < lr < float("inf"):
+        raise BadArgument("lr", "a positive number", lr)
+    if not all(0 <= each < 1 for each in betas):
+        raise BadArgument("betas", "two numbers from 0 to below 1", betas)

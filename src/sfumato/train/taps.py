@@ -29,18 +29,29 @@ from sfumato.train.layers import (  # noqa: F401  # they register themselves
     recurrent,
 )
 from sfumato.train.layers.any_layer import Arguments, any_layer, tapped_outputs
-from sfumato.train.layers.gradients import FORWARDS, READINGS, SHORT, SIGHTS, Call, Part, Place, widened
+from sfumato.train.layers.gradients import (
+    EARLY,
+    FORWARDS,
+    READINGS,
+    SHORT,
+    SIGHTS,
+    Call,
+    Part,
+    Place,
+    widened,
+    written_down,
+)
 from sfumato.train.layers.rounding import HALF
 from sfumato.train.layers.spread import copies, spread
 from sfumato.train.unit_gradients import UnitGradients
 
 
 @final
-@dataclass
+@dataclass(frozen=True)
 class Layout:
     """Where rows are in what the layers of a model see, as was tried on made-up rows; by names of layers.
 
-    Left empty, rows come first everywhere, and parameters that belong to no layer are read by running their module again.
+    Left empty, rows come first everywhere, and parameters of no layer are read by running their module again.
     """
 
     dimensions: dict[str, int] = field(default_factory=dict)
@@ -59,7 +70,7 @@ class _Tap(torch.autograd.Function):  # type: ignore[misc]
     """Hands outputs on as they are, and notes the gradients that come back."""
 
     @staticmethod
-    def forward(ctx: Any, alive: Tensor, note: Callable[..., None], fresh: bool, many: int, *tensors: Tensor) -> Any:
+    def forward(ctx: Any, alive: Tensor, note: Callable[..., None], fresh: object, many: int, *tensors: Tensor) -> Any:
         ctx.note, ctx.seen = note, len(tensors) - many
         ctx.save_for_backward(*tensors[many:])
         if fresh:
@@ -82,19 +93,22 @@ class Notes:
         self._model, self._layout = model, Layout() if layout is None else layout
         self._whole = frozenset(each for each, name in self.parameters.items() if name in self._layout.whole)
         self._calls: list[Callable[[int], Call]] = []
+        self._parts: dict[str, tuple[list[nn.Parameter], Part]] = {}
         self._rows = 0
+        self._units: int | None = None
         self._alive = torch.zeros((), requires_grad=True)
         self._open = ExitStack()
         self.listened = listened(model)
         self.watch: Callable[[str, Any, Any], None] | None = None
 
-    def begin(self) -> None:
+    def begin(self, units: int | None = None) -> None:
         """Before a batch passes: parameters ask for no gradients, and layers are listened to.
 
+        With how many units the rows belong to, layers with few parameters are read at once when gradients come back.
         What is compiled runs as it was written, and attention in its plain form, since both would run past the taps.
         """
         self.end()
-        self._calls = []
+        self._calls, self._units = [], units
         for each in self.parameters:
             each.requires_grad_(False)
             self._open.callback(each.requires_grad_, True)
@@ -119,7 +133,7 @@ class Notes:
         for call in calls:
             if any(len(each) % units for each in (*call.seen, *call.backs)):
                 must = "given equally many rows for each unit, in its first dimension"
-                raise BadArgument(type(call.layer).__name__, must, tuple(call.back.shape))
+                raise BadArgument(type(call.layer).__name__, must, tuple((*call.backs, *call.seen)[0].shape))
         return UnitGradients(self.parameters, calls, units)
 
     def listen(self, name: str, layer: nn.Module) -> None:
@@ -177,14 +191,32 @@ class Notes:
             raise BadArgument(f"a layer nn.{kind.__name__}", "given tensors", "something else")
         if self.watch is not None:
             self.watch(name, seen, output)
-        places = {own: Place(each) for own, each in layer.named_parameters(recurse=False)}
         rows = self._layout.dimensions.get(name, 0)
-        return self._tap(layer, output, Part(READINGS[kind], places), *seen, rows=rows)
+        return self._tap(layer, output, self._part_of(name, layer), *seen, rows=rows)
+
+    def _part_of(self, name: str, layer: nn.Module) -> Part:
+        """What is read of a layer; worked out again only where its parameters are others than before."""
+        own = [each for each in layer._parameters.values() if each is not None]
+        held = self._parts.get(name)
+        if held is None or any(one is not other for one, other in zip(held[0], own, strict=True)):
+            places = {name: Place(each) for name, each in layer.named_parameters(recurse=False)}
+            held = own, self._checked(layer, Part(READINGS[type(layer)], places))
+            self._parts[name] = held
+        return held[1]
+
+    def _checked(self, layer: nn.Module, part: Part) -> Part:
+        if not all(isinstance(place.parameter, nn.Parameter) for place in part.places.values()):
+            raise BadArgument(f"nn.{type(layer).__name__}", "one with its own weights, not normed by a hook", "another")
+        return replace(part, left_out=self._whole)
 
     def _run(self, layer: nn.Module, plain: Callable[..., Any], *given: Any, **named: Any) -> Any:
         if not torch.is_grad_enabled():
             return plain(*given, **named)
-        return FORWARDS[type(layer)](layer, partial(self._tap, layer), *given, **named)
+
+        def tap(output: Tensor, part: Part, *seen: Tensor, **settings: Any) -> Tensor:
+            return self._tap(layer, output, self._checked(layer, part), *seen, **settings)
+
+        return FORWARDS[type(layer)](layer, tap, *given, **named)
 
     def _tap(
         self,
@@ -196,12 +228,10 @@ class Notes:
         fresh: bool = True,
         rows: int = 0,
     ) -> Tensor:
-        if not all(isinstance(place.parameter, nn.Parameter) for place in part.places.values()):
-            raise BadArgument(f"nn.{type(layer).__name__}", "one with its own weights, not normed by a hook", "another")
-        part = replace(part, left_out=self._whole)
-
         def note(saved: tuple[Tensor, ...], backs: tuple[Tensor, ...]) -> None:
-            self._calls.append(partial(_call, layer, part, (*saved, *late), backs, rows))
+            made = partial(_call, layer, part, (*saved, *late), backs, rows)
+            early = part.reading in EARLY and self._units and not part.left_out
+            self._calls.append(_read_at_once(made(self._units)) if early and self._units else made)
 
         noted = tuple(_as_used(each, output) for each in seen)
         if fresh and output.requires_grad and output._base is not None and not _packed():
@@ -216,7 +246,8 @@ class Notes:
         parameter: Any = getattr(layer, own)
         made = copies(parameter, first_rows(given, named), form)
         if made is not None:
-            layer.__dict__[own] = self._tap(layer, made, Part(spread, {own: Place(parameter)}), fresh=False)
+            part = self._checked(layer, Part(spread, {own: Place(parameter)}))
+            layer.__dict__[own] = self._tap(layer, made, part, fresh=False)
 
     def _take_back(self, own: str, layer: nn.Module, given: Any, output: Any) -> None:
         layer.__dict__.pop(own, None)
@@ -254,7 +285,7 @@ def as_written(model: nn.Module) -> nn.Module:
 
 
 def listened(model: nn.Module) -> list[tuple[str, nn.Module, Callable[[Notes, str, nn.Module], None]]]:
-    """The layers that are listened to, and how: by a reading, in a form of their own, by copies, or by running again."""
+    """The layers that are listened to, and how: by a reading, in a form of their own, by copies, by running again."""
     made: dict[nn.Module, tuple[str, Callable[[Notes, str, nn.Module], None]]] = {}
 
     def look(name: str, layer: nn.Module) -> None:
@@ -284,6 +315,15 @@ def _call(
     short = part.reading in SHORT
     first = [tuple(_wide(each.movedim(rows, 0), short=short) for each in parts) for parts in (seen, backs)]
     return Call(layer, part, first[0], first[1], units)
+
+
+def _read_at_once(call: Call) -> Callable[[int], Call]:
+    """A call of which all gradients are written down."""
+    with torch.no_grad(), torch.autocast(call.back.device.type, enabled=False):
+        made = call.part.reading(call).each()
+    part = replace(call.part, reading=written_down)
+    read = replace(call, part=part, seen=tuple(made[name] for name in part.places), backs=())
+    return lambda units: read
 
 
 def _wide(each: Tensor, *, short: bool) -> Tensor:

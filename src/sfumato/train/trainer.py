@@ -22,6 +22,7 @@ from sfumato.release.progress import Progress, reporting
 from sfumato.release.record import How, Release
 from sfumato.release.render.displayed import Displayed
 from sfumato.release.render.document import Document, Table
+from sfumato.train.checks import beside
 from sfumato.train.clipping import Clipper
 from sfumato.train.losses import by_rows
 from sfumato.train.memory import Memory
@@ -93,7 +94,7 @@ class Private(Displayed):
         self._sums = {}
         for chunk in self._units.chunks(chosen, step, self._largest):
             self._chunk = chunk
-            self._notes.begin()
+            self._notes.begin(chunk.units)
             try:
                 yield chunk.rows
             finally:
@@ -142,7 +143,7 @@ class Private(Displayed):
         of_rows = by_rows(loss_function)
         self.model.train()
         with reporting(progress, "training") as tell:
-            for inputs, *labels in self.batches():
+            for inputs, *labels in (beside(self.model, rows) for rows in self.batches()):
                 self.step(of_rows(self.model(inputs), *labels))
                 tell(self.taken, self.plan.steps)
         return self

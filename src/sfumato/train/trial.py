@@ -28,7 +28,7 @@ MOST = 64
 
 Inputs: TypeAlias = tuple[Tensor, ...]
 
-Lines: TypeAlias = list[tuple[str, list[tuple[int, ...]], tuple[int, ...]]]
+Lines: TypeAlias = list[tuple[str, list[tuple[int, ...]], tuple[int, ...] | None]]
 """Of each call of a layer: its name, and the shapes of what it saw and gave."""
 
 
@@ -46,7 +46,7 @@ def layout_of(model: nn.Module, example: Rows) -> Layout:
         _find_forms(tried, rows, layout)
         try:
             _find_rows(tried, rows, layout)
-            layout.whole = differing(tried, rows, layout)
+            layout.whole.update(differing(tried, rows, layout))
             wrong = differing(tried, rows, layout) if layout.whole else set()
             if not wrong:
                 tried.train(model.training)
@@ -56,7 +56,10 @@ def layout_of(model: nn.Module, example: Rows) -> Layout:
         except BadArgument:
             raise
         except Exception as error:
-            must = "one whose layers can run once more for each unit (torch.func): without dropout, changes in place or state in modules that have parameters of their own"
+            must = (
+                "one whose modules with parameters of their own can run once more for each unit by torch.func: "
+                "without dropout, state or changes in place. Layers such as nn.Linear have no such need"
+            )
             raise BadArgument("model", must, type(error).__name__) from error
     if wrong:
         must = "one whose gradients can be told apart by rows, with rows in the first dimension"
@@ -126,12 +129,18 @@ def _find_forms(model: nn.Module, rows: Inputs, layout: Layout) -> None:
                     layout.forms[f"{name}.{own}"] = form
 
 
-@torch.no_grad()
 def _fits(model: nn.Module, rows: Inputs, layer: nn.Module, own: str, form: str) -> bool:
+    """Tells whether a form of copies gives each row what it would have alone."""
     parameter: Any = getattr(layer, own)
     if copies(parameter, 1, form) is None:
         return False
     rows = _first(rows, 2)
+    with torch.no_grad():
+        return _alike(model, rows, layer, own, form)
+
+
+def _alike(model: nn.Module, rows: Inputs, layer: nn.Module, own: str, form: str) -> bool:
+    parameter: Any = getattr(layer, own)
     moved = [parameter + normal_like(parameter.shape, 1.0, system()).to(parameter) for _ in range(2)]
 
     def give(layer: nn.Module, given: Any, named: Any) -> None:
@@ -179,12 +188,12 @@ def _find_rows(model: nn.Module, rows: Inputs, layout: Layout) -> None:
         lines = [_lines(model, _first(rows, many), layout) for many in (2, 3)]
         before = len(layout.without_rows)
         for (name, seen, given), (_, more, others) in zip(*lines, strict=True):
-            if given is None:
+            if given is None or others is None:
                 layout.rows_of[name] = tuple(one != other for one, other in zip(seen, more, strict=True))
                 continue
             changed = [place for place, sizes in enumerate(zip(given, others, strict=True)) if sizes[0] != sizes[1]]
             if changed:
-                layout.dimensions |= {name: changed[0]} if changed[0] else {}
+                layout.dimensions.update({name: changed[0]} if changed[0] else {})
             elif name not in layout.without_rows:
                 layout.without_rows.add(name)
                 break  # layers after it see its rows now
@@ -241,7 +250,7 @@ def differing(model: nn.Module, rows: Inputs, layout: Layout) -> set[str]:
         if loss is None:
             return set()
         loss.backward()
-        weights = {part: torch.eye(2)[row] for part in squared}
+        weights = {name: torch.eye(2, device=each.device)[row] for name, each in squared.items()}
         sums = gradients.weighted(weights)
         for name, each in names.items():
             plain = torch.zeros_like(each) if each.grad is None else each.grad

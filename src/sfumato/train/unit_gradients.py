@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import final
+from typing import TypeAlias, final
 
 import torch
 from torch import Tensor, nn
 
 from sfumato.train.layers.gradients import Call, Dense, Gradients, Place, Use
 from sfumato.train.layers.uses import Combined
+
+Counts: TypeAlias = dict[int, dict[tuple[int, int | None], int]]
+"""How often parameters were used, by their identity and by which of their rows."""
 
 
 @final
@@ -25,10 +28,12 @@ class UnitGradients:
         self.units, self._names, self._calls = units, parameters, calls
         self._plain = torch.autocast(next(iter(parameters)).device.type, enabled=False)
         with self._plain, torch.no_grad():
-            read = [(call, call.part.reading(call)) for call in calls]
-            count = _counted(call.part.places.values() for call in calls)
-            self._alone = [one for one in read if self._is_alone(one[0], count)]
-            self._shared = self._added_up([one for one in read if not self._is_alone(one[0], count)])
+            count = _counted(calls)
+            self._alone: list[tuple[Call, Gradients]] = []
+            others: list[tuple[Call, Gradients]] = []
+            for call in calls:
+                (self._alone if self._is_alone(call, count) else others).append((call, call.part.reading(call)))
+            self._shared = self._added_up(others, count)
 
     def squared_norms(self) -> dict[str, Tensor]:
         """The squared norms of every unit, by layers: each is named by the first of its parameters."""
@@ -64,16 +69,17 @@ class UnitGradients:
     def _is_trained(self, call: Call, place: Place) -> bool:
         return place.parameter in self._names and place.parameter not in call.part.left_out
 
-    def _is_alone(self, call: Call, count: dict[nn.Parameter, dict[Place, int]]) -> bool:
+    def _is_alone(self, call: Call, count: Counts) -> bool:
         return all(
-            self._is_trained(call, place) and count[place.parameter][place] == 1 and not _overlap(count, place)
+            count[id(place.parameter)][place.first, place.rows] == 1
+            and not _overlap(count, place)
+            and self._is_trained(call, place)
             for place in call.part.places.values()
         )
 
-    def _added_up(self, read: Sequence[tuple[Call, Gradients]]) -> dict[Place, Combined]:
+    def _added_up(self, read: Sequence[tuple[Call, Gradients]], count: Counts) -> dict[Place, Combined]:
         """Uses of parameters that several calls share, or of layers with frozen ones, by place."""
         uses: dict[Place, list[Use]] = {}
-        count = _counted(call.part.places.values() for call in self._calls)
         for call, gradients in read:
             made = gradients.by_parameter()
             for name, place in call.part.places.items():
@@ -86,20 +92,19 @@ class UnitGradients:
         return {place: Combined(each) for place, each in uses.items()}
 
 
-def _counted(calls: object) -> dict[nn.Parameter, dict[Place, int]]:
+def _counted(calls: Sequence[Call]) -> Counts:
     """How often each place of a parameter was used."""
-    count: dict[nn.Parameter, dict[Place, int]] = {}
-    for places in calls:  # type: ignore[attr-defined]
-        for place in places:
-            of = count.setdefault(place.parameter, {})
-            of[place] = of.get(place, 0) + 1
+    count: Counts = {}
+    for call in calls:
+        for place in call.part.places.values():
+            uses, at = count.setdefault(id(place.parameter), {}), (place.first, place.rows)
+            uses[at] = uses.get(at, 0) + 1
     return count
 
 
-def _overlap(count: dict[nn.Parameter, dict[Place, int]], place: Place) -> bool:
+def _overlap(count: Counts, place: Place) -> bool:
     """Tells whether a parameter was used as a whole and in parts."""
-    kinds = {each.rows is None for each in count[place.parameter]}
-    return len(kinds) > 1
+    return len({rows is None for _, rows in count[id(place.parameter)]}) > 1
 
 
 def _in_whole(use: Use, place: Place, units: int) -> Dense:

@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 import torch
-import torch.nn.functional as F  # noqa: N812  # torch's own name
+from tests.examples.unit_gradients import apart, noted, one_by_one, squares
 from torch import Tensor, nn
 
-from sfumato.errors import BadArgument
+from sfumato.train.clipping import Flat
 from sfumato.train.layers.gradients import FORWARDS
+from sfumato.train.layers.uses import Combined, Lookup, Product
 from sfumato.train.taps import Notes
-from tests.examples.unit_gradients import apart, noted, one_by_one
+from sfumato.train.trainer import clipped_sum
 
 
 class Recurrent(nn.Module):
@@ -93,8 +94,10 @@ class Transformed(nn.Module):
         self.batch_first = batch_first
 
     def forward(self, rows: Tensor) -> Tensor:
+        padded = torch.zeros(rows.shape[:2], dtype=torch.bool)
+        padded[:, -1] = True  # evaluated, torch would leave these out by a way of its own
         rows = rows if self.batch_first else rows.transpose(0, 1)
-        made = self.decoder(rows, self.encoder(rows))
+        made = self.decoder(rows, self.encoder(rows, src_key_padding_mask=padded), memory_key_padding_mask=padded)
         return made if self.batch_first else made.transpose(0, 1)  # type: ignore[no-any-return]
 
 
@@ -277,3 +280,124 @@ def test_norms_and_sums_of_every_kind_are_those_of_units_one_by_one(name: str, r
 def test_every_form_of_a_layer_is_tried() -> None:
     tried: set[Any] = {type(layer) for build, _ in MODELS.values() for layer in build().modules()}
     assert set(FORWARDS) <= tried
+
+
+def test_large_parts_of_a_table_that_cancel_hide_nothing() -> None:
+    """Where two ends of a table meet, floats alone could find far less than what is added up."""
+    for seed, scale in [(seed, scale) for seed in range(20) for scale in (10.0, 1e2, 1e3, 1e4)]:
+        torch.manual_seed(seed)
+        one, other, words = torch.randn(8), torch.randn(5), torch.randint(0, 5, (1, 4))
+        inputs = torch.stack([scale * one, -scale * one, torch.randn(8)])[None]
+        back = torch.stack([scale * other, scale * other, torch.randn(5)])[None]
+        used = Combined([Product(inputs, back, (5, 8)), Lookup(words, torch.randn(1, 4, 8), 5)])
+        weights = Flat(1.0).weights({"table": used.squared()})["table"]
+        assert float(used.weighted(weights).double().norm()) <= 1
+
+
+def test_the_bias_of_a_transposed_convolution_is_worked_out_once() -> None:
+    """Its norm is that of what is added up, so that nothing hides where large parts cancel."""
+    for seed, scale in [(seed, scale) for seed in range(10) for scale in (1e3, 1e5, 1e7)]:
+        torch.manual_seed(seed)
+        layer, one = nn.ConvTranspose1d(2, 3, 2), torch.randn(1, 3, 4)
+        notes = Notes(layer)
+        notes.begin()
+        back = torch.cat([scale * one, -scale * one + torch.randn(1, 3, 4)], dim=2)
+        layer(torch.randn(1, 2, 7)).backward(back)
+        notes.end()
+        added = clipped_sum(notes, 1, Flat(1.0))
+        assert float(torch.stack([each.double().square().sum() for each in added.values()]).sum().sqrt()) <= 1
+
+
+@pytest.mark.parametrize("name", ["tied words", "GRU cell", "LSTM cell", "shared layer"])
+def test_nothing_is_written_down_for_every_unit(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tables of words, and layers that are called many times, would fill all memory otherwise."""
+
+    def written(use: object) -> Tensor:
+        raise AssertionError("a gradient of every unit")
+
+    torch.manual_seed(0)
+    shared = nn.Linear(4, 4)
+    table = MODELS | {"shared layer": (lambda: nn.Sequential(shared, nn.Tanh(), shared), series)}
+    build, draw = table[name]
+    model, rows = build().double(), draw()
+    rows = rows.double() if rows.is_floating_point() else rows
+    for use in (Product, Lookup):
+        monkeypatch.setattr(use, "each", written)
+    assert apart(noted(model, (rows,), 4), one_by_one(model, (rows,), 4)) == []
+
+
+@pytest.mark.parametrize("include_last", [False, True])
+@pytest.mark.parametrize("mode", ["sum", "mean"])
+def test_bags_may_be_told_by_offsets(mode: str, include_last: bool) -> None:
+    """Bags of three, no, five and one words: two units of two rows, and four of one."""
+    torch.manual_seed(0)
+    layer = nn.EmbeddingBag(9, 3, mode=mode, include_last_offset=include_last, padding_idx=1).double()
+    shares = torch.randn(9).double() if mode == "sum" else None
+    words, begins = torch.tensor([1, 2, 2, 3, 1, 3, 4, 8, 0]), [0, 3, 3, 8]
+    offsets = torch.tensor([*begins, 9] if include_last else begins)
+    for units in (4, 2):
+        gradients = noted(layer, (), units, run=lambda: layer(words, offsets, per_sample_weights=shares))
+        expected = []
+        for own in torch.arange(4).chunk(units):
+            layer.zero_grad()
+            output = layer(words, offsets, per_sample_weights=shares)[own]
+            squares(output).sum().backward()
+            expected.append({layer.weight: layer.weight.grad.clone()})  # type: ignore[union-attr]
+        assert apart(gradients, expected) == []
+
+
+def test_rows_may_have_masks_of_their_own() -> None:
+    torch.manual_seed(0)
+    inner = attention(batch_first=True, add_bias_kv=True, add_zero_attn=True).double()
+
+    class Masked(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.inner = inner
+
+        def forward(self, rows: Tensor, padding: Tensor) -> Tensor:
+            each = torch.where(LATER, -torch.inf, 0.5).double().expand(2 * len(rows), 5, 5)
+            one, weights = self.inner(rows, rows, rows, key_padding_mask=padding.double() * -3, attn_mask=each)
+            two, _ = self.inner(rows, rows, rows, key_padding_mask=padding, need_weights=False)
+            return torch.cat([one.flatten(1), two.flatten(1), weights.flatten(1)], dim=1)
+
+    rows, padding = torch.randn(4, 5, 4).double(), torch.rand(4, 5) > 0.7
+    for units in (4, 2):
+        assert apart(noted(Masked(), (rows, padding), units), one_by_one(Masked(), (rows, padding), units)) == []
+
+
+def test_what_is_dropped_between_recurrent_layers_is_dropped_in_gradients_too() -> None:
+    torch.manual_seed(0)
+    layer, rows = nn.GRU(4, 5, num_layers=2, dropout=0.5, batch_first=True).double(), series().double()
+
+    def seeded(*given: Any) -> Tensor:
+        torch.manual_seed(7)
+        made: Tensor = layer(*given)[0]
+        return made
+
+    gradients, expected = noted(layer, (rows,), 4, run=seeded), []
+    for unit in range(4):
+        torch.manual_seed(7)
+        layer.zero_grad()
+        outputs, _ = FORWARDS[nn.GRU](layer, lambda output, *others, **named: output, rows)
+        squares(outputs[unit : unit + 1]).sum().backward()
+        expected.append({each: each.grad.clone() for each in layer.parameters()})  # type: ignore[union-attr]
+    assert apart(gradients, expected) == []
+
+
+def test_outputs_that_no_loss_uses_bring_nothing() -> None:
+    class Two(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.inner, self.used, self.other = nn.LSTM(4, 5), nn.Linear(5, 2), nn.Linear(5, 2)
+
+        def forward(self, rows: Tensor) -> Tensor:
+            _, (_, memory) = self.inner(rows.transpose(0, 1))
+            self.other(memory[0])
+            return self.used(memory[0])  # type: ignore[no-any-return]
+
+    torch.manual_seed(0)
+    model, rows = Two().double(), series().double()
+    gradients = noted(model, (rows,), 4)
+    assert apart(gradients, one_by_one(model, (rows,), 4)) == []
+    assert not any("other" in name for name in gradients.squared_norms())

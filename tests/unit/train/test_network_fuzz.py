@@ -7,12 +7,12 @@ from collections.abc import Callable
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.examples.unit_gradients import apart, noted, one_by_one
+from tests.profiles import examples
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from sfumato.train.trial import layout_of
-from tests.examples.unit_gradients import apart, noted, one_by_one
-from tests.profiles import examples
 
 WIDE, LONG = 4, 3
 

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 import torch
 import torch.nn.functional as F  # noqa: N812  # torch's own name
+from tests.examples.unit_gradients import apart, noted, one_by_one
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
-from sfumato.errors import BadArgument
-from sfumato.train.checks import check_model
 from sfumato.train.taps import Layout
 from sfumato.train.trial import layout_of
-from tests.examples.unit_gradients import apart, noted, one_by_one
 
 
 class Pictures(nn.Module):

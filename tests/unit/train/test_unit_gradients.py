@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 import torch
+from tests.examples.unit_gradients import apart, noted, one_by_one, squares
 from torch import Tensor, nn
 
 from sfumato.train.layers.gradients import READINGS
 from sfumato.train.taps import Notes
-from tests.examples.unit_gradients import apart, noted, one_by_one, squares
 
 
 class Twice(nn.Module):

@@ -7,15 +7,16 @@ from typing import Any
 
 import pytest
 import torch
+from tests.examples.unit_gradients import apart, noted, one_by_one
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from sfumato.entropy import ReplayEntropy
 from sfumato.errors import BadArgument
 from sfumato.train import Flat, PoissonBatches, private
+from sfumato.train.checks import beside
 from sfumato.train.clipping import SLACK
 from sfumato.train.taps import Notes
-from tests.examples.unit_gradients import apart, noted, one_by_one
 
 
 def made_up(rows: int = 8) -> tuple[Tensor, Tensor]:
@@ -219,3 +220,9 @@ def test_A3_021_what_cannot_be_told_apart_by_rows_is_refused_before_it_is_paid(n
     build, word = REFUSED[name]
     with pytest.raises(BadArgument, match=word):
         training(build(), made_up())
+
+
+def test_rows_are_brought_to_where_the_model_is() -> None:
+    model, rows = nn.Linear(3, 2, device="meta"), (torch.zeros(2, 3), torch.zeros(2), ["a", "b"])
+    moved = beside(model, rows)
+    assert [each.device.type for each in moved[:2]] == ["meta", "meta"] and moved[2] == ["a", "b"]

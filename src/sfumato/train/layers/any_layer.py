@@ -52,7 +52,7 @@ def tapped_outputs(output: Any) -> tuple[list[Any], list[int], Any]:
 
 
 def _real(each: Tensor) -> bool:
-    return each.is_floating_point() or each.is_complex()
+    return bool(each.is_floating_point() or each.is_complex())
 
 
 def any_layer(call: Call, arguments: Arguments) -> Gradients:

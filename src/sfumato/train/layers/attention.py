@@ -22,10 +22,10 @@ def attention(
     key: Tensor,
     value: Tensor,
     key_padding_mask: Tensor | None = None,
-    need_weights: bool = True,
+    need_weights: bool = True,  # noqa: FBT001, FBT002  # the arguments are torch's
     attn_mask: Tensor | None = None,
-    average_attn_weights: bool = True,
-    is_causal: bool = False,
+    average_attn_weights: bool = True,  # noqa: FBT001, FBT002
+    is_causal: bool = False,  # noqa: FBT001, FBT002
 ) -> tuple[Tensor, Tensor | None]:
     """What torch computes, with taps where parameters are used. ``is_causal`` is torch's hint at what the mask says."""
     if query.dim() != 3:
@@ -46,7 +46,7 @@ def attention(
         made = weights @ heads[2]
         weights = weights.mean(dim=1) if average_attn_weights else weights
     else:
-        made = F.scaled_dot_product_attention(*heads, attn_mask=mask, dropout_p=dropped)
+        made = F.scaled_dot_product_attention(heads[0], heads[1], heads[2], attn_mask=mask, dropout_p=dropped)
     joined = made.transpose(1, 2).flatten(2)
     out = layer.out_proj
     places = {"weight": Place(out.weight)} | ({} if out.bias is None else {"bias": Place(out.bias)})

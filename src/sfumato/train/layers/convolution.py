@@ -7,10 +7,10 @@ from typing import TypeAlias
 import torch.nn.functional as F  # noqa: N812  # torch's own name
 from torch import Tensor, nn
 
-from sfumato.train.layers.gradients import Call, Gradients, of_each, reads, together
+from sfumato.train.layers.gradients import Call, Gradients, of_each, reads, together, widened
 from sfumato.train.layers.products import KEPT
 from sfumato.train.layers.shifts import shifts
-from sfumato.train.layers.uses import product
+from sfumato.train.layers.uses import of_product
 
 Convolution: TypeAlias = (
     nn.Conv1d | nn.Conv2d | nn.Conv3d | nn.ConvTranspose1d | nn.ConvTranspose2d | nn.ConvTranspose3d
@@ -22,12 +22,15 @@ def convolution(call: Call) -> Gradients:
     """A linear layer on patches: every place of the output saw one. Of large ones no patches are made."""
     layer: Convolution = call.layer
     inputs = call.seen[0].to(call.back.dtype)
-    padded = F.pad(inputs, layer._reversed_padding_repeated_twice, mode=_mode(layer))
+
+    def padded() -> Tensor:
+        return F.pad(inputs, layer._reversed_padding_repeated_twice, mode=_mode(layer))
+
     if layer.groups == 1 and call.units * layer.weight.numel() > KEPT:
         return shifts(call, padded)
-    seen = grouped(patches(padded, layer, call.back), layer.groups, call.units)
+    seen = grouped(patches(padded(), layer, call.back), layer.groups, call.units)
     back = grouped(call.back.flatten(2), layer.groups, call.units)
-    return product(seen, back, bias=call.bias, shape=tuple(layer.weight.shape))
+    return of_product(seen, back, bias=call.bias, shape=tuple(layer.weight.shape))
 
 
 @reads(nn.ConvTranspose1d, nn.ConvTranspose2d, nn.ConvTranspose3d)
@@ -38,13 +41,13 @@ def transposed_convolution(call: Call) -> Gradients:
     ends = [end for size in reversed(layer.padding) for end in (size, size)]
     seen = grouped(patches(F.pad(call.back, ends), layer, inputs), layer.groups, call.units)
     told = grouped(inputs.flatten(2), layer.groups, call.units)
-    made = product(seen, told, bias=False, shape=tuple(layer.weight.shape))
+    made = of_product(seen, told, bias=False, shape=tuple(layer.weight.shape))
     return together(made, of_each(lambda: {"bias": over_places(call.back, call.units)})) if call.bias else made
 
 
 def over_places(back: Tensor, units: int) -> Tensor:
     """The sum for each channel over all places and rows of a unit."""
-    return back.reshape(*back.shape[:2], -1).sum(dim=2).reshape(units, -1, back.shape[1]).sum(dim=1)
+    return widened(back).flatten(2).sum(dim=2).reshape(units, -1, back.shape[1]).sum(dim=1)
 
 
 def patches(padded: Tensor, layer: Convolution, places: Tensor) -> Tensor:

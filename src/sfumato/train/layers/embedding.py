@@ -23,9 +23,9 @@ def embedding(call: Call) -> Gradients:
 @reads(nn.EmbeddingBag)
 def embedding_bag(call: Call) -> Gradients:
     """What came back for a bag is added to the rows of all its words, each with its share."""
-    words, shares = (each.reshape(call.units, -1) for each in call.seen)
-    back = call.back[:, None, :] * call.seen[1][..., None].to(call.back.dtype)
-    return looked_up(Lookup(words, by_unit(back, call.units), call.layer.num_embeddings))
+    words, shares = call.seen
+    back = call.back[:, None, :] * shares[..., None].to(call.back.dtype)
+    return looked_up(Lookup(words.reshape(call.units, -1), by_unit(back, call.units), call.layer.num_embeddings))
 
 
 @sees(nn.EmbeddingBag)

@@ -15,6 +15,8 @@ from typing import Any, TypeAlias, final
 import torch
 from torch import Tensor, nn
 
+from sfumato.train.layers.rounding import product, rounded_down
+
 Sums: TypeAlias = dict[str, Tensor]
 """Tensors by the names of a layer's own parameters."""
 
@@ -112,15 +114,18 @@ READINGS: dict[type[nn.Module], Reading] = {}
 SHORT: set[Reading] = set()
 """Readings of products, which an accelerator multiplies at half precision and adds up at single precision."""
 
+EARLY: set[Reading] = set()
+"""Readings that give few numbers for each unit: they are read when a gradient comes back, and nothing else is noted."""
 
-def reads(*kinds: type[nn.Module], short: bool = False) -> Callable[[Reading], Reading]:
+
+def reads(*kinds: type[nn.Module], short: bool = False, early: bool = False) -> Callable[[Reading], Reading]:
     """Registers how the gradients of some kinds of layers are read; exactly these, not what derives from them."""
 
     def register(reading: Reading) -> Reading:
         for kind in kinds:
             READINGS[kind] = reading
-        if short:
-            SHORT.add(reading)
+        SHORT.update([reading] if short else [])
+        EARLY.update([reading] if early else [])
         return reading
 
     return register
@@ -180,6 +185,11 @@ def of_each(gradients: Callable[[], Sums]) -> Gradients:
     return Gradients(squared, weighted, made)
 
 
+def written_down(call: Call) -> Gradients:
+    """Gradients of units that were read before: what was seen is what they are."""
+    return of_each(lambda: dict(zip(call.part.places, call.seen, strict=True)))
+
+
 def together(*parts: Gradients) -> Gradients:
     """Gradients of several sets of parameters of one layer as one."""
     return Gradients(
@@ -203,7 +213,7 @@ def widened(rows: Tensor) -> Tensor:
 
 def summed(weights: Tensor, part: Tensor) -> Tensor:
     """The sum over units, each with its weight."""
-    return (weights.to(part.dtype) @ _lines(part)).view(part.shape[1:])
+    return product(rounded_down(weights, part.dtype)[None], _lines(part)).view(part.shape[1:])
 
 
 def by_unit(rows: Tensor, units: int) -> Tensor:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from torch import nn
 
 from sfumato.train.layers.gradients import Call, Gradients, by_unit, reads
-from sfumato.train.layers.uses import product
+from sfumato.train.layers.uses import of_product
 
 
 @reads(nn.Linear, short=True)
 def linear(call: Call) -> Gradients:
     """The layer y = W·x + b, at every row and position."""
-    return product(by_unit(call.seen[0], call.units), by_unit(call.back, call.units), bias=call.bias)
+    return of_product(by_unit(call.seen[0], call.units), by_unit(call.back, call.units), bias=call.bias)
 
 
 @reads(nn.Bilinear)
@@ -20,4 +20,4 @@ def bilinear(call: Call) -> Gradients:
     one, other = (by_unit(each, call.units) for each in call.seen)
     pairs = (one[..., :, None] * other[..., None, :]).flatten(-2)
     shape = tuple(call.part.places["weight"].parameter.shape)
-    return product(pairs, by_unit(call.back, call.units), bias=call.bias, shape=shape)
+    return of_product(pairs, by_unit(call.back, call.units), bias=call.bias, shape=shape)

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from sfumato.train.layers.gradients import Call, Gradients, Sums, of_each, reads
 
 
-@reads(nn.LayerNorm, nn.RMSNorm)
+@reads(nn.LayerNorm, nn.RMSNorm, early=True)
 def layer_norm(call: Call) -> Gradients:
     """Scale and shift of the last dimensions."""
     layer: nn.LayerNorm = call.layer
@@ -21,7 +21,7 @@ def layer_norm(call: Call) -> Gradients:
     return of_each(lambda: _scale_and_shift(call, scaled, lambda rows: rows.reshape(call.units, -1, *shape).sum(dim=1)))
 
 
-@reads(nn.GroupNorm, nn.InstanceNorm1d, nn.InstanceNorm2d, nn.InstanceNorm3d)
+@reads(nn.GroupNorm, nn.InstanceNorm1d, nn.InstanceNorm2d, nn.InstanceNorm3d, early=True)
 def channel_norm(call: Call) -> Gradients:
     """Scale and shift of channels."""
     layer: nn.GroupNorm = call.layer

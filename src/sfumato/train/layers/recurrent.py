@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from sfumato.errors import BadArgument
 from sfumato.train.layers.gradients import Call, Gradients, Part, Place, Tap, by_unit, runs, together
-from sfumato.train.layers.uses import product
+from sfumato.train.layers.uses import of_product
 
 State: TypeAlias = tuple[Tensor, ...]
 """What goes from one time to the next: the hidden state first."""
@@ -104,7 +104,7 @@ def gates(call: Call, names: tuple[str, ...], *, bias: bool) -> Gradients:
     pairs = [(inputs, back, (names[0], names[2])), (hidden, scaled, (names[1], names[3]))]
     return together(
         *(
-            product(by_unit(seen, call.units), by_unit(came, call.units), bias=bias, names=called)
+            of_product(by_unit(seen, call.units), by_unit(came, call.units), bias=bias, names=called)
             for seen, came, called in pairs
         )
     )

@@ -44,6 +44,14 @@ def product(left: Tensor, right: Tensor) -> Tensor:
     return left.float() @ right.float()
 
 
+def rounded_down(weights: Tensor, kind: torch.dtype) -> Tensor:
+    """Positive weights as numbers of another kind, none of which is larger than it was."""
+    if weights.dtype == kind:
+        return weights
+    near = weights.to(kind)
+    return torch.where(near.to(weights.dtype) > weights, near * (1 - torch.finfo(kind).eps), near)
+
+
 def norms(rows: Tensor) -> Tensor:
     """The norm of each unit's part, of all its numbers, at single precision at least."""
     wide = torch.float64 if rows.dtype == torch.float64 else torch.float32
@@ -52,7 +60,7 @@ def norms(rows: Tensor) -> Tensor:
 
 def scaled_by(weights: Tensor, rows: Tensor) -> Tensor:
     """Rows, each unit's by its weight; a unit may have several rows."""
-    each = weights.to(rows.dtype)
+    each = rounded_down(weights, rows.dtype)
     if len(rows) != len(each):
         each = each.repeat_interleave(len(rows) // len(each))
     return rows * each.view(-1, *[1] * (rows.dim() - 1))

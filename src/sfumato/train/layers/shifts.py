@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
-import torch.nn.functional as F  # noqa: N812  # torch's own name
 from torch import Tensor
 
 from sfumato.train.layers.gradients import Call, Gradients, Sums, summed
@@ -21,10 +20,13 @@ from sfumato.train.layers.products import raised
 from sfumato.train.layers.rounding import HALF, norms, product, rounding, scaled_by
 
 
-def shifts(call: Call, padded: Tensor) -> Gradients:
-    """The gradients of a convolution without groups, from inputs that are padded as it pads them."""
+def shifts(call: Call, padding: Callable[[], Tensor]) -> Gradients:
+    """The gradients of a convolution without groups, from inputs that are padded as it pads them when asked for."""
     layer: Any = call.layer
     back, units = call.back, call.units
+    seen = call.seen[0].to(back.dtype)
+    entries, beside = layer.weight.numel(), (seen[0].numel() + back[0].numel()) * len(seen) // units
+    held: list[Tensor] = []
     whole = torch.float32 if back.dtype in HALF else back.dtype
     bias = call.bias
     of_bias: list[Tensor] = []
@@ -36,14 +38,22 @@ def shifts(call: Call, padded: Tensor) -> Gradients:
         return of_bias[0]
 
     def squared() -> Tensor:
+        padded = padding()
         spread = math.sqrt(math.prod(layer.kernel_size))  # a pixel is in so many patches at most
         reach = spread * norms(padded.reshape(units, -1)) * norms(back.reshape(units, -1))
         grid = _Grid(padded, back, layer, units)
-        made = grid.by_pairs(reach) if grid.few else grid.one_by_one(reach)
+        if 4 * entries <= 5 * beside:  # small beside what was noted of it: kept, so that no norm is raised
+            held.extend(one.transpose(1, 2) @ other for one, other in grid.pairs())
+            made = torch.stack([norms(part) ** 2 for part in held]).sum(dim=0)
+        else:
+            made = grid.by_pairs(reach) if grid.few else grid.one_by_one(reach)
         return made + norms(bias_of_units()) ** 2 if bias else made
 
     def weighted(weights: Tensor) -> Sums:
-        left, right = back, padded
+        if held:
+            weight = torch.stack([summed(weights, part) for part in held], dim=-1).view(layer.weight.shape)
+            return {"weight": weight} | ({"bias": summed(weights, bias_of_units())} if bias else {})
+        left, right = back, padding()
         if left.numel() <= right.numel():
             left = scaled_by(weights, left)
         else:
@@ -52,7 +62,7 @@ def shifts(call: Call, padded: Tensor) -> Gradients:
         return sums | ({"bias": summed(weights, bias_of_units())} if bias else {})
 
     def each() -> Sums:
-        grid = _Grid(padded, back, layer, units)
+        grid = _Grid(padding(), back, layer, units)
         parts = torch.stack([product(one.transpose(1, 2), other) for one, other in grid.pairs()], dim=-1)
         sums: Sums = {"weight": parts.view(units, *layer.weight.shape)}
         return sums | ({"bias": bias_of_units()} if bias else {})
@@ -101,10 +111,11 @@ class _Grid:
     def flat(self) -> tuple[Tensor, Tensor]:
         """All positions of the padded picture in one row, and what came back at its own, zeros between."""
         seen = self.padded.flatten(2).transpose(1, 2).contiguous()
-        ends = [end for side, place in zip(self.sides, self.places, strict=True) for end in (side - place, 0)]
-        spread = F.pad(self.back, ends[::-1]).flatten(2).transpose(1, 2)
+        spread = self.back.new_zeros(self.units, *self.places[:1], *self.sides[1:], self.back.shape[1])
+        inside = tuple(slice(place) for place in self.places)
+        spread[(slice(None), *inside)] = self.back.movedim(1, -1)
         last = self.at(tuple(place - 1 for place in self.places)) + 1
-        return seen, spread[:, :last].contiguous()
+        return seen, spread.flatten(1, -2)[:, :last]
 
     def at(self, offset: tuple[int, ...]) -> int:
         """The place of a pixel in one row."""

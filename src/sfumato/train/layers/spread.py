@@ -1,5 +1,5 @@
-"""Parameters that stand by themselves: a class token, positions, scales. Each row has its own copy while a batch passes,
-so that what comes back is of single rows."""
+"""Parameters that stand by themselves: a class token, positions, scales. Each row has its own copy while a batch
+passes, so that what comes back is of single rows."""
 
 from __future__ import annotations
 

@@ -13,6 +13,10 @@ from torch import Tensor
 from sfumato.guarantee import guarantee
 from sfumato.train.layers.gradients import Dense, Gradients, Use, squares, summed, widened
 from sfumato.train.layers.products import products
+from sfumato.train.layers.rounding import HALF, norms, product, rounding, scaled_by
+
+AT_ONCE = 2048
+"""Of texts up to this length all pairs of words are compared on an accelerator."""
 
 
 @final
@@ -25,7 +29,7 @@ class Product(Use):
     shape: tuple[int, ...]
 
     def each(self) -> Tensor:
-        made: Tensor = self.back.transpose(-2, -1) @ self.inputs
+        made = product(self.back.transpose(-2, -1), self.inputs)
         return made.reshape(len(made), *self.shape)
 
 
@@ -46,6 +50,8 @@ class Lookup(Use):
 
     def squared(self) -> Tensor:
         """Squared norms: of a unit, equal words come together first."""
+        if self.back.is_cuda and self.words.shape[1] <= AT_ONCE:
+            return self._by_pairs()
         wide, units = widened(self.back), len(self.words)
         pairs, place = torch.unique(self._owner() * self.size + self.words, return_inverse=True)
         sums = wide.new_zeros(len(pairs), wide.shape[-1]).index_add_(0, place.flatten(), wide.flatten(0, 1))
@@ -53,9 +59,19 @@ class Lookup(Use):
         off = self.words.shape[1] * torch.finfo(wide.dtype).eps  # words are added up in another order later
         return (norms + off * self.reach()) ** 2
 
+    def _by_pairs(self) -> Tensor:
+        """The same by all pairs of equal words, where sorting them would make an accelerator wait."""
+        wide = widened(self.back)
+        equal = self.words[:, :, None] == self.words[:, None, :]
+        sizes = wide.norm(dim=-1)
+        reach = (sizes[:, :, None] * sizes[:, None, :] * equal).sum(dim=(1, 2))
+        whole = ((wide @ wide.transpose(1, 2)) * equal).sum(dim=(1, 2))
+        off = rounding(wide)
+        return whole + (4 * off.factor + 4 * sum(wide.shape[1:]) * off.term) * reach
+
     def weighted(self, weights: Tensor) -> Tensor:
         """The sum over units with weights."""
-        scaled = self.back * weights.to(self.back.dtype)[:, None, None]
+        scaled = scaled_by(weights, self.back)
         table = self.back.new_zeros(self.size, self.back.shape[-1])
         return table.index_add_(0, self.words.flatten(), scaled.flatten(0, 1))
 
@@ -67,7 +83,7 @@ class Lookup(Use):
         return torch.arange(len(self.words), device=self.words.device)[:, None]
 
 
-def product(
+def of_product(
     inputs: Tensor,
     back: Tensor,
     *,
@@ -82,8 +98,8 @@ def product(
     def uses() -> dict[str, Use]:
         grouped = inputs.dim() == 4
         whole = (back.shape[-1], inputs.shape[-1]) if shape is None else shape
-        weight = Dense(made.each()["weight"]) if grouped else Product(inputs, back, whole)
-        return {names[0]: weight} | ({names[1]: Dense(back.sum(dim=-2).flatten(1))} if bias else {})
+        weight: Use = Dense(made.each()["weight"]) if grouped else Product(inputs, back, whole)
+        return {names[0]: weight} | ({names[1]: Dense(_whole(back).flatten(1))} if bias else {})
 
     return Gradients(
         made.squared,
@@ -124,31 +140,32 @@ class Combined:
         """The sum over units, each with its weight."""
         if isinstance(self._dense, Tensor):
             return summed(weights, self._dense)
-        multiplied = None if self._made is None else self._made.weighted(weights)["weight"]
-        if self._lookup is None:
-            assert multiplied is not None
-            return multiplied
-        looked_up = self._lookup.weighted(weights)
-        return looked_up if multiplied is None else multiplied + looked_up
+        sums = [] if self._made is None else [self._made.weighted(weights)["weight"]]
+        sums += [] if self._lookup is None else [self._lookup.weighted(weights)]
+        return sums[0] if len(sums) == 1 else sums[0] + sums[1]
 
 
 @guarantee(
     claim="the inner product of each unit's gradients by a product and by a lookup",
     proof="proofs/training.md#tied",
-    reviewed="",
+    reviewed="83d9c925e613",
 )
-def crossed(product: Product, lookup: Lookup) -> Tensor:
+def crossed(used: Product, lookup: Lookup) -> Tensor:
     """Inner products of the gradients of a table that is multiplied by and looked up: only looked-up rows meet."""
-    inputs, back, looked = (widened(each) for each in (product.inputs, product.back, lookup.back))
+    inputs, back, looked = (widened(each) for each in (used.inputs, used.back, lookup.back))
     places = lookup.words[:, None, :].expand(-1, back.shape[1], -1)
     return ((inputs @ looked.transpose(1, 2)) * back.gather(2, places)).sum(dim=(1, 2))
 
 
-def _unsure(product: Product, lookup: Lookup) -> Tensor:
-    """What rounding may have taken where both cancel."""
-    reach = (widened(product.inputs).norm(dim=-1) * widened(product.back).norm(dim=-1)).sum(dim=-1)
-    rounded = 2 * (product.inputs.shape[1] + lookup.words.shape[1]) + product.inputs.shape[2]
-    return rounded * torch.finfo(reach.dtype).eps * (reach + lookup.reach()) ** 2
+def _unsure(used: Product, lookup: Lookup) -> Tensor:
+    """What rounding may have taken where both cancel: a part of what they would come to if nothing did."""
+    off, many = rounding(used.back), used.inputs.shape[1] + lookup.words.shape[1]
+    reach = norms(used.inputs) * norms(used.back) + lookup.reach()
+    return (8 * off.factor + (4 * many + used.inputs.shape[2]) * off.term) * reach**2
+
+
+def _whole(back: Tensor) -> Tensor:
+    return back.sum(dim=-2, dtype=torch.float32 if back.dtype in HALF else back.dtype)
 
 
 def _side_by_side(uses: Sequence[Product]) -> Product:
