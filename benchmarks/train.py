@@ -211,7 +211,7 @@ def broken_copies(console: Console) -> tuple[int, int]:
     """Runs the tests against every broken copy of the trainer, and counts those that are noticed, and all."""
     sys.path.insert(0, str(ROOT))
     from tests.mutants.runner import Fate, fate_of, killers, whole
-    from tests.mutants.training_mutants import TRAINING
+    from tests.mutants.trainings import TRAINING
 
     killed = 0
     with console.status("broken copies …") as status:

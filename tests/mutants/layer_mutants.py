@@ -130,8 +130,8 @@ LAYERS = (
         name="noise that is told before it is divided",
         trap="C.4 ML: divide by the expected batch size",
         path="train/trainer.py",
-        old="know_noise(self._clipper.deviation / expected)",
-        new="know_noise(self._clipper.deviation)",
+        old="know_noise(deviation / expected)",
+        new="know_noise(deviation)",
         killers=(f"{FOLDER}test_optimizers.py::test_a_training_tells_its_optimizer_how_large_the_noise_is",),
     ),
 )

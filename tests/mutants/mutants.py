@@ -7,9 +7,8 @@ fingerprints or style. ``audits``, where there are any, are tests by which an au
 
 from __future__ import annotations
 
-from tests.mutants.layer_mutants import LAYERS
 from tests.mutants.mutant import Mutant
-from tests.mutants.training_mutants import TRAINING
+from tests.mutants.trainings import TRAINING
 
 RANDOMNESS = (
     Mutant(
@@ -1266,7 +1265,6 @@ FAMILIES: tuple[tuple[Mutant, ...], ...] = (
     LEARNING,
     OTHERS,
     TRAINING,
-    LAYERS,
 )
 MUTANTS: tuple[Mutant, ...] = tuple(mutant for family in FAMILIES for mutant in family)
 FIRST: tuple[Mutant, ...] = tuple(family[0] for family in FAMILIES)

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from tests.mutants.mutant import Mutant
 from tests.mutants.mutants import MUTANTS
-from tests.mutants.training_mutants import TRAINING
+from tests.mutants.trainings import TRAINING
 
 from sfumato.release.progress import Progress, reporting
 

@@ -1,20 +1,11 @@
-"""Ways to break private training, each a mistake that was made somewhere."""
+"""Ways to break the steps of a training, each a mistake that was made somewhere."""
 
 from __future__ import annotations
 
 from tests.mutants.mutant import Mutant
+from tests.mutants.training_killers import AUDITED, BOUND, IN_TRAINING, OF_BATCHES, OF_UNITS, PROMISE, SAMPLED
 
-IN_TRAINING = "tests/unit/train/test_training.py::"
-OF_UNITS = "tests/unit/train/test_unit_gradients.py::test_norms_and_sums_are_those_of_units_one_by_one"
-BOUND = (f"{IN_TRAINING}test_no_unit_adds_more_than_the_bound_and_the_worst_adds_nearly_as_much",)
-OF_BATCHES = "tests/unit/train/test_batches.py::"
-OF_CLIPPING = "tests/unit/train/test_clipping.py::"
-OPEN = "tests/unit/train/test_open_ended.py::"
-ACCOUNTED = (f"{OF_BATCHES}test_batches_are_accounted_as_they_are_drawn",)
-AUDITED = "C.1 arXiv 2202.12219: a step whose sensitivity is off"
-SAMPLED = "C.1 arXiv 2403.17673: batches accounted as what they are not"
-
-TRAINING = (
+TRAINING_STEPS = (
     Mutant(
         name="gradients that are only ever lengthened",
         trap=AUDITED,
@@ -30,6 +21,7 @@ TRAINING = (
         old="(norms + self.stability)",
         new="(norms * self.stability)",
         killers=BOUND,
+        audits=(f"{PROMISE}[automatic]",),
     ),
     Mutant(
         name="layers that each have the whole bound",
@@ -43,24 +35,24 @@ TRAINING = (
         name="norms without the bias",
         trap=AUDITED,
         path="train/layers/products.py",
-        old="return norms + _of_bias(back) if bias else norms",
-        new="return norms",
+        old="return whole + norms(self.of_bias()) ** 2 if self.bias else whole",
+        new="return whole",
         killers=(OF_UNITS,),
     ),
     Mutant(
         name="norms that trust floats where large parts cancel",
         trap="C.1 arXiv 2207.10635: sensitivity of floats",
         path="train/layers/products.py",
-        old="    off = (positions + wide + out) * _unsure(back)\n",
-        new="    off = 0\n",
+        old="norm = (whole + (exact + (positions + width) * off.term) * reach**2).clamp(min=0.0).sqrt()",
+        new="norm = whole.clamp(min=0.0).sqrt()",
         killers=(f"{IN_TRAINING}test_large_parts_that_cancel_hide_nothing",),
     ),
     Mutant(
         name="shared parameters counted apart",
         trap=AUDITED,
         path="train/unit_gradients.py",
-        old="count[place.parameter][place] == 1",
-        new="count[place.parameter][place] >= 1",
+        old="count[id(place.parameter)][place.first, place.rows] == 1",
+        new="count[id(place.parameter)][place.first, place.rows] >= 1",
         killers=(OF_UNITS,),
     ),
     Mutant(
@@ -78,6 +70,7 @@ TRAINING = (
         old="clipped_sum(self._notes, chunk.units, self._clipper)",
         new="clipped_sum(self._notes, len(chunk.weights), self._clipper)",
         killers=(f"{IN_TRAINING}test_a_person_with_many_rows_adds_no_more_than_one_with_one",),
+        audits=(f"{PROMISE}[people]",),
     ),
     Mutant(
         name="noise without the bound",
@@ -86,21 +79,23 @@ TRAINING = (
         old="return self._multiplier * self._clipping.bound",
         new="return self._multiplier",
         killers=(f"{IN_TRAINING}test_a_step_divides_by_the_expected_batch_and_has_noise_of_the_stated_size",),
+        audits=(f"{PROMISE}[flat]",),
     ),
     Mutant(
         name="steps without noise",
         trap="C.1 arXiv 2602.17454: a noise scale that collapses to 0",
         path="train/noise.py",
-        old="noise = flat.view(parameter.shape).to(parameter)",
-        new="noise = torch.zeros_like(parameter)",
+        old="noisy = {each: flat.view(each.shape).to(each) for each, flat in paired}",
+        new="noisy = {each: torch.zeros_like(each) for each, flat in paired}",
         killers=(f"{IN_TRAINING}test_a_step_divides_by_the_expected_batch_and_has_noise_of_the_stated_size",),
+        audits=(f"{PROMISE}[flat]",),
     ),
     Mutant(
         name="sums divided by how many there are",
         trap="C.4 ML: divide by the expected batch size",
         path="train/trainer.py",
-        old="expected = float(self.plan.batches.expected)",
-        new="expected = float(self._units.count)",
+        old="expected, deviation = float(self.plan.batches.expected), self._clipper.deviation",
+        new="expected, deviation = float(self._units.count), self._clipper.deviation",
         killers=(f"{IN_TRAINING}test_a_step_divides_by_the_expected_batch_and_has_noise_of_the_stated_size",),
     ),
     Mutant(
@@ -138,7 +133,7 @@ TRAINING = (
     Mutant(
         name="one step charged for all",
         trap="C.4 accounting: what ran is what was paid",
-        path="train/start.py",
+        path="train/planning.py",
         old="return session.start(plan.event(), ",
         new="return session.start(plan.event(1), ",
         killers=(f"{OF_BATCHES}test_a_session_counts_every_step_of_an_epoch_and_none_is_dealt_again",),
@@ -150,176 +145,5 @@ TRAINING = (
         old="return bool(apart <= CLOSE",
         new="return True or bool(apart <= CLOSE",
         killers=(f"{IN_TRAINING}test_a_model_that_mixes_rows_in_its_own_way_is_found",),
-    ),
-    Mutant(
-        name="batches cut to a size accounted as Poisson",
-        trap=SAMPLED,
-        path="train/batches.py",
-        old="return Repeat(Sampled(noise, drawn), self.steps)",
-        new="return Repeat(Sampled(noise, Poisson(self.rate)), self.steps)",
-        killers=ACCOUNTED,
-    ),
-    Mutant(
-        name="a batch that is too large keeps the units that come first",
-        trap=SAMPLED,
-        path="train/batches.py",
-        old="np.sort(drawn[choose(len(drawn), k=self.most, entropy=entropy)])",
-        new="drawn[: self.most]",
-        killers=(f"{OF_BATCHES}test_cut_samples_have_their_law_and_no_other",),
-    ),
-    Mutant(
-        name="everyone in a batch, and an exchange priced as presence",
-        trap="C.4 stability: replace-one is twice add/remove",
-        path="train/batches.py",
-        old="return Repeat(Sampled(noise, Poisson(self.rate)), self.steps)",
-        new="return Repeat(noise if self.rate == 1 else Sampled(noise, Poisson(self.rate)), self.steps)",
-        killers=(f"{OF_BATCHES}test_everyone_in_every_batch_costs_twice_as_far_where_one_is_exchanged",),
-    ),
-    Mutant(
-        name="units dealt out accounted as Poisson",
-        trap=SAMPLED,
-        path="train/epochs.py",
-        old="return Repeat(Allocated(noise, self.steps_per_epoch, self.participations), self.epochs)",
-        new="return Repeat(Sampled(noise, WithoutReplacement(1, self.steps_per_epoch)), self.steps)",
-        killers=ACCOUNTED,
-    ),
-    Mutant(
-        name="shuffled batches accounted as samples",
-        trap=SAMPLED,
-        path="train/epochs.py",
-        old="return Repeat(Sampled(noise, WithoutReplacement(self.size, self.size)), self.epochs)",
-        new="return Repeat(Sampled(noise, WithoutReplacement(self.batch, self.size)), self.steps)",
-        killers=(
-            *ACCOUNTED,
-            f"{OF_BATCHES}test_A3_022_disjoint_batches_cost_one_exchange_an_epoch_and_all_orders_reach_it",
-        ),
-    ),
-    Mutant(
-        name="a unit dealt to the same step twice",
-        trap=SAMPLED,
-        path="train/epochs.py",
-        old="turns[:, place] = np.where(again, last, drawn)",
-        new="turns[:, place] = drawn",
-        killers=(f"{OF_BATCHES}test_every_way_to_deal_three_units_out_is_equally_likely",),
-    ),
-    Mutant(
-        name="an epoch dealt once more after a crash",
-        trap=SAMPLED,
-        path="train/epochs.py",
-        old="if turn == 0 and epoch > self._epoch:",
-        new="if epoch > self._epoch:",
-        killers=(f"{OF_BATCHES}test_no_unit_takes_part_more_often_than_dealt_wherever_a_run_breaks_off",),
-    ),
-    Mutant(
-        name="part of an epoch priced by its steps",
-        trap="C.4 accounting: what ran is what was paid",
-        path="train/epochs.py",
-        old="epochs=-(-steps // self.steps_per_epoch)",
-        new="epochs=max(1, steps // self.steps_per_epoch)",
-        killers=ACCOUNTED,
-    ),
-    Mutant(
-        name="groups that hide a layer's norm",
-        trap=AUDITED,
-        path="train/clipping.py",
-        old="known(shortened(bound, whole_norms(own)), whole)",
-        new="known(shortened(bound, next(iter(own.values())).sqrt()), whole)",
-        killers=(f"{OF_CLIPPING}test_groups_keep_their_own_bounds_and_all_together_theirs",),
-    ),
-    Mutant(
-        name="noise for the largest group alone",
-        trap=AUDITED,
-        path="train/clipping.py",
-        old="return math.hypot(*(bound for _, bound in self.groups))",
-        new="return max(bound for _, bound in self.groups)",
-        killers=(f"{OF_CLIPPING}test_groups_keep_their_own_bounds_and_all_together_theirs",),
-    ),
-    Mutant(
-        name="weights that overflow",
-        trap="C.4 ML: clip handles NaN/Inf gradients",
-        path="train/clipping.py",
-        old="weights = torch.clamp(SLACK * self.bound / (norms + self.stability), max=longest)",
-        new="weights = SLACK * self.bound / (norms + self.stability)",
-        killers=(f"{OF_CLIPPING}test_norms_at_the_ends_of_floats_keep_the_bound",),
-    ),
-    Mutant(
-        name="a count without noise",
-        trap="C.1 arXiv 2602.17454: bounds learned from data for free",
-        path="train/adaptive.py",
-        old="seen = (self._below + noise) / self._expected + HALF",
-        new="seen = self._below / self._expected + HALF",
-        killers=(f"{OF_CLIPPING}test_the_count_has_noise_of_its_deviation",),
-    ),
-    Mutant(
-        name="gradients that pay nothing for the count",
-        trap=AUDITED,
-        path="train/adaptive.py",
-        old="return self.multiplier * self.bound / math.sqrt(1 - self.rule.share)",
-        new="return self.multiplier * self.bound",
-        killers=(f"{OF_CLIPPING}test_gradients_and_count_are_one_gaussian_vector_of_the_stated_multiplier",),
-    ),
-    Mutant(
-        name="a count that one unit moves by one",
-        trap=AUDITED,
-        path="train/adaptive.py",
-        old="torch.where(norms <= self.bound, HALF, -HALF)",
-        new="torch.where(norms <= self.bound, 1.0, 0.0)",
-        killers=(f"{OF_CLIPPING}test_one_unit_moves_the_count_by_a_half_whatever_its_norm",),
-    ),
-    Mutant(
-        name="a step that was broken off counts in the next",
-        trap=AUDITED,
-        path="train/adaptive.py",
-        old="    def begin_step(self) -> None:\n        self._below = 0.0\n",
-        new="    def begin_step(self) -> None:\n        pass\n",
-        killers=(f"{OF_CLIPPING}test_what_a_step_that_was_broken_off_counted_does_not_count",),
-    ),
-    Mutant(
-        name="steps that no filter counts",
-        trap="C.4 accounting: only proven filters",
-        path="train/open_ended.py",
-        old="        self._filter = self._filter.after(cost)\n        self.ran",
-        new="        self.ran",
-        killers=(f"{OPEN}test_limits_of_other_kinds_are_sums",),
-    ),
-    Mutant(
-        name="other noise than is counted",
-        trap="C.4 accounting: what ran is what was paid",
-        path="train/trainer.py",
-        old="        self._clipper.retune(float(self.plan.multiplier), float(self.plan.batches.expected))\n",
-        new="",
-        killers=(f"{OPEN}test_what_was_changed_is_what_runs",),
-    ),
-    Mutant(
-        name="batches that are drawn as before a change",
-        trap="C.4 accounting: what ran is what was paid",
-        path="train/trainer.py",
-        old="        self._sampler = self.plan.batches.start(self._units.count, self._entropy)\n        return self",
-        new="        return self",
-        killers=(f"{OPEN}test_what_was_changed_is_what_runs",),
-    ),
-    Mutant(
-        name="what was left of a plan given back",
-        trap="C.1 arXiv 2602.06756: stopping by composed distributions",
-        path="train/trainer.py",
-        old="steps=None if self._stopped else self.taken",
-        new="steps=self.taken",
-        killers=(f"{OPEN}test_a_planned_training_that_is_stopped_costs_all_of_it_and_cannot_be_changed",),
-    ),
-    Mutant(
-        name="an order that is chosen anew on the way",
-        trap="C.1 arXiv 2602.06756: filters joined by or",
-        path="train/open_ended.py",
-        old="        self._start = self._filter = start  # what",
-        new="        self._filter = self._start  # what",
-        killers=(f"{OPEN}test_a_limit_is_kept_over_what_was_saved_and_at_the_order_it_began_with",),
-    ),
-    Mutant(
-        name="steps that run ahead of their charge",
-        trap="C.4 accounting: what ran is what was paid",
-        path="train/open_ended.py",
-        old="if self._run is None or not self._run.left or step != self._block:",
-        new="if self._run is None or not self._run.left:",
-        killers=(f"{OPEN}test_a_session_pays_as_it_goes_and_keeps_what_was_never_charged",),
     ),
 )

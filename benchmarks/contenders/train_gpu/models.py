@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import statistics
 from collections.abc import Callable
@@ -16,7 +17,7 @@ DEVICE = torch.device("cuda")
 WARM, TIMED = 6, 20
 
 
-class Block(nn.Module):
+class Block(nn.Module):  # type: ignore[misc]
     """Attention and two linear layers, each after a norm."""
 
     def __init__(self, width: int, heads: int) -> None:
@@ -32,11 +33,10 @@ class Block(nn.Module):
         query, key, value = (part.transpose(1, 2) for part in asked.unbind(2))
         seen = F.scaled_dot_product_attention(query, key, value, is_causal=True)
         rows = rows + self.give(seen.transpose(1, 2).reshape(many, length, width))
-        rows = rows + self.down(F.gelu(self.up(self.after(rows))))
-        return rows
+        return rows + self.down(F.gelu(self.up(self.after(rows))))
 
 
-class Gpt(nn.Module):
+class Gpt(nn.Module):  # type: ignore[misc]
     """A language model of 136 million parameters."""
 
     def __init__(self, words: int = 32_768, length: int = 512, width: int = 768, layers: int = 12) -> None:
@@ -47,10 +47,10 @@ class Gpt(nn.Module):
 
     def forward(self, tokens: Tensor) -> Tensor:
         places = torch.arange(tokens.shape[1], device=tokens.device).expand_as(tokens)
-        return self.head(self.norm(self.blocks(self.words(tokens) + self.places(places))))  # type: ignore[no-any-return]
+        return self.head(self.norm(self.blocks(self.words(tokens) + self.places(places))))
 
 
-class Unit(nn.Module):
+class Unit(nn.Module):  # type: ignore[misc]
     """A residual unit of a wide network, with group normalisation."""
 
     def __init__(self, wide: int, out: int, stride: int) -> None:
@@ -63,23 +63,23 @@ class Unit(nn.Module):
     def forward(self, rows: Tensor) -> Tensor:
         ready = F.relu(self.first(rows))
         beside = rows if self.short is None else self.short(ready)
-        return beside + self.two(F.relu(self.second(self.one(ready))))  # type: ignore[no-any-return]
+        return beside + self.two(F.relu(self.second(self.one(ready))))
 
 
-class Wide(nn.Module):
+class Wide(nn.Module):  # type: ignore[misc]
     """WRN-16-4 for pictures of 32 × 32."""
 
     def __init__(self) -> None:
         super().__init__()
         sizes, units = (16, 64, 128, 256), []
-        for group, (wide, out) in enumerate(zip(sizes, sizes[1:], strict=False)):
+        for group, (wide, out) in enumerate(itertools.pairwise(sizes)):
             units += [Unit(wide, out, 1 if group == 0 else 2), Unit(out, out, 1)]
         self.begin = nn.Conv2d(3, 16, 3, 1, 1, bias=False)
         self.units, self.norm, self.head = nn.Sequential(*units), nn.GroupNorm(16, 256), nn.Linear(256, 10)
 
     def forward(self, rows: Tensor) -> Tensor:
         made = F.relu(self.norm(self.units(self.begin(rows))))
-        return self.head(made.mean(dim=(2, 3)))  # type: ignore[no-any-return]
+        return self.head(made.mean(dim=(2, 3)))
 
 
 @final

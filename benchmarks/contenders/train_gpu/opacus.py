@@ -14,7 +14,7 @@ from contenders.train_gpu.models import TASKS, Task, fast, time_steps
 MODES = ("hooks", "ghost")
 
 
-class RowLoss(nn.Module):
+class RowLoss(nn.Module):  # type: ignore[misc]
     """The loss of each row, in the form that Opacus asks for."""
 
     def __init__(self, task: Task) -> None:

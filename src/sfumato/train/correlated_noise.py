@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any, ClassVar, final
+from typing import Any, final
 
 import torch
 from torch import Tensor, nn
@@ -37,7 +37,6 @@ class Correlated(Noise):
     (Fraction(1, 1), Fraction(1, 2), Fraction(3, 8))
     """
 
-    one_bound: ClassVar[bool] = True
     band: int
     given: tuple[Fraction, ...] | None
 
@@ -47,6 +46,10 @@ class Correlated(Noise):
         given = None if coefficients is None else _falling(coefficients)
         object.__setattr__(self, "given", given)
         object.__setattr__(self, "band", integer(band, "band", least=1) if given is None else len(given))
+
+    @property
+    def one_bound(self) -> bool:
+        return True
 
     def strategy(self, steps: int) -> SquareRoot | Toeplitz:
         """The matrix C of so many steps; that of fewer is its corner."""

@@ -10,7 +10,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, TypeAlias, final
+from typing import TypeAlias, final
 
 import numpy as np
 import torch
@@ -37,8 +37,10 @@ Gradients: TypeAlias = dict[nn.Parameter, Tensor]
 class Noise(ABC):
     """A way to make the noise of all steps. It is public, as all of a plan is."""
 
-    one_bound: ClassVar[bool] = False
-    """Whether the bound of clipping has to be the same in all steps."""
+    @property
+    def one_bound(self) -> bool:
+        """Tells whether the bound of clipping has to be the same in all steps."""
+        return False
 
     @property
     def wide(self) -> bool:
@@ -85,7 +87,8 @@ class _Fresh(NoiseStream):
     def add(self, sums: Gradients, deviation: float) -> Gradients:
         sizes = [each.numel() for each in self._parameters]
         drawn = self._drawn(sum(sizes), deviation).split(sizes)
-        noisy = {each: flat.view(each.shape).to(each) for each, flat in zip(self._parameters, drawn, strict=True)}
+        paired = zip(self._parameters, drawn, strict=True)
+        noisy = {each: flat.view(each.shape).to(each) for each, flat in paired}
         if there := [each for each in self._parameters if each in sums]:
             torch._foreach_add_([noisy[each] for each in there], [sums[each].to(each.dtype) for each in there])
         return noisy

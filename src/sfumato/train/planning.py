@@ -9,6 +9,7 @@ from typing import final
 from torch import nn
 
 from sfumato.accounting.losses.measures import Loss
+from sfumato.accounting.losses.stated import needed_loss
 from sfumato.accounting.plans.training import number_of_steps
 from sfumato.accounting.relation import Relation
 from sfumato.errors import BadArgument
@@ -95,14 +96,16 @@ def planned(
         raise BadArgument("together", "given with a number of steps, which all processes take", "without one")
     steps = 1 if asked.open_ended else asked.steps
     drawn = asked.batches or poisson_batches(size, asked.batch, asked.epochs, steps, asked.most)
-    paying = asked.session is not None and asked.key
-    relation = max(drawn.relation, asked.session.relation, key=STRICTER.index) if paying else drawn.relation  # type: ignore[union-attr]
-    relation = relation if together is None else together.relation(relation)
+    relation = drawn.relation
+    if asked.session is not None and asked.key:
+        relation = max(relation, asked.session.relation, key=STRICTER.index)
+    if together is not None:
+        relation = together.relation(relation)
     kind = asked.kind_of_noise(model, drawn, largest)
-    if asked.keep is not None:
-        plan = TrainingPlan.within(asked.keep, drawn, clipping, relation, kind)
-    else:
+    if asked.noise_multiplier is not None:
         plan = TrainingPlan(drawn, clipping, positive(asked.noise_multiplier, "noise_multiplier"), relation, kind)
+    else:
+        plan = TrainingPlan.within(needed_loss(asked.keep, None, None), drawn, clipping, relation, kind)
     plan.event()  # refused before anything is charged, where the noise has no theorem for these batches
     return plan
 

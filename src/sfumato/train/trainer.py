@@ -340,8 +340,8 @@ class Private(Displayed):
             return self._run.finish(value)
         loss = self._keep if self._keep is not None else Approx(self.spent(delta).epsilon, delta or 0)
         how = How("private training", self._facts(), proofs=(PROOF,))
-        told = {"replayable": self._entropy.replayable, "adjacency": self.plan.relation.value}
-        return Release(value, loss, self._units.protects, how, **told)
+        replayable, adjacency = self._entropy.replayable, self.plan.relation.value
+        return Release(value, loss, self._units.protects, how, replayable=replayable, adjacency=adjacency)
 
     def _facts(self) -> tuple[tuple[str, str], ...]:
         plan = self.plan

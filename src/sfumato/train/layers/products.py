@@ -3,6 +3,8 @@ convolutions and bilinear ones all come down to it."""
 
 from __future__ import annotations
 
+from typing import final
+
 import torch
 from torch import Tensor
 
@@ -24,68 +26,81 @@ def products(inputs: Tensor, back: Tensor, *, bias: bool, shape: tuple[int, ...]
     pairs of them (ghost norms); else each unit's gradient is made, and kept if it is small, by itself or beside what
     was noted of it.
     """
-    positions, wide, out = inputs.shape[-2], inputs.shape[-1], back.shape[-1]
-    units, groups = inputs.shape[0], inputs.shape[1] if inputs.dim() == 4 else 1
-    single, kept = positions == 1 and groups == 1, units * groups * wide * out <= KEPT
-    kept = kept or 4 * wide * out <= 5 * positions * (wide + out)
-    ghost = not kept and positions * (wide + out) < wide * out
-    held: list[Tensor] = []
-    sums_of_back: list[Tensor] = []
+    made = _Products(inputs, back, bias, shape)
+    return Gradients(made.squared, made.weighted, made.each)
 
-    turned = wide > out  # the product that is quicker has in and out in this order
 
-    def made() -> Tensor:
-        if held:
-            return held[0]
-        return inputs.transpose(-2, -1) @ back if turned else back.transpose(-2, -1) @ inputs
+@final
+class _Products:
+    def __init__(self, inputs: Tensor, back: Tensor, bias: bool, shape: tuple[int, ...] | None) -> None:  # noqa: FBT001
+        self.inputs, self.back, self.bias, self.shape = inputs, back, bias, shape
+        self.positions, self.wide, self.out = inputs.shape[-2], inputs.shape[-1], back.shape[-1]
+        self.grouped = inputs.dim() == 4
+        self.turned = self.wide > self.out  # the product that is quicker has in and out in this order
+        self._held: Tensor | None = None
+        self._bias: Tensor | None = None
 
-    def as_weight(rows: Tensor) -> Tensor:
-        straight = rows.transpose(-2, -1) if turned else rows
-        return straight if shape is None else straight.reshape(*rows.shape[: rows.dim() - 2 - (groups > 1)], *shape)
+    @property
+    def kept(self) -> bool:
+        """Tells whether gradients are small enough to be kept between norm and sum."""
+        entries, noted = self.wide * self.out, self.positions * (self.wide + self.out)
+        units = len(self.inputs) * (self.inputs.shape[1] if self.grouped else 1)
+        return bool(units * entries <= KEPT or 4 * entries <= 5 * noted)
 
-    def of_bias() -> Tensor:
+    def made(self) -> Tensor:
+        """The gradients of all units, with in and out as they come."""
+        if self._held is not None:
+            return self._held
+        inputs, back = self.inputs, self.back
+        return inputs.transpose(-2, -1) @ back if self.turned else back.transpose(-2, -1) @ inputs
+
+    def as_weight(self, rows: Tensor) -> Tensor:
+        """Gradients that were made in the shape of the weight, those of several units each."""
+        straight = rows.transpose(-2, -1) if self.turned else rows
+        before = rows.shape[: rows.dim() - 2 - self.grouped]
+        return straight if self.shape is None else straight.reshape(*before, *self.shape)
+
+    def of_bias(self) -> Tensor:
         """What each unit adds to the bias: worked out once, so that its norm is that of what is added up."""
-        if not sums_of_back:
-            whole = torch.float32 if back.dtype in HALF else back.dtype
-            sums_of_back.append(back.sum(dim=-2, dtype=whole).flatten(1) if positions > 1 else back.flatten(1))
-        return sums_of_back[0]
+        if self._bias is None:
+            whole = torch.float32 if self.back.dtype in HALF else self.back.dtype
+            sums = self.back.sum(dim=-2, dtype=whole) if self.positions > 1 else self.back
+            self._bias = sums.flatten(1)
+        return self._bias
 
-    def squared() -> Tensor:
-        if single:
-            one, other = norms(inputs) ** 2, norms(back) ** 2
-            whole = one * other if not _short(back) else ((one * other).sqrt() * (1 + 2 * rounding(back).factor)) ** 2
-            return whole + other if bias else whole
-        if kept:
-            held.append(made())
-            whole = norms(held[0]) ** 2
-        elif ghost:
-            whole = _by_pairs(inputs, back)
+    def squared(self) -> Tensor:
+        if self.positions == 1 and not self.grouped:
+            one, other = norms(self.inputs) ** 2, norms(self.back) ** 2
+            off = 2 * rounding(self.back).factor
+            whole = one * other * (1 + off) ** 2 if off > SURE else one * other
+            return whole + other if self.bias else whole
+        if self.kept:
+            self._held = self.made()
+            whole = norms(self._held) ** 2
+        elif self.positions * (self.wide + self.out) < self.wide * self.out:
+            whole = _by_pairs(self.inputs, self.back)
         else:
-            whole = _made_again(made(), inputs, back)
-        return whole + norms(of_bias()) ** 2 if bias else whole
+            whole = _made_again(self.made(), self.inputs, self.back)
+        return whole + norms(self.of_bias()) ** 2 if self.bias else whole
 
-    def weighted(weights: Tensor) -> Sums:
-        if held:
-            weight = as_weight(summed(weights, held[0]))
+    def weighted(self, weights: Tensor) -> Sums:
+        if self._held is not None:
+            weight = self.as_weight(summed(weights, self._held))
         else:
-            left, right = (scaled_by(weights, back), inputs) if out <= wide else (back, scaled_by(weights, inputs))
-            if groups == 1:
-                weight = product(left.reshape(-1, out).T, right.reshape(-1, wide))
+            left, right = self.back, self.inputs
+            if self.turned or self.wide == self.out:
+                left = scaled_by(weights, left)
             else:
+                right = scaled_by(weights, right)
+            if self.grouped:
                 weight = torch.einsum("uglo,ugli->goi", left, right)
-            weight = weight if shape is None else weight.reshape(shape)
-        sums = {"weight": weight}
-        return sums | ({"bias": summed(weights, of_bias())} if bias else {})
+            else:
+                weight = product(left.reshape(-1, self.out).T, right.reshape(-1, self.wide))
+            weight = weight if self.shape is None else weight.reshape(self.shape)
+        return {"weight": weight} | ({"bias": summed(weights, self.of_bias())} if self.bias else {})
 
-    def each() -> Sums:
-        parts = {"weight": as_weight(made())}
-        return parts | ({"bias": of_bias()} if bias else {})
-
-    return Gradients(squared, weighted, each)
-
-
-def _short(rows: Tensor) -> bool:
-    return rounding(rows).factor > SURE
+    def each(self) -> Sums:
+        return {"weight": self.as_weight(self.made())} | ({"bias": self.of_bias()} if self.bias else {})
 
 
 def _by_pairs(inputs: Tensor, back: Tensor) -> Tensor:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, final
 
 import torch
 from torch import Tensor
@@ -22,52 +22,55 @@ from sfumato.train.layers.rounding import HALF, norms, product, rounding, scaled
 
 def shifts(call: Call, padding: Callable[[], Tensor]) -> Gradients:
     """The gradients of a convolution without groups, from inputs that are padded as it pads them when asked for."""
-    layer: Any = call.layer
-    back, units = call.back, call.units
-    seen = call.seen[0].to(back.dtype)
-    entries, beside = layer.weight.numel(), (seen[0].numel() + back[0].numel()) * len(seen) // units
-    held: list[Tensor] = []
-    whole = torch.float32 if back.dtype in HALF else back.dtype
-    bias = call.bias
-    of_bias: list[Tensor] = []
+    made = _Shifts(call, padding)
+    return Gradients(made.squared, made.weighted, made.each)
 
-    def bias_of_units() -> Tensor:
-        if not of_bias:
-            sums = back.flatten(2).sum(dim=2, dtype=whole)
-            of_bias.append(sums.view(units, -1, back.shape[1]).sum(dim=1))
-        return of_bias[0]
 
-    def squared() -> Tensor:
-        padded = padding()
-        spread = math.sqrt(math.prod(layer.kernel_size))  # a pixel is in so many patches at most
-        reach = spread * norms(padded.reshape(units, -1)) * norms(back.reshape(units, -1))
-        grid = _Grid(padded, back, layer, units)
-        if 4 * entries <= 5 * beside:  # small beside what was noted of it: kept, so that no norm is raised
-            held.extend(one.transpose(1, 2) @ other for one, other in grid.pairs())
-            made = torch.stack([norms(part) ** 2 for part in held]).sum(dim=0)
+@final
+class _Shifts:
+    def __init__(self, call: Call, padding: Callable[[], Tensor]) -> None:
+        self.layer: Any = call.layer
+        self.back, self.units, self.bias, self.padding = call.back, call.units, call.bias, padding
+        noted = (call.seen[0].numel() + call.back.numel()) // call.units
+        self.kept = 4 * self.layer.weight.numel() <= 5 * noted  # small beside what was noted of it
+        self._held: list[Tensor] = []
+        self._bias: Tensor | None = None
+
+    def of_bias(self) -> Tensor:
+        """What each unit adds to the bias, worked out once."""
+        if self._bias is None:
+            whole = torch.float32 if self.back.dtype in HALF else self.back.dtype
+            sums = self.back.flatten(2).sum(dim=2, dtype=whole)
+            self._bias = sums.view(self.units, -1, self.back.shape[1]).sum(dim=1)
+        return self._bias
+
+    def squared(self) -> Tensor:
+        grid = _Grid(self.padding(), self.back, self.layer, self.units)
+        if self.kept:
+            self._held = [one.transpose(1, 2) @ other for one, other in grid.pairs()]
+            made = torch.stack([norms(part) ** 2 for part in self._held]).sum(dim=0)
         else:
-            made = grid.by_pairs(reach) if grid.few else grid.one_by_one(reach)
-        return made + norms(bias_of_units()) ** 2 if bias else made
+            made = grid.by_pairs() if grid.few else grid.one_by_one()
+        return made + norms(self.of_bias()) ** 2 if self.bias else made
 
-    def weighted(weights: Tensor) -> Sums:
-        if held:
-            weight = torch.stack([summed(weights, part) for part in held], dim=-1).view(layer.weight.shape)
-            return {"weight": weight} | ({"bias": summed(weights, bias_of_units())} if bias else {})
-        left, right = back, padding()
-        if left.numel() <= right.numel():
-            left = scaled_by(weights, left)
+    def weighted(self, weights: Tensor) -> Sums:
+        if self._held:
+            parts = [summed(weights, part) for part in self._held]
+            weight = torch.stack(parts, dim=-1).view(self.layer.weight.shape)
         else:
-            right = scaled_by(weights, right)
-        sums = {"weight": weight_gradient(left, right, layer)}
-        return sums | ({"bias": summed(weights, bias_of_units())} if bias else {})
+            left, right = self.back, self.padding()
+            if left.numel() <= right.numel():
+                left = scaled_by(weights, left)
+            else:
+                right = scaled_by(weights, right)
+            weight = weight_gradient(left, right, self.layer)
+        return {"weight": weight} | ({"bias": summed(weights, self.of_bias())} if self.bias else {})
 
-    def each() -> Sums:
-        grid = _Grid(padding(), back, layer, units)
+    def each(self) -> Sums:
+        grid = _Grid(self.padding(), self.back, self.layer, self.units)
         parts = torch.stack([product(one.transpose(1, 2), other) for one, other in grid.pairs()], dim=-1)
-        sums: Sums = {"weight": parts.view(units, *layer.weight.shape)}
-        return sums | ({"bias": bias_of_units()} if bias else {})
-
-    return Gradients(squared, weighted, each)
+        weight = parts.view(self.units, *self.layer.weight.shape)
+        return {"weight": weight} | ({"bias": self.of_bias()} if self.bias else {})
 
 
 def weight_gradient(back: Tensor, padded: Tensor, layer: Any) -> Tensor:
@@ -79,6 +82,7 @@ def weight_gradient(back: Tensor, padded: Tensor, layer: Any) -> Tensor:
     return made
 
 
+@final
 class _Grid:
     """Inputs and gradients, position by position of the padded picture: (units, positions, channels)."""
 
@@ -133,19 +137,24 @@ class _Grid:
                 part = part[(slice(None),) * (2 + place) + (slice(None, None, step),)]
             yield back, part.flatten(2).transpose(1, 2).reshape(self.units, -1, self.padded.shape[1])
 
-    def one_by_one(self, reach: Tensor) -> Tensor:
+    def reach(self) -> Tensor:
+        """The most that all positions could come to if none cancelled: a pixel is in so many patches at most."""
+        spread = math.sqrt(math.prod(self.layer.kernel_size))
+        return spread * norms(self.padded.reshape(self.units, -1)) * norms(self.back.reshape(self.units, -1))
+
+    def one_by_one(self) -> Tensor:
         """Squared norms, a place of the kernel after another."""
         made = sum(norms(one.transpose(1, 2) @ other) ** 2 for one, other in self.pairs())
         off = rounding(self.back, convolved=True)
         positions = math.prod(self.places) * (len(self.padded) // self.units)
-        lost = (4 * off.factor + 2 * positions * off.term) * reach
+        lost = (4 * off.factor + 2 * positions * off.term) * self.reach()
         return (torch.as_tensor(made).sqrt() * (1 + off.factor) + lost) ** 2
 
-    def by_pairs(self, reach: Tensor) -> Tensor:
+    def by_pairs(self) -> Tensor:
         """Squared norms by all pairs of positions: those of patches are sums of those of pixels."""
         seen, back = self.flat()
         pixels, count = product(seen, seen.transpose(1, 2)), back.shape[1]
         patches = sum(pixels.narrow(1, at, count).narrow(2, at, count) for at in map(self.at, self.offsets()))
         whole = (product(back, back.transpose(1, 2)) * patches).flatten(1).sum(dim=1)
         width = self.padded.shape[1] * math.prod(self.layer.kernel_size) + self.back.shape[1]
-        return raised(whole, reach, count, width, self.back, convolved=True)
+        return raised(whole, self.reach(), count, width, self.back, convolved=True)

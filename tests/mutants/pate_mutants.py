@@ -1,0 +1,121 @@
+"""Ways to break the votes of teachers."""
+
+from __future__ import annotations
+
+from tests.mutants.mutant import Mutant
+from tests.mutants.training_killers import AUDITED, IN_PATE
+
+PATE = (
+    Mutant(
+        name="one person with several teachers",
+        trap="C.4 ML: who is protected is who is bounded",
+        path="train/pate/parts.py",
+        old="for name in names)\n    return np.fromiter",
+        new="for name in (b'%d' % place + name for place, name in enumerate(names)))\n    return np.fromiter",
+        killers=(f"{IN_PATE}test_P3_031_all_rows_of_a_unit_are_with_one_teacher_and_nobody_moves_for_another",),
+    ),
+    Mutant(
+        name="people that move when another one comes",
+        trap="C.4 ML: who is protected is who is bounded",
+        path="train/pate/parts.py",
+        old="number % teachers for number in drawn",
+        new="place % teachers for place, _ in enumerate(drawn)",
+        killers=(f"{IN_PATE}test_A3_033_one_person_less_moves_votes_by_2_in_L1_and_no_more",),
+    ),
+    Mutant(
+        name="votes that move by half of what they do",
+        trap=AUDITED,
+        path="train/pate/aggregators.py",
+        old="return Repeat(Noise(noise, FINE), 2)",
+        new="return Noise(noise, FINE)",
+        killers=(f"{IN_PATE}test_every_neighbour_of_every_vote_keeps_the_loss",),
+    ),
+    Mutant(
+        name="votes that move by half in L2",
+        trap=AUDITED,
+        path="train/pate/aggregators.py",
+        old="Noise(noise, times(moved, FINE), coordinates=classes)",
+        new="Noise(noise, times(moved, FINE // 2), coordinates=classes)",
+        killers=(f"{IN_PATE}test_A3_033_one_person_less_moves_votes_by_2_in_L1_and_no_more",),
+    ),
+    Mutant(
+        name="scores that move by a range of one",
+        trap=AUDITED,
+        path="train/pate/aggregators.py",
+        old="Selection(ExponentialSelection(self.scale), 2 * touched)",
+        new="Selection(ExponentialSelection(self.scale), touched)",
+        killers=(f"{IN_PATE}test_every_neighbour_of_every_vote_keeps_the_loss",),
+    ),
+    Mutant(
+        name="the winner before the noise",
+        trap="C.4 noise: what is released has noise",
+        path="train/pate/aggregators.py",
+        old="np.asarray(noisy.argmax(axis=1), dtype=np.int64)",
+        new="np.asarray(votes.argmax(axis=1), dtype=np.int64)",
+        killers=(f"{IN_PATE}test_every_neighbour_of_every_vote_keeps_the_loss",),
+    ),
+    Mutant(
+        name="a threshold without noise",
+        trap="C.4 stability: thresholds and the tail that is used",
+        path="train/pate/aggregators.py",
+        old="np.asarray(noisy >= self.threshold, dtype=np.bool_)",
+        new="np.asarray(scores.max(axis=1) >= self.threshold, dtype=np.bool_)",
+        killers=(f"{IN_PATE}test_every_neighbour_of_every_vote_keeps_the_loss_of_the_check",),
+    ),
+    Mutant(
+        name="checks that are not charged",
+        trap="C.4 accounting: failed runs are charged",
+        path="train/pate/plan.py",
+        old="return Sequence(Repeat(check, asked), Repeat(label, given)) if given else",
+        new="return Repeat(label, given) if given else",
+        killers=(f"{IN_PATE}test_a_plan_charges_every_check_passed_or_not_and_every_label",),
+    ),
+    Mutant(
+        name="a loss that depends on data published as if free",
+        trap="C.1 arXiv 1802.08908: a data-dependent loss is itself private",
+        path="train/pate/ensemble.py",
+        old='value, self.release_loss, "one unit of the rows given"',
+        new='value, Approx(self.for_holder(1e-5).epsilon, 1e-5), "one unit of the rows given"',
+        killers=(f"{IN_PATE}test_what_depends_on_data_is_marked_and_never_the_loss_of_a_release",),
+    ),
+    Mutant(
+        name="the same question with new noise",
+        trap="C.4 service: idempotent replay of the same release",
+        path="train/pate/questions.py",
+        old="        if name not in known:\n",
+        new="        if name not in known or True:\n",
+        killers=(f"{IN_PATE}test_P3_033_answers_until_the_loss_is_used_up_and_the_same_question_is_free",),
+    ),
+    Mutant(
+        name="questions that are not counted in the book",
+        trap="C.4 service: reserve before data access",
+        path="train/pate/ensemble.py",
+        old="            self._count(len(new))\n",
+        new="            self._count(0)\n",
+        killers=(f"{IN_PATE}test_a_session_is_charged_before_teachers_look_and_counts_questions_and_labels",),
+    ),
+    Mutant(
+        name="an error of a teacher that tells",
+        trap="C.4 service: data-independent errors",
+        path="train/pate/teachers.py",
+        old="    except Exception:  # whatever it is, it is about private rows",
+        new="    except KeyError:  # whatever it is, it is about private rows",
+        killers=(f"{IN_PATE}test_every_teacher_has_one_vote_whatever_happens",),
+    ),
+    Mutant(
+        name="models that go on from what others learnt",
+        trap="C.4 ML: one unit reaches one teacher",
+        path="train/pate/estimators.py",
+        old="    made = _settings_of(estimator)\n",
+        new="    made = copy.deepcopy(estimator)\n",
+        killers=(f"{IN_PATE}test_models_start_without_what_they_learnt_and_with_seeds_of_their_own",),
+    ),
+    Mutant(
+        name="a neighbour that is taken to be as sure",
+        trap="C.1 arXiv 1802.08908: a data-dependent loss for one direction only",
+        path="train/pate/holder.py",
+        old="log_other = np.maximum(raised.min(axis=1), log_q)",
+        new="log_other = 4 * log_q",
+        killers=(f"{IN_PATE}test_what_a_data_set_lost_is_no_less_than_it_did_by_every_neighbour",),
+    ),
+)

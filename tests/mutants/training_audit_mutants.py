@@ -1,0 +1,123 @@
+"""Ways to break trainings that audits find, and several processes."""
+
+from __future__ import annotations
+
+from tests.mutants.mutant import Mutant
+from tests.mutants.training_killers import AUDITED, GUESSES, IN_TRAINING, PROMISE, SAMPLED, TOGETHER
+
+TRAINING_TOGETHER = (
+    Mutant(
+        name="noise that is the same in all steps and runs",
+        trap="C.4 ML: noise from a seed",
+        path="train/noise.py",
+        old="normal_like(torch.Size([count]), deviation, self._entropy)",
+        new="normal_like(torch.Size([count]), deviation, __import__('sfumato.entropy').entropy.ReplayEntropy(1))",
+        killers=(f"{IN_TRAINING}test_noise_is_drawn_anew_for_every_step_and_every_run",),
+        audits=(f"{PROMISE}[flat]",),
+    ),
+    Mutant(
+        name="a layer without noise",
+        trap=AUDITED,
+        path="train/noise.py",
+        old="noisy = {each: flat.view(each.shape).to(each) for each, flat in paired}",
+        new="noisy = {each: (each is not self._parameters[0]) * flat.view(each.shape) for each, flat in paired}",
+        killers=(f"{IN_TRAINING}test_noise_is_drawn_anew_for_every_step_and_every_run",),
+        audits=(f"{PROMISE}[flat]",),
+    ),
+    Mutant(
+        name="one batch for all steps",
+        trap=SAMPLED,
+        path="train/batches.py",
+        old="        return self._draw()\n",
+        new="        return self.__dict__.setdefault('_kept', self._draw())\n",
+        killers=(f"{IN_TRAINING}test_every_step_has_a_batch_of_its_own",),
+    ),
+    Mutant(
+        name="a step for each piece of a batch",
+        trap="C.4 accounting: what ran is what was paid",
+        path="train/trainer.py",
+        old="        if chunk.last:\n",
+        new="        if chunk:\n",
+        killers=(f"{IN_TRAINING}test_without_noise_and_clipping_it_is_plain_training",),
+    ),
+    Mutant(
+        name="only the last piece of a batch",
+        trap="C.4 ML: gradients over pieces of a batch",
+        path="train/trainer.py",
+        old="self._sums[parameter] + wide if parameter in self._sums else wide",
+        new="wide",
+        killers=(f"{IN_TRAINING}test_without_noise_and_clipping_it_is_plain_training",),
+    ),
+    Mutant(
+        name="numbers that are none, let in",
+        trap="C.4 ML: clip handles NaN and infinite gradients",
+        path="train/sums.py",
+        old="gradients = gradients.without(~known)",
+        new="gradients = gradients.without(known & ~known)",
+        killers=(f"{IN_TRAINING}test_what_is_no_number_adds_nothing_and_spoils_nothing",),
+    ),
+    Mutant(
+        name="noise from every process",
+        trap="C.1 arXiv 2202.12219: a step whose noise is off",
+        path="train/together.py",
+        old="flat = _flat(sums, like)",
+        new="flat = _flat(add(sums), like)",
+        killers=(f"{TOGETHER}test_noise_is_added_once_and_not_by_every_process",),
+    ),
+    Mutant(
+        name="noise from no process",
+        trap="C.1 arXiv 2602.17454: a noise scale that collapses to 0",
+        path="train/together.py",
+        old="        if self.first:\n            flat",
+        new="        if self.rank < 0:\n            flat",
+        killers=(f"{TOGETHER}test_noise_is_added_once_and_not_by_every_process",),
+    ),
+    Mutant(
+        name="sums of the first process alone",
+        trap="C.4 ML: gradients over pieces of a batch",
+        path="train/together.py",
+        old="self._met(lambda: distributed.reduce(flat, self._root, group=self._group))",
+        new="self._met(lambda: distributed.reduce(flat.clone(), self._root, group=self._group))",
+        killers=(f"{TOGETHER}test_two_processes_end_where_one_with_all_rows_does",),
+    ),
+    Mutant(
+        name="people in several processes",
+        trap=AUDITED,
+        path="train/together.py",
+        old="if len(set().union(*marks)) < sum(len(own) for own in marks):",
+        new="if len(set().union(*marks)) < 0:",
+        killers=(f"{TOGETHER}test_what_cannot_be_shared_is_refused_in_all_processes",),
+    ),
+    Mutant(
+        name="processes that pay one by one",
+        trap="C.4 accounting: what ran is what was paid",
+        path="train/together.py",
+        old="if any(self.gathered(pay is not None)[FIRST + 1 :]):",
+        new="if any(self.gathered(pay is not None)[FIRST + 2 :]):",
+        killers=(f"{TOGETHER}test_what_cannot_be_shared_is_refused_in_all_processes",),
+    ),
+    Mutant(
+        name="weights of one's own",
+        trap="C.4 ML: what is trained is one model",
+        path="train/together.py",
+        old="each.copy_(self._from_first(each.contiguous()))",
+        new="self._from_first(each.clone())",
+        killers=(f"{TOGETHER}test_all_processes_have_the_same_weights_from_the_first_step_to_the_last",),
+    ),
+    Mutant(
+        name="guesses that are thought rarer than they are",
+        trap="C.1 arXiv 2305.08846: an audit that accuses the innocent",
+        path="audit/guesses.py",
+        old="weight = (1 + place * weight / odds) / (guesses - place)",
+        new="weight = (1 + (place + 1) * weight / odds) / (guesses - place)",
+        killers=(f"{GUESSES}test_the_bound_is_the_least_that_the_lemma_gives",),
+    ),
+    Mutant(
+        name="guesses without delta",
+        trap="C.1 arXiv 2305.08846: an audit that accuses the innocent",
+        path="audit/guesses.py",
+        old="return (1 + excess * weight / odds) /",
+        new="return 1 /",
+        killers=(f"{GUESSES}test_no_channel_guesses_more_often_than_its_curve_allows",),
+    ),
+)
