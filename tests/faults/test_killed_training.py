@@ -67,7 +67,7 @@ def told(folder: Path, upto: int, way: str, *, kill: bool) -> list[dict[str, Any
 
 
 @pytest.mark.slow
-def test_A3_033_a_killed_training_pays_once_and_takes_no_step_twice(tmp_path: Path) -> None:
+def test_a_killed_training_pays_once_and_takes_no_step_twice(tmp_path: Path) -> None:
     first = told(tmp_path, 5, "private", kill=True)  # saved after 4 steps
     (tmp_path / "run.pt.writing").write_bytes(b"half of a file")
     second = told(tmp_path, 0, "resume", kill=False)

@@ -69,7 +69,7 @@ def _at(function: Callable[..., float], place: Point) -> float:
 
 def _check(start: Sequence[float], rate: float, tolerance: float) -> None:
     if not len(start) or not all(math.isfinite(each) for each in start):
-        raise BadArgument("start", "one or more finite numbers", Several(*start))
+        raise BadArgument("start", "one or more finite numbers", "others" if len(start) else "none")
     if not 0 < rate < math.inf:
         raise BadArgument("rate", "a positive number", rate)
     if not 0 <= tolerance < math.inf:

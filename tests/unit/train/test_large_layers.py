@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 import torch
-from tests.unit.train import test_unit_gradients as small
+from tests.examples import networks
+from tests.examples.unit_gradients import apart, noted, one_by_one, squares
 from torch import Tensor, nn
 
 from sfumato.train.layers import convolution, products
@@ -13,7 +14,7 @@ from sfumato.train.layers.rounding import rounded_down, rounding
 from sfumato.train.layers.uses import Lookup
 from sfumato.train.taps import Notes
 
-MODELS = {name: model for name, model in small.MODELS.items() if "transposed" not in name} | {
+MODELS = {name: model for name, model in networks.MODELS.items() if "transposed" not in name} | {
     "few pixels": (lambda: nn.Conv2d(30, 30, 2), lambda: torch.randn(4, 30, 3, 3)),
     "few pixels, dilated": (
         lambda: nn.Conv2d(40, 30, 2, dilation=2, padding=1, bias=False),
@@ -32,8 +33,12 @@ def test_norms_and_sums_are_those_of_units_one_by_one(
 ) -> None:
     for module in (convolution, products):
         monkeypatch.setattr(module, "KEPT", 0)
-    monkeypatch.setitem(small.MODELS, name, MODELS[name])
-    small.test_norms_and_sums_are_those_of_units_one_by_one(name, rows_of_a_unit)
+    torch.manual_seed(0)
+    build, draw = MODELS[name]
+    model, rows = build().double(), draw()
+    rows = rows.double() if rows.is_floating_point() else rows
+    units = len(rows) // rows_of_a_unit
+    assert apart(noted(model, (rows,), units), one_by_one(model, (rows,), units)) == []
 
 
 def brought(model: nn.Module, rows: Tensor, back: Tensor) -> tuple[Tensor, Tensor]:
@@ -111,7 +116,7 @@ def test_norms_that_are_read_at_once_are_those_that_are_read_later() -> None:
     for told in (None, 3):
         notes = Notes(model)
         notes.begin(told)
-        small.squares(model(rows)).sum().backward()
+        squares(model(rows)).sum().backward()
         notes.end()
         gradients = notes.gradients(3)
         squared = gradients.squared_norms()
