@@ -1,6 +1,6 @@
 """Compares private training with plain training and with Opacus, on a GPU.
 
-Run it with `python -P benchmarks/train_gpu.py` on a machine with an NVIDIA GPU, in an environment that has sfumato,
+Run it with `python benchmarks/train_gpu.py` on a machine with an NVIDIA GPU, in an environment that has sfumato,
 PyTorch for CUDA and Opacus. Two models: one for language (136 million parameters, 32 texts of 512 words a step, half
 precision) and a wide residual network for pictures (1,024 of 32 × 32 a step). The last line gives the time of a step
 over that of plain training and the memory over its memory, `wrn_gib` in gibibytes, and the time over that of Opacus in
