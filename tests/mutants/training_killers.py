@@ -22,3 +22,7 @@ GUESSES = "tests/unit/test_audit_guesses.py::"
 TOGETHER = "tests/unit/train/test_together.py::"
 FIRST_STEPS = "tests/unit/train/test_first_steps.py::"
 OF_TABLES = "tests/unit/train/test_tables.py::"
+SCHEDULED = "tests/unit/train/test_ways.py::test_a_schedule_moves_once_a_step_whoever_was_drawn"
+SEARCHED = (
+    "tests/unit/train/test_tuning.py::test_a_search_trains_each_candidate_as_private_does_wherever_rows_are_in_a_layer"
+)

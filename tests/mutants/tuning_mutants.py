@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.mutants.mutant import Mutant
-from tests.mutants.training_killers import AUDITED, CHOSEN, IN_TUNING
+from tests.mutants.training_killers import AUDITED, CHOSEN, IN_TUNING, SCHEDULED, SEARCHED
 
 TUNING = (
     Mutant(
@@ -74,5 +74,21 @@ TUNING = (
             "tests/unit/train/test_reports.py::"
             "test_P3_041_a_sweep_on_private_rows_pays_for_every_setting_and_shows_no_gap",
         ),
+    ),
+    Mutant(
+        name="a search that takes times for rows",
+        trap="C.4 ML: rows of one unit taken for another's",
+        path="train/candidates.py",
+        old="layout=check_model(model, units.example()),",
+        new="layout=__import__('sfumato.train.taps', fromlist=['Layout']).Layout(),",
+        killers=(SEARCHED,),
+    ),
+    Mutant(
+        name="a learning rate that no step moves",
+        trap="C.4 ML: no data statistics",
+        path="train/trainer.py",
+        old="[] if scheduler is None else [Scheduled(scheduler)]",
+        new="[]",
+        killers=(SCHEDULED,),
     ),
 )

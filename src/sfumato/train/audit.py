@@ -15,6 +15,7 @@ from sfumato.entropy import Entropy, system
 from sfumato.errors import BadArgument
 from sfumato.exact import Number, integer
 from sfumato.train.canaries import FOLDED, Canaries, GradientCanaries, Look, Numbers, Task, folded
+from sfumato.train.checks import check_model
 from sfumato.train.plan import TrainingPlan
 from sfumato.train.trainer import Private
 from sfumato.train.units import Units
@@ -90,7 +91,9 @@ def _carried_out(plan: TrainingPlan) -> Train:
         rows = max(np.bincount(task.people).max(initial=0), 1)
         units = Units(task.data, people=task.people, max_rows=int(rows))
         steps = torch.optim.SGD(model.parameters(), lr=1.0)
-        Private(model, units, plan, steps, keep=None, largest=None, run=None, entropy=task.entropy).fit(task.loss)
+        layout = check_model(model, units.example())
+        run = Private(model, units, plan, steps, keep=None, largest=None, run=None, entropy=task.entropy, layout=layout)
+        run.fit(task.loss)
 
     return train
 

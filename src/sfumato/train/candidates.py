@@ -118,7 +118,17 @@ class Candidate:
     def trained(self, units: Units, entropy: Entropy) -> nn.Module:
         """Trains a new model, and shows nothing on the way: how often this is done is a secret."""
         model, optimizer = self.made()
-        run = Private(model, units, self.plan, optimizer, keep=None, largest=self.largest, run=None, entropy=entropy)
+        run = Private(
+            model,
+            units,
+            self.plan,
+            optimizer,
+            keep=None,
+            largest=self.largest,
+            run=None,
+            entropy=entropy,
+            layout=check_model(model, units.example()),
+        )
         return run.fit(self.loss_function, progress=lambda done, steps: None).model
 
 

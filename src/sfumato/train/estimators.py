@@ -10,7 +10,6 @@ import copy
 import inspect
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, TypeAlias, cast, final
 
@@ -76,25 +75,25 @@ class _Trained(PrivateEstimator):
         """Reads what is to be trained, and tries it on made-up rows: nothing of it can fail later."""
         encoding = Encoding.of(self.columns_, cast(Column, self.target_), rows_of_each(source))
         theirs = not (self.model is None and self.criterion is None and self.optimizer is None)
+        module, example = self._module(encoding.width), encoding.example()
         recipe = Recipe(
-            self._module(encoding.width),
+            module,
             encoding,
             by_rows(self._compared if self.criterion is None else self.criterion),
             partial(torch.optim.Adam, lr=RATE) if self.optimizer is None else self.optimizer,
             self._batches(source),
             self.clip if isinstance(self.clip, Clipping) else Flat(self.clip),
+            check_model(module, example),
             (ROW_BY_ROW,) if theirs else (),
         )
-        example = encoding.example()
-        layout = check_model(recipe.model, example)
-        check_fits(recipe.model, example)
-        self._check_outputs(recipe.model, example[0])
-        check_loss(recipe.of_rows, recipe.model, example)
+        check_fits(module, example)
+        self._check_outputs(module, example[0])
+        check_loss(recipe.of_rows, module, example)
         if not callable(recipe.optimizing):
             raise BadArgument("optimizer", "a function of parameters, such as torch.optim.SGD", recipe.optimizing)
-        trial = copy.deepcopy(recipe.model)
+        trial = copy.deepcopy(module)
         check_optimizer(trial, recipe.optimizing(trial.parameters()))
-        return replace(recipe, layout=layout)
+        return recipe
 
     def _check_outputs(self, model: nn.Module, inputs: Tensor) -> None:
         with torch.no_grad():

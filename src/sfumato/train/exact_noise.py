@@ -72,6 +72,13 @@ class Exact(Noise):
         if not kinds <= LOST_BITS.keys():
             must = "of 32 or 64 bits: sums of shorter floats are too rough for exact noise"
             raise BadArgument("parameters", must, Several(*sorted(map(str, kinds))))
+        short = torch.backends.cuda.matmul.allow_tf32 or torch.backends.cudnn.allow_tf32
+        if short and any(each.is_cuda for each in parameters):
+            must = (
+                "added up at single precision for exact noise: torch.backends.cuda.matmul.allow_tf32 = False, and "
+                "torch.backends.cudnn.allow_tf32 = False"
+            )
+            raise BadArgument("gradients", must, "TF32")
         lost = min(LOST_BITS[kind] for kind in kinds)
         units = most_units(batches)
         summing = summing_error(units, units if largest is None else min(units, largest), lost)

@@ -109,7 +109,8 @@ class PrivateTrainer(Trainer):  # type: ignore[misc]
         size = self.privacy.get("size") or len(data)
         epochs = math.ceil(args.num_train_epochs * size / asked["batch"])
         self.create_optimizer_and_scheduler(asked.get("steps", epochs))
-        asked |= {"optimizer": self.optimizer, "collate": partial(_in_order, self.data_collator, (*names, LABELS))}
+        asked |= {"optimizer": self.optimizer, "scheduler": self.lr_scheduler}
+        asked |= {"collate": partial(_in_order, self.data_collator, (*names, LABELS))}
         self.private = private(model, data, **(asked | self.privacy))
         return self.private
 
@@ -122,7 +123,6 @@ class PrivateTrainer(Trainer):  # type: ignore[misc]
         return losses_of_rows(outputs, labels, shifted=shifted, smoothing=self.args.label_smoothing_factor)
 
     def _after(self, training: Private) -> None:
-        self.lr_scheduler.step()
         self.state.global_step, self.state.epoch = training.taken, training.taken / training.plan.steps
         self.control = self.callback_handler.on_step_end(self.args, self.state, self.control)
 

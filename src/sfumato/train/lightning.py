@@ -18,6 +18,7 @@ from sfumato.train.positional import positional
 from sfumato.train.start import private
 from sfumato.train.trainer import Private
 from sfumato.train.units import Units
+from sfumato.train.watching import Scheduled
 
 LOSS = "loss"
 
@@ -45,15 +46,13 @@ def fit_lightning(
     names = [f"part_{place}" for place in range(len(example))]
     stepped = positional(module, names, _losses, needed=len(names))
     training = private(stepped, data, **({"optimizer": optimizer} | plan))
+    training.watchers.append(Scheduled(*schedules))
     device = device_of(module)
     module.train()
     with reporting(progress, "training") as tell:
         for rows in training.batches():
             training.step(stepped(*moved(rows, device)))
-            if training.between_steps:
-                for schedule in schedules:
-                    schedule.step()
-                tell(training.taken, training.plan.steps)
+            tell(training.taken, training.plan.steps)
     return training
 
 

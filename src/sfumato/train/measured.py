@@ -57,9 +57,9 @@ class Recipe:
     optimizing: Optimizing
     batches: PoissonBatches
     clipping: Clipping
-    claims: tuple[Claim, ...] = ()
-    layout: Layout | None = None
+    layout: Layout
     """Where rows are in what the layers of the model see."""
+    claims: tuple[Claim, ...] = ()
 
     def trained(self, rows: Data, plan: TrainingPlan, entropy: Entropy) -> np.ndarray[Any, Any]:
         """Trains a copy of the model, and gives the average of its weights over the later half of all steps."""

@@ -27,6 +27,7 @@ from sfumato.train.planning import Asked, paid, pays_as_it_goes, planned
 from sfumato.train.together import Together, refuse_wrapped
 from sfumato.train.trainer import Private
 from sfumato.train.units import Augment, Collate, Units
+from sfumato.train.watching import Scheduler
 
 
 def private(
@@ -48,6 +49,7 @@ def private(
     noise: Noise | None = None,
     exact: bool = False,
     optimizer: torch.optim.Optimizer | None = None,
+    scheduler: Scheduler | None = None,
     people: Sequence[object] | None = None,
     max_rows: int = 1,
     features: Sequence[str] | None = None,
@@ -69,9 +71,10 @@ def private(
                 on average, ``most`` of them at most, and how many ``epochs`` or ``steps`` there are, or ``batches``
                 drawn in another way; without a length, a ``limit`` or a session that pays ``ahead`` steps at a time;
                 ``clip``, the most that one unit adds to a gradient; ``noise`` of another kind, such as
-                `sf.train.Correlated`, or ``exact`` for noise that is drawn exactly; ``people``, an id for each row, of
-                whom ``max_rows`` rows count a step; ``collate``, what puts rows together; ``largest``, how many units
-                pass at once; ``size``, a public number of units
+                `sf.train.Correlated`, or ``exact`` for noise that is drawn exactly; a ``scheduler`` of the learning
+                rate, moved after every step; ``people``, an id for each row, of whom ``max_rows`` rows count a step;
+                ``collate``, what puts rows together; ``largest``, how many units pass at once; ``size``, a public
+                number of units
     Gives:      a `Private`, whose `batches` and `step`, or `fit`, train the model
     Guarantee:  the loss of the plan's event, for whoever is protected, of all weights after all steps; unless it is
                 ``exact``, noise is drawn in floating point  (proofs/training.md#steps)
@@ -118,6 +121,7 @@ def private(
         layout=layout,
         open_ended=pays_as_it_goes(asked, plan, ahead) if asked.open_ended else None,
         together=together,
+        scheduler=scheduler,
     )
 
 

@@ -23,6 +23,7 @@ from sfumato.guarantee import guarantee
 from sfumato.train.batches import Batches, PoissonBatches
 from sfumato.train.noise import Gradients, Independent, Noise, NoiseStream
 from sfumato.train.paying import Run
+from sfumato.train.people import names_of
 from sfumato.train.plan import TrainingPlan
 
 Value = TypeVar("Value")
@@ -70,7 +71,7 @@ class Together:
 
     def count(self, units: int, people: Sequence[object] | None) -> int:
         """How many units all processes have; refuses, in all of them, people who are in several."""
-        held = {_mark(person) for person in people} if people is not None else set()
+        held = {hashlib.sha256(name).digest() for name in names_of(people)} if people is not None else set()
         counts, marks = zip(*self.gathered((units, sorted(held))), strict=True)
         if len(set().union(*marks)) < sum(len(own) for own in marks):
             raise BadArgument("people", "in one process each, with all of their rows", "some in several")
@@ -197,11 +198,6 @@ def refuse_wrapped(model: object) -> None:
             "layers, which FSDP holds in pieces"
         )
         raise BadArgument("model", must, "sharded by FSDP")
-
-
-def _mark(person: object) -> bytes:
-    """Stands for a person when processes compare whom they have."""
-    return hashlib.sha256(f"{person}".encode()).digest()
 
 
 def _flat(parts: Gradients, like: Sequence[nn.Parameter]) -> Tensor:

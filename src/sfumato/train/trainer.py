@@ -33,7 +33,7 @@ from sfumato.train.sums import clipped_sum, digest
 from sfumato.train.taps import Layout, Notes
 from sfumato.train.together import Together
 from sfumato.train.units import Chunk, Rows, Units
-from sfumato.train.watching import Watcher
+from sfumato.train.watching import Scheduled, Scheduler, Watcher
 
 if TYPE_CHECKING:
     from sfumato.train.tables import TableRows
@@ -66,16 +66,17 @@ class Private(Displayed):
         largest: int | None,
         run: Run | None,
         entropy: Entropy | None,
-        layout: Layout | None = None,
+        layout: Layout,
         open_ended: OpenEnded | None = None,
         together: Together | None = None,
+        scheduler: Scheduler | None = None,
     ) -> None:
         self.model, self.plan, self.optimizer = model, plan, optimizer
         self.taken = 0 if run is None else run.taken
         if together is not None:
             self.taken = together.latest(self.taken)
         self.accuracy: float | None = None
-        self.watchers: list[Watcher] = []
+        self.watchers: list[Watcher] = [] if scheduler is None else [Scheduled(scheduler)]
         self.origins = origins_of(plan, optimizer, kept=keep is not None)
         self._units, self._keep, self._largest, self._run = units, keep, largest, run
         self._length, self._together, self._stopped = open_ended, together, False

@@ -15,6 +15,7 @@ from torch.utils.data import DataLoader, Dataset, IterableDataset, TensorDataset
 from sfumato.errors import BadArgument, Several
 from sfumato.exact import integer
 from sfumato.train.batches import Places
+from sfumato.train.people import names_of
 
 Rows: TypeAlias = tuple[Any, ...]
 """What a model is given of some rows: features, labels, and what else a data set has."""
@@ -158,14 +159,13 @@ def tensors_of(data: object) -> list[Tensor] | None:
 def owners(people: Sequence[object]) -> NDArray[np.int64]:
     """Whose each row is, as whole numbers in the order of first rows; refuses an id that is missing."""
     ids = people.tolist() if isinstance(people, np.ndarray | Tensor) else list(people)
-    places: dict[object, int] = {}
-    try:
-        whose = [places.setdefault(each, len(places)) for each in ids]
-    except TypeError:
-        raise BadArgument("people", "an id for each row, such as a number or a text", "others") from None
-    if any(each is None or each != each for each in places):
+    if any(isinstance(each, list | dict | set) for each in ids):
+        raise BadArgument("people", "an id for each row, such as a number or a text", "others")
+    names = names_of(ids)
+    if b"" in names:
         raise BadArgument("people", "an id for each row, none missing: rows of nobody cannot be clipped together", None)
-    return np.array(whose, dtype=np.int64)
+    places: dict[bytes, int] = {}
+    return np.array([places.setdefault(name, len(places)) for name in names], dtype=np.int64)
 
 
 def _collated(held: Any, places: Places, collate: Collate) -> Any:

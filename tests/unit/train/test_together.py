@@ -24,6 +24,7 @@ from sfumato.entropy import Entropy, ReplayEntropy
 from sfumato.errors import BadArgument
 from sfumato.train import Flat, PoissonBatches, Private, Together, TrainingPlan, private
 from sfumato.train.batches import Batches, Places, Sampler
+from sfumato.train.taps import Layout
 from sfumato.train.units import Units
 
 ROOT = Path(__file__).parents[3]
@@ -106,7 +107,9 @@ def test_two_processes_end_where_one_with_all_rows_does(both: Both) -> None:
     batches = BothShares(PoissonBatches(Fraction(8, 40), 5, 40), first, second)
     plan = TrainingPlan(batches, Flat(0.5), Fraction(2), Relation.ADD_REMOVE)
     optimizer = torch.optim.Adam(model.parameters(), lr=0.1)
-    training = Private(model, Units(data), plan, optimizer, keep=None, largest=None, run=None, entropy=first)
+    training = Private(
+        model, Units(data), plan, optimizer, keep=None, largest=None, run=None, entropy=first, layout=Layout()
+    )
     training.fit(nn.CrossEntropyLoss())
     torch.testing.assert_close(both[0]["last"], weights(model), rtol=1e-4, atol=1e-5)
     assert float((both[0]["last"] - both[0]["first"]).abs().min()) > 1e-6

@@ -18,7 +18,7 @@ from sfumato.combinators.best_of import number_of
 from sfumato.entropy import ReplayEntropy
 from sfumato.errors import BadArgument, RunFailed
 from sfumato.noise import DiscreteLaplace
-from sfumato.train import Origin, private, tune
+from sfumato.train import Flat, Origin, PoissonBatches, TrainingPlan, private, tune
 from sfumato.train.candidates import Candidate, Trials, listed, planned
 from sfumato.train.scoring import GRID, NoisyScore, accuracy, centred_sum
 from sfumato.train.searching import Search, Tuned
@@ -269,3 +269,34 @@ def test_P3_024_every_hyper_parameter_says_where_it_comes_from_and_unpaid_tuning
 
 def test_grids_and_lists() -> None:
     assert listed([{"lr": 1}, {"lr": 2}]) == listed({"lr": (1, 2)}) == listed({"lr": range(1, 3)})
+
+
+class TimeFirst(nn.Module):
+    """A layer that sees times before rows, as many as there are rows: taken for rows, they would mix people."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.layer = nn.Linear(3, 2)
+
+    def forward(self, rows: Tensor) -> Tensor:
+        return self.layer(rows.transpose(0, 1)).transpose(0, 1).mean(dim=1)  # type: ignore[no-any-return]
+
+
+def test_a_search_trains_each_candidate_as_private_does_wherever_rows_are_in_a_layer() -> None:
+    torch.manual_seed(1)
+    data = torch.randn(4, 4, 3), torch.tensor([0, 1, 0, 1])
+    plan = TrainingPlan(PoissonBatches(Fraction(1), 3, 4), Flat(0.1), Fraction(1), Relation.ADD_REMOVE)
+
+    def make() -> tuple[nn.Module, torch.optim.Optimizer]:
+        model = TimeFirst()
+        return model, torch.optim.SGD(model.parameters(), lr=1.0)
+
+    searched = Candidate({}, make, nn.CrossEntropyLoss(), plan).trained(Units(data), ReplayEntropy(5))
+    model, optimizer = make()
+    alone = private(
+        model, data, noise_multiplier=1, batches=plan.batches, clip=0.1, optimizer=optimizer, entropy=ReplayEntropy(5)
+    )
+    alone.fit(nn.CrossEntropyLoss())
+    for one, other in zip(searched.parameters(), model.parameters(), strict=True):
+        torch.testing.assert_close(one, other)

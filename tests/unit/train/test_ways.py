@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -53,11 +54,10 @@ def test_every_optimizer_is_given_what_plain_training_gives_it(name: str) -> Non
     rows = inputs.double()
     made, other = OPTIMIZERS[name](ours.parameters()), OPTIMIZERS[name](plain.parameters())
     slower, slower_too = (torch.optim.lr_scheduler.StepLR(each, step_size=1, gamma=0.5) for each in (made, other))
-    run = training(ours, (rows, labels), optimizer=made)
+    run = training(ours, (rows, labels), optimizer=made, scheduler=slower)
     for given, told in run.batches():
         ours.train()
         run.step(nn.functional.cross_entropy(ours(given), told, reduction="none"))
-        slower.step()
         ours.eval()
         with torch.no_grad():
             ours(torch.randn(5, 3).double())
@@ -67,6 +67,21 @@ def test_every_optimizer_is_given_what_plain_training_gives_it(name: str) -> Non
         slower_too.step()
     for one, two in zip(ours.parameters(), plain.parameters(), strict=True):
         torch.testing.assert_close(one, two, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize(("rows", "largest"), [(0, None), (6, 1)], ids=["empty batches", "pieces"])
+def test_a_schedule_moves_once_a_step_whoever_was_drawn(rows: int, largest: int | None) -> None:
+    """How often a loop turns, and so a schedule that is moved in it, would tell how many units were drawn."""
+    model = nn.Linear(3, 2)
+    optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
+    slower = torch.optim.lr_scheduler.StepLR(optimizer, step_size=1, gamma=0.5)
+    data = torch.randn(rows, 3), torch.zeros(rows, dtype=torch.long)
+    batches = PoissonBatches(Fraction(1), 4, 6)
+    run = private(
+        model, data, noise_multiplier=1, batches=batches, largest=largest, optimizer=optimizer, scheduler=slower
+    )
+    run.fit(nn.CrossEntropyLoss())
+    assert run.taken == 4 and optimizer.param_groups[0]["lr"] == 0.5**4
 
 
 @pytest.mark.parametrize("backend", ["eager", "aot_eager"])

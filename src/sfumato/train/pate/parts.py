@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.guarantee import guarantee
+from sfumato.train.people import names_of as people_named
 
 KEY = 32
 """Bytes of the key: as many as BLAKE2b takes well, and more than anybody guesses."""
@@ -26,20 +27,5 @@ def teacher_of(names: Iterable[bytes], teachers: int, key: bytes) -> NDArray[np.
 
 
 def names_of(people: object, rows: int) -> list[bytes]:
-    """The name of each row's unit: that of the person, or, where a row is a unit, its place.
-
-    Names that read alike are one: 1, 1.0 and "1" are the same person, and so are all without a name. To take two for
-    one costs no privacy; to take one for two would.
-    """
-    if people is None:
-        return [str(place).encode() for place in range(rows)]
-    listed = people.tolist() if hasattr(people, "tolist") else list(people)  # type: ignore[call-overload]
-    return [_text(value).encode("utf-8", "surrogatepass") for value in listed]
-
-
-def _text(value: object) -> str:
-    if isinstance(value, bytes):
-        return value.decode("utf-8", "backslashreplace")
-    if isinstance(value, float | np.floating) and float(value).is_integer():
-        return str(int(value))
-    return "" if value is None or value != value else str(value)
+    """The name of each row's unit: that of the person, or, where a row is a unit, its place."""
+    return [str(place).encode() for place in range(rows)] if people is None else people_named(people)
