@@ -18,7 +18,7 @@ import numpy as np
 
 from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument
-from sfumato.learn.columns import Floats, is_missing
+from sfumato.dp.reading import is_missing
 from sfumato.query.nodes.expressions import Column, Expression
 from sfumato.query.nodes.kinds import Kind, Value
 from sfumato.query.nodes.literals import literal
@@ -194,8 +194,10 @@ class BinnedColumn(CodedColumn):
         last = bins == self.bins - 1  # whose upper edge is in it
         first, beyond = np.ceil(low), np.where(last, np.floor(high) + 1, np.ceil(high))
         whole = np.minimum(first + np.floor(share * np.maximum(beyond - first, 1.0)), ends[-1]).astype(np.int64)
-        return pa.array(whole, mask=gone).cast(arrow_type(self.kind) if self.kind is not Kind.DATE else pa.int32()).cast(
-            arrow_type(self.kind)
+        return (
+            pa.array(whole, mask=gone)
+            .cast(arrow_type(self.kind) if self.kind is not Kind.DATE else pa.int32())
+            .cast(arrow_type(self.kind))
         )
 
 

@@ -176,7 +176,9 @@ def side_by_side(d_in: Distance, tables: int, metric: VectorMetric) -> Distance:
 def in_pieces(space: Space, verb: str) -> LargestL1:
     """The pieces of a space of tables; refuses any other in the name of the verb."""
     if not isinstance(space.metric, LargestL1) or not isinstance(space.domain, Vector):
-        raise BadArgument(f"what {verb}() works on", "tables one after another, as contingency() gives them", str(space))
+        raise BadArgument(
+            f"what {verb}() works on", "tables one after another, as contingency() gives them", str(space)
+        )
     return space.metric
 
 
