@@ -132,7 +132,7 @@ class Questions:
     @guarantee(
         claim="a question runs only if its loss is within its share, and its share within what is left of the whole",
         proof="proofs/synthesis.md#methods",
-        reviewed="",
+        reviewed="91b0cce17194",
     )
     def _paid(self, measurement: Measurement, loss: Spendable, what: str) -> Any:
         """Runs what costs no more than a share, once that is taken off what is left."""

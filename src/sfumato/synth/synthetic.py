@@ -1,4 +1,4 @@
-"""What synthesis ends with: a model of a table, made of released numbers alone, to draw rows from at no further cost."""
+"""What synthesis ends with: a model of a table, made of released numbers alone, to draw rows from at no cost."""
 
 from __future__ import annotations
 
