@@ -1,0 +1,1 @@
+"""Synthetic data: tables that look like private ones, made of noisy answers alone."""
