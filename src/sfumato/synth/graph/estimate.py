@@ -74,6 +74,10 @@ def estimate(
     for place, factor in enumerate(factors):
         if factor in fixed:
             base[propagation.part(place)] = arranged(fixed[factor], factor, propagation.factors[place]).reshape(-1)
+    if np.isneginf(base).any():
+        np.copyto(propagation.potentials, base)
+        if propagation.run() == -math.inf:
+            raise BadArgument("zeros", "such that some row is possible", "such that none is")
     _solve(problem := laid_out(propagation, measured, total=total, base=base), iterations, tolerance, progress)
     return GraphicalModel(domain, total, _read(problem, factors))
 
@@ -129,8 +133,6 @@ def _solve(problem: Problem, iterations: int, tolerance: float, progress: Progre
     """Leaves the propagation of a problem at its solution."""
     point = np.zeros(len(problem.counts))
     value = problem.at(point)
-    if not problem.expected.any() and len(point):
-        raise BadArgument("zeros", "such that some row is possible", "none that is")
     if not len(point) or not iterations:
         return
     watch = _Watch(iterations, tolerance, progress)

@@ -26,15 +26,6 @@ def arranged(table: Floats, columns: Sequence[str], wanted: Sequence[str]) -> Fl
     return squeezed.transpose([keep.index(name) for name in wanted])
 
 
-def log_sums(table: Floats, axis: int) -> Floats:
-    """Sums what a table holds the logarithms of along an axis; of nothing but -inf, -inf."""
-    most = table.max(axis=axis, keepdims=True)
-    most[most == -np.inf] = 0.0
-    with np.errstate(divide="ignore"):
-        sums: Floats = np.log(np.exp(table - most).sum(axis=axis)) + most.squeeze(axis)
-    return sums
-
-
 def logarithms(table: Floats) -> Floats:
     """Takes logarithms; of nothing, -inf."""
     with np.errstate(divide="ignore"):

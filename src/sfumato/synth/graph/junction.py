@@ -58,7 +58,8 @@ def junction_tree(
         raise BadArgument("the model", explain(domain, cliques, most_cells=most_cells), f"{cells:,} cells")
     order = tuple(domain.names[vertex] for vertex, _ in bags)
     rank = {vertex: place for place, (vertex, _) in enumerate(bags)}
-    tables, separators, parents = _merged(bags, rank)
+    late = sum(1 << axis for axis in domain.axes(last) if domain.sizes[axis] > 1)
+    tables, separators, parents = _merged(bags, rank, late)
     named = [tuple(domain.names[vertex] for vertex in table) for table in tables]
     shared = [tuple(domain.names[vertex] for vertex in separator) for separator in separators]
     return JunctionTree(domain, order, tuple(named), tuple(shared), tuple(parents))
@@ -116,7 +117,7 @@ def _triangulated(sizes: tuple[int, ...], masks: tuple[int, ...], late: int) -> 
     best: tuple[Bags, int] | None = None
     for cost in (_weight, _fill, _weighted_fill):
         bags = _eliminated(list(neighbours), weights, late, cost)
-        cells = _cells(bags, sizes)
+        cells = _cells(bags, sizes, late)
         if best is None or cells < best[1]:
             best = bags, cells
         if _chordal(bags, neighbours):  # no order can add fewer columns to tables than none
@@ -173,12 +174,12 @@ def _eliminated(neighbours: list[int], weights: list[float], late: int, cost: Co
     return tuple(bags)
 
 
-def _cells(bags: Bags, sizes: tuple[int, ...]) -> int:
-    tables, _, _ = _merged(bags, {vertex: place for place, (vertex, _) in enumerate(bags)})
+def _cells(bags: Bags, sizes: tuple[int, ...], late: int) -> int:
+    tables, _, _ = _merged(bags, {vertex: place for place, (vertex, _) in enumerate(bags)}, late)
     return sum(math.prod(sizes[vertex] for vertex in table) for table in tables)
 
 
-def _merged(bags: Bags, rank: dict[int, int]) -> tuple[list[list[int]], list[list[int]], list[int]]:
+def _merged(bags: Bags, rank: dict[int, int], late: int) -> tuple[list[list[int]], list[list[int]], list[int]]:
     """Joins each bag that lies within that of a column summed out before, so that only maximal tables are left."""
     home: dict[int, int] = {}
     tables: list[list[int]] = []
@@ -190,7 +191,10 @@ def _merged(bags: Bags, rank: dict[int, int]) -> tuple[list[list[int]], list[lis
         inside = 1
         remaining = bag & ~(1 << vertex)
         # A run of columns whose own bags are what is left of this one belongs to this table, unless it has another.
+        # Late columns stay together, so that they end one root.
         while inside < len(table) and table[inside] not in home and bags[rank[table[inside]]][1] == remaining:
+            if late >> table[inside] & 1 and late & ~bag:
+                break
             remaining &= ~(1 << table[inside])
             inside += 1
         home.update(dict.fromkeys(table[:inside], len(tables)))
