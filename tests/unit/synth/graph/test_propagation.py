@@ -9,7 +9,7 @@ import pytest
 from tests.unit.synth.graph.joints import SHAPES, SMALL, joint, normal, spread, summed
 
 from sfumato.synth.graph.domain import Domain
-from sfumato.synth.graph.factors import Projection
+from sfumato.synth.graph.factors import perform, summing
 from sfumato.synth.graph.junction import junction_tree
 from sfumato.synth.graph.measured import Floats
 from sfumato.synth.graph.propagation import Propagation
@@ -118,5 +118,5 @@ def test_projections_are_sums(keep: tuple[int, ...]) -> None:
     table = normal(5, (2, 3, 4, 5))
     wanted = table.sum(axis=tuple(axis for axis, kept in enumerate(keep) if not kept))
     into = np.zeros(wanted.shape)
-    Projection.plan(table.shape, [bool(one) for one in keep]).run(table, into)
+    perform(summing(table, [bool(one) for one in keep], into))
     np.testing.assert_allclose(into, wanted)
