@@ -149,8 +149,8 @@ class Changes:
             # The mean of all that lies below, given the columns shared with the parent. Where those have no counts,
             # nothing lies below, and nothing over anything is nothing.
             np.maximum(there.shared, TINY, out=table.ratio)
-            if len(table.sums) == 1:  # much slower by einsum
-                table.sums[0] = np.dot(table.weights.reshape(-1), there.weights.reshape(-1))
+            if len(table.sums) == 1:  # one long sum; as a product of vectors it would wait for other threads
+                table.sums[0] = np.einsum("r,r->", table.weights.reshape(-1), there.weights.reshape(-1))
             else:
                 np.einsum("rs,rs->s", table.weights, there.weights, out=table.sums)
             np.divide(table.sums, table.ratio, out=table.message)
