@@ -28,7 +28,7 @@ ITERATIONS = 1000
 TOLERANCE = 1e-3
 """A model is done when `PATIENCE` evaluations improve L by less than this share of it."""
 
-PATIENCE = 8
+PATIENCE = 10
 SCALINGS = 25
 
 
@@ -55,7 +55,8 @@ def estimate(
 
     Takes:      ``measured``, noisy marginals (of none, the model is the prior, or uniform); ``total``, the number of
                 rows, else estimated from them; ``zeros``, by columns, True where no row can be; ``prior``, by columns,
-                logarithms of a public density up to a factor; ``start``, a model of fewer measurements
+                logarithms of a public density up to a factor; ``start``, a model of fewer measurements, which
+                holds its zeros and its prior already
     Refuses:    models whose junction tree has over ``most_cells`` cells, before any of them exists
     """
     fixed = _fixed(domain, zeros, prior, start)
@@ -79,7 +80,7 @@ def estimate(
         if propagation.run() == -math.inf:
             raise BadArgument("zeros", "such that some row is possible", "such that none is")
     _solve(problem := laid_out(propagation, measured, total=total, base=base), iterations, tolerance, progress)
-    return GraphicalModel(domain, total, _read(problem, factors))
+    return GraphicalModel(domain, total, _read(problem, factors), most_cells)
 
 
 def _fixed(

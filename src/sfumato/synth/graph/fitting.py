@@ -18,7 +18,7 @@ from sfumato.synth.graph.factors import arranged
 from sfumato.synth.graph.measured import Floats, Measured, deviations
 from sfumato.synth.graph.propagation import Propagation
 
-FLOOR = 0.3
+FLOOR = 0.1
 """Cells with fewer expected rows than this share of a deviation are moved as if they had as many."""
 
 
