@@ -15,6 +15,7 @@ from typing import final
 
 import numpy as np
 
+from sfumato.synth.graph.domain import Domain
 from sfumato.synth.graph.factors import Step, logarithms, perform, summing
 from sfumato.synth.graph.gathering import Gathering, Inlet, tournament
 from sfumato.synth.graph.junction import Columns, JunctionTree
@@ -77,6 +78,16 @@ class Propagation:
         inside = tuple(ordered(tree, factor) for factor in factors)
         size = sum(tree.domain.size(factor) for factor in inside)
         return Propagation(tree, inside, np.zeros(size), np.zeros(size))
+
+    @property
+    def domain(self) -> Domain:
+        """All columns."""
+        return self.tree.domain
+
+    @property
+    def order(self) -> Columns:
+        """The columns of more than one code, in the order that factors keep."""
+        return self.tree.order
 
     @cached_property
     def _ends(self) -> list[int]:
