@@ -12,6 +12,7 @@ from sfumato.accounting.losses.stated import needed_loss
 from sfumato.entropy import Entropy, system
 from sfumato.errors import BadArgument
 from sfumato.exact import Number, integer
+from sfumato.learn.noising import restated
 from sfumato.learn.prepared import Prepared
 from sfumato.learn.sources import check_held
 from sfumato.query.answer.explanation import Explanation
@@ -108,7 +109,7 @@ class Synthesizer(ABC):
         spend, every = spendable_of(paid), [(place,) for place in range(len(schema.columns))]
         tables = coded_rows(table, schema.columns, max_rows).tables(every) >> tables_at(range(len(every)))
         scale = parameter_for(lambda one: tables >> noise_of(type(spend), one), spend, table.asker.unit)
-        return table.asker.explain_run(tables >> noise_of(type(spend), scale), loss=paid)
+        return table.asker.explain_run(restated(tables >> noise_of(type(spend), scale), paid), loss=paid)
 
     def check(self, schema: Schema, loss: Loss) -> None:
         """Refuses, before anything is paid, what this method cannot do with such columns."""
