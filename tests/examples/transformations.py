@@ -15,7 +15,7 @@ from sfumato.core.domains import Data, Floats, Frame, Integers, Matrix, Vector
 from sfumato.core.identifiers import Identifiers
 from sfumato.core.metrics import L1, L2, Absolute, AddRemove, ChangeOne, DatasetMetric, Hamming, LInf, Range, Windows
 from sfumato.core.partial import Partial
-from sfumato.core.pieces import PiecewiseLInf
+from sfumato.core.pieces import LargestL1, PiecewiseLInf
 from sfumato.core.space import Space, frame, scalar, vector
 from sfumato.core.transformation import Transformation
 from sfumato.release.claim import claim
@@ -27,6 +27,7 @@ from sfumato.transforms.clusters import cluster_totals, squared_distances
 from sfumato.transforms.columns import project, select
 from sfumato.transforms.conditions import between, is_in, is_nan, satisfies
 from sfumato.transforms.confusion import positives, true_positives
+from sfumato.transforms.dependence import SharedBits, dependence_scores
 from sfumato.transforms.deviations import clamped_deviations, deviations
 from sfumato.transforms.filters import drop_nan, keep, mark
 from sfumato.transforms.gradients import Squares, Tangent, gradient_sums, gradients
@@ -200,6 +201,8 @@ SIZED_ROWS: list[tuple[str, Data, Callable[[], Partial[Transformation]], st.Sear
     ("vector_variance", Matrix(2, Floats((0, 1))), lambda: vector_variance(metric=L2()), st.tuples(unit, unit)),
 ]
 exact_pair = st.lists(whole, min_size=2, max_size=2)
+PIECES = Space(Vector(Integers(), size=10), LargestL1((4, 6)))
+ten_counts = st.lists(st.one_of(whole, small), min_size=10, max_size=10)
 WEIGHTS = np.array([[3, -(2**24) + 1], [4, 0], [0, 1]], dtype=np.int32)
 MEMBERS: list[tuple[str, Space, Callable[[], Partial[Transformation]], st.SearchStrategy[Any]]] = [
     ("scale_by", scalar(int), lambda: scale_by("-0.3"), whole),
@@ -219,6 +222,13 @@ MEMBERS: list[tuple[str, Space, Callable[[], Partial[Transformation]], st.Search
         vector(int, size=2, metric=L1()),
         lambda: weighted_counts(WEIGHTS, own=7, metric=L1()),
         exact_pair,
+    ),
+    ("dependence_scores", PIECES, lambda: dependence_scores([(2, 2), (3, 2)]), ten_counts),
+    (
+        "dependence_scores",
+        PIECES,
+        lambda: dependence_scores([(2, 2), (3, 2)], criterion=SharedBits(3), metric=Range()),
+        ten_counts,
     ),
 ]
 

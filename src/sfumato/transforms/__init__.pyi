@@ -1,6 +1,7 @@
 from .bernstein import bernstein_counts
 from .casts import absolute, log
 from .confusion import positives, true_positives
+from .dependence import Departure, SharedBits, dependence_scores
 from .filters import mark
 from .gradients import gradients
 from .gram import gram
@@ -18,11 +19,14 @@ from .summaries import summarize
 from .vectors import vector_mean, vector_sum
 
 __all__ = [
+    "Departure",
+    "SharedBits",
     "absolute",
     "accuracy_scores",
     "as_range",
     "bernstein_counts",
     "count_each",
+    "dependence_scores",
     "equal_parts",
     "gradients",
     "gram",
