@@ -18,7 +18,7 @@ from sfumato.errors import BadArgument
 from sfumato.learn.trees_rules import mutual_information
 from sfumato.mechanisms.selection import exponential
 from sfumato.textbook import departure_sensitivity, information_sensitivity
-from sfumato.transforms.dependence import Departure, Dependence, SharedBits, dependence_scores
+from sfumato.transforms.dependence import Departure, Dependence, SharedBits, Sides, dependence_scores
 from sfumato.transforms.split_criteria import UNIT
 
 Shape = tuple[int, int]
@@ -98,7 +98,9 @@ def test_several_rows_in_several_tables_move_scores_by_no_more_than_the_map(
     criterion: Dependence, metric: LInf | Range
 ) -> None:
     """Two tables, of which each moves by up to two rows: also where one score rises and the other falls."""
-    made = counts((2, 2), (2, 2)) >> dependence_scores([(2, 2), (2, 2)], criterion=criterion, metric=metric)
+    made = counts((2, 2), (2, 2)) >> dependence_scores(
+        [Sides(0, 2, 2), Sides(1, 2, 2)], criterion=criterion, metric=metric
+    )
     all_tables = [table.ravel() for rows in range(4) for table in tables(rows, (2, 2))]
     pairs = product(range(len(all_tables)), repeat=2)
     near = [pair for pair in pairs if np.abs(all_tables[pair[0]] - all_tables[pair[1]]).sum() <= 2]
@@ -114,7 +116,7 @@ def test_several_rows_in_several_tables_move_scores_by_no_more_than_the_map(
 
 
 def test_negative_counts_count_as_none_and_huge_ones_are_exact() -> None:
-    made = counts((2, 2)) >> dependence_scores([(2, 2)])
+    made = counts((2, 2)) >> dependence_scores([Sides(0, 2, 2)])
     assert made.image([5, -3, 0, 5]).tolist() == made.image([5, 0, 0, 5]).tolist() == [5 * UNIT]
     assert made.image([10**30, 0, 0, 10**30]).tolist() == [10**30 * UNIT]
     assert made.image(np.array([2**40, 0, 0, 2**40])).tolist() == [2**40 * UNIT]
@@ -122,10 +124,19 @@ def test_negative_counts_count_as_none_and_huge_ones_are_exact() -> None:
 
 def test_a_choice_costs_twice_two_over_its_temperature_for_any_number_of_tables() -> None:
     for many in (1, 50):
-        scores = counts(*[(2, 3)] * many) >> dependence_scores([(2, 3)] * many)
+        scores = counts(*[(2, 3)] * many) >> dependence_scores([Sides(place, 2, 3) for place in range(many)])
         assert (scores >> exponential(temperature=8)).map(1) == Pure("0.5")
         assert (scores >> exponential(temperature=8)).map(3) == Pure("1.5")
         assert (scores >> exponential(temperature=8, measure=ZCDP)).map(1) == ZCDP(Fraction(1, 32))
+
+
+def test_any_axis_of_a_table_is_scored_against_all_others() -> None:
+    cube = np.arange(24).reshape(2, 3, 4)
+    sides = (Sides(0, 1, 2, 12), Sides(0, 2, 3, 4), Sides(0, 6, 4))
+    made = counts((2, 12)) >> dependence_scores(sides)
+    expected = [Departure().of(np.moveaxis(cube, axis, 2).reshape(-1, size)) for axis, size in enumerate((2, 3, 4))]
+    assert made.image(cube.ravel()).tolist() == expected
+    assert Sides(0, 2, 3, 4).read(cube)[1].tolist() == cube[0, :, 1].tolist()
 
 
 def exchanged(rows: int, shape: Shape, bits: bool) -> float:
@@ -166,12 +177,16 @@ def test_what_cannot_be_scored_is_refused() -> None:
     with pytest.raises(BadArgument, match="at least one"):
         dependence_scores([])
     with pytest.raises(BadArgument, match="raise one score"):
-        dependence_scores([(2, 2)], metric=LInf(monotonic=True))
-    with pytest.raises(BadArgument, match="as large as the pieces"):
-        counts((2, 3)) >> dependence_scores([(2, 2)])
-    with pytest.raises(BadArgument, match="largest L1 distance"):
-        Space(Vector(Integers(), size=4), L1()) >> dependence_scores([(2, 2)])
+        dependence_scores([Sides(0, 2, 2)], metric=LInf(monotonic=True))
+    with pytest.raises(BadArgument, match="as many cells"):
+        counts((2, 3)) >> dependence_scores([Sides(0, 2, 2)])
+    with pytest.raises(BadArgument, match="one after another"):
+        Space(Vector(Integers(), size=4), L1()) >> dependence_scores([Sides(0, 2, 2)])
     with pytest.raises(BadArgument, match="whole numbers"):
-        Space(Vector(Integers(step=Fraction(1, 2)), size=4), LargestL1((4,))) >> dependence_scores([(2, 2)])
+        Space(Vector(Integers(step=Fraction(1, 2)), size=4), LargestL1((4,))) >> dependence_scores([Sides(0, 2, 2)])
+    with pytest.raises(BadArgument, match="as many cells"):
+        counts((2, 2)) >> dependence_scores([Sides(1, 2, 2)])
+    with pytest.raises(BadArgument, match="at least 1"):
+        Sides(0, 2, 0)
     with pytest.raises(BadArgument, match="at most"):
         SharedBits(10**9)

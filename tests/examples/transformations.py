@@ -27,7 +27,7 @@ from sfumato.transforms.clusters import cluster_totals, squared_distances
 from sfumato.transforms.columns import project, select
 from sfumato.transforms.conditions import between, is_in, is_nan, satisfies
 from sfumato.transforms.confusion import positives, true_positives
-from sfumato.transforms.dependence import SharedBits, dependence_scores
+from sfumato.transforms.dependence import SharedBits, Sides, dependence_scores
 from sfumato.transforms.deviations import clamped_deviations, deviations
 from sfumato.transforms.filters import drop_nan, keep, mark
 from sfumato.transforms.gradients import Squares, Tangent, gradient_sums, gradients
@@ -223,11 +223,11 @@ MEMBERS: list[tuple[str, Space, Callable[[], Partial[Transformation]], st.Search
         lambda: weighted_counts(WEIGHTS, own=7, metric=L1()),
         exact_pair,
     ),
-    ("dependence_scores", PIECES, lambda: dependence_scores([(2, 2), (3, 2)]), ten_counts),
+    ("dependence_scores", PIECES, lambda: dependence_scores([Sides(0, 2, 2), Sides(1, 1, 3, 2)]), ten_counts),
     (
         "dependence_scores",
         PIECES,
-        lambda: dependence_scores([(2, 2), (3, 2)], criterion=SharedBits(3), metric=Range()),
+        lambda: dependence_scores([Sides(0, 2, 2), Sides(1, 1, 3, 2)], criterion=SharedBits(3), metric=Range()),
         ten_counts,
     ),
 ]

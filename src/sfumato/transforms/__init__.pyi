@@ -1,7 +1,7 @@
 from .bernstein import bernstein_counts
 from .casts import absolute, log
 from .confusion import positives, true_positives
-from .dependence import Departure, SharedBits, dependence_scores
+from .dependence import Departure, SharedBits, Sides, dependence_scores
 from .filters import mark
 from .gradients import gradients
 from .gram import gram
@@ -21,6 +21,7 @@ from .vectors import vector_mean, vector_sum
 __all__ = [
     "Departure",
     "SharedBits",
+    "Sides",
     "absolute",
     "accuracy_scores",
     "as_range",

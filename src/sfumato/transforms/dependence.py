@@ -20,6 +20,7 @@ from sfumato.core.transformation import Transformation
 from sfumato.errors import BadArgument
 from sfumato.exact import Distance, integer
 from sfumato.guarantee import guarantee
+from sfumato.transforms.contingency import in_pieces
 from sfumato.transforms.distances import times
 from sfumato.transforms.split_criteria import UNIT, Information
 
@@ -115,74 +116,95 @@ def dependence_map(d_in: Distance, *, criterion: Dependence, metric: Metric) -> 
     return times(d_in, sides * Fraction(criterion.most, UNIT))
 
 
+@final
+@dataclass(frozen=True)
+class Sides:
+    """One of several tables, and one of its axes, whose dependence on all others is scored.
+
+    The axis has ``own`` codes; ``before`` and ``after`` are how many cells the axes before and after it make together.
+    """
+
+    place: int
+    before: int
+    own: int
+    after: int = 1
+
+    def __post_init__(self) -> None:
+        integer(self.place, "the place of a table", least=0)
+        for size in (self.before, self.own, self.after):
+            integer(size, "a number of cells", least=1)
+
+    def read(self, piece: Array) -> Array:
+        """The counts of a piece with a row for each combination of the other codes, and a column for each own one."""
+        table = piece.reshape(self.before, self.own, self.after)
+        return np.ascontiguousarray(table.swapaxes(1, 2)).reshape(-1, self.own)
+
+
 @constructor
 def dependence_scores(
-    tables: Sequence[tuple[int, int]], *, criterion: Dependence | None = None, metric: LInf | Range | None = None
+    candidates: Sequence[Sides], *, criterion: Dependence | None = None, metric: LInf | Range | None = None
 ) -> Partial[Transformation]:
-    """Scores tables of counts by how much their two sides depend on each other, for a private selection.
+    """Scores axes of tables by how much they depend on the other axes, for a private selection.
 
-    Takes:      a vector of whole numbers in pieces, each of them the counts of a table, row after row; how many rows
-                and columns each table has; `Departure` (the usual one), or `SharedBits` with a public number of rows. A
-                count below 0 counts as 0
-    Gives:      one score for each table in steps of 2⁻²⁰, under L∞ or, on request, range
-    Guarantee:  2 d_in with `Departure`, (N log₂ N − (N − 1) log₂(N − 1)) d_in with `SharedBits(N)`, for tables of which
-                each moves by at most d_in in L1; range: twice that  (proofs/privbayes.md#scores)
-    Cost:       a pass over each table
+    Takes:      tables one after another, under the largest L1 distance of any of them (`contingency`); for each
+                candidate, which table and which of its axes; `Departure` (the usual one), or `SharedBits` with a public
+                number of rows. A count below 0 counts as 0
+    Gives:      one score for each candidate in steps of 2⁻²⁰, under L∞ or, on request, range
+    Guarantee:  2 d_in with `Departure`, (N log₂ N − (N − 1) log₂(N − 1)) d_in with `SharedBits(N)`, for tables of
+                which each moves by at most d_in in L1; range: twice that  (proofs/privbayes.md#scores)
+    Cost:       a pass over a table for each candidate
 
     >>> counts = Space(Vector(Integers(), size=4), LargestL1((4,)))
-    >>> (counts >> dependence_scores([(2, 2)])).map(1)
+    >>> (counts >> dependence_scores([Sides(0, 2, 2)])).map(1)
     Fraction(2, 1)
-    >>> round(float((counts >> dependence_scores([(2, 2)], criterion=SharedBits(7))).map(1)), 4)
+    >>> round(float((counts >> dependence_scores([Sides(0, 2, 2)], criterion=SharedBits(7))).map(1)), 4)
     4.1417
     """
-    shapes = tuple((integer(a, "the rows", least=1), integer(b, "the columns", least=1)) for a, b in tables)
-    how, target = criterion or Departure(), metric or LInf()
-    if not shapes:
-        raise BadArgument("tables", "at least one", tables)
+    listed, how, target = tuple(candidates), criterion or Departure(), metric or LInf()
+    if not listed:
+        raise BadArgument("candidates", "at least one", candidates)
     if not isinstance(target, LInf | Range) or (isinstance(target, LInf) and target.monotonic):
         raise BadArgument("metric", "LInf() or Range(): a row may raise one score and lower another", metric)
 
     def build(space: Space) -> Transformation:
-        ends = _pieces(space, shapes)
+        pieces = _pieces(space, listed)
         return Transformation(
             space,
-            Space(Vector(Integers(step=Fraction(1, UNIT)), size=len(shapes)), target),
-            lambda data, _: scored_tables(data, shapes, ends, how),
+            Space(Vector(Integers(step=Fraction(1, UNIT)), size=len(listed)), target),
+            lambda data, _: scored_tables(data, listed, pieces, how),
             lambda d_in: dependence_map(d_in, criterion=how, metric=target),
-            (f"dependence in {len(shapes)} tables",),
+            (f"dependence in {len(listed)} tables",),
             ("proofs/privbayes.md#scores",),
         )
 
-    return Partial(f"dependence_scores({len(shapes)} tables)", build)
+    return Partial(f"dependence_scores({len(listed)} candidates)", build)
 
 
-def _pieces(space: Space, shapes: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...]:
-    """Where each table begins and ends; refuses a space of anything else."""
-    domain, metric = space.domain, space.metric
-    wanted = "a vector of whole numbers under the largest L1 distance of its pieces"
-    if not isinstance(domain, Vector) or not isinstance(domain.element, Integers) or not isinstance(metric, LargestL1):
-        raise BadArgument("what dependence_scores() works on", wanted, str(space))
-    if domain.element.step != 1:
-        raise BadArgument("what dependence_scores() works on", wanted, str(space))
-    if metric.sizes != tuple(a * b for a, b in shapes):
-        raise BadArgument("tables", "as large as the pieces of the vector", len(shapes))
-    return metric.ends
+def _pieces(space: Space, candidates: tuple[Sides, ...]) -> LargestL1:
+    """The pieces of a space; refuses one of anything else, and tables of other sizes."""
+    pieces = in_pieces(space, "dependence_scores")
+    element = space.domain.element if isinstance(space.domain, Vector) else None
+    if not isinstance(element, Integers) or element.step != 1:
+        raise BadArgument("what dependence_scores() works on", "tables of whole numbers", str(space))
+    sizes = dict(enumerate(pieces.sizes))
+    if any(sizes.get(one.place) != one.before * one.own * one.after for one in candidates):
+        raise BadArgument("candidates", "axes of the tables, with as many cells", len(candidates))
+    return pieces
 
 
 @guarantee(
-    claim="of each piece by itself: a function of its counts, those below 0 as 0, in exact whole numbers",
+    claim="of each candidate a function of one piece by itself: of its counts, those below 0 as 0, in whole numbers",
     proof="proofs/privbayes.md#scores",
-    reviewed="0b46d73809dc",
+    reviewed="c4a0a281c886",
 )
-def scored_tables(
-    data: Data, shapes: tuple[tuple[int, int], ...], ends: tuple[tuple[int, int], ...], criterion: Dependence
-) -> Array:
-    """The score of every table, one after another."""
+def scored_tables(data: Data, candidates: tuple[Sides, ...], pieces: LargestL1, criterion: Dependence) -> Array:
+    """The score of every candidate, one after another."""
     whole = np.asarray(data)
     exact = whole if whole.dtype == np.int64 else np.array([int(count) for count in data], dtype=object)
     scores = []
-    for shape, (start, end) in zip(shapes, ends, strict=True):
+    for one in candidates:
+        start, end = pieces.ends[one.place]
         table = np.maximum(exact[start:end], 0)
         small = sum(table.tolist()) < SMALL if table.dtype == object else table.sum(dtype=np.float64) < SMALL
-        scores.append(criterion.of(table.astype(np.int64 if small else object).reshape(shape)))
+        scores.append(criterion.of(one.read(table.astype(np.int64 if small else object))))
     return np.array(scores, dtype=object if max(map(abs, scores)) >= 1 << 62 else np.int64)
