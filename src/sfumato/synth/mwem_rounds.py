@@ -32,8 +32,8 @@ CELL_ROUNDS = 10
 CHOOSING = Fraction(1, 5)
 """The part of a round's loss that its choice gets where whole marginals are measured."""
 
-BEARABLE = 0.03
-"""As many marginals are measured as leave one of median size with noise of no more than this total variation."""
+FEW, MANY = 0.1, 0.04
+"""Noise, as total variation in a marginal of median size, that is borne for as many marginals as a tree has, and for more."""
 
 
 @final
@@ -122,6 +122,9 @@ class MarginalRounds:
         self._measured = self._questions.noisy(alone, self._before)
         model = self._fitted(None)
         rounds = min(self._asked or self._planned(model.total), len(self._candidates))
+        if not rounds:
+            self._measured += self._questions.noisy(alone, self._loss)
+            return self._fitted(None), "every column by itself, twice: a pair would have been noise"
         each = self._loss.scaled(Fraction(1, rounds))
         for number in range(rounds):
             chosen = self._chosen(model, each)
@@ -140,11 +143,11 @@ class MarginalRounds:
     def _planned(self, total: float) -> int:
         """How many marginals the loss can bear: the more, the noisier each of them is."""
         cells = float(np.median([self._domain.size(one) for one in self._candidates]))
-        least, most = 1, min(len(self._candidates), 3 * (len(self._domain.names) - 1))
-        planned = least
-        for rounds in range(least, most + 1):
+        tree = len(self._domain.names) - 1
+        planned = 0
+        for rounds in range(1, min(len(self._candidates), 3 * tree) + 1):
             each = self._loss.scaled(Fraction(1, rounds)).scaled(1 - CHOOSING)
-            if 0.5 * self._noise(each, cells) <= BEARABLE * total:
+            if 0.5 * self._noise(each, cells) <= (FEW if rounds <= tree else MANY) * total:
                 planned = rounds
         return planned
 

@@ -1,6 +1,8 @@
 from .bernstein import bernstein_counts
 from .casts import absolute, log
+from .cells import cell_at, cell_misfits
 from .confusion import positives, true_positives
+from .contingency import contingency, misfits, tables_at
 from .dependence import Departure, SharedBits, Sides, dependence_scores
 from .filters import mark
 from .gradients import gradients
@@ -26,6 +28,9 @@ __all__ = [
     "accuracy_scores",
     "as_range",
     "bernstein_counts",
+    "cell_at",
+    "cell_misfits",
+    "contingency",
     "count_each",
     "dependence_scores",
     "equal_parts",
@@ -34,6 +39,7 @@ __all__ = [
     "lipschitz",
     "log",
     "mark",
+    "misfits",
     "mode_gap",
     "mode_scores",
     "negated",
@@ -52,6 +58,7 @@ __all__ = [
     "sum_stream",
     "summarize",
     "sums",
+    "tables_at",
     "threshold_accuracy_scores",
     "true_positives",
     "vector_mean",
