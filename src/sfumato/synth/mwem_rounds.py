@@ -32,8 +32,8 @@ CELL_ROUNDS = 10
 CHOOSING = Fraction(1, 5)
 """The part of a round's loss that its choice gets where whole marginals are measured."""
 
-FEW, MANY = 0.1, 0.04
-"""Noise, as total variation in a marginal of median size, that is borne for as many marginals as a tree has, and for more."""
+FEW, MANY = 0.2, 0.06
+"""Noise, as total variation in a marginal of median size, that is borne where a tree of columns is bought, and beyond."""
 
 
 @final
@@ -141,7 +141,7 @@ class MarginalRounds:
         return estimate(self._domain, self._measured, total=self._questions.rows, start=start, most_cells=self._most)
 
     def _planned(self, total: float) -> int:
-        """How many marginals the loss can bear: the more, the noisier each of them is."""
+        """How many marginals the loss can bear, each noisier the more there are; of less than half a tree, none."""
         cells = float(np.median([self._domain.size(one) for one in self._candidates]))
         tree = len(self._domain.names) - 1
         planned = 0
@@ -149,7 +149,7 @@ class MarginalRounds:
             each = self._loss.scaled(Fraction(1, rounds)).scaled(1 - CHOOSING)
             if 0.5 * self._noise(each, cells) <= (FEW if rounds <= tree else MANY) * total:
                 planned = rounds
-        return planned
+        return planned if 2 * planned >= min(tree, len(self._candidates)) else 0
 
     def _chosen(self, model: GraphicalModel, each: Spendable) -> Clique | None:
         """Chooses a marginal of those with which the model stays small; none, if there is no such one."""
