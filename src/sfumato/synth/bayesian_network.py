@@ -151,10 +151,12 @@ class BayesianNetwork:
 
     def marginal(self, columns: Sequence[str]) -> Floats:
         """The expected counts of some columns, exact: of the parts that they descend from, and no others."""
+        if self.domain.size(columns) == 1:
+            return np.full(self.domain.shape(columns), self.total)
         wanted, kept = set(columns), list[int]()
         for place, part in reversed(list(enumerate(self.network.parts))):
             if wanted & set(part.new):
-                wanted |= set(part.given)
+                wanted |= set(part.columns)
                 kept.append(place)
         within = self.domain.project(self.domain.sorted(wanted))
         return GraphicalModel(within, self.total, self._potentials(kept), self.most_cells).marginal(columns)

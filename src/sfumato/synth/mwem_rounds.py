@@ -33,7 +33,7 @@ CHOOSING = Fraction(1, 5)
 """The part of a round's loss that its choice gets where whole marginals are measured."""
 
 FEW, MANY = 0.2, 0.06
-"""Noise, as total variation in a marginal of median size, that is borne where a tree of columns is bought, and beyond."""
+"""Noise, as total variation in a marginal of median size, that is borne where a tree of them is bought, and beyond."""
 
 
 @final

@@ -103,7 +103,7 @@ def test_A3_042_a_fifth_is_spent_before_the_first_round() -> None:
     plan = MWEMPlan(Pure("1.0"), rounds=10, before=Fraction("0.2"))
     assert plan.preprocessing == Pure("0.2") and plan.model == Pure("0.8") and plan.total == Pure(1)
     made = MWEM(epsilon=1, rounds=2, preprocessing="0.2").fit(people(), categories=KEYS, entropy=ReplayEntropy(3))
-    assert [loss for what, loss in made.spent if what == "tables"][0] == Pure("0.2")
+    assert made.spent[0] == ("tables", Pure("0.2"))
     assert sum(loss.epsilon for _, loss in made.spent) == pytest.approx(1.0)  # type: ignore[attr-defined]
 
 
