@@ -88,7 +88,9 @@ def rounds(kind: str, loss: Pure | ZCDP, d_in: int = 1, rounds_asked: int = 1) -
     def run(ask: Queryable, entropy: Entropy) -> tuple[Any, ...]:
         questions = Questions(domain, loss, ROW, lambda places: ROWS >> contingency(SIZES, places), ask, 2.0)
         if kind == "cells":
-            CellRounds(questions, domain, [("a", "b")], loss.scaled(0), loss, rounds_asked).run(lambda *_: None)
+            CellRounds(questions, domain, [("a", "b")], loss.scaled(Fraction(0)), loss, rounds_asked).run(
+                lambda *_: None
+            )
         else:
             before, left = loss.scaled(Fraction(1, 5)), loss.scaled(Fraction(4, 5))
             MarginalRounds(questions, domain, [("a", "b")], before, left, rounds_asked, 100).run(lambda *_: None)

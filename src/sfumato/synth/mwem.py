@@ -23,7 +23,7 @@ from sfumato.synth.cube import require_room
 from sfumato.synth.graph.domain import Domain
 from sfumato.synth.graph.graphical import GraphicalModel
 from sfumato.synth.graph.junction import MOST_CELLS
-from sfumato.synth.graph.measured import Floats, total_of
+from sfumato.synth.graph.measured import Floats
 from sfumato.synth.mwem_rounds import CellRounds, MarginalRounds
 from sfumato.synth.schema import Schema
 from sfumato.synth.synthesizer import Made, Synthesizer
@@ -157,23 +157,20 @@ class MWEM(Synthesizer):
     def build(self, questions: Questions, schema: Schema, progress: Progress) -> Made:
         """Fits each group of columns for its part of the loss, and multiplies the models."""
         domain, groups = questions.domain, groups_of(self.split, questions.domain)
-        workload = read_workload(self.workload, domain)
-        share, notes = Fraction(1, len(groups)), list[str]()
-        potentials, measured = dict[Clique, Floats](), len(questions.measured)
+        workload, before = read_workload(self.workload, domain), self._before(questions)
+        notes, potentials, totals = list[str](), dict[Clique, Floats](), list[float]()
         for number, group in enumerate(groups):
             inside = domain.project(group)
-            plan = MWEMPlan(questions.share(share), self.rounds or 1, self._before(questions))
-            model, told = self._fitted(questions, inside, within(workload, inside), plan).run(
-                lambda done, of, at=number: progress(at * 1000 + round(1000 * done / max(of, 1)), len(groups) * 1000)
-            )
+            plan = MWEMPlan(questions.share(Fraction(1, len(groups))), self.rounds or 1, before)
+            rounds = self._rounds(questions, inside, within(workload, inside), plan)
+            model, told = rounds.run(_told(progress, number, len(groups)))
             potentials.update(model.potentials)
-            total = model.total
+            totals.append(model.total)
             notes.append(told if len(groups) == 1 else f"{', '.join(group)}: {told}")
         if len(groups) > 1:
             notes.append(f"{len(groups)} groups of columns by themselves: no correlation across groups is kept")
-            bought = questions.measured[measured:]
-            total = questions.rows or total_of(one for one in bought if one.queries is None) if bought else total
-        return Made(GraphicalModel(domain, total, potentials, max(self.most_cells, *_sizes(potentials))), tuple(notes))
+        most = max(self.most_cells, *(table.size for table in potentials.values()))
+        return Made(GraphicalModel(domain, sum(totals) / len(totals), potentials, most), tuple(notes))
 
     def _before(self, questions: Questions) -> Fraction:
         if self.preprocessing is not None:
@@ -185,7 +182,7 @@ class MWEM(Synthesizer):
             return BEFORE
         return COUNTING if questions.rows is None else Fraction(0)
 
-    def _fitted(
+    def _rounds(
         self, questions: Questions, domain: Domain, cliques: Sequence[Clique], plan: MWEMPlan
     ) -> CellRounds | MarginalRounds:
         if self.queries == "cells":
@@ -193,8 +190,9 @@ class MWEM(Synthesizer):
         return MarginalRounds(questions, domain, cliques, plan.preprocessing, plan.model, self.rounds, self.most_cells)
 
 
-def _sizes(potentials: dict[Clique, Floats]) -> list[int]:
-    return [table.size for table in potentials.values()] or [1]
+def _told(progress: Progress, number: int, of: int) -> Progress:
+    """Tells the progress of one of several groups as that of all."""
+    return lambda done, total: progress(1000 * number + round(1000 * done / max(total, 1)), 1000 * of)
 
 
 def groups_of(split: Split | None, domain: Domain) -> list[Clique]:
