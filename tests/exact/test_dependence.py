@@ -10,14 +10,16 @@ import numpy as np
 import pytest
 
 from sfumato.accounting.losses.measures import ZCDP, Pure
-from sfumato.core.domains import Array, Integers, Vector
-from sfumato.core.metrics import L1, LInf, Range
+from sfumato.audit.brute_force import brute_epsilon
+from sfumato.core.domains import Array, Floats, Integers, Matrix, Vector
+from sfumato.core.metrics import L1, AddRemove, LInf, Range
 from sfumato.core.pieces import LargestL1
 from sfumato.core.space import Space
 from sfumato.errors import BadArgument
 from sfumato.learn.trees_rules import mutual_information
 from sfumato.mechanisms.selection import exponential
 from sfumato.textbook import departure_sensitivity, information_sensitivity
+from sfumato.transforms.contingency import contingency
 from sfumato.transforms.dependence import Departure, Dependence, SharedBits, Sides, dependence_scores
 from sfumato.transforms.split_criteria import UNIT
 
@@ -52,7 +54,7 @@ def moves(criterion: Dependence, rows: int, shape: Shape) -> list[int]:
 @pytest.mark.parametrize("rows", [0, 1, 2, 3, 4])
 def test_a_row_moves_a_departure_by_less_than_two_and_by_all_that_so_few_rows_can(rows: int, shape: Shape) -> None:
     moved = moves(Departure(), rows, shape)
-    assert max(map(abs, moved)) < 2 * UNIT
+    assert max(map(abs, moved)) < Departure().most == 2 * UNIT
     reached = 0 if 1 in shape else 2 * rows * UNIT // (rows + 1)
     assert max(moved) == reached
 
@@ -137,6 +139,34 @@ def test_any_axis_of_a_table_is_scored_against_all_others() -> None:
     expected = [Departure().of(np.moveaxis(cube, axis, 2).reshape(-1, size)) for axis, size in enumerate((2, 3, 4))]
     assert made.image(cube.ravel()).tolist() == expected
     assert Sides(0, 2, 3, 4).read(cube)[1].tolist() == cube[0, :, 1].tolist()
+
+
+def test_a_range_is_priced_for_scores_that_go_both_ways() -> None:
+    """One table in which a row is new to both sides, and one in which it breaks up what two values had in common."""
+    made = counts((2, 2), (2, 2)) >> dependence_scores([Sides(0, 2, 2), Sides(1, 2, 2)], metric=Range())
+    risen, fallen = np.array([0, 0, 0, 10**6]), np.array([0, 10**3, 10**3, 10**6])
+    more = np.array([1, 0, 0, 0])
+    left, right = np.concatenate([risen, fallen]), np.concatenate([risen + more, fallen + more])
+    assert made.source.distance(left, right) == 1 and made.map(1) == 4
+    assert Fraction(398, 100) < made.target.distance(made(left), made(right)) <= made.map(1)
+
+
+@pytest.mark.parametrize("criterion", [Departure(), SharedBits(3)], ids=["departure", "bits"])
+def test_the_law_of_a_choice_of_parents_keeps_its_loss_and_comes_near_it(criterion: Dependence) -> None:
+    """Three columns, of which the second is given the first, the third the first, or the third both."""
+    candidates = [Sides(0, 2, 2), Sides(1, 2, 2), Sides(2, 4, 2)]
+    rows = Space(Matrix(3, Floats()), AddRemove()) >> contingency((2, 2, 2), ((0, 1), (0, 2), (0, 1, 2)))
+    made = rows >> dependence_scores(candidates, criterion=criterion) >> exponential(temperature=4)
+    kinds = [(0.0, 0.0, 0.0), (1.0, 1.0, 1.0), (1.0, 1.0, 0.0), (0.0, 1.0, 1.0)]
+    every = [
+        np.array(chosen, dtype=np.float64).reshape(-1, 3)
+        for size in range(4)
+        for chosen in combinations_with_replacement(kinds, size)
+    ]
+    low, high = brute_epsilon(made, every, missed=Fraction(0))
+    stated = made.map(1).amounts[0]
+    assert stated == Fraction(criterion.most, 2 * UNIT)
+    assert Fraction(1, 5) * stated < low <= high <= stated
 
 
 def exchanged(rows: int, shape: Shape, bits: bool) -> float:
