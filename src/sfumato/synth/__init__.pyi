@@ -1,6 +1,7 @@
 from .aim import AIM
 from .bayesian_network import BayesianNetwork, Network, Part
 from .cube import Cube
+from .graph.domain import Domain
 from .independent import Independent
 from .mst import MST
 from .multiplicative import Cell, cells_of_marginals, multiplicative_weights
@@ -16,6 +17,7 @@ __all__ = [
     "BayesianNetwork",
     "Cell",
     "Cube",
+    "Domain",
     "Independent",
     "MWEMPlan",
     "Network",
