@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import ast
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 
+import sfumato as sf
 from sfumato.accounting.losses.measures import ZCDP, Pure
 from sfumato.entropy import ReplayEntropy
 from sfumato.errors import BadArgument
+from sfumato.synth import cube
 from sfumato.synth.cube import MOST_CELLS, Cube, require_room
 from sfumato.synth.graph.domain import Domain
+from sfumato.synth.independent import Independent
 from sfumato.synth.multiplicative import Cell, cells_of_marginals, multiplicative_weights
 from sfumato.synth.mwem import MWEM, MWEMPlan, groups_of
 from sfumato.synth.synthetic import Synthetic
@@ -261,3 +266,56 @@ def test_plans_that_are_none_are_refused() -> None:
     with pytest.raises(BadArgument, match="rounds alone"):
         _ = MWEMPlan(Pure(1), rounds=1, before=Fraction(1, 2)).zcdp
     assert MWEMPlan(ZCDP(1), rounds=5).each == ZCDP("0.1")
+
+
+def test_what_moves_and_draws_from_tables_sees_no_data_and_no_noise() -> None:
+    allowed = ("sfumato.entropy", "sfumato.errors", "sfumato.exact", "sfumato.synth.graph.")
+    for module in ("cube", "multiplicative", "bayesian_network"):
+        tree = ast.parse((Path(cube.__file__).parent / f"{module}.py").read_text())
+        named = [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+        ours = [name for name in named if name.startswith("sfumato")]
+        assert ours and all(name.startswith(allowed) for name in ours)
+
+
+@pytest.mark.parametrize(
+    "recipe", [MWEM(loss=Pure(5), rounds=2), MWEM(loss=Pure(5), queries="cells", rounds=3)], ids=["whole", "cells"]
+)
+def test_a_table_behind_a_ledger_is_charged_once_for_all_rounds(recipe: MWEM) -> None:
+    """People have up to three rows, so noise is three times what it is for rows that are held."""
+    data = people(3000).with_columns(id=pl.Series(np.arange(3000) // 3))
+    opened = sf.Dataset(data, unit="id", categories=KEYS)
+    session = opened.session(limit=Pure(12), ledger="memory:")
+    made = recipe.fit(session.table(), max_rows=3, key="one run")
+    assert session.spent == Pure(5) and made.release is not None and spent(made) <= 5
+    held = recipe.fit(people(3000), categories=KEYS, rows=3000 if recipe.queries == "cells" else None)
+    again = recipe.fit(session.table(), max_rows=3, key="one run")
+    assert session.spent == Pure(5)
+    assert (again.measured[-1].counts == made.measured[-1].counts).all()
+    if recipe.queries == "marginals":
+        assert made.measured[0].deviation == pytest.approx(3 * held.measured[0].deviation, rel=1e-6)
+
+
+@pytest.mark.slow
+def test_A3_048_errors_fall_as_epsilon_grows_and_coarser_tables_are_smaller() -> None:
+    data = people()
+    coarse = data.select(pl.col("a", "b") // 2, "c", "d")
+    keys = KEYS | {"a": [0, 1], "b": [0, 1]}
+    errors = {
+        epsilon: apart(MWEM(epsilon=epsilon).fit(data, categories=KEYS, entropy=ReplayEntropy(1)), data, ["a", "b"])
+        for epsilon in ("0.01", "0.1", "1", "10")
+    }
+    assert errors["10"] < errors["1"] < errors["0.1"] and errors["1"] < errors["0.01"]
+    fine = MWEM(epsilon=1).fit(data, categories=KEYS, entropy=ReplayEntropy(1))
+    cut = MWEM(epsilon=1).fit(coarse, categories=keys, entropy=ReplayEntropy(1))
+    assert cut.schema.domain.size() < fine.schema.domain.size()
+    assert min(cut.sample(500)[name].n_unique() for name in cut.columns) > 1  # no column has collapsed
+
+
+@pytest.mark.slow
+def test_pairs_are_nearer_than_those_of_columns_alone_where_there_is_something_to_find() -> None:
+    data = people(10_000)
+    pairs = [["a", "b"], ["b", "c"], ["a", "c"], ["a", "d"]]
+    whole = MWEM(epsilon=1).fit(data, categories=KEYS, entropy=ReplayEntropy(2))
+    alone = Independent(epsilon=1).fit(data, categories=KEYS, entropy=ReplayEntropy(2))
+    ours, theirs = (sum(apart(made, data, pair) for pair in pairs) for made in (whole, alone))
+    assert ours < theirs / 5

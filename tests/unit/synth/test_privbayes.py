@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+import sfumato as sf
 from sfumato.accounting.losses.measures import ZCDP, Pure
 from sfumato.core.domains import Array
 from sfumato.entropy import ReplayEntropy
@@ -221,6 +222,18 @@ def test_a_model_that_is_too_large_for_one_fit_is_fitted_part_by_part() -> None:
         assert made.sample(10, ReplayEntropy(1)).shape == (10, 4)
     with pytest.raises(BadArgument, match="at most 10 cells"):
         fitted_network(network, measured, whole.sum(), 10).marginal(["a", "d"])
+
+
+def test_a_table_behind_a_ledger_is_charged_once_for_structure_and_tables() -> None:
+    data = people(3000).with_columns(id=pl.Series(np.arange(3000) // 3))
+    session = sf.Dataset(data, unit="id", categories=KEYS).session(limit=ZCDP(2), ledger="memory:")
+    made = PrivBayes(loss=ZCDP(1)).fit(session.table(), max_rows=3, key="a network")
+    assert session.spent == ZCDP(1) and spent(made) == 1 and "given" in made.notes[0]
+    again = PrivBayes(loss=ZCDP(1)).fit(session.table(), max_rows=3, key="a network")
+    assert session.spent == ZCDP(1) and again.notes == made.notes
+    with pytest.raises(BadArgument, match="circles"):
+        PrivBayes(loss=ZCDP(1), structure={"a": ["b"], "b": ["a"]}).fit(session.table(), max_rows=3)
+    assert session.spent == ZCDP(1)
 
 
 @pytest.mark.parametrize(
