@@ -144,7 +144,7 @@ def combined(
     """Combines estimates from several data sets, each drawn from a refit of its own (`redrawn`), into one interval.
 
     With the variance of each (as if rows were people), the rules of Raghunathan, Reiter and Rubin (2003); without, the
-    spread of the estimates alone, which is wider. Data sets drawn from *one* fit differ too little: never combine those.
+    spread of the estimates alone, which is wider. Data sets of *one* fit differ too little: never combine those.
 
     >>> found = combined([0.48, 0.5, 0.52, 0.49, 0.51])
     >>> f"{found.low:.3f} {found.estimate:.3f} {found.high:.3f}"
