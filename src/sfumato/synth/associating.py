@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from typing import final
@@ -73,9 +73,12 @@ class Associations(Judgement):
 
 
 def associations(
-    real: Counted, synthetic: Counted, *, ordered: Sequence[str] = (), basis: Basis = Basis.HELD
+    real: Counted, synthetic: Counted, *, ordered: Mapping[str, int] | None = None, basis: Basis = Basis.HELD
 ) -> Associations:
     """Compares how strongly columns hang together: by correlation where both are ``ordered``, else by Cramér's V.
+
+    ``ordered`` says how many codes of a column, from the first, stand in order; the rest, what is missing, is left out.
+    Either V is measured by the number of values in the real table: else one stray row would change the synthetic one.
 
     >>> from sfumato.synth.counting import Rows
     >>> from sfumato.synth.graph.domain import Domain
@@ -87,21 +90,30 @@ def associations(
     names = real.domain.names
     if len(names) < 2 or real.domain != synthetic.domain:
         raise BadArgument("real and synthetic", "tables of the same columns, two at least", len(names))
-    in_order = set(columns_of(real.domain, tuple(ordered))) if ordered else set()
+    in_order = dict(ordered or {})
+    columns_of(real.domain, tuple(in_order) or names)
     pairs = []
     for pair in combinations(names, 2):
-        numbers = in_order.issuperset(pair)
-        measure = correlation if numbers else cramers_v
-        values = (measure(side.marginal(pair)) for side in (real, synthetic))
+        counts = [side.marginal(pair) for side in (real, synthetic)]
+        if numbers := in_order.keys() >= set(pair):
+            cut = tuple(slice(in_order[name]) for name in pair)
+            values = [correlation(each[cut]) for each in counts]
+        else:
+            values = [cramers_v(each, present(counts[0])) for each in counts]
         pairs.append(Association(pair, *values, ordered=numbers))
     return Associations(tuple(pairs), basis)
 
 
-def cramers_v(counts: Floats) -> float:
+def present(counts: Floats) -> int:
+    """How many values the column has that has fewer, of those that occur."""
+    return int(min((counts.sum(axis=axis) > 0).sum() for axis in (0, 1)))
+
+
+def cramers_v(counts: Floats, values: int | None = None) -> float:
     """Cramér's V of a two-way table: 0 where columns are independent or constant, 1 where one says the other."""
     total = counts.sum()
     rows, columns = counts.sum(axis=1), counts.sum(axis=0)
-    fewest = min(int((rows > 0).sum()), int((columns > 0).sum())) - 1
+    fewest = (present(counts) if values is None else values) - 1
     if total <= 0 or fewest < 1:
         return 0.0
     expected = np.outer(rows, columns) / total

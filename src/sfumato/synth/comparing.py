@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import final
 
@@ -10,8 +9,9 @@ import numpy as np
 
 from sfumato.errors import BadArgument
 from sfumato.release.render.document import Document, Table
-from sfumato.synth.counting import Columns, Counted, Workload, differences, read_workload
+from sfumato.synth.counting import Columns, Counted, differences, marginals_of
 from sfumato.synth.holder import Basis, Judgement
+from sfumato.synth.workloads import Workload
 
 SHOWN = 10
 """So many of the worst marginals are listed."""
@@ -87,7 +87,7 @@ def marginal_errors(
     synthetic: Counted,
     *,
     ways: int = 2,
-    workload: Workload | Iterable[Sequence[str]] | None = None,
+    workload: Workload | None = None,
     basis: Basis = Basis.HELD,
 ) -> MarginalErrors:
     """Compares the marginals of two tables, or of a table and a model: all of ``ways`` columns, or those of a workload.
@@ -107,7 +107,7 @@ def marginal_errors(
         raise BadArgument("synthetic", "a table with the columns and codes of the real one", synthetic.domain.names)
     if not (real.total > 0 and synthetic.total > 0):
         raise BadArgument("real and synthetic", "tables with rows: of none there are no shares", 0)
-    read = read_workload(real.domain, workload, ways=ways)
+    read = marginals_of(real.domain, workload, ways=ways)
     return MarginalErrors(tuple(_error(real, synthetic, columns, weight) for columns, weight in read.items()), basis)
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import reduce
-from itertools import combinations
 from math import comb
 from typing import Any, Protocol, TypeAlias, final
 
@@ -15,12 +14,11 @@ from numpy.typing import NDArray
 from sfumato.errors import BadArgument, did_you_mean
 from sfumato.exact import integer
 from sfumato.synth.graph.domain import Domain
+from sfumato.synth.workloads import Clique, Workload, read_workload
 
 Floats: TypeAlias = NDArray[np.float64]
 Codes: TypeAlias = NDArray[Any]
 Columns: TypeAlias = tuple[str, ...]
-Workload: TypeAlias = Mapping[Columns, float]
-"""Sets of columns, each with its weight."""
 
 MOST_MARGINALS = 250_000
 """So many marginals are compared, at most: more take minutes and say no more."""
@@ -78,22 +76,13 @@ class Rows:
         return counts.reshape(shape).astype(np.float64)
 
 
-def read_workload(
-    domain: Domain, workload: Workload | Iterable[Sequence[str]] | None = None, *, ways: int = 2
-) -> dict[Columns, float]:
-    """Sets of columns with their weights, 1 where none is said; without a workload, all sets of ``ways`` columns."""
-    if workload is None:
-        order = min(integer(ways, "ways", least=1), len(domain.names))
-        if comb(len(domain.names), order) > MOST_MARGINALS:
-            raise BadArgument(
-                "ways", f"so few that there are at most {MOST_MARGINALS:,} marginals, or a workload", ways
-            )
-        return dict.fromkeys(combinations(domain.names, order), 1.0)
-    weighted = workload.items() if isinstance(workload, Mapping) else ((each, 1.0) for each in workload)
-    read = {columns_of(domain, columns): _weight(weight) for columns, weight in weighted}
-    if not read or not any(read.values()):
-        raise BadArgument("workload", "at least one set of columns with a weight", 0)
-    return read
+def marginals_of(domain: Domain, workload: Workload | None = None, *, ways: int = 2) -> dict[Clique, float]:
+    """Sets of columns with their weights, those of a workload, or all of ``ways`` columns; refuses too many of them."""
+    order = workload if isinstance(workload, int) else ways
+    every = workload is None or isinstance(workload, int)
+    if every and comb(len(domain.names), min(integer(order, "ways", least=1), len(domain.names))) > MOST_MARGINALS:
+        raise BadArgument("ways", f"so few that there are at most {MOST_MARGINALS:,} marginals", order)
+    return read_workload(workload, domain, usual=order)
 
 
 def columns_of(domain: Domain, columns: Sequence[str] | str) -> Columns:
@@ -121,9 +110,3 @@ def differences(left: Counted, right: Counted, columns: Sequence[str]) -> Floats
 def _shares(counts: Floats) -> Floats:
     total = counts.sum()
     return counts / total if total > 0 else counts
-
-
-def _weight(weight: object) -> float:
-    if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 <= weight < float("inf"):
-        raise BadArgument("a weight of the workload", "a number of at least 0", weight)
-    return float(weight)

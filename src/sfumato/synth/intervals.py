@@ -66,7 +66,7 @@ class SyntheticInterval(Judgement):
         """The number with its interval, beside the plain one, for any form."""
         rows = [("with the noise", f"{self.low:.4g} … {self.high:.4g}")]
         if self.plain is not None:
-            rows.append(("as if rows were people: too narrow", f"{self.plain[0]:.4g} … {self.plain[1]:.4g}"))
+            rows.append(("as if rows were people, the noise left out", f"{self.plain[0]:.4g} … {self.plain[1]:.4g}"))
         rows.append(("for", f"the {self.of}"))
         rows.append(("made of", f"{self.draws} refits to redrawn noise; approximate"))
         pairs = ", ".join(" × ".join(pair) for pair in self.guessed)

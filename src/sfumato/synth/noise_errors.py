@@ -68,6 +68,8 @@ class NoiseErrors(Judgement):
     mean: tuple[float, float]
     """Ends of an interval for the mean of all of them."""
     basis: Basis = Basis.FREE
+    paid: str = ""
+    """What the counts cost that they are known from, where they were bought for this."""
 
     def of(self, *columns: str) -> NoiseError:
         """The bounds of one marginal, its columns in any order; the narrowest where it was measured repeatedly."""
@@ -93,7 +95,8 @@ class NoiseErrors(Judgement):
         table = Table(rows, head, "Measured", right=frozenset({1, 2, 3, 4}), count=len(rows))
         low, high = self.mean
         said = f"errors of what was measured: {low:.3g} … {high:.3g} in the mean"
-        aside = f"with {self.confidence:.0%} confidence, from the noise alone: nothing was spent"
+        price = f"paid: {self.paid}" if self.paid else "from the noise alone: nothing was spent"
+        aside = f"with {self.confidence:.0%} confidence, {price}"
         return Document("Errors known from the noise", said, aside, self.basis.marks, tables=(table,))
 
 

@@ -16,7 +16,7 @@ from sfumato.errors import BadArgument
 from sfumato.synth.associating import associations, correlation, cramers_v
 from sfumato.synth.collapse import collapse
 from sfumato.synth.comparing import marginal_errors
-from sfumato.synth.counting import Rows, differences, read_workload
+from sfumato.synth.counting import Rows, differences, marginals_of
 from sfumato.synth.graph.domain import Domain
 from sfumato.synth.holder import NOT_PRIVATE, Basis, Judgement
 from sfumato.synth.learning_from import area_under, trained_on_synthetic
@@ -97,13 +97,21 @@ def test_associations_are_those_of_textbooks() -> None:
     assert correlation(table) == pytest.approx((400 - 600) / np.sqrt(30 * 70 * 40 * 60))
     assert cramers_v(np.array([[5.0, 7.0], [0.0, 0.0]])) == correlation(np.array([[5.0, 7.0]])) == 0
     real = correlated(2000, 3)
-    lost = associations(real, shuffled(real, 4), ordered=("a", "b"))
+    lost = associations(real, shuffled(real, 4), ordered={"a": 2, "b": 3})
     codes = real.codes.astype(float)
     by_pair = {each.columns: each for each in lost.pairs}
     assert by_pair["a", "b"].real == pytest.approx(np.corrcoef(codes[:, 0], codes[:, 1])[0, 1])
     assert by_pair["a", "b"].ordered and not by_pair["a", "c"].ordered
     assert lost.worst.lost > 0.4
     assert associations(real, real).mean == 0
+
+
+def test_a_stray_row_with_a_value_that_the_real_table_has_not_hardly_moves_an_association() -> None:
+    real = Rows(Domain(("a", "b"), (3, 3)), np.array([[0, 0], [1, 1]] * 500))
+    stray = Rows(real.domain, np.vstack([real.codes, [[2, 0]]]))
+    assert associations(real, stray).worst.lost < 0.01
+    missing = {"a": 2, "b": 2}  # the last code is what is missing, and in no order
+    assert associations(real, stray, ordered=missing).worst.synthetic == pytest.approx(1.0)
 
 
 def test_propensities_of_two_samples_of_one_population_are_as_theory_says() -> None:
@@ -202,11 +210,10 @@ def test_whatever_was_computed_from_real_rows_says_so_in_every_form(judge: Calla
         lambda: Rows(PAIR, np.array([[-1, 0]])),
         lambda: Rows(PAIR, np.array([[0.5, 1.0]])),
         lambda: Rows(PAIR, np.array([0, 1])),
-        lambda: read_workload(PAIR, [("a", "z")]),
-        lambda: read_workload(PAIR, [("a", "a")]),
-        lambda: read_workload(PAIR, []),
-        lambda: read_workload(PAIR, {("a",): -1.0}),
-        lambda: read_workload(Domain(tuple(f"c{place}" for place in range(200)), (2,) * 200), ways=4),
+        lambda: marginals_of(PAIR, [("a", "z")]),
+        lambda: marginals_of(PAIR, []),
+        lambda: marginals_of(PAIR, {("a",): -1.0}),
+        lambda: marginals_of(Domain(tuple(f"c{place}" for place in range(200)), (2,) * 200), ways=4),
         lambda: marginal_errors(Rows(PAIR, np.zeros((0, 2), dtype=int)), Rows(PAIR, np.zeros((1, 2), dtype=int))),
         lambda: propensity(correlated(50, 1), correlated(50, 2), ways=3),
         lambda: collapse(Rows(PAIR, np.zeros((0, 2), dtype=int))),
