@@ -11,7 +11,7 @@ from sfumato.errors import BadArgument
 from sfumato.exact import Number
 from sfumato.learn.prepared import Prepared
 from sfumato.query.frame import Frame
-from sfumato.synth.asking import Paying, Questions, asked_questions, held_questions, spendable_of
+from sfumato.synth.asking import Questions, asked_questions, coded_rows, held_questions, spendable_of, started
 from sfumato.synth.counting import marginals_of
 from sfumato.synth.evaluation import held_rows
 from sfumato.synth.holder import Basis
@@ -54,12 +54,12 @@ def private_error(
         asked = held_questions(held.codes, held.domain, loss, rows=None, entropy=entropy)
         return _told(synthetic, asked, cliques, loss, confidence, f"{loss} for {asked.unit.protects} [uncharged]")
     most = None if frame.asker.opened.catalog.by_rows else max_rows
-    name = f"synth error {system().octets(8).hex()}" if key is None else f"synth error {key}"
-    paying = Paying(frame.asker.part(name, limit=loss), name)
-    schema = synthetic.schema
-    asked = asked_questions(frame, schema.columns, schema.domain, loss, max_rows=most, rows=None, paying=paying)
+    coded = coded_rows(frame, synthetic.schema.columns, most)
+    words = f"errors of synthetic data by {synthetic.method}: {len(cliques)} tables; {'; '.join(coded.words)}"
+    answers = started(frame, loss, key=f"synth error {key or system().octets(16).hex()}", what=words)
+    asked = asked_questions(coded, synthetic.schema.domain, loss, rows=None, answers=answers)
     found = _told(synthetic, asked, cliques, loss, confidence, f"{loss} for {asked.unit.protects}")
-    paying.asker.close()
+    answers.finish()
     return found
 
 

@@ -215,7 +215,7 @@ def released_shares(synthetic: Synthetic) -> dict[str, np.ndarray[tuple[int, ...
 
 
 def _about(synthetic: Synthetic) -> tuple[tuple[str, str], ...]:
-    loss = f"{synthetic.loss} for {synthetic.unit}" + ("" if synthetic.charged else " [uncharged]")
+    loss = f"{synthetic.loss} for {synthetic.unit}" + ("" if synthetic.release is not None else " [uncharged]")
     lines = [
         ("method", synthetic.method),
         ("rows", f"about {synthetic.rows:,} rows of {len(synthetic.columns)} columns"),
