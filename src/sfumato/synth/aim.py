@@ -20,7 +20,7 @@ from sfumato.release.progress import Progress
 from sfumato.stats.shares import Spendable
 from sfumato.synth.asking import Clique, Questions
 from sfumato.synth.graph.estimate import estimate
-from sfumato.synth.graph.junction import MOST_CELLS, cells_of
+from sfumato.synth.graph.junction import cells_of
 from sfumato.synth.graph.measured import Measured
 from sfumato.synth.schema import Schema
 from sfumato.synth.synthesizer import Made, Synthesizer
@@ -28,6 +28,9 @@ from sfumato.synth.workloads import Workload, read_workload, subsets_of
 
 ROUNDS = 16
 """So many rounds for each column are planned at first; annealing makes them fewer and larger."""
+
+USUAL_CELLS = 200_000
+"""A model of more cells takes long to fit each round, and brings little."""
 
 CHOOSING = Fraction(1, 10)
 """The part of each round's loss that its choice gets."""
@@ -50,7 +53,7 @@ class AIM(Synthesizer):
     epsilon: Number | None = None
     delta: Number | None = None
     workload: Workload | None = None
-    most_cells: int = MOST_CELLS
+    most_cells: int = USUAL_CELLS
 
     def check(self, schema: Schema, loss: Loss) -> None:
         """Refuses a workload of columns that there are not."""
