@@ -53,14 +53,22 @@ class Scenario(Enum):
 
 
 NEEDS = {
-    Scenario.MICRODATA: "Rows are handed out for uses that nobody knows yet: keep as many pairs right as the loss allows, "
-    "and publish the report with them.",
-    Scenario.WIDER_ACCESS: "People who may not see the real table learn what is in it: columns, types and values must be "
-    "right, and findings are checked on the real table by a private query before they are used.",
-    Scenario.EXPLORATION: "A small part of the limit buys a first look (marginals, correlations, regressions, a plan for "
-    "later analyses); keep the rest for the queries that it leads to.",
-    Scenario.EYES_OFF_LEARNING: "Models are tuned and features chosen without a look at the real table: tables with the "
-    "target matter most; the final model is trained or tested privately on the real one.",
+    Scenario.MICRODATA: (
+        "Rows are handed out for uses that nobody knows yet: keep as many pairs right as the loss allows, and publish "
+        "the report with them."
+    ),
+    Scenario.WIDER_ACCESS: (
+        "People who may not see the real table learn what is in it: columns, types and values must be right, and "
+        "findings are checked on the real table by a private query before they are used."
+    ),
+    Scenario.EXPLORATION: (
+        "A small part of the limit buys a first look (marginals, correlations, regressions, plans for later on): "
+        "keep the rest for the queries that it leads to."
+    ),
+    Scenario.EYES_OFF_LEARNING: (
+        "Models are tuned and features chosen without a look at the real table: tables with the target matter most; "
+        "the final model is trained or tested privately on the real one."
+    ),
 }
 
 
@@ -235,7 +243,7 @@ def _notes(
     notes = []
     if workload is not None and not isinstance(workload, int) and len(workload) <= FEW_TABLES:
         notes.append(
-            f"Only {len(workload)} tables are wanted: asked as queries, each with its error bar, they go through no model. "
+            f"Only {len(workload)} tables are wanted: asked as queries, each with its error bar, they need no model. "
             "Synthesise where uses are not known beforehand."
         )
     if numbers:
