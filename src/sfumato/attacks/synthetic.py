@@ -58,8 +58,8 @@ def nearest_synthetic(
     """
     rows, inside, outside = _read(synthetic, members, outsiders)
     name = "membership by the nearest synthetic row"
-    found = membership(-_nearest(inside, rows), -_nearest(outside, rows), loss=loss, against=against, name=name)
-    return replace(found, caveat=CANNOT_CLEAR)
+    attack = membership(-_nearest(inside, rows), -_nearest(outside, rows), loss=loss, against=against, name=name)
+    return replace(attack, caveat=CANNOT_CLEAR)
 
 
 def shadow_synthesis(
@@ -94,8 +94,8 @@ def shadow_synthesis(
     spread = np.sqrt(seen.var(axis=0, ddof=1) + 1e-12)
     scores = (target - seen.mean(axis=0)) / spread
     many, name = len(inside), "membership by shadow synthesis"
-    found = membership(scores[:many], scores[many:], loss=loss, against=against, name=name)
-    return replace(found, caveat=CANNOT_CLEAR)
+    attack = membership(scores[:many], scores[many:], loss=loss, against=against, name=name)
+    return replace(attack, caveat=CANNOT_CLEAR)
 
 
 def _read(*tables: ArrayLike) -> tuple[Codes, ...]:
@@ -119,14 +119,14 @@ def _made(synthesis: Synthesis, rows: Codes, entropy: Entropy) -> Codes:
 def _differing(records: Codes, rows: Codes, reduce: Callable[[NDArray[Any]], NDArray[Any]]) -> NDArray[np.float64]:
     """Something of the numbers of columns in which each record differs from all rows."""
     step = max(1, BLOCK // max(1, len(rows)))
-    found = []
+    parts = []
     for start in range(0, len(records), step):
         block = records[start : start + step]
         apart = np.zeros((len(block), len(rows)), dtype=np.uint16)
         for place in range(block.shape[1]):
             apart += block[:, place, None] != rows[None, :, place]
-        found.append(reduce(apart))
-    return np.concatenate(found).astype(np.float64)
+        parts.append(reduce(apart))
+    return np.concatenate(parts).astype(np.float64)
 
 
 def _nearest(records: Codes, rows: Codes) -> NDArray[np.float64]:

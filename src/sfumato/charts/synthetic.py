@@ -72,7 +72,7 @@ def pair_errors(
     alt = altair()
     names = list(dict.fromkeys(clean(name, most=30) for pair in cells for name in pair[:2]))
     both = [*cells, *((right, left, value) for left, right, value in cells if left != right)]
-    rows = [{"row": clean(a, most=30), "column": clean(b, most=30), "value": value} for a, b, value in both]
+    rows: list[Row] = [{"row": clean(a, most=30), "column": clean(b, most=30), "value": value} for a, b, value in both]
     known = [row for row in rows if row["value"] is not None]
     side = max(9.0, min(56.0, WIDTH / len(names)))
     look = {"domain": False, "ticks": False, "labelColor": INK, "labelLimit": 140, "labelOverlap": side < 11}
@@ -128,7 +128,7 @@ def column_shares(
 def _shares(column: Shares, place: int, other: str) -> Any:
     """One column: bars of synthetic rows, dots of what is known."""
     alt = altair()
-    order = range(len(column.values))
+    order = list(range(len(column.values)))
     if len(column.values) > MOST_VALUES:
         order = sorted(sorted(order, key=lambda one: -column.synthetic[one])[:MOST_VALUES])
     names = [f"{clean(column.values[one], most=24)}" for one in order]

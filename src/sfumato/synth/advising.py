@@ -172,22 +172,22 @@ def _choices(
 ) -> list[Choice]:
     """All methods that suit, the best first."""
     many, cells = len(sizes), prod(sizes.values())
-    found = []
+    suited = []
     if apart:
-        found.append(PATE)
+        suited.append(PATE)
     if noise is not None and noise > DROWNED:
-        found.append(INDEPENDENT)
+        suited.append(INDEPENDENT)
     if many >= VERY_WIDE:
-        found += [VERY_WIDE_ONE, BAYES, TREE]
+        suited += [VERY_WIDE_ONE, BAYES, TREE]
     elif many >= WIDE:
-        found += [TREE, BAYES, VERY_WIDE_ONE]
+        suited += [TREE, BAYES, VERY_WIDE_ONE]
     elif cells <= FEW_CELLS and not numbers:
-        found += [ADAPTIVE_WORKLOAD if tables else ADAPTIVE, WHOLE, TREE]
+        suited += [ADAPTIVE_WORKLOAD if tables else ADAPTIVE, WHOLE, TREE]
     else:
-        found += [ADAPTIVE_WORKLOAD if tables else ADAPTIVE, TREE, BAYES]
+        suited += [ADAPTIVE_WORKLOAD if tables else ADAPTIVE, TREE, BAYES]
     if numbers:
-        found.append(NEURAL)
-    return found
+        suited.append(NEURAL)
+    return suited
 
 
 PATE = Choice(

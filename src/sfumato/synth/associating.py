@@ -100,7 +100,7 @@ def associations(
             values = [correlation(each[cut]) for each in counts]
         else:
             values = [cramers_v(each, present(counts[0])) for each in counts]
-        pairs.append(Association(pair, *values, ordered=numbers))
+        pairs.append(Association(pair, values[0], values[1], numbers))
     return Associations(tuple(pairs), basis)
 
 

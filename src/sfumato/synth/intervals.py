@@ -106,7 +106,7 @@ def noisy_interval(
     level = float(probability(confidence, "confidence"))
     many = len(synthetic) if synthetic is not None else integer(rows or max(1, round(model.total)), "rows", least=1)
     codes = model.sample(many, source) if synthetic is None else synthetic
-    found = float(statistic(Rows(model.domain, codes)))
+    estimate = float(statistic(Rows(model.domain, codes)))
     world = _World.around(model, measured, noise, source)
     truth = float(statistic(world.pool))
     errors = []
@@ -117,9 +117,9 @@ def noisy_interval(
             errors.append(again - (truth if of == "population" else float(statistic(table))))
             tell(place + 1, asked)
     half = float(stats.t.ppf((1 + level) / 2, asked - 1)) * sqrt(float(np.mean(np.square(errors))))
-    plain = _plain(statistic, Rows(model.domain, codes), asked, level, found, source)
+    plain = _plain(statistic, Rows(model.domain, codes), asked, level, estimate, source)
     guessed = never_together(columns, [one.columns for one in measured])
-    return SyntheticInterval(found, found - half, found + half, level, of, asked, plain, guessed)
+    return SyntheticInterval(estimate, estimate - half, estimate + half, level, of, asked, plain, guessed)
 
 
 def redrawn(
@@ -146,8 +146,8 @@ def combined(
     With the variance of each (as if rows were people), the rules of Raghunathan, Reiter and Rubin (2003); without, the
     spread of the estimates alone, which is wider. Data sets of *one* fit differ too little: never combine those.
 
-    >>> found = combined([0.48, 0.5, 0.52, 0.49, 0.51])
-    >>> f"{found.low:.3f} {found.estimate:.3f} {found.high:.3f}"
+    >>> estimate = combined([0.48, 0.5, 0.52, 0.49, 0.51])
+    >>> f"{estimate.low:.3f} {estimate.estimate:.3f} {estimate.high:.3f}"
     '0.452 0.500 0.548'
     """
     many = len(estimates)
@@ -214,7 +214,7 @@ def fresh_noise(shape: tuple[int, ...], deviation: float, noise: Noise, entropy:
 
 
 def _plain(
-    statistic: Statistic, table: Rows, draws: int, level: float, found: float, entropy: Entropy
+    statistic: Statistic, table: Rows, draws: int, level: float, estimate: float, entropy: Entropy
 ) -> tuple[float, float]:
     """The interval of a bootstrap that takes synthetic rows for people."""
     many = len(table.codes)
@@ -225,4 +225,4 @@ def _plain(
         for _ in range(draws)
     ]
     half = float(stats.norm.ppf((1 + level) / 2)) * float(np.std(again))
-    return found - half, found + half
+    return estimate - half, estimate + half

@@ -88,11 +88,11 @@ def distances(asked: Rows, among: Rows) -> Floats:
     """In how many columns each row differs from the nearest of others."""
     known = np.unique(among.codes, axis=0)
     step = max(1, BLOCK // max(1, len(known)))
-    found = []
+    nearest = []
     for start in range(0, len(asked.codes), step):
         block = asked.codes[start : start + step]
         apart = np.zeros((len(block), len(known)), dtype=np.uint16)
         for place in range(block.shape[1]):
             apart += block[:, place, None] != known[None, :, place]
-        found.append(apart.min(axis=1))
-    return np.concatenate(found).astype(np.float64) if found else np.zeros(0)
+        nearest.append(apart.min(axis=1))
+    return np.concatenate(nearest).astype(np.float64) if nearest else np.zeros(0)

@@ -73,10 +73,10 @@ class NoiseErrors(Judgement):
 
     def of(self, *columns: str) -> NoiseError:
         """The bounds of one marginal, its columns in any order; the narrowest where it was measured repeatedly."""
-        found = [each for each in self.errors if set(each.columns) == set(columns)]
-        if not found:
+        holding = [each for each in self.errors if set(each.columns) == set(columns)]
+        if not holding:
             raise BadArgument("columns", "a marginal that was measured", ", ".join(columns))
-        return min(found, key=lambda each: each.high)
+        return min(holding, key=lambda each: each.high)
 
     def document(self) -> Document:
         """All marginals with their intervals, for any form."""

@@ -58,9 +58,9 @@ def private_error(
     words = f"errors of synthetic data by {synthetic.method}: {len(cliques)} tables; {'; '.join(coded.words)}"
     answers = started(frame, loss, key=f"synth error {key or system().octets(16).hex()}", what=words)
     asked = asked_questions(coded, synthetic.schema.domain, loss, rows=None, answers=answers)
-    found = _told(synthetic, asked, cliques, loss, confidence, f"{loss} for {asked.unit.protects}")
+    errors = _told(synthetic, asked, cliques, loss, confidence, f"{loss} for {asked.unit.protects}")
     answers.finish()
-    return found
+    return errors
 
 
 def _told(
@@ -68,5 +68,5 @@ def _told(
 ) -> NoiseErrors:
     measured = asked.noisy(list(cliques), asked.loss)
     family, model = noise_family(loss), synthetic.model
-    found = noise_errors(measured, model, noise=family, confidence=confidence, fresh=True, basis=Basis.PAID)
-    return replace(found, paid=paid)
+    errors = noise_errors(measured, model, noise=family, confidence=confidence, fresh=True, basis=Basis.PAID)
+    return replace(errors, paid=paid)

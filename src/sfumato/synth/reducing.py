@@ -79,8 +79,8 @@ class ReducedColumn(CodedColumn):
     def encode(self, values: Sequence[object]) -> Codes:
         """The groups of values; −1 where a value has no code."""
         fine = self.inner.encode(values)
-        found: Codes = np.where(fine < 0, -1, np.asarray(self.groups)[np.maximum(fine, 0)])
-        return found
+        coarse: Codes = np.where(fine < 0, -1, np.asarray(self.groups)[np.maximum(fine, 0)])
+        return coarse
 
     def decode(self, codes: Codes, entropy: Entropy) -> pa.Array:
         """A value for each group, its code drawn by the weights of those in it."""

@@ -275,10 +275,10 @@ def _with_loss(kind: type[Synthesizer]) -> Callable[[Loss], Synthesizer]:
 
 def _mean(points: Sequence[SweepPoint]) -> SweepPoint:
     """The mean of several runs; collapsed if any was."""
-    means = {name: float(np.mean([getattr(one, name) for one in points])) for name in ("seconds", "columns", "pairs")}
-    held = [one.megabytes for one in points if one.megabytes is not None]
+    seconds, columns, pairs = np.mean([(one.seconds, one.columns, one.pairs) for one in points], axis=0).tolist()
+    held = max((one.megabytes for one in points if one.megabytes is not None), default=None)
     collapsed = any(one.collapsed for one in points)
-    return replace(points[0], collapsed=collapsed, megabytes=max(held, default=None), **means)
+    return replace(points[0], seconds=seconds, columns=columns, pairs=pairs, collapsed=collapsed, megabytes=held)
 
 
 def _named(point: SweepPoint) -> str:

@@ -90,8 +90,8 @@ def propensity(
     chances = _logistic(terms, labels)
     freedom, rows = int(np.linalg.matrix_rank(terms.T @ terms)) - 1, len(labels)
     unit = (1 - share) * share / rows
-    found = float(np.mean((chances - share) ** 2))
-    return Propensity(found, freedom * unit, sqrt(2 * freedom) * unit, terms.shape[1], ways, basis)
+    error = float(np.mean((chances - share) ** 2))
+    return Propensity(error, freedom * unit, sqrt(2 * freedom) * unit, terms.shape[1], ways, basis)
 
 
 def some_rows(table: Rows, most: int, entropy: Entropy) -> Rows:
