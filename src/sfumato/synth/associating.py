@@ -8,12 +8,16 @@ from itertools import combinations
 from typing import final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sfumato.errors import BadArgument
 from sfumato.release.render.document import Document, Table
 from sfumato.synth.comparing import SHOWN
 from sfumato.synth.counting import Columns, Counted, Floats, columns_of
 from sfumato.synth.holder import Basis, Judgement
+
+RARE = 0.005
+"""Values that a smaller share of the real rows has are left out of Cramér's V."""
 
 
 @final
@@ -78,7 +82,7 @@ def associations(
     """Compares how strongly columns hang together: by correlation where both are ``ordered``, else by Cramér's V.
 
     ``ordered`` says how many codes of a column, from the first, stand in order; the rest, what is missing, is left out.
-    Either V is measured by the number of values in the real table: else one stray row would change the synthetic one.
+    V is of values that at least one in 200 real rows has, in both tables: of rarer ones a single row would decide.
 
     >>> from sfumato.synth.counting import Rows
     >>> from sfumato.synth.graph.domain import Domain
@@ -99,21 +103,25 @@ def associations(
             cut = tuple(slice(in_order[name]) for name in pair)
             values = [correlation(each[cut]) for each in counts]
         else:
-            values = [cramers_v(each, present(counts[0])) for each in counts]
+            usual = [common(counts[0].sum(axis=axis)) for axis in (1, 0)]
+            values = [cramers_v(each[np.ix_(*usual)], min(map(len, usual))) for each in counts]
         pairs.append(Association(pair, values[0], values[1], numbers))
     return Associations(tuple(pairs), basis)
 
 
-def present(counts: Floats) -> int:
-    """How many values the column has that has fewer, of those that occur."""
-    return int(min((counts.sum(axis=axis) > 0).sum() for axis in (0, 1)))
+def common(counts: Floats) -> NDArray[np.intp]:
+    """The codes of a column that enough rows have to say something of them."""
+    return np.flatnonzero(counts >= max(RARE * counts.sum(), 1e-12))
 
 
 def cramers_v(counts: Floats, values: int | None = None) -> float:
-    """Cramér's V of a two-way table: 0 where columns are independent or constant, 1 where one says the other."""
+    """Cramér's V of a two-way table: 0 where columns are independent or constant, 1 where one says the other.
+
+    ``values`` is how many the column has that has fewer, where that is not to be counted here.
+    """
     total = counts.sum()
     rows, columns = counts.sum(axis=1), counts.sum(axis=0)
-    fewest = (present(counts) if values is None else values) - 1
+    fewest = (min(int((side > 0).sum()) for side in (rows, columns)) if values is None else values) - 1
     if total <= 0 or fewest < 1:
         return 0.0
     expected = np.outer(rows, columns) / total

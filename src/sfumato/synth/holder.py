@@ -14,6 +14,7 @@ class Basis(Enum):
 
     HELD = "real rows, unpaid"
     PUBLIC = "public rows"
+    MADE_UP = "made-up rows"
     PAID = "noisy counts that were paid for"
     FREE = "what was released already"
 

@@ -197,7 +197,7 @@ class _Trial:
     def basis(self) -> Basis:
         if isinstance(self.table, Frame):
             return Basis.PAID
-        return Basis.PUBLIC if isinstance(self.table, MadeUp) else Basis.HELD
+        return Basis.MADE_UP if isinstance(self.table, MadeUp) else Basis.HELD
 
     def run(
         self, recipe: Callable[[Loss], Synthesizer], name: str, epsilon: float, loss: Loss, few: int | None, time: int

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import isclose
 from typing import Any, Literal
 
 from sfumato.entropy import Entropy, system
@@ -12,7 +13,7 @@ from sfumato.release.progress import Progress
 from sfumato.synth.counting import Rows
 from sfumato.synth.graph.estimate import estimate
 from sfumato.synth.graph.graphical import GraphicalModel
-from sfumato.synth.graph.measured import Measured
+from sfumato.synth.graph.measured import Measured, total_of
 from sfumato.synth.intervals import DRAWS, MOST_ROWS, Refit, SyntheticInterval, noisy_interval
 from sfumato.synth.private_errors import noise_family
 from sfumato.synth.synthetic import Form, Synthetic, in_form
@@ -63,8 +64,10 @@ def refit_of(synthetic: Synthetic) -> Refit:
         must = "made by a method that fits a model to noisy tables, such as MST or AIM: of others no refit is known"
         raise BadArgument("synthetic data", must, synthetic.method)
     model = synthetic.model
+    # Where the number of rows was stated, it is not what the counts say, and stays as it is.
+    stated = None if isclose(total_of(synthetic.measured), model.total, rel_tol=1e-9) else model.total
 
     def refit(measured: Sequence[Measured]) -> GraphicalModel:
-        return estimate(model.domain, measured, start=model)
+        return estimate(model.domain, measured, total=stated, start=model)
 
     return refit

@@ -108,7 +108,7 @@ def test_associations_are_those_of_textbooks() -> None:
 
 def test_a_stray_row_with_a_value_that_the_real_table_has_not_hardly_moves_an_association() -> None:
     real = Rows(Domain(("a", "b"), (3, 3)), np.array([[0, 0], [1, 1]] * 500))
-    stray = Rows(real.domain, np.vstack([real.codes, [[2, 0]]]))
+    stray = Rows(real.domain, np.vstack([real.codes, [[2, 2]]]))
     assert associations(real, stray).worst.lost < 0.01
     missing = {"a": 2, "b": 2}  # the last code is what is missing, and in no order
     assert associations(real, stray, ordered=missing).worst.synthetic == pytest.approx(1.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from sfumato.synth.noise_errors import Noise
 from sfumato.synth.private_errors import noise_family
 from sfumato.synth.report import codes_in_order
 from sfumato.synth.synthetic import Synthetic
+from sfumato.synth.synthetic_interval import refit_of
 
 KNOWN: dict[str, Any] = {
     "between": {"age": (18, 78)},
@@ -142,6 +144,22 @@ def test_intervals_take_tables_of_values_and_need_a_method_that_can_be_redone() 
     assert found.low < float((people()["city"] == "Rome").mean()) < found.high
     pair = made().interval(lambda table: table["age"].mean(), draws=8, columns=made().columns, form="pandas")
     assert len(pair.guessed) == 1
+
+
+def test_a_method_that_measured_no_tables_says_that_no_error_is_known() -> None:
+    unmeasured = replace(made(), measured=())
+    report = unmeasured.report()
+    assert report.errors is None and "no error is known" in report.to_text()
+    assert tables(report.plot("pairs"))["pairs"] == [] and "dots_0" not in tables(report.plot())
+    with pytest.raises(BadArgument, match="MST or AIM"):
+        unmeasured.interval(lambda table: 0.0)
+
+
+def test_a_stated_number_of_rows_stays_what_it_is_when_noise_is_redrawn() -> None:
+    recipe = synth.Independent(loss=sf.ZCDP("0.001"))
+    fitted = recipe.fit(people(), rows=3000, entropy=ReplayEntropy(8), **KNOWN)
+    assert refit_of(fitted)(fitted.measured).total == 3000
+    assert refit_of(made())(made().measured).total == pytest.approx(made().model.total)
 
 
 def test_noise_has_the_family_of_the_loss() -> None:

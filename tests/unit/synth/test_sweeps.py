@@ -66,7 +66,7 @@ def test_made_up_rows_cost_nothing_and_may_be_shown() -> None:
     found = sweep(rows, schema(), {"one": lambda loss: synth.Independent(loss=loss)}, epsilons=[1, 4], runs=2)
     assert found.private and "holder" not in found.to_text()
     drawn = tables(found.plot())["errors"]
-    assert [row["x"] for row in drawn] == [1, 4] and "public rows" in headline(found.plot())
+    assert [row["x"] for row in drawn] == [1, 4] and "made-up rows" in headline(found.plot())
 
 
 def test_a_sweep_that_is_broken_off_keeps_what_is_done() -> None:
