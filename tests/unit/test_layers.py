@@ -37,8 +37,9 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("datasets",),
     ("query", "local", "stats"),
     ("dp",),
-    ("learn", "synth"),
+    ("learn",),
     ("train",),
+    ("synth",),
     ("session",),
     ("audit",),
     ("attacks",),
@@ -79,7 +80,7 @@ ALLOWED_IN: dict[str, frozenset[str]] = {
     "pyarrow": frozenset({"release", "query", "demo", "cli"}),
     "scipy": frozenset({"attacks", "learn"}),  # programs and optimisers; nothing private is made with it
     "sklearn": frozenset({"learn", "train"}),  # the manners of estimators
-    "torch": frozenset({"train"}),
+    "torch": frozenset({"train", "synth"}),  # synth: its networks alone
     "transformers": frozenset({"train"}),  # loaded by who asks for its trainer
 }
 
