@@ -17,7 +17,7 @@ from sfumato.query.nodes.catalog import Catalog
 from sfumato.query.nodes.expressions import Column, Expression
 from sfumato.query.nodes.kinds import Value
 from sfumato.query.nodes.relations import Relation
-from sfumato.query.plan.engine_plan import Cells
+from sfumato.query.plan.engine_plan import Cells, Marginals
 
 
 def open_halves(data: Given, catalog: Catalog, opener: Opener | None = None) -> tuple[PublicTables, PrivateTables]:
@@ -54,6 +54,9 @@ class PlannerTables(PublicTables):
 
     def prepare(self, cells: Cells) -> None:
         self._able(needs_of_cells(cells)).prepare(cells)
+
+    def prepare_marginals(self, marginals: Marginals) -> None:
+        self._able(needs_of_relation(marginals.source)).prepare_marginals(marginals)
 
     def images(
         self, made: Sequence[Expression], leaves: Sequence[tuple[Column, Sequence[Value]]]

@@ -10,11 +10,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
+import numpy as np
+from numpy.typing import NDArray
+
 from sfumato.query.nodes.catalog import Catalog
 from sfumato.query.nodes.expressions import Column, Expression
 from sfumato.query.nodes.kinds import Value
 from sfumato.query.nodes.relations import Relation
-from sfumato.query.plan.engine_plan import Cells, Computed
+from sfumato.query.plan.engine_plan import Cells, Computed, Marginals
 
 if TYPE_CHECKING:
     from sfumato.query.engines.data_check import TableCheck
@@ -39,6 +42,11 @@ class PublicTables(ABC):
     @abstractmethod
     def prepare(self, cells: Cells) -> None:
         """Refuses cells that could not be computed, whatever the data; it looks at no row. What passes will run."""
+
+    def prepare_marginals(self, marginals: Marginals) -> None:
+        """Refuses tables that could not be counted, whatever the data, as `prepare` does."""
+        for cells in marginals.cells:
+            self.prepare(cells)
 
     @abstractmethod
     def images(
@@ -73,6 +81,10 @@ class PrivateTables(ABC):
     @abstractmethod
     def run(self, cells: Cells) -> Computed:
         """Computes cells. It fails for no data: what may go wrong with a row has been made total."""
+
+    def marginals(self, marginals: Marginals) -> NDArray[np.int64]:
+        """Counts contingency tables of the same rows, one after another. It fails for no data."""
+        return np.concatenate([marginals.laid_out(at, self.run(cells)) for at, cells in enumerate(marginals.cells)])
 
     @abstractmethod
     def fingerprints(self, key: bytes) -> Mapping[str, str]:

@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 from typing import Any, TypeAlias, final
 
+import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.query.nodes.expressions import Expression
@@ -146,6 +148,41 @@ class Cells:
     def kept(self) -> dict[str, Any]:
         """What engines wrote down for these very cells, by their names: they rehearse and run the same."""
         return {}
+
+
+@final
+@dataclass(frozen=True)
+class Marginals:
+    """Contingency tables to count of the same rows: how many have each combination of codes, for sets of columns.
+
+    Every field of the source holds whole numbers from 0 up to its number of ``codes`` less 1, and none is missing. The
+    tables stand one after another, in each of them the last column running fastest.
+    """
+
+    source: Relation
+    codes: tuple[int, ...]
+    cliques: tuple[tuple[int, ...], ...]
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The number of cells of each table."""
+        return tuple(prod(self.codes[place] for place in clique) for clique in self.cliques)
+
+    @property
+    def cells(self) -> tuple[Cells, ...]:
+        """The same, table by table, for engines that know no better way."""
+        fields = self.source.fields
+        return tuple(
+            Cells(self.source, tuple(fields[place] for place in clique), (Rows(),)) for clique in self.cliques
+        )
+
+    def laid_out(self, table: int, computed: Computed) -> NDArray[np.int64]:
+        """The counts of one table with all its cells, from those that occur."""
+        made, cell = np.zeros(self.sizes[table], np.int64), np.zeros(len(computed.numbers[0]), np.int64)
+        for place, codes in zip(self.cliques[table], computed.keys, strict=True):
+            cell = cell * self.codes[place] + np.asarray(codes, np.int64)
+        made[cell] = computed.numbers[0]
+        return made
 
 
 @final

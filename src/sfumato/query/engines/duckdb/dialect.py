@@ -118,6 +118,7 @@ DUCKDB = Dialect(
     distinct_tuple="({0})",
     unnest="unnest(CAST({0} AS {1}[])[:{2}])",
     unnest_kept="unnest(CASE WHEN len(CAST({0} AS {1}[])) > 0 THEN CAST({0} AS {1}[])[:{2}] ELSE [NULL] END)",
+    each_of="unnest([{0}])",
     numbered="SELECT {0}, unnest(range(count(*))) AS j FROM ({1}) GROUP BY {0}",
     semi_join="SELECT {0}.* FROM {0} SEMI JOIN {1} ON {2}",
     anti_join="SELECT {0}.* FROM {0} ANTI JOIN {1} ON {2}",

@@ -112,6 +112,8 @@ class Dialect:
     """The items of a list (0), of a type (1), at most so many (2): each in a row of its own, if there are any."""
     unnest_kept: str = ""
     """The same, with a missing item where there are none."""
+    each_of: str = ""
+    """Whole numbers {0} of a row, with commas between them: each in a row of its own."""
     factor: str = ""
     """A type of whole numbers of {0} digits that is multiplied without a check, though to make it takes a while."""
     factor_digits: int = 0
@@ -124,6 +126,10 @@ class Dialect:
     """The word for a named SELECT that is computed once, though it is used several times."""
     anew: str = "NOT MATERIALIZED"
     """The word for one that is computed anew each time, which is quicker where it is only read."""
+
+    def narrow_type(self, most: int) -> str:
+        """The narrowest type of keys, or of whole numbers, up to this size."""
+        return next((name for bits, name in self.key_types if most < 2**bits), None) or self.whole_type(most)
 
     def whole_type(self, most: int) -> str:
         """The narrowest type of whole numbers up to this size."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from functools import cached_property
-from typing import Any, TypeAlias, final
+from typing import Any, TypeAlias, TypeVar, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sfumato.errors import QueryRefused, SfumatoError
 from sfumato.query.engines.protocol import Engine
@@ -15,12 +16,13 @@ from sfumato.query.engines.sql.cells import statement_of
 from sfumato.query.engines.sql.dialect import Dialect
 from sfumato.query.engines.sql.folds import key
 from sfumato.query.engines.sql.held import Held
+from sfumato.query.engines.sql.marginals import marginals_statement
 from sfumato.query.engines.sql.relations import Relations
 from sfumato.query.engines.sql.statement import Scope, Statement, listing
 from sfumato.query.nodes.expressions import Column, Expression
 from sfumato.query.nodes.kinds import Kind, Value
 from sfumato.query.nodes.relations import Relation
-from sfumato.query.plan.engine_plan import Cells, Computed, PublicKeys, Rows
+from sfumato.query.plan.engine_plan import Cells, Computed, Marginals, PublicKeys, Rows
 
 FEW = 2000
 """Answers of at most this many rows are fetched as plain tuples."""
@@ -30,6 +32,8 @@ REHEARSED = 256
 
 Shape: TypeAlias = tuple[str, tuple[str | type, ...], PublicKeys | None]
 """What decides whether a statement runs on no rows (`Statement.shape`), with the list of keys that it looks up."""
+
+Tried = TypeVar("Tried")
 
 
 class Answer(ABC):
@@ -92,20 +96,26 @@ class SQLEngine(Engine):
         }
 
     def prepare(self, cells: Cells) -> None:
-        try:
-            shape = self.empty.rehearse(cells, self.rehearsed)
-        except SfumatoError:
-            raise
-        except (RuntimeError, ValueError, OverflowError, MemoryError):  # among them RecursionError and UnicodeError
-            shape = None
-        if shape is None:
-            raise QueryRefused(
-                f"{self.name} cannot run this question, whatever the data: a number in it is too large, or an "
-                "expression too long or too deeply nested. Nothing was charged. Ask in smaller steps: WITH name AS (…)."
-            )
+        shape = self._tried_empty(lambda: self.empty.rehearse(cells, self.rehearsed))
         if len(self.rehearsed) >= REHEARSED:
             self.rehearsed.pop(next(iter(self.rehearsed)), None)
         self.rehearsed[shape] = None
+
+    def prepare_marginals(self, marginals: Marginals) -> None:
+        self._tried_empty(lambda: self.empty.marginals(marginals))
+
+    def _tried_empty(self, run: Callable[[], Tried]) -> Tried:
+        """What something gives on the tables without rows; refuses what cannot run there."""
+        try:
+            return run()
+        except SfumatoError:
+            raise
+        except (RuntimeError, ValueError, OverflowError, MemoryError):  # among them RecursionError and UnicodeError
+            pass
+        raise QueryRefused(
+            f"{self.name} cannot run this question, whatever the data: a number in it is too large, or an "
+            "expression too long or too deeply nested. Nothing was charged. Ask in smaller steps: WITH name AS (…)."
+        )
 
     def rehearse(self, cells: Cells, known: Container[Shape]) -> Shape:
         """Runs the statement of cells, unless one of its shape is known to run; gives its shape."""
@@ -117,6 +127,14 @@ class SQLEngine(Engine):
 
     def run(self, cells: Cells) -> Computed:
         return self._computed(cells, *self._written(cells))
+
+    def marginals(self, marginals: Marginals) -> NDArray[np.int64]:
+        statement = Statement(self.dialect)
+        text = marginals_statement(marginals, Relations(self.held, statement))
+        answer = self.answer(text, statement, few=False)
+        counts = np.zeros(sum(marginals.sizes), np.int64)
+        counts[answer.numbers("cell")] = answer.numbers("n")
+        return counts
 
     def _written(self, cells: Cells) -> tuple[str, Statement]:
         """The statement of cells on these tables; it is written once for the rehearsal and for the run."""
