@@ -63,6 +63,8 @@ class Played:
     weights: NDArray[np.float32]
     counts: tuple[NDArray[np.float64], ...] | None
     history: History
+    deviation: float = 0.0
+    """That of the noise on each count."""
 
     @staticmethod
     def of(value: Any, game: Game, heads: Sequence[Head], modes: int) -> Played:
@@ -72,7 +74,8 @@ class Played:
         split = None if counts is None else tuple(np.split(np.asarray(counts), np.cumsum(sizes)[:-1]))
         conditions = conditioned(heads, split, modes)
         weights, lines = np.asarray(value["weights"], dtype=np.float32), np.asarray(value["history"])
-        return Played(conditions, game.settings, weights, split, History.of(lines))
+        deviation = 0.0 if game.statistics is None else game.statistics.deviation
+        return Played(conditions, game.settings, weights, split, History.of(lines), deviation)
 
 
 def conditioned(heads: Sequence[Head], counts: Sequence[NDArray[np.float64]] | None, modes: int) -> Conditions:

@@ -13,9 +13,12 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from sfumato.entropy import Entropy, ReplayEntropy
-from sfumato.errors import BadArgument, Several, did_you_mean
+from sfumato.errors import BadArgument, Several
 from sfumato.exact import integer
 from sfumato.noise.uniform import below_many
+from sfumato.synth.graph.domain import Domain
+from sfumato.synth.graph.model import Codes as ModelCodes
+from sfumato.synth.graph.model import Given
 from sfumato.synth.neural.conditions import Conditions
 from sfumato.synth.neural.generator import Settings, made_of, with_weights
 from sfumato.synth.neural.heads import Codes
@@ -39,29 +42,18 @@ class NetworkModel:
     read off it: `marginal` counts made-up rows, always the same ones for one ``seed``.
     """
 
+    domain: Domain
     conditions: Conditions
     settings: Settings
     weights: NDArray[np.float32]
     total: float
     seed: bytes = b"marginals"
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The columns, in order."""
-        return tuple(head.name for head in self.conditions.heads.columns)
-
-    @property
-    def sizes(self) -> tuple[int, ...]:
-        """How many codes each column has."""
-        return tuple(head.size for head in self.conditions.heads.columns)
-
     @cached_property
     def _network(self) -> nn.Module:
         return with_weights(self.conditions, self.settings, self.weights)
 
-    def sample(
-        self, rows: int, entropy: Entropy, given: Mapping[str, NDArray[Any]] | None = None
-    ) -> NDArray[np.unsignedinteger[Any]]:
+    def sample(self, rows: int, entropy: Entropy, given: Given | None = None) -> ModelCodes:
         """Draws rows of codes; with ``given``, codes that each row is to have, others go with them as far as learnt.
 
         A generator that knows conditions is asked for one of the values; rows with other values than given are made
@@ -77,12 +69,11 @@ class NetworkModel:
             made[wrong] = self._made(len(wrong), {place: codes[wrong] for place, codes in wanted.items()}, entropy)
         for place, codes in wanted.items():
             made[:, place] = codes
-        return made.astype(np.min_scalar_type(max(self.sizes) - 1))
+        return made.astype(np.min_scalar_type(max(self.domain.sizes) - 1))
 
     def marginal(self, columns: Sequence[str]) -> NDArray[np.float64]:
         """The expected counts of some columns, as they are in made-up rows, scaled to the total."""
-        places = [self._place(name) for name in columns]
-        shape = tuple(self.sizes[place] for place in places)
+        places, shape = self.domain.axes(columns), self.domain.shape(columns)
         if not places:
             return np.array(self.total)
         flat = np.ravel_multi_index(tuple(self._looked_at[:, place] for place in places), shape)
@@ -93,24 +84,18 @@ class NetworkModel:
     def _looked_at(self) -> Codes:
         return self.sample(LOOKED_AT, ReplayEntropy(self.seed)).astype(np.int64)
 
-    def _place(self, name: str) -> int:
-        if name not in self.names:
-            must = f"one of {', '.join(self.names)}.{did_you_mean(name, self.names)}"
-            raise BadArgument("a column", must, name)
-        return self.names.index(name)
-
-    def _read(self, given: Mapping[str, NDArray[Any]], rows: int) -> dict[int, Codes]:
+    def _read(self, given: Given, rows: int) -> dict[int, Codes]:
         wanted = {}
         for name, codes in given.items():
-            place = self._place(name)
+            place = self.domain.axes([name])[0]
             held = np.broadcast_to(np.asarray(codes, dtype=np.int64), (rows,)) if np.ndim(codes) == 0 else codes
             if np.shape(held) != (rows,):
                 raise BadArgument("given", "a code for each row, or one for all", Several(np.shape(held), rows))
-            wanted[place] = np.clip(np.asarray(held, dtype=np.int64), 0, self.sizes[place] - 1)
+            wanted[place] = np.clip(np.asarray(held, dtype=np.int64), 0, self.domain.sizes[place] - 1)
         return wanted
 
     def _made(self, rows: int, wanted: Mapping[int, Codes], entropy: Entropy) -> Codes:
-        parts = [np.zeros((0, len(self.sizes)), dtype=np.int64)]
+        parts = [np.zeros((0, len(self.domain.sizes)), dtype=np.int64)]
         for start in range(0, rows, AT_ONCE):
             many = min(AT_ONCE, rows - start)
             now = {place: codes[start : start + many] for place, codes in wanted.items()}

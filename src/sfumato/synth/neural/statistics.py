@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import final
@@ -43,6 +44,11 @@ class Statistics:
 
         least = calibrate_plan(build, limit=loss, relation=Relation.ADD_REMOVE)
         return Statistics(sizes, each, law(rational(least, "scale")))
+
+    @property
+    def deviation(self) -> float:
+        """The standard deviation of the noise on each count, nearly."""
+        return math.sqrt(float(self.noise.variance()))
 
     @guarantee(
         claim="each row of a unit moves one count of each column by 1: k columns move by rows · √k in L2, rows · k in L1",
