@@ -81,6 +81,17 @@ class Conditions:
         at = torch.from_numpy(np.array(self.starts)[which] + values)
         return made.scatter_(1, at[:, None], 1.0)
 
+    def independent(self, rows: int, entropy: Entropy) -> Tensor:
+        """Rows of independent columns, by noisy counts where there are any and evenly else, each with a condition."""
+        heads, codes = self.heads.columns, []
+        for place, head in enumerate(heads):
+            told = uniforms((rows,), entropy).numpy()
+            known = place in self.columns
+            shares = self.often[self.columns.index(place)] if known else np.full(head.size, 1 / head.size)
+            codes.append(np.searchsorted(np.cumsum(shares)[:-1], told, side="right"))
+        made = np.stack(codes, axis=1)
+        return torch.cat([self.heads.encoded(made), self.met_by(made, entropy)[0]], dim=1)
+
     def met_by(self, codes: Codes, entropy: Entropy) -> tuple[Tensor, Tensor]:
         """For each row, a condition that it meets, by one of its own values; and how much it counts.
 
