@@ -64,7 +64,7 @@ ALLOWED_IN: dict[str, frozenset[str]] = {
     "numpy": frozenset(RANK) - {"errors", "exact", "guarantee", "plain"},
     "flint": frozenset({"exact", "noise", "accounting", "core", "mechanisms", "textbook", "audit"}),  # balls
     "lazy_loader": frozenset(
-        {"accounting", "release", "core", "transforms", "mechanisms", "combinators", "ledger", "learn", "train"}
+        {"accounting", "release", "core", "transforms", "mechanisms", "combinators", "ledger", "learn", "train", "synth"}
     ),
     "cryptography": frozenset({"entropy", "ledger"}),  # the key stream; signed checkpoints
     "psycopg": frozenset({"ledger"}),
@@ -74,13 +74,13 @@ ALLOWED_IN: dict[str, frozenset[str]] = {
     "rich": frozenset({"release", "demo", "cli"}),
     "typer": frozenset({"cli"}),
     "pandas": frozenset({"release"}),
-    "polars": frozenset({"release"}),
+    "polars": frozenset({"release", "synth"}),
     "duckdb": frozenset({"query"}),
     "sqlglot": frozenset({"query"}),
-    "pyarrow": frozenset({"release", "query", "demo", "cli"}),
-    "scipy": frozenset({"attacks", "learn"}),  # programs and optimisers; nothing private is made with it
-    "sklearn": frozenset({"learn", "train"}),  # the manners of estimators
-    "torch": frozenset({"train", "synth"}),  # synth: its networks alone
+    "pyarrow": frozenset({"release", "query", "synth", "demo", "cli"}),
+    "scipy": frozenset({"attacks", "learn", "synth"}),  # programs and optimisers; nothing private is made with it
+    "sklearn": frozenset({"learn", "train", "synth"}),  # the manners of estimators
+    "torch": frozenset({"train", "synth"}),
     "transformers": frozenset({"train"}),  # loaded by who asks for its trainer
 }
 

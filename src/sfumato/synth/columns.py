@@ -8,6 +8,7 @@ a time. Decoding makes a value of a code; within a bin it is drawn at random, ev
 from __future__ import annotations
 
 import datetime
+import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,9 +17,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias, final
 
 import numpy as np
 
+from sfumato.dp.reading import is_missing
 from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument
-from sfumato.learn.columns import Floats, is_missing
 from sfumato.query.nodes.expressions import Column, Expression
 from sfumato.query.nodes.kinds import Kind, Value
 from sfumato.query.nodes.literals import literal
@@ -151,7 +152,7 @@ class BinnedColumn(CodedColumn):
     def labels(self) -> list[str]:
         """The bins by their edges, then what is missing."""
         ends = [_word(edge) for edge in self.edges]
-        bins = [f"{low} … {high}" for low, high in zip(ends, ends[1:], strict=False)]
+        bins = [f"{low} … {high}" for low, high in itertools.pairwise(ends)]
         return [*bins, *(["missing"] * self.may_miss)]
 
     @property
@@ -194,8 +195,10 @@ class BinnedColumn(CodedColumn):
         last = bins == self.bins - 1  # whose upper edge is in it
         first, beyond = np.ceil(low), np.where(last, np.floor(high) + 1, np.ceil(high))
         whole = np.minimum(first + np.floor(share * np.maximum(beyond - first, 1.0)), ends[-1]).astype(np.int64)
-        return pa.array(whole, mask=gone).cast(arrow_type(self.kind) if self.kind is not Kind.DATE else pa.int32()).cast(
-            arrow_type(self.kind)
+        return (
+            pa.array(whole, mask=gone)
+            .cast(arrow_type(self.kind) if self.kind is not Kind.DATE else pa.int32())
+            .cast(arrow_type(self.kind))
         )
 
 

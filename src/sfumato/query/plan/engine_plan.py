@@ -172,9 +172,7 @@ class Marginals:
     def cells(self) -> tuple[Cells, ...]:
         """The same, table by table, for engines that know no better way."""
         fields = self.source.fields
-        return tuple(
-            Cells(self.source, tuple(fields[place] for place in clique), (Rows(),)) for clique in self.cliques
-        )
+        return tuple(Cells(self.source, tuple(fields[place] for place in clique), (Rows(),)) for clique in self.cliques)
 
     def laid_out(self, table: int, computed: Computed) -> NDArray[np.int64]:
         """The counts of one table with all its cells, from those that occur."""

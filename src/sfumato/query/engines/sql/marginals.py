@@ -27,7 +27,9 @@ def marginals_statement(marginals: Marginals, relations: Relations) -> str:
     )
     cells = list(_cells(marginals, widest))
     if len(cells) <= FEW or not dialect.each_of:
-        tables = " UNION ALL ".join(f"SELECT {cell} AS cell, count(*) AS n FROM coded GROUP BY {cell}" for cell in cells)
+        tables = " UNION ALL ".join(
+            f"SELECT {cell} AS cell, count(*) AS n FROM coded GROUP BY {cell}" for cell in cells
+        )
     else:
         each = dialect.each_of.format(listing(cells))
         tables = f"SELECT cell, count(*) AS n FROM (SELECT {each} AS cell FROM coded) GROUP BY cell"

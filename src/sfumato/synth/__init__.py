@@ -1,0 +1,9 @@
+"""Synthetic data: a table that looks like a private one, made of noisy counts that were paid for once.
+
+A method (`AIM`, `MST`, `Independent`, …) states what to spend; ``fit`` of a table of a session gives a `Synthetic`, and
+``sample`` rows of it, as many and as often as one likes.
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

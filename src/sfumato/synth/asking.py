@@ -1,0 +1,292 @@
+"""How a method of synthesis asks the data: noisy contingency tables, and which of them fits a model worst.
+
+A method is handed `Questions`, and never sees a row. Behind a ledger, the whole loss is charged before the first
+question; every question is a step of that run, and its answer is kept in the book, so that a run that broke off goes on
+where it was, and what it had paid for is not paid for again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, Protocol, cast, final
+
+import numpy as np
+
+from sfumato.accounting.convert.renyi import zcdp_rho
+from sfumato.accounting.events import Event, Stated
+from sfumato.accounting.losses.measures import ZCDP, Approx, Loss, Pure
+from sfumato.combinators.interaction import privacy_filter
+from sfumato.core.domains import Floats as FloatAtoms
+from sfumato.core.domains import Matrix
+from sfumato.core.measurement import Measurement
+from sfumato.core.metrics import L1, L2, AddRemove, Unit
+from sfumato.core.partial import Partial
+from sfumato.core.space import Space
+from sfumato.core.transformation import Transformation
+from sfumato.entropy import Entropy
+from sfumato.errors import BadArgument, PermitUsed
+from sfumato.guarantee import guarantee
+from sfumato.learn.sources import ROW
+from sfumato.mechanisms.selection import exponential, permute_and_flip
+from sfumato.query.frame import Frame
+from sfumato.query.plan.marginals import CodedRows
+from sfumato.release.record import Release
+from sfumato.stats.shares import Spendable, deviation_of, noise_of, parameter_for
+from sfumato.synth.columns import CodedColumn
+from sfumato.synth.graph.domain import Domain
+from sfumato.synth.graph.measured import Floats, Measured
+from sfumato.transforms.contingency import MOST_CELLS, STEPS, contingency, misfits, tables_at
+
+Clique = tuple[str, ...]
+"""Columns of which every combination of codes is counted."""
+
+PROOF = "proofs/synthesis.md#methods"
+
+MOST_QUESTIONS = 100_000
+"""A run asks no more often than this; what it may spend ends it long before."""
+
+Begin = Callable[[Sequence[tuple[int, ...]]], Transformation]
+Answer = Callable[[Measurement], Any]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Questions:
+    """Asks for noisy tables of a domain, and for the one that fits worst; all of it within a loss.
+
+    ``rows`` is the number of rows, where that is public. ``asked`` keeps what each question was paid.
+    """
+
+    domain: Domain
+    loss: Spendable
+    unit: Unit
+    begin: Begin
+    answer: Answer
+    rows: float | None = None
+    lost: Callable[[], bool] = lambda: False
+    asked: list[tuple[str, Spendable]] = field(default_factory=list)
+    measured: list[Measured] = field(default_factory=list)
+
+    @property
+    def left(self) -> Spendable:
+        """What may still be spent."""
+        spent = sum((loss.amounts[0] for _, loss in self.asked), Fraction(0))
+        return type(self.loss)(self.loss.amounts[0] - spent)
+
+    def share(self, part: Fraction | int) -> Spendable:
+        """A part of the whole loss."""
+        return self.loss.scaled(Fraction(part))
+
+    def noisy(self, cliques: Sequence[Clique], loss: Spendable) -> list[Measured]:
+        """Buys tables with noise of one deviation on every cell: Laplace for ε, Gaussian for ρ."""
+        kind, norm = type(loss), L1() if isinstance(loss, Pure) else L2()
+        every = tables_at(range(len(cliques)), metric=norm)
+        tables = self.begin(self._places(cliques))
+        scale = parameter_for(lambda one: tables >> every >> noise_of(kind, one), loss, self.unit)
+        noisy = np.asarray(self._paid(tables >> every >> noise_of(kind, scale), loss, "tables"), dtype=np.float64)
+        parts = np.split(noisy, np.cumsum([self.domain.size(clique) for clique in cliques])[:-1])
+        made = [
+            Measured(tuple(clique), part.reshape(self.domain.shape(clique)), deviation_of(kind, scale))
+            for clique, part in zip(cliques, parts, strict=True)
+        ]
+        self.measured.extend(made)
+        return made
+
+    def deviation(self, loss: Spendable) -> float:
+        """The deviation of the noise on every cell of one table that is bought for a loss."""
+        kind, norm = type(loss), L1() if isinstance(loss, Pure) else L2()
+        table = self.begin([(0,)]) >> tables_at([0], metric=norm)
+        return deviation_of(kind, parameter_for(lambda one: table >> noise_of(kind, one), loss, self.unit))
+
+    def worst(
+        self,
+        candidates: Sequence[Clique],
+        expected: Sequence[Floats],
+        loss: Spendable,
+        *,
+        weights: Sequence[float] | None = None,
+        penalties: Sequence[float] | None = None,
+    ) -> int:
+        """Chooses, privately, the table that is furthest from what a model expects: its place among the candidates.
+
+        It is likely to be one with a large weight × (L1 distance − penalty).
+        """
+        steps = np.concatenate([np.rint(np.clip(table.ravel(), 0, 2.0**50) * STEPS) for table in expected])
+        heavy = None if weights is None else [Fraction(round(weight * 1024), 1024) for weight in weights]
+        taken = None if penalties is None else [round(penalty * STEPS) for penalty in penalties]
+        scores = self.begin(self._places(candidates)) >> misfits(steps.astype(np.int64), weights=heavy, penalties=taken)
+        return int(self.choose(scores, loss))
+
+    def choose(self, scores: Transformation, loss: Spendable) -> Any:
+        """Chooses, privately, the place of a large score."""
+        heat = parameter_for(lambda one: scores >> self._choice(one), loss, self.unit)
+        return self._paid(scores >> self._choice(heat), loss, "a choice")
+
+    def tables(self, cliques: Sequence[Clique]) -> Transformation:
+        """The exact tables, for scores and mechanisms of a method's own to follow."""
+        return self.begin(self._places(cliques))
+
+    def ask(self, measurement: Measurement, loss: Spendable, what: str) -> Any:
+        """Runs a measurement of `tables`, for at most a loss."""
+        return self._paid(measurement, loss, what)
+
+    def _choice(self, scale: Fraction) -> Partial[Measurement]:
+        return permute_and_flip(scale) if isinstance(self.loss, Pure) else exponential(scale, measure=ZCDP)
+
+    @guarantee(
+        claim="a question runs only if its loss is within its share, and its share within what is left of the whole",
+        proof="proofs/synthesis.md#methods",
+        reviewed="5da97a21d7c8",
+    )
+    def _paid(self, measurement: Measurement, loss: Spendable, what: str) -> Any:
+        """Runs what costs no more than a share, once that is taken off what is left."""
+        if self.lost():
+            self.asked.append(("an answer that was lost", loss))
+            if loss.amounts[0] > self.left.amounts[0]:
+                raise PermitUsed(
+                    "the run broke off between a question and its answer, which is lost and stays paid for; what is "
+                    f"left of it, {self.left}, does not pay for asking again. Start another run, with a new key."
+                )
+        if loss.amounts[0] > self.left.amounts[0] or not measurement.map(self.unit).within(loss):
+            raise BadArgument("the loss of a question", f"at most what is left, {self.left}", loss)
+        value = self.answer(measurement)
+        self.asked.append((what, loss))
+        return value
+
+    def _places(self, cliques: Sequence[Clique]) -> list[tuple[int, ...]]:
+        places = [self.domain.axes(clique) for clique in cliques]
+        if any(list(one) != sorted(set(one)) for one in places):
+            raise BadArgument("columns of a table", "each once, in the order of the domain", "others")
+        cells = sum(self.domain.size(clique) for clique in cliques)
+        if cells > MOST_CELLS:
+            raise BadArgument("the tables", f"of at most {MOST_CELLS:,} cells together: state fewer bins", cells)
+        return places
+
+
+def spendable_of(loss: Loss) -> Spendable:
+    """The loss that adds up, of all that a loss pays for: an (ε, δ) is spent as the ρ that it pays for.
+
+    >>> spendable_of(Pure(1))
+    Pure(epsilon=1.0)
+    """
+    match loss:
+        case Pure() | ZCDP():
+            return loss
+        case Approx(delta=delta) if delta == 0:
+            return Pure(loss.epsilon)
+        case Approx():
+            return ZCDP(zcdp_rho(loss.epsilon, delta=loss.delta))
+    raise BadArgument("loss", "Pure, ZCDP or Approx: sf.ZCDP(0.05), or epsilon=1, delta=1e-9", loss)
+
+
+def held_questions(
+    codes: np.ndarray[Any, Any], domain: Domain, loss: Loss, *, rows: float | None, entropy: Entropy | None
+) -> Questions:
+    """Questions on rows that one holds oneself: nothing is charged, and a filter keeps the loss."""
+    paid, space = spendable_of(loss), Space(Matrix(len(domain.names), FloatAtoms()), AddRemove())
+    ask = (space >> privacy_filter(paid, d_in=ROW))(np.asarray(codes, np.float64), d_in=ROW, entropy=entropy).value
+    return Questions(domain, paid, ROW, lambda cliques: space >> contingency(domain.sizes, cliques), ask, rows)
+
+
+class Paid(Protocol):
+    """A run that was charged once, whose steps are counted before they look: a session has it."""
+
+    @property
+    def taken(self) -> int:
+        """How many steps have run, or may have."""
+
+    @property
+    def states(self) -> tuple[str, ...]:
+        """What was kept of each step, in their order."""
+
+    @property
+    def release(self) -> Release | None:
+        """The release that the run ended with."""
+
+    def step(self, function: Callable[[Any, Entropy], Any]) -> Any:
+        """Counts the next step in the book, and then runs it."""
+
+    def checkpoint(self, state: str) -> None:
+        """Keeps what a step gave."""
+
+    def finish(self, value: Any) -> Release:
+        """Ends the run with a release."""
+
+
+class Payer(Protocol):
+    """Who charges a run: a session, which this layer does not know."""
+
+    def start(self, event: Event, *, loss: Loss, key: str, proofs: Sequence[str], what: str, steps: int) -> Paid:
+        """Charges all steps of a run once, or goes on with the run that has this key."""
+
+
+@final
+class Answers:
+    """The answers of a run behind a ledger: those that the book has, and then new ones, each kept at once.
+
+    Where a process ended between a look at the data and the keeping of its answer, that answer is ``lost``.
+    """
+
+    def __init__(self, run: Paid, unit: Unit) -> None:
+        self._run, self.unit = run, unit
+        self._known = [json.loads(state) for state in run.states]
+        self._given = 0
+        self._lost = run.taken > len(self._known)
+
+    def lost(self) -> bool:
+        """Tells, once, whether the next question was asked before and its answer never kept."""
+        lost = self._lost and self._given == len(self._known)
+        self._lost = self._lost and not lost
+        return lost
+
+    def answer(self, measurement: Measurement) -> Any:
+        """Answers a question: from the book, where it was asked before, else from the data."""
+        question = _digest(measurement)
+        if self._given < len(self._known):
+            kept = self._known[self._given]
+            if kept["question"] != question:
+                must = "that of a run on the same data with the same recipe, or a new one: other questions were asked"
+                raise BadArgument("key", must, "another run's")
+            self._given += 1
+            return kept["value"]
+        value = self._run.step(lambda data, entropy: measurement(data, d_in=self.unit, entropy=entropy).value)
+        plain = np.asarray(value).tolist()
+        self._run.checkpoint(json.dumps({"question": question, "value": plain}))
+        self._known.append({"question": question, "value": plain})
+        self._given += 1
+        return plain
+
+    def finish(self) -> Release:
+        """Ends the run with a release of all answers."""
+        return self._run.release or self._run.finish(json.dumps([kept["value"] for kept in self._known]))
+
+
+def _digest(measurement: Measurement) -> str:
+    """Tells a question from others by how it was built."""
+    built = json.dumps(measurement.plan, sort_keys=True) if measurement.plan is not None else str(measurement.how)
+    return hashlib.sha256(built.encode()).hexdigest()[:24]
+
+
+def started(table: Frame, loss: Loss, *, key: str, what: str) -> Answers:
+    """Charges a loss for all questions of a run, or goes on with the run that has this key."""
+    if table.asker.opened.catalog.codebook.kinds:
+        raise BadArgument("the table", "of one kind of units: there is no theorem for runs on several", "several")
+    payer, event = cast(Payer, table.asker), Stated(spendable_of(loss))
+    run = payer.start(event, loss=loss, key=key, proofs=(PROOF,), what=what, steps=MOST_QUESTIONS)
+    return Answers(run, table.asker.unit)
+
+
+def asked_questions(coded: CodedRows, domain: Domain, loss: Loss, *, rows: float | None, answers: Answers) -> Questions:
+    """Questions on a table of a session, of a run that was charged."""
+    return Questions(domain, spendable_of(loss), answers.unit, coded.tables, answers.answer, rows, lost=answers.lost)
+
+
+def coded_rows(table: Frame, columns: Sequence[CodedColumn], max_rows: int | None) -> CodedRows:
+    """The rows of a table as codes."""
+    fields = {field.name: field for field in table.relation.fields}
+    codes = [column.code(fields[column.name]) for column in columns]
+    return CodedRows.of(table.relation, codes, table.asker.opened, max_rows=max_rows)

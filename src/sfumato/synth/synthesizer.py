@@ -1,0 +1,154 @@
+"""What all methods of synthesis share: a recipe that is only stored, two ways in, one loss for everything."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, final
+
+from sfumato.accounting.losses.measures import Loss
+from sfumato.entropy import Entropy, system
+from sfumato.errors import BadArgument
+from sfumato.exact import Number, integer
+from sfumato.learn.guards import needed_loss
+from sfumato.learn.prepared import Prepared
+from sfumato.learn.sources import check_held
+from sfumato.query.answer.explanation import Explanation
+from sfumato.query.frame import Frame
+from sfumato.release.progress import Progress, reporting
+from sfumato.stats.shares import noise_of, parameter_for
+from sfumato.synth.asking import (
+    Answers,
+    Questions,
+    asked_questions,
+    coded_rows,
+    held_questions,
+    spendable_of,
+    started,
+)
+from sfumato.synth.graph.model import Model
+from sfumato.synth.schema import Bins, Schema, schema_of_rows, schema_of_table
+from sfumato.synth.synthetic import Synthetic
+from sfumato.transforms.contingency import tables_at
+
+
+@final
+@dataclass(frozen=True)
+class Made:
+    """What a method ends with: a model, and what it did, in words."""
+
+    model: Model
+    notes: tuple[str, ...] = ()
+
+
+class Synthesizer(ABC):
+    """A recipe for synthetic data: it stores what to spend and how, and `fit` makes a model of a table.
+
+    The loss is stated as ``loss=sf.ZCDP(0.05)``, or ``epsilon=1, delta=1e-9``; an (ε, δ) is spent as the ρ that it pays
+    for, an ε alone as an ε.
+    """
+
+    name: ClassVar[str]
+    loss: Loss | None
+    epsilon: Number | None
+    delta: Number | None
+
+    def fit(
+        self,
+        table: object,
+        *,
+        columns: Sequence[str] | None = None,
+        max_rows: int | None = None,
+        rows: int | None = None,
+        bins: Bins | None = None,
+        between: Mapping[str, object] | None = None,
+        categories: Mapping[str, Sequence[Hashable]] | None = None,
+        key: str | None = None,
+        progress: Progress | None = None,
+        entropy: Entropy | None = None,
+    ) -> Synthetic:
+        """Makes a model of a table of a session, which is charged; or of rows that one holds, which is not.
+
+        ``columns`` are those to synthesise (left out: all but ids), of each person ``max_rows`` rows count. ``rows`` is
+        the number of rows, where that is public (else it is measured with the rest). ``bins``, ``between`` and
+        ``categories`` say what codes columns have where the codebook does not. Under a ``key`` a run that broke off
+        goes on where it was, and one that ended is answered from the book, at no cost. ``entropy`` is for tests.
+        """
+        paid = needed_loss(self.loss, self.epsilon, self.delta)
+        stated = None if rows is None else float(integer(rows, "rows", least=1))
+        if isinstance(table, Prepared):
+            table = table.frame
+        if isinstance(table, Frame):
+            schema = schema_of_table(table, columns=columns, bins=bins, between=between, categories=categories)
+            return self._of_table(table, schema, paid, max_rows, stated, key, progress)
+        check_held(table)
+        if max_rows is not None or key is not None:
+            raise BadArgument("max_rows and key", "left out, where rows are held: each is one person's", "given")
+        schema = schema_of_rows(table, columns=columns, bins=bins, between=between, categories=categories)
+        self.check(schema, paid)
+        codes = schema.encode(table)
+        asked = held_questions(codes, schema.domain, paid, rows=stated, entropy=entropy)
+        return self._made(asked, schema, paid, None, progress)
+
+    def explain(
+        self,
+        table: Frame,
+        *,
+        columns: Sequence[str] | None = None,
+        max_rows: int | None = None,
+        bins: Bins | None = None,
+        between: Mapping[str, object] | None = None,
+        categories: Mapping[str, Sequence[Hashable]] | None = None,
+    ) -> Explanation:
+        """Says what `fit` of a table would cost, and whether that fits; spends nothing and looks at no row."""
+        paid = needed_loss(self.loss, self.epsilon, self.delta)
+        schema = schema_of_table(table, columns=columns, bins=bins, between=between, categories=categories)
+        self.check(schema, paid)
+        spend, every = spendable_of(paid), [(place,) for place in range(len(schema.columns))]
+        tables = coded_rows(table, schema.columns, max_rows).tables(every) >> tables_at(range(len(every)))
+        scale = parameter_for(lambda one: tables >> noise_of(type(spend), one), spend, table.asker.unit)
+        return table.asker.explain_run(tables >> noise_of(type(spend), scale), loss=paid)
+
+    def check(self, schema: Schema, loss: Loss) -> None:
+        """Refuses, before anything is paid, what this method cannot do with such columns."""
+        spendable_of(loss)
+
+    @abstractmethod
+    def build(self, questions: Questions, schema: Schema, progress: Progress) -> Made:
+        """Asks for what the method needs, and makes a model of the answers."""
+
+    def _of_table(
+        self,
+        table: Frame,
+        schema: Schema,
+        loss: Loss,
+        max_rows: int | None,
+        rows: float | None,
+        key: str | None,
+        progress: Progress | None,
+    ) -> Synthetic:
+        self.check(schema, loss)
+        by_rows = table.asker.opened.catalog.by_rows
+        coded = coded_rows(table, schema.columns, None if by_rows else max_rows)  # refused here, before it is charged
+        words = f"synthetic data by {self.name} of {', '.join(schema.domain.names)}: {'; '.join(coded.words)}"
+        answers = started(table, loss, key=f"synth {key or system().octets(16).hex()}", what=words)
+        asked = asked_questions(coded, schema.domain, loss, rows=rows, answers=answers)
+        return self._made(asked, schema, loss, answers, progress)
+
+    def _made(
+        self, asked: Questions, schema: Schema, loss: Loss, answers: Answers | None, progress: Progress | None
+    ) -> Synthetic:
+        with reporting(progress, f"{self.name} of {len(schema.columns)} columns") as tell:
+            made = self.build(asked, schema, tell)
+        return Synthetic(
+            self.name,
+            schema,
+            made.model,
+            tuple(asked.measured),
+            loss,
+            asked.unit.protects,
+            None if answers is None else answers.finish(),
+            made.notes,
+            tuple(asked.asked),
+        )
