@@ -239,7 +239,7 @@ class VanishingGradients(SfumatoError, RuntimeError):
             f"the gradients of the {side} vanished: in the last quarter of {steps:,} steps it learnt nothing, so what "
             "is made with it says nothing of the data. What was charged is spent. Train with a lower learning rate or "
             "fewer steps under another key; or take a method that has no such fault, such as AIM. With the same key "
-            "and check=False, what was trained is handed out as it is."
+            "and detect=False, what was trained is handed out as it is."
         )
 
 
@@ -251,7 +251,7 @@ class NoConvergence(SfumatoError, RuntimeError):
         super().__init__(
             f"the training did not converge: {what}. It is over where the discriminator does no better than chance. "
             "What was charged is spent. Train with other learning rates, more steps or a larger loss under another "
-            "key; or take a method that has no such fault, such as AIM. With the same key and check=False, what was "
+            "key; or take a method that has no such fault, such as AIM. With the same key and detect=False, what was "
             "trained is handed out as it is."
         )
 

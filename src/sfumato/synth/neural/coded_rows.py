@@ -94,7 +94,7 @@ class CodedRows(ABC):
 @final
 @dataclass(frozen=True, eq=False)
 class HeldRows(CodedRows):
-    """Codes that the caller holds: nothing is charged. ``people`` says whose each row is, of whom ``max_rows`` count."""
+    """Codes that the caller holds: nothing is charged. ``people`` are whose rows are, ``max_rows`` of each count."""
 
     heads: tuple[Head, ...]
     codes: Codes
@@ -157,7 +157,9 @@ class TableRows(CodedRows):
         return rows, rows.target
 
     def run(self, measurement: Measurement, *, loss: Loss) -> Release:
-        marked = measurement if not self.asked else replace(measurement, how=measurement.how.after((self.asked,), (), ()))
+        marked = (
+            measurement if not self.asked else replace(measurement, how=measurement.how.after((self.asked,), (), ()))
+        )
         return self.frame.asker.run(marked, loss=loss, key=self.key)
 
 

@@ -6,6 +6,7 @@ they cost nothing, and what they say may be published. They never look at a row 
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -88,9 +89,7 @@ class Variety:
     def collapsed(self) -> tuple[str, ...]:
         """What speaks for a collapse, in words; nothing where all is well."""
         found = []
-        for name, share, seen, could in zip(
-            self.names, self.most_frequent, self.distinct, self.possible, strict=True
-        ):
+        for name, share, seen, could in zip(self.names, self.most_frequent, self.distinct, self.possible, strict=True):
             if could > 1 and (seen == 1 or share >= 0.999):
                 found.append(f"{name} has one value in {share:.1%} of made-up rows, of {could} that there could be")
             elif could >= 10 and seen <= max(2, could // 10):
@@ -136,7 +135,7 @@ def _expected_repeats(shares: Sequence[NDArray[np.float64]], rows: int) -> float
     """
     chance = float(np.prod([float((each**2).sum()) for each in shares]))
     different = 1 / max(chance, 1e-300)
-    return max(0.0, 1 - different * -np.expm1(-rows / different) / rows)
+    return max(0.0, 1 - different * -math.expm1(-rows / different) / rows)
 
 
 def _last(values: NDArray[np.float64]) -> NDArray[np.float64]:

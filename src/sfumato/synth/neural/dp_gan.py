@@ -52,7 +52,7 @@ class DPGAN(NeuralSynthesizer):
     clip: float = 1.0
     size: int | None = None
     settings: Settings = field(default_factory=Settings)
-    check: bool = True
+    detect: bool = True
 
     def game(self, rows: CodedRows, size: int, loss: Loss) -> Game:
         """DP-SGD, and nothing else."""
@@ -86,7 +86,7 @@ class DPCTGAN(NeuralSynthesizer):
     share: Number = Fraction(1, 5)
     modes: int = 5
     settings: Settings = field(default_factory=Settings)
-    check: bool = True
+    detect: bool = True
 
     def game(self, rows: CodedRows, size: int, loss: Loss) -> Game:
         """Noisy counts of every column, and DP-SGD with what they leave."""

@@ -91,7 +91,9 @@ def conditioned(heads: Sequence[Head], counts: Sequence[NDArray[np.float64]] | N
     return Conditions(columns) if counts is None else Conditions.of(columns, counts)
 
 
-def measured_game(rows: CodedRows, game: Game, loss: Loss, *, name: str, modes: int, proofs: Sequence[str]) -> Measurement:
+def measured_game(
+    rows: CodedRows, game: Game, loss: Loss, *, name: str, modes: int, proofs: Sequence[str]
+) -> Measurement:
     """A game on rows as one measurement.
 
     Takes:      rows of codes, of arrays or of a table behind a ledger, where all rows of a unit stay together

@@ -88,9 +88,7 @@ class Generator:
     def __init__(self, conditions: Conditions, settings: Settings, entropy: Entropy) -> None:
         self.conditions, self.settings, self._entropy = conditions, settings, entropy
         self.network = initialised(generator(conditions, settings), entropy)
-        self._optimizer = torch.optim.Adam(
-            self.network.parameters(), lr=settings.generator_rate, betas=(0.5, 0.9)
-        )
+        self._optimizer = torch.optim.Adam(self.network.parameters(), lr=settings.generator_rate, betas=(0.5, 0.9))
         self._average = parameters_to_vector(self.network.parameters()).detach().clone()
 
     def rows(self, many: int) -> Tensor:
@@ -109,7 +107,9 @@ class Generator:
         lost = nn.functional.softplus(-judge(torch.cat([made, asked], dim=1))).mean() + missed
         lost.backward()
         parameters = list(self.network.parameters())
-        norm = float(torch.linalg.vector_norm(torch.stack([each.grad.norm() for each in parameters if each.grad is not None])))
+        norm = float(
+            torch.linalg.vector_norm(torch.stack([each.grad.norm() for each in parameters if each.grad is not None]))
+        )
         if math.isfinite(norm):
             self._optimizer.step()
             with torch.no_grad():

@@ -82,7 +82,7 @@ class Head:
         centres = np.array([mode.centre for mode in self.modes])[within]
         reach = np.array([mode.reach for mode in self.modes])[within]
         near = np.rint(centres + reach * inputs[:, 0].double().numpy()).clip(0, self.ordered - 1).astype(np.int64)
-        return np.where(places < len(self.modes), near, places - len(self.modes) + self.ordered)
+        return np.asarray(np.where(places < len(self.modes), near, places - len(self.modes) + self.ordered))
 
 
 @final
@@ -112,9 +112,7 @@ class Heads:
 
     def encoded(self, codes: Codes) -> Tensor:
         """Rows of codes as inputs; codes that are none count as the nearest that is one."""
-        parts = [
-            head.encoded(np.clip(codes[:, place], 0, head.size - 1)) for place, head in enumerate(self.columns)
-        ]
+        parts = [head.encoded(np.clip(codes[:, place], 0, head.size - 1)) for place, head in enumerate(self.columns)]
         return torch.cat(parts, dim=1)
 
     def activated(self, raw: Tensor, gumbel: Tensor, temperature: float) -> Tensor:

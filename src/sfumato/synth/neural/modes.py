@@ -66,7 +66,11 @@ def fitted_modes(counts: NDArray[np.float64], most: int) -> tuple[Mode, ...]:
     spreads = np.full(most, max(len(counts) / (2 * most), 0.5))
     shares = np.full(most, 1 / most)
     for _ in range(ROUNDS):
-        near = shares[:, None] / spreads[:, None] * np.exp(-((places - centres[:, None]) ** 2) / (2 * spreads[:, None] ** 2))
+        near = (
+            shares[:, None]
+            / spreads[:, None]
+            * np.exp(-((places - centres[:, None]) ** 2) / (2 * spreads[:, None] ** 2))
+        )
         owned = weights * near / np.maximum(near.sum(axis=0), 1e-300)
         shares = owned.sum(axis=1)
         held = np.maximum(shares, 1e-12)

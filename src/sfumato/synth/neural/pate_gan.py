@@ -53,14 +53,11 @@ class PATEGAN(NeuralSynthesizer):
     rounds: int = ROUNDS
     size: int | None = None
     settings: Settings = field(default_factory=Settings)
-    check: bool = True
+    detect: bool = True
 
     def game(self, rows: CodedRows, size: int, loss: Loss) -> Game:
         """Votes, and nothing else."""
         return voting_game(self, rows, loss, None)
-
-    def _needs_size(self) -> bool:
-        return False
 
 
 @final
@@ -78,6 +75,7 @@ class PATECTGAN(NeuralSynthesizer):
     """
 
     name: ClassVar[str] = "PATE-CTGAN"
+    sized: ClassVar[bool] = False
     proofs: ClassVar[tuple[str, ...]] = (*PROOFS, "proofs/neural_synthesis.md#statistics")
     loss: Loss | None = None
     epsilon: Number | None = None
@@ -89,14 +87,11 @@ class PATECTGAN(NeuralSynthesizer):
     share: Number = Fraction(1, 5)
     modes: int = 5
     settings: Settings = field(default_factory=Settings)
-    check: bool = True
+    detect: bool = True
 
     def game(self, rows: CodedRows, size: int, loss: Loss) -> Game:
         """Noisy counts of every column, and votes with what they leave."""
         return voting_game(self, rows, loss, Statistics.within(part_of(loss, self.share), rows.sizes, rows.each))
-
-    def _needs_size(self) -> bool:
-        return False
 
     @property
     def _modes(self) -> int:

@@ -73,7 +73,7 @@ class PrivateGame:
 
     def facts(self) -> tuple[tuple[str, str], ...]:
         """What is printed of it."""
-        counted = () if self.statistics is None else (("noisy counts", str(self.statistics.noise)),)
+        counted = () if self.statistics is None else (("noisy counts", str(self.statistics)),)
         return (
             *counted,
             ("steps", f"{self.plan.steps:,}"),
@@ -111,9 +111,7 @@ class PrivateGame:
     proof="proofs/neural_synthesis.md#composition",
     reviewed="000000000000",
 )
-def game_event(
-    batches: PoissonBatches, multiplier: Fraction, statistics: Statistics | None, units: Fraction
-) -> Event:
+def game_event(batches: PoissonBatches, multiplier: Fraction, statistics: Statistics | None, units: Fraction) -> Event:
     """What runs, between rows that differ in so many units."""
     steps = event_of(batches, multiplier, units)
     return steps if statistics is None else Sequence(statistics.event(units), steps)
@@ -150,7 +148,7 @@ class MadeUpSide:
         norms = torch.stack([part.flatten(1).norm(dim=1) for part in each.values()]).norm(dim=0)
         weights = torch.clamp(self._clip / norms.clamp(min=1e-12), max=1.0)
         weights = torch.where(torch.isfinite(norms), weights, 0.0) / len(rows)
-        mean = {name: torch.einsum("r,r...->...", weights, part.nan_to_num()) for name, part in each.items()}
+        mean = {name: torch.einsum("r,r...->...", weights, part).nan_to_num() for name, part in each.items()}
         self._length = float(torch.stack([part.norm() for part in mean.values()]).norm())
         for name, parameter in self._network.named_parameters():
             parameter.grad = mean[name] if parameter.grad is None else parameter.grad + mean[name]

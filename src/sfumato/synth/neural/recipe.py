@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Any, ClassVar, final
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from sfumato.errors import BadArgument
 from sfumato.exact import Number, integer
 from sfumato.learn.guards import needed_loss
 from sfumato.learn.prepared import Prepared
-from sfumato.learn.sources import ROW, check_held
+from sfumato.learn.sources import check_held
 from sfumato.query.answer.explanation import Explanation
 from sfumato.query.frame import Frame
 from sfumato.query.plan.stable import Coded
@@ -35,12 +36,31 @@ LOOKED_OVER = 2_000
 """So many made-up rows are looked over for a collapse."""
 
 
+@final
+@dataclass(frozen=True)
+class Stated:
+    """What is said of columns where a codebook does not say it, as it was given to ``fit``."""
+
+    columns: Sequence[str] | None
+    bins: Bins | None
+    between: Mapping[str, Any] | None
+    categories: Mapping[str, Sequence[Hashable]] | None
+
+    def schema(self, table: object) -> Schema:
+        """The columns of a table of a session, or of rows that one holds, with their codes."""
+        columns, bins, between, categories = self.columns, self.bins, self.between, self.categories
+        if isinstance(table, Frame):
+            return schema_of_table(table, columns=columns, bins=bins, between=between, categories=categories)
+        check_held(table)
+        return schema_of_rows(table, columns=columns, bins=bins, between=between, categories=categories)
+
+
 class NeuralSynthesizer(ABC):
     """A recipe for synthetic data by networks: it stores what to spend and how, and `fit` trains a generator.
 
     All of a fit is one measurement, with one charge: whatever noisy counts it begins with, and all of its training.
     ``size`` is a public number of units, about as many as there are; of rows that one holds it is taken to be public.
-    With ``check``, games that went wrong raise errors, and generators with few ideas a warning.
+    With ``detect``, games that went wrong raise errors, and generators with few ideas a warning.
     """
 
     name: ClassVar[str]
@@ -49,7 +69,9 @@ class NeuralSynthesizer(ABC):
     epsilon: Number | None
     delta: Number | None
     size: int | None
-    check: bool
+    detect: bool
+    sized: ClassVar[bool] = True
+    """Tells whether a number of units has to be known before anything is paid."""
 
     def fit(
         self,
@@ -73,17 +95,17 @@ class NeuralSynthesizer(ABC):
         no cost. ``entropy`` is for tests.
         """
         paid = needed_loss(self.loss, self.epsilon, self.delta)
-        stated = None if rows is None else float(integer(rows, "rows", least=1))
+        many = None if rows is None else float(integer(rows, "rows", least=1))
         most = None if max_rows is None else integer(max_rows, "max_rows", least=1)
-        said = {"columns": columns, "bins": bins, "between": between, "categories": categories}
-        schema, source = self._read(table, most, people, key, entropy, **said)
-        game = self.game(source, self._size(source, stated), paid)
+        stated = Stated(columns, bins, between, categories)
+        schema, source = self._read(table, stated, most, people, key, entropy)
+        game = self.game(source, self._size(source, many), paid)
         measurement = self._measurement(source, game, paid)
         with reporting(progress, f"{self.name} of {len(schema.columns)} columns") as tell:
             release = source.run(measurement, loss=paid)
             tell(1, 1)
         played = Played.of(release.value, game, source.heads, self._modes)
-        return self._synthetic(schema, source, played, release, paid, stated, entropy)
+        return self._synthetic(schema, source, played, release, paid, many, entropy)
 
     def explain(
         self,
@@ -98,8 +120,7 @@ class NeuralSynthesizer(ABC):
     ) -> Explanation:
         """Says what `fit` of a table would cost, and whether that fits; spends nothing and looks at no row."""
         paid = needed_loss(self.loss, self.epsilon, self.delta)
-        said = {"columns": columns, "bins": bins, "between": between, "categories": categories}
-        _, source = self._read(table, max_rows, None, None, None, **said)
+        _, source = self._read(table, Stated(columns, bins, between, categories), max_rows, None, None, None)
         game = self.game(source, self._size(source, None if rows is None else float(rows)), paid)
         return table.asker.explain_run(self._measurement(source, game, paid), loss=paid)
 
@@ -118,28 +139,28 @@ class NeuralSynthesizer(ABC):
     def _read(
         self,
         table: object,
+        stated: Stated,
         max_rows: int | None,
         people: Sequence[Any] | None,
         key: str | None,
         entropy: Entropy | None,
-        **said: Any,
     ) -> tuple[Schema, CodedRows]:
+        """What is public of a table, and the way to its rows; looks at none of a table behind a ledger."""
         if isinstance(table, Prepared):
             table = table.frame
+        schema = stated.schema(table)
         if isinstance(table, Frame):
             if people is not None:
-                raise BadArgument("people", "left out, where the data is a table: the codebook says whose rows are", "given")
-            schema = schema_of_table(table, **said)
+                must = "left out, where the data is a table: whose its rows are, the codebook says"
+                raise BadArgument("people", must, "given")
             fields = {one.name: one for one in table.relation.fields}
             entries = tuple(_entry(column, fields[column.name]) for column in schema.columns)
-            return schema, TableRows(heads_of(schema), table, entries, max_rows, key, repr(self))
-        check_held(table)
+            return schema, TableRows(heads_of(schema), table, entries, max_rows, key, f"asked of {self!r}")
         if key is not None or (people is None and max_rows is not None):
             raise BadArgument("max_rows and key", "left out, where rows are held: each is one person's", "given")
-        schema = schema_of_rows(table, **said)
         codes = np.asarray(schema.encode(table), dtype=np.int64)
-        there = (codes >= 0).all(axis=1)
-        whose = None if people is None else [one for one, kept in zip(people, there.tolist(), strict=True) if kept]
+        there = np.flatnonzero((codes >= 0).all(axis=1))
+        whose = None if people is None else [people[row] for row in there.tolist()]
         return schema, HeldRows(heads_of(schema), codes[there], whose, max_rows or 1, entropy)
 
     def _size(self, source: CodedRows, rows: float | None) -> int:
@@ -150,7 +171,10 @@ class NeuralSynthesizer(ABC):
             return max(1, source.count)
         if rows is not None and source.each == 1:
             return int(rows)
-        must = f"given with a table, {type(self).__name__}(size=10_000): a public number of units, about as many as there are"
+        if not self.sized:
+            return 1
+        kind = type(self).__name__
+        must = f"given with a table, {kind}(size=10_000): a public number of units, about as many as there are"
         raise BadArgument("size", must, None)
 
     def _synthetic(
@@ -166,25 +190,26 @@ class NeuralSynthesizer(ABC):
         measured = _counts_of(played)
         total = rows if rows is not None else total_of(measured) if measured else float(self._size(source, None))
         model = NetworkModel(schema.domain, played.conditions, played.settings, played.weights, total)
-        if self.check:
+        if self.detect:
             check_gradients(played.history)
             check_balance(played.history)
             drawn = model.sample(LOOKED_OVER, entropy or system())
             warn_of_collapse(variety(drawn.astype(np.int64), schema.domain.names, schema.domain.sizes))
-        behind = isinstance(source, TableRows)
-        unit = source.frame.asker.unit.protects if isinstance(source, TableRows) else ROW.protects
-        releases, spent = (release,) if behind else (), ((self.name, loss),)
-        notes = (*self._notes(played), *(f"{name}: {fact}" for name, fact in release.how.parameters))
-        return Synthetic(self.name, schema, model, measured, loss, unit, behind, releases, notes, spent)
+        charged = isinstance(source, TableRows)
+        unit = source.frame.asker.unit.protects if isinstance(source, TableRows) else release.unit
+        notes = (*_notes(played), *(f"{name}: {fact}" for name, fact in release.how.parameters))
+        spent = ((self.name, loss),)
+        return Synthetic(self.name, schema, model, measured, loss, unit, release if charged else None, notes, spent)
 
-    def _notes(self, played: Played) -> tuple[str, ...]:
-        last = played.history.right[-max(1, len(played.history) // 4) :]
-        right = float(last.mean()) if len(last) else 0.0
-        return (
-            f"the discriminator was right about {right:.0%} of made-up rows at the end; by chance it is 50 %",
-            "a network has no marginals of its own: those of this model are counts of rows that it made",
-            "of tables with few columns, AIM and MST are closer at the same loss",
-        )
+
+def _notes(played: Played) -> tuple[str, ...]:
+    last = played.history.right[-max(1, len(played.history) // 4) :]
+    right = float(last.mean()) if len(last) else 0.0
+    return (
+        f"the discriminator was right about {right:.0%} of made-up rows at the end; by chance it is 50 %",
+        "a network has no marginals of its own: those of this model are counts of rows that it made",
+        "of tables, AIM and MST are closer at the same loss",
+    )
 
 
 def _counts_of(played: Played) -> tuple[Measured, ...]:

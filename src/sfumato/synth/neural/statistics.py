@@ -15,7 +15,7 @@ from sfumato.accounting.losses.measures import Loss, Pure
 from sfumato.accounting.plans.calibration import calibrate_plan
 from sfumato.accounting.relation import Relation
 from sfumato.entropy import Entropy
-from sfumato.exact import Distance, rational, root
+from sfumato.exact import rational, root
 from sfumato.guarantee import guarantee
 from sfumato.mechanisms.gridding import exact_add
 from sfumato.noise.discrete_gaussian import DiscreteGaussian
@@ -45,19 +45,23 @@ class Statistics:
         least = calibrate_plan(build, limit=loss, relation=Relation.ADD_REMOVE)
         return Statistics(sizes, each, law(rational(least, "scale")))
 
+    def __str__(self) -> str:
+        law = "Laplace" if isinstance(self.noise, DiscreteLaplace) else "Gaussian"
+        return f"of each column, with {law} noise of deviation {self.deviation:.4g}"
+
     @property
     def deviation(self) -> float:
         """The standard deviation of the noise on each count, nearly."""
         return math.sqrt(float(self.noise.variance()))
 
     @guarantee(
-        claim="each row of a unit moves one count of each column by 1: k columns move by rows · √k in L2, rows · k in L1",
+        claim="each row of a unit moves a count of each column by 1: k columns move by rows · √k in L2, rows · k in L1",
         proof=PROOF,
         reviewed="000000000000",
     )
     def event(self, units: Fraction) -> Event:
         """What they are, between rows that differ in so many units."""
-        moved: Distance = units * self.each
+        moved = units * self.each
         columns = len(self.sizes)
         if isinstance(self.noise, DiscreteLaplace):
             return Noise(self.noise, moved * columns, coordinates=sum(self.sizes))

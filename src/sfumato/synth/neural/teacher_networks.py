@@ -47,7 +47,9 @@ class TeacherNetworks:
     losses are added up over teachers, and each has a part in its own weights alone.
     """
 
-    def __init__(self, opened: Opened, parts: list[NDArray[np.int64]], conditions: Conditions, entropy: Entropy) -> None:
+    def __init__(
+        self, opened: Opened, parts: list[NDArray[np.int64]], conditions: Conditions, entropy: Entropy
+    ) -> None:
         self._opened, self._parts, self._conditions, self._entropy = opened, parts, conditions, entropy
         many, wide = len(parts), conditions.heads.width + conditions.width
         first, last = (uniforms(shape, entropy).float() * 2 - 1 for shape in ((many, wide, WIDE), (many, WIDE, 1)))
@@ -64,7 +66,9 @@ class TeacherNetworks:
         rows, counts = self._drawn()
         told = self._said(rows)
         invented = self._said(made_up.expand(len(self._parts), *made_up.shape))
-        lost = (counts * nn.functional.softplus(-told)).mean(dim=1).sum() + nn.functional.softplus(invented).mean(1).sum()
+        lost = (counts * nn.functional.softplus(-told)).mean(dim=1).sum() + nn.functional.softplus(invented).mean(
+            1
+        ).sum()
         self._optimizer.zero_grad(set_to_none=True)
         lost.backward()
         self._optimizer.step()

@@ -1,4 +1,4 @@
-"""The game of PATE-GAN: teachers vote on made-up rows, a student learns from noisy votes, a generator from the student."""
+"""The game of PATE-GAN: teachers vote on made-up rows, a student learns from their votes, a generator from it."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class VotingGame:
 
     def facts(self) -> tuple[tuple[str, str], ...]:
         """What is printed of it."""
-        counted = () if self.statistics is None else (("noisy counts", str(self.statistics.noise)),)
+        counted = () if self.statistics is None else (("noisy counts", str(self.statistics)),)
         return (
             *counted,
             ("teachers", f"{self.teachers:,}, each with units of its own"),
@@ -91,7 +91,7 @@ class VotingGame:
         )
 
     @guarantee(
-        claim="of rows, noisy votes of the teachers are all that the student, the generator and the history are made of",
+        claim="of rows, noisy votes of teachers are all that the student, the generator and the history are made of",
         proof="proofs/neural_synthesis.md#votes",
         reviewed="000000000000",
     )
