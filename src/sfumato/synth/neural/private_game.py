@@ -86,7 +86,7 @@ class PrivateGame:
         claim="of rows, the discriminator's clipped and noisy steps are all that the generator and the history are "
         "made of",
         proof=PROOF,
-        reviewed="000000000000",
+        reviewed="9c62635d5aab",
     )
     def played(self, opened: Opened, conditions: Conditions, entropy: Entropy) -> tuple[Any, History]:
         """Plays all steps; the weights of the generator, and what was written down."""
@@ -109,7 +109,7 @@ class PrivateGame:
 @guarantee(
     claim="noisy counts, then the steps of the training, one after another",
     proof="proofs/neural_synthesis.md#composition",
-    reviewed="000000000000",
+    reviewed="52614b878874",
 )
 def game_event(batches: PoissonBatches, multiplier: Fraction, statistics: Statistics | None, units: Fraction) -> Event:
     """What runs, between rows that differ in so many units."""
@@ -117,6 +117,11 @@ def game_event(batches: PoissonBatches, multiplier: Fraction, statistics: Statis
     return steps if statistics is None else Sequence(statistics.event(units), steps)
 
 
+@guarantee(
+    claim="what a row becomes, its condition and its weight hang on that row, on noisy counts and on fresh randomness",
+    proof=PROOF,
+    reviewed="d89b3419d8ff",
+)
 def real_inputs(codes: Codes, conditions: Conditions, entropy: Entropy) -> tuple[Tensor, Tensor]:
     """Rows as a discriminator sees them, each with a condition that it meets; and how much each counts."""
     asked, weights = conditions.met_by(codes, entropy)
@@ -136,6 +141,11 @@ class MadeUpSide:
         self._lines: list[list[float]] = []
         self._length = 0.0
 
+    @guarantee(
+        claim="a function of weights and of made-up rows, equally many in each step; of no row of the data",
+        proof=PROOF,
+        reviewed="e8fc2effe7a0",
+    )
     def add_gradients(self) -> None:
         """Adds the mean gradient of made-up rows to the noisy one of rows, before it moves the weights."""
         parameters = {name: each.detach() for name, each in self._network.named_parameters()}

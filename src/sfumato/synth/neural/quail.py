@@ -102,7 +102,10 @@ class QUAIL:
         """
         loss = needed_loss(self.loss, self.epsilon, self.delta)
         for_features, for_labels = split(loss, self.share)
-        stated, table = Stated(columns, bins, between, categories), table.frame if isinstance(table, Prepared) else table
+        stated, table = (
+            Stated(columns, bins, between, categories),
+            table.frame if isinstance(table, Prepared) else table,
+        )
         schema = stated.schema(table)
         features = self._features(schema)
         recipe = replace(self.synthesizer, loss=for_features, epsilon=None, delta=None)  # type: ignore[type-var]
@@ -170,7 +173,7 @@ class QUAIL:
 @guarantee(
     claim="two losses that compose to the loss: a share of it, and the rest",
     proof="proofs/neural_synthesis.md#quail",
-    reviewed="000000000000",
+    reviewed="da95c9725e45",
 )
 def split(loss: Loss, share: Number) -> tuple[Loss, Loss]:
     """What the features may cost, and what the labels may."""

@@ -57,7 +57,7 @@ class Statistics:
     @guarantee(
         claim="each row of a unit moves a count of each column by 1: k columns move by rows · √k in L2, rows · k in L1",
         proof=PROOF,
-        reviewed="000000000000",
+        reviewed="9dab2248bb4a",
     )
     def event(self, units: Fraction) -> Event:
         """What they are, between rows that differ in so many units."""
@@ -70,7 +70,7 @@ class Statistics:
     @guarantee(
         claim="exact counts of all values, independent noise on every one; nothing else of the rows",
         proof=PROOF,
-        reviewed="000000000000",
+        reviewed="b713dec04079",
     )
     def measured(self, codes: Codes, entropy: Entropy) -> tuple[NDArray[np.float64], ...]:
         """The noisy counts of rows, a vector for each column."""

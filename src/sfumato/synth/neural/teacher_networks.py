@@ -31,7 +31,7 @@ RATE = 5e-3
 @guarantee(
     claim="every row is with one teacher, all rows of a unit with the same one, and nobody moves for another",
     proof="proofs/neural_synthesis.md#votes",
-    reviewed="000000000000",
+    reviewed="3ac2975f8b2f",
 )
 def parts_of(opened: Opened, teachers: int, entropy: Entropy) -> list[NDArray[np.int64]]:
     """The places of the rows of each teacher."""
@@ -76,7 +76,7 @@ class TeacherNetworks:
     @guarantee(
         claim="one vote of each teacher on each row, for 0 or for 1, whatever a teacher has become",
         proof="proofs/neural_synthesis.md#votes",
-        reviewed="000000000000",
+        reviewed="8f928c10e251",
     )
     def votes(self, made_up: Tensor) -> NDArray[np.int64]:
         """How many teachers take each row for made up, and how many for real."""
@@ -98,7 +98,7 @@ class TeacherNetworks:
             return torch.zeros(len(self._parts), TAKEN, wide), there.expand(-1, TAKEN)
         inputs, counts = real_inputs(self._opened.codes[places.ravel()], self._conditions, self._entropy)
         shape = (len(self._parts), TAKEN)
-        return inputs.view(*shape, -1), counts.view(shape) * there
+        return inputs.view(*shape, -1) * there[:, :, None], counts.view(shape) * there
 
     def _said(self, rows: Tensor) -> Tensor:
         first, first_bias, last, last_bias = self._weights

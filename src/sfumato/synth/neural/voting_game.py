@@ -93,7 +93,7 @@ class VotingGame:
     @guarantee(
         claim="of rows, noisy votes of teachers are all that the student, the generator and the history are made of",
         proof="proofs/neural_synthesis.md#votes",
-        reviewed="000000000000",
+        reviewed="665e975ed183",
     )
     def played(self, opened: Opened, conditions: Conditions, entropy: Entropy) -> tuple[Any, History]:
         """Plays all rounds; the weights of the generator, and what was written down."""
@@ -116,7 +116,7 @@ class VotingGame:
 @guarantee(
     claim="noisy counts, then all votes one after another; so many units reach at most as many teachers",
     proof="proofs/neural_synthesis.md#composition",
-    reviewed="000000000000",
+    reviewed="879da72e3eeb",
 )
 def voting_event(plan: VotingPlan, statistics: Statistics | None, units: Fraction, teachers: int) -> Event:
     """What runs, between rows that differ in so many units."""
@@ -128,7 +128,7 @@ def voting_event(plan: VotingPlan, statistics: Statistics | None, units: Fractio
 @guarantee(
     claim="the label of each row is chosen by counts of votes with noise, by the aggregator that is paid for",
     proof="proofs/neural_synthesis.md#votes",
-    reviewed="000000000000",
+    reviewed="8b2a586da5a6",
 )
 def noisy_votes(teachers: TeacherNetworks, rows: Tensor, aggregator: Aggregator, entropy: Entropy) -> Tensor:
     """Whether teachers take each row for real, by noisy votes."""
