@@ -90,20 +90,25 @@ class PrivateGame:
     )
     def played(self, opened: Opened, conditions: Conditions, entropy: Entropy) -> tuple[Any, History]:
         """Plays all steps; the weights of the generator, and what was written down."""
-        heads, made = conditions.heads, Generator(conditions, self.settings, entropy)
-        network = initialised(discriminator(heads.width + conditions.width, self.settings.hidden), entropy)
+        training, made, side = self.begun(opened, conditions, entropy)
+        for (places,) in training.batches():
+            inputs, weights = real_inputs(opened.codes[places.numpy()], conditions, entropy)
+            training.step(weights * nn.functional.softplus(-training.model(inputs)[:, 0]))
+        return made.weights(), side.history()
+
+    def begun(self, opened: Opened, conditions: Conditions, entropy: Entropy) -> tuple[Private, Generator, MadeUpSide]:
+        """The training of a discriminator, under a permit, and the generator that learns from it after every step."""
+        wide, made = conditions.heads.width + conditions.width, Generator(conditions, self.settings, entropy)
+        network = initialised(discriminator(wide, self.settings.hidden), entropy)
         side = MadeUpSide(network, made, self.plan.clipping.bound)
         optimizer = torch.optim.Adam(network.parameters(), lr=self.settings.rate, betas=(0.5, 0.9))
         optimizer.register_step_pre_hook(lambda *_: side.add_gradients())
         training = Private(
             network, opened.units(), self.plan, optimizer, keep=None, largest=AT_ONCE, run=None, entropy=entropy,
-            layout=check_model(network, (torch.zeros(2, heads.width + conditions.width),)),
+            layout=check_model(network, (torch.zeros(2, wide),)),
         )  # fmt: skip
         training.watchers.append(side)
-        for (places,) in training.batches():
-            inputs, weights = real_inputs(opened.codes[places.numpy()], conditions, entropy)
-            training.step(weights * nn.functional.softplus(-network(inputs)[:, 0]))
-        return made.weights(), side.history()
+        return training, made, side
 
 
 @guarantee(
