@@ -346,6 +346,7 @@ def _categories(entries: Entries) -> tuple[Hashable, ...]:
             "beforehand, declare type: str and let the keys be selected privately (sf.stats.select_keys)"
         )
     values: list[Hashable] = []
+    known: set[Hashable] = set()
     texts: set[str] = set()
     for value in declared:
         category = float(value) if isinstance(value, Decimal) else value
@@ -356,7 +357,7 @@ def _categories(entries: Entries) -> tuple[Hashable, ...]:
             entries.refuse(f"a category must be a text, a number, true or false{days}; got {shown(value)}")
         if isinstance(category, float) and not isfinite(category):
             entries.refuse(f"a category must be finite; got {shown(category)}")
-        if category in values:
+        if category in known:
             entries.refuse(
                 f"categories must be distinct, and {shown(category)} is there twice (1, 1.0 and true are the same to "
                 "Python): its rows would be counted twice"
@@ -371,6 +372,7 @@ def _categories(entries: Entries) -> tuple[Hashable, ...]:
                 f"a category must be a whole number of 64 bits; got {shown(category)}. Write such keys as texts"
             )
         values.append(category)
+        known.add(category)
         texts.add(str(category))
     if len(kinds := sorted({_sort(value) for value in values})) > 1:
         entries.refuse(f"categories must be of one kind, as the values of a column are; got {' and '.join(kinds)}")
