@@ -18,7 +18,7 @@ from sfumato.accounting.losses.measures import ZCDP, Loss, Pure
 from sfumato.exact import Number
 from sfumato.release.progress import Progress
 from sfumato.stats.shares import Spendable
-from sfumato.synth.asking import Clique, Questions
+from sfumato.synth.asking import Clique, Questions, check_cells
 from sfumato.synth.graph.estimate import estimate
 from sfumato.synth.graph.junction import cells_of
 from sfumato.synth.graph.measured import Measured
@@ -57,9 +57,9 @@ class AIM(Synthesizer):
     most_cells: int = USUAL_CELLS
 
     def check(self, schema: Schema, loss: Loss) -> None:
-        """Refuses a workload of columns that there are not."""
+        """Refuses a workload of columns that there are not, or of tables that are larger than memory."""
         super().check(schema, loss)
-        read_workload(self.workload, schema.domain)
+        check_cells(schema.domain, subsets_of(read_workload(self.workload, schema.domain), schema.domain))
 
     def build(self, questions: Questions, schema: Schema, progress: Progress) -> Made:
         """Asks round after round, until the loss is spent."""
@@ -84,7 +84,7 @@ class Rounds:
         alone = [(name,) for name in self._domain.names]
         tables = self._measuring(self._each).scaled(Fraction(len(alone)))
         self._measured = self._questions.noisy(alone, tables)
-        model = estimate(self._domain, self._measured, total=self._questions.rows)
+        model = estimate(self._domain, self._measured, total=self._questions.rows, zeros=self._questions.zeros)
         while (left := self._questions.left.amounts[0]) > 0:
             last = left < 2 * self._each.amounts[0]
             each = type(self._each)(left) if last else self._each
@@ -92,7 +92,9 @@ class Rounds:
             before = model.marginal(chosen)
             [new] = self._questions.noisy([chosen], self._measuring(each))
             self._measured.append(new)
-            model = estimate(self._domain, self._measured, total=self._questions.rows, start=model)
+            model = estimate(
+                self._domain, self._measured, total=self._questions.rows, zeros=self._questions.zeros, start=model
+            )
             if np.abs(model.marginal(chosen) - before).sum() <= self._noise(new.deviation, new.counts.size):
                 self._each = _more(self._each)
             progress(round(1000 * (1 - float(self._questions.left.amounts[0] / self._questions.loss.amounts[0]))), 1000)

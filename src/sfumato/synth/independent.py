@@ -33,5 +33,5 @@ class Independent(Synthesizer):
     def build(self, questions: Questions, schema: Schema, progress: Progress) -> Made:
         """Measures every column by itself."""
         measured = questions.noisy([(name,) for name in questions.domain.names], questions.loss)
-        model = estimate(questions.domain, measured, total=questions.rows)
+        model = estimate(questions.domain, measured, total=questions.rows, zeros=questions.zeros)
         return Made(model, ("every column by itself: nothing that columns have to do with each other is kept",))

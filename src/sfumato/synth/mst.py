@@ -15,7 +15,7 @@ import numpy as np
 from sfumato.accounting.losses.measures import Loss
 from sfumato.exact import Number
 from sfumato.release.progress import Progress
-from sfumato.synth.asking import Clique, Questions
+from sfumato.synth.asking import Clique, Questions, check_cells
 from sfumato.synth.graph.estimate import estimate
 from sfumato.synth.graph.measured import Floats
 from sfumato.synth.graph.model import Model
@@ -42,21 +42,29 @@ class MST(Synthesizer):
     epsilon: Number | None = None
     delta: Number | None = None
 
+    def check(self, schema: Schema, loss: Loss) -> None:
+        """Refuses columns whose pairs are larger than memory."""
+        super().check(schema, loss)
+        check_cells(schema.domain, combinations(schema.domain.names, min(2, len(schema.domain.names))))
+
     def build(self, questions: Questions, schema: Schema, progress: Progress) -> Made:
         """Measures columns, chooses a tree of pairs, and measures these."""
         domain = questions.domain
         pairs = len(domain.names) - 1
         if not pairs:
             measured = questions.noisy([(name,) for name in domain.names], questions.loss)
-            return Made(estimate(domain, measured, total=questions.rows), ("one column, measured by itself",))
+            return Made(
+                estimate(domain, measured, total=questions.rows, zeros=questions.zeros),
+                ("one column, measured by itself",),
+            )
         steps = pairs + 3
         alone = questions.noisy([(name,) for name in domain.names], questions.share(ALONE))
         progress(1, steps)
-        model = estimate(domain, alone, total=questions.rows)
+        model = estimate(domain, alone, total=questions.rows, zeros=questions.zeros)
         tree = _tree(questions, model, lambda done: progress(done + 1, steps))
         measured = alone + questions.noisy(tree, questions.share(1 - ALONE - CHOOSING))
         progress(steps - 1, steps)
-        fitted = estimate(domain, measured, total=questions.rows, start=model)
+        fitted = estimate(domain, measured, total=questions.rows, zeros=questions.zeros, start=model)
         progress(steps, steps)
         return Made(fitted, ("a tree of pairs: " + ", ".join(" – ".join(pair) for pair in tree),))
 
