@@ -28,6 +28,9 @@ Buy: TypeAlias = "Sequence[str] | Mapping[str, int]"
 SHARE = Fraction(1, 10)
 """The part of the loss that all purchases together get."""
 
+NEARLY = 1 - Fraction(1, 2**30)
+"""What a question is charged may be its stated loss rounded up; so much less is stated that it fits."""
+
 USUAL_KEYS = 32
 """So many categories are kept, unless it is said how many; the rest is one category."""
 
@@ -186,7 +189,7 @@ def _divided(
                 name = next(name for name, one in opens.items() if one)
                 raise BadArgument("loss", NO_DELTA.format(name=name), loss)
             plain = Pure(loss.epsilon) if isinstance(loss, Approx) else loss
-            parts, left = {name: plain.scaled(each) for name in opens}, plain.scaled(1 - SHARE)
+            parts, left = {name: plain.scaled(each * NEARLY) for name in opens}, plain.scaled(1 - SHARE)
         case _:
             raise BadArgument("loss", "Pure, ZCDP or Approx: sf.ZCDP(0.05), or epsilon=1, delta=1e-9", loss)
     return tuple(Purchase(fields[name], wanted[name], parts[name]) for name in opens), left

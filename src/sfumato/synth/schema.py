@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Bins: TypeAlias = "int | Mapping[str, int | Sequence[Edge]]"
-"""How many bins numbers and times have; or, by the names of columns, how many or which edges."""
+"""How many bins numbers and times have where a codebook does not say; or, by column, how many or which edges."""
 
 Impossible: TypeAlias = Sequence[Mapping[str, object]]
 """Combinations that cannot occur: columns, each with a value, a list of values, or {"between": (lower, upper)}."""
@@ -143,8 +143,9 @@ def schema_of_table(
         if bought is not None and name in bought:
             made.append(bought[name])
             continue
-        asked = _asked(one, bins)
-        made.append(_of_field(one, described.get(one.origin) if asked is None else asked, between, categories))
+        by_name = isinstance(bins, Mapping) and name in bins
+        asked = _asked(one, bins) if by_name else described.get(one.origin, _asked(one, bins))
+        made.append(_of_field(one, asked, between, categories))
     known = codebook_combinations(table, list(wanted))
     combinations = [*known, *stated_combinations(impossible, made)]
     cut = cut_columns(made, combinations)
@@ -225,7 +226,7 @@ def _of_field(
         return ListedColumn(name, kind, values, facts.nullable)
     ends = facts.between if between is None or name not in between else _ends(name, between[name], kind)
     if kind not in BINNED or (ends is None and not isinstance(asked, Sequence)):
-        raise _unknown(name, table=True)
+        raise _unknown(name, table=True, kind=kind)
     return _binned(name, kind, ends, asked, may_miss=facts.nullable)
 
 
@@ -367,15 +368,17 @@ def check_names(wanted: Sequence[str], known: Sequence[str], *stated: object) ->
             raise BadArgument("columns", must, name)
 
 
-def _unknown(name: str, *, table: bool) -> BadArgument:
+def _unknown(name: str, *, table: bool, kind: Kind | None = None) -> BadArgument:
     where = "in the codebook, or " if table else ""
     must = (
         f"known of {name}: which codes it has must not be read off the data. State them {where}here, from what anybody "
         f"knows: between={{{name!r}: (lower, upper)}} for numbers and times, categories={{{name!r}: [...]}} for the "
         f"rest; or leave the column out, columns=[...]"
     )
-    if table:
+    if table and kind is Kind.TEXT:
         must += f"; or buy them for a part of the loss: buy=[{name!r}]"
+    if table and kind in (Kind.INT, Kind.FLOAT):
+        must += f"; or buy bounds first: session.buy_bounds(columns=[{name!r}], ...)"
     return BadArgument("bounds or categories", must, None)
 
 

@@ -7,8 +7,9 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, final
 
-from sfumato.accounting.losses.measures import Loss
+from sfumato.accounting.losses.measures import Loss, Pure
 from sfumato.accounting.losses.stated import needed_loss
+from sfumato.core.metrics import L1, L2
 from sfumato.entropy import Entropy, system
 from sfumato.errors import BadArgument
 from sfumato.exact import Number, integer
@@ -114,7 +115,9 @@ class Synthesizer(ABC):
         schema = Stated(columns, bins, between, categories, impossible).of_table(table)
         self.check(schema, paid)
         spend, every = spendable_of(paid), [(place,) for place in range(len(schema.columns))]
-        tables = coded_rows(table, schema.columns, max_rows).tables(every) >> tables_at(range(len(every)))
+        most = None if table.asker.opened.catalog.by_rows else max_rows
+        norm = L1() if isinstance(spend, Pure) else L2()
+        tables = coded_rows(table, schema.columns, most).tables(every) >> tables_at(range(len(every)), metric=norm)
         scale = parameter_for(lambda one: tables >> noise_of(type(spend), one), spend, table.asker.unit)
         return table.asker.explain_run(tables >> noise_of(type(spend), scale), loss=paid)
 

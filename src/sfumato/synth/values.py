@@ -77,19 +77,16 @@ def whole_of(value: object, kind: Kind) -> int | None:
         return None
     try:
         return min(max(math.floor(value), LEAST_INT), MOST_INT)  # type: ignore[arg-type]
-    except OverflowError:  # infinite
-        return MOST_INT if value > 0 else LEAST_INT  # type: ignore[operator]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):  # infinite, or no number
         return None
 
 
 def number_of(value: object) -> float:
-    """A number as a float; NaN for what is missing, and for texts and times."""
+    """A number as a float; NaN for what is missing or infinite, as tables read it, and for texts and times."""
     if isinstance(value, str | datetime.date) or is_missing(value):
-        return float("nan")
+        return math.nan
     try:
-        return float(value)  # type: ignore[arg-type]
-    except OverflowError:
-        return math.inf if value > 0 else -math.inf  # type: ignore[operator]
-    except (TypeError, ValueError):
-        return float("nan")
+        number = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
+    return number if math.isfinite(number) else math.nan
