@@ -7,7 +7,8 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, final
 
-from sfumato.accounting.losses.measures import Loss
+from sfumato.accounting.losses.measures import Loss, Pure
+from sfumato.core.metrics import L1, L2
 from sfumato.entropy import Entropy, system
 from sfumato.errors import BadArgument
 from sfumato.exact import Number, integer
@@ -106,9 +107,10 @@ class Synthesizer(ABC):
         schema = schema_of_table(table, columns=columns, bins=bins, between=between, categories=categories)
         self.check(schema, paid)
         spend, every = spendable_of(paid), [(place,) for place in range(len(schema.columns))]
-        tables = coded_rows(table, schema.columns, max_rows).tables(every) >> tables_at(range(len(every)))
+        norm = L1() if isinstance(spend, Pure) else L2()
+        tables = coded_rows(table, schema.columns, max_rows).tables(every) >> tables_at(range(len(every)), metric=norm)
         scale = parameter_for(lambda one: tables >> noise_of(type(spend), one), spend, table.asker.unit)
-        return table.asker.explain_run(tables >> noise_of(type(spend), scale), loss=paid)
+        return table.asker.explain_run(tables >> noise_of(type(spend), scale), loss=spend)
 
     def check(self, schema: Schema, loss: Loss) -> None:
         """Refuses, before anything is paid, what this method cannot do with such columns."""
