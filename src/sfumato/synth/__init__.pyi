@@ -1,6 +1,8 @@
 from .aim import AIM
 from .independent import Independent
 from .mst import MST
+from .related import RelatedSynthetic, RelatedTables
+from .saving import load
 from .synthesizer import Synthesizer
 from .synthetic import Synthetic
 
@@ -8,6 +10,9 @@ __all__ = [
     "AIM",
     "MST",
     "Independent",
+    "RelatedSynthetic",
+    "RelatedTables",
     "Synthesizer",
     "Synthetic",
+    "load",
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, final
 
 import numpy as np
@@ -111,6 +112,12 @@ class Synthetic(Displayed):
     def marginal(self, columns: Sequence[str]) -> Floats:
         """How many rows the model expects with each combination of codes of some columns."""
         return self.model.marginal(self.schema.domain.sorted(columns))
+
+    def save(self, path: str | Path) -> None:
+        """Saves the model with all that it was made of as JSON, for `load`; the file may be published."""
+        from sfumato.synth.saving import save
+
+        save(self, path)
 
     def document(self) -> Document:
         """What was made, of what, and at which price, for any form."""
