@@ -179,7 +179,7 @@ class _Joined:
         if common or count in (*people.columns, *rows.columns):
             twice = min(common, default=count)
             raise BadArgument("columns of two related tables", "of different names: rename(…) one of them", twice)
-        counted = rows.per_unit(**{count: count_rows()})
+        counted = rows.per_unit(number_of_rows=count_rows()).rename({"number_of_rows": count})
         known = people.join(counted, on={key: foreign}, how="left")
         known = known if key == foreign else known.drop(foreign)
         ready = known.with_columns(**{count: col(count).fill_null(0).clip(0, most)})
