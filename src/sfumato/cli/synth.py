@@ -75,14 +75,17 @@ class Wanted:
     def method(self) -> Synthesizer:
         """The method with its loss and its workload; refuses words that are none."""
         known = methods()
+        made: Synthesizer
         kind = known.get(self.word.lower())
         if kind is None:
             misused(f"there is no method {self.word}; there are: {', '.join(known)}.")
         if not self.workload:
-            return kind(loss=self.loss)
+            made = kind(loss=self.loss)
+            return made
         if "workload" not in getattr(kind, "__dataclass_fields__", {}):
             misused(f"{self.word} looks at no workload: leave --workload out, or take --method aim.")
-        return kind(loss=self.loss, workload=[tuple(_listed(one)) for one in self.workload])
+        made = kind(loss=self.loss, workload=[tuple(_listed(one)) for one in self.workload])
+        return made
 
     def given(self) -> Mapping[str, Any]:
         """What ``fit`` is given."""
