@@ -10,6 +10,8 @@ from .multiplicative import Cell, cells_of_marginals, multiplicative_weights
 from .mwem import MWEM, MWEMPlan
 from .privbayes import PrivBayes
 from .reducing import bought_reduction, reduced
+from .related import RelatedSynthetic, RelatedTables
+from .saving import load
 from .schema import schema_of_rows, schema_of_table
 from .sweeps import made_up_rows, sweep
 from .synthesizer import Synthesizer
@@ -28,6 +30,8 @@ __all__ = [
     "Network",
     "Part",
     "PrivBayes",
+    "RelatedSynthetic",
+    "RelatedTables",
     "Scenario",
     "SynthesisAdvice",
     "Synthesizer",
@@ -36,6 +40,7 @@ __all__ = [
     "bought_reduction",
     "cells_of_marginals",
     "combined",
+    "load",
     "made_up_rows",
     "multiplicative_weights",
     "reduced",

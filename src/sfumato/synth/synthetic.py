@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, final
 
 import numpy as np
@@ -228,6 +229,12 @@ class Synthetic(Displayed):
             confidence=confidence,
             entropy=entropy,
         )
+
+    def save(self, path: str | Path) -> None:
+        """Saves the model with all that it was made of as JSON, for `load`; the file may be published."""
+        from sfumato.synth.saving import save
+
+        save(self, path)
 
     def document(self) -> Document:
         """What was made, of what, and at which price, for any form."""
