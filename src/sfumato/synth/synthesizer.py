@@ -13,6 +13,7 @@ from sfumato.core.metrics import L1, L2
 from sfumato.entropy import Entropy, system
 from sfumato.errors import BadArgument
 from sfumato.exact import Number, integer
+from sfumato.learn.noising import restated
 from sfumato.learn.prepared import Prepared
 from sfumato.learn.sources import check_held
 from sfumato.query.answer.explanation import Explanation
@@ -23,6 +24,7 @@ from sfumato.synth.asking import (
     Answers,
     Questions,
     asked_questions,
+    charged_as,
     coded_rows,
     held_questions,
     spendable_of,
@@ -65,6 +67,7 @@ class Synthesizer(ABC):
         bins: Bins | None = None,
         between: Mapping[str, object] | None = None,
         categories: Mapping[str, Sequence[Hashable]] | None = None,
+        schema: Schema | None = None,
         key: str | None = None,
         progress: Progress | None = None,
         entropy: Entropy | None = None,
@@ -73,20 +76,23 @@ class Synthesizer(ABC):
 
         ``columns`` are those to synthesise (left out: all but ids), of each person ``max_rows`` rows count. ``rows`` is
         the number of rows, where that is public (else it is measured with the rest). ``bins``, ``between`` and
-        ``categories`` say what codes columns have where the codebook does not. Under a ``key`` a run that broke off
-        goes on where it was, and one that ended is answered from the book, at no cost. ``entropy`` is for tests.
+        ``categories`` say what codes columns have where the codebook does not; a ``schema`` says all of it at once.
+        Under a ``key`` a run that broke off goes on where it was, and one that ended is answered from the book, at no
+        cost. ``entropy`` is for tests.
         """
         paid = needed_loss(self.loss, self.epsilon, self.delta)
         stated = None if rows is None else float(integer(rows, "rows", least=1))
         if isinstance(table, Prepared):
             table = table.frame
         if isinstance(table, Frame):
-            schema = schema_of_table(table, columns=columns, bins=bins, between=between, categories=categories)
+            schema = schema or schema_of_table(
+                table, columns=columns, bins=bins, between=between, categories=categories
+            )
             return self._of_table(table, schema, paid, max_rows, stated, key, progress)
         check_held(table)
         if max_rows is not None or key is not None:
             raise BadArgument("max_rows and key", "left out, where rows are held: each is one person's", "given")
-        schema = schema_of_rows(table, columns=columns, bins=bins, between=between, categories=categories)
+        schema = schema or schema_of_rows(table, columns=columns, bins=bins, between=between, categories=categories)
         self.check(schema, paid)
         codes = schema.encode(table)
         asked = held_questions(codes, schema.domain, paid, rows=stated, entropy=entropy)
@@ -110,7 +116,8 @@ class Synthesizer(ABC):
         norm = L1() if isinstance(spend, Pure) else L2()
         tables = coded_rows(table, schema.columns, max_rows).tables(every) >> tables_at(range(len(every)), metric=norm)
         scale = parameter_for(lambda one: tables >> noise_of(type(spend), one), spend, table.asker.unit)
-        return table.asker.explain_run(tables >> noise_of(type(spend), scale), loss=spend)
+        charged = charged_as(table, paid)
+        return table.asker.explain_run(restated(tables >> noise_of(type(spend), scale), charged), loss=charged)
 
     def check(self, schema: Schema, loss: Loss) -> None:
         """Refuses, before anything is paid, what this method cannot do with such columns."""
