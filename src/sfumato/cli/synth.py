@@ -180,7 +180,7 @@ def report(model: Saved, *, output: Output = None) -> None:
     """Reports on synthetic data: what was measured, how far off, its price; HTML, Markdown or text by the file."""
     check_writable(output)
     made = _loaded(model)
-    told: Any = made.report() if hasattr(made, "report") else made
+    told = made.report()
     written = {".html": told.to_html, ".md": told.to_markdown}
     text: str = written.get("" if output is None else output.suffix.lower(), told.to_text)()
     if output is None:

@@ -342,9 +342,15 @@ def started(table: Frame, loss: Loss, *, key: str, what: str) -> Answers:
     if table.asker.opened.catalog.codebook.kinds:
         raise BadArgument("the table", "of one kind of units: there is no theorem for runs on several", "several")
     payer, spent = cast(Payer, table.asker), spendable_of(loss)
-    charged = loss if payer.kind is Approx else spent  # only a limit in (ε, δ) can be charged an (ε, δ)
-    run = payer.start(Stated(spent), loss=charged, key=key, proofs=(PROOF,), what=what, steps=MOST_QUESTIONS)
+    run = payer.start(
+        Stated(spent), loss=charged_as(table, loss), key=key, proofs=(PROOF,), what=what, steps=MOST_QUESTIONS
+    )
     return Answers(run, table.asker.unit)
+
+
+def charged_as(table: Frame, loss: Loss) -> Loss:
+    """A loss as the account of a table counts it: only a limit in (ε, δ) can be charged an (ε, δ), others its ρ."""
+    return loss if cast(Payer, table.asker).kind is Approx else spendable_of(loss)
 
 
 def asked_questions(

@@ -78,13 +78,15 @@ class CellRounds:
         expected = np.concatenate([cube.marginal(one).ravel() for one in self._cliques])
         steps = np.rint(np.clip(expected, 0, 2.0**50) * STEPS).astype(np.int64)
         scores, kind = self._questions.tables(self._cliques) >> cell_misfits(steps), type(self._each)
-        heat = parameter_for(lambda one: scores >> exponential(one, measure=kind), self._each, self._questions.unit)
+        worth, unit = self._questions.worth(self._each), self._questions.unit
+        heat = parameter_for(lambda one: scores >> exponential(one, measure=kind), worth, unit)
         return int(self._questions.ask(scores >> exponential(heat, measure=kind), self._each, "a choice"))
 
     def _answer(self, place: int) -> float:
         kind, norm = type(self._each), L1() if isinstance(self._each, Pure) else L2()
         count = self._questions.tables(self._cliques) >> cell_at(place, metric=norm)
-        scale = parameter_for(lambda one: count >> noise_of(kind, one), self._each, self._questions.unit)
+        worth = self._questions.worth(self._each)
+        scale = parameter_for(lambda one: count >> noise_of(kind, one), worth, self._questions.unit)
         [answer] = np.asarray(self._questions.ask(count >> noise_of(kind, scale), self._each, "a cell"), np.float64)
         query = self._queries[place]
         mask = np.zeros(self._domain.shape(query.columns))

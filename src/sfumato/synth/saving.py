@@ -29,7 +29,11 @@ from sfumato.synth.synthetic import Synthetic
 
 FORMAT, VERSION = "sfumato/synthetic", 1
 
-MODELS: Mapping[str, str] = {"GraphicalModel": "sfumato.synth.graph.graphical"}
+MODELS: Mapping[str, str] = {
+    "BayesianNetwork": "sfumato.synth.bayesian_network",
+    "GraphicalModel": "sfumato.synth.graph.graphical",
+    "LocalModel": "sfumato.synth.graph.local",
+}
 """The models that can be saved, by the names under which they are saved for ever, and where each is.
 
 Such a model has ``plain()``, lists and numbers that JSON keeps, and ``from_plain``.

@@ -24,6 +24,7 @@ from sfumato.synth.asking import (
     Answers,
     Questions,
     asked_questions,
+    charged_as,
     coded_rows,
     held_questions,
     spendable_of,
@@ -121,7 +122,8 @@ class Synthesizer(ABC):
         norm = L1() if isinstance(spend, Pure) else L2()
         tables = coded_rows(table, schema.columns, most).tables(every) >> tables_at(range(len(every)), metric=norm)
         scale = parameter_for(lambda one: tables >> noise_of(type(spend), one), spend, table.asker.unit)
-        return table.asker.explain_run(restated(tables >> noise_of(type(spend), scale), paid), loss=paid)
+        charged = charged_as(table, paid)
+        return table.asker.explain_run(restated(tables >> noise_of(type(spend), scale), charged), loss=charged)
 
     def check(self, schema: Schema, loss: Loss) -> None:
         """Refuses, before anything is paid, what this method cannot do with such columns."""

@@ -139,6 +139,12 @@ class Synthetic(Displayed):
         """How many rows the model expects with each combination of codes of some columns."""
         return self.model.marginal(self.schema.domain.sorted(columns))
 
+    def save(self, path: str | Path) -> None:
+        """Saves the model with all that it was made of as JSON, for `load`; the file may be published."""
+        from sfumato.synth.saving import save
+
+        save(self, path)
+
     def report(
         self,
         *,
@@ -229,12 +235,6 @@ class Synthetic(Displayed):
             confidence=confidence,
             entropy=entropy,
         )
-
-    def save(self, path: str | Path) -> None:
-        """Saves the model with all that it was made of as JSON, for `load`; the file may be published."""
-        from sfumato.synth.saving import save
-
-        save(self, path)
 
     def document(self) -> Document:
         """What was made, of what, and at which price, for any form."""

@@ -152,7 +152,10 @@ def test_a_teacher_learns_from_its_own_rows_and_from_no_others() -> None:
 
 
 def test_every_teacher_has_one_vote_whatever_it_has_become() -> None:
-    made, rows = voters(some_codes(), [np.arange(30), np.arange(30, 60), np.zeros(0, np.int64)]), HEADS.encoded(some_codes())
+    made, rows = (
+        voters(some_codes(), [np.arange(30), np.arange(30, 60), np.zeros(0, np.int64)]),
+        HEADS.encoded(some_codes()),
+    )
     assert (made.votes(rows).sum(axis=1) == 3).all()
     with torch.no_grad():
         made._weights[0][0] = float("nan")
