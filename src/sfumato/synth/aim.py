@@ -22,6 +22,7 @@ from sfumato.synth.asking import Clique, Questions
 from sfumato.synth.graph.estimate import estimate
 from sfumato.synth.graph.junction import cells_of
 from sfumato.synth.graph.measured import Measured
+from sfumato.synth.graph.model import Model
 from sfumato.synth.schema import Schema
 from sfumato.synth.synthesizer import Made, Synthesizer
 from sfumato.synth.workloads import Workload, read_workload, subsets_of
@@ -81,7 +82,7 @@ class Rounds:
     def run(self, progress: Progress) -> Made:
         """Measures columns by themselves, then table after table while anything is left."""
         alone = [(name,) for name in self._domain.names]
-        tables = self._measuring(self._each).scaled(len(alone))
+        tables = self._measuring(self._each).scaled(Fraction(len(alone)))
         self._measured = self._questions.noisy(alone, tables)
         model = estimate(self._domain, self._measured, total=self._questions.rows)
         while (left := self._questions.left.amounts[0]) > 0:
@@ -101,7 +102,7 @@ class Rounds:
     def _measuring(self, each: Spendable) -> Spendable:
         return each.scaled(1 - CHOOSING)
 
-    def _chosen(self, model: object, each: Spendable) -> Clique:
+    def _chosen(self, model: Model, each: Spendable) -> Clique:
         """Chooses a table of those with which the model stays small."""
         spent = 1 - self._questions.left.amounts[0] / self._questions.loss.amounts[0]
         cliques = [one.columns for one in self._measured]
@@ -110,7 +111,7 @@ class Rounds:
         deviation = self._questions.deviation(self._measuring(each))
         place = self._questions.worst(
             fitting,
-            [model.marginal(one) for one in fitting],  # type: ignore[attr-defined]
+            [model.marginal(one) for one in fitting],
             each.scaled(CHOOSING),
             weights=[self._candidates[one] / self._largest for one in fitting],
             penalties=[self._noise(deviation, self._domain.size(one)) for one in fitting],
@@ -125,4 +126,4 @@ class Rounds:
 
 def _more(each: Spendable) -> Spendable:
     """A loss that halves the noise."""
-    return each.scaled(4 if isinstance(each, ZCDP) else 2)
+    return each.scaled(Fraction(4 if isinstance(each, ZCDP) else 2))
