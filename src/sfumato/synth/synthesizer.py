@@ -16,6 +16,7 @@ from sfumato.learn.prepared import Prepared
 from sfumato.learn.sources import check_held
 from sfumato.query.answer.explanation import Explanation
 from sfumato.query.frame import Frame
+from sfumato.release.claim import Claim
 from sfumato.release.progress import Progress, reporting
 from sfumato.stats.shares import noise_of, parameter_for
 from sfumato.synth.asking import (
@@ -110,6 +111,10 @@ class Synthesizer(ABC):
         scale = parameter_for(lambda one: tables >> noise_of(type(spend), one), spend, table.asker.unit)
         return table.asker.explain_run(tables >> noise_of(type(spend), scale), loss=paid)
 
+    def claimed(self) -> Claim | None:
+        """What a method rests on that nothing here can check, for the release to show; most methods rest on nothing."""
+        return None
+
     def check(self, schema: Schema, loss: Loss) -> None:
         """Refuses, before anything is paid, what this method cannot do with such columns."""
         spendable_of(loss)
@@ -132,7 +137,9 @@ class Synthesizer(ABC):
         by_rows = table.asker.opened.catalog.by_rows
         coded = coded_rows(table, schema.columns, None if by_rows else max_rows)  # refused here, before it is charged
         words = f"synthetic data by {self.name} of {', '.join(schema.domain.names)}: {'; '.join(coded.words)}"
-        answers = started(table, loss, key=f"synth {key or system().octets(16).hex()}", what=words)
+        answers = started(
+            table, loss, key=f"synth {key or system().octets(16).hex()}", what=words, claim=self.claimed()
+        )
         asked = asked_questions(coded, schema.domain, loss, rows=rows, answers=answers)
         return self._made(asked, schema, loss, answers, progress)
 

@@ -56,6 +56,9 @@ STEPS, EXACT_STEPS = 300, 1500
 THINNING = 0.6
 """How much of the noise is added where a mixture is fitted that shall be judged: τ above."""
 
+TRUSTS = (math.inf, 3.0, 1.0, 0.3, 0.1)
+"""Tables of other rows are tried as if they had so many times the noise of what was measured; or not at all."""
+
 SPREAD = 1.0
 """The deviation of the logarithms of shares that mixtures start from, around those of the columns by themselves."""
 
@@ -80,6 +83,7 @@ def fit_mixture(
     components: int | None = None,
     members: int | None = None,
     start: Mixture | None = None,
+    prior: Sequence[Measured] = (),
     steps: int | None = None,
     entropy: Entropy | None = None,
     progress: Progress | None = None,
@@ -87,8 +91,9 @@ def fit_mixture(
     """Fits a mixture of products to noisy marginals by weighted least squares.
 
     ``total`` is the number of rows (left out: as measured). ``components`` of each mixture and ``members`` that are
-    averaged are found out if left out. With ``start``, one mixture goes on from there. ``entropy`` decides where
-    mixtures start: it protects nobody, so by default it is the same each time, and so is the result.
+    averaged are found out if left out. With ``start``, one mixture goes on from there. ``prior`` are exact tables of
+    other rows, which may be like these: how far they are trusted is found out too. ``entropy`` decides where mixtures
+    start: it protects nobody, so by default it is the same each time, and so is the result.
     """
     source = entropy or ReplayEntropy(b"mixtures of products")
     known = merged(domain, measured)
@@ -101,9 +106,11 @@ def fit_mixture(
     fitter = Fitter(domain, known, size, many, PULL if noisy else 0.0, source)
     if start is not None:
         return fitter.fit_from(start)
-    if components is None:
+    sizes = SIZES if components is None else (integer(components, "components", least=1),)
+    if prior and noisy:
+        fitter, components = fitter.best_trust(prior, sizes, progress)
+    elif components is None:
         components = fitter.best_size(progress) if noisy else SIZES[-1]
-    components = integer(components, "components", least=1)
     usual = min(MEMBERS, max(2, MOST_COMPONENTS // components)) if noisy and components > 1 else 1
     return fitter.fit(components, usual if members is None else integer(members, "members", least=1), progress)
 
@@ -140,21 +147,50 @@ class Fitter:
 
     def best_size(self, progress: Progress | None = None) -> int:
         """The number of components that serves best to foretell answers with other noise."""
+        kept, judge = self._halves()
+        return replace(self, measured=kept)._judged(judge, SIZES, progress)[0]
+
+    def best_trust(
+        self, prior: Sequence[Measured], sizes: Sequence[int], progress: Progress | None = None
+    ) -> tuple[Fitter, int]:
+        """How much to trust tables of other rows, and the number of components that is best then."""
+        kept, judge = self._halves()
+        found: list[tuple[float, Fitter, int]] = []
+        for place, trust in enumerate(TRUSTS):
+            size, value = replace(self, measured=self._with(prior, kept, trust))._judged(judge, sizes)
+            found.append((value, replace(self, measured=self._with(prior, self.measured, trust)), size))
+            if progress is not None:
+                progress(place + 1, len(TRUSTS))
+        _, fitter, size = min(found, key=lambda one: one[0])
+        return fitter, size
+
+    def _with(self, prior: Sequence[Measured], measured: Sequence[Measured], trust: float) -> list[Measured]:
+        """What was measured, and tables of other rows scaled to as many, as if they had noise of some size."""
+        if math.isinf(trust):
+            return list(measured)
+        spread = trust * float(np.median(deviations(measured)))
+        scaled = [one.counts * (self.total / max(one.counts.sum(), 1.0)) for one in prior]
+        added = [replace(one, counts=counts, deviation=spread) for one, counts in zip(prior, scaled, strict=True)]
+        return merged(self.domain, [*measured, *added])
+
+    def _halves(self) -> tuple[list[Measured], Misfit]:
+        """Answers to fit to, and the misfit to others to judge by."""
         spreads = deviations(self.measured)
-        kept, judged = zip(
-            *(self._split(one, spread) for one, spread in zip(self.measured, spreads, strict=True)), strict=True
-        )
-        judge, trial = misfit_of(self.domain, judged, self.total), replace(self, measured=kept)
-        best, least, worse = SIZES[0], math.inf, 0
-        for place, size in enumerate(SIZES):
-            mixture = trial.fit(size, TRIALS if size > 1 else 1)
+        both = [self._split(one, spread) for one, spread in zip(self.measured, spreads, strict=True)]
+        return [kept for kept, _ in both], misfit_of(self.domain, [judged for _, judged in both], self.total)
+
+    def _judged(self, judge: Misfit, sizes: Sequence[int], progress: Progress | None = None) -> tuple[int, float]:
+        """The best of some numbers of components, and how it was judged."""
+        best, least, worse = sizes[0], math.inf, 0
+        for place, size in enumerate(sizes):
+            mixture = self.fit(size, TRIALS if size > 1 else 1)
             value, _, _ = judge.at(mixture.weights.astype(np.float32), mixture.shares.astype(np.float32))
             best, least, worse = (size, value, 0) if value < least else (best, least, worse + 1)
             if progress is not None:
-                progress(place + 1, len(SIZES))
+                progress(place + 1, len(sizes))
             if worse == 2:
                 break
-        return best
+        return best, least
 
     def _split(self, one: Measured, spread: float) -> tuple[Measured, Measured]:
         """Two answers whose noise has nothing to do with each other."""
