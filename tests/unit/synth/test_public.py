@@ -46,12 +46,14 @@ def uniform_mixture(total=100.0):
 
 
 def distance(model, codes):
-    return np.mean(
-        [
-            np.abs(model.marginal(one) / model.marginal(one).sum() - table_of(codes, one) / len(codes)).sum() / 2
-            for one in PAIRS
-        ]
-    )
+    """The mean total variation distance of pairs; what has no code of its own comes last, and is nothing here."""
+    apart = []
+    for pair in PAIRS:
+        expected = model.marginal(pair)
+        counts = np.zeros(expected.shape)
+        np.add.at(counts, tuple(codes[:, axis] for axis in DOMAIN.axes(pair)), 1)
+        apart.append(np.abs(expected / expected.sum() - counts / len(codes)).sum() / 2)
+    return np.mean(apart)
 
 
 def test_marginals_are_weighted_counts_and_a_share_of_the_rest():
@@ -156,7 +158,7 @@ def test_a_session_is_charged_and_its_release_shows_the_claim():
     again = PMWPub(public=frame(100, 6), claim=CLAIM, loss=sf.ZCDP(1)).fit(session.table(), max_rows=1, key="weights")
     assert session.spent == sf.ZCDP(1)
     assert np.array_equal(made.model.weights, again.model.weights)
-    assert CLAIM.text in str(made.release.how)
+    assert CLAIM.text in [one.text for one in made.release.how.claims]
 
 
 @pytest.mark.parametrize(
@@ -164,7 +166,6 @@ def test_a_session_is_charged_and_its_release_shows_the_claim():
     [
         {"public": frame(5, 1).select("a", "b")},
         {"public": frame(5, 1)[:0]},
-        {"public": pl.DataFrame({"a": [9], "b": [9], "c": [9]})},
         {"smoothing": 2},
         {"smoothing": "much"},
         {"rounds": 0},
@@ -179,12 +180,11 @@ def test_what_cannot_be_is_refused(settings):
         )
 
 
-def test_public_rows_of_unknown_values_are_left_out_and_one_row_is_enough():
+def test_values_without_a_code_share_the_last_one_and_one_public_row_is_enough():
     public = pl.DataFrame({"a": [0, 9], "b": [1, 1], "c": [2, 2]})
-    made = PMWPub(public=public, claim=CLAIM, loss=sf.ZCDP(1)).fit(
-        frame(50, 2), categories=KEYS, entropy=ReplayEntropy(1)
-    )
-    assert made.model.codes.tolist() == [[0, 1, 2]]
+    recipe = PMWPub(public=public, claim=CLAIM, loss=sf.ZCDP(1))
+    made = recipe.fit(frame(50, 2), categories=KEYS, entropy=ReplayEntropy(1))
+    assert made.model.codes.tolist() == [[0, 1, 2], [2, 1, 2]]
     for count in (0, 1):
-        few = PMWPub(public=public, claim=CLAIM, loss=sf.ZCDP(1)).fit(frame(50, 2)[:count], categories=KEYS)
+        few = PMWPub(public=public[:1], claim=CLAIM, loss=sf.ZCDP(1)).fit(frame(50, 2)[:count], categories=KEYS)
         assert few.sample(3).shape == (3, 3)
