@@ -70,8 +70,9 @@ class LargestL1(VectorMetric):
 
     def misfit(self, domain: Domain) -> str | None:
         size = domain.size if isinstance(domain, Vector) else None
-        wrong = size is not None and size != sum(self.sizes)
-        return f"the pieces have {sum(self.sizes)} coordinates, and there are {size}." if wrong else super().misfit(domain)
+        needed = sum(self.sizes)
+        wrong = size is not None and size != needed
+        return f"the pieces have {needed} coordinates, and there are {size}." if wrong else super().misfit(domain)
 
     def __str__(self) -> str:
         return f"the largest L1 distance of {len(self.sizes)} pieces"

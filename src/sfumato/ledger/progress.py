@@ -40,8 +40,8 @@ from sfumato.ledger.stored_release import read_kept
 from sfumato.ledger.transaction import Draft, Transaction
 from sfumato.release.record import Receipt, Release
 
-LONGEST_STATE = 10_000
-"""Letters of a checkpoint: a digest, or the name of a file, and not the model itself."""
+LONGEST_STATE = 20_000_000
+"""Letters of a checkpoint: what steps gave, the digest of a file or its name; what is larger belongs into a file."""
 
 Step = Callable[[Data, Entropy], Data]
 """What looks at the data once: it is handed the data and what draws noise, and gives what may leave."""
@@ -100,6 +100,17 @@ class RunPermit:
     def checkpointed(self) -> tuple[int, str | None]:
         """The step of the last checkpoint, and what it says; 0 and None before the first."""
         return self._turn.done, self._turn.state
+
+    @property
+    def checkpoints(self) -> tuple[str, ...]:
+        """What all checkpoints of the run say, in their order."""
+        said: dict[int, str] = {}
+        for number in range(1, self._turn.number + 1):
+            row = self._store.by_key(progress_key(self._charge.account, self._charge.number, number))
+            turn = Turn() if row is None else Turn.read(Entry.read(row.text, row.digest))
+            if turn.state is not None:
+                said[turn.done] = turn.state
+        return tuple(said[done] for done in sorted(said))
 
     @property
     def ended(self) -> bool:

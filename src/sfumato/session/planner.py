@@ -65,16 +65,6 @@ class Planner:
         """Pays for a measurement on the tables and runs it."""
         return self._session.run(question, loss=loss, key=key)
 
-    def part(self, name: str, *, limit: Loss) -> Planner:
-        """Sets a limit aside in a part of the session, and asks at its expense."""
-        return self._session.part(name, limit=limit, holds=True)._planner
-
-    def close(self) -> None:
-        """Closes the part that pays: what it held and has not spent goes back."""
-        name, ledger = self._session.accounts[0], self._session.ledger
-        if not ledger[name].closed:
-            ledger.close_account(name, by=self._session.by)
-
     @property
     def relation(self) -> Relation:
         """Which data sets are neighbours, as far as accounting must know."""

@@ -48,6 +48,11 @@ class Run:
         return self._permit.checkpointed[1]
 
     @property
+    def states(self) -> tuple[str, ...]:
+        """All checkpoints, in their order."""
+        return self._permit.checkpoints
+
+    @property
     def state_step(self) -> int:
         """After how many steps the last checkpoint was taken."""
         return self._permit.checkpointed[0]

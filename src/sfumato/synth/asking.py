@@ -1,20 +1,23 @@
 """How a method of synthesis asks the data: noisy contingency tables, and which of them fits a model worst.
 
-A method is handed `Questions`, and never sees a row. Behind a ledger, the whole loss is set aside before the first
-question, in a part of the session's account; every answer is a release of its own in the book, under a key, so that a
-run that broke off goes on where it was, and what it had paid for is not paid for again.
+A method is handed `Questions`, and never sees a row. Behind a ledger, the whole loss is charged before the first
+question; every question is a step of that run, and its answer is kept in the book, so that a run that broke off goes on
+where it was, and what it had paid for is not paid for again.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, final
+from typing import Any, Protocol, cast, final
 
 import numpy as np
 
 from sfumato.accounting.convert.renyi import zcdp_rho
+from sfumato.accounting.events import Event, Stated
 from sfumato.accounting.losses.measures import ZCDP, Approx, Loss, Pure
 from sfumato.combinators.interaction import privacy_filter
 from sfumato.core.domains import Floats as FloatAtoms
@@ -25,12 +28,11 @@ from sfumato.core.partial import Partial
 from sfumato.core.space import Space
 from sfumato.core.transformation import Transformation
 from sfumato.entropy import Entropy
-from sfumato.errors import BadArgument
+from sfumato.errors import BadArgument, PermitUsed
 from sfumato.guarantee import guarantee
 from sfumato.learn.sources import ROW
 from sfumato.mechanisms.selection import exponential, permute_and_flip
 from sfumato.query.frame import Frame
-from sfumato.query.frame.queries import Asker
 from sfumato.query.plan.marginals import CodedRows
 from sfumato.release.record import Release
 from sfumato.stats.shares import Spendable, deviation_of, noise_of, parameter_for
@@ -41,6 +43,11 @@ from sfumato.transforms.contingency import MOST_CELLS, STEPS, contingency, misfi
 
 Clique = tuple[str, ...]
 """Columns of which every combination of codes is counted."""
+
+PROOF = "proofs/synthesis.md#methods"
+
+MOST_QUESTIONS = 100_000
+"""A run asks no more often than this; what it may spend ends it long before."""
 
 Begin = Callable[[Sequence[tuple[int, ...]]], Transformation]
 Answer = Callable[[Measurement], Any]
@@ -60,6 +67,7 @@ class Questions:
     begin: Begin
     answer: Answer
     rows: float | None = None
+    lost: Callable[[], bool] = lambda: False
     asked: list[tuple[str, Spendable]] = field(default_factory=list)
     measured: list[Measured] = field(default_factory=list)
 
@@ -132,10 +140,17 @@ class Questions:
     @guarantee(
         claim="a question runs only if its loss is within its share, and its share within what is left of the whole",
         proof="proofs/synthesis.md#methods",
-        reviewed="",
+        reviewed="5da97a21d7c8",
     )
     def _paid(self, measurement: Measurement, loss: Spendable, what: str) -> Any:
         """Runs what costs no more than a share, once that is taken off what is left."""
+        if self.lost():
+            self.asked.append(("an answer that was lost", loss))
+            if loss.amounts[0] > self.left.amounts[0]:
+                raise PermitUsed(
+                    "the run broke off between a question and its answer, which is lost and stays paid for; what is "
+                    f"left of it, {self.left}, does not pay for asking again. Start another run, with a new key."
+                )
         if loss.amounts[0] > self.left.amounts[0] or not measurement.map(self.unit).within(loss):
             raise BadArgument("the loss of a question", f"at most what is left, {self.left}", loss)
         value = self.answer(measurement)
@@ -174,45 +189,100 @@ def held_questions(
     """Questions on rows that one holds oneself: nothing is charged, and a filter keeps the loss."""
     paid, space = spendable_of(loss), Space(Matrix(len(domain.names), FloatAtoms()), AddRemove())
     ask = (space >> privacy_filter(paid, d_in=ROW))(np.asarray(codes, np.float64), d_in=ROW, entropy=entropy).value
-    return Questions(
-        domain,
-        paid,
-        ROW,
-        lambda cliques: space >> contingency(domain.sizes, cliques),
-        ask,
-        None if rows is None else rows,
-    )
+    return Questions(domain, paid, ROW, lambda cliques: space >> contingency(domain.sizes, cliques), ask, rows)
+
+
+class Paid(Protocol):
+    """A run that was charged once, whose steps are counted before they look: a session has it."""
+
+    @property
+    def taken(self) -> int:
+        """How many steps have run, or may have."""
+
+    @property
+    def states(self) -> tuple[str, ...]:
+        """What was kept of each step, in their order."""
+
+    @property
+    def release(self) -> Release | None:
+        """The release that the run ended with."""
+
+    def step(self, function: Callable[[Any, Entropy], Any]) -> Any:
+        """Counts the next step in the book, and then runs it."""
+
+    def checkpoint(self, state: str) -> None:
+        """Keeps what a step gave."""
+
+    def finish(self, value: Any) -> Release:
+        """Ends the run with a release."""
+
+
+class Payer(Protocol):
+    """Who charges a run: a session, which this layer does not know."""
+
+    def start(self, event: Event, *, loss: Loss, key: str, proofs: Sequence[str], what: str, steps: int) -> Paid:
+        """Charges all steps of a run once, or goes on with the run that has this key."""
 
 
 @final
-@dataclass(frozen=True, eq=False)
-class Paying:
-    """A run on a table behind a ledger: the account that pays for it, and the releases that came of it."""
+class Answers:
+    """The answers of a run behind a ledger: those that the book has, and then new ones, each kept at once.
 
-    asker: Asker
-    key: str
-    releases: list[Release] = field(default_factory=list)
+    Where a process ended between a look at the data and the keeping of its answer, that answer is ``lost``.
+    """
+
+    def __init__(self, run: Paid, unit: Unit) -> None:
+        self._run, self.unit = run, unit
+        self._known = [json.loads(state) for state in run.states]
+        self._given = 0
+        self._lost = run.taken > len(self._known)
+
+    def lost(self) -> bool:
+        """Tells, once, whether the next question was asked before and its answer never kept."""
+        lost = self._lost and self._given == len(self._known)
+        self._lost = self._lost and not lost
+        return lost
 
     def answer(self, measurement: Measurement) -> Any:
-        """Pays for a question and answers it; of one that was answered before, under this key, what it was."""
-        release = self.asker.run(measurement, loss=None, key=f"{self.key} {len(self.releases) + 1}")
-        self.releases.append(release)
-        return release.value
+        """Answers a question: from the book, where it was asked before, else from the data."""
+        question = _digest(measurement)
+        if self._given < len(self._known):
+            kept = self._known[self._given]
+            if kept["question"] != question:
+                must = "that of a run on the same data with the same recipe, or a new one: other questions were asked"
+                raise BadArgument("key", must, "another run's")
+            self._given += 1
+            return kept["value"]
+        value = self._run.step(lambda data, entropy: measurement(data, d_in=self.unit, entropy=entropy).value)
+        plain = np.asarray(value).tolist()
+        self._run.checkpoint(json.dumps({"question": question, "value": plain}))
+        self._known.append({"question": question, "value": plain})
+        self._given += 1
+        return plain
+
+    def finish(self) -> Release:
+        """Ends the run with a release of all answers."""
+        return self._run.release or self._run.finish(json.dumps([kept["value"] for kept in self._known]))
 
 
-def asked_questions(
-    table: Frame,
-    columns: Sequence[CodedColumn],
-    domain: Domain,
-    loss: Loss,
-    *,
-    max_rows: int | None,
-    rows: float | None,
-    paying: Paying,
-) -> Questions:
-    """Questions on a table of a session, paid from the account that the loss was set aside in."""
-    coded = coded_rows(table, columns, max_rows)
-    return Questions(domain, spendable_of(loss), table.asker.unit, coded.tables, paying.answer, rows)
+def _digest(measurement: Measurement) -> str:
+    """Tells a question from others by how it was built."""
+    built = json.dumps(measurement.plan, sort_keys=True) if measurement.plan is not None else str(measurement.how)
+    return hashlib.sha256(built.encode()).hexdigest()[:24]
+
+
+def started(table: Frame, loss: Loss, *, key: str, what: str) -> Answers:
+    """Charges a loss for all questions of a run, or goes on with the run that has this key."""
+    if table.asker.opened.catalog.codebook.kinds:
+        raise BadArgument("the table", "of one kind of units: there is no theorem for runs on several", "several")
+    payer, event = cast(Payer, table.asker), Stated(spendable_of(loss))
+    run = payer.start(event, loss=loss, key=key, proofs=(PROOF,), what=what, steps=MOST_QUESTIONS)
+    return Answers(run, table.asker.unit)
+
+
+def asked_questions(coded: CodedRows, domain: Domain, loss: Loss, *, rows: float | None, answers: Answers) -> Questions:
+    """Questions on a table of a session, of a run that was charged."""
+    return Questions(domain, spendable_of(loss), answers.unit, coded.tables, answers.answer, rows, lost=answers.lost)
 
 
 def coded_rows(table: Frame, columns: Sequence[CodedColumn], max_rows: int | None) -> CodedRows:

@@ -8,6 +8,7 @@ a time. Decoding makes a value of a code; within a bin it is drawn at random, ev
 from __future__ import annotations
 
 import datetime
+import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,9 +17,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias, final
 
 import numpy as np
 
+from sfumato.dp.reading import is_missing
 from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument
-from sfumato.dp.reading import is_missing
 from sfumato.query.nodes.expressions import Column, Expression
 from sfumato.query.nodes.kinds import Kind, Value
 from sfumato.query.nodes.literals import literal
@@ -151,7 +152,7 @@ class BinnedColumn(CodedColumn):
     def labels(self) -> list[str]:
         """The bins by their edges, then what is missing."""
         ends = [_word(edge) for edge in self.edges]
-        bins = [f"{low} … {high}" for low, high in zip(ends, ends[1:], strict=False)]
+        bins = [f"{low} … {high}" for low, high in itertools.pairwise(ends)]
         return [*bins, *(["missing"] * self.may_miss)]
 
     @property

@@ -1,4 +1,4 @@
-"""MST: every column, and of the pairs those that hang together most, as a tree; a maximum spanning tree, found privately.
+"""MST: every column, and of the pairs those that hang together most: a maximum spanning tree, found privately.
 
 After McKenna, Miklau and Sheldon 2021, "Winning the NIST contest" (arXiv 2108.04978). It looks at no workload.
 """

@@ -185,8 +185,8 @@ def _unknown(name: str, *, table: bool) -> BadArgument:
     where = "in the codebook, or " if table else ""
     must = (
         f"known of {name}: which codes it has must not be read off the data. State them {where}here, from what anybody "
-        f"knows: between={{{name!r}: (lower, upper)}} for numbers and times, categories={{{name!r}: [...]}} for the rest; "
-        f"or leave the column out, columns=[...]"
+        f"knows: between={{{name!r}: (lower, upper)}} for numbers and times, categories={{{name!r}: [...]}} for the "
+        f"rest; or leave the column out, columns=[...]"
     )
     if table:
         must += f"; or buy them for a part of the loss: buy=[{name!r}]"
@@ -195,8 +195,8 @@ def _unknown(name: str, *, table: bool) -> BadArgument:
 
 def _too_many(name: str, many: int) -> BadArgument:
     must = (
-        f"such that it has at most {MOST_CODES:,} codes: a table with another column would be larger than memory. State "
-        f"fewer bins, bins={{{name!r}: 16}}; put categories into groups; or buy those that many have: buy=[{name!r}]"
+        f"such that it has at most {MOST_CODES:,} codes: a table with another column would be larger than memory. "
+        f"State fewer bins, bins={{{name!r}: 16}}; group categories; or buy those that many have: buy=[{name!r}]"
     )
     return BadArgument(f"the column {name}", must, many)
 

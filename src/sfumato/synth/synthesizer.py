@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +18,15 @@ from sfumato.query.answer.explanation import Explanation
 from sfumato.query.frame import Frame
 from sfumato.release.progress import Progress, reporting
 from sfumato.stats.shares import noise_of, parameter_for
-from sfumato.synth.asking import Paying, Questions, asked_questions, coded_rows, held_questions, spendable_of
+from sfumato.synth.asking import (
+    Answers,
+    Questions,
+    asked_questions,
+    coded_rows,
+    held_questions,
+    spendable_of,
+    started,
+)
 from sfumato.synth.graph.model import Model
 from sfumato.synth.schema import Bins, Schema, schema_of_rows, schema_of_table
 from sfumato.synth.synthetic import Synthetic
@@ -122,19 +129,15 @@ class Synthesizer(ABC):
         progress: Progress | None,
     ) -> Synthetic:
         self.check(schema, loss)
-        most = None if table.asker.opened.catalog.by_rows else max_rows
-        coded_rows(
-            table, schema.columns, most
-        )  # what cannot be coded or bounded is refused before anything is set aside
-        name = f"synth {hashlib.sha256(key.encode()).hexdigest()[:16]}" if key else f"synth {system().octets(8).hex()}"
-        paying = Paying(table.asker.part(name, limit=loss), key or name)
-        asked = asked_questions(table, schema.columns, schema.domain, loss, max_rows=most, rows=rows, paying=paying)
-        made = self._made(asked, schema, loss, paying, progress)
-        paying.asker.close()
-        return made
+        by_rows = table.asker.opened.catalog.by_rows
+        coded = coded_rows(table, schema.columns, None if by_rows else max_rows)  # refused here, before it is charged
+        words = f"synthetic data by {self.name} of {', '.join(schema.domain.names)}: {'; '.join(coded.words)}"
+        answers = started(table, loss, key=f"synth {key or system().octets(16).hex()}", what=words)
+        asked = asked_questions(coded, schema.domain, loss, rows=rows, answers=answers)
+        return self._made(asked, schema, loss, answers, progress)
 
     def _made(
-        self, asked: Questions, schema: Schema, loss: Loss, paying: Paying | None, progress: Progress | None
+        self, asked: Questions, schema: Schema, loss: Loss, answers: Answers | None, progress: Progress | None
     ) -> Synthetic:
         with reporting(progress, f"{self.name} of {len(schema.columns)} columns") as tell:
             made = self.build(asked, schema, tell)
@@ -145,8 +148,7 @@ class Synthesizer(ABC):
             tuple(asked.measured),
             loss,
             asked.unit.protects,
-            paying is not None,
-            () if paying is None else tuple(paying.releases),
+            None if answers is None else answers.finish(),
             made.notes,
             tuple(asked.asked),
         )

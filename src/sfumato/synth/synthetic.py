@@ -1,4 +1,4 @@
-"""What synthesis ends with: a model of a table, made of released numbers alone, to draw rows from at no further cost."""
+"""What synthesis ends with: a model of a table, made of released numbers alone, to draw rows from at no cost."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ class Synthetic(Displayed):
     """A model of a table and what it was made of: get one from ``fit`` of a method, such as `AIM`.
 
     ``schema`` says which codes columns have, ``measured`` what was released of the data, ``loss`` what all of it cost,
-    and whom that protects; ``releases`` are the entries of the book (none where rows were held, and nothing charged);
-    ``notes`` what the method did, in words. Everything here may be published.
+    and whom that protects; ``release`` is the entry of the book (None where rows were held, and nothing was charged),
+    ``notes`` say what the method did. Everything here may be published.
     """
 
     method: str
@@ -45,8 +45,7 @@ class Synthetic(Displayed):
     measured: tuple[Measured, ...]
     loss: Loss
     unit: str
-    charged: bool
-    releases: tuple[Release, ...] = ()
+    release: Release | None = None
     notes: tuple[str, ...] = ()
     spent: tuple[tuple[str, Loss], ...] = field(default=())
 
@@ -122,7 +121,7 @@ class Synthetic(Displayed):
             ("method", self.method),
             ("rows", f"about {self.rows:,}"),
             ("columns", ", ".join(self.columns)),
-            ("loss", f"{self.loss} for {self.unit}" + ("" if self.charged else " [uncharged]")),
+            ("loss", f"{self.loss} for {self.unit}" + (" [uncharged]" if self.release is None else "")),
         )
         tables = (
             Table(about),

@@ -24,7 +24,7 @@ def read_workload(workload: Workload | None, domain: Domain, *, usual: int = 2) 
     """
     if workload is None or isinstance(workload, int):
         order = min(usual if workload is None else integer(workload, "workload", least=1), len(domain.names))
-        return {clique: 1.0 for clique in combinations(domain.names, order)}
+        return dict.fromkeys(combinations(domain.names, order), 1.0)
     weights = dict(workload) if isinstance(workload, Mapping) else {tuple(one): 1.0 for one in _tables(workload)}
     made: dict[Clique, float] = {}
     for columns, weight in weights.items():

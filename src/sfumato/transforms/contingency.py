@@ -113,7 +113,7 @@ def contingency(codes: Sequence[int], cliques: Sequence[Sequence[int]]) -> Parti
 @guarantee(
     claim="each row adds 1 to one cell of every table, or to none of any; which, is a function of that row",
     proof="proofs/contingency.md#rows",
-    reviewed="",
+    reviewed="87c0da049255",
 )
 def counted(rows: Array, tables: CodedTables) -> Array:
     """Counts rows by cell, table after table."""
@@ -166,7 +166,7 @@ def tables_at(places: Sequence[int], *, metric: VectorMetric | None = None) -> P
 @guarantee(
     claim="m vectors that each move by at most d in L1 move together by at most m d in L1, √m d in L2",
     proof="proofs/contingency.md#some",
-    reviewed="",
+    reviewed="70e796110bf2",
 )
 def side_by_side(d_in: Distance, tables: int, metric: VectorMetric) -> Distance:
     """How far tables side by side move, of which each moves by at most so much."""
@@ -231,7 +231,7 @@ def misfits(
 @guarantee(
     claim="of each table the weight times (the L1 distance to a public table less a public number), in whole steps",
     proof="proofs/contingency.md#misfits",
-    reviewed="",
+    reviewed="d5c105555a21",
 )
 def misfits_of(
     counts: Array, expected: Array, pieces: LargestL1, scale: Sequence[int], penalties: Sequence[int]

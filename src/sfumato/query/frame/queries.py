@@ -44,12 +44,6 @@ class Asker(Protocol):
     def explain_run(self, question: Measurement, *, loss: Loss | None) -> Explanation:
         """Says what such a measurement would cost."""
 
-    def part(self, name: str, *, limit: Loss) -> Asker:
-        """Sets a limit aside, and asks at its expense; whoever comes back under a name goes on with what is there."""
-
-    def close(self) -> None:
-        """Gives back what was set aside and not spent. What was asked before is still answered."""
-
     @property
     def opened(self) -> OpenTables:
         """What may be known of the tables without paying."""

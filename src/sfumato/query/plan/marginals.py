@@ -44,7 +44,7 @@ KEPT = 20_000_000
 @final
 @dataclass(frozen=True)
 class Code:
-    """A whole number of each row, from 0 up to a number of ``codes`` less 1; where it is missing the row is left out."""
+    """A whole number of each row, from 0 to a number of ``codes`` less 1; where it is missing the row is left out."""
 
     of: Expression
     codes: int
@@ -106,7 +106,7 @@ class CodedRows:
 @guarantee(
     claim="the counts of each set of columns among the bounded rows of the tables that are handed over, and no others",
     proof="proofs/contingency.md#tables",
-    reviewed="",
+    reviewed="1bb3bcd94d1b",
 )
 def _counting(bounded: Relation, codes: tuple[int, ...]) -> Callable[[Data, tuple[Clique, ...]], Array]:
     """Counts tables that were not counted before on the same data; what was is kept, and reached in no other way."""
