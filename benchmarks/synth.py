@@ -11,8 +11,8 @@ those of SmartNoise and DataSynthesizer. `sample_rows_s` is how many rows a seco
 `tstr_vs_best` looks at areas under the curve on real rows that were held out, at ε = 1: of learners that saw rows of
 our AIM only, over the best other one's, as a geometric mean over tables.
 
-`--part mst --part aim` measures these only, `--quick` little of all, `--again` the others anew; `--table` and
-`--epsilon` choose cases.
+`--part mst --part aim` measures these only, `--quick` little of all; `--table` and `--epsilon` choose cases. With
+`--others never` only ours run, next to what is kept of the others; with `--others again` all run anew.
 """
 
 from __future__ import annotations
@@ -46,6 +46,9 @@ RUNS, QUICK_RUNS = 5, 2
 SECONDS, QUICK_SECONDS = 900.0, 120.0
 """How long a method may take; mbi's AIM looks at the clock, and hands over what it has by then."""
 
+ONCE, AGAIN, NEVER = "once", "again", "never"
+"""Whether other libraries run: where nothing of them is kept, anyhow, or not at all."""
+
 AT = 1.0
 """The ε at which AIM is compared, and mbi's is run, which takes its whole time on every table."""
 
@@ -75,13 +78,15 @@ def asked_of(parts: list[str], tables: list[Table], epsilons: list[float]) -> li
     return sorted(jobs, key=lambda job: job.contender != OURS)
 
 
-def measured(jobs: list[Job], runs: int, seconds: float, again: bool, console: Console) -> list[Outcome]:  # noqa: FBT001
-    """Runs every job, or reads what the others did before."""
+def measured(jobs: list[Job], runs: int, seconds: float, others: str, console: Console) -> list[Outcome]:
+    """Runs every job, or reads what the others did before; ``others`` says whether they run."""
     outcomes, absent = [], []
     with console.status("…") as status:
         for job in jobs:
             told = f"{job.contender} {job.method} on {job.table.name} at ε = {job.epsilon:g}"
-            facts = job.stored() if job.contender != OURS and not again else []
+            facts = job.stored() if job.contender != OURS and others != AGAIN else []
+            if not facts and job.contender != OURS and others == NEVER:
+                continue
             if not facts and not job.ready:
                 absent.append(job.contender)
                 continue
@@ -209,7 +214,8 @@ def read_arguments(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--runs", type=int, help=f"runs of each; {RUNS} by default")
     parser.add_argument("--rows", type=int, default=ROWS, help="rows of the large table")
     parser.add_argument("--quick", action="store_true", help="the smaller tables, ε = 1, few runs, two minutes each")
-    parser.add_argument("--again", action="store_true", help="measure the other libraries anew")
+    told = "when other libraries run; where nothing is kept of them, unless said otherwise"
+    parser.add_argument("--others", choices=(ONCE, AGAIN, NEVER), default=ONCE, help=told)
     return parser.parse_args(arguments)
 
 
@@ -223,7 +229,7 @@ def main(arguments: list[str]) -> int:
     epsilons = asked.epsilon or ([AT] if asked.quick else list(EPSILONS))
     runs = asked.runs or (QUICK_RUNS if asked.quick else RUNS)
     seconds = QUICK_SECONDS if asked.quick else SECONDS
-    outcomes = measured(asked_of(parts, tables, epsilons), runs, seconds, asked.again, console)
+    outcomes = measured(asked_of(parts, tables, epsilons), runs, seconds, asked.others, console)
     console.print(drawn(outcomes, tables, epsilons))
     not_alone(outcomes, console)
     tree, speed = against(outcomes, "mst", MBI, console)
