@@ -27,6 +27,7 @@ from sfumato.transforms.clusters import cluster_totals, squared_distances
 from sfumato.transforms.columns import project, select
 from sfumato.transforms.conditions import between, is_in, is_nan, satisfies
 from sfumato.transforms.confusion import positives, true_positives
+from sfumato.transforms.contingency import contingency, misfits, tables_at
 from sfumato.transforms.deviations import clamped_deviations, deviations
 from sfumato.transforms.filters import drop_nan, keep, mark
 from sfumato.transforms.gradients import Squares, Tangent, gradient_sums, gradients
@@ -136,6 +137,14 @@ ROWS: list[tuple[str, Data, Callable[[], Partial[Transformation]], st.SearchStra
     ("vector_sum", Matrix(2), lambda: norm_clamp(1, order=2, origin=["0.1", 3]) >> vector_sum(), two_floats),
     ("gram", Matrix(2, ANY), lambda: gram([0, 3], metric=L2()), st.tuples(any_float, any_float)),
     ("gram", Matrix(2), lambda: gram(metric=LInf()), two_floats),
+    ("contingency", Matrix(2, ANY), lambda: contingency([2, 3], [[0], [0, 1]]), st.tuples(any_float, any_float)),
+    ("tables_at", Matrix(2), lambda: contingency([2, 3], [[0], [1]]) >> tables_at([1, 0]), two_floats),
+    (
+        "misfits",
+        Matrix(2),
+        lambda: contingency([2, 3], [[0], [1]]) >> misfits(np.array([9, 0, 3, 1, 0]), penalties=[0, 5]),
+        two_floats,
+    ),
     ("gradients", Matrix(2, ANY), lambda: gradients(["0.5", -3]), st.tuples(any_float, any_float)),
     (
         "gradient_sums",

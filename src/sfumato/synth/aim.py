@@ -20,14 +20,18 @@ from sfumato.release.progress import Progress
 from sfumato.stats.shares import Spendable
 from sfumato.synth.asking import Clique, Questions
 from sfumato.synth.graph.estimate import estimate
-from sfumato.synth.graph.junction import MOST_CELLS, cells_of
+from sfumato.synth.graph.junction import cells_of
 from sfumato.synth.graph.measured import Measured
+from sfumato.synth.graph.model import Model
 from sfumato.synth.schema import Schema
 from sfumato.synth.synthesizer import Made, Synthesizer
 from sfumato.synth.workloads import Workload, read_workload, subsets_of
 
 ROUNDS = 16
 """So many rounds for each column are planned at first; annealing makes them fewer and larger."""
+
+USUAL_CELLS = 200_000
+"""A model of more cells takes long to fit each round, and brings little."""
 
 CHOOSING = Fraction(1, 10)
 """The part of each round's loss that its choice gets."""
@@ -50,7 +54,7 @@ class AIM(Synthesizer):
     epsilon: Number | None = None
     delta: Number | None = None
     workload: Workload | None = None
-    most_cells: int = MOST_CELLS
+    most_cells: int = USUAL_CELLS
 
     def check(self, schema: Schema, loss: Loss) -> None:
         """Refuses a workload of columns that there are not."""
@@ -78,7 +82,7 @@ class Rounds:
     def run(self, progress: Progress) -> Made:
         """Measures columns by themselves, then table after table while anything is left."""
         alone = [(name,) for name in self._domain.names]
-        tables = self._measuring(self._each).scaled(len(alone))
+        tables = self._measuring(self._each).scaled(Fraction(len(alone)))
         self._measured = self._questions.noisy(alone, tables)
         model = estimate(self._domain, self._measured, total=self._questions.rows)
         while (left := self._questions.left.amounts[0]) > 0:
@@ -98,7 +102,7 @@ class Rounds:
     def _measuring(self, each: Spendable) -> Spendable:
         return each.scaled(1 - CHOOSING)
 
-    def _chosen(self, model: object, each: Spendable) -> Clique:
+    def _chosen(self, model: Model, each: Spendable) -> Clique:
         """Chooses a table of those with which the model stays small."""
         spent = 1 - self._questions.left.amounts[0] / self._questions.loss.amounts[0]
         cliques = [one.columns for one in self._measured]
@@ -107,7 +111,7 @@ class Rounds:
         deviation = self._questions.deviation(self._measuring(each))
         place = self._questions.worst(
             fitting,
-            [model.marginal(one) for one in fitting],  # type: ignore[attr-defined]
+            [model.marginal(one) for one in fitting],
             each.scaled(CHOOSING),
             weights=[self._candidates[one] / self._largest for one in fitting],
             penalties=[self._noise(deviation, self._domain.size(one)) for one in fitting],
@@ -122,4 +126,4 @@ class Rounds:
 
 def _more(each: Spendable) -> Spendable:
     """A loss that halves the noise."""
-    return each.scaled(4 if isinstance(each, ZCDP) else 2)
+    return each.scaled(Fraction(4 if isinstance(each, ZCDP) else 2))

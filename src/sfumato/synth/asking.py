@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -45,6 +46,9 @@ Clique = tuple[str, ...]
 """Columns of which every combination of codes is counted."""
 
 PROOF = "proofs/synthesis.md#methods"
+
+LEAST = Fraction(1, 2**100)
+"""A loss that is less buys nothing but noise beyond all counts."""
 
 MOST_QUESTIONS = 100_000
 """A run asks no more often than this; what it may spend ends it long before."""
@@ -174,13 +178,17 @@ def spendable_of(loss: Loss) -> Spendable:
     Pure(epsilon=1.0)
     """
     match loss:
-        case Pure() | ZCDP():
-            return loss
-        case Approx(delta=delta) if delta == 0:
-            return Pure(loss.epsilon)
+        case Approx(delta=delta) if delta > 0:
+            spent: Loss = ZCDP(zcdp_rho(loss.epsilon, delta=delta))
         case Approx():
-            return ZCDP(zcdp_rho(loss.epsilon, delta=loss.delta))
-    raise BadArgument("loss", "Pure, ZCDP or Approx: sf.ZCDP(0.05), or epsilon=1, delta=1e-9", loss)
+            spent = Pure(loss.epsilon)
+        case _:
+            spent = loss
+    if not isinstance(spent, Pure | ZCDP):
+        raise BadArgument("loss", "Pure, ZCDP or Approx: sf.ZCDP(0.05), or epsilon=1, delta=1e-9", loss)
+    if not LEAST <= spent.amounts[0] < math.inf:
+        raise BadArgument("loss", "finite, and enough to buy anything: noise must be no larger than 2⁵³", loss)
+    return spent
 
 
 def held_questions(

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias, final
+from typing import TYPE_CHECKING, Any, TypeAlias, cast, final
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument, did_you_mean
 from sfumato.exact import integer, rational
 from sfumato.learn.columns import Between, Categories, Category, Number, stated_column
-from sfumato.learn.estimator import columns_of
+from sfumato.learn.sources import columns_of
 from sfumato.query.frame import Frame
 from sfumato.query.nodes.expressions import Column
 from sfumato.query.nodes.kinds import Kind, kind_of
@@ -95,18 +95,17 @@ def schema_of_rows(
     *,
     columns: Sequence[str] | None = None,
     bins: Bins | None = None,
-    between: Between | None = None,
+    between: Mapping[str, object] | None = None,
     categories: Categories | None = None,
 ) -> Schema:
     """Reads what is stated of the columns of rows that one holds; their types are those of the frame."""
     names, values = columns_of(rows)
     wanted = names if columns is None else list(columns)
-    stated = between if isinstance(between, Mapping) else None
-    _check_names(wanted, names, bins, stated, categories)
+    _check_names(wanted, names, bins, between, categories)
     held = dict(zip(names, values, strict=True))
     made: list[CodedColumn] = []
     for name in wanted:
-        known = stated_column(name, names.index(name), between, categories)
+        known = stated_column(name, 0, cast(Between, between), categories)
         if isinstance(known, Category):
             made.append(ListedColumn(name, kind_of(known.values[0]), known.values))
         elif isinstance(known, Number):

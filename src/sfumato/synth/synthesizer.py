@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import ClassVar, final
 
 from sfumato.accounting.losses.measures import Loss
+from sfumato.accounting.losses.stated import needed_loss
 from sfumato.entropy import Entropy, system
 from sfumato.errors import BadArgument
 from sfumato.exact import Number, integer
-from sfumato.learn.guards import needed_loss
 from sfumato.learn.prepared import Prepared
 from sfumato.learn.sources import check_held
 from sfumato.query.answer.explanation import Explanation

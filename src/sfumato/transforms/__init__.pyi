@@ -1,6 +1,7 @@
 from .bernstein import bernstein_counts
 from .casts import absolute, log
 from .confusion import positives, true_positives
+from .contingency import contingency, misfits, tables_at
 from .filters import mark
 from .gradients import gradients
 from .gram import gram
@@ -22,6 +23,7 @@ __all__ = [
     "accuracy_scores",
     "as_range",
     "bernstein_counts",
+    "contingency",
     "count_each",
     "equal_parts",
     "gradients",
@@ -29,6 +31,7 @@ __all__ = [
     "lipschitz",
     "log",
     "mark",
+    "misfits",
     "mode_gap",
     "mode_scores",
     "negated",
@@ -47,6 +50,7 @@ __all__ = [
     "sum_stream",
     "summarize",
     "sums",
+    "tables_at",
     "threshold_accuracy_scores",
     "true_positives",
     "vector_mean",
