@@ -47,11 +47,11 @@ def hand(path: Path) -> None:
 def ours(path: Path, rows: int, method: str) -> None:
     """Fits a model, and draws as many rows from it."""
     import sfumato as sf
+    from contenders.synth.sfumato import opened
 
     begun = time.perf_counter()
     loss = sf.Approx(1, DELTA)
-    codes = {name: list(range(size)) for name, size in zip(NAMES, SIZES, strict=True)}
-    session = sf.Dataset(path, unit="person", categories=codes).session(limit=loss, ledger="memory:")
+    session = opened(path, dict(zip(NAMES, SIZES, strict=True))).session(limit=loss, ledger="memory:")
     recipe = sf.synth.MST(loss=loss) if method == "mst" else sf.synth.AIM(loss=loss)
     synthetic = recipe.fit(session.table(), max_rows=1)
     fitted = time.perf_counter()

@@ -134,6 +134,20 @@ def affordable(weights: dict[Clique, float], model: Any, limit: float) -> list[C
     return [clique for clique in weights if clique in had or size(model.domain, [*model.cliques, clique]) <= limit]
 
 
+class TimeOver(Exception):
+    """The time of AIM is over, and it is in the middle of a round."""
+
+
+def refit(data: Dataset, known: list[LinearMeasurement], model: Any, until: float) -> Any:
+    """The model of one measurement more; looks at the clock after every fifty steps."""
+
+    def look(_: object) -> None:
+        if time.time() > until:
+            raise TimeOver
+
+    return MirrorDescent().estimate(data.domain, known, iters=1000, warm_start=model, callback_fn=look)
+
+
 def aim(table: Table, epsilon: float, seconds: float) -> runs.Made:
     """AIM; when its time is over, what it has by then."""
     until, rho, data = time.time() + seconds, rho_of(epsilon), held(table)
@@ -154,7 +168,10 @@ def aim(table: Table, epsilon: float, seconds: float) -> runs.Made:
         open_cliques = affordable(weights, model, MEGABYTES * spent / rho)
         clique, before = worst(open_cliques, weights, exact, model, share, deviation)
         known.append(measured(data, clique, deviation))
-        model = MirrorDescent().estimate(data.domain, known, iters=1000, warm_start=model)
+        try:
+            model = refit(data, known, model, until)
+        except TimeOver:
+            return codes_of(model, table, {}), False
         moved = np.abs(np.asarray(model.project(clique).datavector()) - before).sum()
         if moved <= deviation * sqrt(2 / pi) * before.size:
             deviation, share = deviation / 2, share * 2

@@ -18,7 +18,7 @@ import numpy as np
 from contenders.synth.cases import FOLDER, TABLES, Array, Table
 from side_by_side.stopwatch import report
 
-GRACE = 120
+GRACE = 300
 """So many seconds after its time a method that does not look at the clock is ended."""
 
 Made: TypeAlias = tuple[Array, bool]
