@@ -63,6 +63,10 @@ class Job(NamedTuple):
         return Contender(self.contender, script, environment=ENVIRONMENTS[self.contender], arguments=told)
 
 
+HELD_UP = 1.25
+"""A run that took so many times longer than processors worked on it was held up by other work on the machine."""
+
+
 class Outcome(NamedTuple):
     """All runs of a job together."""
 
@@ -93,6 +97,11 @@ class Outcome(NamedTuple):
     def cold(self) -> Facts:
         """The first run."""
         return self.runs[0]
+
+    @property
+    def held_up(self) -> bool:
+        """Whether other work on the machine held up the first run, whose time then says nothing."""
+        return bool(self.cold["seconds"] > HELD_UP * self.cold["processors"])
 
     @property
     def warm(self) -> float | None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import duckdb
 
 from contenders.synth.cases import DELTA
-from contenders.synth.runs import gigabytes
+from contenders.synth.runs import gigabytes, processors
 from side_by_side.stopwatch import report
 
 SIZES = (10, 12, 7, 5, 10, 12, 5, 3, 6, 11)
@@ -35,13 +35,14 @@ def written(folder: Path, rows: int) -> Path:
 
 def hand(path: Path) -> None:
     """Counts all marginals of one and two columns, each by a query of its own."""
-    begun = time.perf_counter()
+    begun, spent = time.perf_counter(), processors()
     connection = duckdb.connect()
     connection.read_parquet(str(path)).create_view("t")
     for columns in [*((name,) for name in NAMES), *combinations(NAMES, 2)]:
         listed = ", ".join(columns)
         connection.execute(f"SELECT {listed}, count(*) FROM t GROUP BY {listed}").fetchall()
-    report("DuckDB", kind="hand", seconds=time.perf_counter() - begun, gigabytes=gigabytes())
+    facts = {"seconds": time.perf_counter() - begun, "processors": processors() - spent}
+    report("DuckDB", kind="hand", **facts, gigabytes=gigabytes())
 
 
 def ours(path: Path, rows: int, method: str) -> None:
@@ -49,15 +50,16 @@ def ours(path: Path, rows: int, method: str) -> None:
     import sfumato as sf
     from contenders.synth.sfumato import opened
 
-    begun = time.perf_counter()
+    begun, spent = time.perf_counter(), processors()
     loss = sf.Approx(1, DELTA)
     session = opened(path, dict(zip(NAMES, SIZES, strict=True))).session(limit=loss, ledger="memory:")
     recipe = sf.synth.MST(loss=loss) if method == "mst" else sf.synth.AIM(loss=loss)
     synthetic = recipe.fit(session.table(), max_rows=1)
-    fitted = time.perf_counter()
+    fitted, had = time.perf_counter(), processors()
+    facts = {"seconds": fitted - begun, "processors": had - spent}
     made = synthetic.sample(rows)
-    rate = len(made) / (time.perf_counter() - fitted)
-    report(method, kind="fit", seconds=fitted - begun, rate=rate, gigabytes=gigabytes())
+    facts |= {"rate": len(made) / (time.perf_counter() - fitted), "busy": len(made) / (processors() - had)}
+    report(method, kind="fit", **facts, gigabytes=gigabytes())
 
 
 def main(folder: str, rows: str, way: str) -> None:
