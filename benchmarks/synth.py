@@ -6,8 +6,9 @@ kept in `.peers/synth/` and read from there the next time, since all of them tog
 total variation distance of all marginals of two columns.
 
 The last line gives ratios of mean errors, as geometric means over tables and ε: our MST over mbi's, with the ratio of
-cold times (without those that other work on the machine held up); our AIM over our MST at ε = 1, with its longest cold time and its most memory; our MWEM and PrivBayes over
-those of SmartNoise and DataSynthesizer. `sample_rows_s` is how many rows a second a model of 10⁷ rows gives.
+cold times (without those that other work on the machine held up); our AIM over our MST at ε = 1, with its longest cold
+time and its most memory; our MWEM and PrivBayes over those of SmartNoise and DataSynthesizer. `sample_rows_s` is how
+many rows a second a model of 10⁷ rows gives.
 `tstr_vs_best` looks at areas under the curve on real rows that were held out, at ε = 1: of learners that saw rows of
 our AIM only, over the best other one's, as a geometric mean over tables.
 
