@@ -2,8 +2,8 @@
 
 Run it with `make bench-synth`, after `make peers`. Every method runs in an interpreter of its own on every table at
 every ε, several times; the first time counts as cold, with all that is imported and compiled. What the others did is
-kept in `.peers/synth/` and read from there the next time, since all of them together need hours. The error is the mean
-total variation distance of all marginals of two columns.
+kept in `.peers/synth/`, since they need hours, and read from there the next time if no more is asked then. The error
+is the mean total variation distance of all marginals of two columns.
 
 The last line gives ratios of mean errors, as geometric means over tables and ε: our MST over mbi's, with the ratio of
 cold times (without those that other work on the machine held up); our AIM over our MST at ε = 1, with its longest cold
@@ -48,7 +48,7 @@ SECONDS, QUICK_SECONDS = 900.0, 120.0
 """How long a method may take; mbi's AIM looks at the clock, and hands over what it has by then."""
 
 ONCE, AGAIN, NEVER = "once", "again", "never"
-"""Whether other libraries run: where nothing of them is kept, anyhow, or not at all."""
+"""Whether other libraries run: where too little of them is kept, anyhow, or not at all."""
 
 AT = 1.0
 """The ε at which AIM is compared, and mbi's is run, which takes its whole time on every table."""
@@ -85,9 +85,11 @@ def measured(jobs: list[Job], runs: int, seconds: float, others: str, console: C
     with console.status("…") as status:
         for job in jobs:
             told = f"{job.contender} {job.method} on {job.table.name} at ε = {job.epsilon:g}"
-            facts = job.stored() if job.contender != OURS and others != AGAIN else []
-            if not facts and job.contender != OURS and others == NEVER:
-                continue
+            facts = []
+            if job.contender != OURS and others != AGAIN:
+                facts = job.stored() if others == NEVER else job.stored(runs, seconds)
+                if not facts and others == NEVER:
+                    continue
             if not facts and not job.ready:
                 absent.append(job.contender)
                 continue
@@ -220,7 +222,7 @@ def read_arguments(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--runs", type=int, help=f"runs of each; {RUNS} by default")
     parser.add_argument("--rows", type=int, default=ROWS, help="rows of the large table")
     parser.add_argument("--quick", action="store_true", help="the smaller tables, ε = 1, few runs, two minutes each")
-    told = "when other libraries run; where nothing is kept of them, unless said otherwise"
+    told = "when other libraries run; where too little is kept of them, unless said otherwise"
     parser.add_argument("--others", choices=(ONCE, AGAIN, NEVER), default=ONCE, help=told)
     return parser.parse_args(arguments)
 
