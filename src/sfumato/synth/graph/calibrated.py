@@ -19,6 +19,9 @@ from sfumato.synth.graph.propagation import Propagation, homes, ordered
 Memory: TypeAlias = dict[tuple[int, Columns], tuple[Columns, Floats]]
 """What cliques said of columns below them, for questions that ask for them again."""
 
+MOST_WORK = 64
+"""Counts across cliques may take so many products for each cell that a model may have."""
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -55,17 +58,23 @@ class Calibrated:
         """The expected counts of some columns, in the order of the tree."""
         wanted = ordered(self.tree, columns)
         memory = {} if memory is None else memory
-        self._check(wanted)
         (inside,) = homes(self.tree, [wanted])
         if inside >= 0:
-            return _contracted([(self.tree.cliques[inside], self.tables[inside])], wanted)
+            return self._contracted([(self.tree.cliques[inside], self.tables[inside])], wanted)
         parts = [self._connected(part, memory) for part in self._components(wanted)]
-        return _contracted(parts, wanted) / self.total ** (len(parts) - 1)
+        return self._contracted(parts, wanted) / self.total ** (len(parts) - 1)
 
-    def _check(self, columns: Columns) -> None:
-        if (cells := self.tree.domain.size(columns)) > self.most_cells:
-            must = f"columns whose counts take at most {self.most_cells:,} cells on the way"
-            raise BadArgument("columns", must, f"{', '.join(columns[:8])} ({cells:,} cells)")
+    def _check(self, columns: Iterable[str], limit: int) -> None:
+        names = ordered(self.tree, tuple(columns))
+        if (cells := self.tree.domain.size(names)) > limit:
+            must = f"columns whose counts take at most {limit:,} cells on the way"
+            raise BadArgument("columns", must, f"{', '.join(names[:8])} ({cells:,} cells)")
+
+    def _contracted(self, parts: Sequence[tuple[Columns, Floats]], wanted: Columns) -> Floats:
+        """Multiplies tables and sums over all columns that are not wanted; the product itself is never stored."""
+        self._check(wanted, self.most_cells)
+        self._check((name for columns, _ in parts for name in columns), MOST_WORK * self.most_cells)
+        return contracted(parts, wanted, self.most_cells)
 
     def _upwards(self, place: int) -> Iterable[int]:
         while place >= 0:
@@ -90,8 +99,7 @@ class Calibrated:
         parts += [
             self._message(place, below, memory) for place in below if self.tree.parents[place] == top and place < top
         ]
-        self._check(tuple({name for names, _ in parts for name in names}))
-        return columns, _contracted(parts, columns)
+        return columns, self._contracted(parts, columns)
 
     def _message(self, place: int, below: dict[int, list[str]], memory: Memory) -> tuple[Columns, Floats]:
         """The probabilities of columns below a clique given those that it shares with its parent."""
@@ -101,13 +109,12 @@ class Calibrated:
             parts += [self._message(child, below, memory) for child in below if self.tree.parents[child] == place]
             shared = self.tree.separators[place]
             wanted = shared + tuple(name for name in below[place] if name not in shared)
-            self._check(tuple({name for names, _ in parts for name in names}))
-            memory[key] = wanted, _contracted(parts, wanted)
+            memory[key] = wanted, self._contracted(parts, wanted)
         return memory[key]
 
 
-def _contracted(parts: Sequence[tuple[Columns, Floats]], wanted: Columns) -> Floats:
-    """Multiplies tables and sums over all columns that are not wanted."""
+def contracted(parts: Sequence[tuple[Columns, Floats]], wanted: Columns, most_cells: int) -> Floats:
+    """Multiplies tables and sums over all columns that are not wanted, two by two where so many cells hold that."""
     labels: dict[str, int] = {}
     for columns, _ in parts:
         for name in columns:
@@ -120,9 +127,7 @@ def _contracted(parts: Sequence[tuple[Columns, Floats]], wanted: Columns) -> Flo
         table = parts[0][1].sum(axis=tuple(axis for axis, name in enumerate(parts[0][0]) if name not in keep))
         left = [name for name in parts[0][0] if name in keep]
         return np.asarray(table.transpose([left.index(name) for name in wanted]))
-    product: Floats = np.einsum(
-        *operands, [labels[name] for name in wanted], optimize="greedy" if len(parts) > 2 else True
-    )
+    product: Floats = np.einsum(*operands, [labels[name] for name in wanted], optimize=("greedy", most_cells))
     return product
 
 

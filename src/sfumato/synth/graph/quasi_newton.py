@@ -7,7 +7,7 @@ from typing import Protocol, TypeAlias
 
 from sfumato.synth.graph.measured import Floats
 
-MEMORY = 20
+MEMORY = 30
 """So many past steps tell of the curvature."""
 
 SHORTER = 20
