@@ -15,7 +15,9 @@ STEPS = 80
 
 
 def history(right: object = 0.5, generator: object = 0.3, discriminator: object = 0.2) -> History:
-    parts = [np.broadcast_to(np.asarray(part, dtype=float), (STEPS,)) for part in (right, 0.5, generator, discriminator)]
+    parts = [
+        np.broadcast_to(np.asarray(part, dtype=float), (STEPS,)) for part in (right, 0.5, generator, discriminator)
+    ]
     return History.of(np.stack(parts, axis=1))
 
 

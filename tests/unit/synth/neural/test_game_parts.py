@@ -68,7 +68,9 @@ def test_modes_are_the_hills_of_counts_and_survive_any_noise() -> None:
 
 
 def test_conditions_are_drawn_by_logarithms_in_training_and_by_counts_for_rows() -> None:
-    conditions = Conditions.of(Heads.of((Head("sex", 2), Head("job", 3))), [np.array([990.0, 10]), np.array([5.0, -9, 5])])
+    conditions = Conditions.of(
+        Heads.of((Head("sex", 2), Head("job", 3))), [np.array([990.0, 10]), np.array([5.0, -9, 5])]
+    )
     entropy = ReplayEntropy(1)
     for training, shares in ((True, conditions.evenly), (False, conditions.often)):
         asked, drawn = conditions.drawn(20_000, entropy, training=training)
@@ -80,7 +82,9 @@ def test_conditions_are_drawn_by_logarithms_in_training_and_by_counts_for_rows()
 
 
 def test_rows_meet_the_conditions_they_are_shown_with_and_rare_ones_count_for_more() -> None:
-    conditions = Conditions.of(Heads.of((Head("sex", 2), Head("job", 3))), [np.array([990.0, 10]), np.array([5.0, 5, 5])])
+    conditions = Conditions.of(
+        Heads.of((Head("sex", 2), Head("job", 3))), [np.array([990.0, 10]), np.array([5.0, 5, 5])]
+    )
     codes = np.array([[0, 2], [1, 1]] * 100)
     asked, weights = conditions.met_by(codes, ReplayEntropy(2))
     at = asked.argmax(dim=1).numpy()
@@ -89,7 +93,9 @@ def test_rows_meet_the_conditions_they_are_shown_with_and_rare_ones_count_for_mo
 
 
 def test_a_conditional_generator_learns_to_give_what_it_is_asked_for() -> None:
-    conditions = Conditions.of(Heads.of((Head("sex", 2), Head("job", 3))), [np.array([50.0, 50]), np.array([5.0, 5, 5])])
+    conditions = Conditions.of(
+        Heads.of((Head("sex", 2), Head("job", 3))), [np.array([50.0, 50]), np.array([5.0, 5, 5])]
+    )
     settings = Settings(hidden=16, latent=4, generator_rate=1e-2, made_up=64)
     made = Generator(conditions, settings, ReplayEntropy(3))
     for _ in range(150):
@@ -106,7 +112,7 @@ def test_a_conditional_generator_learns_to_give_what_it_is_asked_for() -> None:
 
 def test_random_tensors_have_their_laws() -> None:
     drawn, random = uniforms((50_000,), ReplayEntropy(5)), gumbels((50_000,), ReplayEntropy(6))
-    assert 0 < float(drawn.min()) and float(drawn.max()) < 1 and float(drawn.mean()) == pytest.approx(0.5, abs=0.01)
+    assert float(drawn.min()) > 0 and float(drawn.max()) < 1 and float(drawn.mean()) == pytest.approx(0.5, abs=0.01)
     assert float(random.mean()) == pytest.approx(0.5772, abs=0.03)
     assert float(random.var()) == pytest.approx(math.pi**2 / 6, abs=0.08)
 
