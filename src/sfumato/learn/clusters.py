@@ -20,11 +20,11 @@ from sfumato.errors import BadArgument
 from sfumato.exact import Number as AnyNumber
 from sfumato.exact import integer
 from sfumato.learn.columns import Between, Categories, Floats, Number, numbers_alone
-from sfumato.learn.estimator import PrivateEstimator, columns_of
+from sfumato.learn.estimator import PrivateEstimator
 from sfumato.learn.noising import restated, ways_to_spend
 from sfumato.learn.prepared import Prepared
 from sfumato.learn.scoring import Score, inertia_of
-from sfumato.learn.sources import Asked, Fit, Held, Source
+from sfumato.learn.sources import Asked, Fit, Held, Source, columns_of
 from sfumato.query.frame import Frame
 from sfumato.release.render.document import Table
 from sfumato.stats.clustering import Clustering, k_means

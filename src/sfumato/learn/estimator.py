@@ -36,7 +36,7 @@ from sfumato.learn.guards import ONE_ROW, all_or_nothing, for_one_row, name_of, 
 from sfumato.learn.prepared import Prepared
 from sfumato.learn.scoring import Score, score_of
 from sfumato.learn.shown import ShownModel
-from sfumato.learn.sources import Asked, Fit, Held, Source, check_held
+from sfumato.learn.sources import Asked, Fit, Held, Source, check_held, columns_of, each_by_itself
 from sfumato.query.answer.explanation import Explanation
 from sfumato.query.frame import Frame
 from sfumato.query.nodes.expressions import Expression
@@ -333,29 +333,6 @@ class PrivateEstimator(ShownModel, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.allow_nan = True
         tags.non_deterministic = True
         return tags
-
-
-def columns_of(X: object) -> tuple[list[str], list[Any]]:  # noqa: N803
-    """Names and columns of a table or of an array with two dimensions; x0, x1, … where there are no names."""
-    check_held(X)
-    if hasattr(X, "columns") and hasattr(X, "__getitem__"):
-        given = getattr(X, "column_names", None) or list(X.columns)
-        return [str(name) for name in given], [X[name] for name in given]
-    if hasattr(X, "toarray"):
-        raise TypeError("sparse matrices are not taken here: X.toarray() makes a dense one")
-    array = each_by_itself(X)
-    if array.dtype.kind == "c":
-        raise ValueError("Complex data not supported: X must be numbers, texts or truth values")
-    if array.ndim != 2:
-        raise ValueError(f"Expected 2D array, got {array.ndim}D array instead. Reshape your data: X.reshape(-1, 1)")
-    if not array.shape[1]:
-        raise ValueError(f"0 feature(s) (shape={array.shape}) while a minimum of 1 is required.")
-    return [f"x{place}" for place in range(array.shape[1])], [array[:, place] for place in range(array.shape[1])]
-
-
-def each_by_itself(values: object) -> np.ndarray[Any, Any]:
-    """An array as it is, or one of a list whose entries stay what they are: one text makes no texts of the others."""
-    return np.asarray(values, dtype=object if isinstance(values, list | tuple) else None)
 
 
 def _one_column(y: object, rows: int) -> Any:

@@ -31,8 +31,8 @@ from sfumato.learn.columns import (
     stated_column,
     unstated,
 )
-from sfumato.learn.estimator import columns_of
 from sfumato.learn.prepared import Prepared, prepared
+from sfumato.learn.sources import columns_of
 from sfumato.query.frame import Frame
 from sfumato.query.nodes.catalog import column_named
 from sfumato.query.nodes.expressions import Column as Field

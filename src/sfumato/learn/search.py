@@ -26,9 +26,9 @@ from sfumato.exact import Number as AnyNumber
 from sfumato.exact import integer, probability
 from sfumato.learn.candidates import SCORING, Candidate, Way, best_way, joined
 from sfumato.learn.columns import Column
-from sfumato.learn.estimator import PrivateEstimator, columns_of
+from sfumato.learn.estimator import PrivateEstimator
 from sfumato.learn.scoring import Score
-from sfumato.learn.sources import Held, Source
+from sfumato.learn.sources import Held, Source, columns_of
 from sfumato.release.record import Release
 from sfumato.release.render import rendered
 from sfumato.release.render.document import Document, Table

@@ -180,3 +180,26 @@ def check_held(rows: object) -> None:
     if isinstance(rows, str) or callable(getattr(rows, "table", None)):
         must = "a table of a session, session.table('census'), or arrays and data frames that one holds oneself"
         raise BadArgument("what a model is given", must, rows if isinstance(rows, str) else type(rows).__name__)
+
+
+def columns_of(X: object) -> tuple[list[str], list[Any]]:  # noqa: N803
+    """Names and columns of a table or of an array with two dimensions; x0, x1, … where there are no names."""
+    check_held(X)
+    if hasattr(X, "columns") and hasattr(X, "__getitem__"):
+        given = getattr(X, "column_names", None) or list(X.columns)
+        return [str(name) for name in given], [X[name] for name in given]
+    if hasattr(X, "toarray"):
+        raise TypeError("sparse matrices are not taken here: X.toarray() makes a dense one")
+    array = each_by_itself(X)
+    if array.dtype.kind == "c":
+        raise ValueError("Complex data not supported: X must be numbers, texts or truth values")
+    if array.ndim != 2:
+        raise ValueError(f"Expected 2D array, got {array.ndim}D array instead. Reshape your data: X.reshape(-1, 1)")
+    if not array.shape[1]:
+        raise ValueError(f"0 feature(s) (shape={array.shape}) while a minimum of 1 is required.")
+    return [f"x{place}" for place in range(array.shape[1])], [array[:, place] for place in range(array.shape[1])]
+
+
+def each_by_itself(values: object) -> np.ndarray[Any, Any]:
+    """An array as it is, or one of a list whose entries stay what they are: one text makes no texts of the others."""
+    return np.asarray(values, dtype=object if isinstance(values, list | tuple) else None)

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Protocol, cast, final
@@ -38,13 +39,19 @@ from sfumato.release.record import Release
 from sfumato.stats.shares import Spendable, deviation_of, noise_of, parameter_for
 from sfumato.synth.columns import CodedColumn
 from sfumato.synth.graph.domain import Domain
+from sfumato.synth.graph.estimate import estimate
+from sfumato.synth.graph.graphical import GraphicalModel
 from sfumato.synth.graph.measured import Floats, Measured
+from sfumato.synth.zeros import Zeros
 from sfumato.transforms.contingency import MOST_CELLS, STEPS, contingency, misfits, tables_at
 
 Clique = tuple[str, ...]
 """Columns of which every combination of codes is counted."""
 
 PROOF = "proofs/synthesis.md#methods"
+
+LEAST = Fraction(1, 2**100)
+"""A loss that is less buys nothing but noise beyond all counts."""
 
 MOST_QUESTIONS = 100_000
 """A run asks no more often than this; what it may spend ends it long before."""
@@ -58,7 +65,9 @@ Answer = Callable[[Measurement], Any]
 class Questions:
     """Asks for noisy tables of a domain, and for the one that fits worst; all of it within a loss.
 
-    ``rows`` is the number of rows, where that is public. ``asked`` keeps what each question was paid.
+    ``rows`` is the number of rows, where that is public, and ``zeros`` says where none can be. ``asked`` keeps what
+    each question was paid, also those whose answers a crash ``lost``: what is left is then divided as the whole was to
+    be, so that a run comes to its end.
     """
 
     domain: Domain
@@ -67,26 +76,54 @@ class Questions:
     begin: Begin
     answer: Answer
     rows: float | None = None
-    lost: Callable[[], bool] = lambda: False
+    lost: Callable[[], int] = lambda: 0
     asked: list[tuple[str, Spendable]] = field(default_factory=list)
     measured: list[Measured] = field(default_factory=list)
+    zeros: Zeros = field(default_factory=dict)
+    shares: list[Spendable] = field(default_factory=list)
 
     @property
     def left(self) -> Spendable:
-        """What may still be spent."""
-        spent = sum((loss.amounts[0] for _, loss in self.asked), Fraction(0))
-        return type(self.loss)(self.loss.amounts[0] - spent)
+        """The part of the whole loss that is not shared out yet."""
+        shared = sum((share.amounts[0] for share in self.shares), Fraction(0))
+        return type(self.loss)(self.loss.amounts[0] - shared)
 
     def share(self, part: Fraction | int) -> Spendable:
         """A part of the whole loss."""
         return self.loss.scaled(Fraction(part))
 
+    def worth(self, share: Spendable) -> Spendable:
+        """The loss that a share of the whole comes to: itself, or less once a crash has lost answers."""
+        return self._tries(share)[-1]
+
+    @guarantee(
+        claim="all tries of all questions, those whose answers were lost too, are paid no more than the whole together",
+        proof="proofs/synthesis.md#lost",
+        reviewed="bc808a284100",
+    )
+    def _tries(self, share: Spendable) -> list[Spendable]:
+        """What each try of the next question is paid: those whose answers are lost, and then the one that is to run."""
+        kind, part, left = type(self.loss), share.amounts[0], self.left.amounts[0]
+        rest = self.loss.amounts[0] - sum((loss.amounts[0] for _, loss in self.asked), Fraction(0))
+        tries: list[Spendable] = []
+        for _ in range(self.lost() + 1):
+            each = part if rest == left else part * rest / left
+            tries.append(kind(each))
+            rest -= each
+        if not tries[-1].amounts[0] and part:
+            raise PermitUsed(
+                "the run broke off between its last question and the answer, which is lost and stays paid for; nothing "
+                "is left to ask again. Start another run, with a new key."
+            )
+        return tries
+
     def noisy(self, cliques: Sequence[Clique], loss: Spendable) -> list[Measured]:
         """Buys tables with noise of one deviation on every cell: Laplace for ε, Gaussian for ρ."""
         kind, norm = type(loss), L1() if isinstance(loss, Pure) else L2()
+        worth = self.worth(loss)
         every = tables_at(range(len(cliques)), metric=norm)
         tables = self.begin(self._places(cliques))
-        scale = parameter_for(lambda one: tables >> every >> noise_of(kind, one), loss, self.unit)
+        scale = parameter_for(lambda one: tables >> every >> noise_of(kind, one), worth, self.unit)
         noisy = np.asarray(self._paid(tables >> every >> noise_of(kind, scale), loss, "tables"), dtype=np.float64)
         parts = np.split(noisy, np.cumsum([self.domain.size(clique) for clique in cliques])[:-1])
         made = [
@@ -96,11 +133,16 @@ class Questions:
         self.measured.extend(made)
         return made
 
+    def fitted(self, start: GraphicalModel | None = None) -> GraphicalModel:
+        """The graphical model that fits all that was bought so far."""
+        return estimate(self.domain, self.measured, total=self.rows, zeros=self.zeros, start=start)
+
     def deviation(self, loss: Spendable) -> float:
         """The deviation of the noise on every cell of one table that is bought for a loss."""
         kind, norm = type(loss), L1() if isinstance(loss, Pure) else L2()
         table = self.begin([(0,)]) >> tables_at([0], metric=norm)
-        return deviation_of(kind, parameter_for(lambda one: table >> noise_of(kind, one), loss, self.unit))
+        worth = self.worth(loss)
+        return deviation_of(kind, parameter_for(lambda one: table >> noise_of(kind, one), worth, self.unit))
 
     def worst(
         self,
@@ -123,7 +165,7 @@ class Questions:
 
     def choose(self, scores: Transformation, loss: Spendable) -> Any:
         """Chooses, privately, the place of a large score."""
-        heat = parameter_for(lambda one: scores >> self._choice(one), loss, self.unit)
+        heat = parameter_for(lambda one: scores >> self._choice(one), self.worth(loss), self.unit)
         return self._paid(scores >> self._choice(heat), loss, "a choice")
 
     def tables(self, cliques: Sequence[Clique]) -> Transformation:
@@ -131,40 +173,49 @@ class Questions:
         return self.begin(self._places(cliques))
 
     def ask(self, measurement: Measurement, loss: Spendable, what: str) -> Any:
-        """Runs a measurement of `tables`, for at most a loss."""
+        """Runs a measurement of `tables` that costs at most what a share of the loss is `worth`."""
         return self._paid(measurement, loss, what)
 
     def _choice(self, scale: Fraction) -> Partial[Measurement]:
         return permute_and_flip(scale) if isinstance(self.loss, Pure) else exponential(scale, measure=ZCDP)
 
     @guarantee(
-        claim="a question runs only if its loss is within its share, and its share within what is left of the whole",
+        claim="a question runs only if its loss is within what its share is worth, and its share within what is left",
         proof="proofs/synthesis.md#methods",
-        reviewed="5da97a21d7c8",
+        reviewed="7fc69e266ceb",
     )
     def _paid(self, measurement: Measurement, loss: Spendable, what: str) -> Any:
-        """Runs what costs no more than a share, once that is taken off what is left."""
-        if self.lost():
-            self.asked.append(("an answer that was lost", loss))
-            if loss.amounts[0] > self.left.amounts[0]:
-                raise PermitUsed(
-                    "the run broke off between a question and its answer, which is lost and stays paid for; what is "
-                    f"left of it, {self.left}, does not pay for asking again. Start another run, with a new key."
-                )
-        if loss.amounts[0] > self.left.amounts[0] or not measurement.map(self.unit).within(loss):
+        """Runs what costs no more than a share is worth, once that is taken off what is left."""
+        if loss.amounts[0] > self.left.amounts[0]:
             raise BadArgument("the loss of a question", f"at most what is left, {self.left}", loss)
+        *lost, worth = self._tries(loss)
+        if not measurement.map(self.unit).within(worth):
+            raise BadArgument("a question", f"one that costs at most what its share is worth, {worth}", loss)
         value = self.answer(measurement)
-        self.asked.append((what, loss))
+        self.asked.extend([*(("an answer that was lost", one) for one in lost), (what, worth)])
+        self.shares.append(loss)
         return value
 
     def _places(self, cliques: Sequence[Clique]) -> list[tuple[int, ...]]:
         places = [self.domain.axes(clique) for clique in cliques]
         if any(list(one) != sorted(set(one)) for one in places):
             raise BadArgument("columns of a table", "each once, in the order of the domain", "others")
-        cells = sum(self.domain.size(clique) for clique in cliques)
-        if cells > MOST_CELLS:
-            raise BadArgument("the tables", f"of at most {MOST_CELLS:,} cells together: state fewer bins", cells)
+        check_cells(self.domain, cliques)
         return places
+
+
+def check_cells(domain: Domain, cliques: Iterable[Clique]) -> None:
+    """Refuses tables that together are larger than memory, and names the columns that make them so."""
+    cells = sum(domain.size(clique) for clique in cliques)
+    if cells > MOST_CELLS:
+        largest = sorted(zip(domain.sizes, domain.names, strict=True), reverse=True)[:3]
+        named = ", ".join(f"{name} with {size:,} codes" for size, name in largest)
+        must = (
+            f"of at most {MOST_CELLS:,} cells together. The largest columns are {named}: state fewer bins, "
+            f"bins={{{largest[0][1]!r}: 16}}, or fewer categories; buy=[{largest[0][1]!r}]; or leave one out, "
+            "columns=[...]"
+        )
+        raise BadArgument("the tables of columns", must, cells)
 
 
 def spendable_of(loss: Loss) -> Spendable:
@@ -174,22 +225,33 @@ def spendable_of(loss: Loss) -> Spendable:
     Pure(epsilon=1.0)
     """
     match loss:
-        case Pure() | ZCDP():
-            return loss
-        case Approx(delta=delta) if delta == 0:
-            return Pure(loss.epsilon)
+        case Approx(delta=delta) if delta > 0:
+            spent: Loss = ZCDP(zcdp_rho(loss.epsilon, delta=delta))
         case Approx():
-            return ZCDP(zcdp_rho(loss.epsilon, delta=loss.delta))
-    raise BadArgument("loss", "Pure, ZCDP or Approx: sf.ZCDP(0.05), or epsilon=1, delta=1e-9", loss)
+            spent = Pure(loss.epsilon)
+        case _:
+            spent = loss
+    if not isinstance(spent, Pure | ZCDP):
+        raise BadArgument("loss", "Pure, ZCDP or Approx: sf.ZCDP(0.05), or epsilon=1, delta=1e-9", loss)
+    if not LEAST <= spent.amounts[0] < math.inf:
+        raise BadArgument("loss", "finite, and enough to buy anything: noise must be no larger than 2⁵³", loss)
+    return spent
 
 
 def held_questions(
-    codes: np.ndarray[Any, Any], domain: Domain, loss: Loss, *, rows: float | None, entropy: Entropy | None
+    codes: np.ndarray[Any, Any],
+    domain: Domain,
+    loss: Loss,
+    *,
+    rows: float | None,
+    entropy: Entropy | None,
+    zeros: Zeros | None = None,
 ) -> Questions:
     """Questions on rows that one holds oneself: nothing is charged, and a filter keeps the loss."""
     paid, space = spendable_of(loss), Space(Matrix(len(domain.names), FloatAtoms()), AddRemove())
     ask = (space >> privacy_filter(paid, d_in=ROW))(np.asarray(codes, np.float64), d_in=ROW, entropy=entropy).value
-    return Questions(domain, paid, ROW, lambda cliques: space >> contingency(domain.sizes, cliques), ask, rows)
+    begin = lambda cliques: space >> contingency(domain.sizes, cliques)  # noqa: E731
+    return Questions(domain, paid, ROW, begin, ask, rows, zeros=zeros or {})
 
 
 class Paid(Protocol):
@@ -220,6 +282,10 @@ class Paid(Protocol):
 class Payer(Protocol):
     """Who charges a run: a session, which this layer does not know."""
 
+    @property
+    def kind(self) -> type[Loss]:
+        """The kind of loss that is counted."""
+
     def start(self, event: Event, *, loss: Loss, key: str, proofs: Sequence[str], what: str, steps: int) -> Paid:
         """Charges all steps of a run once, or goes on with the run that has this key."""
 
@@ -235,13 +301,12 @@ class Answers:
         self._run, self.unit = run, unit
         self._known = [json.loads(state) for state in run.states]
         self._given = 0
-        self._lost = run.taken > len(self._known)
 
-    def lost(self) -> bool:
-        """Tells, once, whether the next question was asked before and its answer never kept."""
-        lost = self._lost and self._given == len(self._known)
-        self._lost = self._lost and not lost
-        return lost
+    def lost(self) -> int:
+        """How often the next question was asked before in vain: its answer was never kept."""
+        known, given = self._known, self._given
+        before = known[given - 1]["step"] if given else 0
+        return int(known[given]["step"] - 1 if given < len(known) else self._run.taken) - int(before)
 
     def answer(self, measurement: Measurement) -> Any:
         """Answers a question: from the book, where it was asked before, else from the data."""
@@ -255,8 +320,9 @@ class Answers:
             return kept["value"]
         value = self._run.step(lambda data, entropy: measurement(data, d_in=self.unit, entropy=entropy).value)
         plain = np.asarray(value).tolist()
-        self._run.checkpoint(json.dumps({"question": question, "value": plain}))
-        self._known.append({"question": question, "value": plain})
+        kept = {"step": self._run.taken, "question": question, "value": plain}
+        self._run.checkpoint(json.dumps(kept))
+        self._known.append(kept)
         self._given += 1
         return plain
 
@@ -275,14 +341,30 @@ def started(table: Frame, loss: Loss, *, key: str, what: str) -> Answers:
     """Charges a loss for all questions of a run, or goes on with the run that has this key."""
     if table.asker.opened.catalog.codebook.kinds:
         raise BadArgument("the table", "of one kind of units: there is no theorem for runs on several", "several")
-    payer, event = cast(Payer, table.asker), Stated(spendable_of(loss))
-    run = payer.start(event, loss=loss, key=key, proofs=(PROOF,), what=what, steps=MOST_QUESTIONS)
+    payer, spent = cast(Payer, table.asker), spendable_of(loss)
+    run = payer.start(
+        Stated(spent), loss=charged_as(table, loss), key=key, proofs=(PROOF,), what=what, steps=MOST_QUESTIONS
+    )
     return Answers(run, table.asker.unit)
 
 
-def asked_questions(coded: CodedRows, domain: Domain, loss: Loss, *, rows: float | None, answers: Answers) -> Questions:
+def charged_as(table: Frame, loss: Loss) -> Loss:
+    """A loss as the account of a table counts it: only a limit in (ε, δ) can be charged an (ε, δ), others its ρ."""
+    return loss if cast(Payer, table.asker).kind is Approx else spendable_of(loss)
+
+
+def asked_questions(
+    coded: CodedRows,
+    domain: Domain,
+    loss: Loss,
+    *,
+    rows: float | None,
+    answers: Answers,
+    zeros: Zeros | None = None,
+) -> Questions:
     """Questions on a table of a session, of a run that was charged."""
-    return Questions(domain, spendable_of(loss), answers.unit, coded.tables, answers.answer, rows, lost=answers.lost)
+    paid, answer = spendable_of(loss), answers.answer
+    return Questions(domain, paid, answers.unit, coded.tables, answer, rows, lost=answers.lost, zeros=zeros or {})
 
 
 def coded_rows(table: Frame, columns: Sequence[CodedColumn], max_rows: int | None) -> CodedRows:
