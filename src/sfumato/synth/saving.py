@@ -17,6 +17,7 @@ import numpy as np
 from sfumato.accounting.codec import from_plain, to_plain
 from sfumato.accounting.losses.measures import Loss
 from sfumato.errors import BadArgument, SfumatoError, UnknownFormat
+from sfumato.exact import integer
 from sfumato.plain import Plain, without_header
 from sfumato.query.nodes.kinds import Kind
 from sfumato.release.codec import release_from_plain, release_to_plain
@@ -24,6 +25,7 @@ from sfumato.release.values import read_value, stored_value
 from sfumato.synth.columns import BinnedColumn, CodedColumn, ListedColumn
 from sfumato.synth.graph.measured import Measured
 from sfumato.synth.graph.model import Model
+from sfumato.synth.reducing import ReducedColumn
 from sfumato.synth.schema import Schema
 from sfumato.synth.synthetic import Synthetic
 
@@ -120,7 +122,10 @@ def _plain_column(column: CodedColumn) -> dict[str, Plain]:
             return {**said, "values": [stored_value(one) for one in values], "other": other}
         case BinnedColumn(edges=edges):
             return {**said, "edges": [stored_value(one) for one in edges]}
-    raise BadArgument("a column to save", "one of listed values or of bins", type(column).__name__)
+        case ReducedColumn(inner=inner, groups=groups, weights=weights):
+            grouped: dict[str, Plain] = {"groups": list(groups), "weights": [stored_value(one) for one in weights]}
+            return {**said, "inner": _plain_column(inner), **grouped}
+    raise BadArgument("a column to save", "one of listed values, of bins or of groups", type(column).__name__)
 
 
 def _column(plain: Mapping[str, Any]) -> CodedColumn:
@@ -129,6 +134,10 @@ def _column(plain: Mapping[str, Any]) -> CodedColumn:
             return ListedColumn(name, Kind(kind), tuple(read_value(one) for one in values), missing, other)
         case {"name": str(name), "kind": kind, "may_miss": bool(missing), "edges": list(edges)}:
             return BinnedColumn(name, Kind(kind), tuple(read_value(one) for one in edges), missing)
+        case {"name": str(name), "kind": kind, "may_miss": bool(missing), "inner": dict(inner), **grouped}:
+            groups = tuple(integer(one, "a group", least=0) for one in grouped["groups"])
+            weights = tuple(float(read_value(one)) for one in grouped["weights"])
+            return ReducedColumn(name, Kind(kind), _column(inner), groups, weights, missing)
     raise UnknownFormat("a column in it has codes of a form that is not known")
 
 

@@ -129,7 +129,8 @@ def _of_field(
         return ListedColumn(name, kind, Category.read(name, categories[name]).values, facts.nullable)
     ends = facts.between if between is None or name not in between else _ends(name, between[name], kind)
     many = facts.many(kind)
-    if many is not None and asked is None and (facts.keys is not None or many <= MOST_VALUES):
+    named = isinstance(bins, Mapping) and name in bins  # how many bins there are otherwise is not said of categories
+    if many is not None and ((facts.keys is not None and not named) or (asked is None and many <= MOST_VALUES)):
         if many > MOST_CODES:
             raise _too_many(name, many)
         return ListedColumn(name, kind, tuple(facts.listed(kind) or ()), facts.nullable)
