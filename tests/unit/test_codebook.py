@@ -238,7 +238,7 @@ def test_public_sources_may_speak_of_data(source: str) -> None:
         (minutes(between=[0, True], source="x"), "a bound must be a number; got True"),
         (minutes(between=[0, 1, 2], source="x"), "between must be two values, [lower, upper]"),
         (minutes(betwen=[0, 1]), "there is no entry 'betwen'; did you mean 'between'?"),
-        (minutes(colour="red"), "there is no entry 'colour'; known here: between, categories"),
+        (minutes(colour="red"), "there is no entry 'colour'; known here: between, bins, categories"),
         (minutes(categories=["a"], source="x"), "categories and type must agree"),
         (
             minutes(missing="left out", nullable=False, source="x"),

@@ -11,6 +11,7 @@ from fractions import Fraction
 from math import isfinite
 from typing import NamedTuple, NoReturn, TypeAlias, final
 
+from sfumato.codebook.bins import Bins, bins_tree, read_bins
 from sfumato.codebook.entries import Entries, comma_list, number_text, read_date, read_moment, source_tree, storable
 from sfumato.core.atoms import Atom, Bounds, Categories, Floats, Integers, Texts
 from sfumato.errors import BadArgument, BadCodebook, shown
@@ -65,7 +66,8 @@ class Column:
     ``sensitive`` says why what this column tells about whole groups needs a second look before it is published.
     ``format`` says how texts of days and times are written, in the letters of strptime, and ``decimal`` which sign
     stands before the decimals of numbers; both are about texts only. A list has ``items``, which are described as a
-    column is, and of each row at most the first ``most_items`` are looked at.
+    column is, and of each row at most the first ``most_items`` are looked at. ``bins`` says by how many bins numbers,
+    days and times are told apart where combinations are counted, or where one bin ends: a choice, not a fact.
     """
 
     name: str
@@ -84,6 +86,7 @@ class Column:
     decimal: str = ""
     items: Column | None = None
     most_items: int | None = None
+    bins: Bins | None = None
 
     @staticmethod
     def read(name: str, value: object, table: str) -> Column:
@@ -115,6 +118,7 @@ class Column:
             decimal=_decimal(entries, kind),
             items=_items(entries, kind, name, table),
             most_items=entries.whole("most_items", least=1) if kind == "list" else None,
+            bins=read_bins(entries, kind, between),
         )
         if column.missing and column.nullable is False:
             entries.refuse("it is never missing (nullable: false), and it says what is done about missing values")
@@ -199,6 +203,7 @@ class Column:
         said = {
             "type": self.type,
             "between": self._ends,
+            "bins": bins_tree(self.bins),
             "categories": list(self.categories),
             "keys": self.keys and self.keys._asdict(),
             "items": self.items and self.items.tree(),
@@ -341,6 +346,7 @@ def _categories(entries: Entries) -> tuple[Hashable, ...]:
             "beforehand, declare type: str and let the keys be selected privately (sf.stats.select_keys)"
         )
     values: list[Hashable] = []
+    known: set[Hashable] = set()
     texts: set[str] = set()
     for value in declared:
         category = float(value) if isinstance(value, Decimal) else value
@@ -351,7 +357,7 @@ def _categories(entries: Entries) -> tuple[Hashable, ...]:
             entries.refuse(f"a category must be a text, a number, true or false{days}; got {shown(value)}")
         if isinstance(category, float) and not isfinite(category):
             entries.refuse(f"a category must be finite; got {shown(category)}")
-        if category in values:
+        if category in known:
             entries.refuse(
                 f"categories must be distinct, and {shown(category)} is there twice (1, 1.0 and true are the same to "
                 "Python): its rows would be counted twice"
@@ -366,6 +372,7 @@ def _categories(entries: Entries) -> tuple[Hashable, ...]:
                 f"a category must be a whole number of 64 bits; got {shown(category)}. Write such keys as texts"
             )
         values.append(category)
+        known.add(category)
         texts.add(str(category))
     if len(kinds := sorted({_sort(value) for value in values})) > 1:
         entries.refuse(f"categories must be of one kind, as the values of a column are; got {' and '.join(kinds)}")

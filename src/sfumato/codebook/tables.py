@@ -8,6 +8,7 @@ from typing import TypeAlias, final
 
 from sfumato.codebook.columns import Column, Plain
 from sfumato.codebook.entries import Entries, comma_list, source_tree
+from sfumato.codebook.impossible import Impossible, read_impossible
 from sfumato.codebook.units import Link
 from sfumato.core.domains import Frame
 from sfumato.core.metrics import AddRemove, ChangeOne, Metric
@@ -81,6 +82,7 @@ class Table:
     no two rows agree. A ``public`` table holds nothing about any unit, such as a list of stations. ``contributions``
     are those of the unit, or of the first of several kinds; ``others`` are those of the other kinds, by name.
     ``left_out`` says of columns that the data has besides why nothing can be asked about them, where that is known.
+    ``impossible`` are combinations of values that no row can have.
     """
 
     name: str
@@ -96,6 +98,7 @@ class Table:
     public: bool = False
     others: tuple[tuple[str, Contributions], ...] = ()
     left_out: Mapping[str, str] = field(default_factory=dict, compare=False)
+    impossible: tuple[Impossible, ...] = ()
 
     @property
     def headline(self) -> str:
@@ -137,6 +140,7 @@ class Table:
             contributions=own_bounds,
             public=public,
             others=others,
+            impossible=read_impossible(entries, columns),
         )
         entries.done()
         if public and (own or link or own_bounds or others):
@@ -181,7 +185,9 @@ class Table:
         size = (Fact(f"{self.name} has {rows}", self.size_source),) if self.size_source else ()
         bounds = () if self.contributions is None or not who else self.contributions.facts(self.name, who)
         beside = (fact for kind, one in self.others for fact in one.facts(self.name, (others or {})[kind]) if who)
-        return (*size, *bounds, *beside, *(fact for column in chosen for fact in column.facts()))
+        names = {column.name for column in chosen}
+        zeros = (one.fact(self.name) for one in self.impossible if {name for name, _ in one.where} <= names)
+        return (*size, *bounds, *beside, *(fact for column in chosen for fact in column.facts()), *zeros)
 
     def tree(self, kinds: Sequence[str] = ()) -> Plain:
         own = self.contributions and self.contributions.tree()
@@ -195,6 +201,7 @@ class Table:
             "key": list(self.key),
             "contributions": {kind: said for kind, said in by_kind.items() if said} if kinds else own,
             "columns": {column.name: column.tree() for column in self.columns},
+            "impossible": [one.tree() for one in self.impossible],
         }
         return {key: value for key, value in said.items() if value}
 

@@ -1,6 +1,7 @@
 from .advising import Scenario, SynthesisAdvice, advise
 from .aim import AIM
 from .bayesian_network import BayesianNetwork, Network, Part
+from .choosing import fit
 from .cube import Cube
 from .graph.domain import Domain
 from .independent import Independent
@@ -40,6 +41,7 @@ __all__ = [
     "bought_reduction",
     "cells_of_marginals",
     "combined",
+    "fit",
     "load",
     "made_up_rows",
     "multiplicative_weights",

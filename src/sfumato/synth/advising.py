@@ -106,9 +106,9 @@ class SynthesisAdvice(Displayed):
         """The choices with their reasons, for any form."""
         rows = tuple((one.method, " ".join(one.reasons), " ".join(one.against)) for one in self.choices)
         tables = [Table(rows, ("method", "because", "but"))]
-        notes = [(self.scenario.words,), *((note,) for note in self.notes)]
+        notes = [("use", self.scenario.words), *(("note", note) for note in self.notes)]
         if self.noise is not None:
-            notes.append((f"Noise alone would move about {self.noise:.1%} of the rows of a usual pair of columns.",))
+            notes.append(("noise", f"It would move about {self.noise:.1%} of the rows of a usual pair of columns."))
         tables.append(Table(tuple(notes), (), "Besides"))
         return Document("Advice", f"{self.method} for {self.scenario.value}", tables=tuple(tables))
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Protocol, cast, final
@@ -39,7 +39,10 @@ from sfumato.release.record import Release
 from sfumato.stats.shares import Spendable, deviation_of, noise_of, parameter_for
 from sfumato.synth.columns import CodedColumn
 from sfumato.synth.graph.domain import Domain
+from sfumato.synth.graph.estimate import estimate
+from sfumato.synth.graph.graphical import GraphicalModel
 from sfumato.synth.graph.measured import Floats, Measured
+from sfumato.synth.zeros import Zeros
 from sfumato.transforms.contingency import MOST_CELLS, STEPS, contingency, misfits, tables_at
 
 Clique = tuple[str, ...]
@@ -62,8 +65,9 @@ Answer = Callable[[Measurement], Any]
 class Questions:
     """Asks for noisy tables of a domain, and for the one that fits worst; all of it within a loss.
 
-    ``rows`` is the number of rows, where that is public. ``asked`` keeps what each question was paid, also those whose
-    answers a crash ``lost``: what is left is then divided as the whole was to be, so that a run comes to its end.
+    ``rows`` is the number of rows, where that is public, and ``zeros`` says where none can be. ``asked`` keeps what
+    each question was paid, also those whose answers a crash ``lost``: what is left is then divided as the whole was to
+    be, so that a run comes to its end.
     """
 
     domain: Domain
@@ -75,6 +79,7 @@ class Questions:
     lost: Callable[[], int] = lambda: 0
     asked: list[tuple[str, Spendable]] = field(default_factory=list)
     measured: list[Measured] = field(default_factory=list)
+    zeros: Zeros = field(default_factory=dict)
     shares: list[Spendable] = field(default_factory=list)
 
     @property
@@ -127,6 +132,10 @@ class Questions:
         ]
         self.measured.extend(made)
         return made
+
+    def fitted(self, start: GraphicalModel | None = None) -> GraphicalModel:
+        """The graphical model that fits all that was bought so far."""
+        return estimate(self.domain, self.measured, total=self.rows, zeros=self.zeros, start=start)
 
     def deviation(self, loss: Spendable) -> float:
         """The deviation of the noise on every cell of one table that is bought for a loss."""
@@ -191,10 +200,22 @@ class Questions:
         places = [self.domain.axes(clique) for clique in cliques]
         if any(list(one) != sorted(set(one)) for one in places):
             raise BadArgument("columns of a table", "each once, in the order of the domain", "others")
-        cells = sum(self.domain.size(clique) for clique in cliques)
-        if cells > MOST_CELLS:
-            raise BadArgument("the tables", f"of at most {MOST_CELLS:,} cells together: state fewer bins", cells)
+        check_cells(self.domain, cliques)
         return places
+
+
+def check_cells(domain: Domain, cliques: Iterable[Clique]) -> None:
+    """Refuses tables that together are larger than memory, and names the columns that make them so."""
+    cells = sum(domain.size(clique) for clique in cliques)
+    if cells > MOST_CELLS:
+        largest = sorted(zip(domain.sizes, domain.names, strict=True), reverse=True)[:3]
+        named = ", ".join(f"{name} with {size:,} codes" for size, name in largest)
+        must = (
+            f"of at most {MOST_CELLS:,} cells together. The largest columns are {named}: state fewer bins, "
+            f"bins={{{largest[0][1]!r}: 16}}, or fewer categories; buy=[{largest[0][1]!r}]; or leave one out, "
+            "columns=[...]"
+        )
+        raise BadArgument("the tables of columns", must, cells)
 
 
 def spendable_of(loss: Loss) -> Spendable:
@@ -218,12 +239,19 @@ def spendable_of(loss: Loss) -> Spendable:
 
 
 def held_questions(
-    codes: np.ndarray[Any, Any], domain: Domain, loss: Loss, *, rows: float | None, entropy: Entropy | None
+    codes: np.ndarray[Any, Any],
+    domain: Domain,
+    loss: Loss,
+    *,
+    rows: float | None,
+    entropy: Entropy | None,
+    zeros: Zeros | None = None,
 ) -> Questions:
     """Questions on rows that one holds oneself: nothing is charged, and a filter keeps the loss."""
     paid, space = spendable_of(loss), Space(Matrix(len(domain.names), FloatAtoms()), AddRemove())
     ask = (space >> privacy_filter(paid, d_in=ROW))(np.asarray(codes, np.float64), d_in=ROW, entropy=entropy).value
-    return Questions(domain, paid, ROW, lambda cliques: space >> contingency(domain.sizes, cliques), ask, rows)
+    begin = lambda cliques: space >> contingency(domain.sizes, cliques)  # noqa: E731
+    return Questions(domain, paid, ROW, begin, ask, rows, zeros=zeros or {})
 
 
 class Paid(Protocol):
@@ -325,9 +353,18 @@ def charged_as(table: Frame, loss: Loss) -> Loss:
     return loss if cast(Payer, table.asker).kind is Approx else spendable_of(loss)
 
 
-def asked_questions(coded: CodedRows, domain: Domain, loss: Loss, *, rows: float | None, answers: Answers) -> Questions:
+def asked_questions(
+    coded: CodedRows,
+    domain: Domain,
+    loss: Loss,
+    *,
+    rows: float | None,
+    answers: Answers,
+    zeros: Zeros | None = None,
+) -> Questions:
     """Questions on a table of a session, of a run that was charged."""
-    return Questions(domain, spendable_of(loss), answers.unit, coded.tables, answers.answer, rows, lost=answers.lost)
+    paid, answer = spendable_of(loss), answers.answer
+    return Questions(domain, paid, answers.unit, coded.tables, answer, rows, lost=answers.lost, zeros=zeros or {})
 
 
 def coded_rows(table: Frame, columns: Sequence[CodedColumn], max_rows: int | None) -> CodedRows:

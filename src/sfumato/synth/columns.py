@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import datetime
 import itertools
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +18,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias, final
 
 import numpy as np
 
-from sfumato.dp.reading import is_missing
 from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument
 from sfumato.query.nodes.expressions import Column, Expression
@@ -25,6 +25,7 @@ from sfumato.query.nodes.kinds import Kind, Value
 from sfumato.query.nodes.literals import literal
 from sfumato.query.nodes.operators import call
 from sfumato.query.plan.marginals import Code
+from sfumato.synth.values import DAY, MICROSECOND, arrow_type, number_of, plain_value, whole_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -33,11 +34,16 @@ Codes: TypeAlias = np.ndarray[Any, np.dtype[np.integer[Any]]]
 """Whole numbers that stand for values; −1 for what has no code, whose row is left out."""
 
 Edge: TypeAlias = int | float | Fraction | datetime.date | datetime.datetime
+"""Where one bin ends and the next begins."""
+
+Between: TypeAlias = tuple[Edge, Edge]
+"""All values from a lower one to an upper one, both included."""
 
 OTHER = "other"
 """What stands for values of a text column that are not in its list."""
 
-EPOCH = datetime.datetime(1970, 1, 1)
+MIXED = np.uint64(32)
+HALF = np.uint64(2**32 - 1)
 
 
 class CodedColumn(ABC):
@@ -74,6 +80,14 @@ class CodedColumn(ABC):
     def decode(self, codes: Codes, entropy: Entropy) -> pa.Array:
         """Values for codes, as a column of Arrow."""
 
+    @abstractmethod
+    def cut(self, ranges: Sequence[Between]) -> CodedColumn:
+        """The column with codes such that each of them is inside or outside of every range."""
+
+    @abstractmethod
+    def within(self, ranges: Sequence[Between]) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """Tells of each code whether all values that it stands for are in one of some ranges."""
+
     def place(self, value: object) -> int:
         """The code of one value that somebody names; refuses a value that has none."""
         code = int(self.encode([value])[0])
@@ -96,7 +110,15 @@ class ListedColumn(CodedColumn):
     @property
     def labels(self) -> list[str]:
         """The values, then the rest, then what is missing."""
-        return [*map(str, self.values), *([OTHER] * self.other), *(["missing"] * self.may_miss)]
+        return [*map(str, self.values), *([self.rest] * self.other), *(["missing"] * self.may_miss)]
+
+    @property
+    def rest(self) -> str:
+        """What stands for values that are not in the list: `OTHER`, unless that is in it."""
+        word = OTHER
+        while word in self.values:
+            word += "_"
+        return word
 
     @property
     def ordered(self) -> bool:
@@ -108,26 +130,39 @@ class ListedColumn(CodedColumn):
         cases: list[Expression] = []
         for place, value in enumerate(self.values):
             cases += [call("eq", column, literal(value)), literal(place)]
-        rest: Value = len(self.values) if self.other else len(self.values) if self.may_miss else None
+        missing = literal(self.size - 1 if self.may_miss else None)
         if self.other:
-            missing = literal(len(self.values) + 1 if self.may_miss else None)
-            return Code(call("case", call("is_null", column), missing, *cases, literal(rest)), self.size)
-        return Code(call("case", *cases, literal(rest)), self.size)
+            return Code(call("case", call("is_null", column), missing, *cases, literal(len(self.values))), self.size)
+        return Code(call("case", *cases, missing), self.size)
 
     def encode(self, values: Sequence[object]) -> Codes:
         """The places of values in the list."""
         places: dict[object, int] = {value: place for place, value in enumerate(self.values)}
         missing = self.size - 1 if self.may_miss else -1
         rest = len(self.values) if self.other else missing
-        return np.fromiter((missing if is_missing(one) else places.get(one, rest) for one in values), np.int64)
+
+        def place(value: object) -> int:
+            plain = plain_value(value, self.kind)
+            return missing if plain is None else places.get(plain, rest)
+
+        return np.fromiter(map(place, values), np.int64)
 
     def decode(self, codes: Codes, entropy: Entropy) -> pa.Array:
-        """The values of codes; `OTHER` for the rest of texts, and missing for the rest of anything else."""
+        """The values of codes; `rest` for the rest of texts, and missing for the rest of anything else."""
         import pyarrow as pa
 
-        rest = [OTHER if self.kind is Kind.TEXT else None] * self.other
+        rest = [self.rest if self.kind is Kind.TEXT else None] * self.other
         listed = pa.array([*self.values, *rest, *([None] * self.may_miss)], arrow_type(self.kind))
-        return listed.take(pa.array(codes))
+        return listed.take(pa.array(np.asarray(codes)))
+
+    def cut(self, ranges: Sequence[Between]) -> CodedColumn:
+        """Itself: each code is one value."""
+        return self
+
+    def within(self, ranges: Sequence[Between]) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """Tells of each value whether it is in a range; what is missing or not listed is in none."""
+        inside = [any(low <= one <= high for low, high in ranges) for one in self.values]  # type: ignore[operator]
+        return np.array(inside + [False] * (self.size - len(inside)), dtype=bool)
 
 
 @final
@@ -135,7 +170,7 @@ class ListedColumn(CodedColumn):
 class BinnedColumn(CodedColumn):
     """A column of numbers, days or moments in bins: from each edge, included, to the next one; the last one closed.
 
-    What lies beyond the first or the last edge counts as the bin there.
+    What lies beyond the first or the last edge counts as the bin there. Edges of whole numbers are whole.
     """
 
     name: str
@@ -144,14 +179,27 @@ class BinnedColumn(CodedColumn):
     may_miss: bool = True
 
     def __post_init__(self) -> None:
-        rising = all(low < high for low, high in zip(self.edges, self.edges[1:], strict=False))  # type: ignore[operator]
+        rising = all(low < high for low, high in itertools.pairwise(self.edges))  # type: ignore[operator]
         if len(self.edges) < 2 or not rising:
             raise BadArgument(f"the edges of {self.name}", "two or more, in rising order", len(self.edges))
+        if self.kind is Kind.INT and any(edge != math.floor(edge) for edge in self.edges):  # type: ignore[arg-type]
+            raise BadArgument(f"the edges of {self.name}", "whole numbers, as its values are", "others")
+        if not all(low < high for low, high in itertools.pairwise(self._ends)):
+            raise BadArgument(f"the edges of {self.name}", "further apart than floats can tell", len(self.edges))
+
+    @property
+    def _ends(self) -> list[int] | list[float]:
+        """The edges as the numbers by which values are compared with them: floats of floats, else whole numbers."""
+        if self.kind is Kind.FLOAT:
+            return [float(edge) for edge in self.edges]  # type: ignore[arg-type]
+        return [whole_of(edge, self.kind) or 0 for edge in self.edges]
 
     @property
     def labels(self) -> list[str]:
         """The bins by their edges, then what is missing."""
-        ends = [_word(edge) for edge in self.edges]
+        ends = [_word(edge, self.kind) for edge in self.edges]
+        if len(set(ends)) < len(ends):
+            ends = [str(float(edge)) if isinstance(edge, Fraction) else str(edge) for edge in self.edges]
         bins = [f"{low} … {high}" for low, high in itertools.pairwise(ends)]
         return [*bins, *(["missing"] * self.may_miss)]
 
@@ -176,72 +224,80 @@ class BinnedColumn(CodedColumn):
     def encode(self, values: Sequence[object]) -> Codes:
         """The places of the bins of values."""
         missing = self.bins if self.may_miss else -1
-        gone = np.fromiter((is_missing(one) for one in values), bool)
-        held = np.array([0.0 if skip else number_of(one) for one, skip in zip(values, gone, strict=True)])
-        inner = np.array([number_of(edge) for edge in self.edges[1:-1]])
-        return np.where(gone | np.isnan(held), missing, np.searchsorted(inner, held, side="right"))
+        if self.kind is Kind.FLOAT:
+            numbers = np.array([number_of(one) for one in values], dtype=np.float64)
+            return np.where(np.isnan(numbers), missing, np.searchsorted(self._ends[1:-1], numbers, side="right"))
+        wholes = [whole_of(one, self.kind) for one in values]
+        gone = np.array([one is None for one in wholes], dtype=bool)
+        held = np.array([0 if one is None else one for one in wholes], dtype=np.int64)
+        inner = np.array(self._ends[1:-1], dtype=np.int64)
+        return np.where(gone, missing, np.searchsorted(inner, held, side="right"))
 
     def decode(self, codes: Codes, entropy: Entropy) -> pa.Array:
         """A value for each code, drawn evenly from what is in its bin."""
         import pyarrow as pa
 
-        ends = np.array([number_of(edge) for edge in self.edges])
+        codes = np.asarray(codes, dtype=np.int64)
         gone = codes >= self.bins
-        bins = np.where(gone, 0, codes)
-        low, high = ends[bins], ends[bins + 1]
-        share = (entropy.words(len(codes)) >> np.uint64(11)).astype(np.float64) * 2.0**-53
+        bins, words = np.where(gone, 0, codes), entropy.words(len(codes))
         if self.kind is Kind.FLOAT:
-            return pa.array(np.minimum(low + share * (high - low), high), mask=gone)
-        last = bins == self.bins - 1  # whose upper edge is in it
-        first, beyond = np.ceil(low), np.where(last, np.floor(high) + 1, np.ceil(high))
-        whole = np.minimum(first + np.floor(share * np.maximum(beyond - first, 1.0)), ends[-1]).astype(np.int64)
-        return (
-            pa.array(whole, mask=gone)
-            .cast(arrow_type(self.kind) if self.kind is not Kind.DATE else pa.int32())
-            .cast(arrow_type(self.kind))
-        )
+            ends = np.array(self._ends, dtype=np.float64)
+            most = np.append(np.nextafter(ends[1:-1], -np.inf), ends[-1])
+            share = (words >> np.uint64(11)).astype(np.float64) * 2.0**-53
+            low, high = ends[bins], most[bins]
+            return pa.array(np.clip(low * (1 - share) + high * share, low, high), mask=gone)
+        first = np.array(self._ends[:-1], dtype=np.int64)
+        widths = [int(high) - int(low) for low, high in itertools.pairwise(self._ends)]
+        widths[-1] += 1  # its upper edge is in it
+        many = np.array([min(width, 2**64 - 1) for width in widths], dtype=np.uint64)
+        whole = (first.view(np.uint64)[bins] + _share_of(words, many[bins])).view(np.int64)
+        drawn = pa.array(whole, mask=gone)
+        return drawn.cast(pa.int32()).cast(pa.date32()) if self.kind is Kind.DATE else drawn.cast(arrow_type(self.kind))
+
+    def cut(self, ranges: Sequence[Between]) -> CodedColumn:
+        """The column with further edges where ranges begin and where they end."""
+        more = [edge for low, high in ranges for edge in (low, _after(high, self.kind))]
+        inside = [edge for edge in more if self.edges[0] < edge < self.edges[-1]]  # type: ignore[operator]
+        made = sorted({*self.edges, *inside})  # type: ignore[type-var]
+        return BinnedColumn(self.name, self.kind, tuple(made), self.may_miss)
+
+    def within(self, ranges: Sequence[Between]) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """Tells of each bin whether it is in a range; what is missing is in none."""
+        beyond = [*self.edges[1:-1], _after(self.edges[-1], self.kind)]
+        inside = [
+            any(start <= low and end <= _after(high, self.kind) for start, high in ranges)  # type: ignore[operator]
+            for low, end in zip(self.edges, beyond, strict=False)
+        ]
+        return np.array(inside + [False] * self.may_miss, dtype=bool)
 
 
-def arrow_type(kind: Kind) -> pa.DataType:
-    """The type of Arrow that holds a kind of values."""
-    import pyarrow as pa
-
-    types = {
-        Kind.BOOL: pa.bool_(),
-        Kind.INT: pa.int64(),
-        Kind.FLOAT: pa.float64(),
-        Kind.TEXT: pa.string(),
-        Kind.DATE: pa.date32(),
-        Kind.TIME: pa.timestamp("us"),
-    }
-    return types[kind]
-
-
-def number_of(value: object) -> float:
-    """A number, the days of a day since 1970, or the microseconds of a moment since then; NaN for anything else."""
-    match value:
-        case datetime.datetime():
-            moment = value if value.tzinfo is None else value.astimezone(datetime.UTC).replace(tzinfo=None)
-            return float((moment - EPOCH) // datetime.timedelta(microseconds=1))
-        case datetime.date():
-            return float(value.toordinal() - EPOCH.toordinal())
-        case str():
-            return float("nan")
-    try:
-        return float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError, OverflowError):
-        return float("nan")
+def _share_of(words: np.ndarray[Any, np.dtype[np.uint64]], many: np.ndarray[Any, np.dtype[np.uint64]]) -> Any:
+    """Words of 64 bits as whole numbers below others: word × many / 2⁶⁴, rounded down."""
+    high, low, more, less = words >> MIXED, words & HALF, many >> MIXED, many & HALF
+    middle = high * less + ((low * less) >> MIXED)
+    return high * more + (middle >> MIXED) + ((low * more + (middle & HALF)) >> MIXED)
 
 
 def _plain(edge: Edge, kind: Kind) -> Value:
     """An edge as a constant of a query."""
-    if isinstance(edge, Fraction):
-        return int(edge) if edge.denominator == 1 and kind is Kind.INT else float(edge)
-    return edge
+    if kind is Kind.INT:
+        return math.floor(edge)  # type: ignore[arg-type]
+    return float(edge) if kind is Kind.FLOAT else edge  # type: ignore[arg-type,return-value]
 
 
-def _word(edge: Edge) -> str:
-    return f"{float(edge):.6g}" if isinstance(edge, int | float | Fraction) else edge.isoformat()
+def _after(edge: Edge, kind: Kind) -> Edge:
+    """The next value after an edge."""
+    if kind is Kind.FLOAT:
+        return Fraction(math.nextafter(float(edge), math.inf))  # type: ignore[arg-type]
+    if kind is Kind.INT:
+        return math.floor(edge) + 1  # type: ignore[arg-type]
+    return edge + (MICROSECOND if kind is Kind.TIME else DAY)  # type: ignore[operator,return-value]
+
+
+def _word(edge: Edge, kind: Kind) -> str:
+    if isinstance(edge, datetime.date):
+        return edge.isoformat()
+    return str(math.floor(edge)) if kind is Kind.INT else f"{float(edge):.6g}"
 
 
 def even_edges(low: Edge, high: Edge, bins: int, kind: Kind) -> tuple[Edge, ...]:
@@ -261,5 +317,6 @@ def even_edges(low: Edge, high: Edge, bins: int, kind: Kind) -> tuple[Edge, ...]
     start, end = Fraction(low), Fraction(high)  # type: ignore[arg-type]
     made = [start + (end - start) * place / bins for place in range(bins)]
     if kind is Kind.INT:
-        made = [Fraction(-(-one // 1)) for one in made]
-    return tuple(dict.fromkeys([*made, end]))
+        return tuple(dict.fromkeys([*(Fraction(math.ceil(one)) for one in made), Fraction(math.floor(end))]))
+    floats = {float(one): one for one in (*made, end)}  # what floats cannot tell apart is one edge
+    return tuple(floats.values())

@@ -13,12 +13,11 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from sfumato.accounting.losses.measures import ZCDP, Loss
+from sfumato.accounting.losses.measures import Loss
 from sfumato.exact import Number
 from sfumato.release.progress import Progress
 from sfumato.stats.shares import Spendable
-from sfumato.synth.asking import Clique, Questions
-from sfumato.synth.graph.estimate import estimate
+from sfumato.synth.asking import Clique, Questions, check_cells
 from sfumato.synth.graph.junction import cells_of
 from sfumato.synth.graph.measured import Floats
 from sfumato.synth.graph.model import Model
@@ -61,26 +60,31 @@ class MST(Synthesizer):
     delta: Number | None = None
     tree_only: bool = False
 
+    def check(self, schema: Schema, loss: Loss) -> None:
+        """Refuses columns whose pairs are larger than memory."""
+        super().check(schema, loss)
+        check_cells(schema.domain, combinations(schema.domain.names, min(2, len(schema.domain.names))))
+
     def build(self, questions: Questions, schema: Schema, progress: Progress) -> Made:
         """Measures columns, chooses a tree of pairs, measures these, and so with pairs beyond it."""
-        domain, rows = questions.domain, questions.rows
+        domain = questions.domain
         pairs = len(domain.names) - 1
         if not pairs:
-            measured = questions.noisy([(name,) for name in domain.names], questions.loss)
-            return Made(estimate(domain, measured, total=rows), ("one column, measured by itself",))
-        alone = questions.noisy([(name,) for name in domain.names], questions.share(ALONE))
-        model = estimate(domain, alone, total=rows)
+            questions.noisy([(name,) for name in domain.names], questions.loss)
+            return Made(questions.fitted(), ("one column, measured by itself",))
+        questions.noisy([(name,) for name in domain.names], questions.share(ALONE))
+        model = questions.fitted()
         many = 0 if self.tree_only else _many_beyond(questions, model.total)
         steps, choosing = pairs + many + 3, CHOOSING / (pairs + many)
         tree = _tree(questions, model, questions.share(choosing), lambda done: progress(done, steps))
         kept = 1 - ALONE - CHOOSING
-        measured = alone + questions.noisy(tree, questions.share(kept * (1 - BEYOND) if many else kept))
-        fitted = estimate(domain, measured, total=rows, start=model)
+        questions.noisy(tree, questions.share(kept * (1 - BEYOND) if many else kept))
+        fitted = questions.fitted(model)
         notes = ["a tree of pairs: " + ", ".join(" – ".join(pair) for pair in tree)]
         if many:
             new = _beyond(questions, fitted, tree, many, questions.share(choosing))
-            measured += questions.noisy(new, questions.left)
-            fitted = estimate(domain, measured, total=rows, start=fitted)
+            questions.noisy(new, questions.left)
+            fitted = questions.fitted(fitted)
             notes.append("and beyond it: " + ", ".join(" – ".join(pair) for pair in new))
         progress(steps, steps)
         return Made(fitted, tuple(notes))
@@ -93,7 +97,7 @@ def _many_beyond(questions: Questions, rows: float) -> int:
     many = min((len(domain.names) - 1) // HALF, len(pairs) - len(domain.names) + 1)
     if not many:
         return 0
-    share = questions.share((1 - ALONE - CHOOSING) * BEYOND / (many if isinstance(questions.loss, ZCDP) else many**2))
+    share = questions.share((1 - ALONE - CHOOSING) * BEYOND / many)
     cells = sum(domain.size(pair) for pair in pairs) / len(pairs)
     return many if questions.deviation(share) * cells * 0.4 <= MOST_NOISE * rows else 0
 

@@ -85,8 +85,8 @@ class SyntheticReport(Judgement):
         """All of it, for any form."""
         tables = [
             Table(self.about),
-            Table(tuple((each,) for each in self.good), ("Good for",)),
-            Table(tuple((each,) for each in self.bad), ("Not good for",)),
+            Table(tuple(("+", each) for each in self.good), ("", "Good for")),
+            Table(tuple(("−", each) for each in self.bad), ("", "Not good for")),
         ]
         parts = [self.errors, self.variety, self.public, self.held]
         told = [part.document() for part in parts if part is not None]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, final
 
 from sfumato.accounting.losses.measures import Loss, Pure
@@ -30,8 +30,9 @@ from sfumato.synth.asking import (
     spendable_of,
     started,
 )
+from sfumato.synth.bought import Buy, make_purchases, plan_purchases
 from sfumato.synth.graph.model import Model
-from sfumato.synth.schema import Bins, Schema, schema_of_rows, schema_of_table
+from sfumato.synth.schema import Bins, Impossible, Schema, Stated
 from sfumato.synth.synthetic import Synthetic
 from sfumato.transforms.contingency import tables_at
 
@@ -68,6 +69,8 @@ class Synthesizer(ABC):
         between: Mapping[str, object] | None = None,
         categories: Mapping[str, Sequence[Hashable]] | None = None,
         schema: Schema | None = None,
+        impossible: Impossible | None = None,
+        buy: Buy | None = None,
         key: str | None = None,
         progress: Progress | None = None,
         entropy: Entropy | None = None,
@@ -76,27 +79,28 @@ class Synthesizer(ABC):
 
         ``columns`` are those to synthesise (left out: all but ids), of each person ``max_rows`` rows count. ``rows`` is
         the number of rows, where that is public (else it is measured with the rest). ``bins``, ``between`` and
-        ``categories`` say what codes columns have where the codebook does not; a ``schema`` says all of it at once.
-        Under a ``key`` a run that broke off goes on where it was, and one that ended is answered from the book, at no
-        cost. ``entropy`` is for tests.
+        ``categories`` say what codes columns have where the codebook does not, ``impossible`` which combinations no row
+        can have: ``[{"age": {"between": (0, 14)}, "married": True}]``. Of columns to ``buy``, by name or with a number
+        of codes, a tenth of the loss buys what nobody knows: frequent categories, or quantiles as edges of bins. A
+        ``schema`` says all that is public at once. Under a ``key`` a run that broke off goes on where it was, and one
+        that ended is answered from the book, at no cost. ``entropy`` is for tests.
         """
         paid = needed_loss(self.loss, self.epsilon, self.delta)
         stated = None if rows is None else float(integer(rows, "rows", least=1))
         if isinstance(table, Prepared):
             table = table.frame
+        known = Stated(columns, bins, between, categories, impossible, schema)
         if isinstance(table, Frame):
-            schema = schema or schema_of_table(
-                table, columns=columns, bins=bins, between=between, categories=categories
-            )
-            return self._of_table(table, schema, paid, max_rows, stated, key, progress)
+            return self._of_table(table, known, buy, paid, max_rows, stated, key, progress)
         check_held(table)
-        if max_rows is not None or key is not None:
-            raise BadArgument("max_rows and key", "left out, where rows are held: each is one person's", "given")
-        schema = schema or schema_of_rows(table, columns=columns, bins=bins, between=between, categories=categories)
-        self.check(schema, paid)
-        codes = schema.encode(table)
-        asked = held_questions(codes, schema.domain, paid, rows=stated, entropy=entropy)
-        return self._made(asked, schema, paid, None, progress)
+        if max_rows is not None or key is not None or buy is not None:
+            must = "left out, where rows are held: nothing is charged, and each row is one person's"
+            raise BadArgument("max_rows, key and buy", must, "given")
+        coded = known.of_rows(table)
+        self.check(coded, paid)
+        codes = coded.encode(table)
+        asked = held_questions(codes, coded.domain, paid, rows=stated, entropy=entropy, zeros=coded.zeros)
+        return self._made(asked, coded, paid, None, progress)
 
     def explain(
         self,
@@ -107,14 +111,16 @@ class Synthesizer(ABC):
         bins: Bins | None = None,
         between: Mapping[str, object] | None = None,
         categories: Mapping[str, Sequence[Hashable]] | None = None,
+        impossible: Impossible | None = None,
     ) -> Explanation:
         """Says what `fit` of a table would cost, and whether that fits; spends nothing and looks at no row."""
         paid = needed_loss(self.loss, self.epsilon, self.delta)
-        schema = schema_of_table(table, columns=columns, bins=bins, between=between, categories=categories)
+        schema = Stated(columns, bins, between, categories, impossible).of_table(table)
         self.check(schema, paid)
         spend, every = spendable_of(paid), [(place,) for place in range(len(schema.columns))]
+        most = None if table.asker.opened.catalog.by_rows else max_rows
         norm = L1() if isinstance(spend, Pure) else L2()
-        tables = coded_rows(table, schema.columns, max_rows).tables(every) >> tables_at(range(len(every)), metric=norm)
+        tables = coded_rows(table, schema.columns, most).tables(every) >> tables_at(range(len(every)), metric=norm)
         scale = parameter_for(lambda one: tables >> noise_of(type(spend), one), spend, table.asker.unit)
         charged = charged_as(table, paid)
         return table.asker.explain_run(restated(tables >> noise_of(type(spend), scale), charged), loss=charged)
@@ -130,23 +136,37 @@ class Synthesizer(ABC):
     def _of_table(
         self,
         table: Frame,
-        schema: Schema,
+        known: Stated,
+        buy: Buy | None,
         loss: Loss,
         max_rows: int | None,
         rows: float | None,
         key: str | None,
         progress: Progress | None,
     ) -> Synthetic:
-        self.check(schema, loss)
-        by_rows = table.asker.opened.catalog.by_rows
-        coded = coded_rows(table, schema.columns, None if by_rows else max_rows)  # refused here, before it is charged
+        purchases, left = plan_purchases(known.fields(table), buy, loss, known.bins, known.between, known.categories)
+        most = None if table.asker.opened.catalog.by_rows else max_rows
+        if purchases:  # all else is refused before the first of them is paid for
+            others = known.of_table(table, {one.column.name: one.expected() for one in purchases})
+            self.check(others, left)
+            coded_rows(table, others.columns, most)
+        bought = make_purchases(table, purchases, left, key, loss)
+        schema = known.of_table(table, bought.columns)
+        self.check(schema, left)
+        coded = coded_rows(table, schema.columns, most)  # refused here, before it is charged
         words = f"synthetic data by {self.name} of {', '.join(schema.domain.names)}: {'; '.join(coded.words)}"
-        answers = started(table, loss, key=f"synth {key or system().octets(16).hex()}", what=words)
-        asked = asked_questions(coded, schema.domain, loss, rows=rows, answers=answers)
-        return self._made(asked, schema, loss, answers, progress)
+        answers = started(table, left, key=f"synth {key or system().octets(16).hex()}", what=words)
+        asked = asked_questions(coded, schema.domain, left, rows=rows, answers=answers, zeros=schema.zeros)
+        return replace(self._made(asked, schema, loss, answers, progress, bought.notes), bought=bought.releases)
 
     def _made(
-        self, asked: Questions, schema: Schema, loss: Loss, answers: Answers | None, progress: Progress | None
+        self,
+        asked: Questions,
+        schema: Schema,
+        loss: Loss,
+        answers: Answers | None,
+        progress: Progress | None,
+        notes: tuple[str, ...] = (),
     ) -> Synthetic:
         with reporting(progress, f"{self.name} of {len(schema.columns)} columns") as tell:
             made = self.build(asked, schema, tell)
@@ -158,6 +178,6 @@ class Synthesizer(ABC):
             loss,
             asked.unit.protects,
             None if answers is None else answers.finish(),
-            made.notes,
+            (*notes, *made.notes),
             tuple(asked.asked),
         )

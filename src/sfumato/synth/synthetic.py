@@ -21,6 +21,7 @@ from sfumato.synth.graph.measured import Floats, Measured
 from sfumato.synth.graph.model import Model
 from sfumato.synth.schema import Schema
 from sfumato.synth.workloads import Workload
+from sfumato.synth.zeros import breaks
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -35,6 +36,9 @@ Form: TypeAlias = Literal["polars", "pandas", "arrow"]
 MOST_ROWS = 2**31
 """So many rows are drawn at a time, at most."""
 
+MOST_DRAWS = 1000
+"""A row that has what cannot occur is drawn again at most this often."""
+
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
@@ -43,7 +47,8 @@ class Synthetic(Displayed):
 
     ``schema`` says which codes columns have, ``measured`` what was released of the data, ``loss`` what all of it cost,
     and whom that protects; ``release`` is the entry of the book (None where rows were held, and nothing was charged),
-    ``notes`` say what the method did. Everything here may be published.
+    ``notes`` say what the method did. ``bought`` are the releases that codes of columns are from, where some were
+    bought for a part of the loss. Everything here may be published.
     """
 
     method: str
@@ -55,6 +60,7 @@ class Synthetic(Displayed):
     release: Release | None = None
     notes: tuple[str, ...] = ()
     spent: tuple[tuple[str, Loss], ...] = field(default=())
+    bought: tuple[Release, ...] = ()
 
     @property
     def rows(self) -> int:
@@ -95,7 +101,21 @@ class Synthetic(Displayed):
         many = self.rows if rows is None else integer(rows, "rows", least=0)
         if many > MOST_ROWS:
             raise BadArgument("rows", f"at most {MOST_ROWS:,} at a time", rows)
-        return self.model.sample(many, entropy or system(), self._given(given, many))
+        return self._possible(many, entropy or system(), self._given(given, many))
+
+    def _possible(self, rows: int, entropy: Entropy, given: dict[str, Any] | None) -> np.ndarray[Any, Any]:
+        """Draws rows, and those again that have a combination which cannot occur, whatever the model knows of it."""
+        codes = self.model.sample(rows, entropy, given)
+        if not self.schema.zeros:
+            return codes
+        for _ in range(MOST_DRAWS):
+            again = np.flatnonzero(breaks(codes, self.schema.domain, self.schema.zeros))
+            if not len(again):
+                return codes
+            fixed = {name: one if np.ndim(one) == 0 else one[again] for name, one in (given or {}).items()}
+            codes = np.array(codes)
+            codes[again] = self.model.sample(len(again), entropy, fixed or None)
+        raise BadArgument("given", "such that rows with these values are possible", "others")
 
     def _given(self, given: Mapping[str, object] | None, rows: int) -> dict[str, Any] | None:
         if given is None:

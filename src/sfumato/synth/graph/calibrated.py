@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias, final
+from itertools import combinations
+from string import ascii_letters
+from typing import TypeAlias, final
 
 import numpy as np
 
@@ -71,10 +73,22 @@ class Calibrated:
             raise BadArgument("columns", must, f"{', '.join(names[:8])} ({cells:,} cells)")
 
     def _contracted(self, parts: Sequence[tuple[Columns, Floats]], wanted: Columns) -> Floats:
-        """Multiplies tables and sums over all columns that are not wanted; the product itself is never stored."""
-        self._check(wanted, self.most_cells)
-        self._check((name for columns, _ in parts for name in columns), MOST_WORK * self.most_cells)
-        return contracted(parts, wanted, self.most_cells)
+        """Multiplies tables and sums over all columns that are not wanted, each as soon as no other table has it."""
+        left = list(parts)
+        while len(left) > 1:
+            one, other = min(combinations(range(len(left)), 2), key=lambda pair: self._size(left, pair, wanted))
+            first, second, keep = left[one], left[other], _kept(left, (one, other), wanted)
+            self._check(keep, self.most_cells)
+            self._check(first[0] + second[0], MOST_WORK * self.most_cells)
+            left = [part for place, part in enumerate(left) if place not in (one, other)]
+            left.append((keep, _product(first, second, keep)))
+        ((columns, table),) = left
+        sums = table.sum(axis=tuple(axis for axis, name in enumerate(columns) if name not in wanted))
+        kept = [name for name in columns if name in wanted]
+        return np.asarray(sums).transpose([kept.index(name) for name in wanted])
+
+    def _size(self, parts: Sequence[tuple[Columns, Floats]], pair: tuple[int, int], wanted: Columns) -> int:
+        return self.tree.domain.size(_kept(parts, pair, wanted))
 
     def _upwards(self, place: int) -> Iterable[int]:
         while place >= 0:
@@ -113,21 +127,16 @@ class Calibrated:
         return memory[key]
 
 
-def contracted(parts: Sequence[tuple[Columns, Floats]], wanted: Columns, most_cells: int) -> Floats:
-    """Multiplies tables and sums over all columns that are not wanted, two by two where so many cells hold that."""
-    labels: dict[str, int] = {}
-    for columns, _ in parts:
-        for name in columns:
-            labels.setdefault(name, len(labels))
-    operands: list[Any] = []
-    for columns, table in parts:
-        operands += [table, [labels[name] for name in columns]]
-    if len(parts) == 1:
-        keep = set(wanted)
-        table = parts[0][1].sum(axis=tuple(axis for axis, name in enumerate(parts[0][0]) if name not in keep))
-        left = [name for name in parts[0][0] if name in keep]
-        return np.asarray(table.transpose([left.index(name) for name in wanted]))
-    product: Floats = np.einsum(*operands, [labels[name] for name in wanted], optimize=("greedy", most_cells))
+def _kept(parts: Sequence[tuple[Columns, Floats]], pair: tuple[int, int], wanted: Columns) -> Columns:
+    """The columns of the product of two tables that are wanted, or that another table has."""
+    needed = set(wanted).union(*(columns for place, (columns, _) in enumerate(parts) if place not in pair))
+    return tuple(name for name in dict.fromkeys(parts[pair[0]][0] + parts[pair[1]][0]) if name in needed)
+
+
+def _product(one: tuple[Columns, Floats], other: tuple[Columns, Floats], keep: Columns) -> Floats:
+    letters = dict(zip(dict.fromkeys(one[0] + other[0]), ascii_letters, strict=False))  # few columns have many cells
+    first, second, left = ("".join(letters[name] for name in columns) for columns in (one[0], other[0], keep))
+    product: Floats = np.einsum(f"{first},{second}->{left}", one[1], other[1], optimize=True)
     return product
 
 

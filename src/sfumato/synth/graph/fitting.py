@@ -23,9 +23,17 @@ from sfumato.synth.graph.measured import Floats, Measured, deviations
 class Spreading(Protocol):
     """What turns potentials of factors, laid out in one flat vector, into their expected counts, laid out alike."""
 
-    factors: tuple[Columns, ...]
-    potentials: Floats
-    expected: Floats
+    @property
+    def factors(self) -> tuple[Columns, ...]:
+        """The columns of every factor."""
+
+    @property
+    def potentials(self) -> Floats:
+        """The potentials of all factors, to be written."""
+
+    @property
+    def expected(self) -> Floats:
+        """The counts of all factors after the last run."""
 
     @property
     def domain(self) -> Domain:
