@@ -68,6 +68,7 @@ def synthetic_to_plain(synthetic: Synthetic) -> dict[str, Any]:
         "version": VERSION,
         "method": synthetic.method,
         "columns": [_plain_column(one) for one in synthetic.schema.columns],
+        "zeros": [[list(columns), stored_value(cells)] for columns, cells in synthetic.schema.zeros.items()],
         "model": {"kind": name, "of": model.plain()},  # type: ignore[attr-defined]  # those of MODELS have it
         "measured": [_plain_measured(one) for one in synthetic.measured],
         "loss": to_plain(synthetic.loss),
@@ -89,13 +90,16 @@ def synthetic_from_plain(plain: object) -> Synthetic:
         raise UnknownFormat("something in it is missing, or is not what it should be") from None
 
 
-FIELDS = frozenset({"method", "columns", "model", "measured", "loss", "unit", "release", "notes", "spent"})
+FIELDS = frozenset({"method", "columns", "zeros", "model", "measured", "loss", "unit", "release", "notes", "spent"})
 
 
 def _read(held: Mapping[str, Any]) -> Synthetic:
     if set(held) != FIELDS:
         raise UnknownFormat("it is no synthetic data, or has fields that are not known here")
-    schema = Schema(tuple(_column(one) for one in held["columns"]))
+    zeros = {tuple(_text(one) for one in columns): read_value(cells) for columns, cells in held["zeros"]}
+    schema = Schema(tuple(_column(one) for one in held["columns"]), zeros)
+    if any(cells.shape != schema.domain.shape(columns) for columns, cells in zeros.items()):
+        raise UnknownFormat("what cannot occur in it is of another shape than its columns")
     model = _model(held["model"])
     measured = tuple(_measured(one) for one in held["measured"])
     for one in measured:

@@ -32,7 +32,8 @@ def example() -> Synthetic:
             ListedColumn("sex", Kind.TEXT, ("f", "m"), may_miss=False, other=True),
             BinnedColumn("pay", Kind.FLOAT, (0, 0.5, 10), may_miss=True),
             BinnedColumn("day", Kind.DATE, (datetime.date(2026, 1, 1), datetime.date(2026, 2, 1)), may_miss=False),
-        )
+        ),
+        {("sex", "pay"): np.array([[False] * 3, [False, True, False], [False] * 3])},
     )
     domain = Domain(("sex", "pay", "day"), (3, 3, 1))
     table = np.array([[0.0, -1.5, 0.25], [1.0, -np.inf, 0.0], [0.5, 0.1, -0.75]])
@@ -88,6 +89,7 @@ BROKEN = [
     {"model": {"kind": "GraphicalModel", "of": {"names": ["a"], "sizes": [2], "total": 1, "potentials": []}}},
     {"measured": [{"columns": ["sex"], "counts": 3, "deviation": 1, "queries": None}]},
     {"measured": 5},
+    {"zeros": [[["sex"], {"array": ["|b1", [2], [True, False]]}]]},
     {"notes": [4]},
     {"release": {"format": "sfumato/release"}},
     {"more": 1},
