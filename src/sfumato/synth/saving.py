@@ -75,6 +75,7 @@ def synthetic_to_plain(synthetic: Synthetic) -> dict[str, Any]:
         "unit": synthetic.unit,
         "release": None if release is None else release_to_plain(release),
         "notes": list(synthetic.notes),
+        "bought": [release_to_plain(one) for one in synthetic.bought],
         "spent": [[what, to_plain(loss)] for what, loss in synthetic.spent],
     }
 
@@ -90,7 +91,9 @@ def synthetic_from_plain(plain: object) -> Synthetic:
         raise UnknownFormat("something in it is missing, or is not what it should be") from None
 
 
-FIELDS = frozenset({"method", "columns", "zeros", "model", "measured", "loss", "unit", "release", "notes", "spent"})
+FIELDS = frozenset(
+    {"method", "columns", "zeros", "model", "measured", "loss", "unit", "release", "notes", "bought", "spent"}
+)
 
 
 def _read(held: Mapping[str, Any]) -> Synthetic:
@@ -116,6 +119,7 @@ def _read(held: Mapping[str, Any]) -> Synthetic:
         None if held["release"] is None else release_from_plain(held["release"]),
         tuple(_text(note) for note in held["notes"]),
         tuple((_text(what), _loss(loss)) for what, loss in held["spent"]),
+        tuple(release_from_plain(one) for one in held["bought"]),
     )
 
 
