@@ -10,6 +10,8 @@ from .mst import MST
 from .multiplicative import Cell, cells_of_marginals, multiplicative_weights
 from .mwem import MWEM, MWEMPlan
 from .privbayes import PrivBayes
+from .public import PMWPub
+from .rap import RAP
 from .reducing import bought_reduction, reduced
 from .related import RelatedSynthetic, RelatedTables
 from .saving import load
@@ -22,6 +24,7 @@ __all__ = [
     "AIM",
     "MST",
     "MWEM",
+    "RAP",
     "BayesianNetwork",
     "Cell",
     "Cube",
@@ -29,6 +32,7 @@ __all__ = [
     "Independent",
     "MWEMPlan",
     "Network",
+    "PMWPub",
     "Part",
     "PrivBayes",
     "RelatedSynthetic",

@@ -35,6 +35,8 @@ MODELS: Mapping[str, str] = {
     "BayesianNetwork": "sfumato.synth.bayesian_network",
     "GraphicalModel": "sfumato.synth.graph.graphical",
     "LocalModel": "sfumato.synth.graph.local",
+    "Mixture": "sfumato.synth.graph.mixture",
+    "WeightedRows": "sfumato.synth.graph.reweighted",
 }
 """The models that can be saved, by the names under which they are saved for ever, and where each is.
 
