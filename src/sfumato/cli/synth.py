@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, final
 
@@ -102,13 +102,19 @@ class Wanted:
 
 
 def methods() -> dict[str, Any]:
-    """The methods that there are, by the words for them."""
+    """The methods that there are, by the words for them: those that need no more than a loss."""
     from sfumato import synth
     from sfumato.synth import Synthesizer
 
     kinds = (getattr(synth, name) for name in synth.__all__)
     found = [kind for kind in kinds if isinstance(kind, type) and issubclass(kind, Synthesizer)]
-    return {kind.__name__.lower(): kind for kind in found if kind is not Synthesizer}
+    ready = [kind for kind in found if kind is not Synthesizer and not _needs(kind)]
+    return {kind.__name__.lower(): kind for kind in ready}
+
+
+def _needs(kind: Any) -> bool:
+    """Tells whether a method is made of something that cannot be typed, such as a public table."""
+    return any(one.default is MISSING and one.default_factory is MISSING for one in fields(kind))
 
 
 @app.command()

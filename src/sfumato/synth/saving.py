@@ -1,7 +1,7 @@
 """Synthetic data on disk: JSON that anybody can read, and from which the same model comes back. Loading runs no code.
 
 Version 1: the method, the codes of the columns, the model, what was measured, the loss, and the release with its
-receipt. Nothing in it is data but what was released, so that the file may be published.
+receipt. Nothing in it is data but what was released, or was public before, so that the file may be published.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ import sfumato as sf
 from sfumato.entropy import ReplayEntropy
 from sfumato.errors import BadArgument, UnknownFormat
 from sfumato.query.nodes.kinds import Kind
-from sfumato.synth import MST, PrivBayes, Synthetic, reduced
+from sfumato.synth import MST, RAP, PrivBayes, Synthetic, reduced
 from sfumato.synth.columns import BinnedColumn, ListedColumn
 from sfumato.synth.graph.domain import Domain
 from sfumato.synth.graph.graphical import GraphicalModel
@@ -78,7 +78,8 @@ def test_what_was_bought_and_networks_come_back(tmp_path: Path) -> None:
     made = MST(epsilon=4, delta=1e-6).fit(session.table(), max_rows=1, buy=["ill"])
     held = PrivBayes(epsilon=1).fit(rows.drop("person"), categories={**lists, "ill": ["flu", "cold", "gout"]})
     grouped = MST(epsilon=1).fit(rows.drop("person"), schema=reduced(held.schema, most=3).schema)
-    for number, one in enumerate((made, held, grouped)):
+    wide = RAP(epsilon=1).fit(rows.drop("person"), schema=held.schema)
+    for number, one in enumerate((made, held, grouped, wide)):
         one.save(tmp_path / f"{number}.json")
         again = sf.synth.load(tmp_path / f"{number}.json")
         assert again.schema == one.schema and [each.loss for each in again.bought] == [each.loss for each in one.bought]
