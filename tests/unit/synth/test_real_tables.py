@@ -94,7 +94,7 @@ def moved(frame: pl.DataFrame, between: dict[str, Any]) -> pl.DataFrame:
 def test_penguins_from_every_source(source: str, tmp_path: Path) -> None:
     held = SOURCES[source](PENGUINS.table, tmp_path)
     session = sf.Dataset(held, **PENGUINS.stated).session(limit=sf.Pure(10**9), ledger="memory:")
-    made = sf.synth.Independent(epsilon=HUGE).fit(session.table(PENGUINS.name))
+    made = sf.synth.Independent(epsilon=HUGE).fit(session.table())
     frame = pl.from_arrow(PENGUINS.table)
     assert isinstance(frame, pl.DataFrame)
     check_marginals(made, frame.with_columns(pl.col("species").cast(pl.String)))
