@@ -9,6 +9,11 @@ from .intervals import combined
 from .mst import MST
 from .multiplicative import Cell, cells_of_marginals, multiplicative_weights
 from .mwem import MWEM, MWEMPlan
+from .neural.detectors import ModeCollapse
+from .neural.dp_gan import DPCTGAN, DPGAN
+from .neural.generator import Settings
+from .neural.pate_gan import PATECTGAN, PATEGAN
+from .neural.quail import QUAIL
 from .privbayes import PrivBayes
 from .reducing import bought_reduction, reduced
 from .related import RelatedSynthetic, RelatedTables
@@ -20,20 +25,27 @@ from .synthetic import Synthetic
 
 __all__ = [
     "AIM",
+    "DPCTGAN",
+    "DPGAN",
     "MST",
     "MWEM",
+    "PATECTGAN",
+    "PATEGAN",
+    "QUAIL",
     "BayesianNetwork",
     "Cell",
     "Cube",
     "Domain",
     "Independent",
     "MWEMPlan",
+    "ModeCollapse",
     "Network",
     "Part",
     "PrivBayes",
     "RelatedSynthetic",
     "RelatedTables",
     "Scenario",
+    "Settings",
     "SynthesisAdvice",
     "Synthesizer",
     "Synthetic",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import final
 
@@ -22,6 +22,7 @@ from sfumato.synth.graph.model import Given
 from sfumato.synth.neural.conditions import Conditions
 from sfumato.synth.neural.generator import Settings, made_of, with_weights
 from sfumato.synth.neural.heads import Codes
+from sfumato.synth.zeros import Zeros
 
 AT_ONCE = 8192
 """How many rows are made at once."""
@@ -47,6 +48,8 @@ class NetworkModel:
     settings: Settings
     weights: NDArray[np.float32]
     total: float
+    zeros: Zeros = field(default_factory=dict)
+    """Combinations of codes that no row can have: rows with one are made anew."""
     seed: bytes = b"marginals"
 
     @cached_property
@@ -62,11 +65,16 @@ class NetworkModel:
         many = integer(rows, "rows", least=0)
         wanted = self._read(given or {}, many)
         made = self._made(many, wanted, entropy)
-        for _ in range(TRIES if wanted else 0):
-            wrong = np.flatnonzero(np.any([made[:, place] != codes for place, codes in wanted.items()], axis=0))
+        for _ in range(TRIES if wanted or self.zeros else 0):
+            wrong = np.flatnonzero(self._wrong(made, wanted))
             if not len(wrong):
                 break
             made[wrong] = self._made(len(wrong), {place: codes[wrong] for place, codes in wanted.items()}, entropy)
+        impossible = self._wrong(made, {})
+        if impossible.any() and not impossible.all():  # after all these tries: others stand for them
+            others = np.flatnonzero(~impossible)
+            turn = below_many(len(others), count=int(impossible.sum()), entropy=entropy)
+            made[impossible] = made[others[turn]]
         for place, codes in wanted.items():
             made[:, place] = codes
         return made.astype(np.min_scalar_type(max(self.domain.sizes) - 1))
@@ -83,6 +91,15 @@ class NetworkModel:
     @cached_property
     def _looked_at(self) -> Codes:
         return self.sample(LOOKED_AT, ReplayEntropy(self.seed)).astype(np.int64)
+
+    def _wrong(self, made: Codes, wanted: Mapping[int, Codes]) -> NDArray[np.bool_]:
+        """Which rows have other values than are wanted, or cannot be."""
+        wrong = np.zeros(len(made), dtype=np.bool_)
+        for place, codes in wanted.items():
+            wrong |= made[:, place] != codes
+        for columns, never in self.zeros.items():
+            wrong |= never[tuple(made[:, place] for place in self.domain.axes(columns))]
+        return wrong
 
     def _read(self, given: Given, rows: int) -> dict[int, Codes]:
         wanted = {}

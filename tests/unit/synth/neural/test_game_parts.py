@@ -104,7 +104,7 @@ def test_a_conditional_generator_learns_to_give_what_it_is_asked_for() -> None:
     wanted = np.arange(300) % 3
     free = model._made(300, {1: wanted}, ReplayEntropy(4))  # before anything is made anew
     assert (free[:, 1] == wanted).mean() > 0.9
-    rows = model.sample(300, ReplayEntropy(4), {"job": wanted, "sex": np.int64(1)})
+    rows = model.sample(300, ReplayEntropy(4), {"job": wanted, "sex": 1})
     assert np.array_equal(rows[:, 1], wanted) and (rows[:, 0] == 1).all() and rows.dtype == np.uint8
     assert model.marginal(["job", "sex"]).shape == (3, 2) and model.marginal(["sex"]).sum() == pytest.approx(100)
     assert np.array_equal(model.marginal(["sex"]), model.marginal(["sex"]))

@@ -18,6 +18,7 @@ from sfumato.entropy import ReplayEntropy
 from sfumato.errors import BadArgument
 from sfumato.exact import root
 from sfumato.noise.discrete_gaussian import DiscreteGaussian
+from sfumato.synth.neural.calibrating import price
 from sfumato.synth.neural.coded_rows import Opened
 from sfumato.synth.neural.conditions import Conditions
 from sfumato.synth.neural.generator import Settings
@@ -112,7 +113,7 @@ def test_counts_and_steps_together_keep_the_loss_and_use_it_up(loss: Any) -> Non
     if isinstance(loss, Approx):
         assert 1.9 < float(account(event, delta=loss.delta).epsilon) <= 2
     else:
-        assert total(event, ZCDP).within(loss) and float(total(event, ZCDP).rho) > 0.099
+        assert price(event, loss).within(loss) and float(price(event, loss).rho) > 0.099  # type: ignore[attr-defined]
     alone = PrivateGame.within(loss, batches, SMALL, 1.0, None)
     assert alone.plan.multiplier < game.plan.multiplier  # counts are not free
 
