@@ -11,7 +11,7 @@ from .multiplicative import Cell, cells_of_marginals, multiplicative_weights
 from .mwem import MWEM, MWEMPlan
 from .neural.detectors import ModeCollapse
 from .neural.dp_gan import DPCTGAN, DPGAN
-from .neural.generator import Settings
+from .neural.generator import NetworkSettings
 from .neural.pate_gan import PATECTGAN, PATEGAN
 from .neural.quail import QUAIL
 from .privbayes import PrivBayes
@@ -40,12 +40,12 @@ __all__ = [
     "MWEMPlan",
     "ModeCollapse",
     "Network",
+    "NetworkSettings",
     "Part",
     "PrivBayes",
     "RelatedSynthetic",
     "RelatedTables",
     "Scenario",
-    "Settings",
     "SynthesisAdvice",
     "Synthesizer",
     "Synthetic",

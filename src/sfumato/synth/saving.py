@@ -33,6 +33,7 @@ MODELS: Mapping[str, str] = {
     "BayesianNetwork": "sfumato.synth.bayesian_network",
     "GraphicalModel": "sfumato.synth.graph.graphical",
     "LocalModel": "sfumato.synth.graph.local",
+    "NetworkModel": "sfumato.synth.neural.network_model",
 }
 """The models that can be saved, by the names under which they are saved for ever, and where each is.
 

@@ -21,7 +21,7 @@ from sfumato.noise.discrete_gaussian import DiscreteGaussian
 from sfumato.synth.neural.calibrating import price
 from sfumato.synth.neural.coded_rows import Opened
 from sfumato.synth.neural.conditions import Conditions
-from sfumato.synth.neural.generator import Settings
+from sfumato.synth.neural.generator import NetworkSettings
 from sfumato.synth.neural.heads import Head, Heads
 from sfumato.synth.neural.private_game import PrivateGame, real_inputs
 from sfumato.synth.neural.statistics import Statistics
@@ -31,7 +31,7 @@ from sfumato.train.batches import PoissonBatches
 from sfumato.train.pate.aggregators import GNMax
 
 HEADS = Heads.of((Head("a", 3), Head("b", 4)))
-SMALL = Settings(hidden=8, latent=4, made_up=16)
+SMALL = NetworkSettings(hidden=8, latent=4, made_up=16)
 LOSS = Approx(2, 1e-6)
 
 
