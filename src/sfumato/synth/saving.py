@@ -24,6 +24,7 @@ from sfumato.release.values import read_value, stored_value
 from sfumato.synth.columns import BinnedColumn, CodedColumn, ListedColumn
 from sfumato.synth.graph.measured import Measured
 from sfumato.synth.graph.model import Model
+from sfumato.synth.reducing import ReducedColumn
 from sfumato.synth.schema import Schema
 from sfumato.synth.synthetic import Synthetic
 
@@ -122,7 +123,9 @@ def _plain_column(column: CodedColumn) -> dict[str, Plain]:
             return {**said, "values": [stored_value(one) for one in values], "other": other}
         case BinnedColumn(edges=edges):
             return {**said, "edges": [stored_value(one) for one in edges]}
-    raise BadArgument("a column to save", "one of listed values or of bins", type(column).__name__)
+        case ReducedColumn(inner=inner, groups=groups, weights=weights):
+            return {**said, "inner": _plain_column(inner), "groups": list(groups), "weights": list(weights)}
+    raise BadArgument("a column to save", "one of listed values or of bins, or a reduced one", type(column).__name__)
 
 
 def _column(plain: Mapping[str, Any]) -> CodedColumn:
@@ -131,7 +134,20 @@ def _column(plain: Mapping[str, Any]) -> CodedColumn:
             return ListedColumn(name, Kind(kind), tuple(read_value(one) for one in values), missing, other)
         case {"name": str(name), "kind": kind, "may_miss": bool(missing), "edges": list(edges)}:
             return BinnedColumn(name, Kind(kind), tuple(read_value(one) for one in edges), missing)
+        case {"inner": dict(inner), "groups": list(groups), "weights": list(weights)}:
+            return _reduced_column(_column(inner), groups, weights)
     raise UnknownFormat("a column in it has codes of a form that is not known")
+
+
+def _reduced_column(inner: CodedColumn, groups: list[Any], weights: list[Any]) -> CodedColumn:
+    whole = all(isinstance(one, int) and one >= 0 for one in groups) and len(groups) == len(weights) == inner.size
+    if (
+        not whole
+        or set(groups) != set(range(max(groups) + 1))
+        or not all(isinstance(one, int | float) for one in weights)
+    ):
+        raise UnknownFormat("a column in it has groups of codes that do not fit")
+    return ReducedColumn(inner.name, inner.kind, inner, tuple(groups), tuple(map(float, weights)))
 
 
 def _plain_measured(measured: Measured) -> dict[str, Plain]:
