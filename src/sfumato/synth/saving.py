@@ -124,7 +124,12 @@ def _plain_column(column: CodedColumn) -> dict[str, Plain]:
         case BinnedColumn(edges=edges):
             return {**said, "edges": [stored_value(one) for one in edges]}
         case ReducedColumn(inner=inner, groups=groups, weights=weights):
-            return {**said, "inner": _plain_column(inner), "groups": list(groups), "weights": list(weights)}
+            return {
+                **said,
+                "inner": _plain_column(inner),
+                "groups": list(groups),
+                "weights": [stored_value(one) for one in weights],
+            }
     raise BadArgument("a column to save", "one of listed values or of bins, or a reduced one", type(column).__name__)
 
 
@@ -135,7 +140,7 @@ def _column(plain: Mapping[str, Any]) -> CodedColumn:
         case {"name": str(name), "kind": kind, "may_miss": bool(missing), "edges": list(edges)}:
             return BinnedColumn(name, Kind(kind), tuple(read_value(one) for one in edges), missing)
         case {"inner": dict(inner), "groups": list(groups), "weights": list(weights)}:
-            return _reduced_column(_column(inner), groups, weights)
+            return _reduced_column(_column(inner), groups, [read_value(one) for one in weights])
     raise UnknownFormat("a column in it has codes of a form that is not known")
 
 
