@@ -17,7 +17,6 @@ import numpy as np
 from sfumato.accounting.codec import from_plain, to_plain
 from sfumato.accounting.losses.measures import Loss
 from sfumato.errors import BadArgument, SfumatoError, UnknownFormat
-from sfumato.exact import integer
 from sfumato.plain import Plain, without_header
 from sfumato.query.nodes.kinds import Kind
 from sfumato.release.codec import release_from_plain, release_to_plain
@@ -134,9 +133,13 @@ def _plain_column(column: CodedColumn) -> dict[str, Plain]:
         case BinnedColumn(edges=edges):
             return {**said, "edges": [stored_value(one) for one in edges]}
         case ReducedColumn(inner=inner, groups=groups, weights=weights):
-            grouped: dict[str, Plain] = {"groups": list(groups), "weights": [stored_value(one) for one in weights]}
-            return {**said, "inner": _plain_column(inner), **grouped}
-    raise BadArgument("a column to save", "one of listed values, of bins or of groups", type(column).__name__)
+            return {
+                **said,
+                "inner": _plain_column(inner),
+                "groups": list(groups),
+                "weights": [stored_value(one) for one in weights],
+            }
+    raise BadArgument("a column to save", "one of listed values or of bins, or a reduced one", type(column).__name__)
 
 
 def _column(plain: Mapping[str, Any]) -> CodedColumn:
@@ -145,11 +148,20 @@ def _column(plain: Mapping[str, Any]) -> CodedColumn:
             return ListedColumn(name, Kind(kind), tuple(read_value(one) for one in values), missing, other)
         case {"name": str(name), "kind": kind, "may_miss": bool(missing), "edges": list(edges)}:
             return BinnedColumn(name, Kind(kind), tuple(read_value(one) for one in edges), missing)
-        case {"name": str(name), "kind": kind, "may_miss": bool(missing), "inner": dict(inner), **grouped}:
-            groups = tuple(integer(one, "a group", least=0) for one in grouped["groups"])
-            weights = tuple(float(read_value(one)) for one in grouped["weights"])
-            return ReducedColumn(name, Kind(kind), _column(inner), groups, weights, missing)
+        case {"inner": dict(inner), "groups": list(groups), "weights": list(weights)}:
+            return _reduced_column(_column(inner), groups, [read_value(one) for one in weights])
     raise UnknownFormat("a column in it has codes of a form that is not known")
+
+
+def _reduced_column(inner: CodedColumn, groups: list[Any], weights: list[Any]) -> CodedColumn:
+    whole = all(isinstance(one, int) and one >= 0 for one in groups) and len(groups) == len(weights) == inner.size
+    if (
+        not whole
+        or set(groups) != set(range(max(groups) + 1))
+        or not all(isinstance(one, int | float) for one in weights)
+    ):
+        raise UnknownFormat("a column in it has groups of codes that do not fit")
+    return ReducedColumn(inner.name, inner.kind, inner, tuple(groups), tuple(map(float, weights)))
 
 
 def _plain_measured(measured: Measured) -> dict[str, Plain]:
