@@ -9,6 +9,11 @@ from .intervals import combined
 from .mst import MST
 from .multiplicative import Cell, cells_of_marginals, multiplicative_weights
 from .mwem import MWEM, MWEMPlan
+from .neural.detectors import ModeCollapse
+from .neural.dp_gan import DPCTGAN, DPGAN
+from .neural.generator import NetworkSettings
+from .neural.pate_gan import PATECTGAN, PATEGAN
+from .neural.quail import QUAIL
 from .privbayes import PrivBayes
 from .public import PMWPub
 from .rap import RAP
@@ -22,8 +27,13 @@ from .synthetic import Synthetic
 
 __all__ = [
     "AIM",
+    "DPCTGAN",
+    "DPGAN",
     "MST",
     "MWEM",
+    "PATECTGAN",
+    "PATEGAN",
+    "QUAIL",
     "RAP",
     "BayesianNetwork",
     "Cell",
@@ -31,7 +41,9 @@ __all__ = [
     "Domain",
     "Independent",
     "MWEMPlan",
+    "ModeCollapse",
     "Network",
+    "NetworkSettings",
     "PMWPub",
     "Part",
     "PrivBayes",

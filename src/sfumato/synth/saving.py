@@ -37,6 +37,7 @@ MODELS: Mapping[str, str] = {
     "LocalModel": "sfumato.synth.graph.local",
     "Mixture": "sfumato.synth.graph.mixture",
     "WeightedRows": "sfumato.synth.graph.reweighted",
+    "NetworkModel": "sfumato.synth.neural.network_model",
 }
 """The models that can be saved, by the names under which they are saved for ever, and where each is.
 

@@ -19,7 +19,7 @@ from sfumato.release.record import How
 from sfumato.synth.neural.calibrating import price
 from sfumato.synth.neural.coded_rows import CodedRows, Opened, units_apart
 from sfumato.synth.neural.conditions import Conditions
-from sfumato.synth.neural.generator import Settings
+from sfumato.synth.neural.generator import NetworkSettings
 from sfumato.synth.neural.heads import Head, Heads
 from sfumato.synth.neural.history import History
 from sfumato.synth.neural.modes import fitted_modes, whole_range
@@ -33,7 +33,7 @@ class Game(Protocol):
     """A way to play: what runs on rows, what it is made with, and what it gives."""
 
     @property
-    def settings(self) -> Settings:
+    def settings(self) -> NetworkSettings:
         """The sizes of its networks."""
 
     @property
@@ -56,7 +56,7 @@ class Played:
     """What a game leaves: a generator, the noisy counts that it was told, and what was written down."""
 
     conditions: Conditions
-    settings: Settings
+    settings: NetworkSettings
     weights: NDArray[np.float32]
     counts: tuple[NDArray[np.float64], ...] | None
     history: History

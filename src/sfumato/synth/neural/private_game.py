@@ -21,7 +21,7 @@ from sfumato.guarantee import guarantee
 from sfumato.synth.neural.calibrating import least_noise
 from sfumato.synth.neural.coded_rows import Opened
 from sfumato.synth.neural.conditions import Conditions
-from sfumato.synth.neural.generator import Generator, Judge, Settings, discriminator
+from sfumato.synth.neural.generator import Generator, Judge, NetworkSettings, discriminator
 from sfumato.synth.neural.heads import Codes
 from sfumato.synth.neural.history import History
 from sfumato.synth.neural.randomness import initialised
@@ -46,12 +46,12 @@ class PrivateGame:
 
     plan: TrainingPlan
     batches: PoissonBatches
-    settings: Settings
+    settings: NetworkSettings
     statistics: Statistics | None
 
     @staticmethod
     def within(
-        loss: Loss, batches: PoissonBatches, settings: Settings, clip: float, statistics: Statistics | None
+        loss: Loss, batches: PoissonBatches, settings: NetworkSettings, clip: float, statistics: Statistics | None
     ) -> PrivateGame:
         """The game with the least noise on gradients that keeps a loss together with its statistics."""
         if isinstance(loss, Pure) or (isinstance(loss, Approx) and not loss.delta):

@@ -22,7 +22,7 @@ from sfumato.noise.uniform import below_many
 from sfumato.synth.neural.calibrating import least_noise
 from sfumato.synth.neural.coded_rows import Opened
 from sfumato.synth.neural.conditions import Conditions
-from sfumato.synth.neural.generator import Generator, Settings, discriminator
+from sfumato.synth.neural.generator import Generator, NetworkSettings, discriminator
 from sfumato.synth.neural.history import History
 from sfumato.synth.neural.private_game import frozen_judge
 from sfumato.synth.neural.randomness import initialised
@@ -52,12 +52,12 @@ class VotingGame:
     plan: VotingPlan
     teachers: int
     rounds: int
-    settings: Settings
+    settings: NetworkSettings
     statistics: Statistics | None
 
     @staticmethod
     def within(
-        loss: Loss, teachers: int, queries: int, rounds: int, settings: Settings, statistics: Statistics | None
+        loss: Loss, teachers: int, queries: int, rounds: int, settings: NetworkSettings, statistics: Statistics | None
     ) -> VotingGame:
         """The game with the least noise on votes that keeps a loss together with its statistics.
 
@@ -143,7 +143,7 @@ def noisy_votes(teachers: TeacherNetworks, rows: Tensor, aggregator: Aggregator,
 class Student:
     """A discriminator that learns from made-up rows and noisy votes on them, and remembers all of them."""
 
-    def __init__(self, conditions: Conditions, settings: Settings, entropy: Entropy) -> None:
+    def __init__(self, conditions: Conditions, settings: NetworkSettings, entropy: Entropy) -> None:
         wide = conditions.heads.width + conditions.width
         self._network = initialised(discriminator(wide, settings.hidden), entropy)
         self._shape, self._entropy = copy.deepcopy(self._network), entropy
