@@ -7,6 +7,7 @@ they cost nothing, and what they say may be published. They never look at a row 
 from __future__ import annotations
 
 import warnings
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +30,7 @@ LAST = 4
 """The last part of a game that is looked at: one in so many steps."""
 
 
+@final
 class VanishingGradients(SfumatoError, RuntimeError):
     """Reports a generator or a discriminator whose gradients were flat at the end of a training."""
 
@@ -42,6 +44,7 @@ class VanishingGradients(SfumatoError, RuntimeError):
         )
 
 
+@final
 class NoConvergence(SfumatoError, RuntimeError):
     """Reports a game of a generator and a discriminator that came to no good end."""
 
