@@ -15,6 +15,8 @@ from .neural.generator import NetworkSettings
 from .neural.pate_gan import PATECTGAN, PATEGAN
 from .neural.quail import QUAIL
 from .privbayes import PrivBayes
+from .public import PMWPub
+from .rap import RAP
 from .reducing import bought_reduction, reduced
 from .related import RelatedSynthetic, RelatedTables
 from .saving import load
@@ -32,6 +34,7 @@ __all__ = [
     "PATECTGAN",
     "PATEGAN",
     "QUAIL",
+    "RAP",
     "BayesianNetwork",
     "Cell",
     "Cube",
@@ -42,6 +45,7 @@ __all__ = [
     "Network",
     "NetworkSettings",
     "NoConvergence",
+    "PMWPub",
     "Part",
     "PrivBayes",
     "RelatedSynthetic",
