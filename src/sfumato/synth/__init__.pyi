@@ -9,7 +9,7 @@ from .intervals import combined
 from .mst import MST
 from .multiplicative import Cell, cells_of_marginals, multiplicative_weights
 from .mwem import MWEM, MWEMPlan
-from .neural.detectors import ModeCollapse
+from .neural.detectors import ModeCollapse, NoConvergence, VanishingGradients
 from .neural.dp_gan import DPCTGAN, DPGAN
 from .neural.generator import NetworkSettings
 from .neural.pate_gan import PATECTGAN, PATEGAN
@@ -44,6 +44,7 @@ __all__ = [
     "ModeCollapse",
     "Network",
     "NetworkSettings",
+    "NoConvergence",
     "PMWPub",
     "Part",
     "PrivBayes",
@@ -53,6 +54,7 @@ __all__ = [
     "SynthesisAdvice",
     "Synthesizer",
     "Synthetic",
+    "VanishingGradients",
     "advise",
     "bought_reduction",
     "cells_of_marginals",

@@ -7,11 +7,12 @@ they cost nothing, and what they say may be published. They never look at a row 
 from __future__ import annotations
 
 import warnings
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.errors import NoConvergence, VanishingGradients
+from sfumato.errors import SfumatoError
 from sfumato.synth.collapse import Collapse
 from sfumato.synth.neural.history import History
 from sfumato.synth.neural.value import CHANCE
@@ -27,6 +28,34 @@ FAR = 0.45
 
 LAST = 4
 """The last part of a game that is looked at: one in so many steps."""
+
+
+@final
+class VanishingGradients(SfumatoError, RuntimeError):
+    """Reports a generator or a discriminator whose gradients were flat at the end of a training."""
+
+    def __init__(self, side: str, steps: int) -> None:
+        self.side, self.steps = side, steps
+        super().__init__(
+            f"the gradients of the {side} vanished: in the last quarter of {steps:,} steps it learnt nothing, so what "
+            "is made with it says nothing of the data. What was charged is spent. Train with a lower learning rate or "
+            "fewer steps under another key; or take a method that has no such fault, such as AIM. With the same key "
+            "and detect=False, what was trained is handed out as it is."
+        )
+
+
+@final
+class NoConvergence(SfumatoError, RuntimeError):
+    """Reports a game of a generator and a discriminator that came to no good end."""
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+        super().__init__(
+            f"the training did not converge: {what}. It is over where the discriminator does no better than chance. "
+            "What was charged is spent. Train with other learning rates, more steps or a larger loss under another "
+            "key; or take a method that has no such fault, such as AIM. With the same key and detect=False, what was "
+            "trained is handed out as it is."
+        )
 
 
 class ModeCollapse(UserWarning):

@@ -53,7 +53,7 @@ class NeuralSynthesizer(ABC):
     delta: Number | None
     size: int | None
     detect: bool
-    sized: ClassVar[bool] = True
+    sized: ClassVar[bool]
     """Tells whether a number of units has to be known before anything is paid."""
 
     def fit(

@@ -7,11 +7,17 @@ import warnings
 import numpy as np
 import pytest
 
-from sfumato.errors import NoConvergence, VanishingGradients
 from sfumato.synth.collapse import Collapse, collapse
 from sfumato.synth.counting import Rows
 from sfumato.synth.graph.domain import Domain
-from sfumato.synth.neural.detectors import ModeCollapse, check_balance, check_gradients, warn_of_collapse
+from sfumato.synth.neural.detectors import (
+    ModeCollapse,
+    NoConvergence,
+    VanishingGradients,
+    check_balance,
+    check_gradients,
+    warn_of_collapse,
+)
 from sfumato.synth.neural.history import History
 
 STEPS = 80

@@ -14,9 +14,10 @@ from tests.examples.small_tables import FACTS, columns, session_of
 
 import sfumato as sf
 from sfumato.entropy import ReplayEntropy
-from sfumato.errors import BadArgument, LimitReached, NoConvergence
+from sfumato.errors import BadArgument, LimitReached
 from sfumato.learn import LogisticRegression
 from sfumato.synth import MST
+from sfumato.synth.neural.detectors import NoConvergence
 from sfumato.synth.neural.dp_gan import DPCTGAN, DPGAN
 from sfumato.synth.neural.fitting import Game
 from sfumato.synth.neural.generator import NetworkSettings
@@ -68,6 +69,7 @@ class Lost(NeuralSynthesizer):
     """A recipe whose game goes wrong."""
 
     name: ClassVar[str] = "lost"
+    sized: ClassVar[bool] = True
     proofs: ClassVar[tuple[str, ...]] = ()
     loss: Any = None
     epsilon: Any = None
