@@ -21,6 +21,8 @@ The tree::
     ├── QueryRefused (ValueError)         an interactive mechanism declines one query and goes on
     ├── NoTruthValue (TypeError)          an expression about rows stands where Python wants true or false
     ├── RunFailed (RuntimeError)          a measurement broke off while it looked at the data; what it costs is spent
+    ├── VanishingGradients (RuntimeError)  a game of networks in which one side cannot learn any more
+    ├── NoConvergence (RuntimeError)      a game of networks that one side has won, or that hardly moves
     ├── ProcessGone (RuntimeError)        one of several processes that train together is gone, or could not pay
     ├── LimitReached (RuntimeError)       a charge does not fit an account of a ledger; says what is left
     ├── AccountRefused (ValueError)       an account that is unknown, closed, expired, or opened already on other terms
@@ -225,6 +227,32 @@ class RunFailed(SfumatoError, RuntimeError):
         super().__init__(
             f"{mechanism} broke off while it looked at the data. What it costs has been charged; why it failed is not "
             "shown, because that could tell something about the data. Try it on made-up data."
+        )
+
+
+class VanishingGradients(SfumatoError, RuntimeError):
+    """Reports a generator or a discriminator whose gradients were flat at the end of a training."""
+
+    def __init__(self, side: str, steps: int) -> None:
+        self.side, self.steps = side, steps
+        super().__init__(
+            f"the gradients of the {side} vanished: in the last quarter of {steps:,} steps it learnt nothing, so what "
+            "is made with it says nothing of the data. What was charged is spent. Train with a lower learning rate or "
+            "fewer steps under another key; or take a method that has no such fault, such as AIM. With the same key "
+            "and detect=False, what was trained is handed out as it is."
+        )
+
+
+class NoConvergence(SfumatoError, RuntimeError):
+    """Reports a game of a generator and a discriminator that came to no good end."""
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+        super().__init__(
+            f"the training did not converge: {what}. It is over where the discriminator does no better than chance. "
+            "What was charged is spent. Train with other learning rates, more steps or a larger loss under another "
+            "key; or take a method that has no such fault, such as AIM. With the same key and detect=False, what was "
+            "trained is handed out as it is."
         )
 
 

@@ -15,7 +15,7 @@ from sfumato.core.domains import Data, Floats, Frame, Integers, Matrix, Vector
 from sfumato.core.identifiers import Identifiers
 from sfumato.core.metrics import L1, L2, Absolute, AddRemove, ChangeOne, DatasetMetric, Hamming, LInf, Range, Windows
 from sfumato.core.partial import Partial
-from sfumato.core.pieces import PiecewiseLInf
+from sfumato.core.pieces import LargestL1, PiecewiseLInf
 from sfumato.core.space import Space, frame, scalar, vector
 from sfumato.core.transformation import Transformation
 from sfumato.release.claim import claim
@@ -23,11 +23,13 @@ from sfumato.transforms.aggregate import count, count_distinct, mean, sum
 from sfumato.transforms.bands import log_bands
 from sfumato.transforms.bernstein import bernstein_counts
 from sfumato.transforms.casts import absolute, bin_by, cast, log
+from sfumato.transforms.cells import cell_at, cell_misfits
 from sfumato.transforms.clusters import cluster_totals, squared_distances
 from sfumato.transforms.columns import project, select
 from sfumato.transforms.conditions import between, is_in, is_nan, satisfies
 from sfumato.transforms.confusion import positives, true_positives
 from sfumato.transforms.contingency import contingency, misfits, tables_at
+from sfumato.transforms.dependence import SharedBits, Sides, dependence_scores
 from sfumato.transforms.deviations import clamped_deviations, deviations
 from sfumato.transforms.filters import drop_nan, keep, mark
 from sfumato.transforms.gradients import Squares, Tangent, gradient_sums, gradients
@@ -209,6 +211,8 @@ SIZED_ROWS: list[tuple[str, Data, Callable[[], Partial[Transformation]], st.Sear
     ("vector_variance", Matrix(2, Floats((0, 1))), lambda: vector_variance(metric=L2()), st.tuples(unit, unit)),
 ]
 exact_pair = st.lists(whole, min_size=2, max_size=2)
+PIECES = Space(Vector(Integers(), size=10), LargestL1((4, 6)))
+ten_counts = st.lists(st.one_of(whole, small), min_size=10, max_size=10)
 WEIGHTS = np.array([[3, -(2**24) + 1], [4, 0], [0, 1]], dtype=np.int32)
 MEMBERS: list[tuple[str, Space, Callable[[], Partial[Transformation]], st.SearchStrategy[Any]]] = [
     ("scale_by", scalar(int), lambda: scale_by("-0.3"), whole),
@@ -228,6 +232,15 @@ MEMBERS: list[tuple[str, Space, Callable[[], Partial[Transformation]], st.Search
         vector(int, size=2, metric=L1()),
         lambda: weighted_counts(WEIGHTS, own=7, metric=L1()),
         exact_pair,
+    ),
+    ("cell_misfits", PIECES, lambda: cell_misfits(np.array([0, 3, -5, 2**62, 16, 1, 2, 3, 4, 5])), ten_counts),
+    ("cell_at", PIECES, lambda: cell_at(3, metric=L2()), ten_counts),
+    ("dependence_scores", PIECES, lambda: dependence_scores([Sides(0, 2, 2), Sides(1, 1, 3, 2)]), ten_counts),
+    (
+        "dependence_scores",
+        PIECES,
+        lambda: dependence_scores([Sides(0, 2, 2), Sides(1, 1, 3, 2)], criterion=SharedBits(3), metric=Range()),
+        ten_counts,
     ),
 ]
 

@@ -8,6 +8,7 @@ fingerprints or style. ``audits``, where there are any, are tests by which an au
 from __future__ import annotations
 
 from tests.mutants.mutant import Mutant
+from tests.mutants.network_mutants import NETWORKS
 from tests.mutants.trainings import TRAINING
 
 RANDOMNESS = (
@@ -1265,6 +1266,7 @@ FAMILIES: tuple[tuple[Mutant, ...], ...] = (
     LEARNING,
     OTHERS,
     TRAINING,
+    NETWORKS,
 )
 MUTANTS: tuple[Mutant, ...] = tuple(mutant for family in FAMILIES for mutant in family)
 FIRST: tuple[Mutant, ...] = tuple(family[0] for family in FAMILIES)

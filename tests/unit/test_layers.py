@@ -64,7 +64,18 @@ ALLOWED_IN: dict[str, frozenset[str]] = {
     "numpy": frozenset(RANK) - {"errors", "exact", "guarantee", "plain"},
     "flint": frozenset({"exact", "noise", "accounting", "core", "mechanisms", "textbook", "audit"}),  # balls
     "lazy_loader": frozenset(
-        {"accounting", "release", "core", "transforms", "mechanisms", "combinators", "ledger", "learn", "train", "synth"}
+        {
+            "accounting",
+            "release",
+            "core",
+            "transforms",
+            "mechanisms",
+            "combinators",
+            "ledger",
+            "learn",
+            "train",
+            "synth",
+        }
     ),
     "cryptography": frozenset({"entropy", "ledger"}),  # the key stream; signed checkpoints
     "psycopg": frozenset({"ledger"}),

@@ -44,6 +44,7 @@ from sfumato.attacks.response import Broken, broken_response
 from sfumato.attacks.result import Attack, Comparison, Success, Violation, sweep
 from sfumato.attacks.shadow import lira, shadow_models
 from sfumato.attacks.singling_out import Isolated, refusals, singling_out, stepping
+from sfumato.attacks.synthetic import nearest_synthetic, shadow_synthesis
 from sfumato.attacks.timing import Timed, sampler_timing, timing
 from sfumato.attacks.tracing import (
     Trace,
@@ -135,6 +136,7 @@ __all__ = [
     "lone_keys",
     "membership",
     "memorisation",
+    "nearest_synthetic",
     "offset_mean",
     "private_means",
     "protections",
@@ -150,6 +152,7 @@ __all__ = [
     "sampler_timing",
     "seed_recovery",
     "shadow_models",
+    "shadow_synthesis",
     "singling_out",
     "stepping",
     "support",

@@ -82,6 +82,8 @@ class Attack(Displayed):
     baseline: float
     epsilon: float | None = None
     found: Any = field(default=None, repr=False)
+    caveat: str = field(default="", repr=False)
+    """What the outcome does not show, where that is easily misread."""
 
     @property
     def advantage(self) -> float:
@@ -140,6 +142,7 @@ class Comparison(Displayed):
             title=self.name,
             headline=self.name,
             aside=f"({deepest.meaning})",
+            warnings=tuple(dict.fromkeys(attack.caveat for attack in self.attacks if attack.caveat)),
             tables=(Table(rows, head, right=frozenset({1, 2, 3, 4})),),
         )
 

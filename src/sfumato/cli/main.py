@@ -18,6 +18,7 @@ from sfumato.cli.exits import code_of, tell
 from sfumato.cli.learn import app as learn_app
 from sfumato.cli.ledger import app as ledger_app
 from sfumato.cli.query import explain, query
+from sfumato.cli.synth import app as synth_app
 from sfumato.errors import SfumatoError
 
 WIDEST = 100
@@ -82,6 +83,7 @@ app.command()(query)
 app.command()(explain)
 app.command()(audit)
 app.add_typer(learn_app, name="learn")
+app.add_typer(synth_app, name="synth")
 app.add_typer(codebook_app, name="codebook")
 app.add_typer(ledger_app, name="ledger")
 

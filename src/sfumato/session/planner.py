@@ -66,6 +66,11 @@ class Planner:
         return self._session.run(question, loss=loss, key=key)
 
     @property
+    def kind(self) -> type[Loss]:
+        """The kind of loss that the session's own limit counts."""
+        return type(self._session.own_limit)
+
+    @property
     def relation(self) -> Relation:
         """Which data sets are neighbours, as far as accounting must know."""
         return self._session.relation

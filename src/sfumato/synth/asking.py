@@ -35,10 +35,13 @@ from sfumato.learn.sources import ROW
 from sfumato.mechanisms.selection import exponential, permute_and_flip
 from sfumato.query.frame import Frame
 from sfumato.query.plan.marginals import CodedRows
+from sfumato.release.claim import Claim
 from sfumato.release.record import Release
 from sfumato.stats.shares import Spendable, deviation_of, noise_of, parameter_for
 from sfumato.synth.columns import CodedColumn
 from sfumato.synth.graph.domain import Domain
+from sfumato.synth.graph.estimate import estimate
+from sfumato.synth.graph.graphical import GraphicalModel
 from sfumato.synth.graph.measured import Floats, Measured
 from sfumato.synth.zeros import Zeros
 from sfumato.transforms.contingency import MOST_CELLS, STEPS, contingency, misfits, tables_at
@@ -64,7 +67,8 @@ class Questions:
     """Asks for noisy tables of a domain, and for the one that fits worst; all of it within a loss.
 
     ``rows`` is the number of rows, where that is public, and ``zeros`` says where none can be. ``asked`` keeps what
-    each question was paid.
+    each question was paid, also those whose answers a crash ``lost``: what is left is then divided as the whole was to
+    be, so that a run comes to its end.
     """
 
     domain: Domain
@@ -73,27 +77,54 @@ class Questions:
     begin: Begin
     answer: Answer
     rows: float | None = None
-    lost: Callable[[], bool] = lambda: False
+    lost: Callable[[], int] = lambda: 0
     asked: list[tuple[str, Spendable]] = field(default_factory=list)
     measured: list[Measured] = field(default_factory=list)
     zeros: Zeros = field(default_factory=dict)
+    shares: list[Spendable] = field(default_factory=list)
 
     @property
     def left(self) -> Spendable:
-        """What may still be spent."""
-        spent = sum((loss.amounts[0] for _, loss in self.asked), Fraction(0))
-        return type(self.loss)(self.loss.amounts[0] - spent)
+        """The part of the whole loss that is not shared out yet."""
+        shared = sum((share.amounts[0] for share in self.shares), Fraction(0))
+        return type(self.loss)(self.loss.amounts[0] - shared)
 
     def share(self, part: Fraction | int) -> Spendable:
         """A part of the whole loss."""
         return self.loss.scaled(Fraction(part))
 
+    def worth(self, share: Spendable) -> Spendable:
+        """The loss that a share of the whole comes to: itself, or less once a crash has lost answers."""
+        return self._tries(share)[-1]
+
+    @guarantee(
+        claim="all tries of all questions, those whose answers were lost too, are paid no more than the whole together",
+        proof="proofs/synthesis.md#lost",
+        reviewed="bc808a284100",
+    )
+    def _tries(self, share: Spendable) -> list[Spendable]:
+        """What each try of the next question is paid: those whose answers are lost, and then the one that is to run."""
+        kind, part, left = type(self.loss), share.amounts[0], self.left.amounts[0]
+        rest = self.loss.amounts[0] - sum((loss.amounts[0] for _, loss in self.asked), Fraction(0))
+        tries: list[Spendable] = []
+        for _ in range(self.lost() + 1):
+            each = part if rest == left else part * rest / left
+            tries.append(kind(each))
+            rest -= each
+        if not tries[-1].amounts[0] and part:
+            raise PermitUsed(
+                "the run broke off between its last question and the answer, which is lost and stays paid for; nothing "
+                "is left to ask again. Start another run, with a new key."
+            )
+        return tries
+
     def noisy(self, cliques: Sequence[Clique], loss: Spendable) -> list[Measured]:
         """Buys tables with noise of one deviation on every cell: Laplace for ε, Gaussian for ρ."""
         kind, norm = type(loss), L1() if isinstance(loss, Pure) else L2()
+        worth = self.worth(loss)
         every = tables_at(range(len(cliques)), metric=norm)
         tables = self.begin(self._places(cliques))
-        scale = parameter_for(lambda one: tables >> every >> noise_of(kind, one), loss, self.unit)
+        scale = parameter_for(lambda one: tables >> every >> noise_of(kind, one), worth, self.unit)
         noisy = np.asarray(self._paid(tables >> every >> noise_of(kind, scale), loss, "tables"), dtype=np.float64)
         parts = np.split(noisy, np.cumsum([self.domain.size(clique) for clique in cliques])[:-1])
         made = [
@@ -103,11 +134,16 @@ class Questions:
         self.measured.extend(made)
         return made
 
+    def fitted(self, start: GraphicalModel | None = None) -> GraphicalModel:
+        """The graphical model that fits all that was bought so far."""
+        return estimate(self.domain, self.measured, total=self.rows, zeros=self.zeros, start=start)
+
     def deviation(self, loss: Spendable) -> float:
         """The deviation of the noise on every cell of one table that is bought for a loss."""
         kind, norm = type(loss), L1() if isinstance(loss, Pure) else L2()
         table = self.begin([(0,)]) >> tables_at([0], metric=norm)
-        return deviation_of(kind, parameter_for(lambda one: table >> noise_of(kind, one), loss, self.unit))
+        worth = self.worth(loss)
+        return deviation_of(kind, parameter_for(lambda one: table >> noise_of(kind, one), worth, self.unit))
 
     def worst(
         self,
@@ -130,7 +166,7 @@ class Questions:
 
     def choose(self, scores: Transformation, loss: Spendable) -> Any:
         """Chooses, privately, the place of a large score."""
-        heat = parameter_for(lambda one: scores >> self._choice(one), loss, self.unit)
+        heat = parameter_for(lambda one: scores >> self._choice(one), self.worth(loss), self.unit)
         return self._paid(scores >> self._choice(heat), loss, "a choice")
 
     def tables(self, cliques: Sequence[Clique]) -> Transformation:
@@ -138,30 +174,27 @@ class Questions:
         return self.begin(self._places(cliques))
 
     def ask(self, measurement: Measurement, loss: Spendable, what: str) -> Any:
-        """Runs a measurement of `tables`, for at most a loss."""
+        """Runs a measurement of `tables` that costs at most what a share of the loss is `worth`."""
         return self._paid(measurement, loss, what)
 
     def _choice(self, scale: Fraction) -> Partial[Measurement]:
         return permute_and_flip(scale) if isinstance(self.loss, Pure) else exponential(scale, measure=ZCDP)
 
     @guarantee(
-        claim="a question runs only if its loss is within its share, and its share within what is left of the whole",
+        claim="a question runs only if its loss is within what its share is worth, and its share within what is left",
         proof="proofs/synthesis.md#methods",
-        reviewed="5da97a21d7c8",
+        reviewed="7fc69e266ceb",
     )
     def _paid(self, measurement: Measurement, loss: Spendable, what: str) -> Any:
-        """Runs what costs no more than a share, once that is taken off what is left."""
-        if self.lost():
-            self.asked.append(("an answer that was lost", loss))
-            if loss.amounts[0] > self.left.amounts[0]:
-                raise PermitUsed(
-                    "the run broke off between a question and its answer, which is lost and stays paid for; what is "
-                    f"left of it, {self.left}, does not pay for asking again. Start another run, with a new key."
-                )
-        if loss.amounts[0] > self.left.amounts[0] or not measurement.map(self.unit).within(loss):
+        """Runs what costs no more than a share is worth, once that is taken off what is left."""
+        if loss.amounts[0] > self.left.amounts[0]:
             raise BadArgument("the loss of a question", f"at most what is left, {self.left}", loss)
+        *lost, worth = self._tries(loss)
+        if not measurement.map(self.unit).within(worth):
+            raise BadArgument("a question", f"one that costs at most what its share is worth, {worth}", loss)
         value = self.answer(measurement)
-        self.asked.append((what, loss))
+        self.asked.extend([*(("an answer that was lost", one) for one in lost), (what, worth)])
+        self.shares.append(loss)
         return value
 
     def _places(self, cliques: Sequence[Clique]) -> list[tuple[int, ...]]:
@@ -250,7 +283,21 @@ class Paid(Protocol):
 class Payer(Protocol):
     """Who charges a run: a session, which this layer does not know."""
 
-    def start(self, event: Event, *, loss: Loss, key: str, proofs: Sequence[str], what: str, steps: int) -> Paid:
+    @property
+    def kind(self) -> type[Loss]:
+        """The kind of loss that is counted."""
+
+    def start(
+        self,
+        event: Event,
+        *,
+        loss: Loss,
+        key: str,
+        claim: Claim | None,
+        proofs: Sequence[str],
+        what: str,
+        steps: int,
+    ) -> Paid:
         """Charges all steps of a run once, or goes on with the run that has this key."""
 
 
@@ -265,13 +312,12 @@ class Answers:
         self._run, self.unit = run, unit
         self._known = [json.loads(state) for state in run.states]
         self._given = 0
-        self._lost = run.taken > len(self._known)
 
-    def lost(self) -> bool:
-        """Tells, once, whether the next question was asked before and its answer never kept."""
-        lost = self._lost and self._given == len(self._known)
-        self._lost = self._lost and not lost
-        return lost
+    def lost(self) -> int:
+        """How often the next question was asked before in vain: its answer was never kept."""
+        known, given = self._known, self._given
+        before = known[given - 1]["step"] if given else 0
+        return int(known[given]["step"] - 1 if given < len(known) else self._run.taken) - int(before)
 
     def answer(self, measurement: Measurement) -> Any:
         """Answers a question: from the book, where it was asked before, else from the data."""
@@ -285,8 +331,9 @@ class Answers:
             return kept["value"]
         value = self._run.step(lambda data, entropy: measurement(data, d_in=self.unit, entropy=entropy).value)
         plain = np.asarray(value).tolist()
-        self._run.checkpoint(json.dumps({"question": question, "value": plain}))
-        self._known.append({"question": question, "value": plain})
+        kept = {"step": self._run.taken, "question": question, "value": plain}
+        self._run.checkpoint(json.dumps(kept))
+        self._known.append(kept)
         self._given += 1
         return plain
 
@@ -301,13 +348,26 @@ def _digest(measurement: Measurement) -> str:
     return hashlib.sha256(built.encode()).hexdigest()[:24]
 
 
-def started(table: Frame, loss: Loss, *, key: str, what: str) -> Answers:
-    """Charges a loss for all questions of a run, or goes on with the run that has this key."""
+def started(table: Frame, loss: Loss, *, key: str, what: str, claim: Claim | None = None) -> Answers:
+    """Charges a loss for all questions of a run, or goes on with the one of this key; the book keeps the claim."""
     if table.asker.opened.catalog.codebook.kinds:
         raise BadArgument("the table", "of one kind of units: there is no theorem for runs on several", "several")
-    payer, event = cast(Payer, table.asker), Stated(spendable_of(loss))
-    run = payer.start(event, loss=loss, key=key, proofs=(PROOF,), what=what, steps=MOST_QUESTIONS)
+    payer, spent = cast(Payer, table.asker), spendable_of(loss)
+    run = payer.start(
+        Stated(spent),
+        loss=charged_as(table, loss),
+        key=key,
+        claim=claim,
+        proofs=(PROOF,),
+        what=what,
+        steps=MOST_QUESTIONS,
+    )
     return Answers(run, table.asker.unit)
+
+
+def charged_as(table: Frame, loss: Loss) -> Loss:
+    """A loss as the account of a table counts it: only a limit in (ε, δ) can be charged an (ε, δ), others its ρ."""
+    return loss if cast(Payer, table.asker).kind is Approx else spendable_of(loss)
 
 
 def asked_questions(

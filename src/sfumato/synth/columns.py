@@ -310,7 +310,7 @@ def even_edges(low: Edge, high: Edge, bins: int, kind: Kind) -> tuple[Edge, ...]
     """Edges of bins of one width from a lower end to an upper one; of whole numbers and days no bin is empty.
 
     >>> even_edges(Fraction(0), Fraction(10), 4, Kind.INT)
-    (Fraction(0, 1), Fraction(3, 1), Fraction(6, 1), Fraction(8, 1), Fraction(10, 1))
+    (Fraction(0, 1), Fraction(3, 1), Fraction(5, 1), Fraction(8, 1), Fraction(10, 1))
     """
     match low, high:
         case datetime.datetime(), datetime.datetime():

@@ -9,7 +9,6 @@ from sfumato.accounting.losses.measures import Loss
 from sfumato.exact import Number
 from sfumato.release.progress import Progress
 from sfumato.synth.asking import Questions
-from sfumato.synth.graph.estimate import estimate
 from sfumato.synth.schema import Schema
 from sfumato.synth.synthesizer import Made, Synthesizer
 
@@ -32,6 +31,7 @@ class Independent(Synthesizer):
 
     def build(self, questions: Questions, schema: Schema, progress: Progress) -> Made:
         """Measures every column by itself."""
-        measured = questions.noisy([(name,) for name in questions.domain.names], questions.loss)
-        model = estimate(questions.domain, measured, total=questions.rows, zeros=questions.zeros)
-        return Made(model, ("every column by itself: nothing that columns have to do with each other is kept",))
+        questions.noisy([(name,) for name in questions.domain.names], questions.loss)
+        return Made(
+            questions.fitted(), ("every column by itself: nothing that columns have to do with each other is kept",)
+        )

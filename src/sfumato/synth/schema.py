@@ -19,7 +19,7 @@ from sfumato.entropy import Entropy
 from sfumato.errors import BadArgument, did_you_mean
 from sfumato.exact import integer, rational
 from sfumato.learn.columns import Between, Categories, Category, Number, stated_column
-from sfumato.learn.estimator import columns_of
+from sfumato.learn.sources import columns_of
 from sfumato.query.frame import Frame
 from sfumato.query.nodes.expressions import Column
 from sfumato.query.nodes.kinds import LEAST_INT, MOST_INT, Kind, kind_of
@@ -93,13 +93,23 @@ class Stated:
     between: Mapping[str, object] | None = None
     categories: Mapping[str, Sequence[Hashable]] | None = None
     impossible: Impossible | None = None
+    schema: Schema | None = None
+
+    def __post_init__(self) -> None:
+        stated = (self.columns, self.bins, self.between, self.categories, self.impossible)
+        if self.schema is not None and stated != (None,) * len(stated):
+            raise BadArgument("schema", "given alone: it says all that is public about columns", "with others")
 
     def fields(self, table: Frame) -> dict[str, Column]:
         """The columns of a table that are to be synthesised, by name."""
+        if self.schema is not None:
+            return wanted_fields(table, self.schema.domain.names)
         return wanted_fields(table, self.columns, self.bins, self.between, self.categories)
 
     def of_table(self, table: Frame, bought: Mapping[str, CodedColumn] | None = None) -> Schema:
         """The schema of a table of a session."""
+        if self.schema is not None:
+            return self.schema
         return schema_of_table(
             table,
             columns=self.columns,
@@ -112,6 +122,8 @@ class Stated:
 
     def of_rows(self, rows: object) -> Schema:
         """The schema of rows that one holds."""
+        if self.schema is not None:
+            return self.schema
         return schema_of_rows(
             rows,
             columns=self.columns,

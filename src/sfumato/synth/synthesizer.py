@@ -13,16 +13,19 @@ from sfumato.core.metrics import L1, L2
 from sfumato.entropy import Entropy, system
 from sfumato.errors import BadArgument
 from sfumato.exact import Number, integer
+from sfumato.learn.noising import restated
 from sfumato.learn.prepared import Prepared
 from sfumato.learn.sources import check_held
 from sfumato.query.answer.explanation import Explanation
 from sfumato.query.frame import Frame
+from sfumato.release.claim import Claim
 from sfumato.release.progress import Progress, reporting
 from sfumato.stats.shares import noise_of, parameter_for
 from sfumato.synth.asking import (
     Answers,
     Questions,
     asked_questions,
+    charged_as,
     coded_rows,
     held_questions,
     spendable_of,
@@ -66,6 +69,7 @@ class Synthesizer(ABC):
         bins: Bins | None = None,
         between: Mapping[str, object] | None = None,
         categories: Mapping[str, Sequence[Hashable]] | None = None,
+        schema: Schema | None = None,
         impossible: Impossible | None = None,
         buy: Buy | None = None,
         key: str | None = None,
@@ -78,27 +82,27 @@ class Synthesizer(ABC):
         the number of rows, where that is public (else it is measured with the rest). ``bins``, ``between`` and
         ``categories`` say what codes columns have where the codebook does not, ``impossible`` which combinations no row
         can have: ``[{"age": {"between": (0, 14)}, "married": True}]``. Of columns to ``buy``, by name or with a number
-        of codes, a tenth of the loss buys what nobody knows: frequent categories, or quantiles as edges of bins. Under
-        a ``key`` a run that broke off goes on where it was, and one that ended is answered from the book, at no cost.
-        ``entropy`` is for tests.
+        of codes, a tenth of the loss buys what nobody knows: frequent categories, or quantiles as edges of bins. A
+        ``schema`` says all that is public at once. Under a ``key`` a run that broke off goes on where it was, and one
+        that ended is answered from the book, at no cost. ``entropy`` is for tests.
         """
         paid = needed_loss(self.loss, self.epsilon, self.delta)
         stated = None if rows is None else float(integer(rows, "rows", least=1))
         max_rows = None if max_rows is None else integer(max_rows, "max_rows", least=1)
         if isinstance(table, Prepared):
             table = table.frame
-        known = Stated(columns, bins, between, categories, impossible)
+        known = Stated(columns, bins, between, categories, impossible, schema)
         if isinstance(table, Frame):
             return self._of_table(table, known, buy, paid, max_rows, stated, key, progress)
         check_held(table)
         if max_rows is not None or key is not None or buy is not None:
             must = "left out, where rows are held: nothing is charged, and each row is one person's"
             raise BadArgument("max_rows, key and buy", must, "given")
-        schema = known.of_rows(table)
-        self.check(schema, paid)
-        codes = schema.encode(table)
-        asked = held_questions(codes, schema.domain, paid, rows=stated, entropy=entropy, zeros=schema.zeros)
-        return self._made(asked, schema, paid, None, progress)
+        coded = known.of_rows(table)
+        self.check(coded, paid)
+        codes = coded.encode(table)
+        asked = held_questions(codes, coded.domain, paid, rows=stated, entropy=entropy, zeros=coded.zeros)
+        return self._made(asked, coded, paid, None, progress)
 
     def explain(
         self,
@@ -120,7 +124,12 @@ class Synthesizer(ABC):
         norm = L1() if isinstance(spend, Pure) else L2()
         tables = coded_rows(table, schema.columns, most).tables(every) >> tables_at(range(len(every)), metric=norm)
         scale = parameter_for(lambda one: tables >> noise_of(type(spend), one), spend, table.asker.unit)
-        return table.asker.explain_run(tables >> noise_of(type(spend), scale), loss=paid)
+        charged = charged_as(table, paid)
+        return table.asker.explain_run(restated(tables >> noise_of(type(spend), scale), charged), loss=charged)
+
+    def claimed(self) -> Claim | None:
+        """What a method rests on that nothing here can check, for the release to show; most methods rest on nothing."""
+        return None
 
     def check(self, schema: Schema, loss: Loss) -> None:
         """Refuses, before anything is paid, what this method cannot do with such columns."""
@@ -152,7 +161,8 @@ class Synthesizer(ABC):
         self.check(schema, left)
         coded = coded_rows(table, schema.columns, most)  # refused here, before it is charged
         words = f"synthetic data by {self.name} of {', '.join(schema.domain.names)}: {'; '.join(coded.words)}"
-        answers = started(table, left, key=f"synth {key or system().octets(16).hex()}", what=words)
+        run = f"synth {key or system().octets(16).hex()}"
+        answers = started(table, left, key=run, what=words, claim=self.claimed())
         asked = asked_questions(coded, schema.domain, left, rows=rows, answers=answers, zeros=schema.zeros)
         return replace(self._made(asked, schema, loss, answers, progress, bought.notes), bought=bought.releases)
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, final
 
 import numpy as np
@@ -11,17 +12,23 @@ import numpy as np
 from sfumato.accounting.losses.measures import Loss
 from sfumato.entropy import Entropy, system
 from sfumato.errors import BadArgument, MissingExtra
-from sfumato.exact import integer
+from sfumato.exact import Number, integer
+from sfumato.release.progress import Progress
 from sfumato.release.record import Release
 from sfumato.release.render.displayed import Displayed
 from sfumato.release.render.document import Document, Table
 from sfumato.synth.graph.measured import Floats, Measured
 from sfumato.synth.graph.model import Model
 from sfumato.synth.schema import Schema
+from sfumato.synth.workloads import Workload
 from sfumato.synth.zeros import breaks
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from sfumato.synth.intervals import SyntheticInterval
+    from sfumato.synth.noise_errors import NoiseErrors
+    from sfumato.synth.report import SyntheticReport
 
 Form: TypeAlias = Literal["polars", "pandas", "arrow"]
 """In which library's table rows come."""
@@ -131,6 +138,103 @@ class Synthetic(Displayed):
     def marginal(self, columns: Sequence[str]) -> Floats:
         """How many rows the model expects with each combination of codes of some columns."""
         return self.model.marginal(self.schema.domain.sorted(columns))
+
+    def save(self, path: str | Path) -> None:
+        """Saves the model with all that it was made of as JSON, for `load`; the file may be published."""
+        from sfumato.synth.saving import save
+
+        save(self, path)
+
+    def report(
+        self,
+        *,
+        public: object = None,
+        private: object = None,
+        workload: Workload | None = None,
+        target: str | None = None,
+        rows: int | None = None,
+        confidence: Number = "0.95",
+        entropy: Entropy | None = None,
+    ) -> SyntheticReport:
+        """Says what was measured, how far off it can be, and what the data is and is not good for; it costs nothing.
+
+        ``public`` is a table that nobody protects, to compare with; ``private`` one's own real rows, which makes the
+        report one for the holder's eyes alone. ``workload`` names tables that matter, ``target`` a column to be learnt.
+        """
+        from sfumato.synth.report import report
+
+        return report(
+            self,
+            public=public,
+            private=private,
+            workload=workload,
+            target=target,
+            rows=rows,
+            confidence=confidence,
+            entropy=entropy,
+        )
+
+    def interval(
+        self,
+        statistic: Callable[[Any], float],
+        *,
+        rows: int | None = None,
+        confidence: Number = "0.95",
+        of: Literal["population", "table"] = "population",
+        draws: int | None = None,
+        columns: Sequence[str] = (),
+        form: Form = "polars",
+        entropy: Entropy | None = None,
+        progress: Progress | None = None,
+    ) -> SyntheticInterval:
+        """An interval for a number computed from rows that knows of the noise, by redoing the whole way many times.
+
+        ``statistic`` takes a table of rows, as `sample` gives them, and returns a number. It is approximate, and blind
+        to what was never measured together; of ``columns`` that are named it says so. It costs nothing but time.
+        """
+        from sfumato.synth.synthetic_interval import interval_of
+
+        return interval_of(
+            self,
+            statistic,
+            rows=rows,
+            confidence=confidence,
+            of=of,
+            draws=draws,
+            columns=columns,
+            form=form,
+            entropy=entropy,
+            progress=progress,
+        )
+
+    def private_error(
+        self,
+        table: object,
+        *,
+        loss: Loss,
+        workload: Workload | None = None,
+        max_rows: int | None = None,
+        key: str | None = None,
+        confidence: Number = "0.95",
+        entropy: Entropy | None = None,
+    ) -> NoiseErrors:
+        """Buys noisy counts of the real table for a loss, and bounds how far off this data is with them.
+
+        Tables of a ``workload`` are asked for, all pairs of columns unless it is given. What comes of it may be
+        published: a table of a session is charged, rows that one holds are not.
+        """
+        from sfumato.synth.private_errors import private_error
+
+        return private_error(
+            self,
+            table,
+            loss=loss,
+            workload=workload,
+            max_rows=max_rows,
+            key=key,
+            confidence=confidence,
+            entropy=entropy,
+        )
 
     def document(self) -> Document:
         """What was made, of what, and at which price, for any form."""

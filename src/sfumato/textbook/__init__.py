@@ -16,6 +16,7 @@ from sfumato.mechanisms.response_accuracy import plan_response, response_error, 
 from sfumato.mechanisms.selection import exponential_error
 from sfumato.textbook.accuracy import chance_of, error_of, expected_error, gaussian_error_bound, scale_for_accuracy
 from sfumato.textbook.continuous import Exponential, Gaussian, Gumbel, Laplace, TruncatedLaplace
+from sfumato.textbook.dependence import departure_sensitivity, information_sensitivity
 from sfumato.textbook.direct import (
     dp_mean,
     exponential_mechanism,
@@ -41,6 +42,7 @@ __all__ = [
     "classical_sigma",
     "compare",
     "compare_accounting",
+    "departure_sensitivity",
     "descent_work",
     "dp_mean",
     "error_of",
@@ -51,6 +53,7 @@ __all__ = [
     "gaussian_mechanism",
     "gradient_descent",
     "holder_gap",
+    "information_sensitivity",
     "laplace_mechanism",
     "linear_gradient",
     "local_sensitivity",

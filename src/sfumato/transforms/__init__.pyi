@@ -1,7 +1,9 @@
 from .bernstein import bernstein_counts
 from .casts import absolute, log
+from .cells import cell_at, cell_misfits
 from .confusion import positives, true_positives
 from .contingency import contingency, misfits, tables_at
+from .dependence import Departure, SharedBits, Sides, dependence_scores
 from .filters import mark
 from .gradients import gradients
 from .gram import gram
@@ -19,12 +21,18 @@ from .summaries import summarize
 from .vectors import vector_mean, vector_sum
 
 __all__ = [
+    "Departure",
+    "SharedBits",
+    "Sides",
     "absolute",
     "accuracy_scores",
     "as_range",
     "bernstein_counts",
+    "cell_at",
+    "cell_misfits",
     "contingency",
     "count_each",
+    "dependence_scores",
     "equal_parts",
     "gradients",
     "gram",

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias, final
+from itertools import combinations
+from string import ascii_letters
+from typing import TypeAlias, final
 
 import numpy as np
 
@@ -18,6 +20,9 @@ from sfumato.synth.graph.propagation import Propagation, homes, ordered
 
 Memory: TypeAlias = dict[tuple[int, Columns], tuple[Columns, Floats]]
 """What cliques said of columns below them, for questions that ask for them again."""
+
+MOST_WORK = 64
+"""Counts across cliques may take so many products for each cell that a model may have."""
 
 
 @final
@@ -55,17 +60,35 @@ class Calibrated:
         """The expected counts of some columns, in the order of the tree."""
         wanted = ordered(self.tree, columns)
         memory = {} if memory is None else memory
-        self._check(wanted)
         (inside,) = homes(self.tree, [wanted])
         if inside >= 0:
-            return _contracted([(self.tree.cliques[inside], self.tables[inside])], wanted)
+            return self._contracted([(self.tree.cliques[inside], self.tables[inside])], wanted)
         parts = [self._connected(part, memory) for part in self._components(wanted)]
-        return _contracted(parts, wanted) / self.total ** (len(parts) - 1)
+        return self._contracted(parts, wanted) / self.total ** (len(parts) - 1)
 
-    def _check(self, columns: Columns) -> None:
-        if (cells := self.tree.domain.size(columns)) > self.most_cells:
-            must = f"columns whose counts take at most {self.most_cells:,} cells on the way"
-            raise BadArgument("columns", must, f"{', '.join(columns[:8])} ({cells:,} cells)")
+    def _check(self, columns: Iterable[str], limit: int) -> None:
+        names = ordered(self.tree, tuple(columns))
+        if (cells := self.tree.domain.size(names)) > limit:
+            must = f"columns whose counts take at most {limit:,} cells on the way"
+            raise BadArgument("columns", must, f"{', '.join(names[:8])} ({cells:,} cells)")
+
+    def _contracted(self, parts: Sequence[tuple[Columns, Floats]], wanted: Columns) -> Floats:
+        """Multiplies tables and sums over all columns that are not wanted, each as soon as no other table has it."""
+        left = list(parts)
+        while len(left) > 1:
+            one, other = min(combinations(range(len(left)), 2), key=lambda pair: self._size(left, pair, wanted))
+            first, second, keep = left[one], left[other], _kept(left, (one, other), wanted)
+            self._check(keep, self.most_cells)
+            self._check(first[0] + second[0], MOST_WORK * self.most_cells)
+            left = [part for place, part in enumerate(left) if place not in (one, other)]
+            left.append((keep, _product(first, second, keep)))
+        ((columns, table),) = left
+        sums = table.sum(axis=tuple(axis for axis, name in enumerate(columns) if name not in wanted))
+        kept = [name for name in columns if name in wanted]
+        return np.asarray(sums).transpose([kept.index(name) for name in wanted])
+
+    def _size(self, parts: Sequence[tuple[Columns, Floats]], pair: tuple[int, int], wanted: Columns) -> int:
+        return self.tree.domain.size(_kept(parts, pair, wanted))
 
     def _upwards(self, place: int) -> Iterable[int]:
         while place >= 0:
@@ -90,8 +113,7 @@ class Calibrated:
         parts += [
             self._message(place, below, memory) for place in below if self.tree.parents[place] == top and place < top
         ]
-        self._check(tuple({name for names, _ in parts for name in names}))
-        return columns, _contracted(parts, columns)
+        return columns, self._contracted(parts, columns)
 
     def _message(self, place: int, below: dict[int, list[str]], memory: Memory) -> tuple[Columns, Floats]:
         """The probabilities of columns below a clique given those that it shares with its parent."""
@@ -101,28 +123,20 @@ class Calibrated:
             parts += [self._message(child, below, memory) for child in below if self.tree.parents[child] == place]
             shared = self.tree.separators[place]
             wanted = shared + tuple(name for name in below[place] if name not in shared)
-            self._check(tuple({name for names, _ in parts for name in names}))
-            memory[key] = wanted, _contracted(parts, wanted)
+            memory[key] = wanted, self._contracted(parts, wanted)
         return memory[key]
 
 
-def _contracted(parts: Sequence[tuple[Columns, Floats]], wanted: Columns) -> Floats:
-    """Multiplies tables and sums over all columns that are not wanted."""
-    labels: dict[str, int] = {}
-    for columns, _ in parts:
-        for name in columns:
-            labels.setdefault(name, len(labels))
-    operands: list[Any] = []
-    for columns, table in parts:
-        operands += [table, [labels[name] for name in columns]]
-    if len(parts) == 1:
-        keep = set(wanted)
-        table = parts[0][1].sum(axis=tuple(axis for axis, name in enumerate(parts[0][0]) if name not in keep))
-        left = [name for name in parts[0][0] if name in keep]
-        return np.asarray(table.transpose([left.index(name) for name in wanted]))
-    product: Floats = np.einsum(
-        *operands, [labels[name] for name in wanted], optimize="greedy" if len(parts) > 2 else True
-    )
+def _kept(parts: Sequence[tuple[Columns, Floats]], pair: tuple[int, int], wanted: Columns) -> Columns:
+    """The columns of the product of two tables that are wanted, or that another table has."""
+    needed = set(wanted).union(*(columns for place, (columns, _) in enumerate(parts) if place not in pair))
+    return tuple(name for name in dict.fromkeys(parts[pair[0]][0] + parts[pair[1]][0]) if name in needed)
+
+
+def _product(one: tuple[Columns, Floats], other: tuple[Columns, Floats], keep: Columns) -> Floats:
+    letters = dict(zip(dict.fromkeys(one[0] + other[0]), ascii_letters, strict=False))  # few columns have many cells
+    first, second, left = ("".join(letters[name] for name in columns) for columns in (one[0], other[0], keep))
+    product: Floats = np.einsum(f"{first},{second}->{left}", one[1], other[1], optimize=True)
     return product
 
 

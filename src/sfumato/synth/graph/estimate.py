@@ -4,32 +4,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.errors import BadArgument, Unseen
-from sfumato.exact import integer
 from sfumato.release.progress import Progress
 from sfumato.synth.graph.domain import Domain
 from sfumato.synth.graph.factors import arranged
 from sfumato.synth.graph.fitting import Problem, laid_out
 from sfumato.synth.graph.graphical import GraphicalModel
 from sfumato.synth.graph.junction import MOST_CELLS, Columns, junction_tree
-from sfumato.synth.graph.measured import Floats, Measured, total_of
+from sfumato.synth.graph.measured import Floats, Measured
 from sfumato.synth.graph.propagation import Propagation
 from sfumato.synth.graph.quasi_newton import descend
+from sfumato.synth.graph.watching import ITERATIONS, TOLERANCE, Watching, total_for
 
-ITERATIONS = 1000
-"""Propagation is run at most so often; most models need 50 to 200 runs."""
-
-TOLERANCE = 1e-3
-"""A model is done when `PATIENCE` evaluations improve L by less than this share of it."""
-
-PATIENCE = 8
 SCALINGS = 25
+"""So many quick steps at most come before quasi-Newton ones."""
 
 
 def estimate(
@@ -55,18 +49,12 @@ def estimate(
 
     Takes:      ``measured``, noisy marginals (of none, the model is the prior, or uniform); ``total``, the number of
                 rows, else estimated from them; ``zeros``, by columns, True where no row can be; ``prior``, by columns,
-                logarithms of a public density up to a factor; ``start``, a model of fewer measurements
+                logarithms of a public density up to a factor; ``start``, a model of fewer measurements, which
+                holds its zeros and its prior already
     Refuses:    models whose junction tree has over ``most_cells`` cells, before any of them exists
     """
     fixed = _fixed(domain, zeros, prior, start)
-    for one in measured:
-        one.check(domain)
-    iterations = integer(iterations, "iterations", least=0)
-    if not tolerance >= 0:
-        raise BadArgument("tolerance", "a number of at least 0", tolerance)
-    total = total_of(measured) if total is None else float(total)
-    if not (math.isfinite(total) and total > 0):
-        raise BadArgument("total", "a number greater than 0", total)
+    total, watching = total_for(domain, measured, total), Watching.of(iterations, tolerance, progress)
     factors = list(dict.fromkeys([domain.sorted(one.columns) for one in measured] + list(fixed)))
     tree = junction_tree(domain, factors, most_cells=most_cells)
     propagation = Propagation.plan(tree, factors)
@@ -74,8 +62,13 @@ def estimate(
     for place, factor in enumerate(factors):
         if factor in fixed:
             base[propagation.part(place)] = arranged(fixed[factor], factor, propagation.factors[place]).reshape(-1)
-    _solve(problem := laid_out(propagation, measured, total=total, base=base), iterations, tolerance, progress)
-    return GraphicalModel(domain, total, _read(problem, factors))
+    if np.isneginf(base).any():
+        np.copyto(propagation.potentials, base)
+        if propagation.run() == -math.inf:
+            raise BadArgument("zeros", "such that some row is possible", "such that none is")
+    problem = laid_out(propagation, measured, total=total, base=base)
+    _solve(problem, propagation, watching)
+    return GraphicalModel(domain, total, _read(propagation, factors), most_cells)
 
 
 def _fixed(
@@ -108,59 +101,40 @@ def _fixed(
 
 
 @final
-@dataclass(frozen=True)
-class _Watch:
-    """Stops when few evaluations gained little, or when there were enough."""
+@dataclass(frozen=True, eq=False)
+class _Exact:
+    """L of the potentials of measured marginals, with its gradient: the covariance of cells times the slope in them."""
 
-    iterations: int
-    tolerance: float
-    progress: Progress | None
-    values: list[tuple[int, float]] = field(default_factory=list)
+    problem: Problem
+    propagation: Propagation
 
-    def __call__(self, value: float, evaluations: int) -> bool:
-        self.values.append((evaluations, value))
-        if self.progress is not None:
-            self.progress(min(evaluations, self.iterations), self.iterations)
-        earlier = [old for when, old in self.values[:-1] if when <= evaluations - PATIENCE]
-        return evaluations >= self.iterations or (bool(earlier) and earlier[-1] - value <= self.tolerance * value)
+    def at(self, point: Floats) -> float:
+        return self.problem.at(point)
+
+    def gradient(self) -> Floats:
+        changes, size = self.propagation.changes, len(self.problem.counts)
+        changes.potentials.fill(0.0)
+        changes.potentials[:size] = self.problem.slope()
+        changes.run()
+        return changes.expected[:size].copy()
+
+    def curvature(self) -> Floats:
+        return self.problem.curvature()
 
 
-def _solve(problem: Problem, iterations: int, tolerance: float, progress: Progress | None) -> None:
-    """Leaves the propagation of a problem at its solution."""
+def _solve(problem: Problem, propagation: Propagation, watching: Watching) -> None:
+    """Leaves a propagation at the solution of a problem."""
     point = np.zeros(len(problem.counts))
     value = problem.at(point)
-    if not problem.expected.any() and len(point):
-        raise BadArgument("zeros", "such that some row is possible", "none that is")
-    if not len(point) or not iterations:
+    if not len(point) or not watching.iterations:
         return
-    watch = _Watch(iterations, tolerance, progress)
-    point, used = _scaled(problem, point, value, min(SCALINGS, iterations // 2))
-    point = descend(problem, point, stop=watch, evaluations=used)
-    problem.at(point)
+    point, value, used = problem.scaled(point, value, min(SCALINGS, watching.iterations // 2))
+    problem.at(descend(_Exact(problem, propagation), point, stop=watching, evaluations=1 + used))
 
 
-def _scaled(problem: Problem, point: Floats, value: float, most: int) -> tuple[Floats, int]:
-    """Goes quickly to where answers are nearly met, as long as that gains much."""
-    share, evaluations = 0.3, 1
-    while evaluations < most:
-        there = point + share * problem.scaling()
-        new = problem.at(there)
-        evaluations += 1
-        if new < value:
-            gained, point, value = value - new, there, new
-            if gained < 0.1 * value:
-                break
-            share = min(1.3 * share, 1.0)
-        else:
-            share *= 0.4
-            problem.at(point)
-            evaluations += 1
-    return point, evaluations
-
-
-def _read(problem: Problem, factors: Sequence[Columns]) -> dict[Columns, Floats]:
-    """The potentials of a solved problem, by columns in the order of the domain."""
-    propagation, domain = problem.propagation, problem.propagation.tree.domain
+def _read(propagation: Propagation, factors: Sequence[Columns]) -> dict[Columns, Floats]:
+    """The potentials of a propagation, by columns in the order of the domain."""
+    domain = propagation.domain
     return {
         factor: arranged(
             propagation.potentials[propagation.part(place)].reshape(domain.shape(propagation.factors[place])),

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
-from typing import final
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -26,15 +25,6 @@ def arranged(table: Floats, columns: Sequence[str], wanted: Sequence[str]) -> Fl
     return squeezed.transpose([keep.index(name) for name in wanted])
 
 
-def log_sums(table: Floats, axis: int) -> Floats:
-    """Sums what a table holds the logarithms of along an axis; of nothing but -inf, -inf."""
-    most = table.max(axis=axis, keepdims=True)
-    most[most == -np.inf] = 0.0
-    with np.errstate(divide="ignore"):
-        sums: Floats = np.log(np.exp(table - most).sum(axis=axis)) + most.squeeze(axis)
-    return sums
-
-
 def logarithms(table: Floats) -> Floats:
     """Takes logarithms; of nothing, -inf."""
     with np.errstate(divide="ignore"):
@@ -47,33 +37,51 @@ def shares(parts: Floats, wholes: Floats) -> Floats:
     return np.divide(parts, wholes, out=np.zeros(np.broadcast_shapes(parts.shape, wholes.shape)), where=wholes > 0)
 
 
-@final
-@dataclass(frozen=True)
-class Projection:
-    """The way from a table to the sums over some of its axes: planned once, since it is taken often."""
+Step: TypeAlias = tuple[Callable[..., object], tuple[Any, ...]]
+"""A function and its arguments, among them the array that it writes: work that is planned once and done often."""
 
-    shape: tuple[int, ...]
-    dropped: tuple[int, ...]
 
-    @staticmethod
-    def plan(shape: Sequence[int], keep: Sequence[bool]) -> Projection:
-        """Plans the sums over axes that are not kept; neighbouring axes of one fate are one."""
-        groups = [
-            (kept, math.prod(size for size, _ in run))
-            for kept, run in groupby(zip(shape, keep, strict=True), lambda x: x[1])
-        ]
-        return Projection(tuple(size for _, size in groups), tuple(i for i, (kept, _) in enumerate(groups) if not kept))
+def perform(steps: Sequence[Step]) -> None:
+    """Does planned work."""
+    for function, arguments in steps:
+        function(*arguments)
 
-    def run(self, table: Floats, into: Floats) -> None:
-        """Sums a contiguous table into a contiguous array of what is kept, of any shape."""
-        match self.dropped:
-            case ():
-                np.copyto(into.reshape(-1), table.reshape(-1))
-            case (0,):
-                view = table.reshape(self.shape[0], -1)
-                np.dot(np.ones(self.shape[0]), view, out=into.reshape(-1))
-            case (1,) if len(self.shape) == 2:
-                np.dot(table.reshape(self.shape), np.ones(self.shape[1]), out=into.reshape(-1))
-            case _:
-                kept = [size for axis, size in enumerate(self.shape) if axis not in self.dropped]
-                np.add.reduce(table.reshape(self.shape), axis=self.dropped, out=into.reshape(kept))
+
+NARROW = 24
+"""Up to so many cells in a row, sums are faster as a product of matrices."""
+
+
+def summing(table: Floats, keep: Sequence[bool], into: Floats) -> list[Step]:
+    """Plans the sums of a table over the axes that are not kept; both arrays are contiguous, and fixed.
+
+    Neighbouring axes of one fate are one. Axes are summed one after the other, the longest first, each in the way that
+    is fastest for its place: NumPy's own sums are slow where the last axes are short.
+    """
+    groups = [
+        (kept, math.prod(size for size, _ in run))
+        for kept, run in groupby(zip(table.shape, keep, strict=True), lambda x: x[1])
+    ]
+    groups = [(kept, size) for kept, size in groups if size > 1] or [(True, 1)]
+    steps: list[Step] = []
+    while dropped := [place for place, (kept, _) in enumerate(groups) if not kept]:
+        place = max(dropped, key=lambda one: (groups[one][1], one))
+        before = math.prod(size for _, size in groups[:place])
+        after = math.prod(size for _, size in groups[place + 1 :])
+        out = into if len(dropped) == 1 else np.empty(before * after)
+        steps.append(_summing_middle(table.reshape(before, groups[place][1], after), out))
+        table, groups = out, [group for one, group in enumerate(groups) if one != place]
+    return steps or [(np.copyto, (into.reshape(-1), table.reshape(-1)))]
+
+
+def _summing_middle(table: Floats, into: Floats) -> Step:
+    before, size, after = table.shape
+    if before == after == 1:
+        return np.add.reduce, (table.reshape(-1), 0, None, into.reshape(()))
+    if after == 1:
+        return np.dot, (table.reshape(before, size), np.ones(size), into.reshape(-1))
+    if before == 1:
+        return np.dot, (np.ones(size), table.reshape(size, after), into.reshape(-1))
+    if after <= NARROW and size * after <= NARROW**2:
+        adding = np.tile(np.eye(after), (size, 1))
+        return np.dot, (table.reshape(before, size * after), adding, into.reshape(before, after))
+    return np.add.reduce, (table, 1, None, into.reshape(before, after))

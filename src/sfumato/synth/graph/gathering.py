@@ -17,7 +17,7 @@ from typing import final
 import numpy as np
 
 from sfumato.synth.graph.domain import Domain
-from sfumato.synth.graph.factors import Projection, aligned
+from sfumato.synth.graph.factors import Step, aligned, summing
 from sfumato.synth.graph.junction import Columns
 from sfumato.synth.graph.measured import Floats
 
@@ -36,34 +36,20 @@ class Inlet:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Join:
-    """Some tables that spread into one: their sum on the way up, its sums on the way down."""
+class Gathering:
+    """The table of a clique, the steps that add up its inputs in it, and those that sum its counts down to them."""
 
-    whole: Floats
-    spread: tuple[Floats, ...]
-    back: tuple[tuple[Projection, Floats], ...]
-
-    def up(self) -> None:
-        """Adds the parts."""
-        match self.spread:
-            case (first, second):
-                np.add(first, second, out=self.whole)
-            case (only,):
-                np.copyto(self.whole, only)
-            case _:
-                self.whole.fill(0.0)
-
-    def down(self) -> None:
-        """Sums the counts of the whole down to those of its parts."""
-        for projection, counts in self.back:
-            projection.run(self.whole, counts)
+    table: Floats
+    up: tuple[Step, ...]
+    down: tuple[Step, ...]
 
 
-def tournament(domain: Domain, clique: Columns, inlets: Sequence[Inlet]) -> tuple[tuple[Join, ...], Floats]:
-    """Plans the joins that lead from inlets to the table of a clique, which comes with them."""
+def tournament(domain: Domain, clique: Columns, inlets: Sequence[Inlet]) -> Gathering:
+    """Plans the joins that lead from inlets to the table of a clique, and back."""
     bit = {name: 1 << place for place, name in enumerate(clique)}
     logs = [math.log2(domain.size([name])) for name in clique]
-    joins: list[Join] = []
+    up: list[Step] = []
+    down: list[Step] = []
     alive = dict(enumerate(inlets))
     masks = {key: sum(bit[name] for name in inlet.columns) for key, inlet in alive.items()}
     pairs = [(_weight(masks[a] | masks[b], logs), a, b) for a, b in combinations(alive, 2)]
@@ -75,30 +61,32 @@ def tournament(domain: Domain, clique: Columns, inlets: Sequence[Inlet]) -> tupl
             continue
         mask = masks[one] | masks[other]
         union = tuple(name for name in clique if bit[name] & mask)
-        joined = _joined(domain, union, [alive.pop(one), alive.pop(other)], joins)
+        joined = _joined(domain, union, [alive.pop(one), alive.pop(other)], up, down)
         key = next(names)
         for rest in alive:
             heapq.heappush(pairs, (_weight(mask | masks[rest], logs), rest, key))
         alive[key], masks[key] = joined, mask
-    table = _joined(domain, clique, list(alive.values()), joins)
-    return tuple(joins), table.counts
+    table = _joined(domain, clique, list(alive.values()), up, down)
+    return Gathering(table.counts, tuple(up), tuple(down))
 
 
 def _weight(mask: int, logs: Sequence[float]) -> float:
     return sum(log for place, log in enumerate(logs) if mask >> place & 1)
 
 
-def _joined(domain: Domain, columns: Columns, parts: list[Inlet], joins: list[Join]) -> Inlet:
+def _joined(domain: Domain, columns: Columns, parts: list[Inlet], up: list[Step], down: list[Step]) -> Inlet:
     """Writes one join down; where a part of its own is as large as the whole, the whole is written over it."""
     sizes = dict(zip(columns, domain.shape(columns), strict=True))
+    shape = tuple(sizes.values())
     over = next((part for part in parts if part.own and part.columns == columns), None)
-    flat = np.zeros(math.prod(sizes.values())) if over is None else over.counts
-    spread = tuple(part.logarithms.reshape(aligned(sizes, part.columns, columns)) for part in parts)
-    back = tuple(
-        (Projection.plan(tuple(sizes.values()), [name in set(part.columns) for name in columns]), part.counts)
-        for part in parts
-        if part is not over
-    )
-    if over is None or len(parts) > 1:
-        joins.append(Join(flat.reshape(tuple(sizes.values())), spread, back))
+    flat = np.zeros(math.prod(shape)) if over is None else over.counts
+    whole = flat.reshape(shape)
+    spread = [part.logarithms.reshape(aligned(sizes, part.columns, columns)) for part in parts]
+    if len(spread) == 2:
+        up.append((np.add, (*spread, whole)))
+    elif over is None:
+        up.append((np.copyto, (whole, spread[0] if spread else 0.0)))
+    back = [part for part in parts if part is not over]
+    steps = [step for part in back for step in summing(whole, [name in part.columns for name in columns], part.counts)]
+    down[:0] = steps  # the way back begins with the last join
     return Inlet(columns, flat, flat, own=True)

@@ -18,8 +18,9 @@ Floats: TypeAlias = NDArray[np.float64]
 MOST_COUNT = 2.0**53
 """Noisy counts beyond this, either way, are read as this: no table has so many rows."""
 
-LEAST_SHARE = 1e-3
-"""No deviation counts as smaller than this share of the largest, so that no answer drowns the others by more."""
+LEAST_SHARE, LEAST_DEVIATION = 1e-3, 1e-6
+"""No deviation counts as smaller than this share of the largest, so that no answer drowns the others by more, nor as
+smaller than this number of rows."""
 
 
 @final
@@ -67,8 +68,9 @@ class Measured:
 
 def deviations(measured: Sequence[Measured]) -> list[float]:
     """The deviations that answers are weighted by: none under `LEAST_SHARE` of the largest; 1 where all are 0."""
-    largest = max((one.deviation for one in measured), default=0.0)
-    return [max(one.deviation, LEAST_SHARE * largest) if largest > 0 else 1.0 for one in measured]
+    largest = min(max((one.deviation for one in measured), default=0.0), MOST_COUNT) or 1.0
+    least = max(LEAST_SHARE * largest, LEAST_DEVIATION) if any(one.deviation for one in measured) else 1.0
+    return [min(max(one.deviation, least), MOST_COUNT) for one in measured]
 
 
 def total_of(measured: Iterable[Measured]) -> float:

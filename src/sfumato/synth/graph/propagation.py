@@ -15,36 +15,47 @@ from typing import final
 
 import numpy as np
 
-from sfumato.synth.graph.factors import logarithms, shares
-from sfumato.synth.graph.gathering import Inlet, Join, tournament
+from sfumato.synth.graph.domain import Domain
+from sfumato.synth.graph.factors import Step, logarithms, perform, summing
+from sfumato.synth.graph.gathering import Gathering, Inlet, tournament
 from sfumato.synth.graph.junction import Columns, JunctionTree
 from sfumato.synth.graph.measured import Floats
 
 UNDERFLOWS = 1e-200
 """Where the cells behind one cell of a message weigh less than this, a table is scaled for each of those cells."""
 
+TINY = 1e-300
+
 
 @final
 @dataclass(frozen=True, eq=False)
 class Table:
-    """One clique: how its inputs come together, its weights (own columns × shared ones) and its message."""
+    """One clique: how its inputs come together, its weights (own columns × shared ones) and its message.
 
-    joins: tuple[Join, ...]
+    ``sums`` are the weights summed over its own columns, ``shared`` the counts of the shared ones, which its parent
+    fills in, and ``ratio`` is a place for the second over the first.
+    """
+
+    gathering: Gathering
     weights: Floats
+    adding: Step
     sums: Floats
     message: Floats
     shared: Floats
-    ones: Floats
+    ratio: Floats
 
     def gather(self) -> None:
         """Adds up the inputs."""
-        for join in self.joins:
-            join.up()
+        perform(self.gathering.up)
+
+    def add(self) -> None:
+        """Sums the weights over the clique's own columns."""
+        function, arguments = self.adding
+        function(*arguments)
 
     def scatter(self) -> None:
         """Sums counts down to those of each input."""
-        for join in reversed(self.joins):
-            join.down()
+        perform(self.gathering.down)
 
 
 @final
@@ -67,6 +78,16 @@ class Propagation:
         inside = tuple(ordered(tree, factor) for factor in factors)
         size = sum(tree.domain.size(factor) for factor in inside)
         return Propagation(tree, inside, np.zeros(size), np.zeros(size))
+
+    @property
+    def domain(self) -> Domain:
+        """All columns."""
+        return self.tree.domain
+
+    @property
+    def order(self) -> Columns:
+        """The columns of more than one code, in the order that factors keep."""
+        return self.tree.order
 
     @cached_property
     def _ends(self) -> list[int]:
@@ -93,7 +114,8 @@ class Propagation:
         for table, parent in zip(reversed(self._tables), reversed(self.tree.parents), strict=True):
             if parent < 0:
                 table.shared.fill(total if logarithm > -math.inf else 0.0)
-            np.multiply(table.weights, shares(table.shared, table.sums), out=table.weights)
+            np.divide(table.shared, table.sums, out=table.ratio)
+            np.multiply(table.weights, table.ratio, out=table.weights)
             table.scatter()
         for place, factor in enumerate(self.factors):
             if not factor:
@@ -135,13 +157,20 @@ class Changes:
         """Propagates a direction through the tables of the last run."""
         for table, there in zip(self.own, self.tables, strict=True):
             table.gather()
-            # The mean of all that lies below, given the columns shared with the parent.
-            np.einsum("rs,rs->s", table.weights, there.weights, out=table.sums)
-            np.copyto(table.message, shares(table.sums, there.shared))
+            # The mean of all that lies below, given the columns shared with the parent. Where those have no counts,
+            # nothing lies below, and nothing over anything is nothing.
+            np.maximum(there.shared, TINY, out=table.ratio)
+            if len(table.sums) == 1:  # one long sum; as a product of vectors it would wait for other threads
+                table.sums[0] = np.einsum("r,r->", table.weights.reshape(-1), there.weights.reshape(-1))
+            else:
+                np.einsum("rs,rs->s", table.weights, there.weights, out=table.sums)
+            np.divide(table.sums, table.ratio, out=table.message)
         for table, there, parent in zip(reversed(self.own), reversed(self.tables), reversed(self.parents), strict=True):
             if parent < 0:
                 table.shared.fill(0.0)
-            np.add(table.weights, shares(table.shared, there.shared) - table.message, out=table.weights)
+            np.divide(table.shared, table.ratio, out=table.ratio)
+            np.subtract(table.ratio, table.message, out=table.ratio)
+            np.add(table.weights, table.ratio, out=table.weights)
             np.multiply(table.weights, there.weights, out=table.weights)
             table.scatter()
 
@@ -169,11 +198,10 @@ def tables_of(tree: JunctionTree, factors: Sequence[Columns], potentials: Floats
             inlets[home].append(Inlet(factor, potentials[start:end], expected[start:end]))
     tables = []
     for place, (clique, shared) in enumerate(zip(tree.cliques, tree.separators, strict=True)):
-        joins, flat = tournament(tree.domain, clique, inlets[place])
-        cells = tree.domain.size(shared)
-        weights = flat.reshape(-1, cells)
-        message, counts = np.zeros(cells), np.zeros(cells)
-        tables.append(Table(joins, weights, np.zeros(cells), message, counts, np.ones(len(weights))))
+        gathering, cells = tournament(tree.domain, clique, inlets[place]), tree.domain.size(shared)
+        weights, (sums, message, counts, ratio) = gathering.table.reshape(-1, cells), np.zeros((4, cells))
+        (adding,) = summing(weights, [False, True], sums)
+        tables.append(Table(gathering, weights, adding, sums, message, counts, ratio))
         if tree.parents[place] >= 0:
             inlets[tree.parents[place]].append(Inlet(shared, message, counts))
     return tables
@@ -186,11 +214,11 @@ def _upwards(table: Table) -> None:
     most = float(weights.max())
     if most == -math.inf:
         weights.fill(0.0)
-        table.sums.fill(0.0)
+        table.sums.fill(1.0)
         table.message.fill(-math.inf)
         return
     np.exp(np.subtract(weights, most, out=weights), out=weights)
-    np.dot(table.ones, weights, out=table.sums)
+    table.add()
     if table.sums.min() >= UNDERFLOWS:
         np.add(np.log(table.sums, out=table.message), most, out=table.message)
         return
@@ -198,5 +226,6 @@ def _upwards(table: Table) -> None:
     each = weights.max(axis=0)
     each[each == -np.inf] = 0.0
     np.exp(np.subtract(weights, each, out=weights), out=weights)
-    np.dot(table.ones, weights, out=table.sums)
+    table.add()
     np.add(logarithms(table.sums), each, out=table.message)
+    table.sums[table.sums == 0] = 1.0  # nothing is divided by it

@@ -7,7 +7,7 @@ from typing import Protocol, TypeAlias
 
 from sfumato.synth.graph.measured import Floats
 
-MEMORY = 20
+MEMORY = 30
 """So many past steps tell of the curvature."""
 
 SHORTER = 20
@@ -63,7 +63,8 @@ def descend(function: Function, start: Floats, *, stop: Watch, evaluations: int 
             return point
         moved, bent = there - point, function.gradient() - gradient
         point, gradient, diagonal = there, gradient + bent, function.curvature()
-        if (inner := float(moved @ bent)) > 1e-12 * float(bent @ bent):
+        square = float(bent @ bent)
+        if square > 1e-250 and (inner := float(moved @ bent)) > 1e-12 * square:  # below, products come to nothing
             past.append((moved, bent, 1 / inner))
     return point
 
