@@ -47,8 +47,8 @@ def _edges(entries: Entries, kind: str, stated: Sequence[object], between: objec
     if not all(low < high for low, high in pairwise(edges)):
         entries.refuse("the edges of bins must be in rising order, none twice")
     if between is not None:
-        low, high = (between.lower, between.upper) if isinstance(between, Bounds) else between  # type: ignore[misc]
-        if edges[0] < low or edges[-1] > high:
+        ends: Any = (between.lower, between.upper) if isinstance(between, Bounds) else between
+        if edges[0] < ends[0] or edges[-1] > ends[1]:
             entries.refuse("the edges of bins must be within the bounds (between)")
     return tuple(edges)
 

@@ -182,7 +182,7 @@ def _divided(
         case Approx() if loss.delta > 0:
             delta = SHARE * loss.delta / needing if needing else Fraction(0)
             epsilon = Fraction(loss.epsilon) * each
-            parts = {name: Approx(epsilon, delta) if opens[name] else Pure(epsilon) for name in opens}
+            parts: dict[str, Loss] = {name: Approx(epsilon, delta) if opens[name] else Pure(epsilon) for name in opens}
             left: Loss = Approx(Fraction(loss.epsilon) * (1 - SHARE), loss.delta - delta * needing)
         case Pure() | ZCDP() | Approx():
             if needing:
@@ -200,7 +200,7 @@ def _many(name: str, stated: object, column: Column) -> int:
     numbers = column.facts.keys is None and column.kind is not Kind.TEXT
     if column.kind is Kind.BOOL:
         raise BadArgument("buy", f"of columns whose codes are not known; {name} is true or false", name)
-    many = (USUAL_BINS if numbers else USUAL_KEYS) if stated is None else integer(stated, f"buy of {name}", least=1)  # type: ignore[arg-type]
+    many = (USUAL_BINS if numbers else USUAL_KEYS) if stated is None else integer(stated, f"buy of {name}", least=1)
     if many > MOST_CODES:
         raise BadArgument(f"buy of {name}", f"at most {MOST_CODES:,} codes", many)
     if numbers:

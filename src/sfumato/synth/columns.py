@@ -264,7 +264,7 @@ class BinnedColumn(CodedColumn):
         """The column with further edges where ranges begin and where they end."""
         more = [edge for low, high in ranges for edge in (low, _after(high, self.kind))]
         inside = [edge for edge in more if self.edges[0] < edge < self.edges[-1]]  # type: ignore[operator]
-        made = sorted({*self.edges, *inside})  # type: ignore[type-var]
+        made = sorted({*self.edges, *inside})
         return BinnedColumn(self.name, self.kind, tuple(made), self.may_miss)
 
     def within(self, ranges: Sequence[Between]) -> np.ndarray[Any, np.dtype[np.bool_]]:
@@ -297,7 +297,7 @@ def _after(edge: Edge, kind: Kind) -> Edge:
         return Fraction(math.nextafter(float(edge), math.inf))  # type: ignore[arg-type]
     if kind is Kind.INT:
         return math.floor(edge) + 1  # type: ignore[arg-type]
-    return edge + (MICROSECOND if kind is Kind.TIME else DAY)  # type: ignore[operator,return-value]
+    return edge + (MICROSECOND if kind is Kind.TIME else DAY)  # type: ignore[operator]
 
 
 def _word(edge: Edge, kind: Kind) -> str:

@@ -76,7 +76,8 @@ def whole_of(value: object, kind: Kind) -> int | None:
     if isinstance(value, str):
         return None
     try:
-        return min(max(math.floor(value), LEAST_INT), MOST_INT)  # type: ignore[arg-type]
+        whole: int = math.floor(value)  # type: ignore[call-overload]
+        return min(max(whole, LEAST_INT), MOST_INT)
     except (TypeError, ValueError, OverflowError):  # infinite, or no number
         return None
 

@@ -69,7 +69,7 @@ def codebook_combinations(table: Frame, names: Sequence[str]) -> list[Combinatio
     for field in table.relation.fields:
         if field.origin and field.name in names:
             origins.setdefault(field.origin, []).append(field.name)
-    made = []
+    made = list[Combination]()
     for described in table.asker.opened.catalog.codebook.tables:
         for one in described.impossible:
             held = [origins.get(f"{described.name}.{name}", []) for name, _ in one.where]

@@ -77,7 +77,8 @@ def _direction(gradient: Floats, past: Past, diagonal: Floats) -> Floats:
     step /= diagonal
     if past:
         _, bent, inverse = past[-1]
-        step *= 1 / (inverse * float(bent @ (bent / diagonal)))
+        curved = inverse * float(bent @ (bent / diagonal))
+        step *= 1 / curved if curved > 0 else 1.0  # it underflows where answers are met exactly
     for (moved, bent, inverse), weight in zip(past, reversed(weights), strict=True):
         step += (weight - inverse * float(bent @ step)) * moved
     return step
